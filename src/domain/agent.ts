@@ -1,0 +1,81 @@
+/** Where an agent stands and how it ended (CONTRACT O037, D29), and what it is sent out with. */
+import type { Budget } from './budget.ts';
+import type { AgentId, Millis, ModelId, RoleName, TaskId, Usd } from './ids.ts';
+import type { Capability } from './role.ts';
+import type { Turn } from './turn.ts';
+
+export const STATUSES = [
+  'pending',
+  'initializing',
+  'running',
+  'waiting',
+  'completed',
+  'failed',
+  'interrupted',
+] as const;
+export type AgentStatus = (typeof STATUSES)[number];
+
+/** How a finished agent ended. Partial, killed, abandoned and skipped have the status `interrupted`. */
+export const OUTCOMES = ['completed', 'partial', 'failed', 'killed', 'abandoned', 'skipped'] as const;
+export type AgentOutcome = (typeof OUTCOMES)[number];
+
+export const statusOfOutcome = (outcome: AgentOutcome): AgentStatus =>
+  outcome === 'completed' || outcome === 'failed' ? outcome : 'interrupted';
+
+/** Asked for and really used; `because` says why they differ, null when they don't. */
+export interface ModelChoice {
+  readonly asked: string;
+  readonly used: ModelId;
+  readonly because: string | null;
+}
+
+export interface AgentMetrics {
+  /** ISO times, UTC. */
+  readonly startTime: string;
+  readonly endTime: string;
+  /** Milliseconds from first running to the end, waiting for a person left out (CONTRACT D19). */
+  readonly duration: Millis;
+  readonly tokensUsed: number;
+  readonly cost: Usd;
+  readonly iterations: number;
+  readonly toolCalls: number;
+}
+
+/** What a finished task hands to those that depend on it: the summary only, never its transcript. */
+export interface Finding {
+  readonly agent: AgentId;
+  readonly task: TaskId | null;
+  readonly role: RoleName;
+  readonly description: string;
+  readonly outcome: AgentOutcome;
+  readonly summary: string;
+}
+
+/** Everything an executor needs to carry one agent through. Plain JSON: it survives a trip to another machine. */
+export interface WorkOrder {
+  readonly agent: AgentId;
+  readonly parent: AgentId | null;
+  readonly taskId: TaskId | null;
+  readonly role: RoleName;
+  /** The task in words, as approved. */
+  readonly task: string;
+  readonly system: string;
+  readonly model: ModelChoice;
+  /** Ordered fallbacks after a classified fault, already allowed by policy. */
+  readonly fallbacks: readonly ModelId[];
+  readonly capabilities: readonly Capability[];
+  /** Names of the tools that it has. */
+  readonly tools: readonly string[];
+  readonly budget: Budget;
+  readonly iterations: number;
+  readonly findings: readonly Finding[];
+  /** The conversation so far: empty at first, what the log knows after a resume. */
+  readonly turns: readonly Turn[];
+}
+
+/** How carrying out an order ended. `stopped` is a person's or a parent's doing and may be resumed; others are final. */
+export type WorkOutcome =
+  | { readonly is: 'completed'; readonly summary: string }
+  | { readonly is: 'partial'; readonly summary: string; readonly reason: string }
+  | { readonly is: 'failed'; readonly reason: string }
+  | { readonly is: 'stopped'; readonly reason: string };

@@ -1,0 +1,64 @@
+/**
+ * Names that must not be mixed up. Each schema is the only way from text to its id; `ROOT` and children of the form
+ * `ROOT::S1::S2` are agents (a counter per parent, CONTRACT D15).
+ */
+import { z } from 'zod';
+
+export const AgentId = z
+  .string()
+  .regex(/^ROOT(::S[1-9][0-9]*)*$/, 'an agent id has the form ROOT::S1::S2')
+  .brand<'AgentId'>();
+export type AgentId = z.infer<typeof AgentId>;
+
+export const ROOT = AgentId.parse('ROOT');
+
+/** Ids of plan tasks are plain: letters, digits, `-`, `_`, `.`, at most 64. */
+export const TaskId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a task id is up to 64 letters, digits, ".", "_" or "-"')
+  .brand<'TaskId'>();
+export type TaskId = z.infer<typeof TaskId>;
+
+/** Names of roles and custom agents, case-sensitive. */
+export const RoleName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,39}$/, 'a role is up to 40 letters, digits, "_" or "-"')
+  .brand<'RoleName'>();
+export type RoleName = z.infer<typeof RoleName>;
+
+/** A canonical model id, `provider/id-on-the-wire` (CONTRACT D3). */
+export const ModelId = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]*\/\S{1,200}$/, 'a canonical model id has the form provider/id')
+  .brand<'ModelId'>();
+export type ModelId = z.infer<typeof ModelId>;
+
+export const SessionId = z
+  .string()
+  .regex(/^[0-9a-z-]{4,64}$/, 'a session id is up to 64 lower-case letters, digits or "-"')
+  .brand<'SessionId'>();
+export type SessionId = z.infer<typeof SessionId>;
+
+/** One model call or one tool call; unique within a session. */
+export const CallId = z.string().min(1).max(200).brand<'CallId'>();
+export type CallId = z.infer<typeof CallId>;
+
+/** Milliseconds: since the epoch for a time, plain for a duration. */
+export type Millis = number;
+
+/** US dollars. Sums are kept in micro-dollars (`toMicro`), since fractions of a cent add up wrong. */
+export type Usd = number;
+export const toMicro = (usd: Usd): number => Math.round(usd * 1_000_000);
+export const fromMicro = (micro: number): Usd => micro / 1_000_000;
+
+/** The parent of an agent, or null for ROOT. */
+export function parentOf(agent: AgentId): AgentId | null {
+  const cut = agent.lastIndexOf('::');
+  return cut === -1 ? null : AgentId.parse(agent.slice(0, cut));
+}
+
+/** ROOT has depth 0. */
+export const depthOf = (agent: AgentId): number => agent.split('::').length - 1;
+
+/** The `number`th child (from 1) of `parent`. */
+export const childOf = (parent: AgentId, number: number): AgentId => AgentId.parse(`${parent}::S${number}`);

@@ -1,0 +1,27 @@
+/** What a person may change in a plan before approving it. Applied by the engine, checked like the plan itself. */
+import type { Budget } from './budget.ts';
+import type { SoundPlan } from './plan.ts';
+import type { TaskId } from './ids.ts';
+
+export type PlanEdit =
+  | { readonly is: 'describe'; readonly task: TaskId; readonly description: string }
+  | { readonly is: 'role'; readonly task: TaskId; readonly role: string }
+  | { readonly is: 'model'; readonly task: TaskId; readonly model: string }
+  | { readonly is: 'budget'; readonly task: TaskId; readonly budget: Budget }
+  | { readonly is: 'tools'; readonly task: TaskId; readonly tools: readonly string[] }
+  | { readonly is: 'depends'; readonly task: TaskId; readonly dependsOn: readonly TaskId[] }
+  | { readonly is: 'add'; readonly description: string; readonly role: string; readonly dependsOn: readonly TaskId[] }
+  | { readonly is: 'drop'; readonly task: TaskId }
+  | { readonly is: 'move'; readonly task: TaskId; readonly by: 1 | -1 }
+  /** The manual form: several fields of one task at once. */
+  | {
+      readonly is: 'form';
+      readonly task: TaskId;
+      readonly description: string;
+      readonly role: string;
+      readonly model: string;
+      readonly budget: Budget;
+      readonly dependsOn: readonly TaskId[];
+    }
+  /** Undo and redo: back to a plan that was sound before. Checked again. */
+  | { readonly is: 'replace'; readonly plan: SoundPlan };

@@ -1,0 +1,107 @@
+/**
+ * A plan ripens: what a model or a person wrote (`DraftPlan`, both spellings) -> checked against roles, models and limits
+ * (`SoundPlan`, see check-plan.ts) -> approved (a digest over exactly what was shown; every agent start compares it).
+ */
+import { z } from 'zod';
+import type { ModelChoice } from './agent.ts';
+import { Budget } from './budget.ts';
+import type { ModelId, RoleName, TaskId, Usd } from './ids.ts';
+
+/** One task of a sound plan: nothing in it can be wrong in a way that was already checked. */
+export interface PlanTask {
+  readonly id: TaskId;
+  readonly description: string;
+  readonly role: RoleName;
+  readonly model: ModelChoice;
+  /** Public names of the tools (`file_operations`, `git` …), as the role has them or fewer. */
+  readonly tools: readonly string[];
+  /** Input and output together, over all calls. */
+  readonly estimatedTokens: number;
+  /** US dollars; null when the model's price is not known. */
+  readonly estimatedCost: Usd | null;
+  readonly estimatedSeconds: number;
+  readonly budget: Budget;
+  readonly dependsOn: readonly TaskId[];
+  /** Globs that the task may change; empty when it was not said. */
+  readonly writes: readonly string[];
+  readonly maySpawn: boolean;
+}
+
+declare const sound: unique symbol;
+/** Ids unique, dependencies known and acyclic, roles and models allowed, tasks in topological order. */
+export interface SoundPlan {
+  readonly [sound]?: true;
+  /** Why the work was split, or not. */
+  readonly reason: string;
+  readonly tasks: readonly PlanTask[];
+}
+
+/** A model that may be chosen, as pickers, estimates and `mimir models` show it. Prices in USD per million tokens. */
+export interface ModelOption {
+  readonly id: ModelId;
+  /** The short name people use: the first alias, else the part after the slash. */
+  readonly label: string;
+  readonly aliases: readonly string[];
+  /** Context window in tokens. */
+  readonly window: number;
+  readonly outputLimit: number;
+  readonly price: { readonly input: number; readonly output: number } | null;
+  /** Tokens a second it is expected to write, for estimates of time. */
+  readonly speed: number;
+  /** False with the reason when it can't be called here (no key, no endpoint, denied by policy). */
+  readonly usable: { readonly yes: true } | { readonly yes: false; readonly because: string };
+}
+
+/** What a plan may be made of here: sent along with `plan.proposed`, so that a screen needs to ask nobody. */
+export interface PlanChoices {
+  readonly roles: readonly {
+    readonly name: RoleName;
+    readonly description: string;
+    readonly tools: readonly string[];
+    readonly capabilities: readonly string[];
+    /** The model the role gets when nothing else is asked for, resolved and allowed. */
+    readonly model: ModelChoice;
+    readonly minTokens: number;
+  }[];
+  readonly models: readonly ModelOption[];
+  /** What each name resolves to here: asked name -> choice, or the reason why not. */
+  readonly limits: {
+    readonly maxTasks: number;
+    readonly maxParallel: number;
+    readonly run: Budget;
+    readonly agent: Budget;
+  };
+}
+
+const text = (max: number): z.ZodString => z.string().trim().min(1).max(max);
+
+/** Planner form and person's form (INTERFACE, "Plans"); unknown keys are refused. Nothing in it grants anything. */
+export const DraftTask = z.strictObject({
+  id: z.string().max(64),
+  description: text(20_000),
+  recommendedRole: z.string().max(100).optional(),
+  recommendedModel: z.string().max(200).optional(),
+  role: z.string().max(100).optional(),
+  model: z.string().max(200).optional(),
+  estimatedTokens: z.number().min(0).max(1e9).optional(),
+  dependencies: z.array(z.string().max(64)).max(1000).optional(),
+  dependsOn: z.array(z.string().max(64)).max(1000).optional(),
+  tools: z.array(z.string().max(100)).max(50).optional(),
+  budget: Budget.optional(),
+  writes: z.array(z.string().max(500)).max(100).optional(),
+  maySpawn: z.boolean().optional(),
+});
+export type DraftTask = z.infer<typeof DraftTask>;
+
+export const DraftPlan = z.strictObject({
+  reason: z.string().max(20_000).default(''),
+  tasks: z.array(DraftTask).min(1).max(10_000),
+});
+export type DraftPlan = z.infer<typeof DraftPlan>;
+
+/** What is wrong with a plan, in words for a person and for the model that is asked to mend it. */
+export interface PlanFault {
+  /** The task it is about, by id as written; null for the plan as a whole. */
+  readonly task: string | null;
+  readonly problem: string;
+}

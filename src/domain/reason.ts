@@ -1,0 +1,17 @@
+/** Why policy decided as it did: the rule, and where it is written. */
+export type Layer = 'default' | 'managed' | 'user' | 'project' | 'command line';
+
+export interface Reason {
+  /** The rule in words: `enforcement.allowedModels: [haiku-4.5]`. */
+  readonly rule: string;
+  readonly layer: Layer;
+  /** Null for a rule that is part of the program or was typed. */
+  readonly file: string | null;
+  readonly line: number | null;
+}
+
+/** `denied by enforcement.allowedModels (project, .mimir/config.yml:4)` without the first two words. */
+export function reasonText(reason: Reason): string {
+  const where = reason.file === null ? '' : `, ${reason.file}${reason.line === null ? '' : `:${reason.line}`}`;
+  return `${reason.rule} (${reason.layer}${where})`;
+}

@@ -1,0 +1,48 @@
+/** The conversation of one agent in Mimir's own words; providers translate it to their wire and back. */
+import type { Usage } from './budget.ts';
+import type { CallId, ModelId } from './ids.ts';
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A tool call that a model asked for. `input` is whatever it sent, not yet checked. */
+export interface ToolCall {
+  readonly id: CallId;
+  readonly tool: string;
+  readonly input: Json;
+}
+
+/** What a tool call gave, as the model reads it. `ok: false` is an error result, never the end of an agent. */
+export interface ToolResult {
+  readonly call: CallId;
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+export type Turn =
+  | { readonly by: 'user'; readonly text: string }
+  | {
+      readonly by: 'model';
+      readonly text: string;
+      readonly calls: readonly ToolCall[];
+      /** What the provider needs back unchanged (signatures of its reasoning); opaque to the rest of Mimir. */
+      readonly opaque?: Json;
+    }
+  | { readonly by: 'tools'; readonly results: readonly ToolResult[] };
+
+/** `tool use`: calls follow. `output limit`: cut off; its calls are never executed. */
+export type StopReason = 'end' | 'tool use' | 'output limit' | 'refused';
+
+export interface ModelReply {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly stopReason: StopReason;
+  readonly usage: Usage;
+  /** The model that answered, canonical. */
+  readonly model: ModelId;
+  readonly opaque?: Json;
+}
+
+export interface Todo {
+  readonly description: string;
+  readonly status: 'pending' | 'active' | 'completed';
+}

@@ -1,0 +1,222 @@
+/**
+ * What can happen (INTERFACE, "Events"). One discriminated union by `type`; a type is never changed, only added to.
+ * Costs are US dollars, durations milliseconds, times ISO in UTC.
+ */
+import type { AgentMetrics, AgentOutcome, AgentStatus, ModelChoice } from '../domain/agent.ts';
+import type { Budget, Usage } from '../domain/budget.ts';
+import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
+import type { Mode } from '../domain/mode.ts';
+import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
+import type { Layer } from '../domain/reason.ts';
+import type { Json, StopReason, Todo, ToolCall } from '../domain/turn.ts';
+
+/** What a person is asked. `exact` is what would happen, whole: a diff, a command, a question. */
+export interface ApprovalRequest {
+  readonly action: 'write' | 'shell' | 'git-write' | 'read' | 'git-read' | 'spawn' | 'question' | 'turn' | 'failure';
+  readonly title: string;
+  readonly exact: string;
+  /** Answers offered by `ask_user`; empty otherwise. */
+  readonly options: readonly string[];
+  /** True for a shell without a sandbox. */
+  readonly unsandboxed: boolean;
+  readonly because: string;
+}
+
+export type EventBody =
+  | {
+      readonly type: 'session.started';
+      readonly task: string;
+      readonly cwd: string;
+      readonly mode: Mode;
+      readonly policyHash: string;
+      readonly version: string;
+      readonly budget: Budget;
+      readonly maxParallel: number;
+      readonly sandbox: string;
+      readonly provider: string;
+      readonly notes: readonly string[];
+    }
+  | { readonly type: 'session.resumed'; readonly policyHash: string; readonly version: string }
+  | { readonly type: 'session.mode'; readonly mode: Mode }
+  | {
+      readonly type: 'plan.proposed';
+      readonly plan: SoundPlan;
+      readonly choices: PlanChoices;
+      readonly by: string;
+      readonly ms: Millis;
+      readonly digest: string;
+    }
+  | { readonly type: 'plan.edited'; readonly plan: SoundPlan; readonly edit: string; readonly digest: string }
+  | { readonly type: 'plan.approved'; readonly digest: string; readonly by: string }
+  | { readonly type: 'plan.rejected'; readonly reason: string }
+  | {
+      readonly type: 'agent.created';
+      readonly agent: AgentId;
+      readonly parent: AgentId | null;
+      readonly role: RoleName;
+      readonly name: string;
+      readonly task: string;
+      readonly taskId: TaskId | null;
+      readonly tools: readonly string[];
+      readonly budget: Budget;
+      readonly dependsOn: readonly AgentId[];
+      readonly model: ModelChoice;
+      readonly iterations: number;
+    }
+  | { readonly type: 'agent.status'; readonly agent: AgentId; readonly status: AgentStatus; readonly reason: string }
+  /** A user turn put into the agent's context: its task at first, later messages that were delivered (`messages`: their seq). */
+  | {
+      readonly type: 'agent.told';
+      readonly agent: AgentId;
+      readonly text: string;
+      readonly messages: readonly number[];
+    }
+  | { readonly type: 'agent.todos'; readonly agent: AgentId; readonly todos: readonly Todo[] }
+  | { readonly type: 'agent.message'; readonly agent: AgentId; readonly call: CallId; readonly text: string }
+  | {
+      readonly type: 'model.started';
+      readonly agent: AgentId;
+      readonly call: CallId;
+      readonly model: ModelId;
+      readonly purpose: 'plan' | 'work' | 'merge';
+      readonly reserved: { readonly tokens: number; readonly cost: Usd };
+    }
+  | {
+      readonly type: 'model.finished';
+      readonly agent: AgentId;
+      readonly call: CallId;
+      readonly model: ModelId;
+      readonly usage: Usage;
+      readonly cost: Usd;
+      readonly priced: boolean;
+      readonly stopReason: StopReason;
+      readonly ms: Millis;
+      readonly calls: readonly ToolCall[];
+      readonly opaque?: Json;
+    }
+  | {
+      readonly type: 'model.failed';
+      readonly agent: AgentId;
+      readonly call: CallId;
+      readonly model: ModelId;
+      readonly cause: string;
+      readonly message: string;
+    }
+  | {
+      readonly type: 'model.retry';
+      readonly agent: AgentId;
+      readonly call: CallId;
+      readonly model: ModelId;
+      readonly cause: string;
+      readonly wait: Millis;
+    }
+  | {
+      readonly type: 'model.fallback';
+      readonly agent: AgentId;
+      readonly from: ModelId;
+      readonly to: ModelId;
+      readonly cause: string;
+      readonly rule: string;
+    }
+  | {
+      readonly type: 'tool.started';
+      readonly agent: AgentId;
+      readonly call: CallId;
+      readonly tool: string;
+      readonly label: string;
+      readonly input: Json;
+      readonly repeat: 'safe' | 'never';
+    }
+  | {
+      readonly type: 'tool.finished';
+      readonly agent: AgentId;
+      readonly call: CallId;
+      readonly tool: string;
+      readonly ok: boolean;
+      readonly output: string;
+      readonly ms: Millis;
+    }
+  | {
+      readonly type: 'approval.requested';
+      readonly agent: AgentId;
+      readonly approval: string;
+      readonly call: CallId | null;
+      readonly request: ApprovalRequest;
+    }
+  | {
+      readonly type: 'approval.answered';
+      readonly agent: AgentId;
+      readonly approval: string;
+      readonly answer: 'allowed' | 'denied' | 'withdrawn';
+      readonly scope: 'once' | 'session';
+      readonly text: string;
+      readonly by: string;
+    }
+  | {
+      readonly type: 'policy.decided';
+      readonly agent: AgentId;
+      readonly subject: string;
+      readonly action: string;
+      readonly decision: 'deny' | 'substitute' | 'allow' | 'ask';
+      readonly rule: string;
+      readonly layer: Layer;
+      readonly file: string | null;
+      readonly line: number | null;
+      readonly policyHash: string;
+    }
+  | {
+      readonly type: 'budget.warned';
+      readonly agent: AgentId;
+      readonly scope: 'run' | 'agent';
+      readonly what: 'tokens' | 'cost' | 'time';
+      readonly spent: number;
+      readonly limit: number;
+    }
+  | {
+      readonly type: 'budget.exhausted';
+      readonly agent: AgentId;
+      readonly scope: 'run' | 'agent';
+      readonly what: 'tokens' | 'cost' | 'time';
+      readonly spent: number;
+      readonly limit: number;
+    }
+  | {
+      readonly type: 'message.sent';
+      readonly agent: AgentId | null;
+      readonly from: string;
+      readonly to: AgentId;
+      readonly kind: 'result' | 'request' | 'status' | 'error';
+      readonly delivery: 'sequential' | 'important' | 'urgent';
+      readonly content: string;
+    }
+  | {
+      readonly type: 'agent.finished';
+      readonly agent: AgentId;
+      readonly status: AgentStatus;
+      readonly outcome: AgentOutcome;
+      readonly summary: string;
+      readonly error: string | null;
+      readonly metrics: AgentMetrics;
+    }
+  | {
+      readonly type: 'session.finished';
+      readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';
+      readonly summary: string;
+      readonly totals: {
+        readonly cost: Usd;
+        readonly tokens: number;
+        readonly agents: number;
+        readonly duration: Millis;
+      };
+    };
+
+interface Envelope {
+  readonly v: 1;
+  /** From 1, without gaps, per session. */
+  readonly seq: number;
+  readonly time: string;
+  readonly session: SessionId;
+}
+
+export type MimirEvent = EventBody & Envelope;
+export type EventType = EventBody['type'];

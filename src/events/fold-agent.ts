@@ -1,0 +1,159 @@
+/** What one event does to the agent that it belongs to. Pure. */
+import { addUsage, NO_USAGE } from '../domain/budget.ts';
+import { fromMicro, toMicro } from '../domain/ids.ts';
+import type { Millis } from '../domain/ids.ts';
+import type { ByType, EventOf } from './by-type.ts';
+import { forType } from './by-type.ts';
+import type { MimirEvent } from './event.ts';
+import type { AgentState, Block } from './state.ts';
+
+/** Characters of a tool's output that the state keeps: head and tail. The log has all of it. */
+const OUTPUT_KEPT = 6000;
+
+export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentState {
+  return {
+    id: event.agent,
+    parent: event.parent,
+    children: [],
+    role: event.role,
+    name: event.name,
+    task: event.task,
+    taskId: event.taskId,
+    tools: event.tools,
+    budget: event.budget,
+    dependsOn: event.dependsOn,
+    model: event.model,
+    maxIterations: event.iterations,
+    status: 'pending',
+    reason: '',
+    outcome: null,
+    summary: '',
+    error: null,
+    todos: [],
+    blocks: [],
+    usage: NO_USAGE,
+    cost: 0,
+    priced: true,
+    open: [],
+    iterations: 0,
+    toolCalls: 0,
+    firstRunAt: null,
+    endedAt: null,
+    ranMs: 0,
+    runningSince: null,
+    lastAt: at,
+  };
+}
+
+const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
+  'agent.status': (agent, event, at) => {
+    const clocked = clock(agent, event.status === 'running' || event.status === 'initializing', at);
+    const note = event.status === 'interrupted' || event.status === 'failed';
+    return {
+      ...clocked,
+      status: event.status,
+      reason: event.reason,
+      // A retried or resumed agent is no longer at its end.
+      outcome: null,
+      endedAt: null,
+      blocks: note && event.reason !== '' ? add(agent, noteBlock(event.reason, 'warn')) : agent.blocks,
+    };
+  },
+  'agent.told': (agent, event) => ({ ...agent, blocks: add(agent, { is: 'told', text: event.text }) }),
+  'agent.todos': (agent, event) => ({ ...agent, todos: event.todos }),
+  'agent.message': (agent, event) => ({
+    ...agent,
+    blocks: add(agent, { is: 'said', text: event.text, call: event.call }),
+  }),
+  'model.started': (agent, event) => ({
+    ...agent,
+    open: [...agent.open, { call: event.call, model: event.model, ...event.reserved }],
+    iterations: agent.iterations + 1,
+  }),
+  'model.finished': (agent, event) => ({
+    ...agent,
+    open: agent.open.filter(({ call }) => call !== event.call),
+    usage: addUsage(agent.usage, event.usage),
+    cost: fromMicro(toMicro(agent.cost) + toMicro(event.cost)),
+    priced: agent.priced && event.priced,
+  }),
+  'model.failed': (agent, event) => ({
+    ...agent,
+    open: agent.open.filter(({ call }) => call !== event.call),
+    blocks: event.cause === 'aborted' ? agent.blocks : add(agent, noteBlock(`model: ${event.message}`, 'error')),
+  }),
+  'model.retry': (agent, event) => ({
+    ...agent,
+    blocks: add(agent, noteBlock(`${event.cause}: next try in ${Math.ceil(event.wait / 1000)} s`, 'warn')),
+  }),
+  'model.fallback': (agent, event) => ({
+    ...agent,
+    model: { asked: agent.model.asked, used: event.to, because: event.cause },
+    blocks: add(agent, noteBlock(`${event.from} -> ${event.to}: ${event.cause}`, 'warn')),
+  }),
+  'tool.started': (agent, event, at) => ({
+    ...agent,
+    toolCalls: agent.toolCalls + 1,
+    blocks: add(agent, {
+      is: 'tool',
+      call: event.call,
+      tool: event.tool,
+      label: event.label,
+      started: at,
+      ok: null,
+      output: '',
+      ms: 0,
+    }),
+  }),
+  'tool.finished': (agent, event) => ({
+    ...agent,
+    blocks: agent.blocks.map((block) =>
+      block.is === 'tool' && block.call === event.call && block.ok === null
+        ? { ...block, ok: event.ok, output: kept(event.output), ms: event.ms }
+        : block,
+    ),
+  }),
+  'policy.decided': (agent, event) =>
+    event.decision === 'deny'
+      ? { ...agent, blocks: add(agent, noteBlock(`denied: ${event.subject}: ${event.rule}`, 'warn')) }
+      : agent,
+  'budget.exhausted': (agent, event) => ({
+    ...agent,
+    blocks: add(agent, noteBlock(`${event.scope} budget exhausted (${event.what})`, 'error')),
+  }),
+  'agent.finished': (agent, event, at) => ({
+    ...clock(agent, false, at),
+    status: event.status,
+    outcome: event.outcome,
+    summary: event.summary,
+    error: event.error,
+    reason: event.error ?? '',
+    endedAt: at,
+  }),
+};
+
+/** The agent after `event`; the same object when nothing changed. */
+export function foldAgent(agent: AgentState, event: MimirEvent, at: Millis): AgentState {
+  const change = forType(AGENT_FOLDS, event.type);
+  return change ? { ...change(agent, event, at), lastAt: at } : agent;
+}
+
+/** Starts or stops the agent's own clock: waiting for a person and being interrupted are left out (CONTRACT D19). */
+function clock(agent: AgentState, running: boolean, at: Millis): AgentState {
+  const ran = agent.runningSince === null ? 0 : Math.max(0, at - agent.runningSince);
+  return {
+    ...agent,
+    ranMs: agent.ranMs + ran,
+    runningSince: running ? at : null,
+    firstRunAt: agent.firstRunAt ?? (running ? at : null),
+  };
+}
+
+const add = (agent: AgentState, block: Block): readonly Block[] => [...agent.blocks, block];
+const noteBlock = (text: string, level: 'info' | 'warn' | 'error'): Block => ({ is: 'note', text, level });
+
+function kept(output: string): string {
+  if (output.length <= OUTPUT_KEPT) return output;
+  const half = OUTPUT_KEPT / 2;
+  return `${output.slice(0, half)}\n… ${output.length - OUTPUT_KEPT} characters left out here …\n${output.slice(-half)}`;
+}

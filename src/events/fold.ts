@@ -1,0 +1,160 @@
+/**
+ * (state, event) -> state, pure. Given the same log, the same state: live, after a crash, in another process.
+ * What one event does to one agent is in fold-agent.ts; this file has the run as a whole.
+ */
+import type { AgentId, Millis } from '../domain/ids.ts';
+import type { ByType } from './by-type.ts';
+import { forType } from './by-type.ts';
+import type { EventType, MimirEvent } from './event.ts';
+import { foldAgent, newAgent } from './fold-agent.ts';
+import { logLine } from './log-line.ts';
+import type { AgentState, RunState } from './state.ts';
+import { EMPTY } from './state.ts';
+
+const LOG_LINES = 1000;
+
+/** Every event type that changes more than an agent. Types missing here change agents and the log lines only. */
+const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
+  'session.started': (state, event, at) => ({
+    ...state,
+    phase: 'planning',
+    task: event.task,
+    cwd: event.cwd,
+    mode: event.mode,
+    policyHash: event.policyHash,
+    version: event.version,
+    provider: event.provider,
+    sandbox: event.sandbox,
+    notes: event.notes,
+    budget: event.budget,
+    maxParallel: event.maxParallel,
+    startedAt: at,
+  }),
+  'session.resumed': (state) => ({
+    ...state,
+    finished: null,
+    phase: state.approvedDigest === null ? (state.plan === null ? 'planning' : 'approving') : 'running',
+    approvals: [],
+  }),
+  'session.mode': (state, event) => ({ ...state, mode: event.mode }),
+  'plan.proposed': (state, event) => ({
+    ...state,
+    phase: 'approving',
+    plan: event.plan,
+    planDigest: event.digest,
+    planBy: event.by,
+    planMs: event.ms,
+    choices: event.choices,
+  }),
+  'plan.edited': (state, event) => ({ ...state, plan: event.plan, planDigest: event.digest }),
+  'plan.approved': (state, event) => ({ ...state, phase: 'running', approvedDigest: event.digest }),
+  'agent.created': (state, event, at) => {
+    const agents = new Map(state.agents).set(event.agent, newAgent(event, at));
+    const parent = event.parent === null ? undefined : agents.get(event.parent);
+    if (parent) agents.set(parent.id, { ...parent, children: [...parent.children, event.agent] });
+    return { ...state, agents };
+  },
+  'agent.told': (state, event) => ({
+    ...state,
+    messages: state.messages.map((message) =>
+      event.messages.includes(message.seq) ? { ...message, delivered: true } : message,
+    ),
+  }),
+  'model.started': (state, event) => {
+    if (event.purpose === 'merge') return { ...state, phase: 'merging' };
+    return event.purpose === 'plan' ? { ...state, phase: 'planning' } : state;
+  },
+  'approval.requested': (state, event, at) => ({
+    ...state,
+    approvals: [...state.approvals, { id: event.approval, agent: event.agent, request: event.request, askedAt: at }],
+  }),
+  'approval.answered': (state, event) => ({
+    ...state,
+    approvals: state.approvals.filter((approval) => approval.id !== event.approval),
+  }),
+  'budget.warned': (state, event) => ({
+    ...state,
+    warned: [...state.warned, `${event.scope === 'run' ? 'run' : event.agent}:${event.what}`],
+  }),
+  'message.sent': (state, event) => ({
+    ...state,
+    messages: [
+      ...state.messages,
+      {
+        seq: event.seq,
+        from: event.from,
+        to: event.to,
+        delivery: event.delivery,
+        content: event.content,
+        delivered: false,
+      },
+    ],
+  }),
+  'session.finished': (state, event) => ({
+    ...state,
+    phase: 'finished',
+    finished: { status: event.status, summary: event.summary, totals: event.totals },
+    approvals: [],
+  }),
+};
+
+const KNOWN: ReadonlySet<string> = new Set<EventType>([
+  'session.started',
+  'session.resumed',
+  'session.mode',
+  'plan.proposed',
+  'plan.edited',
+  'plan.approved',
+  'plan.rejected',
+  'agent.created',
+  'agent.status',
+  'agent.told',
+  'agent.todos',
+  'agent.message',
+  'model.started',
+  'model.finished',
+  'model.failed',
+  'model.retry',
+  'model.fallback',
+  'tool.started',
+  'tool.finished',
+  'approval.requested',
+  'approval.answered',
+  'policy.decided',
+  'budget.warned',
+  'budget.exhausted',
+  'message.sent',
+  'agent.finished',
+  'session.finished',
+]);
+
+/** The state after `event`. Events of an unknown type are counted and otherwise ignored. */
+export function fold(state: RunState, event: MimirEvent): RunState {
+  const at = Date.parse(event.time);
+  const next = { ...state, session: event.session, seq: event.seq, lastAt: at };
+  if (!KNOWN.has(event.type)) return { ...next, unknown: state.unknown + 1 };
+  const change = forType(RUN_FOLDS, event.type);
+  return withLog(withAgent(change ? change(next, event, at) : next, event, at), event, at);
+}
+
+/** The state after all of `events`, from nothing. */
+export const foldAll = (events: Iterable<MimirEvent>, from: RunState = EMPTY): RunState => {
+  let state = from;
+  for (const event of events) state = fold(state, event);
+  return state;
+};
+
+function withAgent(state: RunState, event: MimirEvent, at: Millis): RunState {
+  const id = agentOf(event);
+  const agent = id === null || event.type === 'agent.created' ? undefined : state.agents.get(id);
+  if (!agent) return state;
+  const changed: AgentState = foldAgent(agent, event, at);
+  return changed === agent ? state : { ...state, agents: new Map(state.agents).set(agent.id, changed) };
+}
+
+const agentOf = (event: MimirEvent): AgentId | null => ('agent' in event ? event.agent : null);
+
+function withLog(state: RunState, event: MimirEvent, at: Millis): RunState {
+  const line = logLine(event, at);
+  return line === null ? state : { ...state, log: [...state.log.slice(-(LOG_LINES - 1)), line] };
+}

@@ -1,0 +1,43 @@
+/** The one line a person reads about an event in the run's log, or null for those that only change a card. */
+import type { Millis } from '../domain/ids.ts';
+import type { ByType } from './by-type.ts';
+import { forType } from './by-type.ts';
+import type { MimirEvent } from './event.ts';
+import type { LogLine } from './state.ts';
+
+type Words = readonly [level: LogLine['level'], text: string] | null;
+const LINES: ByType<[], [], Words> = {
+  'session.started': (event) => ['info', `session started in ${event.cwd}`],
+  'session.resumed': () => ['info', 'session resumed'],
+  'session.mode': (event) => ['warn', `mode is now ${event.mode} for all agents`],
+  'plan.proposed': (event) => ['info', `plan of ${event.plan.tasks.length} by ${event.by}`],
+  'plan.edited': (event) => ['info', `plan edited: ${event.edit}`],
+  'plan.approved': (event) => ['info', `plan approved by ${event.by}`],
+  'plan.rejected': (event) => ['warn', `plan rejected: ${event.reason}`],
+  'agent.created': (event) => (event.parent === null ? null : ['info', `created for: ${event.task}`]),
+  'agent.status': (event) =>
+    event.reason === '' ? null : [event.status === 'failed' ? 'error' : 'warn', `${event.status}: ${event.reason}`],
+  'model.failed': (event) => [event.cause === 'aborted' ? 'info' : 'error', `model call ended: ${event.message}`],
+  'model.retry': (event) => ['warn', `${event.cause}: next try in ${Math.ceil(event.wait / 1000)} s`],
+  'model.fallback': (event) => ['warn', `${event.from} -> ${event.to}: ${event.cause}`],
+  'tool.started': (event) => ['info', event.label],
+  'tool.finished': (event) => (event.ok ? null : ['warn', `${event.tool}: ${event.output.split('\n')[0] ?? ''}`]),
+  'approval.requested': (event) => ['warn', `asks: ${event.request.title}`],
+  'approval.answered': (event) => ['info', `${event.answer} by ${event.by}`],
+  'policy.decided': (event) =>
+    event.decision === 'allow' ? null : ['warn', `${event.decision}: ${event.subject}: ${event.rule}`],
+  'budget.warned': (event) => ['warn', `80 % of the ${event.scope}'s ${event.what} is used`],
+  'budget.exhausted': (event) => ['error', `the ${event.scope}'s ${event.what} are used up`],
+  'message.sent': (event) => ['info', `message from ${event.from}: ${event.content.split('\n')[0] ?? ''}`],
+  'agent.finished': (event) => [
+    event.outcome === 'completed' ? 'info' : 'error',
+    event.error === null ? event.outcome : `${event.outcome}: ${event.error}`,
+  ],
+  'session.finished': (event) => [event.status === 'completed' ? 'info' : 'warn', `session ${event.status}`],
+};
+
+export function logLine(event: MimirEvent, at: Millis): LogLine | null {
+  const words = forType(LINES, event.type)?.(event) ?? null;
+  if (words === null) return null;
+  return { at, agent: 'agent' in event ? event.agent : null, level: words[0], text: words[1] };
+}

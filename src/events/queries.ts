@@ -1,0 +1,67 @@
+/** Questions to a run's state that more than one room asks. Pure; `now` is passed in. */
+import type { AgentStatus } from '../domain/agent.ts';
+import { tokensOf } from '../domain/budget.ts';
+import type { AgentId, Millis, Usd } from '../domain/ids.ts';
+import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
+import type { AgentState, RunState } from './state.ts';
+
+/** Milliseconds of running so far (CONTRACT D19). */
+export const elapsedOf = (agent: AgentState, now: Millis): Millis =>
+  agent.ranMs + (agent.runningSince === null ? 0 : Math.max(0, now - agent.runningSince));
+
+export const tokensOfAgent = (agent: AgentState): number => tokensOf(agent.usage);
+
+export const isFinal = (agent: AgentState): boolean => agent.outcome !== null;
+
+/** What is used and what is promised to calls in flight: limits are judged on the sum. */
+export interface Committed {
+  readonly tokens: number;
+  readonly cost: Usd;
+  /** Part of it: reserved by calls that have not been settled. */
+  readonly reservedTokens: number;
+  readonly reservedCost: Usd;
+}
+
+/** Of `agent` and all its descendants. Of ROOT: the run, planner and merge included (CONTRACT D18). */
+export function committed(state: RunState, agent: AgentId): Committed {
+  let [tokens, micro, reservedTokens, reservedMicro] = [0, 0, 0, 0];
+  for (const one of state.agents.values()) {
+    if (!isWithin(one.id, agent)) continue;
+    tokens += tokensOf(one.usage);
+    micro += toMicro(one.cost);
+    for (const call of one.open) {
+      reservedTokens += call.tokens;
+      reservedMicro += toMicro(call.cost);
+    }
+  }
+  return {
+    tokens: tokens + reservedTokens,
+    cost: fromMicro(micro + reservedMicro),
+    reservedTokens,
+    reservedCost: fromMicro(reservedMicro),
+  };
+}
+
+/** Is `agent` the agent `top` or below it? */
+export const isWithin = (agent: AgentId, top: AgentId): boolean => agent === top || agent.startsWith(`${top}::`);
+
+/** Settled sums of the run, reservations left out. */
+export function spentOf(state: RunState): { readonly tokens: number; readonly cost: Usd } {
+  const all = committed(state, ROOT);
+  return { tokens: all.tokens - all.reservedTokens, cost: fromMicro(toMicro(all.cost) - toMicro(all.reservedCost)) };
+}
+
+/** How many agents stand where, ROOT left out. */
+export function countByStatus(state: RunState): Readonly<Record<AgentStatus, number>> {
+  const count = { pending: 0, initializing: 0, running: 0, waiting: 0, completed: 0, failed: 0, interrupted: 0 };
+  for (const agent of state.agents.values()) if (agent.id !== ROOT) count[agent.status] += 1;
+  return count;
+}
+
+/** What an agent does right now, in a few words: the tool that runs, else the last thing it said. */
+export function activityOf(agent: AgentState): string {
+  const block = agent.blocks.findLast(({ is }) => is !== 'told');
+  if (block === undefined) return agent.reason;
+  if (block.is === 'tool') return block.label;
+  return block.text.split('\n').find((line) => line.trim() !== '') ?? '';
+}

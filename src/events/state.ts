@@ -1,0 +1,171 @@
+/** What is true after everything in the log happened. Made by `fold` only; plain data, never changed in place. */
+import type { AgentOutcome, AgentStatus, ModelChoice } from '../domain/agent.ts';
+import type { Budget, Usage } from '../domain/budget.ts';
+import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
+import type { Mode } from '../domain/mode.ts';
+import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
+import type { Todo } from '../domain/turn.ts';
+import type { ApprovalRequest } from './event.ts';
+
+export type Phase = 'starting' | 'planning' | 'approving' | 'running' | 'merging' | 'finished';
+
+/** A piece of an agent's transcript, for people. Tool output is cut here; the log has it whole. */
+export type Block =
+  | { readonly is: 'told'; readonly text: string }
+  | { readonly is: 'said'; readonly text: string; readonly call: CallId }
+  | {
+      readonly is: 'tool';
+      readonly call: CallId;
+      readonly tool: string;
+      readonly label: string;
+      readonly started: Millis;
+      /** Null while it runs. */
+      readonly ok: boolean | null;
+      readonly output: string;
+      readonly ms: Millis;
+    }
+  /** Something that happened to the agent: interrupted, fallback, denied, waiting for a provider. */
+  | { readonly is: 'note'; readonly text: string; readonly level: 'info' | 'warn' | 'error' };
+
+/** A model call in flight: its reservation counts as spent until it is settled. */
+export interface OpenCall {
+  readonly call: CallId;
+  readonly model: ModelId;
+  readonly tokens: number;
+  readonly cost: Usd;
+}
+
+export interface AgentState {
+  readonly id: AgentId;
+  readonly parent: AgentId | null;
+  readonly children: readonly AgentId[];
+  readonly role: RoleName;
+  /** What it is called on the screen: the role, numbered when there are several. */
+  readonly name: string;
+  readonly task: string;
+  readonly taskId: TaskId | null;
+  readonly tools: readonly string[];
+  readonly budget: Budget;
+  readonly dependsOn: readonly AgentId[];
+  readonly model: ModelChoice;
+  readonly maxIterations: number;
+  readonly status: AgentStatus;
+  readonly reason: string;
+  readonly outcome: AgentOutcome | null;
+  readonly summary: string;
+  readonly error: string | null;
+  readonly todos: readonly Todo[];
+  readonly blocks: readonly Block[];
+  readonly usage: Usage;
+  readonly cost: Usd;
+  /** False when a call was made whose price is not known. */
+  readonly priced: boolean;
+  readonly open: readonly OpenCall[];
+  readonly iterations: number;
+  readonly toolCalls: number;
+  readonly firstRunAt: Millis | null;
+  readonly endedAt: Millis | null;
+  /** Running time up to `runningSince`; see `elapsedOf`. */
+  readonly ranMs: Millis;
+  readonly runningSince: Millis | null;
+  /** Time of the last event that this agent caused. */
+  readonly lastAt: Millis;
+}
+
+export interface Approval {
+  readonly id: string;
+  readonly agent: AgentId;
+  readonly request: ApprovalRequest;
+  readonly askedAt: Millis;
+}
+
+export interface SentMessage {
+  readonly seq: number;
+  readonly from: string;
+  readonly to: AgentId;
+  readonly delivery: 'sequential' | 'important' | 'urgent';
+  readonly content: string;
+  readonly delivered: boolean;
+}
+
+/** A line of the run's log, for people. */
+export interface LogLine {
+  readonly at: Millis;
+  readonly agent: AgentId | null;
+  readonly level: 'info' | 'warn' | 'error';
+  readonly text: string;
+}
+
+export interface RunState {
+  readonly session: SessionId | null;
+  readonly seq: number;
+  readonly phase: Phase;
+  readonly task: string;
+  readonly cwd: string;
+  readonly mode: Mode;
+  readonly policyHash: string;
+  readonly version: string;
+  readonly provider: string;
+  readonly sandbox: string;
+  readonly notes: readonly string[];
+  readonly budget: Budget;
+  readonly maxParallel: number;
+  readonly startedAt: Millis;
+  readonly lastAt: Millis;
+  readonly plan: SoundPlan | null;
+  readonly planDigest: string;
+  readonly planBy: string;
+  readonly planMs: Millis;
+  readonly choices: PlanChoices | null;
+  readonly approvedDigest: string | null;
+  /** In order of creation. */
+  readonly agents: ReadonlyMap<AgentId, AgentState>;
+  /** Waiting for a person, oldest first. */
+  readonly approvals: readonly Approval[];
+  readonly messages: readonly SentMessage[];
+  readonly log: readonly LogLine[];
+  readonly warned: readonly string[];
+  readonly finished: {
+    readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';
+    readonly summary: string;
+    readonly totals: {
+      readonly cost: Usd;
+      readonly tokens: number;
+      readonly agents: number;
+      readonly duration: Millis;
+    };
+  } | null;
+  /** Events of a type that this version doesn't know: how many. */
+  readonly unknown: number;
+}
+
+export const EMPTY: RunState = {
+  session: null,
+  seq: 0,
+  phase: 'starting',
+  task: '',
+  cwd: '',
+  mode: 'confirm',
+  policyHash: '',
+  version: '',
+  provider: '',
+  sandbox: '',
+  notes: [],
+  budget: {},
+  maxParallel: 1,
+  startedAt: 0,
+  lastAt: 0,
+  plan: null,
+  planDigest: '',
+  planBy: '',
+  planMs: 0,
+  choices: null,
+  approvedDigest: null,
+  agents: new Map(),
+  approvals: [],
+  messages: [],
+  log: [],
+  warned: [],
+  finished: null,
+  unknown: 0,
+};

@@ -1,0 +1,54 @@
+/** The conversation of one agent as the log knows it: what a resumed agent goes on with. */
+import type { AgentId, CallId } from '../domain/ids.ts';
+import type { ToolResult, Turn } from '../domain/turn.ts';
+import type { MimirEvent } from './event.ts';
+
+/** What a tool call that was begun and not ended means for the model: it may or may not have happened. */
+export const UNKNOWN_EFFECT =
+  'Mimir was stopped while this ran. It is not known whether it took effect: look before you do it again.';
+
+/**
+ * The turns of `agent`, in order. A turn whose tool calls are not all answered comes last: with the answers there are,
+ * and for an effect that was begun and not ended the answer `UNKNOWN_EFFECT`. Calls without an answer were never begun
+ * or may be repeated.
+ */
+export function turnsOf(events: Iterable<MimirEvent>, agent: AgentId): readonly Turn[] {
+  const turns: Turn[] = [];
+  const begun = new Map<CallId, 'safe' | 'never'>();
+  for (const event of events) {
+    if (!('agent' in event) || event.agent !== agent) continue;
+    if (event.type === 'tool.started') begun.set(event.call, event.repeat);
+    if (event.type === 'tool.finished') begun.delete(event.call);
+    addTurn(turns, event);
+  }
+  for (const [call, repeat] of begun) if (repeat === 'never') answer(turns, { call, ok: false, text: UNKNOWN_EFFECT });
+  return turns;
+}
+
+function addTurn(turns: Turn[], event: MimirEvent): void {
+  if (event.type === 'agent.told') turns.push({ by: 'user', text: event.text });
+  if (event.type === 'model.finished') {
+    const calls = event.stopReason === 'tool use' ? event.calls : [];
+    turns.push({ by: 'model', text: '', calls, ...(event.opaque === undefined ? {} : { opaque: event.opaque }) });
+  }
+  if (event.type === 'agent.message') say(turns, event.text);
+  if (event.type === 'tool.finished') answer(turns, { call: event.call, ok: event.ok, text: event.output });
+}
+
+function say(turns: Turn[], text: string): void {
+  const last = turns.at(-1);
+  if (last?.by === 'model') turns[turns.length - 1] = { ...last, text };
+}
+
+/** Puts a result into the answer turn that belongs to the last model turn, in the order of its calls. */
+function answer(turns: Turn[], result: ToolResult): void {
+  const at = turns.findLastIndex((turn) => turn.by === 'model' && turn.calls.some(({ id }) => id === result.call));
+  const asked = turns[at];
+  if (asked?.by !== 'model') return;
+  const next = turns[at + 1];
+  const known = next?.by === 'tools' ? next.results : [];
+  const all = [...known.filter(({ call }) => call !== result.call), result];
+  const results = asked.calls.flatMap(({ id }) => all.filter(({ call }) => call === id));
+  if (next?.by === 'tools') turns[at + 1] = { by: 'tools', results };
+  else turns.splice(at + 1, 0, { by: 'tools', results });
+}

@@ -1,0 +1,58 @@
+/** What a person, a verb or a parent agent may ask of a run, and how they hear of it. All the screen has. */
+import type { MimirEvent } from '../events/event.ts';
+import type { AgentId, SessionId } from '../domain/ids.ts';
+import type { Mode } from '../domain/mode.ts';
+import type { PlanEdit } from '../domain/plan-edit.ts';
+import type { Result } from '../domain/result.ts';
+
+export type Delivery = 'sequential' | 'important' | 'urgent';
+
+export type Command =
+  | { readonly do: 'edit plan'; readonly edit: PlanEdit }
+  /** The digest of what was shown: refused when the plan is another one by now. */
+  | { readonly do: 'approve plan'; readonly digest: string }
+  | { readonly do: 'reject plan' }
+  /** A new plan for the same task, with a hint for the planner. */
+  | { readonly do: 'plan again'; readonly hint: string }
+  | { readonly do: 'message'; readonly to: AgentId | 'all'; readonly text: string; readonly delivery: Delivery }
+  | { readonly do: 'interrupt'; readonly agent: AgentId }
+  | { readonly do: 'resume'; readonly agent: AgentId }
+  | { readonly do: 'kill'; readonly agent: AgentId }
+  | { readonly do: 'retry'; readonly agent: AgentId }
+  | { readonly do: 'skip'; readonly agent: AgentId }
+  /** `scope: session` answers equal questions to come as well. `text` answers `ask_user` and human mode. */
+  | {
+      readonly do: 'answer';
+      readonly approval: string;
+      readonly allow: boolean;
+      readonly scope: 'once' | 'session';
+      readonly text?: string;
+    }
+  | { readonly do: 'set mode'; readonly mode: Mode }
+  /** Ends the run: agents are stopped, the state is kept, `mimir resume` goes on. */
+  | { readonly do: 'stop run'; readonly reason: string };
+
+/** Done, in words for a toast: "interrupted finder". */
+export interface Receipt {
+  readonly text: string;
+}
+/** Not done, and why. */
+export interface Refusal {
+  readonly text: string;
+}
+
+/** Streams past, is not logged: text of a running turn, output of a running tool. */
+export interface Tick {
+  readonly agent: AgentId;
+  readonly is: 'text' | 'output';
+  readonly delta: string;
+}
+
+export interface Controls {
+  readonly session: SessionId;
+  submit(command: Command): Promise<Result<Receipt, Refusal>>;
+  /** Every durable event with a larger `seq`, in order, then those to come; ends after `session.finished`. */
+  events(afterSeq: number): AsyncIterable<MimirEvent>;
+  /** Returns the function that ends the subscription. */
+  ticks(listener: (tick: Tick) => void): () => void;
+}

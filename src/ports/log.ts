@@ -1,0 +1,34 @@
+/** The durable log: what is not in it did not happen. One writer per session; readers any time. */
+import type { SessionId } from '../domain/ids.ts';
+import type { EventBody, MimirEvent } from '../events/event.ts';
+
+export interface SessionSummary {
+  readonly session: SessionId;
+  readonly task: string;
+  /** ISO, UTC. */
+  readonly startedAt: string;
+  readonly lastAt: string;
+  /** `finished`: it has a `session.finished`; `running`: its writer is alive; else `stopped`. */
+  readonly state: 'running' | 'finished' | 'stopped';
+  readonly events: number;
+}
+
+export interface Log {
+  /**
+   * Appends all of `bodies` in one durable transaction and returns them with `v`, `seq`, `time` and `session`. Synchronous:
+   * when it returns, they are on disk. Throws `LogFault` when they could not be written (disk full, not writable).
+   */
+  append(session: SessionId, time: string, bodies: readonly EventBody[]): readonly MimirEvent[];
+  /** Events with `seq > after`, whole, in order. */
+  read(session: SessionId, after?: number): readonly MimirEvent[];
+  sessions(): readonly SessionSummary[];
+  /** Takes the writer's lock of a session; refuses with the reason while another living process holds it. */
+  claim(session: SessionId): { readonly ok: true } | { readonly ok: false; readonly holder: string };
+  release(session: SessionId): void;
+  close(): void;
+}
+
+/** The log can't be written: the run pauses before the effect, and the person is told. */
+export class LogFault extends Error {
+  override readonly name = 'LogFault';
+}

@@ -1,0 +1,62 @@
+/**
+ * The seam to tools. Declared once each: words for the model, schema, capability, what a crash means, what it does.
+ * Used by the gate only; a tool decides nothing about permission.
+ */
+import type { z } from 'zod';
+import type { AgentId } from '../domain/ids.ts';
+import type { Capability } from '../domain/role.ts';
+import type { Todo } from '../domain/turn.ts';
+
+export interface ToolOutput {
+  /** False: an error result that the model reads; the agent goes on. */
+  readonly ok: boolean;
+  /** Already capped at the source (64 KiB at most). */
+  readonly text: string;
+}
+
+/** What tools may ask of the run: answered by the engine, stamped with the calling agent. */
+export interface Desk {
+  setTodos(todos: readonly Todo[]): ToolOutput;
+  /** To an agent of the same run, by id or name, through the orchestrator. */
+  sendMessage(to: string, content: string): ToolOutput;
+  /** Runs a child and resolves with its final text only. */
+  spawn(child: { readonly description: string; readonly prompt: string; readonly role: string }): Promise<ToolOutput>;
+  /** Waits for a person; without one, an error result at once. */
+  askUser(question: string, options: readonly string[]): Promise<ToolOutput>;
+}
+
+export interface ToolContext {
+  readonly agent: AgentId;
+  /** Aborted on interrupt, kill, or the agent's deadline: end everything that was started, then resolve. */
+  readonly signal: AbortSignal;
+  /** `read-only` and `read-write` name the sandbox; `none` is UNSANDBOXED. */
+  readonly box: 'none' | 'read-only' | 'read-write';
+  readonly desk: Desk;
+  /** Output while it runs, for the live view. */
+  onOutput(chunk: string): void;
+}
+
+/** What a crash between `tool.started` and `tool.finished` means: reads may be repeated, effects never by themselves. */
+export type Repeat = 'safe' | 'never';
+
+export interface Tool<Input = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: z.ZodType<Input>;
+  /** Null for tools of the agent's own (todos, messages): every agent has them and no rule is asked. */
+  readonly capability: Capability | null;
+  readonly repeat: Repeat;
+  /** Short words for a card: `read src/a.ts`, `npm test`. Text from the model: sanitise before a terminal. */
+  label(input: Input): string;
+  /** What exactly would happen, shown when a person is asked (a diff, the whole command). Absent: the label. */
+  preview?(input: Input, context: ToolContext): Promise<string>;
+  /** Resolves with an error result for anything that goes wrong outside; rejects only for a bug. */
+  run(input: Input, context: ToolContext): Promise<ToolOutput>;
+}
+
+export interface ToolPort {
+  /** All tools, built for one project root. */
+  readonly tools: readonly Tool[];
+  /** What commands run in here; policy turns it into allow, ask or deny. */
+  readonly sandbox: { readonly is: 'none'; readonly because: string } | { readonly is: 'bubblewrap' };
+}
