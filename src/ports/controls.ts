@@ -56,3 +56,33 @@ export interface Controls {
   /** Returns the function that ends the subscription. */
   ticks(listener: (tick: Tick) => void): () => void;
 }
+
+/** What the start screen shows before there is a run. */
+export interface LobbyInfo {
+  /** Real path of the project, and how it was found. */
+  readonly cwd: string;
+  readonly project: string;
+  readonly version: string;
+  /** `offline (no provider)`, or the providers that are configured. */
+  readonly provider: string;
+  readonly sandbox: string;
+  readonly mode: Mode;
+  /** Tasks that make sense here, drawn from the repository; at most 6. */
+  readonly suggestions: readonly string[];
+  readonly sessions: readonly {
+    readonly id: SessionId;
+    readonly task: string;
+    readonly when: string;
+    readonly state: 'running' | 'finished' | 'stopped';
+  }[];
+  /** Warnings of the configuration, for a line each. */
+  readonly notes: readonly string[];
+}
+
+/** Where runs come from: the screen's only way to one. */
+export interface Lobby {
+  info(): LobbyInfo;
+  /** Starts planning at once; the controls are those of the new run. */
+  start(task: string): Promise<Result<Controls, Refusal>>;
+  resume(session: SessionId): Promise<Result<Controls, Refusal>>;
+}

@@ -1,0 +1,55 @@
+/** Names to colours (themes/*.yml, SCREENS section 5). Read by `config`, drawn by `tui`. */
+
+/** What a piece of text means; a theme says how it looks. `role:finder` and the like come from the theme's roles. */
+export const TOKENS = [
+  'fg',
+  'muted',
+  'faint',
+  'surface',
+  'raised',
+  'selection',
+  'border',
+  'focus',
+  'ok',
+  'warn',
+  'err',
+  'info',
+  'title',
+] as const;
+export type Token = (typeof TOKENS)[number];
+
+export const ANSI_NAMES = [
+  'black',
+  'red',
+  'green',
+  'yellow',
+  'blue',
+  'magenta',
+  'cyan',
+  'white',
+  'brightBlack',
+  'brightRed',
+  'brightGreen',
+  'brightYellow',
+  'brightBlue',
+  'brightMagenta',
+  'brightCyan',
+  'brightWhite',
+] as const;
+export type AnsiName = (typeof ANSI_NAMES)[number];
+
+export interface Colour {
+  /** `#rrggbb` */
+  readonly hex: string;
+  /** The colour at 16 colours; `default` and null are the terminal's own. */
+  readonly ansi: AnsiName | 'default' | null;
+}
+
+export interface Theme {
+  readonly name: string;
+  readonly mode: 'dark' | 'light';
+  readonly glyphs: 'unicode' | 'ascii';
+  readonly tokens: Readonly<Record<Token, Colour>>;
+  /** Role name -> colour; roles that are missing take one by a hash of their name. */
+  readonly roles: Readonly<Record<string, Colour>>;
+}

@@ -1,0 +1,84 @@
+/** Boxes over a screen. Generic, so that a screen only says what it wants to know and what to do with the answer. */
+import type { Effect } from './screen.ts';
+import type { Line } from './text/line.ts';
+
+/** What a dialog leads to: an effect without a screen's own state. */
+export type DialogEffect = Omit<Effect<never>, 'ui'>;
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+  /** Shown behind the label, dim: a price, a description. */
+  readonly note: string;
+  /** Why it can't be chosen, struck and shown; null when it can. */
+  readonly whyNot: string | null;
+}
+
+export type Field =
+  | {
+      readonly is: 'text';
+      readonly name: string;
+      readonly label: string;
+      readonly value: string;
+      readonly lines: number;
+      readonly hint: string;
+    }
+  | {
+      readonly is: 'choice';
+      readonly name: string;
+      readonly label: string;
+      readonly value: string;
+      readonly choices: readonly Choice[];
+    }
+  | {
+      readonly is: 'checks';
+      readonly name: string;
+      readonly label: string;
+      readonly values: readonly string[];
+      readonly choices: readonly Choice[];
+    };
+
+export type Dialog =
+  /** One text; Enter sends, Alt-Enter breaks the line where `lines` > 1. `check` says what is wrong with it, or null. */
+  | {
+      readonly is: 'text';
+      readonly title: string;
+      readonly hint: string;
+      readonly value: string;
+      readonly lines: number;
+      check(text: string): string | null;
+      then(text: string): DialogEffect;
+    }
+  /** A list with a filter. */
+  | {
+      readonly is: 'pick';
+      readonly title: string;
+      readonly choices: readonly Choice[];
+      readonly value: string;
+      then(value: string): DialogEffect;
+    }
+  /** Enter is the safe choice; `word` must be typed for the irreversible, when not empty. */
+  | {
+      readonly is: 'confirm';
+      readonly title: string;
+      readonly lines: readonly Line[];
+      readonly yes: string;
+      readonly no: string;
+      readonly word: string;
+      then(): DialogEffect;
+    }
+  /** Several fields: Tab moves, Space toggles, Ctrl-S saves, Esc asks when something was changed. */
+  | {
+      readonly is: 'form';
+      readonly title: string;
+      readonly fields: readonly Field[];
+      check(values: FormValues): string | null;
+      then(values: FormValues): DialogEffect;
+    }
+  /** Something to read and scroll. */
+  | { readonly is: 'read'; readonly title: string; readonly lines: readonly Line[] };
+
+export interface FormValues {
+  readonly texts: Readonly<Record<string, string>>;
+  readonly checks: Readonly<Record<string, readonly string[]>>;
+}

@@ -1,0 +1,94 @@
+/** The signs on the screen, in Unicode and in ASCII. Never a sequence of several code points; never wider than a column. */
+import type { AgentStatus } from '../domain/agent.ts';
+
+export interface Glyphs {
+  readonly status: Readonly<Record<AgentStatus, string>>;
+  readonly todo: Readonly<Record<'pending' | 'active' | 'completed', string>>;
+  readonly ellipsis: string;
+  readonly prompt: string;
+  readonly activity: string;
+  readonly tool: string;
+  readonly child: string;
+  readonly selected: string;
+  readonly needs: string;
+  readonly unlocks: string;
+  readonly node: string;
+  readonly edited: string;
+  readonly arrow: string;
+  readonly dot: string;
+  /** Filled and empty cell of a gauge. */
+  readonly gauge: readonly [full: string, empty: string];
+  /** Schedule: critical, other, nothing. */
+  readonly bar: readonly [critical: string, other: string, none: string];
+  readonly scroll: string;
+  /** tl, tr, bl, br, horizontal, vertical. */
+  readonly light: readonly [string, string, string, string, string, string];
+  readonly heavy: readonly [string, string, string, string, string, string];
+  readonly round: readonly [string, string, string, string, string, string];
+  /** Lanes: vertical, horizontal, crossing, tee right, tee left, tee up, corner up-left. */
+  readonly lane: readonly [string, string, string, string, string, string, string];
+}
+
+export const UNICODE: Glyphs = {
+  status: {
+    pending: '○',
+    initializing: '◐',
+    running: '●',
+    waiting: '◌',
+    completed: '✓',
+    failed: '✗',
+    interrupted: '⏸',
+  },
+  todo: { pending: '○', active: '▸', completed: '✓' },
+  ellipsis: '…',
+  prompt: '❯',
+  activity: '⟩',
+  tool: '⚙',
+  child: '╰',
+  selected: '▌',
+  needs: '◂',
+  unlocks: '▸',
+  node: '◆',
+  edited: '✎',
+  arrow: '→',
+  dot: '·',
+  gauge: ['▰', '▱'],
+  bar: ['▆', '▬', '·'],
+  scroll: '▐',
+  light: ['┌', '┐', '└', '┘', '─', '│'],
+  heavy: ['┏', '┓', '┗', '┛', '━', '┃'],
+  round: ['╭', '╮', '╰', '╯', '─', '│'],
+  lane: ['│', '─', '┼', '├', '┤', '┴', '╯'],
+};
+
+export const ASCII: Glyphs = {
+  status: {
+    pending: '.',
+    initializing: '~',
+    running: '*',
+    waiting: ':',
+    completed: 'v',
+    failed: 'x',
+    interrupted: '=',
+  },
+  todo: { pending: '.', active: '>', completed: 'v' },
+  ellipsis: '~',
+  prompt: '>',
+  activity: '>',
+  tool: '$',
+  child: '`',
+  selected: '>',
+  needs: '<',
+  unlocks: '>',
+  node: 'o',
+  edited: '*',
+  arrow: '>',
+  dot: '-',
+  gauge: ['#', '.'],
+  bar: ['#', '=', '.'],
+  scroll: '|',
+  light: ['+', '+', '+', '+', '-', '|'],
+  heavy: ['#', '#', '#', '#', '=', '#'],
+  round: ['+', '+', '+', '+', '-', '|'],
+  lane: ['|', '-', '+', '+', '+', '+', "'"],
+};

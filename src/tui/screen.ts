@@ -1,0 +1,80 @@
+/**
+ * What a screen is: a body drawn from state, and a table of keys. Dispatch, footer, help and README come from the table.
+ * Screens never act by themselves: they return what should happen, and the app (app.ts) does it.
+ */
+import type { Millis } from '../domain/ids.ts';
+import type { RunState } from '../events/state.ts';
+import type { Command, LobbyInfo } from '../ports/controls.ts';
+import type { Dialog } from './dialog.ts';
+import type { Glyphs } from './glyphs.ts';
+import type { Cursor, Line } from './text/line.ts';
+import type { Input, Size } from './term/terminal.ts';
+
+/** Everything a view may look at. The same context, the same lines. */
+export interface Context {
+  readonly state: RunState;
+  readonly lobby: LobbyInfo;
+  readonly now: Millis;
+  readonly glyphs: Glyphs;
+  /** Text and output that stream right now, by agent; sanitised, cut to the last 16 kB. */
+  readonly live: ReadonlyMap<string, string>;
+}
+
+export interface Toast {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly text: string;
+}
+
+/** What should happen after a key. Everything is optional; nothing at all means the key did nothing. */
+export interface Effect<Ui> {
+  readonly ui?: Ui;
+  readonly commands?: readonly Command[];
+  readonly dialog?: Dialog;
+  readonly toast?: Toast;
+  /** Things only the app can do. */
+  readonly app?:
+    | 'quit'
+    | 'suspend'
+    | 'redraw'
+    | 'help'
+    | { readonly start: string }
+    | { readonly resume: string }
+    | { readonly show: ScreenName };
+}
+
+export type ScreenName = 'start' | 'plan' | 'run' | 'result';
+
+export interface Binding<Ui> {
+  /** Names as in `Input.key`; the first is the one that footer and help show. */
+  readonly keys: readonly string[];
+  /** Stable name for `keys:` of the user's configuration: `run.kill`. */
+  readonly action: string;
+  /** One or two words for the footer; empty keeps it out of the footer. */
+  readonly hint: string;
+  /** A sentence for the help. */
+  readonly help: string;
+  /** Null when it can be done now; else why not: shown when pressed, and the hint is left out of the footer. */
+  whyNot(ui: Ui, context: Context): string | null;
+  run(ui: Ui, context: Context, key: string): Effect<Ui>;
+}
+
+export interface Body {
+  /** Exactly `height` lines of exactly `width` columns. */
+  readonly lines: readonly Line[];
+  readonly cursor?: Cursor | null;
+}
+
+export interface Screen<Ui> {
+  readonly name: ScreenName;
+  readonly first: Ui;
+  /** In the order of the footer. Contexts beat the app's own keys. */
+  readonly keys: readonly Binding<Ui>[];
+  /** Spans after the MIMIR badge, and those at the right end. */
+  header(ui: Ui, context: Context): { readonly left: Line; readonly right: Line };
+  /** Between header and footer. Where a line is kept for input, it is part of the body. */
+  body(ui: Ui, context: Context, size: Size): Body;
+  /** Keys that are not in the table, pastes, the wheel and clicks (body coordinates); null when not used. */
+  input?(ui: Ui, context: Context, input: Input, size: Size): Effect<Ui> | null;
+  /** True while typed letters belong to a field: the table's plain keys are then not looked at. */
+  typing?(ui: Ui, context: Context): boolean;
+}

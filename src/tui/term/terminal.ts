@@ -1,0 +1,44 @@
+/** The terminal as the rest of the screen sees it; blessed and the real streams are behind it (open.ts). */
+import type { Theme } from '../../domain/theme.ts';
+import type { Frame } from '../text/line.ts';
+
+/**
+ * One thing that came in. `key` names are: a printable grapheme as itself (`a`, `J`, `?`, `é`), or `enter`, `esc`, `tab`,
+ * `backtab`, `backspace`, `delete`, `up`, `down`, `left`, `right`, `home`, `end`, `pageup`, `pagedown`, `space` as ` `,
+ * `f1`…; with `ctrl-`, `alt-`, `shift-` in front where they change the meaning (`ctrl-c`, `alt-enter`, `shift-enter`, `alt-b`).
+ */
+export type Input =
+  | { readonly is: 'key'; readonly key: string }
+  | { readonly is: 'paste'; readonly text: string }
+  | { readonly is: 'wheel'; readonly x: number; readonly y: number; readonly by: 1 | -1 }
+  | { readonly is: 'click'; readonly x: number; readonly y: number }
+  | { readonly is: 'focus' }
+  | { readonly is: 'blur' };
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Terminal {
+  size(): Size;
+  /** False when `LANG` and the like say that only ASCII can be shown. */
+  readonly unicode: boolean;
+  /** Lines are clipped and padded to the size as a last defence; text in them must be sanitised already. */
+  paint(frame: Frame): void;
+  /** True while so much output is queued that painting now would only add to it. */
+  busy(): boolean;
+  setTheme(theme: Theme): void;
+  /** Title of the window; sanitised here. */
+  setTitle(text: string): void;
+  onInput(listener: (input: Input) => void): void;
+  onResize(listener: () => void): void;
+  /** Forces the next paint to send every cell (Ctrl-L). */
+  redraw(): void;
+  /** Gives the terminal back, stops the process as Ctrl-Z does, takes it again on `fg`. */
+  suspend(): void;
+  /** Gives the terminal back for a program such as $EDITOR and takes it again afterwards. Returns the edited text, or null when it failed. */
+  edit(text: string): Promise<string | null>;
+  /** Gives the terminal back. Idempotent, synchronous; also done on exit, crash and signals. */
+  close(): void;
+}
