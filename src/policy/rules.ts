@@ -43,6 +43,24 @@ export interface Rules {
   readonly maxAgentsPerRun: Rule<number>;
   readonly mode: Mode;
   readonly maxMode: Rule<Mode>;
+  /** Rules on shell commands, of all layers together; absent: none. */
+  readonly commands?: CommandRules;
+  /** True: no shell at all without a sandbox. Absent: false. */
+  readonly sandboxRequired?: Rule<boolean>;
+  /** Hosts that models may be called on, one list per layer that names one; a host must be in each. Absent: any. */
+  readonly allowedEndpoints?: readonly Rule<readonly string[]>[];
+}
+
+/** One command rule in words: `*` stands for one word, a last `**` for the rest. */
+export interface CommandRule {
+  readonly words: readonly string[];
+  readonly from: Reason;
+}
+
+export interface CommandRules {
+  readonly allow: readonly CommandRule[];
+  readonly ask: readonly CommandRule[];
+  readonly deny: readonly CommandRule[];
 }
 
 /** What may happen to an action. `ask` becomes deny where nobody can be asked. */

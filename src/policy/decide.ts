@@ -1,0 +1,157 @@
+/**
+ * What may happen to an action (CONTRACT, "Modes"): one pure, total function. Anything odd is a denial, an exception too.
+ * Paths, budgets and forced agents are judged elsewhere; a mode never loosens them.
+ */
+import { CAPABILITIES, type Capability } from '../domain/role.ts';
+import { MODES, isLooser, type Mode } from '../domain/mode.ts';
+import type { Reason } from '../domain/reason.ts';
+import { type CommandVerdict, judgeCommand } from './commands.ts';
+import { builtIn, type Decision, type Rules } from './rules.ts';
+
+export type Action =
+  /** A tool call. `command` is the whole text for a shell; null capability: a tool of the agent's own. */
+  | {
+      readonly is: 'tool';
+      readonly tool: string;
+      readonly capability: Capability | null;
+      readonly command?: string;
+    }
+  /** A child beyond the plan. `depth` is the child's own (ROOT has 0), `agents` how many the run has already. */
+  | { readonly is: 'spawn'; readonly depth: number; readonly agents: number }
+  /** One more call of the agent's model. */
+  | { readonly is: 'turn' };
+
+export interface Circumstances {
+  readonly mode: Mode;
+  /** A person can be asked: there is a terminal. */
+  readonly interactive: boolean;
+  /** The box that this command would run in. */
+  readonly sandbox: 'none' | 'read-only' | 'read-write';
+  readonly capabilities: readonly Capability[];
+  /** The person allowed equal actions for the session. Never counts for a shell without a sandbox. */
+  readonly granted: boolean;
+  /** The person has just allowed this very action: what would ask is allowed now, what is denied stays denied. */
+  readonly answered?: boolean;
+}
+
+/** Judges `action`. Never throws; what would ask is a denial where nobody can be asked. */
+export function decide(action: Action, rules: Rules, context: Circumstances): Decision {
+  try {
+    return settled(judged(action, rules, context), context);
+  } catch (error) {
+    return deny(builtIn(`the decision failed: ${error instanceof Error ? error.message : 'unknown fault'}`));
+  }
+}
+
+const allow = (because: Reason): Decision => ({ verdict: 'allow', because });
+const ask = (because: Reason): Decision => ({ verdict: 'ask', because });
+const deny = (because: Reason): Decision => ({ verdict: 'deny', because });
+
+/** After an answer the question is answered; without a person it can't be put. */
+function settled(decision: Decision, context: Circumstances): Decision {
+  if (decision.verdict !== 'ask') return decision;
+  if (context.answered === true) return allow(decision.because);
+  if (context.interactive) return decision;
+  return deny({ ...decision.because, rule: `${decision.because.rule}, and nobody can be asked here` });
+}
+
+function judged(action: Action, rules: Rules, context: Circumstances): Decision {
+  const mode = strictest(context.mode, rules.maxMode.value);
+  if (mode === null) return deny(builtIn(`unknown mode "${context.mode}"`));
+  const row = reasonOfMode(mode, rules, context);
+  switch (action.is) {
+    case 'tool':
+      return judgedTool(action, rules, { ...context, mode }, row);
+    case 'spawn':
+      return judgedSpawn(action, rules, { ...context, mode }, row);
+    case 'turn':
+      return mode === 'human' ? ask(row('each turn waits for you')) : allow(row('turns run'));
+    default:
+      return deny(builtIn('unknown kind of action'));
+  }
+}
+
+type Row = (words: string) => Reason;
+
+/** The mode in force: what was chosen, or the strictest allowed one when that is stricter. Null when unknown. */
+function strictest(chosen: Mode, max: Mode): Mode | null {
+  if (!MODES.includes(chosen) || !MODES.includes(max)) return null;
+  return isLooser(chosen, max) ? max : chosen;
+}
+
+/** A mode that was lowered is the rule's doing, any other the person's. */
+const reasonOfMode =
+  (mode: Mode, rules: Rules, context: Circumstances): Row =>
+  (words) =>
+    mode === context.mode
+      ? builtIn(`mode ${mode}: ${words}`)
+      : { ...rules.maxMode.from, rule: `${rules.maxMode.from.rule} (${words})` };
+
+type ToolAction = Extract<Action, { readonly is: 'tool' }>;
+type SpawnAction = Extract<Action, { readonly is: 'spawn' }>;
+
+function judgedTool(action: ToolAction, rules: Rules, context: Circumstances, row: Row): Decision {
+  const { capability } = action;
+  if (capability === null) return allow(builtIn(`every agent has ${action.tool}`));
+  if (!CAPABILITIES.includes(capability)) return deny(builtIn(`${action.tool} has an unknown capability`));
+  if (!context.capabilities.includes(capability)) {
+    return deny(builtIn(`${action.tool} needs "${capability}", which this agent does not have`));
+  }
+  if (capability === 'shell') return judgedShell(action, rules, context, row);
+  return byTable(capability, context, row);
+}
+
+const QUIET: readonly Capability[] = ['read', 'git-read'];
+
+/** The rows of the table that need no further look. A grant of the session stands for the answer. */
+function byTable(capability: Capability, context: Circumstances, row: Row): Decision {
+  if (context.mode === 'yolo') return allow(row(`${capability} runs`));
+  if (context.mode === 'confirm' && QUIET.includes(capability)) return allow(row(`${capability} runs`));
+  if (context.granted) return allow(row(`${capability} was allowed for this session`));
+  return ask(row(`${capability} asks`));
+}
+
+/** A shell of a role that can't write is a read-only box or nothing: then read-only is a fact, not a request. */
+function judgedShell(action: ToolAction, rules: Rules, context: Circumstances, row: Row): Decision {
+  if (!context.capabilities.includes('write') && context.sandbox !== 'read-only') {
+    return deny(builtIn('a shell without "write" needs a read-only sandbox, and there is none'));
+  }
+  const command = judgeCommand(action.command ?? null, rules.commands ?? null);
+  if (command.verdict === 'deny') return deny(command.because);
+  return context.sandbox === 'none' ? unboxed(rules, context, row) : boxed(command, context, row);
+}
+
+/** No rule and no grant allows a command outside a box: it asks every time, or it is denied. */
+function unboxed(rules: Rules, context: Circumstances, row: Row): Decision {
+  if (rules.sandboxRequired?.value === true) return deny(rules.sandboxRequired.from);
+  if (context.mode === 'yolo') return deny(row('no shell without a sandbox'));
+  return ask(row('shell asks, UNSANDBOXED'));
+}
+
+function boxed(command: CommandVerdict, context: Circumstances, row: Row): Decision {
+  if (context.mode === 'yolo') {
+    // yolo skips "ask", never "deny": a deny rule that could not be tried on this command counts as a hit.
+    return command.verdict === 'unclear' ? deny(command.because) : allow(row('shell runs in the sandbox'));
+  }
+  if (command.verdict === 'ask') return context.granted ? allow(command.because) : ask(command.because);
+  if (command.verdict === 'allow' && context.mode === 'confirm') return allow(command.because);
+  return byTable('shell', context, row);
+}
+
+function judgedSpawn(action: SpawnAction, rules: Rules, context: Circumstances, row: Row): Decision {
+  if (!rules.enabled.value) return deny(rules.enabled.from);
+  if (!context.capabilities.includes('spawn')) {
+    return deny(builtIn('spawning needs "spawn", which this agent does not have'));
+  }
+  // Written so that a depth or a count that is no number is refused as well.
+  const depth = rules.maxNestingDepth;
+  if (!(action.depth <= depth.value)) {
+    const rule = `Max nesting depth (${depth.value}) exceeded. Cannot create nested agent.`;
+    return deny({ ...depth.from, rule });
+  }
+  const agents = rules.maxAgentsPerRun;
+  if (!(action.agents < agents.value)) {
+    return deny({ ...agents.from, rule: `${agents.from.rule}: the run has ${action.agents} agents already` });
+  }
+  return byTable('spawn', context, row);
+}
