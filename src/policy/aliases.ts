@@ -1,0 +1,25 @@
+/**
+ * Short names of models and the canonical ids they stand for (CONTRACT D3). Data only: what a name may be used for is
+ * decided on the canonical id, and prices and windows are the catalogue's in models/.
+ */
+import { ModelId } from '../domain/ids.ts';
+
+const TABLE = {
+  'haiku-4.5': 'anthropic/claude-haiku-4-5-20251001',
+  'sonnet-4.5': 'anthropic/claude-sonnet-4-5-20250929',
+  'opus-4.5': 'anthropic/claude-opus-4-5-20251101',
+  'opus-4.1': 'anthropic/claude-opus-4-1-20250805',
+  o3: 'openai/o3-2025-04-16',
+  'o3-mini': 'openai/o3-mini-2025-01-31',
+  'o4-mini': 'openai/o4-mini-2025-04-16',
+  'gpt-5': 'openai/gpt-5-2025-08-07',
+  'gpt-5-mini': 'openai/gpt-5-mini-2025-08-07',
+  'gpt-4.1': 'openai/gpt-4.1-2025-04-14',
+  'qwen-3': 'openrouter/qwen/qwen3-coder',
+  offline: 'offline/analyst',
+};
+
+/** Alias -> canonical id. A map, so that no name of Object.prototype is taken for an alias. */
+export const ALIASES: ReadonlyMap<string, ModelId> = new Map(
+  Object.entries(TABLE).map(([alias, id]) => [alias, ModelId.parse(id)]),
+);
