@@ -1,0 +1,148 @@
+/**
+ * The durable log of a project: one SQLite database in the state directory (ports/log.ts has the contract). Decides what
+ * a record is and in which order; where it lies is place.ts's, what a row holds record.ts's.
+ */
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { SessionId } from '../domain/ids.ts';
+import { SessionId as sessionId } from '../domain/ids.ts';
+import type { EventBody, MimirEvent } from '../events/event.ts';
+import type { Log, SessionSummary } from '../ports/log.ts';
+import { claimsIn, heldIn } from './claims.ts';
+import { inWords, openToRead, openToWrite, transaction } from './database.ts';
+import type { Place } from './place.ts';
+import { databaseOf, exists, prepare } from './place.ts';
+import type { Row } from './record.ts';
+import { decode, eventsOf, rowOf } from './record.ts';
+
+/** What a reading verb may do with a log. */
+export type LogReader = Pick<Log, 'read' | 'sessions' | 'close'>;
+
+/** Opens a project's log for writing, making it where there is none. Throws `LogFault` with words for a person. */
+export function openLog(place: Place): Log {
+  const file = prepare(place);
+  const database = openToWrite(file);
+  const claims = claimsIn(database);
+  const write = writerOf(database);
+  return {
+    append: (session, time, bodies) => inWords(file, () => write(session, time, bodies)),
+    ...readerOf(database, file),
+    claim: (session) => inWords(file, () => claims.claim(session)),
+    release: (session) => {
+      inWords(file, () => {
+        claims.release(session);
+      });
+    },
+  };
+}
+
+/** Opens it for reading only: nothing is made or changed, and a log that isn't there has no sessions. Throws `LogFault`. */
+export function openLogReadOnly(place: Place): LogReader {
+  const file = databaseOf(place);
+  if (!exists(file)) return NOTHING;
+  const database = openToRead(file);
+  return database === null ? NOTHING : readerOf(database, file);
+}
+
+const NOTHING: LogReader = { read: () => [], sessions: () => [], close: () => undefined };
+
+function writerOf(database: DatabaseSync): Log['append'] {
+  const last = database.prepare('SELECT seq, hash FROM events WHERE session = ? ORDER BY seq DESC LIMIT 1');
+  const put = database.prepare(
+    'INSERT INTO events (session, seq, time, type, agent, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  const putText = database.prepare('INSERT OR IGNORE INTO texts (hash, json) VALUES (?, ?)');
+  const one = (session: SessionId, time: string, body: EventBody): MimirEvent => {
+    const before = headOf(last.get(session));
+    const event: MimirEvent = { v: 1, seq: before.seq + 1, time, session, ...body };
+    const { row, texts } = rowOf(event, before.hash);
+    for (const text of texts) putText.run(text.hash, text.json);
+    put.run(row.session, row.seq, row.time, row.type, row.agent, row.data, row.prev, row.hash);
+    return event;
+  };
+  return (session, time, bodies) =>
+    bodies.length === 0 ? [] : transaction(database, () => bodies.map((body) => one(session, time, body)));
+}
+
+function readerOf(database: DatabaseSync, file: string): LogReader {
+  const after = database.prepare(
+    'SELECT session, seq, time, type, agent, data, prev, hash FROM events WHERE session = ? AND seq > ? ORDER BY seq',
+  );
+  const at = database.prepare('SELECT seq, hash FROM events WHERE session = ? AND seq = ?');
+  const text = database.prepare('SELECT json FROM texts WHERE hash = ?');
+  const textOf = (hash: string): string | undefined => stringOf(text.get(hash)?.['json']);
+  const summarise = summariesOf(database, textOf);
+  return {
+    read: (session, seq = 0) =>
+      inWords(file, () => {
+        const before = seq > 0 ? headOf(at.get(session, seq)) : START;
+        // Nothing at `seq` itself: nothing behind it either.
+        if (before.seq !== Math.max(0, seq)) return [];
+        return eventsOf(session, after.all(session, before.seq).map(asRow), before, textOf);
+      }),
+    sessions: () => inWords(file, summarise),
+    close: () => {
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+/** Newest first, by the order in which they were begun. */
+function summariesOf(
+  database: DatabaseSync,
+  textOf: (hash: string) => string | undefined,
+): () => readonly SessionSummary[] {
+  const starts = database.prepare('SELECT session, seq, time, data FROM events WHERE seq = 1 ORDER BY rowid DESC');
+  const last = database.prepare('SELECT seq, time FROM events WHERE session = ? ORDER BY seq DESC LIMIT 1');
+  const end = database.prepare(
+    "SELECT type FROM events WHERE session = ? AND type IN ('session.finished', 'session.resumed') ORDER BY seq DESC LIMIT 1",
+  );
+  const isHeld = heldIn(database);
+  const stateOf = (session: string): SessionSummary['state'] => {
+    if (end.get(session)?.['type'] === 'session.finished') return 'finished';
+    return isHeld(session) ? 'running' : 'stopped';
+  };
+  return () =>
+    starts.all().flatMap((start) => {
+      const session = sessionId.safeParse(start['session']).data;
+      const head = session === undefined ? undefined : last.get(session);
+      if (session === undefined || head === undefined) return [];
+      return {
+        session,
+        task: taskIn(String(start['data']), session, textOf),
+        startedAt: String(start['time']),
+        lastAt: String(head['time']),
+        state: stateOf(session),
+        events: Number(head['seq']),
+      };
+    });
+}
+
+/** The task of a session by its first record. A damaged one doesn't hide the others: `read` says more about it. */
+function taskIn(data: string, session: SessionId, textOf: (hash: string) => string | undefined): string {
+  try {
+    const first = decode({ data, seq: 1 }, session, textOf);
+    return first.type === 'session.started' ? first.task : '';
+  } catch {
+    return '(damaged record)';
+  }
+}
+
+type Columns = Readonly<Record<string, SQLOutputValue>>;
+
+const START = { seq: 0, hash: '' };
+const headOf = (row: Columns | undefined): { readonly seq: number; readonly hash: string } =>
+  row ? { seq: Number(row['seq']), hash: String(row['hash']) } : START;
+
+const stringOf = (value: SQLOutputValue | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+const asRow = (row: Columns): Row => ({
+  session: String(row['session']),
+  seq: Number(row['seq']),
+  time: String(row['time']),
+  type: String(row['type']),
+  agent: stringOf(row['agent']) ?? null,
+  data: String(row['data']),
+  prev: String(row['prev']),
+  hash: String(row['hash']),
+});

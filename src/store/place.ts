@@ -1,0 +1,92 @@
+/**
+ * Where the log of a project lies, and that nobody else can reach it: folders 0700, files 0600, owned by the user
+ * (SECURITY 2.9). Decides names and rights only; what is in the files is the database's.
+ */
+import { hash } from 'node:crypto';
+import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { LogFault } from '../ports/log.ts';
+
+export interface Place {
+  /** Mimir's folder in the user's state directory: `$XDG_STATE_HOME/mimir`. */
+  readonly stateDir: string;
+  /** Root of the project; two ways to write the same folder are the same project. */
+  readonly project: string;
+}
+
+/** The folder of a project's log: a readable name, and a hash that tells projects of the same name apart. */
+export function folderOf({ stateDir, project }: Place): string {
+  const real = realOf(project);
+  const name = basename(real)
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(0, 40);
+  return join(stateDir, 'projects', `${name}-${hash('sha256', real).slice(0, 12)}`);
+}
+
+/** The database's path. */
+export const databaseOf = (place: Place): string => join(folderOf(place), 'log.db');
+
+/** Makes folders and an empty file where there are none, and checks those there are. Throws `LogFault`. */
+export function prepare(place: Place): string {
+  const folder = folderOf(place);
+  const file = join(folder, 'log.db');
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const own of [place.stateDir, join(place.stateDir, 'projects'), folder]) keepPrivate(own, 0o700);
+    create(file);
+    keepPrivate(file, 0o600);
+  } catch (error) {
+    if (error instanceof LogFault) throw error;
+    throw new LogFault(
+      `the log can't be written: ${wordsOf(error)}\n  ${folder} must be a folder that you may write to (XDG_STATE_HOME moves it)`,
+      { cause: error },
+    );
+  }
+  return file;
+}
+
+/** Is there a database? Throws `LogFault` when there is one of somebody else's. */
+export function exists(file: string): boolean {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  if (!found.isFile()) throw new LogFault(`${file} is not a plain file: move it away, Mimir makes a new one`);
+  checkOwner(file, found.uid);
+  return true;
+}
+
+function create(file: string): void {
+  if (exists(file)) return;
+  try {
+    closeSync(openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_RDWR, 0o600));
+  } catch (error) {
+    // Another process was quicker: it is as good as ours.
+    if (!isCode(error, 'EEXIST') || !exists(file)) throw error;
+  }
+}
+
+function keepPrivate(path: string, mode: number): void {
+  const found = statSync(path);
+  checkOwner(path, found.uid);
+  if ((found.mode & 0o077) !== 0) chmodSync(path, mode);
+}
+
+function checkOwner(path: string, owner: number): void {
+  const own = process.getuid?.();
+  if (own === undefined || own === owner) return;
+  throw new LogFault(
+    `${path} belongs to another user (${owner}, you are ${own}): Mimir keeps its log to itself\n  set XDG_STATE_HOME to a folder of your own`,
+  );
+}
+
+function realOf(project: string): string {
+  try {
+    return realpathSync(project);
+  } catch {
+    return project;
+  }
+}
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,110 @@
+/**
+ * An event as a row, and back: canonical bytes, the hash chain over them, and long texts kept beside the row by the
+ * hash of their content. Pure; what reads and writes rows is log.ts.
+ */
+import { hash } from 'node:crypto';
+import type { SessionId } from '../domain/ids.ts';
+import type { EventBody, MimirEvent } from '../events/event.ts';
+import { LogFault } from '../ports/log.ts';
+
+/** Characters up to which a text stays in its event. */
+const LONG = 16_384;
+/** Starts a reference to a long text. A text that starts with NUL itself gets one more, so nothing is ambiguous. */
+const NUL = '\u0000';
+const REFERENCE = `${NUL}text:`;
+
+export interface Row {
+  readonly session: string;
+  readonly seq: number;
+  readonly time: string;
+  readonly type: string;
+  readonly agent: string | null;
+  /** The body as JSON, long texts replaced by references. */
+  readonly data: string;
+  /** Hash of the row before it in the session, empty for the first. */
+  readonly prev: string;
+  readonly hash: string;
+}
+
+export interface LongText {
+  readonly hash: string;
+  /** The text as a JSON string: half a surrogate pair survives in it, in a database's UTF-8 it would not. */
+  readonly json: string;
+}
+
+/** The row of `event` behind the row with the hash `prev`, and the texts that lie beside it. */
+export function rowOf(event: MimirEvent, prev: string): { readonly row: Row; readonly texts: readonly LongText[] } {
+  const { data, texts } = encode(event);
+  const agent = 'agent' in event ? event.agent : null;
+  const plain = { session: event.session, seq: event.seq, time: event.time, type: event.type, agent, data, prev };
+  return { row: { ...plain, hash: hashOf(plain) }, texts };
+}
+
+/** What the chain is made of: every column, so that none can be changed unseen. */
+export const hashOf = (row: Omit<Row, 'hash'>): string =>
+  hash('sha256', JSON.stringify([row.prev, row.session, row.seq, row.time, row.type, row.agent, row.data]));
+
+/**
+ * The events of `rows`, which are one session's in order, the first behind `prev`. Throws `LogFault` naming the record
+ * when one is missing or was changed.
+ */
+export function eventsOf(
+  session: SessionId,
+  rows: Iterable<Row>,
+  before: { readonly seq: number; readonly hash: string },
+  textOf: (hash: string) => string | undefined,
+): readonly MimirEvent[] {
+  const events: MimirEvent[] = [];
+  let { seq, hash: prev } = before;
+  for (const row of rows) {
+    seq += 1;
+    if (row.seq !== seq || row.prev !== prev || hashOf(row) !== row.hash) throw damaged(session, seq);
+    prev = row.hash;
+    events.push({ ...decode(row, session, textOf), v: 1, seq, time: row.time, session });
+  }
+  return events;
+}
+
+/** The body that a row holds. Throws `LogFault` when it is not one. */
+export function decode(
+  row: Pick<Row, 'data' | 'seq'>,
+  session: SessionId,
+  textOf: (hash: string) => string | undefined,
+): EventBody {
+  const back = (_: string, value: unknown): unknown => {
+    if (typeof value !== 'string' || !value.startsWith(NUL)) return value;
+    if (!value.startsWith(REFERENCE)) return value.slice(1);
+    const json = textOf(value.slice(REFERENCE.length));
+    if (json === undefined || hash('sha256', json) !== value.slice(REFERENCE.length)) throw damaged(session, row.seq);
+    return JSON.parse(json);
+  };
+  // Most events hold neither: the second walk is left out.
+  const body: unknown = row.data.includes(String.raw`\u0000`) ? JSON.parse(row.data, back) : JSON.parse(row.data);
+  if (!isBody(body)) throw damaged(session, row.seq);
+  return body;
+}
+
+function encode(event: MimirEvent): { data: string; texts: LongText[] } {
+  const { v: _v, seq: _seq, time: _time, session: _session, ...body } = event;
+  const plain = JSON.stringify(body);
+  if (plain.length <= LONG && !plain.includes(String.raw`\u0000`)) return { data: plain, texts: [] };
+  const texts: LongText[] = [];
+  const data = JSON.stringify(body, (_, value: unknown): unknown => {
+    if (typeof value !== 'string') return value;
+    if (value.length <= LONG) return value.startsWith(NUL) ? NUL + value : value;
+    const json = JSON.stringify(value);
+    const text = { hash: hash('sha256', json), json };
+    texts.push(text);
+    return REFERENCE + text.hash;
+  });
+  return { data, texts };
+}
+
+const damaged = (session: SessionId, seq: number): LogFault =>
+  new LogFault(
+    `the log is damaged: record ${seq} of session ${session} is missing or was changed\n  what comes after it can't be trusted; "mimir resume" is refused for this session`,
+  );
+
+/** The chain has shown that Mimir itself wrote it, so the type says what it is, be it one of a newer version. */
+const isBody = (value: unknown): value is EventBody =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';

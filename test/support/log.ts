@@ -1,0 +1,52 @@
+/** A `Log` in memory with the contract of the real one (test/store/log.test.ts holds both to it). */
+import type { SessionId } from '../../src/domain/ids.ts';
+import type { MimirEvent } from '../../src/events/event.ts';
+import type { Log, SessionSummary } from '../../src/ports/log.ts';
+import { LogFault } from '../../src/ports/log.ts';
+
+export interface MemoryLog extends Log {
+  /** From now on appending throws, as a full disk does; null ends it. */
+  fail(words: string | null): void;
+}
+
+export function memoryLog(): MemoryLog {
+  const sessions = new Map<SessionId, MimirEvent[]>();
+  const claimed = new Set<SessionId>();
+  let fault: string | null = null;
+  return {
+    append: (session, time, bodies) => {
+      if (fault !== null) throw new LogFault(fault);
+      const known = sessions.get(session) ?? [];
+      const events = bodies.map(
+        (body, index): MimirEvent => ({ v: 1, seq: known.length + index + 1, time, session, ...body }),
+      );
+      known.push(...structuredClone(events));
+      if (known.length > 0) sessions.set(session, known);
+      return events;
+    },
+    read: (session, after = 0) => structuredClone((sessions.get(session) ?? []).slice(Math.max(0, after))),
+    sessions: () => [...sessions].map(([session, events]) => summary(session, events, claimed.has(session))).reverse(),
+    claim: (session) => {
+      claimed.add(session);
+      return { ok: true };
+    },
+    release: (session) => void claimed.delete(session),
+    close: () => undefined,
+    fail: (words) => {
+      fault = words;
+    },
+  };
+}
+
+function summary(session: SessionId, events: readonly MimirEvent[], isClaimed: boolean): SessionSummary {
+  const first = events[0];
+  const end = events.findLast(({ type }) => type === 'session.finished' || type === 'session.resumed');
+  return {
+    session,
+    task: first?.type === 'session.started' ? first.task : '',
+    startedAt: first?.time ?? '',
+    lastAt: events.at(-1)?.time ?? '',
+    state: end?.type === 'session.finished' ? 'finished' : isClaimed ? 'running' : 'stopped',
+    events: events.length,
+  };
+}
