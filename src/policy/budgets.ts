@@ -1,0 +1,28 @@
+/** How much a run and an agent may use, and what an unknown price means (CONTRACT D10, D17). Keeping count is the ledger's. */
+import type { Budget } from '../domain/budget.ts';
+import type { ModelOption } from '../domain/plan.ts';
+import type { Reason } from '../domain/reason.ts';
+import { type Rules, builtIn } from './rules.ts';
+
+/** What the whole run may use. */
+export const runBudget = (rules: Rules): Budget => rules.runBudget.value;
+
+/**
+ * The limits on one agent of this role. A limit named for a role takes the place of the general one that the same layer
+ * names, and the tightest layer holds: `config` has merged them so, and what a role's entry leaves open is the general one.
+ */
+export function agentBudget(role: string, rules: Rules): Budget {
+  const own = rules.roleBudgets.find((entry) => entry.role === role)?.budget.value ?? {};
+  return { ...rules.agentBudget.value, ...own };
+}
+
+/** Why a model without a known price can't be called, or null: only a limit that somebody set on cost refuses. */
+export function priceProblem(price: ModelOption['price'], rules: Rules): Reason | null {
+  if (price !== null || !rules.costLimitSet) return null;
+  const set = [rules.runBudget, rules.agentBudget].find(
+    ({ value, from }) => value.maxCost !== undefined && from.layer !== 'default',
+  );
+  const role = rules.roleBudgets.find(({ budget }) => budget.value.maxCost !== undefined);
+  const from = set?.from ?? role?.budget.from ?? builtIn('a limit on cost');
+  return { ...from, rule: `${from.rule}: the price of this model is not known, so the limit can't be kept` };
+}

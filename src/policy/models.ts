@@ -1,0 +1,157 @@
+/**
+ * Which model an agent gets (CONTRACT D3, D4, SECURITY 2.5). Names become canonical ids by exact look-up only; rules are
+ * judged on the canonical id. Nothing is ever made up: without an allowed and usable model the answer is a refusal.
+ */
+import type { ModelChoice } from '../domain/agent.ts';
+import { ModelId } from '../domain/ids.ts';
+import type { ModelOption } from '../domain/plan.ts';
+import { type Reason, reasonText } from '../domain/reason.ts';
+import { type Result, fail, ok } from '../domain/result.ts';
+import { ALIASES } from './aliases.ts';
+import { type ModelEntry, type Rules, builtIn } from './rules.ts';
+
+/** Calls nothing and costs nothing, so only `deniedModels` can forbid it. */
+export const OFFLINE = ModelId.parse('offline/analyst');
+
+type Named = Pick<ModelOption, 'id' | 'aliases'>;
+
+/** How a name is compared: trimmed, compatibility forms folded, lower case. */
+export const foldName = (name: string): string => name.trim().normalize('NFKC').toLowerCase();
+
+/** The canonical id of a name as people write it, or null for a name that nobody registered. */
+export function resolveModel(name: string, models: readonly Named[]): ModelId | null {
+  const folded = foldName(name);
+  for (const { id, aliases } of models) {
+    if (foldName(id) === folded || aliases.some((alias) => foldName(alias) === folded)) return id;
+  }
+  return ALIASES.get(folded) ?? SPELLINGS.get(folded) ?? null;
+}
+
+/** Does an entry of a model list mean this id? A family `provider/name@*` means the name and its dated releases. */
+export function entryMatches(entry: Pick<ModelEntry, 'pattern'>, id: string): boolean {
+  if (!entry.pattern.endsWith('@*')) return entry.pattern === id;
+  const family = entry.pattern.slice(0, -2);
+  return id === family || (id.startsWith(family) && RELEASE.test(id.slice(family.length)));
+}
+const RELEASE = /^[-@](?:\d{6,8}|\d{4}-\d{2}-\d{2}|latest)$/;
+
+/** The other registered spellings of a canonical id: without its provider, without its date. Ambiguous ones are left out. */
+const SPELLINGS: ReadonlyMap<string, ModelId> = spellings([...new Set(ALIASES.values())]);
+
+function spellings(ids: readonly ModelId[]): ReadonlyMap<string, ModelId> {
+  const table = new Map<string, ModelId | null>();
+  for (const id of ids) {
+    const bare = id.slice(id.indexOf('/') + 1);
+    const dated = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
+    for (const name of new Set([id, bare, id.replace(dated, ''), bare.replace(dated, '')].map(foldName))) {
+      table.set(name, table.has(name) ? null : id);
+    }
+  }
+  return new Map([...table].filter((entry): entry is [string, ModelId] => entry[1] !== null));
+}
+
+/** The rule that forbids a canonical id, or null when none does. */
+export function modelProblem(id: ModelId, rules: Rules): Reason | null {
+  const denied = rules.deniedModels.find((entry) => entryMatches(entry, id));
+  if (denied !== undefined) return denied.from;
+  if (id === OFFLINE) return null;
+  const without = rules.allowedModels.find((list) => !list.some((entry) => entryMatches(entry, id)));
+  return without === undefined ? null : (without[0]?.from ?? builtIn('enforcement.allowedModels: []'));
+}
+
+export interface ModelWish {
+  /** The name that a plan, a flag or a person asked for; null: the role's own first one. */
+  readonly asked: string | null;
+  readonly role: string;
+  /** The role's models in order of preference, names as written. */
+  readonly fallbacks: readonly string[];
+  readonly rules: Rules;
+  readonly models: readonly ModelOption[];
+  /** No provider is configured at all: the offline one stands in. */
+  readonly offlineOnly: boolean;
+}
+
+export interface ChosenModel {
+  readonly choice: ModelChoice;
+  /** Why it is another one than the one asked for; null when it isn't. */
+  readonly reason: Reason | null;
+}
+
+export interface NoModel {
+  readonly text: string;
+  /** The rules that stand in the way. */
+  readonly reasons: readonly Reason[];
+}
+
+/**
+ * The one asked for if it is allowed and usable; else the first such of the role's own; else the first such of
+ * `allowedModels`; else the offline one where no provider is configured; else a refusal that names the rules.
+ */
+export function chooseModel(wish: ModelWish): Result<ChosenModel, NoModel> {
+  const asked = wish.asked ?? wish.fallbacks[0] ?? null;
+  if (asked === null) return instead(wish, 'offline', builtIn(`role ${wish.role} names no model`));
+  const id = resolveModel(asked, wish.models);
+  if (id === null && wish.asked !== null) return fail(unknown(asked));
+  const obstacle = id === null ? builtIn(`"${asked}" is not a known model`) : obstacleTo(id, wish);
+  if (id !== null && obstacle === null) return ok({ choice: { asked, used: id, because: null }, reason: null });
+  return instead(wish, asked, obstacle ?? builtIn('not usable'));
+}
+
+/** Models to go on with when the used one can't be reached: allowed, usable, in order; none where substitution is off. */
+export function fallbackModels(wish: Omit<ModelWish, 'asked'> & { readonly used: ModelId }): readonly ModelId[] {
+  if (wish.rules.modelFallback.value === 'deny') return [];
+  const usable = candidates(wish).filter((id) => id !== wish.used && id !== OFFLINE && obstacleTo(id, wish) === null);
+  return [...new Set(usable)];
+}
+
+type Field = Pick<ModelWish, 'fallbacks' | 'rules' | 'models' | 'offlineOnly'>;
+
+/** Why `id` can't be used here: a rule, or that it can't be called. */
+function obstacleTo(id: ModelId, { rules, models, offlineOnly }: Field): Reason | null {
+  const rule = modelProblem(id, rules);
+  if (rule !== null) return rule;
+  if (id === OFFLINE) return null;
+  if (offlineOnly) return builtIn('no provider');
+  const option = models.find((model) => model.id === id);
+  if (option === undefined) return builtIn(`no provider for ${id}`);
+  return option.usable.yes ? null : builtIn(option.usable.because);
+}
+
+/** The role's own models, then those that lists of allowed models mean, as far as they are known here. */
+function candidates({ fallbacks, rules, models }: Field): readonly ModelId[] {
+  const own = fallbacks.map((name) => resolveModel(name, models)).filter((id) => id !== null);
+  const listed = rules.allowedModels.flatMap((list) =>
+    list.flatMap((entry) => models.map(({ id }) => id).filter((id) => entryMatches(entry, id))),
+  );
+  return [...own, ...listed];
+}
+
+function instead(wish: ModelWish, asked: string, obstacle: Reason): Result<ChosenModel, NoModel> {
+  const { rules } = wish;
+  if (rules.modelFallback.value === 'deny') {
+    const text = `${asked} can't be used by ${wish.role}: ${plain(obstacle)}; ${reasonText(rules.modelFallback.from)} forbids another one`;
+    return fail({ text, reasons: [obstacle, rules.modelFallback.from] });
+  }
+  const found = candidates(wish).find((id) => id !== OFFLINE && obstacleTo(id, wish) === null);
+  const used = found ?? (wish.offlineOnly && modelProblem(OFFLINE, rules) === null ? OFFLINE : null);
+  if (used === null) return fail(nothingLeft(wish, asked, obstacle));
+  const reason = used === OFFLINE ? builtIn('no provider') : obstacle;
+  return ok({ choice: { asked, used, because: plain(reason) }, reason });
+}
+
+/** A rule with its place; the program's own reasons have none worth telling. */
+const plain = (reason: Reason): string => (reason.file === null ? reason.rule : `not allowed: ${reasonText(reason)}`);
+
+const unknown = (asked: string): NoModel => ({
+  text: `There is no model "${asked}"; \`mimir models\` lists those that are known`,
+  reasons: [builtIn(`unknown model "${asked}"`)],
+});
+
+function nothingLeft(wish: ModelWish, asked: string, obstacle: Reason): NoModel {
+  const rules = [wish.rules.deniedModels.slice(0, 1), ...wish.rules.allowedModels.map((list) => list.slice(0, 1))]
+    .flat()
+    .map(({ from }) => from);
+  const reasons = [...new Map([obstacle, ...rules].map((reason) => [reasonText(reason), reason])).values()];
+  const names = reasons.map((reason) => (reason.file === null ? reason.rule : reasonText(reason)));
+  return { text: `No model is left for ${wish.role}, which asked for ${asked}: ${names.join('; ')}`, reasons };
+}
