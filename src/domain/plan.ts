@@ -90,6 +90,11 @@ export const DraftTask = z.strictObject({
   budget: Budget.optional(),
   writes: z.array(z.string().max(500)).max(100).optional(),
   maySpawn: z.boolean().optional(),
+  // What `--json` prints beside the planner's fields (see toPlannerForm): read so that a printed plan is a plan, not used.
+  usedModel: z.string().max(300).optional(),
+  modelReason: z.string().max(2000).nullable().optional(),
+  estimatedCost: z.number().nullable().optional(),
+  estimatedSeconds: z.number().optional(),
 });
 export type DraftTask = z.infer<typeof DraftTask>;
 

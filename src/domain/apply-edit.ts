@@ -1,0 +1,199 @@
+/**
+ * One edit of a plan, as the person asked for it: the plan becomes a draft, the draft is changed and checked by the same
+ * rules as at first. So an edit can't make what a planner may not make. What it says in the log is here as well.
+ */
+import { checkPlan, readDraft } from './check-plan.ts';
+import type { PlanContext } from './check-plan.ts';
+import { defaultBudget } from './estimate.ts';
+import type { TaskId } from './ids.ts';
+import type { PlanEdit } from './plan-edit.ts';
+import type { PlanChoices, PlanFault, PlanTask, SoundPlan } from './plan.ts';
+import { dependantsOf, toPersonForm } from './plan-view.ts';
+import type { PersonTask } from './plan-view.ts';
+import type { Result } from './result.ts';
+import { fail, ok, unreachable } from './result.ts';
+
+/** A task on its way back to the check: what is left out is chosen anew there. */
+type Draft = Pick<PersonTask, 'id' | 'description' | 'role' | 'dependsOn'> & Partial<PersonTask>;
+type Drafts = readonly Draft[];
+
+/** The plan after `edit`, or why it can't be made; `plan` itself is never changed. */
+export function applyEdit(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<SoundPlan, string> {
+  const drafts = draftsAfter(plan, edit, context);
+  if (!drafts.ok) return drafts;
+  const reason = edit.is === 'replace' ? edit.plan.reason : plan.reason;
+  const draft = readDraft({ reason, tasks: drafts.value });
+  if (!draft.ok) return fail(wordsOf(draft.fault));
+  const checked = checkPlan(draft.value, context);
+  return checked.ok ? checked : fail(wordsOf(checked.fault));
+}
+
+/** What `edit` does to `plan`, for the log: `task-2 (finder): description changed`. */
+export function editText(edit: PlanEdit, plan: SoundPlan): string {
+  switch (edit.is) {
+    case 'describe':
+      return `${named(plan, edit.task)}: description changed`;
+    case 'role':
+      return `${named(plan, edit.task)}: role is now ${edit.role}`;
+    case 'model':
+      return `${named(plan, edit.task)}: model is now ${edit.model === '' ? "the role's own" : edit.model}`;
+    case 'budget':
+      return `${named(plan, edit.task)}: budget is now ${budgetText(edit.budget)}`;
+    case 'tools':
+      return `${named(plan, edit.task)}: tools are now ${edit.tools.join(', ') || 'none'}`;
+    case 'depends':
+      return `${named(plan, edit.task)}: now needs ${edit.dependsOn.join(', ') || 'nothing'}`;
+    case 'add':
+      return `added ${freshId(plan)} (${edit.role})${edit.dependsOn.length === 0 ? '' : `, needs ${edit.dependsOn.join(', ')}`}`;
+    case 'drop':
+      return dropText(plan, edit.task);
+    case 'move':
+      return `${named(plan, edit.task)}: moved ${edit.by === 1 ? 'down' : 'up'}`;
+    case 'form':
+      return `${named(plan, edit.task)}: edited in the form`;
+    case 'replace':
+      return `back to a plan of ${edit.plan.tasks.length} tasks`;
+    default:
+      return unreachable(edit);
+  }
+}
+
+function draftsAfter(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<Drafts, string> {
+  const drafts = draftsOf(plan);
+  if (edit.is === 'replace') return ok(draftsOf(edit.plan));
+  if (edit.is === 'add') return ok([...drafts, { ...fieldsOf(edit), id: freshId(plan) }]);
+  const task = plan.tasks.find(({ id }) => id === edit.task);
+  if (task === undefined) return fail(`there is no task "${edit.task}" in this plan`);
+  if (edit.is === 'drop') return drop(plan, task);
+  if (edit.is === 'move') return move(plan, task, edit.by);
+  return ok(drafts.map((draft) => (draft.id === task.id ? changed(draft, task, edit, context.choices) : draft)));
+}
+
+type FieldEdit = Exclude<PlanEdit, { readonly is: 'replace' | 'add' | 'drop' | 'move' }>;
+
+function changed(draft: Draft, task: PlanTask, edit: FieldEdit, choices: PlanChoices): Draft {
+  switch (edit.is) {
+    case 'describe':
+      return { ...draft, description: edit.description };
+    case 'role':
+      return edit.role === task.role ? draft : withRole(task, edit.role, choices);
+    case 'model':
+      return { ...draft, model: edit.model };
+    case 'budget':
+      return { ...draft, budget: edit.budget };
+    case 'tools':
+      return { ...draft, tools: edit.tools };
+    case 'depends':
+      return { ...draft, dependsOn: edit.dependsOn };
+    case 'form':
+      return {
+        ...(edit.role === task.role ? draft : withRole(task, edit.role, choices)),
+        description: edit.description,
+        model: edit.model,
+        budget: edit.budget,
+        dependsOn: edit.dependsOn,
+      };
+    default:
+      return unreachable(edit);
+  }
+}
+
+/** What came from the old role comes from the new one; what a person narrowed or chose stays as far as it can. */
+function withRole(task: PlanTask, role: string, choices: PlanChoices): Draft {
+  const before = choices.roles.find(({ name }) => name === task.role);
+  const { id, description, dependsOn, estimatedTokens, writes, maySpawn } = task;
+  const own = { id, description, dependsOn, estimatedTokens, writes, maySpawn, role };
+  if (before === undefined) return own;
+  const basic = defaultBudget(estimatedTokens, before.minTokens, choices.limits.agent);
+  const tools = narrowedTools(task, before.tools, choices.roles.find(({ name }) => name === role)?.tools ?? []);
+  return {
+    ...own,
+    ...(task.model.asked === before.model.asked ? {} : { model: task.model.asked }),
+    ...(sameBudget(task.budget, basic) ? {} : { budget: task.budget }),
+    ...(tools.length === 0 ? {} : { tools }),
+  };
+}
+
+/** What is left of a narrowed list under another role; empty when the list was the role's own. */
+function narrowedTools(task: PlanTask, before: readonly string[], after: readonly string[]): readonly string[] {
+  if (before.every((tool) => task.tools.includes(tool))) return [];
+  return task.tools.filter((tool) => after.includes(tool));
+}
+
+function drop(plan: SoundPlan, task: PlanTask): Result<Drafts, string> {
+  if (plan.tasks.length === 1) return fail('a plan needs at least one task; cancel the plan instead');
+  const rewire = (draft: Draft): Draft => {
+    if (!draft.dependsOn.includes(task.id)) return draft;
+    return { ...draft, dependsOn: inherited(draft.dependsOn, task) };
+  };
+  return ok(
+    draftsOf(plan)
+      .filter(({ id }) => id !== task.id)
+      .map(rewire),
+  );
+}
+
+/** The needs of a task after `gone` was taken away: what that one needed stands in its place. */
+const inherited = (needs: readonly string[], gone: PlanTask): readonly string[] => [
+  ...new Set<string>(needs.flatMap((need): readonly string[] => (need === gone.id ? gone.dependsOn : [need]))),
+];
+
+function move(plan: SoundPlan, task: PlanTask, by: 1 | -1): Result<Drafts, string> {
+  const from = plan.tasks.indexOf(task);
+  const other = plan.tasks[from + by];
+  if (other === undefined) return fail(`${task.id} is ${by === 1 ? 'last' : 'first'} already`);
+  const [first, second] = by === 1 ? [task, other] : [other, task];
+  if (second.dependsOn.includes(first.id)) {
+    return fail(`${second.id} needs ${first.id}, so it can't come before it`);
+  }
+  const drafts = [...draftsOf(plan)];
+  const [a, b] = [drafts[from], drafts[from + by]];
+  if (a && b) [drafts[from], drafts[from + by]] = [b, a];
+  return ok(drafts);
+}
+
+const draftsOf = (plan: SoundPlan): Drafts => toPersonForm(plan).tasks;
+
+const fieldsOf = (edit: Extract<PlanEdit, { readonly is: 'add' }>): Omit<Draft, 'id'> => ({
+  description: edit.description,
+  role: edit.role,
+  dependsOn: edit.dependsOn,
+});
+
+/** `task-N` with the smallest N behind the number of tasks that is free. */
+function freshId(plan: SoundPlan): string {
+  const taken = new Set(plan.tasks.map(({ id }) => id.toLowerCase()));
+  let number = plan.tasks.length + 1;
+  while (taken.has(`task-${number}`)) number += 1;
+  return `task-${number}`;
+}
+
+function named(plan: SoundPlan, id: TaskId): string {
+  const task = plan.tasks.find((each) => each.id === id);
+  return task === undefined ? id : `${id} (${task.role})`;
+}
+
+function dropText(plan: SoundPlan, id: TaskId): string {
+  const gone = plan.tasks.find((task) => task.id === id);
+  if (gone === undefined) return `dropped ${id}`;
+  const rewired = dependantsOf(plan, id).map((task) => {
+    const needs = inherited(task.dependsOn, gone);
+    return `${task.id} now needs ${needs.join(', ') || 'nothing'}`;
+  });
+  return [`dropped ${named(plan, id)}`, ...rewired].join('; ');
+}
+
+function budgetText(budget: PlanTask['budget']): string {
+  const parts = [
+    budget.maxTokens === undefined ? [] : [`${budget.maxTokens} tokens`],
+    budget.maxCost === undefined ? [] : [`$${budget.maxCost.toFixed(4)}`],
+    budget.maxDuration === undefined ? [] : [`${Math.round(budget.maxDuration / 1000)} s`],
+  ].flat();
+  return parts.join(', ') || 'the default';
+}
+
+const sameBudget = (a: PlanTask['budget'], b: PlanTask['budget']): boolean =>
+  a.maxTokens === b.maxTokens && a.maxCost === b.maxCost && a.maxDuration === b.maxDuration;
+
+const wordsOf = (faults: readonly PlanFault[]): string =>
+  faults.map(({ task, problem }) => (task === null ? problem : `${task}: ${problem}`)).join('; ');

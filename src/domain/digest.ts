@@ -1,0 +1,15 @@
+/** The fingerprint of a plan: what a person approved and what runs are compared by it. */
+import { createHash } from 'node:crypto';
+import type { SoundPlan } from './plan.ts';
+
+/** SHA-256 in hex over the plan's JSON with sorted keys. Equal plans, equal digests, however they were put together. */
+export const planDigest = (plan: SoundPlan): string => createHash('sha256').update(canonical(plan)).digest('hex');
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((each: unknown) => canonical(each)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value)
+    .filter(([, each]) => each !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join(',')}}`;
+}

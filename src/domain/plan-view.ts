@@ -1,0 +1,205 @@
+/**
+ * A sound plan seen from other sides: waves, who waits for whom, what it comes to, when what would run, and the two
+ * spellings that files and programs read. Pure; nothing here decides anything.
+ */
+import type { Budget } from './budget.ts';
+import type { TaskId, Usd } from './ids.ts';
+import { fromMicro, toMicro } from './ids.ts';
+import type { PlanTask, SoundPlan } from './plan.ts';
+
+/** Tasks by the longest way to them. Only for drawing: a task starts as soon as its own needs are done (CONTRACT D7). */
+export function wavesOf(plan: SoundPlan): readonly (readonly PlanTask[])[] {
+  const waveOf = new Map<TaskId, number>();
+  const waves: PlanTask[][] = [];
+  for (const task of plan.tasks) {
+    const wave = task.dependsOn.reduce((last, need) => Math.max(last, (waveOf.get(need) ?? 0) + 1), 0);
+    waveOf.set(task.id, wave);
+    (waves[wave] ??= []).push(task);
+  }
+  return waves;
+}
+
+/** The tasks that name `id` among their needs, in plan order. */
+export const dependantsOf = (plan: SoundPlan, id: TaskId): readonly PlanTask[] =>
+  plan.tasks.filter((task) => task.dependsOn.includes(id));
+
+export interface PlanTotals {
+  readonly tokens: number;
+  /** US dollars; null when a price is not known. */
+  readonly cost: Usd | null;
+  /** The part of the cost that is known. */
+  readonly knownCost: Usd;
+  /** From the first start to the last end under `maxParallel`. */
+  readonly seconds: number;
+}
+
+export function totalsOf(plan: SoundPlan, maxParallel: number): PlanTotals {
+  let [tokens, micro, seconds] = [0, 0, 0];
+  for (const task of plan.tasks) {
+    tokens += task.estimatedTokens;
+    micro += toMicro(task.estimatedCost ?? 0);
+  }
+  for (const slot of scheduleOf(plan, maxParallel)) seconds = Math.max(seconds, slot.end);
+  const priced = plan.tasks.every(({ estimatedCost }) => estimatedCost !== null);
+  return { tokens, cost: priced ? fromMicro(micro) : null, knownCost: fromMicro(micro), seconds };
+}
+
+/** When a task would run, in seconds from the start. */
+export interface Slot {
+  readonly id: TaskId;
+  readonly start: number;
+  readonly end: number;
+  /** Part of the one chain without a gap that decides when everything ends. */
+  readonly critical: boolean;
+}
+
+/** One slot a task, in plan order, as the scheduler would start them if every estimate were true. */
+export function scheduleOf(plan: SoundPlan, maxParallel: number): readonly Slot[] {
+  const times = timesOf(plan, Math.max(1, maxParallel));
+  const critical = criticalOf(plan, times);
+  return plan.tasks.map(({ id }) => {
+    const time = times.get(id) ?? { start: 0, end: 0 };
+    return { id, start: time.start, end: time.end, critical: critical.has(id) };
+  });
+}
+
+interface Time {
+  readonly start: number;
+  readonly end: number;
+}
+
+function timesOf(plan: SoundPlan, maxParallel: number): ReadonlyMap<TaskId, Time> {
+  const open = new Map(plan.tasks.map((task) => [task.id, new Set(task.dependsOn).size]));
+  const waiting = unlocksOf(plan);
+  const places = new Map(plan.tasks.map((task, place) => [task.id, place]));
+  const times = new Map<TaskId, Time>();
+  let ready = plan.tasks.filter(({ id }) => open.get(id) === 0);
+  let running: PlanTask[] = [];
+  let now = 0;
+  while (ready.length > 0 || running.length > 0) {
+    const free = Math.max(0, maxParallel - running.length);
+    for (const task of ready.slice(0, free)) {
+      times.set(task.id, { start: now, end: now + task.estimatedSeconds });
+      running.push(task);
+    }
+    ready = ready.slice(free);
+    const endOf = (task: PlanTask): number => times.get(task.id)?.end ?? now;
+    now = running.reduce((soonest, task) => Math.min(soonest, endOf(task)), Number.POSITIVE_INFINITY);
+    const ended = running.filter((task) => endOf(task) <= now);
+    running = running.filter((task) => endOf(task) > now);
+    const fresh = ended.flatMap(({ id }) => waiting.get(id) ?? []).filter((next) => isReady(open, next));
+    if (fresh.length === 0) continue;
+    ready = [...ready, ...fresh].sort((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
+  }
+  return times;
+}
+
+/** Counts one need of `task` as done; true when it was the last. */
+function isReady(open: Map<TaskId, number>, task: PlanTask): boolean {
+  const left = (open.get(task.id) ?? 1) - 1;
+  open.set(task.id, left);
+  return left === 0;
+}
+
+function unlocksOf(plan: SoundPlan): ReadonlyMap<TaskId, readonly PlanTask[]> {
+  const unlocks = new Map<TaskId, PlanTask[]>();
+  for (const task of plan.tasks) {
+    for (const need of new Set(task.dependsOn)) {
+      const list = unlocks.get(need);
+      if (list) list.push(task);
+      else unlocks.set(need, [task]);
+    }
+  }
+  return unlocks;
+}
+
+/** Back from the task that ends last: what it waited for was a need, or else the slot that became free. */
+function criticalOf(plan: SoundPlan, times: ReadonlyMap<TaskId, Time>): ReadonlySet<TaskId> {
+  const timeOf = (task: PlanTask): Time => times.get(task.id) ?? { start: 0, end: 0 };
+  const byEnd = Map.groupBy(plan.tasks, (task) => timeOf(task).end);
+  const last = plan.tasks.reduce((latest, task) => Math.max(latest, timeOf(task).end), 0);
+  const chain = new Set<TaskId>();
+  let at = byEnd.get(last)?.[0];
+  while (at !== undefined && !chain.has(at.id)) {
+    chain.add(at.id);
+    const { start } = timeOf(at);
+    const { dependsOn } = at;
+    const before = start === 0 ? [] : (byEnd.get(start) ?? []);
+    at = before.find(({ id }) => dependsOn.includes(id)) ?? before[0];
+  }
+  return chain;
+}
+
+/** A task as `--json` prints it: what a planner is asked for, and what became of it. */
+export interface PlannerTask {
+  readonly id: string;
+  readonly description: string;
+  readonly recommendedRole: string;
+  readonly recommendedModel: string;
+  readonly usedModel: string;
+  readonly modelReason: string | null;
+  readonly estimatedTokens: number;
+  readonly estimatedCost: Usd | null;
+  readonly estimatedSeconds: number;
+  readonly dependencies: readonly string[];
+  readonly tools: readonly string[];
+  readonly budget: Budget;
+  readonly writes: readonly string[];
+  readonly maySpawn: boolean;
+}
+
+/** INTERFACE, "Plans": the planner's spelling. Reads back to the same plan under the same rules. */
+export function toPlannerForm(plan: SoundPlan): { readonly reason: string; readonly tasks: readonly PlannerTask[] } {
+  return {
+    reason: plan.reason,
+    tasks: plan.tasks.map((task) => ({
+      id: task.id,
+      description: task.description,
+      recommendedRole: task.role,
+      recommendedModel: task.model.asked,
+      usedModel: task.model.used,
+      modelReason: task.model.because,
+      estimatedTokens: task.estimatedTokens,
+      estimatedCost: task.estimatedCost,
+      estimatedSeconds: task.estimatedSeconds,
+      dependencies: task.dependsOn,
+      tools: task.tools,
+      budget: task.budget,
+      writes: task.writes,
+      maySpawn: task.maySpawn,
+    })),
+  };
+}
+
+/** A task as a person writes it in a plan file. */
+export interface PersonTask {
+  readonly id: string;
+  readonly description: string;
+  readonly role: string;
+  readonly model: string;
+  readonly estimatedTokens: number;
+  readonly tools: readonly string[];
+  readonly budget: Budget;
+  readonly dependsOn: readonly string[];
+  readonly writes: readonly string[];
+  readonly maySpawn: boolean;
+}
+
+/** INTERFACE, "Plans": the person's spelling. Reads back to the same plan under the same rules. */
+export function toPersonForm(plan: SoundPlan): { readonly reason: string; readonly tasks: readonly PersonTask[] } {
+  return {
+    reason: plan.reason,
+    tasks: plan.tasks.map((task) => ({
+      id: task.id,
+      description: task.description,
+      role: task.role,
+      model: task.model.asked,
+      estimatedTokens: task.estimatedTokens,
+      tools: task.tools,
+      budget: task.budget,
+      dependsOn: task.dependsOn,
+      writes: task.writes,
+      maySpawn: task.maySpawn,
+    })),
+  };
+}
