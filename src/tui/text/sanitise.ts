@@ -1,0 +1,179 @@
+/**
+ * Makes text that others wrote harmless for a terminal (SECURITY 2.8): nothing in it can move the cursor, change a colour,
+ * hide or overwrite. Applied once, where text enters the state. How it is drawn is the views' business.
+ */
+import { Escapes } from './escapes.ts';
+import { clusterWidth } from './width.ts';
+
+/** A whole text made harmless. Only printable characters and newlines are left; tabs become spaces. */
+export function toTerminal(text: string): string {
+  if (HARMLESS.test(text)) return text;
+  const sanitiser = new Sanitiser();
+  return sanitiser.push(text) + sanitiser.end();
+}
+
+/** The same on one line, for titles and labels: line breaks become spaces. */
+export const toLabel = (text: string): string => toTerminal(text).replaceAll('\n', ' ');
+
+/**
+ * For prompts where a person decides about exactly this text: what `toTerminal` would drop is shown as an escape instead
+ * (`\x1b`, `\u{202e}`), blanks that look like a space too. Newlines stay; nothing is collapsed.
+ */
+export function visible(text: string): string {
+  let out = '';
+  let marks = 0;
+  for (const char of text) {
+    marks = MARK.test(char) ? marks + 1 : 0;
+    out += (HIDDEN.test(char) && char !== '\n') || marks > MOST_MARKS ? escaped(char) : char;
+  }
+  return out;
+}
+
+/** Text that comes in pieces: a sequence split between two of them is still caught. One per stream. */
+export class Sanitiser {
+  readonly #escapes = new Escapes();
+  /** A high surrogate or a joiner that waits for what follows. */
+  #waiting = '';
+  #before = '';
+  #marks = 0;
+  #column = 0;
+  #afterReturn = false;
+
+  /** The harmless part of what is known so far. */
+  push(chunk: string): string {
+    const text = this.#waiting + chunk;
+    const last = text.charCodeAt(text.length - 1);
+    // Half of a pair at the end waits for its other half.
+    const split = last >= 0xd800 && last <= 0xdbff;
+    this.#waiting = split ? text.slice(-1) : '';
+    return this.#harmless(split ? text.slice(0, -1) : text);
+  }
+
+  /** What is left when nothing follows any more. */
+  end(): string {
+    const rest = this.#waiting;
+    this.#waiting = '';
+    return rest === '' || rest === JOINER ? '' : this.#letter('\ufffd');
+  }
+
+  #harmless(text: string): string {
+    let out = '';
+    for (let at = 0; at < text.length; ) {
+      const run = this.#runAt(text, at);
+      if (run !== '') {
+        out += run;
+        this.#after(run);
+        at += run.length;
+        continue;
+      }
+      const char = String.fromCodePoint(text.codePointAt(at) ?? 0);
+      at += char.length;
+      const kept = this.#one(char, text, at);
+      if (kept === null) break;
+      out += kept;
+    }
+    return out;
+  }
+
+  /** The rest of the letters from here that need no second look; none inside a sequence. */
+  #runAt(text: string, at: number): string {
+    if (!this.#escapes.ground || this.#afterReturn) return '';
+    RUN.lastIndex = at;
+    return RUN.exec(text)?.[0] ?? '';
+  }
+
+  /** What is shown of one character; null when it has to wait for the next. */
+  #one(char: string, text: string, next: number): string | null {
+    if (char === JOINER && this.#escapes.ground) return this.#joined(text, next);
+    if (this.#escapes.takes(char)) return '';
+    // Carriage return and newline are one line break.
+    if (char !== '\n' || !this.#afterReturn) return this.#letter(char);
+    this.#afterReturn = false;
+    return '';
+  }
+
+  /** A joiner stays between two pictures only. Null: what follows isn't known yet. */
+  #joined(text: string, next: number): string | null {
+    if (!PICTURE.test(this.#before)) return '';
+    if (next >= text.length) {
+      this.#waiting = JOINER + this.#waiting;
+      return null;
+    }
+    if (!PICTURE_START.test(text.slice(next, next + 2))) return '';
+    this.#before = '';
+    return JOINER;
+  }
+
+  #after(run: string): void {
+    const line = run.lastIndexOf('\n');
+    this.#column = line === -1 ? this.#column + run.length : run.length - line - 1;
+    this.#before = run.slice(-1);
+    this.#marks = 0;
+  }
+
+  #letter(char: string): string {
+    this.#afterReturn = char === '\r';
+    if (BREAKS.has(char)) return this.#break();
+    if (char === '\t') return this.#wide(' '.repeat(TAB - (this.#column % TAB)));
+    if (char === PICTURE_STYLE) return EMOJI.test(this.#before) ? this.#picture() : '';
+    if (SPACE.test(char)) return this.#wide(char === '\u3000' ? '  ' : ' ');
+    if (BROKEN.test(char)) return this.#wide('\ufffd');
+    if (HIDDEN.test(char)) return '';
+    return MARK.test(char) ? this.#mark(char) : this.#wide(char);
+  }
+
+  #break(): string {
+    this.#column = 0;
+    return this.#keep('\n');
+  }
+
+  #mark(char: string): string {
+    this.#marks += 1;
+    return this.#marks > MOST_MARKS ? '' : char;
+  }
+
+  #picture(): string {
+    this.#before += PICTURE_STYLE;
+    return PICTURE_STYLE;
+  }
+
+  #wide(text: string): string {
+    this.#column += text.length === 1 ? clusterWidth(text) : text.length;
+    return this.#keep(text);
+  }
+
+  #keep(text: string): string {
+    // A skin tone belongs to the picture before it: a joiner may still follow.
+    this.#before = SKIN.test(text) && PICTURE.test(this.#before) ? this.#before + text : text;
+    this.#marks = 0;
+    return text;
+  }
+}
+
+const TAB = 4;
+const MOST_MARKS = 4;
+const JOINER = '\u200d';
+const PICTURE_STYLE = '\ufe0f';
+
+const HARMLESS = /^[\x20-\x7e\n]*$/;
+/** Text that needs no second look: ASCII and the letters and signs of common scripts. */
+const RUN =
+  /[\x20-\x7e\n\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0377\u037a-\u037f\u0384-\u038a\u0391-\u03a1\u03a3-\u0482\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25ff]+/y;
+const MARK = /^\p{M}/u;
+const SKIN = /^\p{Emoji_Modifier}/u;
+const EMOJI = /^\p{Emoji}$/u;
+const PICTURE = /^\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?$/u;
+const PICTURE_START = /^\p{Extended_Pictographic}/u;
+const BREAKS = new Set(['\n', '\r', '\u2028', '\u2029']);
+const BROKEN = /^[\p{Cs}\p{Noncharacter_Code_Point}]/u;
+const SPACE = /^\p{Zs}/u;
+/** Controls, and everything that shows nothing: zero-width, bidi, fillers, tags, selectors, interlinear; foreign blanks. */
+const HIDDEN =
+  /^(?:[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}\ufff9-\ufffb]|(?! )\p{Zs})/u;
+
+function escaped(char: string): string {
+  const code = char.codePointAt(0) ?? 0;
+  if (char === '\t') return '\\t';
+  if (char === '\r') return '\\r';
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
+}

@@ -1,0 +1,69 @@
+/**
+ * How many columns text takes on a terminal, counted by grapheme clusters: what a person sees as one character is never
+ * cut in half. Text is sanitised already (sanitise.ts); what is left to the painter is not to trust the terminal's count.
+ */
+
+/** The user-perceived characters of a text, in order. */
+export function graphemes(text: string): readonly string[] {
+  if (ASCII_ONLY.test(text)) return text.split('');
+  return [...SEGMENTER.segment(text)].map(({ segment }) => segment);
+}
+
+/** Columns of a text. */
+export function widthOf(text: string): number {
+  if (ASCII_ONLY.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of SEGMENTER.segment(text)) width += clusterWidth(segment);
+  return width;
+}
+
+/** Columns of one grapheme cluster: 0 for a mark without a base, 2 for wide letters and emoji, else 1. */
+export function clusterWidth(cluster: string): 0 | 1 | 2 {
+  const code = cluster.codePointAt(0) ?? 0;
+  if (code < 0x300 && cluster.length === 1) return code > 0x9f || (code > 0x1f && code < 0x7f) ? 1 : 0;
+  if (ZERO.test(cluster)) return 0;
+  if (PICTURE.test(cluster)) return 2;
+  return isWide(code) ? 2 : 1;
+}
+
+/** True when every terminal agrees on the columns of this cluster, so that its cursor may be trusted after it. */
+export function isAgreed(cluster: string): boolean {
+  const code = cluster.codePointAt(0) ?? 0;
+  if (cluster.length > 1) return false;
+  return code < 0x2000 || (code >= 0x2010 && code < 0x2100) || BOXES.test(cluster) || isCjk(code);
+}
+
+const ASCII_ONLY = /^[\x20-\x7e]*$/;
+const SEGMENTER = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Marks, and what shows nothing at all. */
+const ZERO = /^[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]+$/u;
+/** Flags, emoji, and what is letters or signs otherwise when VS16 asks for its picture: ❤️, 1️⃣. */
+const PICTURE = /^(?:\p{Regional_Indicator}{2}|(?!\p{Regional_Indicator})\p{Emoji_Presentation}|\p{Emoji}\ufe0f)/u;
+/** Arrows, mathematics, boxes, blocks, shapes, braille: one column where the terminal isn't set to CJK widths. */
+const BOXES = /^(?!\p{Emoji_Presentation})[\u2190-\u22ff\u2500-\u25ff\u2800-\u28ff\u276f\u27e9\u2713\u2717\u25c6]$/u;
+
+const isCjk = (code: number): boolean => (code >= 0x3041 && code < 0x4db0) || (code >= 0x4e00 && code < 0xd7a4);
+
+/** First and last of each wide range that isn't emoji (East Asian Width W and F, Unicode 17). */
+const WIDE: readonly (readonly [first: number, last: number])[] = [
+  [0x1100, 0x115f],
+  [0x2329, 0x232a],
+  [0x2e80, 0x303e],
+  [0x3041, 0x3247],
+  [0x3250, 0x4dbf],
+  [0x4e00, 0xa4cf],
+  [0xa960, 0xa97c],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe10, 0xfe19],
+  [0xfe30, 0xfe6f],
+  [0xff01, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x16fe0, 0x18dff],
+  [0x1aff0, 0x1b2ff],
+  [0x1f200, 0x1f265],
+  [0x20000, 0x2fffd],
+  [0x30000, 0x3fffd],
+];
+
+const isWide = (code: number): boolean => code >= 0x1100 && WIDE.some(([first, last]) => code >= first && code <= last);

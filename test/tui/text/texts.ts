@@ -1,0 +1,68 @@
+/** Texts that break terminals: clusters, right-to-left, controls of both kinds, tags, sequences, broken pairs. */
+import * as fc from 'fast-check';
+
+export const NASTY: readonly string[] = [
+  '\u001b[31m',
+  '\u001b[2J',
+  '\u001b[?1049l',
+  '\u001b]0;title\u0007',
+  '\u001b]8;;http://x\u001b\\link\u001b]8;;\u001b\\',
+  '\u001b]52;c;aGk=\u0007',
+  '\u001bP1$r0m\u001b\\',
+  '\u001b_apc\u001b\\',
+  '\u001b[6n',
+  '\u001b(0',
+  '\u001b#8',
+  '\u001bc',
+  '\u009b2J',
+  '\u009d0;title\u009c',
+  '\u0090q\u009c',
+  '\u001b[8mhidden\u001b[0m',
+  '\u001b',
+  '\u001b[',
+  '\u001b]',
+  '\u0000\u0007\b\u000b\f\u007f',
+  '\r',
+  '\r\n',
+  '\n',
+  '\t',
+  '\u2028',
+  '\ud83d',
+  '\ude00',
+  '\u202egnp.exe\u202c',
+  '\u2066x\u2069',
+  '\u200b\u200c\u200d\u200e\ufeff\u2060',
+  '\u00ad',
+  '\u{e0041}\u{e007f}',
+  '\u3164\u115f\uffa0',
+  `a${'\u0301'.repeat(200)}`,
+  '👩‍👩‍👧‍👦',
+  '🏳️‍🌈',
+  '🇫🇷🇩🇪',
+  '❤️',
+  '1️⃣',
+  '👍🏽',
+  '漢字',
+  '한글',
+  'שלום',
+  'مرحبا',
+  'क्षि',
+  '{red-fg}{bold}{/}',
+  '{foo;bar}',
+  '\uffff',
+  '\u3000\u00a0',
+  '\ufe0f\ufe0e',
+];
+
+/** Words, nasty pieces and any Unicode, mixed. */
+export const anyText: fc.Arbitrary<string> = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...NASTY),
+      fc.constantFrom('word', ' ', 'a longer piece of text', '0;1', '── '),
+      fc.string({ unit: 'binary', maxLength: 6 }),
+      fc.string({ unit: 'grapheme', maxLength: 6 }),
+    ),
+    { maxLength: 12 },
+  )
+  .map((pieces) => pieces.join(''));
