@@ -1,0 +1,67 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { dependantsOf, scheduleOf, totalsOf, wavesOf } from '../../src/domain/plan-view.ts';
+import { soundPlan } from '../support/arbitraries.ts';
+import { graph, planOf, RACE, task } from '../support/plans.ts';
+
+describe('views of a plan', () => {
+  it('groups tasks by the longest way to them', () => {
+    const waves = wavesOf(graph('a', 'b', 'c:a', 'd:c,b', 'e:b'));
+    expect(waves.map((wave) => wave.map(({ id }) => id))).toEqual([['a', 'b'], ['c', 'e'], ['d']]);
+  });
+
+  it('knows who waits for a task', () => {
+    expect(dependantsOf(RACE, task('task-4')).map(({ id }) => id)).toEqual(['task-6', 'task-8']);
+  });
+
+  it('adds tokens and money, and takes the time of the schedule (O101)', () => {
+    expect(totalsOf(graph('a', 'b', 'c:a'), 4)).toEqual({
+      tokens: 12_000,
+      cost: 0.0216,
+      knownCost: 0.0216,
+      seconds: 20,
+    });
+    expect(totalsOf(graph('a', 'b', 'c:a'), 1).seconds).toBe(30);
+  });
+
+  it('says that a price is not known instead of guessing', () => {
+    const plan = planOf({ tasks: [{ id: 'a', description: 'x', role: 'finder', model: 'qwen-3' }] });
+    expect(totalsOf(plan, 1)).toMatchObject({ cost: null, knownCost: 0 });
+  });
+
+  it('starts a task as soon as its own needs are done, and marks the chain that decides the end (D7)', () => {
+    expect(scheduleOf(graph('a', 'b', 'c:a', 'd:c'), 2)).toEqual([
+      { id: 'a', start: 0, end: 10, critical: true },
+      { id: 'b', start: 0, end: 10, critical: false },
+      { id: 'c', start: 10, end: 20, critical: true },
+      { id: 'd', start: 20, end: 30, critical: true },
+    ]);
+  });
+
+  it('respects dependencies and the number that may run at once', () => {
+    fc.assert(
+      fc.property(soundPlan(40), fc.integer({ min: 1, max: 8 }), (plan, parallel) => {
+        const slots = new Map(scheduleOf(plan, parallel).map((slot) => [slot.id, slot]));
+        expect([...slots.keys()]).toEqual(plan.tasks.map(({ id }) => id));
+        const total = totalsOf(plan, parallel).seconds;
+        let critical = 0;
+        for (const each of plan.tasks) {
+          const slot = slots.get(each.id);
+          if (slot === undefined) throw new Error('no slot');
+          expect(slot.end - slot.start).toBe(each.estimatedSeconds);
+          expect(each.dependsOn.every((need) => (slots.get(need)?.end ?? Infinity) <= slot.start)).toBe(true);
+          const beside = [...slots.values()].filter(({ start, end }) => start <= slot.start && end > slot.start);
+          expect(beside.length).toBeLessThanOrEqual(parallel);
+          if (slot.critical) critical += slot.end - slot.start;
+        }
+        // The critical chain has no gap: it takes all the time there is.
+        expect(critical).toBe(total);
+      }),
+    );
+  });
+
+  it('schedules thousands of tasks at once', () => {
+    const ids = Array.from({ length: 50 }, (_, index) => (index === 0 ? 't0' : `t${index}:t${index - 1}`));
+    expect(totalsOf(graph(...ids), 256).seconds).toBe(500);
+  });
+});
