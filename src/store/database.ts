@@ -39,6 +39,7 @@ export function openToWrite(file: string): DatabaseSync {
           database.exec(TABLES);
         });
       }
+      return database;
     });
   });
 }
@@ -50,7 +51,8 @@ export function openToRead(file: string): DatabaseSync | null {
       return openAt(file, file);
     } catch (error) {
       // SQLite wants to make its index of what is not yet merged. Where it may not, and nothing is, the file is enough.
-      if (codeOf(error) !== 14 || sizeOf(`${file}-wal`) > 0) throw error;
+      const code = codeOf(error) ?? 0;
+      if (![8, 14].includes(code & 0xff) || sizeOf(`${file}-wal`) > 0) throw error;
       return openAt(`file:${file.split('/').map(encodeURIComponent).join('/')}?immutable=1`, file);
     }
   });
@@ -58,11 +60,7 @@ export function openToRead(file: string): DatabaseSync | null {
 
 function openAt(place: string, file: string): DatabaseSync | null {
   const database = new DatabaseSync(place, { readOnly: true, timeout: PATIENCE });
-  let form = 0;
-  orClose(database, () => {
-    form = formOf(database, file);
-  });
-  if (form > 0) return database;
+  if (orClose(database, () => formOf(database, file)) > 0) return database;
   database.close();
   return null;
 }
@@ -112,10 +110,10 @@ function formOf(database: DatabaseSync, file: string): number {
   return form;
 }
 
-function orClose(database: DatabaseSync, act: () => void): DatabaseSync {
+/** What `act` returns; closes `database` when it throws. */
+export function orClose<T>(database: DatabaseSync, act: () => T): T {
   try {
-    act();
-    return database;
+    return act();
   } catch (error) {
     database.close();
     throw error;

@@ -8,7 +8,7 @@ import { SessionId as sessionId } from '../domain/ids.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import type { Log, SessionSummary } from '../ports/log.ts';
 import { claimsIn, heldIn } from './claims.ts';
-import { inWords, openToRead, openToWrite, transaction } from './database.ts';
+import { inWords, orClose, openToRead, openToWrite, transaction } from './database.ts';
 import type { Place } from './place.ts';
 import { databaseOf, exists, prepare } from './place.ts';
 import type { Row } from './record.ts';
@@ -21,6 +21,20 @@ export type LogReader = Pick<Log, 'read' | 'sessions' | 'close'>;
 export function openLog(place: Place): Log {
   const file = prepare(place);
   const database = openToWrite(file);
+  return inWords(file, () => orClose(database, () => logOf(database, file)));
+}
+
+/** Opens it for reading only: nothing is made or changed, and a log that isn't there has no sessions. Throws `LogFault`. */
+export function openLogReadOnly(place: Place): LogReader {
+  const file = databaseOf(place);
+  if (!exists(file)) return NOTHING;
+  const database = openToRead(file);
+  return database === null ? NOTHING : inWords(file, () => orClose(database, () => readerOf(database, file)));
+}
+
+const NOTHING: LogReader = { read: () => [], sessions: () => [], close: () => undefined };
+
+function logOf(database: DatabaseSync, file: string): Log {
   const claims = claimsIn(database);
   const write = writerOf(database);
   return {
@@ -34,16 +48,6 @@ export function openLog(place: Place): Log {
     },
   };
 }
-
-/** Opens it for reading only: nothing is made or changed, and a log that isn't there has no sessions. Throws `LogFault`. */
-export function openLogReadOnly(place: Place): LogReader {
-  const file = databaseOf(place);
-  if (!exists(file)) return NOTHING;
-  const database = openToRead(file);
-  return database === null ? NOTHING : readerOf(database, file);
-}
-
-const NOTHING: LogReader = { read: () => [], sessions: () => [], close: () => undefined };
 
 function writerOf(database: DatabaseSync): Log['append'] {
   const last = database.prepare('SELECT seq, hash FROM events WHERE session = ? ORDER BY seq DESC LIMIT 1');

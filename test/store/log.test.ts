@@ -1,0 +1,191 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SessionId } from '../../src/domain/ids.ts';
+import type { EventBody } from '../../src/events/event.ts';
+import { foldAll } from '../../src/events/fold.ts';
+import type { Log } from '../../src/ports/log.ts';
+import { openLog, openLogReadOnly } from '../../src/store/log.ts';
+import { body, history } from '../support/events.ts';
+import { freshFolder } from '../support/folder.ts';
+import { memoryLog } from '../support/log.ts';
+
+const NOON = '2026-01-01T12:00:00.000Z';
+const ONE = SessionId.parse('session-one');
+const TWO = SessionId.parse('session-two');
+
+const mode = (mode: 'human' | 'confirm' | 'yolo'): EventBody => ({ type: 'session.mode', mode });
+const start = (task: string): EventBody => ({
+  type: 'session.started',
+  task,
+  cwd: '/project',
+  mode: 'confirm',
+  policyHash: 'hash',
+  version: '0.1.0',
+  budget: {},
+  maxParallel: 4,
+  sandbox: 'none',
+  provider: 'offline',
+  notes: [],
+});
+const finish: EventBody = {
+  type: 'session.finished',
+  status: 'completed',
+  summary: 'done',
+  totals: { cost: 0, tokens: 0, agents: 1, duration: 10 },
+};
+
+const fresh = (): Log => openLog({ stateDir: freshFolder(), project: freshFolder() });
+
+describe.each([
+  ['in SQLite', fresh],
+  ['in memory', memoryLog],
+])('a log %s', (_, open) => {
+  it('numbers the events of a session from 1 without gaps, whatever other sessions do', () => {
+    const log = open();
+    log.append(ONE, NOON, [mode('human')]);
+    log.append(TWO, NOON, [mode('yolo')]);
+    const appended = log.append(ONE, NOON, [mode('confirm'), mode('yolo')]);
+    expect(appended).toEqual([
+      { v: 1, seq: 2, time: NOON, session: ONE, type: 'session.mode', mode: 'confirm' },
+      { v: 1, seq: 3, time: NOON, session: ONE, type: 'session.mode', mode: 'yolo' },
+    ]);
+    expect(log.read(ONE).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect(log.read(TWO).map(({ seq }) => seq)).toEqual([1]);
+    log.close();
+  });
+
+  it('reads what comes after a number, and nothing after the last', () => {
+    const log = open();
+    log.append(ONE, NOON, [mode('human'), mode('confirm'), mode('yolo')]);
+    expect(log.read(ONE, 2).map(({ seq }) => seq)).toEqual([3]);
+    expect(log.read(ONE, 3)).toEqual([]);
+    expect(log.read(ONE, 99)).toEqual([]);
+    expect(log.read(TWO)).toEqual([]);
+    log.close();
+  });
+
+  it('does nothing when there is nothing to append', () => {
+    const log = open();
+    expect(log.append(ONE, NOON, [])).toEqual([]);
+    expect(log.sessions()).toEqual([]);
+    log.close();
+  });
+
+  it('lists sessions newest first, with task and state', () => {
+    const log = open();
+    log.append(ONE, '2026-01-01T10:00:00.000Z', [start('first task'), finish]);
+    log.append(TWO, '2026-01-01T11:00:00.000Z', [start('second task')]);
+    log.append(ONE, '2026-01-01T12:00:00.000Z', [mode('yolo')]);
+    const first = {
+      session: ONE,
+      task: 'first task',
+      startedAt: '2026-01-01T10:00:00.000Z',
+      lastAt: '2026-01-01T12:00:00.000Z',
+      state: 'finished',
+      events: 3,
+    };
+    const second = {
+      session: TWO,
+      task: 'second task',
+      startedAt: '2026-01-01T11:00:00.000Z',
+      lastAt: '2026-01-01T11:00:00.000Z',
+      state: 'stopped',
+      events: 1,
+    };
+    expect(log.sessions()).toEqual([second, first]);
+    log.claim(TWO);
+    expect(log.sessions()).toEqual([{ ...second, state: 'running' }, first]);
+    log.release(TWO);
+    expect(log.sessions()).toEqual([second, first]);
+    log.close();
+  });
+
+  it('calls a finished session that was resumed running or stopped again', () => {
+    const log = open();
+    const resumed: EventBody = { type: 'session.resumed', policyHash: 'hash', version: '0.1.0' };
+    log.append(ONE, NOON, [start('task'), finish, resumed]);
+    expect(log.sessions().map(({ state }) => state)).toEqual(['stopped']);
+    log.claim(ONE);
+    expect(log.sessions().map(({ state }) => state)).toEqual(['running']);
+    log.append(ONE, NOON, [finish]);
+    expect(log.sessions().map(({ state }) => state)).toEqual(['finished']);
+    log.close();
+  });
+
+  it('lets the writer of a session claim it again', () => {
+    const log = open();
+    expect([log.claim(ONE), log.claim(ONE)]).toEqual([{ ok: true }, { ok: true }]);
+    log.release(ONE);
+    log.release(ONE);
+    log.close();
+  });
+
+  it('gives back every event as it was, of any type and with any text', () => {
+    const log = open();
+    let sessions = 0;
+    fc.assert(
+      fc.property(fc.array(body, { minLength: 1, maxLength: 5 }), (bodies) => {
+        const session = SessionId.parse(`session-${(sessions += 1)}`);
+        const live = log.append(session, NOON, bodies);
+        expect(log.read(session)).toEqual(live);
+      }),
+    );
+    log.close();
+  });
+
+  it('folds to the same state from the disk as it did live', () => {
+    const log = open();
+    let sessions = 0;
+    fc.assert(
+      fc.property(history, fc.integer({ min: 1, max: 5 }), (bodies, size) => {
+        const session = SessionId.parse(`session-${(sessions += 1)}`);
+        let state = foldAll([]);
+        for (let at = 0; at < bodies.length; at += size) {
+          const time = new Date(Date.parse(NOON) + at * 1000).toISOString();
+          state = foldAll(log.append(session, time, bodies.slice(at, at + size)), state);
+        }
+        expect(foldAll(log.read(session))).toEqual(state);
+      }),
+    );
+    log.close();
+  });
+});
+
+describe('a log read by another', () => {
+  it('shows what is there while its writer goes on', () => {
+    const place = { stateDir: freshFolder(), project: freshFolder() };
+    const writer = openLog(place);
+    writer.append(ONE, NOON, [start('task')]);
+    const reader = openLogReadOnly(place);
+    expect(reader.read(ONE)).toEqual(writer.read(ONE));
+    writer.append(ONE, NOON, [mode('yolo')]);
+    expect(reader.read(ONE, 1)).toEqual(writer.read(ONE, 1));
+    writer.claim(ONE);
+    expect(reader.sessions()).toEqual(writer.sessions());
+    reader.close();
+    writer.close();
+  });
+
+  it('has no sessions, and makes nothing, when there is no database yet', () => {
+    const place = { stateDir: `${freshFolder()}/mimir`, project: freshFolder() };
+    const reader = openLogReadOnly(place);
+    expect([reader.sessions(), reader.read(ONE)]).toEqual([[], []]);
+    reader.close();
+    openLog(place).close();
+    expect(openLogReadOnly(place).sessions()).toEqual([]);
+  });
+
+  it('keeps projects of the same name apart, and knows one by all its paths', () => {
+    const stateDir = freshFolder();
+    const [a, b] = [`${freshFolder()}/app`, `${freshFolder()}/app`];
+    for (const project of [a, b]) mkdirSync(project);
+    const link = `${freshFolder()}/link`;
+    symlinkSync(a, link);
+    const log = openLog({ stateDir, project: a });
+    log.append(ONE, NOON, [start('task')]);
+    log.close();
+    expect(openLogReadOnly({ stateDir, project: b }).sessions()).toEqual([]);
+    expect(openLogReadOnly({ stateDir, project: link }).sessions()).toHaveLength(1);
+  });
+});
