@@ -1,0 +1,50 @@
+/**
+ * What the programs that tools start may know of the person's environment: an allow-list. No key, no agent socket, no
+ * loader variable passes. The only file of this room that reads `process.env`.
+ */
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { isInside } from './root.ts';
+
+export type Environment = Readonly<Record<string, string>>;
+
+const PASSED = /^(HOME|LANG|LC_[A-Z]+|TZ|TMPDIR|USER|LOGNAME)$/;
+const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/** The environment of every child: passed names, `TERM=dumb`, and a PATH without entries inside the project. */
+export function toolEnvironment(root: string, source: NodeJS.ProcessEnv = process.env): Environment {
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(source)) {
+    if (value !== undefined && PASSED.test(name)) passed[name] = value;
+  }
+  return { ...passed, PATH: safePath(root, source['PATH'] ?? USUAL_PATH), TERM: 'dumb' };
+}
+
+/** The absolute path of a program on the PATH of `environment`, or null. */
+export function programOn(environment: Environment, name: string): string | null {
+  const found = (environment['PATH'] ?? '').split(path.delimiter).map((folder) => path.join(folder, name));
+  return found.find(isProgram) ?? null;
+}
+
+/** Relative and empty entries name the current folder, which is the project. */
+function safePath(root: string, given: string): string {
+  const kept = given.split(path.delimiter).filter((entry) => path.isAbsolute(entry) && !isInside(root, realOr(entry)));
+  return kept.length === 0 ? USUAL_PATH : kept.join(path.delimiter);
+}
+
+function realOr(entry: string): string {
+  try {
+    return realpathSync(entry);
+  } catch {
+    return path.normalize(entry);
+  }
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

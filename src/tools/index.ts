@@ -1,0 +1,43 @@
+/** All tools of one project, opened together: they share the root, what agents have read, and the clean environment. */
+import { ok, type Result } from '../domain/result.ts';
+import type { Tool, ToolPort } from '../ports/tool.ts';
+import { askUserTool, sendMessageTool, taskTool, updateTodosTool } from './desk-tools.ts';
+import { editFileTool } from './edit-file.ts';
+import { listFilesTool } from './list-files.ts';
+import { readFileTool } from './read-file.ts';
+import { checkRoot } from './root.ts';
+import { searchTool } from './search.ts';
+import { seenFiles } from './seen.ts';
+import { writeFileTool } from './write-file.ts';
+
+export { openRepository } from './repository.ts';
+export { checkRoot, type Root } from './root.ts';
+export { toolsFor } from './tool-names.ts';
+
+export interface ToolOptions {
+  /** The project folder, as found or typed. */
+  readonly root: string;
+  /** The person's home directory: never a root. */
+  readonly home: string;
+  /** Mimir's state directory: never inside a root. */
+  readonly stateDir: string;
+}
+
+/** The tools, or why this folder can't be worked in (a sentence for the person). */
+export function openTools({ root: folder, home, stateDir }: ToolOptions): Result<ToolPort, string> {
+  const root = checkRoot(folder, { home, state: stateDir });
+  if (!root.ok) return root;
+  const seen = seenFiles();
+  const tools: readonly Tool[] = [
+    readFileTool(root.value, seen),
+    listFilesTool(root.value),
+    searchTool(root.value),
+    editFileTool(root.value, seen),
+    writeFileTool(root.value, seen),
+    updateTodosTool,
+    sendMessageTool,
+    askUserTool,
+    taskTool,
+  ];
+  return ok({ tools, sandbox: { is: 'none', because: 'this version has no sandbox yet' } });
+}

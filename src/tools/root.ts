@@ -1,0 +1,98 @@
+/**
+ * The project root: its real path, fixed at start, and which git directory belongs to it. Decides which folders can't be
+ * a root at all; what may be touched below one is `workspace.ts`'s.
+ */
+import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fail, ok, type Result } from '../domain/result.ts';
+
+export type GitState =
+  | { readonly is: 'repository'; readonly directory: string }
+  | { readonly is: 'none'; readonly because: string };
+
+/** Made by `checkRoot` only. `path` is real: no link on the way to it. */
+export interface Root {
+  readonly path: string;
+  readonly git: GitState;
+}
+
+/**
+ * The root at `folder`, or why it can't be one: not a folder; `/`, the home directory, the shared temporary directory or
+ * a parent of the state directory; `.mimir` or `.git` a link (cases C09, C10). A `.git` file that points outside gives a
+ * root without git, unless the place it points to is a worktree entry that points back.
+ */
+export function checkRoot(
+  folder: string,
+  { home, state }: { readonly home: string; readonly state: string },
+): Result<Root, string> {
+  const real = realFolder(folder);
+  if (real === null) return fail(`${folder}: not a folder that can be opened; give the path of a project`);
+  const reserved = [
+    { is: path.parse(real).root, name: 'the root of the file system' },
+    { is: realOrSame(home), name: 'the home directory' },
+    { is: realOrSame(tmpdir()), name: 'the shared temporary directory' },
+  ].find((place) => place.is === real);
+  if (reserved !== undefined) return fail(`${folder}: ${reserved.name} can't be a project; go into a project folder`);
+  if (isInside(real, realOrSame(state))) {
+    return fail(`${folder}: holds Mimir's own state (${state}); go into a project folder`);
+  }
+  const link = ['.mimir', '.git'].find((name) => isLink(path.join(real, name)));
+  if (link !== undefined) {
+    return fail(`${path.join(folder, link)}: is a symbolic link; replace it by a real folder to work here`);
+  }
+  return ok({ path: real, git: gitOf(real) });
+}
+
+/** Is `inner` the folder `outer` or below it? Compares whole path components. Both absolute and normal. */
+export function isInside(outer: string, inner: string): boolean {
+  return inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
+}
+
+function realFolder(folder: string): string | null {
+  try {
+    const real = realpathSync(folder);
+    return statSync(real).isDirectory() ? real : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Of a path whose end may not exist yet, the real part with the rest after it. */
+function realOrSame(place: string): string {
+  const absolute = path.resolve(place);
+  try {
+    return realpathSync(absolute);
+  } catch {
+    const parent = path.dirname(absolute);
+    return parent === absolute ? absolute : path.join(realOrSame(parent), path.basename(absolute));
+  }
+}
+
+function isLink(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+}
+
+function gitOf(root: string): GitState {
+  const dotGit = path.join(root, '.git');
+  const stat = lstatSync(dotGit, { throwIfNoEntry: false });
+  if (stat === undefined) return { is: 'none', because: 'this folder is not the top of a git repository' };
+  if (stat.isDirectory()) return { is: 'repository', directory: dotGit };
+  if (!stat.isFile() || stat.size > 4096) return { is: 'none', because: '.git is neither a folder nor a short file' };
+  return worktreeOf(root, dotGit);
+}
+
+/** A forged pointer could borrow any repository: one that leads outside counts only when its other end leads back here. */
+function worktreeOf(root: string, dotGit: string): GitState {
+  try {
+    const target = /^gitdir: (.+)\n?$/.exec(readFileSync(dotGit, 'utf8'))?.[1];
+    if (target === undefined) return { is: 'none', because: '.git is a file without a gitdir line' };
+    const directory = realpathSync(path.resolve(root, target));
+    if (isInside(root, directory)) return { is: 'repository', directory };
+    const back = readFileSync(path.join(directory, 'gitdir'), 'utf8').trimEnd();
+    if (realpathSync(back) === dotGit) return { is: 'repository', directory };
+  } catch {
+    // Unreadable or dangling: the same answer as a pointer that nobody answers for.
+  }
+  return { is: 'none', because: '.git points to a folder outside the project that does not point back' };
+}

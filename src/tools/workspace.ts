@@ -1,0 +1,158 @@
+/**
+ * The path jail: opens files and folders below the root and nothing else. Names are judged by `path-rules.ts`; here the
+ * thing that was really opened is judged, through its descriptor, so that a link swapped in meanwhile changes nothing.
+ */
+import { constants, existsSync, lstatSync, realpathSync } from 'node:fs';
+import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { fail, ok, type Result } from '../domain/result.ts';
+import { forbidden, insideName } from './path-rules.ts';
+import { isInside, type Root } from './root.ts';
+
+/** Linux gives the real path of a descriptor, and lets new names be made below it. */
+const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
+
+/** A regular file inside the root, open for reading. Whoever asked closes it. */
+export interface OpenFile {
+  readonly handle: FileHandle;
+  /** Relative to the root, forward slashes, as asked. */
+  readonly name: string;
+  readonly size: number;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly links: number;
+}
+
+/** A folder inside the root. `place` leads to the very folder that was checked, also after a swap. */
+export interface OpenFolder {
+  readonly handle: FileHandle;
+  readonly name: string;
+  readonly place: string;
+}
+
+/** Opens a file for reading. Refuses whatever is not a regular file inside the root (cases C01 to C07). */
+export async function openFile(root: Root, given: string): Promise<Result<OpenFile, string>> {
+  const name = insideName(root.path, given);
+  if (!name.ok) return name;
+  const opened = await openInside(root, name.value, constants.O_RDONLY);
+  if (!opened.ok) return opened;
+  const stat = await opened.value.stat();
+  if (stat.isFile()) {
+    const facts = { size: stat.size, mode: stat.mode & 0o7777, links: stat.nlink };
+    return ok({ handle: opened.value, name: name.value, ...facts });
+  }
+  await opened.value.close();
+  return fail(stat.isDirectory() ? `${given}: is a folder; list it` : `${given}: not a regular file`);
+}
+
+/** Opens a folder (`.` is the root) for listing. */
+export async function openFolder(root: Root, given: string): Promise<Result<OpenFolder, string>> {
+  const name = insideName(root.path, given, { folder: true });
+  if (!name.ok) return name;
+  const opened = await openInside(root, name.value, constants.O_RDONLY | constants.O_DIRECTORY);
+  if (!opened.ok) return opened;
+  return ok({ handle: opened.value, name: name.value, place: await placeOf(opened.value, root, name.value) });
+}
+
+/** The path by which names below an open folder are reached. */
+export async function placeOf(folder: FileHandle, root: Root, name: string): Promise<string> {
+  if (HAS_DESCRIPTOR_PATHS) return `/proc/${process.pid}/fd/${folder.fd}`;
+  return realpath(path.join(root.path, name));
+}
+
+/** Opens without following a last link or waiting for a pipe, and gives the error as words. */
+export async function openPlain(
+  place: string,
+  flags: number,
+  shown: string,
+  mode?: number,
+): Promise<Result<FileHandle, string>> {
+  try {
+    return ok(await open(place, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, mode));
+  } catch (error) {
+    return fail(openFault(shown, error));
+  }
+}
+
+/** Where an open descriptor really is. */
+export async function realPlace(handle: FileHandle, place: string): Promise<string> {
+  return HAS_DESCRIPTOR_PATHS ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(place);
+}
+
+/** The code of a file-system error (`ENOENT`), or an empty string. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/**
+ * The real name, relative to the root, that `name` leads to: links inside are followed, links outside refused. The end
+ * of it need not exist. Judged by its own name as well, so that no link lends a protected file another name.
+ */
+export function realName(root: Root, name: string, access: 'read' | 'write'): Result<string, string> {
+  const byName = forbidden(name, access);
+  if (byName !== null) return fail(byName);
+  const real = realOf(path.join(root.path, name));
+  if (real === null) return fail(`${name}: a link that leads nowhere or in a circle`);
+  if (!isInside(root.path, real)) return fail(`${name}: leads outside the project through a link`);
+  const relative = path.relative(root.path, real).split(path.sep).join('/');
+  const byTarget = forbidden(relative, access);
+  return byTarget === null ? ok(relative) : fail(byTarget);
+}
+
+/** Is there anything of this name inside the root (also a broken link)? */
+export async function exists(root: Root, name: string): Promise<boolean> {
+  return lstat(path.join(root.path, name)).then(
+    () => true,
+    (error: unknown) => codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR',
+  );
+}
+
+async function openInside(root: Root, name: string, flags: number): Promise<Result<FileHandle, string>> {
+  const real = realName(root, name, 'read');
+  if (!real.ok) return real;
+  const place = path.join(root.path, real.value);
+  const opened = await openPlain(place, flags, name);
+  if (!opened.ok) return opened;
+  // Between looking and opening a folder may have become a link: what counts is where the descriptor is.
+  const where = await realPlace(opened.value, place).catch(() => '');
+  const inside = isInside(root.path, where);
+  const refusal = inside ? forbidden(path.relative(root.path, where), 'read') : `${name}: outside the project`;
+  if (refusal === null) return opened;
+  await opened.value.close();
+  return fail(refusal);
+}
+
+/** The real path of the longest existing part with the rest after it; null for a dangling link or a loop. */
+function realOf(absolute: string): string | null {
+  try {
+    return realpathSync(absolute);
+  } catch (error) {
+    if (codeOf(error) === 'ENOTDIR') return absolute;
+    if (codeOf(error) !== 'ENOENT') return null;
+    if (isDanglingLink(absolute)) return null;
+    const parent = realOf(path.dirname(absolute));
+    return parent === null ? null : path.join(parent, path.basename(absolute));
+  }
+}
+
+function isDanglingLink(absolute: string): boolean {
+  return lstatSync(absolute, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+}
+
+function openFault(shown: string, error: unknown): string {
+  switch (codeOf(error)) {
+    case 'ENOENT':
+      return `${shown}: no such file`;
+    case 'ENOTDIR':
+      return `${shown}: not a folder`;
+    case 'ELOOP':
+      return `${shown}: a symbolic link`;
+    case 'EACCES':
+    case 'EPERM':
+      return `${shown}: permission denied`;
+    case 'ENXIO':
+      return `${shown}: not a regular file`;
+    default:
+      return `${shown}: can't be opened (${codeOf(error) || 'unknown error'})`;
+  }
+}
