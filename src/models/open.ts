@@ -1,9 +1,13 @@
 /**
- * Opens the models of a run: one port over several providers. A provider more is one entry more in `openProviders`;
+ * Opens the models of a run: one port over several providers. A provider more is one entry more in `openModels`;
  * nothing else changes. Which model an agent gets is policy's to say.
  */
 import { fail } from '../domain/result.ts';
 import type { ModelPort } from '../ports/model.ts';
+import { knownModels } from './catalogue.ts';
+import type { Aliases } from './catalogue.ts';
+import { offlineAnalyst } from './offline/analyst.ts';
+import type { Pace } from './offline/pace.ts';
 import type { Provider } from './provider.ts';
 
 /**
@@ -33,3 +37,16 @@ export function routeModels(providers: readonly Provider[]): ModelPort {
     },
   };
 }
+
+export interface ModelOptions {
+  /** Alias -> canonical id, as policy has them. */
+  readonly aliases: Aliases;
+  /** How fast the offline analyst speaks. */
+  readonly pace: Pace;
+  /** Plays some or all models, for tests and bug reports; it wins over the others. */
+  readonly script?: Provider;
+}
+
+/** The models of this version: a script if there is one, the offline analyst, and the known ones with why they can't be called. */
+export const openModels = ({ aliases, pace, script }: ModelOptions): ModelPort =>
+  routeModels([...(script === undefined ? [] : [script]), offlineAnalyst(aliases, pace), knownModels(aliases)]);

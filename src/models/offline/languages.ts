@@ -1,0 +1,78 @@
+/**
+ * What the analyst knows of languages: patterns for definitions, entry points and tests. Written for ripgrep's and
+ * JavaScript's regular expressions alike. Data and its few readers; what is made of hits is the roles'.
+ */
+import { patternOf } from './words.ts';
+import type { Term } from './words.ts';
+
+/** Extensions that hold source code. */
+const SOURCE =
+  /\.(?:[cm]?[jt]sx?|vue|svelte|py|pyi|go|rs|java|kt|kts|scala|groovy|rb|php|c|h|cc|cpp|cxx|hpp|hh|cs|fs|swift|m|mm|dart|ex|exs|erl|hs|ml|clj|lua|pl|pm|r|jl|sh|bash|zsh|ps1|sql|zig|nim|elm|cr|d|asm|s|vb|pas|f90|tcl|lisp|el|scm|sol)$/i;
+
+export const isSource = (path: string): boolean => SOURCE.test(path) && !/\.min\.\w+$|\.d\.[cm]?ts$/.test(path);
+
+/** A test by its name or folder, in the usual manners of the languages. */
+export const isTest = (path: string): boolean =>
+  /(?:^|\/)(?:tests?|__tests__|specs?|testing|e2e|testdata|fixtures)\/|(?:^|\/)(?:test_[^/]*|conftest)\.py$|(?:[._-](?:test|spec|tests|e2e|cy)|_test|Test|Tests|Spec|IT)\.\w+$|(?:^|\/)tests?\.\w+$/.test(
+    path,
+  );
+
+/** Not the project's own work, or not worth a look: vendored, generated, examples of data. */
+export const isForeign = (path: string): boolean =>
+  /(?:^|\/)(?:node_modules|vendor|third_party|thirdparty|dist|build|out|target|bower_components|\.yarn|generated|__generated__)\/|\.min\.\w+$|\.(?:pb|generated|gen)\.\w+$/.test(
+    path,
+  );
+
+const WORDS_BEFORE =
+  'function\\*?|class|interface|type|enum|const|let|var|val|def|fn|func|fun|struct|trait|impl|mod|module|object|record|union|protocol|extension|namespace|package|macro_rules!|defmodule|defp?|sub|proc';
+
+/** Lines that define something whose name holds one of `terms`; paths are no names and are left out. */
+export function definitionPattern(terms: readonly Term[]): string {
+  const names = terms
+    .filter((term) => term.is !== 'path')
+    .map((term) => patternOf(term))
+    .join('|');
+  const name = `\\w*(?:${names})\\w*`;
+  return [
+    `\\b(?:${WORDS_BEFORE})\\s+(?:\\([^)]*\\)\\s*)?(?:mut\\s+)?${name}`,
+    `\\b(?:public|private|protected|static|final|virtual|override|internal)\\s[\\w<>\\[\\], .?]*\\b${name}\\s*\\(`,
+    `^\\s*(?:async\\s+|static\\s+|get\\s+|set\\s+)?${name}\\s*[:=]\\s*(?:async\\s*)?(?:function\\b|\\([^)]*\\)\\s*(?::[^=]*)?=>)`,
+    `^\\s*(?:async\\s+|static\\s+|get\\s+|set\\s+|\\*\\s*)?${name}\\([^)]*\\)\\s*(?::\\s*[^={]+)?\\{\\s*$`,
+    `^#define\\s+${name}`,
+    `^(?:module\\.)?exports\\.${name}\\s*=`,
+  ].join('|');
+}
+
+/** Lines where a program begins or opens itself to the outside. */
+export const ENTRY_PATTERN = [
+  '^#!',
+  '\\bfunc main\\(\\)',
+  '\\bfn main\\(\\)',
+  '\\bstatic\\s+void\\s+[Mm]ain\\s*\\(',
+  '\\bfun main\\(',
+  '^int main\\s*\\(',
+  '__name__\\s*==\\s*[\'"]__main__[\'"]',
+  '\\bcreateServer\\(',
+  '\\b(?:app|server|http)\\.listen\\(',
+  '\\bListenAndServe\\(',
+  '@SpringBootApplication',
+  '\\b(?:FastAPI|Flask)\\(',
+  '\\bprocess\\.argv\\b',
+  '\\bif require\\.main === module\\b',
+].join('|');
+
+/** Names of files where one usually begins to read. */
+export const isEntryName = (path: string): boolean =>
+  /(?:^|\/)(?:index|main|app|server|cli|mod|lib|program|__main__|__init__|manage|setup|Main|App|Program)\.\w+$/.test(
+    path,
+  );
+
+/** What a definition line defines: its name, or null. */
+export function definedName(line: string): string | null {
+  const found = new RegExp(`\\b(?:${WORDS_BEFORE})\\s+(?:\\([^)]*\\)\\s*)?(?:mut\\s+)?([A-Za-z_$][\\w$]*)`).exec(line);
+  return found?.[1] ?? null;
+}
+
+/** A line that only comments: its hits are words, not code. */
+export const isComment = (text: string): boolean =>
+  /^\s*(?:\/\/|\/?\*|#(?!!|define|include|\[)|--\s|<!--|"""|''')/.test(text);

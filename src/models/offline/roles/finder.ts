@@ -1,0 +1,263 @@
+/** The finder: where the words of a task live. Ranks files by definitions, names and uses; else shows where to begin. */
+import { claim } from '../claims.ts';
+import type { Hit } from '../claims.ts';
+import { definitionPattern, ENTRY_PATTERN, isComment, isEntryName, isForeign, isSource, isTest } from '../languages.ts';
+import { faultOf, filesOf, hitsOf, isCut, linesOf, list, read, search, searchFor } from '../looking.ts';
+import type { Brief, Part, Seen, Work } from '../step.ts';
+import { listed, patternOf, plural, termsIn } from '../words.ts';
+import type { Term } from '../words.ts';
+
+const MOST_TERMS = 4;
+const MOST_FILES = 8;
+const MOST_DEFINITIONS = 10;
+const READ_PLACES = 3;
+
+export const finder: Part = {
+  todos: ({ task }) =>
+    termsIn(task, MOST_TERMS).length === 0
+      ? ['See what is there', 'Look for entry points', 'Read where it begins']
+      : [
+          'See what is there',
+          `Search for ${named(termsIn(task, MOST_TERMS))}`,
+          'Rank the files',
+          'Read the best places',
+        ],
+  work: (brief) => {
+    const terms = termsIn(brief.task, MOST_TERMS);
+    return terms.length === 0 ? entryPoints() : places(brief, terms);
+  },
+};
+
+interface Ranked {
+  readonly path: string;
+  readonly score: number;
+  readonly why: string;
+  readonly best: Hit;
+}
+
+function* places(brief: Brief, terms: readonly Term[]): Work {
+  const [all, byName] = yield {
+    say: 'I list the files first, to see what kind of repository this is and whose names fit.',
+    todo: 0,
+    asks: [list(150), list(60, nameGlob(terms))],
+  };
+  const uses = yield {
+    say: `Now I search for ${named(terms)} itself: every line that holds ${terms.length > 1 ? 'one of them' : 'it'}.`,
+    todo: 1,
+    asks: terms.map((term) => searchFor(term)),
+  };
+  const words = terms.filter((term) => term.is !== 'path');
+  const [defined] = yield {
+    say: 'Uses are not enough: I look for the lines that define something of that name.',
+    todo: 2,
+    asks:
+      words.length === 0
+        ? []
+        : [search(definitionPattern(words), { anyCase: words.some(({ is }) => is === 'word'), limit: 60 })],
+  };
+  const definitions = hitsOf(defined).filter(
+    (hit) => isSource(hit.path) && !isComment(hit.text) && !isForeign(hit.path),
+  );
+  const ranked = rank(
+    terms,
+    filesOf(byName).names,
+    definitions,
+    uses.flatMap((seen) => hitsOf(seen)),
+  );
+  const best = ranked.slice(0, READ_PLACES).map(({ best: hit }) => hit);
+  const around = yield {
+    say:
+      best.length === 0
+        ? 'Nothing to read.'
+        : `I read around the best ${plural(best.length, 'place')}, to quote what is really there.`,
+    todo: 3,
+    asks: best.map((hit) => read(hit.path, Math.max(1, hit.line - 2), 14)),
+  };
+  if (ranked.length === 0) return nothingFound(terms, all, uses);
+  return [
+    `${upper(plural(ranked.length, 'file'))} ${ranked.length === 1 ? 'holds' : 'hold'} ${named(terms)}${uses.some(isCut) ? ' (at least: a search stopped at its limit)' : ''}. The best place is ${claim(first(ranked))}.`,
+    ...definitionsText(definitions, terms),
+    ...filesText(ranked),
+    ...readingText(around),
+    ...perTerm(terms, uses),
+    ...faults([all, byName, defined, ...uses, ...around]),
+  ].join('\n');
+}
+
+const first = (ranked: readonly Ranked[]): Hit => ranked[0]?.best ?? { path: '', line: 1, text: '' };
+
+/** File names that hold a word of the task, in any case of its first letter. */
+function nameGlob(terms: readonly Term[]): string {
+  const parts = terms
+    .map(({ text, is }) => (is === 'path' ? text.replace(/\/$/, '') : text))
+    .map((text) => text.replaceAll(/[^\w./-]/g, '?'));
+  const cases = parts.flatMap((part) =>
+    part.includes('/') ? [`**/${part}*`, `${part}/**`] : [`*${part}*`, `*${upper(part)}*`],
+  );
+  return `{${[...new Set(cases)].join(',')}}`;
+}
+
+/** Definitions count most, then names of files, then uses; tests and foreign code come after the code itself. */
+function rank(
+  terms: readonly Term[],
+  byName: readonly string[],
+  definitions: readonly Hit[],
+  uses: readonly Hit[],
+): readonly Ranked[] {
+  const paths = [...new Set([...definitions, ...uses].map(({ path }) => path))];
+  return paths
+    .map((path): Ranked => {
+      const own = definitions.filter((hit) => hit.path === path);
+      const lines = uses.filter((hit) => hit.path === path);
+      const inName = byName.includes(path);
+      const both = terms.filter((term) => lines.some(({ text }) => new RegExp(patternOf(term), 'i').test(text))).length;
+      const weight = (isTest(path) ? 0.4 : 1) * (isForeign(path) ? 0.2 : 1) * (isSource(path) ? 1 : 0.5);
+      const score = (own.length * 10 + (inName ? 8 : 0) + Math.min(12, lines.length) + (both - 1) * 6) * weight;
+      const exact = own.toSorted((a, b) => a.text.length - b.text.length)[0];
+      return {
+        path,
+        score,
+        why: whyOf(own.length, lines.length, inName, both, terms.length),
+        best: exact ?? lines[0] ?? { path, line: 1, text: '' },
+      };
+    })
+    .toSorted((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
+}
+
+function whyOf(definitions: number, uses: number, inName: boolean, both: number, terms: number): string {
+  return [
+    ...(definitions > 0 ? [plural(definitions, 'definition')] : []),
+    plural(uses, 'line'),
+    ...(inName ? ['its name fits'] : []),
+    ...(terms > 1 && both > 1 ? [`holds ${both} of the ${terms} words`] : []),
+  ].join(', ');
+}
+
+function definitionsText(definitions: readonly Hit[], terms: readonly Term[]): readonly string[] {
+  const code = definitions.toSorted((a, b) => Number(isTest(a.path)) - Number(isTest(b.path)));
+  if (code.length === 0) return ['', `No line defines something named like ${named(terms)}.`];
+  const more = code.length > MOST_DEFINITIONS ? [`- and ${code.length - MOST_DEFINITIONS} more`] : [];
+  return ['', '## Defined', '', ...code.slice(0, MOST_DEFINITIONS).map((hit) => `- ${claim(hit)}`), ...more];
+}
+
+function filesText(ranked: readonly Ranked[]): readonly string[] {
+  const rows = ranked
+    .slice(0, MOST_FILES)
+    .map(({ path, why, best }, index) => `${index + 1}. ${path}: ${why}; ${claim(best)}`);
+  return [
+    '',
+    '## Files, most relevant first',
+    '',
+    ...rows,
+    ...(ranked.length > MOST_FILES ? [`   and ${ranked.length - MOST_FILES} more`] : []),
+  ];
+}
+
+/** The calls and words near a place: what it is made of, quoted and not explained. */
+function readingText(around: readonly Seen[]): readonly string[] {
+  const notes = around.flatMap((seen) => {
+    const comment = linesOf(seen).find(({ text }) => isComment(text) && text.replaceAll(/\W/g, '').length > 12);
+    return comment === undefined ? [] : [`- ${claim(comment)}`];
+  });
+  return notes.length === 0 ? [] : ['', '## What the code says about itself there', '', ...notes];
+}
+
+function perTerm(terms: readonly Term[], uses: readonly Seen[]): readonly string[] {
+  const missing = terms.filter((_, index) => uses[index]?.ok === true && hitsOf(uses[index]).length === 0);
+  return missing.length === 0 ? [] : ['', `Not found anywhere: ${named(missing)}.`];
+}
+
+function nothingFound(terms: readonly Term[], all: Seen | undefined, uses: readonly Seen[]): string {
+  const { count, names } = filesOf(all);
+  const failed = [all, ...uses].flatMap((seen) => faultOf(seen) ?? []);
+  if (count === 0 && failed.length === 0)
+    return 'The folder holds no files that I can see, so there is nothing to find.';
+  return [
+    `Nothing in ${plural(count, 'file')} holds ${named(terms)}, in file names or in text.`,
+    ...(names.length > 0 ? ['', `There are, for example: ${names.slice(0, 8).join(', ')}.`] : []),
+    ...faults([all, ...uses]),
+  ].join('\n');
+}
+
+/** Without words to look for: where a reader would begin. */
+function* entryPoints(): Work {
+  const [all] = yield {
+    say: 'The task names no word to search for, so I list the files and look for where the code begins.',
+    todo: 0,
+    asks: [list(250)],
+  };
+  const { names, count } = filesOf(all);
+  const [begins] = yield {
+    say: 'I search for entry points: main functions, servers, command lines.',
+    todo: 1,
+    asks: [search(ENTRY_PATTERN, { limit: 40 })],
+  };
+  const hits = hitsOf(begins).filter(
+    ({ path, text }) => isSource(path) && !isTest(path) && !isForeign(path) && !isComment(text),
+  );
+  const named = names.filter((path) => isEntryName(path) && isSource(path) && !isTest(path) && !isForeign(path));
+  const paths = [...new Set([...hits.map(({ path }) => path), ...named.toSorted((a, b) => depth(a) - depth(b))])].slice(
+    0,
+    4,
+  );
+  const heads = yield {
+    say: paths.length === 0 ? 'Nothing to read.' : `I read the heads of ${listed(paths)}.`,
+    todo: 2,
+    asks: paths.map((path) => read(path, 1, 25)),
+  };
+  if (count === 0) return faultOf(all) ?? 'The folder holds no files that I can see.';
+  return [
+    `${upper(plural(count, 'file'))}; ${hits.length + named.length === 0 ? 'no entry point that I know the look of' : `the code begins in ${listed(paths)}`}.`,
+    ...section(
+      'Lines where a program begins',
+      onePerFile(hits)
+        .slice(0, 8)
+        .map((hit) => `- ${claim(hit)}`),
+    ),
+    ...section(
+      'What these files say first',
+      heads.flatMap((seen) => headOf(seen)),
+    ),
+    ...section(
+      'Folders',
+      foldersOf(names).map(
+        ([name, files]) => `- ${name}: ${plural(files, 'file')}${count > names.length ? ' among those listed' : ''}`,
+      ),
+    ),
+    ...faults([all, begins, ...heads]),
+  ].join('\n');
+}
+
+function headOf(seen: Seen): readonly string[] {
+  const lines = linesOf(seen).filter(({ text }) => text.trim().length > 12 && !text.startsWith('#!'));
+  const telling = lines.find(({ text }) => isComment(text) && text.replaceAll(/\W/g, '').length > 12) ?? lines[0];
+  return telling === undefined ? [] : [`- ${claim(telling)}`];
+}
+
+const onePerFile = (hits: readonly Hit[]): readonly Hit[] =>
+  hits.filter((hit, index) => hits.findIndex(({ path }) => path === hit.path) === index);
+
+function foldersOf(names: readonly string[]): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const name of names.filter((each) => each.includes('/'))) {
+    const top = name.slice(0, name.indexOf('/') + 1);
+    counts.set(top, (counts.get(top) ?? 0) + 1);
+  }
+  return [...counts].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 8);
+}
+
+export const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : ['', `## ${title}`, '', ...lines];
+
+/** What could not be looked at, if anything. */
+export function faults(seen: readonly (Seen | undefined)[]): readonly string[] {
+  const said = [...new Set(seen.flatMap((each) => faultOf(each) ?? []))];
+  return section(
+    'Could not be looked at',
+    said.map((text) => `- ${text}`),
+  );
+}
+
+const named = (terms: readonly Term[]): string => listed(terms.map(({ text }) => `\`${text}\``));
+const upper = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+const depth = (path: string): number => path.split('/').length;
