@@ -17,6 +17,11 @@ export function turnsOf(events: Iterable<MimirEvent>, agent: AgentId): readonly 
   const begun = new Map<CallId, 'safe' | 'never'>();
   for (const event of events) {
     if (!('agent' in event) || event.agent !== agent) continue;
+    // Back to pending is a retry: it starts with a new conversation.
+    if (event.type === 'agent.status' && event.status === 'pending') {
+      turns.length = 0;
+      begun.clear();
+    }
     if (event.type === 'tool.started') begun.set(event.call, event.repeat);
     if (event.type === 'tool.finished') begun.delete(event.call);
     addTurn(turns, event);

@@ -1,0 +1,118 @@
+/**
+ * Ask, use, ask … until an answer without calls; messages are looked at between turns. Knows the words and the gate,
+ * nothing else: no clock, no chance, no files, no network, so that it can run anywhere the gate can be reached.
+ */
+import type { Finding, WorkOrder, WorkOutcome } from '../domain/agent.ts';
+import { unreachable } from '../domain/result.ts';
+import type { ModelReply, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
+import type { AskFault, Gate } from './gate.ts';
+
+/** The same calls this many times in a row end the agent: it goes in circles (SECURITY 2.6). */
+const CIRCLES = 3;
+const CUT_OFF = 'Your last reply was cut off at the output limit. Nothing of it was executed. Go on in smaller steps.';
+
+/** Carries `order` through. Resolves however the agent ended; rejects only for a bug. */
+export async function runAgent(order: WorkOrder, gate: Gate, signal: AbortSignal): Promise<WorkOutcome> {
+  const turns: Turn[] = [...order.turns];
+  if (turns.length === 0) turns.push(gate.tell(order, briefOf(order)));
+  await answerOpenCalls(order, gate, turns, signal);
+  for (let iteration = turns.filter(({ by }) => by === 'model').length; iteration < order.iterations; ) {
+    if (signal.aborted) return { is: 'stopped', reason: String(signal.reason) };
+    const mail = gate.waiting(order, 'between turns');
+    if (mail) turns.push(mail);
+    const reply = await gate.ask({ order, turns }, signal);
+    if (!reply.ok) {
+      if (reply.fault.is === 'told') continue;
+      return ended(reply.fault, turns);
+    }
+    iteration += 1;
+    const outcome = await takeReply(order, gate, turns, reply.value, signal);
+    if (outcome) return outcome;
+  }
+  return { is: 'failed', reason: 'Max iterations reached' };
+}
+
+/** The first user turn: the task, and what the tasks it needs have found. Nothing else of them (isolation, I002). */
+export function briefOf({ task, findings }: WorkOrder): string {
+  if (findings.length === 0) return task;
+  return `${task}\n\n## What the tasks you need found\n\n${findings.map(findingText).join('\n\n')}`;
+}
+
+const findingText = ({ role, description, outcome, summary }: Finding): string =>
+  `### ${role}: ${description}\n(${outcome})\n\n${summary}`;
+
+/** A resumed conversation may end in calls without an answer: those that may be repeated, or were never begun, run now. */
+async function answerOpenCalls(order: WorkOrder, gate: Gate, turns: Turn[], signal: AbortSignal): Promise<void> {
+  const at = turns.findLastIndex(({ by }) => by === 'model');
+  const asked = turns[at];
+  if (asked?.by !== 'model') return;
+  const next = turns[at + 1];
+  const known: readonly ToolResult[] = next?.by === 'tools' ? next.results : [];
+  const open = asked.calls.filter(({ id }) => !known.some(({ call }) => call === id));
+  if (open.length === 0) return;
+  const all = [...known, ...(await gate.use(order, open, signal))];
+  const results = asked.calls.flatMap(({ id }) => all.filter(({ call }) => call === id));
+  turns.splice(at + 1, next?.by === 'tools' ? 1 : 0, { by: 'tools', results });
+}
+
+async function takeReply(
+  order: WorkOrder,
+  gate: Gate,
+  turns: Turn[],
+  reply: ModelReply,
+  signal: AbortSignal,
+): Promise<WorkOutcome | null> {
+  const cut = reply.stopReason === 'output limit';
+  const calls = reply.stopReason === 'tool use' ? reply.calls : [];
+  turns.push({
+    by: 'model',
+    text: reply.text,
+    calls,
+    ...(reply.opaque === undefined ? {} : { opaque: reply.opaque }),
+  });
+  if (reply.stopReason === 'refused') return { is: 'failed', reason: 'The model refused to go on' };
+  if (cut) {
+    turns.push(gate.tell(order, CUT_OFF));
+    return null;
+  }
+  if (calls.length === 0) return atTheEnd(order, gate, turns, reply.text);
+  if (inCircles(turns, calls))
+    return { is: 'failed', reason: `Loop detected: the same calls ${CIRCLES} times in a row` };
+  turns.push({ by: 'tools', results: await gate.use(order, calls, signal) });
+  return null;
+}
+
+/** The model ended its turn without a call: done, unless somebody has written meanwhile (CONTRACT D9). */
+function atTheEnd(order: WorkOrder, gate: Gate, turns: Turn[], text: string): WorkOutcome | null {
+  const mail = gate.waiting(order, 'at the end');
+  if (mail) {
+    turns.push(mail);
+    return null;
+  }
+  const summary = text.replace(/\n?\s*\[(?:COMPLETE|DONE)\]\s*$/, '').trim();
+  return summary === '' ? { is: 'failed', reason: 'The model ended without an answer' } : { is: 'completed', summary };
+}
+
+function inCircles(turns: readonly Turn[], calls: readonly ToolCall[]): boolean {
+  const key = (list: readonly ToolCall[]): string => JSON.stringify(list.map(({ tool, input }) => [tool, input]));
+  const last = turns.flatMap((turn) => (turn.by === 'model' ? [key(turn.calls)] : [])).slice(-CIRCLES);
+  return last.length === CIRCLES && last.every((one) => one === key(calls));
+}
+
+/** What was said so far is handed over even when the end came early (USERS: results lost). */
+function ended(fault: Exclude<AskFault, { is: 'told' }>, turns: readonly Turn[]): WorkOutcome {
+  switch (fault.is) {
+    case 'stopped':
+      return { is: 'stopped', reason: fault.text };
+    case 'budget':
+      return { is: 'partial', reason: fault.text, summary: lastWords(turns) };
+    case 'denied':
+    case 'model':
+      return { is: 'failed', reason: fault.text };
+    default:
+      return unreachable(fault);
+  }
+}
+
+const lastWords = (turns: readonly Turn[]): string =>
+  turns.flatMap((turn) => (turn.by === 'model' && turn.text !== '' ? [turn.text] : [])).at(-1) ?? '';

@@ -1,0 +1,86 @@
+/** What a plan may be made of here: roles and models that policy leaves, and how names become models. */
+import type { ModelChoice } from '../domain/agent.ts';
+import type { PlanContext } from '../domain/check-plan.ts';
+import type { ModelId, RoleName } from '../domain/ids.ts';
+import type { PlanChoices } from '../domain/plan.ts';
+import type { Reason } from '../domain/reason.ts';
+import { reasonText } from '../domain/reason.ts';
+import type { Result } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
+import type { Role } from '../domain/role.ts';
+import { agentBudget } from '../policy/budgets.ts';
+import { chooseModel, fallbackModels, modelProblem } from '../policy/models.ts';
+import { plannableRoles, roleNamed, roleProblem } from '../policy/roles.ts';
+import type { RunOptions } from './run-options.ts';
+
+/** A model for an agent of `role`, or the reason why there is none. `substituted` names the rule when it is another one. */
+export function modelFor(
+  options: RunOptions,
+  role: Role,
+  asked: string | null,
+): Result<{ readonly choice: ModelChoice; readonly substituted: Reason | null }, string> {
+  const { rules, offlineOnly } = options;
+  const wish = { asked, role: role.name, fallbacks: role.models, rules, models: options.models.models(), offlineOnly };
+  const chosen = chooseModel(wish);
+  if (chosen.ok) return ok({ choice: chosen.value.choice, substituted: chosen.value.reason });
+  const rulesText = chosen.fault.reasons.map(reasonText).join('; ');
+  return fail(rulesText === '' ? chosen.fault.text : `${chosen.fault.text}: ${rulesText}`);
+}
+
+/** Models to go on with when `used` can't be reached. */
+export const fallbacksFor = (options: RunOptions, role: Role, used: ModelId): readonly ModelId[] =>
+  fallbackModels({
+    used,
+    role: role.name,
+    fallbacks: role.models,
+    rules: options.rules,
+    models: options.models.models(),
+    offlineOnly: options.offlineOnly,
+  });
+
+/** Everything a screen or a plan check needs, as plain JSON. */
+export function choicesOf(options: RunOptions): PlanChoices {
+  const { rules } = options;
+  const roles = plannableRoles(rules, options.roles).flatMap((role) => {
+    const model = modelFor(options, role, null);
+    if (!model.ok) return [];
+    const { name, description, tools, capabilities, minTokens } = role;
+    return [{ name, description, tools, capabilities, model: model.value.choice, minTokens }];
+  });
+  const models = options.models.models().map((model) => {
+    const problem = modelProblem(model.id, rules);
+    return problem === null ? model : { ...model, usable: { yes: false as const, because: reasonText(problem) } };
+  });
+  return {
+    roles,
+    models,
+    limits: {
+      maxTasks: rules.maxTasksPerPlan.value,
+      maxParallel: rules.maxParallelAgents.value,
+      run: options.runBudget,
+      agent: rules.agentBudget.value,
+    },
+  };
+}
+
+/** How plans are checked in this run. */
+export function planContextOf(options: RunOptions, choices: PlanChoices): PlanContext {
+  return {
+    choices,
+    resolveModel(asked, name) {
+      const role = roleNamed(name, options.roles);
+      if (role === null) return fail(`there is no role ${name}`);
+      const model = modelFor(options, role, asked);
+      return model.ok ? ok(model.value.choice) : model;
+    },
+    roleProblem(name) {
+      const problem = roleProblem(name, options.rules, options.roles);
+      if (problem !== null) return `${problem.text} — ${reasonText(problem.reason)}`;
+      return roleNamed(name, options.roles)?.planned === true ? null : `the role ${name} can't be planned`;
+    },
+  };
+}
+
+/** The limits on an agent of `role` beside those of its plan task. */
+export const budgetOf = (options: RunOptions, role: RoleName | string): ReturnType<typeof agentBudget> =>
+  agentBudget(role, options.rules);

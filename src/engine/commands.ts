@@ -1,0 +1,125 @@
+/** What a person, a verb or a parent may ask of a run: each command becomes an act of its part, with a receipt or a reason. */
+import type { AgentId } from '../domain/ids.ts';
+import { ROOT } from '../domain/ids.ts';
+import { isLooser } from '../domain/mode.ts';
+import type { Mode } from '../domain/mode.ts';
+import { reasonText } from '../domain/reason.ts';
+import type { Result } from '../domain/result.ts';
+import { fail, ok, unreachable } from '../domain/result.ts';
+import { isFinal } from '../events/queries.ts';
+import type { Command, Controls, Delivery } from '../ports/controls.ts';
+import type { RunParts } from './parts.ts';
+import { approveShown, editPlan } from './plan-approval.ts';
+
+type Done = Result<string, string>;
+export function openControls(parts: RunParts): Controls {
+  return {
+    session: parts.options.session,
+    submit: (command) => {
+      const done = perform(parts, command);
+      return Promise.resolve(done.ok ? ok({ text: done.value }) : fail({ text: done.fault }));
+    },
+    events: (afterSeq) => parts.recorder.events(afterSeq),
+    ticks: (listener) => {
+      parts.ticks.add(listener);
+      return () => parts.ticks.delete(listener);
+    },
+  };
+}
+
+function perform(parts: RunParts, command: Command): Done {
+  switch (command.do) {
+    case 'edit plan':
+      return editPlan(parts, command.edit);
+    case 'approve plan':
+      return approveShown(parts, command.digest);
+    case 'reject plan':
+      return decide(parts, { is: 'rejected' }, 'plan rejected');
+    case 'plan again':
+      return decide(parts, { is: 'again', hint: command.hint }, 'making another plan');
+    case 'message':
+      return command.to === 'all' ? broadcast(parts, command) : message(parts, command.to, command);
+    case 'answer':
+      return answer(parts, command);
+    case 'set mode':
+      return setMode(parts, command.mode);
+    case 'stop run':
+      parts.stop(command.reason);
+      return ok('stopping; `mimir resume` goes on with it');
+    case 'interrupt':
+    case 'resume':
+    case 'kill':
+    case 'retry':
+    case 'skip':
+      return steer(parts, command);
+    default:
+      return unreachable(command);
+  }
+}
+
+type Steering = Extract<Command, { readonly agent: AgentId }>;
+
+function steer(parts: RunParts, { do: act, agent }: Steering): Done {
+  const one = parts.recorder.state().agents.get(agent);
+  if (!one) return fail(`there is no agent ${agent}`);
+  if (act === 'kill' && agent === ROOT) return fail('main ends with the run: stop the run instead');
+  const { crew, scheduling } = parts;
+  const now = scheduling.now;
+  const words = {
+    interrupt: ['interrupted', 'does not run', () => crew.interrupt(agent)],
+    resume: ['resumed', 'is not interrupted', () => crew.resume(agent)],
+    kill: ['killed', 'has ended already', () => crew.kill(agent) || (now?.skip(agent) ?? false)],
+    retry: [
+      'runs again',
+      'can be tried again only after it failed, while the run goes on',
+      () => now?.retry(agent) ?? false,
+    ],
+    skip: ['skipped', 'has started already', () => now?.skip(agent) ?? false],
+  } as const;
+  const [done, problem, perform] = words[act];
+  return perform() ? ok(`${one.name} ${done}`) : fail(`${one.name} ${problem}`);
+}
+
+function answer({ approvals }: RunParts, { approval, allow, scope, text }: Extract<Command, { do: 'answer' }>): Done {
+  return approvals.answer(approval, { allow, scope, text: text ?? '' })
+    ? ok(allow ? 'answered' : 'denied')
+    : fail('this question was answered or withdrawn meanwhile');
+}
+
+function decide(
+  { deciding }: RunParts,
+  decision: Parameters<NonNullable<RunParts['deciding']['now']>>[0],
+  text: string,
+): Done {
+  if (deciding.now === null) return fail('there is no plan waiting for you');
+  deciding.now(decision);
+  return ok(text);
+}
+
+interface Letter {
+  readonly text: string;
+  readonly delivery: Delivery;
+}
+
+function message({ recorder, inbox }: RunParts, to: AgentId, { text, delivery }: Letter): Done {
+  const one = recorder.state().agents.get(to);
+  if (!one) return fail(`there is no agent ${to}`);
+  if (isFinal(one)) return fail(`${one.name} has finished and reads no messages any more`);
+  if (text.trim() === '') return fail('an empty message is not sent');
+  inbox.send({ from: 'person', sender: null, to, kind: 'request', delivery, content: text });
+  return ok(`sent to ${one.name}${delivery === 'sequential' ? ' (read when its work is done)' : ''}`);
+}
+
+function broadcast(parts: RunParts, letter: Letter): Done {
+  const open = [...parts.recorder.state().agents.values()].filter((one) => one.id !== ROOT && !isFinal(one));
+  const sent = open.filter(({ id }) => message(parts, id, letter).ok);
+  return sent.length === 0 ? fail('no agent is left to read it') : ok(`sent to ${sent.length} agents`);
+}
+
+function setMode({ recorder, options }: RunParts, mode: Mode): Done {
+  const max = options.rules.maxMode;
+  if (isLooser(mode, max.value)) return fail(`${mode} is not allowed: ${reasonText(max.from)}`);
+  if (recorder.state().mode === mode) return fail(`the mode is ${mode} already`);
+  recorder.record({ type: 'session.mode', mode });
+  return ok(`mode ${mode} for all agents`);
+}

@@ -1,0 +1,36 @@
+/** One step of an agent, a model call or a tool call, and what may end it early. */
+import type { WorkOrder } from '../domain/agent.ts';
+import type { GateParts } from './gate.ts';
+import { timeLeft } from './gate-reserve.ts';
+
+export interface Step {
+  readonly signal: AbortSignal;
+  /** Why it was ended early, when it was not the agent's own signal. */
+  readonly why: () => 'message' | 'time' | null;
+  /** To be called when the step is over. */
+  readonly end: () => void;
+}
+
+/** What ends one step: the agent's own signal, an urgent message, its deadline. */
+export function stepSignal({ inbox, recorder, world }: GateParts, order: WorkOrder, signal: AbortSignal): Step {
+  const own = new AbortController();
+  let why: 'message' | 'time' | null = null;
+  const because = (cause: 'message' | 'time'): void => {
+    why ??= cause;
+    own.abort();
+  };
+  const unwatch = inbox.onUrgent(order.agent, () => because('message'));
+  const ended = new AbortController();
+  const left = timeLeft(recorder.state(), order.agent, world.now());
+  if (Number.isFinite(left)) {
+    void world.sleep(left, ended.signal).then(() => (ended.signal.aborted ? undefined : because('time')));
+  }
+  return {
+    signal: AbortSignal.any([signal, own.signal]),
+    why: () => why,
+    end: () => {
+      unwatch();
+      ended.abort();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * The one door to the outside: everything an agent does goes through here, always in this order: decide, reserve,
+ * record, act, record. Judging and reserving stay one step without `await`. What models and tools are is theirs to say;
+ * what is allowed is policy's; what the parts are is in gate-ask.ts, gate-use.ts and gate-reserve.ts.
+ */
+import type { z } from 'zod';
+import type { WorkOrder } from '../domain/agent.ts';
+import type { AgentId } from '../domain/ids.ts';
+import type { Result } from '../domain/result.ts';
+import type { ModelReply, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
+import type { Rules } from '../policy/rules.ts';
+import type { ModelPort, Purpose } from '../ports/model.ts';
+import type { Desk, ToolPort } from '../ports/tool.ts';
+import type { Tick } from '../ports/controls.ts';
+import type { World } from '../ports/world.ts';
+import type { Approvals } from './approvals.ts';
+import { askModel } from './gate-ask.ts';
+import { useTools } from './gate-use.ts';
+import type { PrefixBook } from './gate-tokens.ts';
+import type { Inbox } from './inbox.ts';
+import type { Recorder } from './recorder.ts';
+
+/** Why a model could not be asked, in the only terms the loop acts on. */
+export type AskFault =
+  | { readonly is: 'budget'; readonly text: string }
+  | { readonly is: 'denied'; readonly text: string }
+  | { readonly is: 'model'; readonly text: string }
+  /** A message came in between: look at the inbox and ask again. */
+  | { readonly is: 'told' }
+  /** Interrupted, killed, or the run ends: the reason is the signal's. */
+  | { readonly is: 'stopped'; readonly text: string };
+
+export interface Question {
+  readonly order: WorkOrder;
+  readonly turns: readonly Turn[];
+  /** What the call is for; an agent's own work when left out. */
+  readonly purpose?: Purpose;
+  /** The form of the whole reply, where it should have one. */
+  readonly format?: z.ZodType;
+}
+
+export interface Gate {
+  /** One reply of the agent's model, within policy and budget; falls back as the order says. Never rejects but for a bug. */
+  ask(question: Question, signal: AbortSignal): Promise<Result<ModelReply, AskFault>>;
+  /** All calls of one reply: reading ones together, others in the order asked; results in the order asked. */
+  use(order: WorkOrder, calls: readonly ToolCall[], signal: AbortSignal): Promise<readonly ToolResult[]>;
+  /** Puts a user turn into the agent's context and records it. */
+  tell(order: WorkOrder, text: string): Turn;
+  /** Messages that wait for the agent as one user turn, recorded as delivered; null when there are none. */
+  waiting(order: WorkOrder, when: 'between turns' | 'at the end'): Turn | null;
+}
+
+/** What the gate is made of. */
+export interface GateParts {
+  readonly recorder: Recorder;
+  readonly world: World;
+  readonly models: ModelPort;
+  readonly tools: ToolPort;
+  readonly rules: Rules;
+  /** Can a person be asked? */
+  readonly person: boolean;
+  readonly approvals: Approvals;
+  readonly inbox: Inbox;
+  readonly prefixes: PrefixBook;
+  desk(order: WorkOrder, signal: AbortSignal): Desk;
+  tick(tick: Tick): void;
+  /** Makes a call id that is unique in the session. */
+  callId(agent: AgentId): string;
+}
+
+export function openGate(parts: GateParts): Gate {
+  const tell = (order: WorkOrder, text: string, messages: readonly number[]): Turn => {
+    parts.recorder.record({ type: 'agent.told', agent: order.agent, text, messages });
+    return { by: 'user', text };
+  };
+  return {
+    ask: (question, signal) => askModel(parts, question, signal),
+    use: (order, calls, signal) => useTools(parts, order, calls, signal),
+    tell: (order, text) => tell(order, text, []),
+    waiting(order, when) {
+      const mail = parts.inbox.take(order.agent, when);
+      return mail === null ? null : tell(order, mail.text, mail.messages);
+    },
+  };
+}

@@ -1,0 +1,130 @@
+/** Puts the parts of one run together: recorder, gate, crew. What they do with each other is in their own files. */
+import { ROOT } from '../domain/ids.ts';
+import type { AgentId } from '../domain/ids.ts';
+import { roleNamed } from '../policy/roles.ts';
+import type { Tick } from '../ports/controls.ts';
+import type { World } from '../ports/world.ts';
+import { runAgent } from './agent-loop.ts';
+import type { Approvals } from './approvals.ts';
+import { openApprovals } from './approvals.ts';
+import { modelFor } from './choices.ts';
+import type { Crew } from './crew.ts';
+import { openCrew } from './crew.ts';
+import { deskOf } from './desk.ts';
+import type { Gate } from './gate.ts';
+import { openGate } from './gate.ts';
+import { openPrefixBook } from './gate-tokens.ts';
+import type { Inbox } from './inbox.ts';
+import { openInbox } from './inbox.ts';
+import type { NewAgent } from './orders.ts';
+import type { PlanDecision } from './plan-approval.ts';
+import type { Recorder } from './recorder.ts';
+import { openRecorder } from './recorder.ts';
+import type { RunOptions } from './run-options.ts';
+import type { Scheduling } from './scheduler.ts';
+import { openSlots } from './slots.ts';
+
+export interface RunParts {
+  readonly options: RunOptions;
+  readonly recorder: Recorder;
+  readonly world: World;
+  readonly gate: Gate;
+  readonly crew: Crew;
+  readonly inbox: Inbox;
+  readonly approvals: Approvals;
+  readonly root: NewAgent;
+  /** Aborted when the run is stopped. */
+  readonly signal: AbortSignal;
+  readonly ticks: Set<(tick: Tick) => void>;
+  /** Set while agents run. */
+  readonly scheduling: { now: Scheduling<AgentId> | null };
+  /** Set while a plan waits for a person. */
+  readonly deciding: { now: ((decision: PlanDecision) => void) | null };
+  /** Tried again by rule already: once is enough. */
+  readonly retried: Set<AgentId>;
+  /** Why the run could not go on, and what kind of fault it was; set by `failed`. */
+  readonly trouble: { text: string | null; is: string | null };
+  failed(text: string, is: string): void;
+  stop(reason: string): void;
+}
+
+export function openParts(options: RunOptions): RunParts {
+  const { world } = options;
+  const recorder = openRecorder(options.log, options.session, world);
+  const control = new AbortController();
+  const ticks = new Set<(tick: Tick) => void>();
+  const approvals = openApprovals(recorder, world);
+  const inbox = openInbox(recorder);
+  const made: { crew: Crew | null } = { crew: null };
+  const crewOf = (): Crew => {
+    if (made.crew === null) throw new Error('asked for a child before there was a crew');
+    return made.crew;
+  };
+  const gate = openGate({
+    recorder,
+    world,
+    models: options.models,
+    tools: options.tools,
+    rules: options.rules,
+    person: options.person,
+    approvals,
+    inbox,
+    prefixes: openPrefixBook(),
+    desk: (order, signal) =>
+      deskOf({ recorder, inbox, approvals, person: options.person, options, crew: crewOf }, order, signal),
+    tick: (tick) => {
+      for (const listener of ticks) listener(tick);
+    },
+    callId: () => `call-${world.name(10)}`,
+  });
+  const slots = openSlots(options.rules.maxParallelAgents.value);
+  const crew = openCrew({
+    recorder,
+    slots,
+    world,
+    executor: { run: (order, signal) => runAgent(order, gate, signal) },
+  });
+  made.crew = crew;
+  const trouble: RunParts['trouble'] = { text: null, is: null };
+  return {
+    options,
+    recorder,
+    world,
+    gate,
+    crew,
+    inbox,
+    approvals,
+    root: rootAgent(options),
+    signal: control.signal,
+    ticks,
+    scheduling: { now: null },
+    deciding: { now: null },
+    retried: new Set(),
+    trouble,
+    failed: (text, is) => Object.assign(trouble, { text, is }),
+    stop: (reason) => {
+      control.abort(reason);
+      crew.stopAll();
+    },
+  };
+}
+
+/** `main`: plans, merges, and is what unplanned children hang below. Its budget is the run's. */
+function rootAgent(options: RunOptions): NewAgent {
+  const role = roleNamed('main', options.roles);
+  if (role === null) throw new Error('the role "main" is missing from the package');
+  const model = modelFor(options, role, options.roleModels.get('main') ?? options.model);
+  if (!model.ok) throw new Error(model.fault);
+  return {
+    agent: ROOT,
+    parent: null,
+    role,
+    name: 'main',
+    task: options.task,
+    taskId: null,
+    model: model.value.choice,
+    capabilities: role.capabilities,
+    budget: options.runBudget,
+    dependsOn: [],
+  };
+}

@@ -1,0 +1,76 @@
+/** A proposed plan and the person: edits, each checked and recorded, until it is approved, rejected or made again. */
+import { applyEdit, editText } from '../domain/apply-edit.ts';
+import type { PlanContext } from '../domain/check-plan.ts';
+import { planDigest } from '../domain/digest.ts';
+import { ROOT } from '../domain/ids.ts';
+import type { PlanEdit } from '../domain/plan-edit.ts';
+import type { Result } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
+import { choicesOf, planContextOf } from './choices.ts';
+import type { RunParts } from './parts.ts';
+
+export type PlanDecision =
+  | { readonly is: 'approved' }
+  | { readonly is: 'rejected' }
+  | { readonly is: 'again'; readonly hint: string };
+
+/** Resolves when the plan on the table is decided. Nothing of an agent happens before `plan.approved` is in the log. */
+export async function agreeOnPlan(parts: RunParts, context: PlanContext): Promise<PlanDecision> {
+  const { options, recorder } = parts;
+  if (context.choices.roles.length === 0) return reject(parts, 'no role may be planned');
+  switch (options.approval) {
+    case 'flag':
+      return approve(parts, '--yes');
+    case 'config':
+      return approve(parts, 'agentOrchestration.promptForApproval: false');
+    case 'nobody':
+      return reject(parts, 'not approved: there is nobody to ask');
+    case 'person':
+      break;
+    default:
+      throw new Error('unknown approval');
+  }
+  recorder.record({ type: 'agent.status', agent: ROOT, status: 'waiting', reason: '' });
+  const decision = await new Promise<PlanDecision>((resolve) => {
+    parts.deciding.now = resolve;
+    if (parts.signal.aborted) resolve({ is: 'rejected' });
+    else parts.signal.addEventListener('abort', () => resolve({ is: 'rejected' }), { once: true });
+  });
+  parts.deciding.now = null;
+  if (parts.signal.aborted) return decision;
+  recorder.record({ type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
+  return decision.is === 'rejected' ? reject(parts, 'User rejected plan') : decision;
+}
+
+function approve({ recorder }: RunParts, by: string): PlanDecision {
+  recorder.record({ type: 'plan.approved', digest: recorder.state().planDigest, by });
+  return { is: 'approved' };
+}
+
+function reject({ recorder }: RunParts, reason: string): PlanDecision {
+  recorder.record({ type: 'plan.rejected', reason });
+  return { is: 'rejected' };
+}
+
+/** The person approves what was shown: the digest must be that of the plan on the table. */
+export function approveShown(parts: RunParts, digest: string): Result<string, string> {
+  const state = parts.recorder.state();
+  if (parts.deciding.now === null) return fail('there is no plan to approve');
+  if (digest !== state.planDigest) return fail('the plan has changed meanwhile: look at it again');
+  approve(parts, 'person');
+  parts.deciding.now({ is: 'approved' });
+  return ok('plan approved');
+}
+
+/** One edit, checked by the same rules as the plan itself. */
+export function editPlan(parts: RunParts, edit: PlanEdit): Result<string, string> {
+  const { options, recorder } = parts;
+  const state = recorder.state();
+  if (parts.deciding.now === null || state.plan === null)
+    return fail('the plan can be changed only before it is approved');
+  const edited = applyEdit(state.plan, edit, planContextOf(options, state.choices ?? choicesOf(options)));
+  if (!edited.ok) return fail(edited.fault);
+  const words = editText(edit, state.plan);
+  recorder.record({ type: 'plan.edited', plan: edited.value, edit: words, digest: planDigest(edited.value) });
+  return ok(words);
+}

@@ -1,0 +1,92 @@
+/**
+ * The one way into the log. What is recorded is on disk, then folded, then told to subscribers: nobody sees what a crash
+ * could take back. Keeps no state of its own beside the fold.
+ */
+import type { SessionId } from '../domain/ids.ts';
+import type { EventBody, MimirEvent } from '../events/event.ts';
+import { fold, foldAll } from '../events/fold.ts';
+import type { RunState } from '../events/state.ts';
+import type { Log } from '../ports/log.ts';
+import type { World } from '../ports/world.ts';
+
+export interface Recorder {
+  readonly session: SessionId;
+  state(): RunState;
+  /** Durable in one transaction when it returns. Throws `LogFault` when it could not be written. */
+  record(...bodies: readonly EventBody[]): readonly MimirEvent[];
+  /** Called after every record, in order. Returns the function that ends it. */
+  subscribe(listener: (event: MimirEvent) => void): () => void;
+  /** Stored events after `seq`, then those to come; ends after `session.finished` or `close`. */
+  events(afterSeq: number): AsyncIterable<MimirEvent>;
+  /** Everything stored, read again from the log. */
+  stored(): readonly MimirEvent[];
+  close(): void;
+}
+
+export function openRecorder(log: Log, session: SessionId, world: World): Recorder {
+  let state = foldAll(log.read(session));
+  let closed = false;
+  const listeners = new Set<(event: MimirEvent) => void>();
+  const ends = new Set<() => void>();
+
+  return {
+    session,
+    state: () => state,
+    record(...bodies) {
+      const time = new Date(world.now()).toISOString();
+      const events = log.append(session, time, bodies);
+      for (const event of events) {
+        state = fold(state, event);
+        for (const listener of listeners) listener(event);
+      }
+      return events;
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    events: (afterSeq) =>
+      follow({
+        backlog: log.read(session, afterSeq),
+        listeners,
+        ends,
+        over: () => closed,
+      }),
+    stored: () => log.read(session),
+    close() {
+      closed = true;
+      for (const end of ends) end();
+    },
+  };
+}
+
+interface Following {
+  readonly backlog: readonly MimirEvent[];
+  readonly listeners: Set<(event: MimirEvent) => void>;
+  readonly ends: Set<() => void>;
+  readonly over: () => boolean;
+}
+
+/** Backlog first, then what is recorded from now on. Subscribed before the first event is given, so that none is missed. */
+async function* follow({ backlog, listeners, ends, over }: Following): AsyncGenerator<MimirEvent> {
+  const queue: MimirEvent[] = [...backlog];
+  let wake = (): void => {};
+  const heard = (event: MimirEvent): void => {
+    queue.push(event);
+    wake();
+  };
+  const ended = (): void => wake();
+  listeners.add(heard);
+  ends.add(ended);
+  try {
+    for (;;) {
+      const event = queue.shift();
+      if (event !== undefined) yield event;
+      else if (over()) return;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    listeners.delete(heard);
+    ends.delete(ended);
+  }
+}

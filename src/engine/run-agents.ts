@@ -1,0 +1,105 @@
+/** The agents of an approved plan: which starts when, what starts are checked against, what follows from a failure. */
+import type { AgentOutcome } from '../domain/agent.ts';
+import { planDigest } from '../domain/digest.ts';
+import type { AgentId } from '../domain/ids.ts';
+import { ROOT } from '../domain/ids.ts';
+import type { SoundPlan } from '../domain/plan.ts';
+import type { EventBody } from '../events/event.ts';
+import { isFinal } from '../events/queries.ts';
+import { turnsOf } from '../events/turns.ts';
+import type { NewAgent } from './orders.ts';
+import { createdEvent, findingsOf, orderOf, plannedAgents } from './orders.ts';
+import type { RunParts } from './parts.ts';
+import type { Choice } from './scheduler.ts';
+import { schedule } from './scheduler.ts';
+
+/** Every agent of the plan, as soon as its own needs are done. Resolves when nothing runs any more. */
+export async function runAgents(parts: RunParts, plan: SoundPlan, resumed: boolean): Promise<void> {
+  const { options, recorder } = parts;
+  const agents = plannedAgents(options, plan);
+  const before = recorder.state().agents;
+  const created = agents.filter(({ agent }) => !before.has(agent)).map((one) => createdEvent(options, one));
+  if (created.length > 0) recorder.record(...created);
+  const byId = new Map(agents.map((one) => [one.agent, one]));
+  const known = new Map<AgentId, AgentOutcome>();
+  for (const [id, state] of before) if (byId.has(id) && state.outcome !== null) known.set(id, state.outcome);
+  const running = schedule<AgentId>({
+    jobs: agents.map(({ agent, dependsOn }) => ({ id: agent, needs: dependsOn })),
+    known,
+    start: async (id, again) => startAgent(parts, byId.get(id), again, resumed),
+    choose: (failed, blocked) => chooseAfterFailure(parts, failed, blocked),
+    skipped: (id, because) => skip(parts, id, because),
+  });
+  parts.scheduling.now = running;
+  const { stopped } = await running.done;
+  if (stopped) parts.stop('stopped');
+}
+
+async function startAgent(
+  parts: RunParts,
+  one: NewAgent | undefined,
+  again: boolean,
+  resumed: boolean,
+): Promise<AgentOutcome | null> {
+  const { options, recorder, crew } = parts;
+  if (!one) throw new Error('an agent that is not in the plan');
+  if (parts.signal.aborted) return null;
+  const state = recorder.state();
+  // What runs is what was approved: a plan that changed since is a broken log (USERS, "Approved = executed").
+  if (state.plan === null || planDigest(state.plan) !== state.approvedDigest) {
+    recorder.record(crew.finished(one.agent, 'failed', '', 'the stored plan is not the one that was approved'));
+    return 'failed';
+  }
+  if (again) recorder.record({ type: 'agent.status', agent: one.agent, status: 'pending', reason: 'tried again' });
+  const turns = resumed && !again ? turnsOf(recorder.stored(), one.agent) : [];
+  return crew.run({ ...orderOf(options, one, findingsOf(recorder.state(), one.dependsOn)), turns });
+}
+
+/** CONTRACT D16: pending with the reason, then the choice of a person or of the rule. */
+async function chooseAfterFailure(parts: RunParts, failed: AgentId, blocked: readonly AgentId[]): Promise<Choice> {
+  const { options, recorder } = parts;
+  const state = recorder.state();
+  const number = [...state.agents.keys()].filter((id) => id !== ROOT).indexOf(failed) + 1;
+  const reason = `blocked by #${number} ${state.agents.get(failed)?.role ?? ''}`;
+  recorder.record(...blocked.map((agent): EventBody => ({ type: 'agent.status', agent, status: 'pending', reason })));
+  const rule = options.rules.onFailure.value;
+  if (rule === 'ask') return options.person ? askPerson(parts, failed, blocked) : 'skip';
+  if (rule !== 'retry') return rule;
+  // By rule once, not for ever.
+  if (parts.retried.has(failed)) return 'skip';
+  parts.retried.add(failed);
+  return 'retry';
+}
+
+async function askPerson(parts: RunParts, failed: AgentId, blocked: readonly AgentId[]): Promise<Choice> {
+  const { options, recorder, approvals } = parts;
+  const { agents } = recorder.state();
+  const nameOf = (id: AgentId): string => agents.get(id)?.name ?? id;
+  const names = blocked.map(nameOf).join(', ');
+  const choices = `retry: run ${nameOf(failed)} again\nskip: leave out ${names}, the rest goes on\nstop: end the run, it can be resumed`;
+  const answer = await approvals.ask(
+    orderOf(options, parts.root, []),
+    null,
+    {
+      action: 'failure',
+      title: `${nameOf(failed)} did not complete; ${names} need it`,
+      exact: `${agents.get(failed)?.error ?? 'It did not complete.'}\n\n${choices}`,
+      options: ['retry', 'skip', 'stop'],
+      unsandboxed: false,
+      because: '',
+    },
+    parts.signal,
+  );
+  if (answer.is === 'withdrawn') return 'stop';
+  return answer.text === 'retry' || answer.text === 'stop' ? answer.text : 'skip';
+}
+
+function skip({ recorder, crew }: RunParts, id: AgentId, because: AgentId): void {
+  const state = recorder.state();
+  const one = state.agents.get(id);
+  if (!one || isFinal(one)) return;
+  const cause = state.agents.get(because)?.name ?? because;
+  recorder.record(
+    crew.finished(id, 'skipped', '', because === id ? 'skipped by you' : `skipped: ${cause} did not complete`),
+  );
+}

@@ -1,0 +1,62 @@
+/** What a run is made of: everything comes in here, put together by a verb or a test. */
+import type { Budget } from '../domain/budget.ts';
+import type { RoleName, SessionId } from '../domain/ids.ts';
+import type { Mode } from '../domain/mode.ts';
+import type { DraftPlan } from '../domain/plan.ts';
+import type { Prompts } from '../domain/prompts.ts';
+import type { Role } from '../domain/role.ts';
+import type { Rules } from '../policy/rules.ts';
+import type { Log } from '../ports/log.ts';
+import type { RepositoryPort } from '../ports/repository.ts';
+import type { World } from '../ports/world.ts';
+import type { GateParts } from './gate.ts';
+
+export interface RunOptions {
+  readonly session: SessionId;
+  readonly task: string;
+  readonly cwd: string;
+  readonly version: string;
+  /** What the screens say about providers: `offline (no provider)`. */
+  readonly provider: string;
+  readonly notes: readonly string[];
+  readonly mode: Mode;
+  readonly rules: Rules;
+  readonly roles: readonly Role[];
+  readonly prompts: Prompts;
+  readonly models: GateParts['models'];
+  readonly tools: GateParts['tools'];
+  /** Which tools a set of capabilities stands for, by name. */
+  readonly toolsOf: (capabilities: Role['capabilities']) => readonly string[];
+  readonly repository: RepositoryPort;
+  readonly log: Log;
+  readonly world: World;
+  /** Can a person be asked during the run? */
+  readonly person: boolean;
+  /**
+   * Who approves the plan: a person by `approve plan`; `flag` (`--yes`) or `config` (`promptForApproval: false`)
+   * beforehand; nobody: the run ends with the plan (`mimir plan`, or no terminal to ask).
+   */
+  readonly approval: 'person' | 'flag' | 'config' | 'nobody';
+  /** No provider is configured at all: the offline analyst stands in. */
+  readonly offlineOnly: boolean;
+  /** `--model` and `--role-model`: asked for instead of what the planner recommends. */
+  readonly model: string | null;
+  readonly roleModels: ReadonlyMap<RoleName | string, string>;
+  /** `--max-cost` and the like, already the tightest with the rules. */
+  readonly runBudget: Budget;
+  /** A plan from a file instead of a planner's, with the name to show. */
+  readonly plan: { readonly draft: DraftPlan; readonly from: string } | null;
+}
+
+/** How a run ended, as `execute` of the first design gives it (CONTRACT O060, O061). */
+export interface RunResult {
+  readonly success: boolean;
+  readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';
+  /** Lines of the form `Agent N: <summary>`. */
+  readonly message: string;
+  readonly metadata: { readonly totalCost: number; readonly totalTokens: number; readonly agentCount: number };
+  /** The run's own budget ended it. */
+  readonly overBudget: boolean;
+  /** Why it could not go on: the log can't be written, no model may be used. Null otherwise. */
+  readonly error: string | null;
+}

@@ -1,0 +1,68 @@
+/** The last words of a run: outcome, lines, totals; recorded once. */
+import type { AgentOutcome } from '../domain/agent.ts';
+import { ROOT } from '../domain/ids.ts';
+import type { EventBody } from '../events/event.ts';
+import { elapsedOf, isFinal, spentOf } from '../events/queries.ts';
+import type { AgentState } from '../events/state.ts';
+import type { RunParts } from './parts.ts';
+import type { RunResult } from './run-options.ts';
+
+/** Records the end of a run whose agents are done. */
+export function finish(parts: RunParts, report: string): RunResult {
+  const agents = subAgents(parts);
+  const success = agents.length > 0 && agents.every(({ outcome }) => outcome === 'completed');
+  const status = success ? 'completed' : 'failed';
+  close(parts, status, report === '' ? linesOf(agents) : report, success ? 'completed' : 'partial');
+  return summed(parts, status, null);
+}
+
+/** Records the end of a run that was rejected, stopped, or could not go on. */
+export function result(parts: RunParts, logFault?: string): RunResult {
+  const error = logFault ?? parts.trouble.text;
+  const status = parts.signal.aborted ? 'stopped' : error !== null ? 'failed' : 'rejected';
+  if (logFault === undefined)
+    close(parts, status, status === 'rejected' ? 'User rejected plan' : (error ?? ''), 'killed');
+  return summed(parts, status, error);
+}
+
+function close(parts: RunParts, status: RunResult['status'], summary: string, outcome: AgentOutcome): void {
+  const { recorder, crew, world } = parts;
+  const root = recorder.state().agents.get(ROOT);
+  const ended: EventBody[] =
+    status === 'stopped'
+      ? [{ type: 'agent.status', agent: ROOT, status: 'interrupted', reason: 'the run was stopped' }]
+      : root && !isFinal(root)
+        ? [crew.finished(ROOT, outcome, summary, outcome === 'completed' ? null : parts.trouble.text)]
+        : [];
+  if (ended.length > 0) recorder.record(...ended);
+  const state = recorder.state();
+  const spent = spentOf(state);
+  const duration = root ? elapsedOf(state.agents.get(ROOT) ?? root, world.now()) : 0;
+  const totals = { cost: spent.cost, tokens: spent.tokens, agents: subAgents(parts).length, duration };
+  recorder.record({ type: 'session.finished', status, summary, totals });
+}
+
+function summed(parts: RunParts, status: RunResult['status'], error: string | null): RunResult {
+  const state = parts.recorder.state();
+  const agents = subAgents(parts);
+  const spent = spentOf(state);
+  return {
+    success: status === 'completed',
+    status,
+    message: status === 'rejected' ? 'User rejected plan' : linesOf(agents),
+    metadata: { totalCost: spent.cost, totalTokens: spent.tokens, agentCount: agents.length },
+    overBudget: parts.recorder.stored().some((event) => event.type === 'budget.exhausted' && event.scope === 'run'),
+    error,
+  };
+}
+
+const subAgents = ({ recorder }: RunParts): readonly AgentState[] =>
+  [...recorder.state().agents.values()].filter(({ id }) => id !== ROOT);
+
+/** `Agent N: <summary>`, first line each (CONTRACT O059). */
+const linesOf = (agents: readonly AgentState[]): string =>
+  agents
+    .map(({ summary, error }, index) => `Agent ${index + 1}: ${firstLine(summary === '' ? (error ?? '') : summary)}`)
+    .join('\n');
+
+const firstLine = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? '';

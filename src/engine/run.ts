@@ -1,0 +1,130 @@
+/**
+ * One run from its task to its report: plan, approval, agents, merge. It owns the order of these steps and nothing else;
+ * each is recorded before the next begins, so that a resumed run starts where the log ends.
+ */
+import type { WorkOrder } from '../domain/agent.ts';
+import { planDigest } from '../domain/digest.ts';
+import { ROOT } from '../domain/ids.ts';
+import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
+import type { Controls } from '../ports/controls.ts';
+import { LogFault } from '../ports/log.ts';
+import { choicesOf, planContextOf } from './choices.ts';
+import { merge } from './merge.ts';
+import { createdEvent, orderOf } from './orders.ts';
+import type { RunParts } from './parts.ts';
+import { openParts } from './parts.ts';
+import { makePlan } from './planner.ts';
+import { agreeOnPlan } from './plan-approval.ts';
+import { runAgents } from './run-agents.ts';
+import { result } from './run-result.ts';
+import type { RunOptions, RunResult } from './run-options.ts';
+import { openControls } from './commands.ts';
+
+export interface Run {
+  readonly controls: Controls;
+  /** Resolves when the run has ended, however; never rejects but for a bug. */
+  readonly result: Promise<RunResult>;
+  /** Ends it so that it can be resumed; `result` resolves soon after. */
+  stop(reason: string): void;
+}
+
+/** Starts a new run, or goes on with the one whose events are in the log already. */
+export function startRun(options: RunOptions): Run {
+  const parts = openParts(options);
+  const controls = openControls(parts);
+  const ended = carryThrough(parts).finally(() => parts.recorder.close());
+  return { controls, result: ended, stop: (reason) => parts.stop(reason) };
+}
+
+async function carryThrough(parts: RunParts): Promise<RunResult> {
+  try {
+    const resumed = parts.recorder.state().seq > 0;
+    if (resumed) reopen(parts);
+    else open(parts);
+    const plan = await approvedPlan(parts);
+    if (plan === null) return result(parts);
+    await runAgents(parts, plan, resumed);
+    return await merge(parts);
+  } catch (error) {
+    // The log can't be written: stopping without a word in it is all that is left.
+    if (!(error instanceof LogFault)) throw error;
+    parts.stop(error.message);
+    return result(parts, error.message);
+  }
+}
+
+function open({ options, recorder, root }: RunParts): void {
+  recorder.record(
+    {
+      type: 'session.started',
+      task: options.task,
+      cwd: options.cwd,
+      mode: options.mode,
+      policyHash: options.rules.policyHash,
+      version: options.version,
+      budget: options.runBudget,
+      maxParallel: options.rules.maxParallelAgents.value,
+      sandbox: sandboxText(options),
+      provider: options.provider,
+      notes: options.notes,
+    },
+    createdEvent(options, root),
+    { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
+  );
+}
+
+export const sandboxText = ({ tools }: RunOptions): string =>
+  tools.sandbox.is === 'none' ? `none: ${tools.sandbox.because}` : tools.sandbox.is;
+
+/** A resumed run: calls that were in flight are told to be ended, their reservation stays in the log (uncertain). */
+function reopen({ options, recorder }: RunParts): void {
+  recorder.record(
+    { type: 'session.resumed', policyHash: options.rules.policyHash, version: options.version },
+    { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
+  );
+}
+
+/** The plan that was approved before a crash, or one that is made, shown and approved now. Null: not approved. */
+async function approvedPlan(parts: RunParts): Promise<SoundPlan | null> {
+  const state = parts.recorder.state();
+  if (state.approvedDigest !== null && state.plan !== null) return state.plan;
+  const choices = state.choices ?? choicesOf(parts.options);
+  const context = planContextOf(parts.options, choices);
+  let plan = state.plan;
+  for (let hint = ''; ; plan = null) {
+    plan ??= await propose(parts, choices, hint);
+    if (plan === null) return null;
+    const agreed = await agreeOnPlan(parts, context);
+    if (agreed.is === 'approved') return parts.recorder.state().plan;
+    if (agreed.is === 'rejected') return null;
+    hint = agreed.hint;
+  }
+}
+
+async function propose(parts: RunParts, choices: PlanChoices, hint: string): Promise<SoundPlan | null> {
+  const { options, recorder, gate, world } = parts;
+  const began = world.elapsed();
+  const root: WorkOrder = {
+    ...orderOf(options, parts.root, []),
+    system: options.prompts.plan,
+    tools: [],
+    capabilities: [],
+  };
+  const facts = await options.repository.facts(parts.signal);
+  const context = planContextOf(options, choices);
+  const made = await makePlan({ options, gate, root, context, facts, hint }, parts.signal);
+  if (!made.ok) {
+    parts.failed(made.fault.is === 'told' ? 'stopped' : made.fault.text, made.fault.is);
+    return null;
+  }
+  const { plan, by } = made.value;
+  recorder.record({
+    type: 'plan.proposed',
+    plan,
+    choices,
+    by,
+    ms: Math.round(world.elapsed() - began),
+    digest: planDigest(plan),
+  });
+  return plan;
+}

@@ -1,0 +1,129 @@
+/**
+ * Starts every task whose needs are done, and looks again whenever one ends. No waves: a quick branch never waits for a
+ * slow one it doesn't need (CONTRACT D7). What depends on a failed task waits for a choice (D16). How many run at once
+ * is the slots'; what an agent does is the loop's.
+ */
+import type { AgentOutcome } from '../domain/agent.ts';
+
+export interface Job<Id> {
+  readonly id: Id;
+  readonly needs: readonly Id[];
+}
+
+export type Choice = 'retry' | 'skip' | 'stop';
+
+export interface Schedule<Id> {
+  readonly jobs: readonly Job<Id>[];
+  /** Outcomes that are known already, of a resumed run. */
+  readonly known: ReadonlyMap<Id, AgentOutcome>;
+  /** Runs one; null when the run was stopped meanwhile. Called again for a retry. */
+  start(id: Id, again: boolean): Promise<AgentOutcome | null>;
+  /** `blocked` can't start since `failed` did not complete: what now? Asked once for each failure of `failed`. */
+  choose(failed: Id, blocked: readonly Id[]): Promise<Choice>;
+  /** Told when a task will never run. */
+  skipped(id: Id, because: Id): void;
+}
+
+/** What a person may change while it runs. */
+export interface Scheduling<Id> {
+  /** Runs a failed task again; false when it isn't at a bad end. */
+  retry(id: Id): boolean;
+  /** Leaves a task out that has not started; false when it has. */
+  skip(id: Id): boolean;
+  /** Resolves with the outcomes when nothing can start any more; `stopped` when a choice or `start` ended the run. */
+  readonly done: Promise<{ readonly outcomes: ReadonlyMap<Id, AgentOutcome>; readonly stopped: boolean }>;
+}
+
+/** Starts at once. Every job ends in exactly one outcome unless the run is stopped. */
+export const schedule = <Id>(plan: Schedule<Id>): Scheduling<Id> => new Running(plan);
+
+class Running<Id> implements Scheduling<Id> {
+  readonly done: Scheduling<Id>['done'];
+  private readonly plan: Schedule<Id>;
+  private readonly outcomes: Map<Id, AgentOutcome>;
+  private readonly running = new Set<Id>();
+  private readonly choosing = new Set<Id>();
+  private stopped = false;
+  private finish = (): void => {};
+
+  constructor(plan: Schedule<Id>) {
+    this.plan = plan;
+    this.outcomes = new Map(plan.known);
+    const ended = new Promise<void>((resolve) => (this.finish = resolve));
+    this.done = ended.then(() => ({ outcomes: this.outcomes, stopped: this.stopped }));
+    this.look();
+  }
+
+  retry(id: Id): boolean {
+    if (this.stopped || !this.bad(id) || this.outcomes.get(id) === 'skipped') return false;
+    this.again(id);
+    return true;
+  }
+
+  skip(id: Id): boolean {
+    if (!this.waiting().some((job) => job.id === id)) return false;
+    this.leaveOut(id, id);
+    this.look();
+    return true;
+  }
+
+  /** Starts what can start, asks about what is blocked, and ends when nothing moves any more. */
+  private look(): void {
+    if (!this.stopped) {
+      for (const { id, needs } of this.waiting()) {
+        if (needs.every((need) => this.outcomes.get(need) === 'completed')) this.start(id, false);
+      }
+      const failures = new Set(this.waiting().flatMap(({ needs }) => needs.filter((need) => this.bad(need))));
+      for (const failed of failures) if (!this.choosing.has(failed)) this.choose(failed);
+    }
+    const idle = this.choosing.size === 0 && this.waiting().length === 0;
+    if (this.running.size === 0 && (this.stopped || idle)) this.finish();
+  }
+
+  private start(id: Id, again: boolean): void {
+    this.running.add(id);
+    void this.plan.start(id, again).then((outcome) => {
+      this.running.delete(id);
+      if (outcome === null) this.stopped = true;
+      else this.outcomes.set(id, outcome);
+      this.look();
+    });
+  }
+
+  private choose(failed: Id): void {
+    this.choosing.add(failed);
+    void this.plan.choose(failed, this.blockedBy(failed)).then((choice) => {
+      this.choosing.delete(failed);
+      if (choice === 'stop') this.stopped = true;
+      else if (choice === 'retry') this.retry(failed);
+      // Retried meanwhile by its own key: then there is nothing to leave out.
+      else if (this.bad(failed)) for (const id of this.blockedBy(failed)) this.leaveOut(id, failed);
+      this.look();
+    });
+  }
+
+  private again(id: Id): void {
+    this.outcomes.delete(id);
+    this.start(id, true);
+  }
+
+  private leaveOut(id: Id, because: Id): void {
+    if (this.outcomes.has(id)) return;
+    this.outcomes.set(id, 'skipped');
+    this.plan.skipped(id, because);
+    for (const next of this.blockedBy(id)) this.leaveOut(next, id);
+  }
+
+  private bad(id: Id): boolean {
+    const outcome = this.outcomes.get(id);
+    return outcome !== undefined && outcome !== 'completed';
+  }
+
+  private waiting(): readonly Job<Id>[] {
+    return this.plan.jobs.filter(({ id }) => !this.outcomes.has(id) && !this.running.has(id));
+  }
+
+  private blockedBy(failed: Id): readonly Id[] {
+    return this.waiting().flatMap(({ id, needs }) => (needs.includes(failed) ? [id] : []));
+  }
+}
