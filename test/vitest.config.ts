@@ -8,5 +8,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Two cores: more workers only make the terminals of the journeys wait for each other.
     maxWorkers: 2,
+    // The count at the end of `.ci/run` comes from the report.
+    reporters: ['default', ['json', { outputFile: 'node_modules/.vitest/report.json' }]],
   },
 });

@@ -1,0 +1,53 @@
+/**
+ * Makes `dist/`: the published program, bundled from src/cli.ts. Split, so that a verb loads only what it uses; blessed
+ * and ripgrep stay packages of their own (the one loads its widgets by name, the other is a program).
+ */
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, 'dist');
+const program = join(dist, 'mimir.js');
+// Node 24.0 still warns that its SQLite is new; nothing but Mimir writes on the screen.
+const SHEBANG = '#!/usr/bin/env -S node --disable-warning=ExperimentalWarning\n';
+
+rmSync(dist, { recursive: true, force: true });
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: { mimir: 'src/cli.ts' },
+  outdir: 'dist',
+  chunkNames: 'parts/[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  external: ['blessed', '@vscode/ripgrep'],
+  // Names stay, so that the trace in a bug report can be read.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  metafile: true,
+  // Packages that are CommonJS inside ask for Node's own modules by `require`.
+  banner: { js: 'import{createRequire as $require}from"node:module";const require=$require(import.meta.url);' },
+  logLevel: 'warning',
+});
+writeFileSync(program, SHEBANG + readFileSync(program, 'utf8').replace(/^#!.*\n/, ''));
+chmodSync(program, 0o755);
+writeFileSync(join(dist, 'LICENSES.txt'), licences(Object.keys(metafile.inputs)));
+
+/** The licences of the packages that are inside, as their authors ask. */
+function licences(inputs) {
+  const packages = inputs.flatMap((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []);
+  return [...new Set(packages)]
+    .sort((a, b) => a.localeCompare(b))
+    .map((folder) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+      const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));
+      const text = file && existsSync(join(root, folder, file)) ? readFileSync(join(root, folder, file), 'utf8') : '';
+      return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+    })
+    .join(`\n${'-'.repeat(78)}\n\n`);
+}
