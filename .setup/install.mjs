@@ -3,14 +3,16 @@
  * Node from 18. Says nothing when all is there; stdout stays empty always, since it belongs to Mimir.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
-/** What was installed last: written when everything is in place, so an interrupted install has none or an old one. */
+/** The lock file that was installed last: written when everything is in place. */
 const installed = join(modules, '.mimir-installed.json');
+/** There while an install goes on, and after one that was interrupted. */
+const unfinished = join(modules, '.mimir-unfinished');
 const wanted = join(root, 'package-lock.json');
 const lock = join(root, '.setup', 'install.lock');
 
@@ -32,7 +34,11 @@ async function install() {
   if (isInPlace()) return;
   const started = Date.now();
   say('Setting up Mimir (first start only)…');
-  const { code, text } = await npmCi();
+  // What an interrupted install left may be half a package that looks whole to npm.
+  if (existsSync(unfinished)) rmSync(modules, { recursive: true, force: true });
+  mkdirSync(modules, { recursive: true });
+  writeFileSync(unfinished, '');
+  const { code, text } = await npmInstall();
   if (code !== 0) fail(code, text);
   if (!nodeVersion().startsWith('v24.')) {
     say('Mimir could not be set up: the packages are in place, but their Node 24 does not run here.');
@@ -42,18 +48,22 @@ async function install() {
   const fresh = `${installed}.${process.pid}`;
   writeFileSync(fresh, readFileSync(wanted));
   renameSync(fresh, installed);
+  rmSync(unfinished, { force: true });
   say(`Set up in ${Math.round((Date.now() - started) / 1000)} s.`);
 }
 
-/** Runs `npm ci`; resolves with its exit code and all it printed. */
-function npmCi() {
-  const settings = ['--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+/**
+ * Installs what the lock file names and leaves that file alone; resolves with npm's exit code and all it printed. Not
+ * `npm ci`: that refuses a lock file in which the binaries of other platforms are missing, and adds nothing else.
+ */
+function npmInstall() {
+  const settings = ['--no-save', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
   // Without these an unreachable registry takes minutes to be believed.
   const patience = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
   const npm = process.env.npm_execpath;
   const [command, before] = npm && /\.[cm]?js$/.test(npm) ? [process.execPath, [npm]] : ['npm', []];
   return new Promise((resolve) => {
-    const child = spawn(command, [...before, 'ci', ...settings, ...patience], {
+    const child = spawn(command, [...before, 'install', ...settings, ...patience], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -77,8 +87,8 @@ function fail(code, text) {
     say('Mimir could not be set up: the npm registry can not be reached.');
     say('  Check the network (or the proxy that npm uses: "npm config get proxy") and start again.');
   } else {
-    say(text.trimEnd());
-    say(`Mimir could not be set up: "npm ci" failed (exit code ${code}); what it said is above.`);
+    say(text.trimEnd().split('\n').slice(0, 20).join('\n'));
+    say(`Mimir could not be set up: "npm install" failed (exit code ${code}); what it said is above.`);
   }
   rmSync(lock, { force: true });
   process.exit(1);
