@@ -1,8 +1,11 @@
 /** All tools of one project, opened together: they share the root, what agents have read, and the clean environment. */
 import { ok, type Result } from '../domain/result.ts';
 import type { Tool, ToolPort } from '../ports/tool.ts';
+import { bashTool } from './bash.ts';
 import { askUserTool, sendMessageTool, taskTool, updateTodosTool } from './desk-tools.ts';
 import { editFileTool } from './edit-file.ts';
+import { type Environment, toolEnvironment } from './environment.ts';
+import { gitTool } from './git.ts';
 import { listFilesTool } from './list-files.ts';
 import { readFileTool } from './read-file.ts';
 import { checkRoot } from './root.ts';
@@ -21,12 +24,15 @@ export interface ToolOptions {
   readonly home: string;
   /** Mimir's state directory: never inside a root. */
   readonly stateDir: string;
+  /** What commands get; by default the clean part of this process's environment. */
+  readonly environment?: Environment;
 }
 
 /** The tools, or why this folder can't be worked in (a sentence for the person). */
-export function openTools({ root: folder, home, stateDir }: ToolOptions): Result<ToolPort, string> {
-  const root = checkRoot(folder, { home, state: stateDir });
+export function openTools(options: ToolOptions): Result<ToolPort, string> {
+  const root = checkRoot(options.root, { home: options.home, state: options.stateDir });
   if (!root.ok) return root;
+  const environment = options.environment ?? toolEnvironment(root.value.path);
   const seen = seenFiles();
   const tools: readonly Tool[] = [
     readFileTool(root.value, seen),
@@ -34,6 +40,8 @@ export function openTools({ root: folder, home, stateDir }: ToolOptions): Result
     searchTool(root.value),
     editFileTool(root.value, seen),
     writeFileTool(root.value, seen),
+    bashTool(root.value, environment),
+    gitTool(root.value, environment),
     updateTodosTool,
     sendMessageTool,
     askUserTool,

@@ -1,0 +1,159 @@
+/** Reads a git repository by structured calls: a fixed list of sub-commands and switches, never options of the model's own. */
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { fail, ok, type Result } from '../domain/result.ts';
+import type { Tool } from '../ports/tool.ts';
+import { type Environment, programOn } from './environment.ts';
+import { runGit } from './git-hardening.ts';
+import { done, refused } from './outcome.ts';
+import { forbidden, insideName } from './path-rules.ts';
+import type { Root } from './root.ts';
+import type { ProgramEnd } from './run-program.ts';
+
+/** A value that could be taken for an option writes files or runs programs (case D09). */
+const Ref = z
+  .string()
+  .min(1)
+  .max(300)
+  .regex(/^[^-\p{Cc}\s][^\p{Cc}]*$/u, 'a ref does not begin with "-" and holds no control character');
+const PathName = z.string().min(1).max(4096).regex(/^[^-]/, 'a path does not begin with "-" (write ./-name)');
+
+const Input = z.strictObject({
+  subcommand: z.enum(['status', 'diff', 'log', 'show', 'blame', 'ls-files', 'branch', 'tag', 'rev-parse', 'shortlog']),
+  refs: z
+    .array(Ref)
+    .max(8)
+    .default([])
+    .describe('Commits, branches, ranges: `HEAD~2`, `main..topic`, `HEAD:src/a.ts`.'),
+  paths: z.array(PathName).max(100).default([]).describe('Only these files or folders, relative to the project root.'),
+  staged: z.boolean().default(false).describe('diff: what is staged instead of what is not.'),
+  stat: z.boolean().default(false).describe('diff, log, show: only which files changed and how much.'),
+  patch: z.boolean().default(false).describe('log: with the changes of each commit.'),
+  limit: z.number().int().min(1).max(500).default(30).describe('log: how many commits.'),
+});
+type Input = z.output<typeof Input>;
+
+export const gitTool = (root: Root, environment: Environment): Tool<Input> => ({
+  name: 'git',
+  description:
+    'Reads the git repository: status, diff, log, show, blame, ls-files, branch, tag, rev-parse, shortlog. Nothing is ever changed, fetched or run. Give commits in `refs` and files in `paths`.',
+  input: Input,
+  capability: 'git-read',
+  repeat: 'safe',
+  label: ({ subcommand, refs, paths }) => ['git', subcommand, ...refs, ...paths].join(' '),
+
+  async run(input, { signal }) {
+    if (root.git.is === 'none') return refused(`no git here: ${root.git.because}`);
+    const git = programOn(environment, 'git');
+    if (git === null) return refused('there is no git on the PATH');
+    const args = argsFor(root, input);
+    if (!args.ok) return refused(args.fault);
+    const end = await runGit({ root, git, environment, signal }, root.git.directory, args.value);
+    return gitOutput(end, input);
+  },
+});
+
+function argsFor(root: Root, input: Input): Result<readonly string[], string> {
+  const paths: string[] = [];
+  for (const given of input.paths) {
+    const name = pathspec(root, given);
+    if (!name.ok) return name;
+    paths.push(name.value);
+  }
+  const secret = input.refs.map(secretIn).find((refusal) => refusal !== null);
+  if (secret !== undefined) return fail(secret);
+  const shape = shapeFault(input);
+  if (shape !== null) return fail(shape);
+  const switches = SWITCHES[input.subcommand](input);
+  // Some of these take no `--`; what they are given can't begin with "-" in any case.
+  const separator = paths.length > 0 || TAKES_PATHS.has(input.subcommand) ? ['--'] : [];
+  return ok([input.subcommand, ...switches, ...input.refs, ...separator, ...paths]);
+}
+
+/** Nothing of a submodule is looked at: git would run inside it, under its own configuration. */
+const DIFF = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=all', '--submodule=short', '--no-color'];
+const change = ({ stat }: Input): readonly string[] => (stat ? [...DIFF, '--stat=120'] : DIFF);
+
+const SWITCHES: Readonly<Record<Input['subcommand'], (input: Input) => readonly string[]>> = {
+  status: () => ['--short', '--branch', '--ignore-submodules=all', '--untracked-files=normal'],
+  diff: (input) => [...change(input), ...(input.staged ? ['--cached'] : [])],
+  log: (input) => [
+    ...change(input),
+    '--no-show-signature',
+    '--date=iso-strict',
+    '--decorate=short',
+    `--max-count=${input.limit}`,
+    ...(input.patch ? ['--patch', '--format=medium'] : ['--format=%h %ad %an%d%n    %s']),
+  ],
+  show: (input) => [...change(input), '--no-show-signature', '--format=medium', '--date=iso-strict'],
+  blame: () => ['--no-textconv', '--date=short'],
+  'ls-files': () => ['--cached', '--others', '--exclude-standard'],
+  branch: () => ['--list', '--all', '--verbose', '--no-color', '--sort=-committerdate'],
+  tag: () => ['--list', '--sort=-creatordate'],
+  'rev-parse': () => ['--verify'],
+  shortlog: () => ['--summary', '--numbered', '--no-merges'],
+};
+const TAKES_PATHS = new Set<Input['subcommand']>(['status', 'diff', 'log', 'show', 'blame', 'ls-files', 'shortlog']);
+const TAKES_REFS = new Set<Input['subcommand']>(['diff', 'log', 'show', 'blame', 'rev-parse', 'shortlog']);
+
+/** What does not go together, said before git says it less clearly. */
+function shapeFault({ subcommand, refs, paths }: Input): string | null {
+  if (refs.length > 0 && !TAKES_REFS.has(subcommand)) return `git ${subcommand} takes no refs here`;
+  if (paths.length > 0 && !TAKES_PATHS.has(subcommand)) return `git ${subcommand} takes no paths`;
+  if (subcommand === 'blame' && paths.length !== 1) return 'git blame takes one path';
+  if (subcommand === 'rev-parse' && refs.length !== 1) return 'git rev-parse takes one ref';
+  return null;
+}
+
+/** A path for git: inside, not secret, and no repository of its own (case D12). */
+function pathspec(root: Root, given: string): Result<string, string> {
+  const name = insideName(root.path, given, { folder: true });
+  if (!name.ok) return name;
+  const refusal = forbidden(name.value, 'read');
+  if (refusal !== null) return fail(refusal);
+  if (name.value !== '' && looksBare(path.join(root.path, name.value))) {
+    return fail(`${given}: a git repository of its own inside the project; git is not run there`);
+  }
+  return ok(name.value === '' ? '.' : name.value);
+}
+
+function looksBare(folder: string): boolean {
+  const has = (name: string): boolean => statSync(path.join(folder, name), { throwIfNoEntry: false }) !== undefined;
+  try {
+    return ['HEAD', 'objects', 'refs'].every(has);
+  } catch {
+    return false;
+  }
+}
+
+/** `HEAD:.env` names a file as well. */
+function secretIn(ref: string): string | null {
+  const file = /:(?:[0-3]:)?(?:\.\/)?(.+)$/.exec(ref)?.[1];
+  return file === undefined ? null : forbidden(path.posix.normalize(file), 'read');
+}
+
+function gitOutput(end: ProgramEnd, { subcommand }: Input): ReturnType<typeof done> {
+  if (end.is === 'stopped') return refused('stopped');
+  if (end.is === 'time limit') return refused(`git ${subcommand} took too long; narrow it with paths or a limit`);
+  if (end.exit !== 0) return refused(end.stderr.trim() || `git ${subcommand} failed (${end.exit ?? end.endedBy})`);
+  const text = withoutSecrets(end.stdout).trimEnd();
+  return done(text === '' ? `git ${subcommand}: nothing` : text);
+}
+
+/** A diff of a committed .env file would show it: such sections keep their head line only. */
+function withoutSecrets(text: string): string {
+  let secret = false;
+  const kept: string[] = [];
+  for (const line of text.split('\n')) {
+    const head = /^diff --(?:git|cc|combined) (.+)$/.exec(line);
+    // The next commit of a log ends a section as well.
+    if (head !== null || /^commit [0-9a-f]{40}/.test(line)) secret = false;
+    if (!secret) kept.push(line);
+    if (head !== null && /(?:^|[/ "])\.env/i.test(head[1] ?? '')) {
+      secret = true;
+      kept.push('(content of a .env file: not shown)');
+    }
+  }
+  return kept.join('\n');
+}
