@@ -1,0 +1,226 @@
+/** What the plan screen asks a person, and the edit that an answer becomes. Every edit is judged at its field first. */
+import type { PlanEdit } from '../../domain/plan-edit.ts';
+import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan.ts';
+import { dependantsOf } from '../../domain/plan-view.ts';
+import type { Result } from '../../domain/result.ts';
+import { ok } from '../../domain/result.ts';
+import type { RunState } from '../../events/state.ts';
+import type { Dialog, DialogEffect, FormValues } from '../dialog.ts';
+import { span } from '../text/clip.ts';
+import type { Line } from '../text/line.ts';
+import { askedName, editProblem, modelNamed } from './plan-check.ts';
+import {
+  budgetFields,
+  modelChoices,
+  needChoices,
+  readBudget,
+  readIds,
+  roleChoices,
+  toolChoices,
+} from './plan-fields.ts';
+
+/** A task that is shown, with everything that a dialog about it needs. */
+export interface Subject {
+  readonly state: RunState;
+  readonly plan: SoundPlan;
+  readonly choices: PlanChoices;
+  readonly task: PlanTask;
+}
+
+export const sendEdit = (edit: PlanEdit): DialogEffect => ({ commands: [{ do: 'edit plan', edit }] });
+
+const titleOf = ({ plan, task }: Subject): string => `#${plan.tasks.indexOf(task) + 1} ${task.role}`;
+
+export function describeDialog(of: Subject): Dialog {
+  const editOf = (description: string): PlanEdit => ({ is: 'describe', task: of.task.id, description });
+  return {
+    is: 'text',
+    title: `${titleOf(of)}: what it is to do`,
+    hint: 'Enter keeps it, Alt-Enter breaks the line',
+    value: of.task.description,
+    lines: 10,
+    check: (text) => (text.trim() === '' ? 'say what the agent is to do' : editProblem(of.state, editOf(text))),
+    then: (text) => sendEdit(editOf(text)),
+  };
+}
+
+export const modelDialog = (of: Subject): Dialog => ({
+  is: 'pick',
+  title: `${titleOf(of)}: model`,
+  choices: modelChoices(of.choices),
+  value: modelValue(of),
+  then: (model) => sendEdit({ is: 'model', task: of.task.id, model }),
+});
+
+export const roleDialog = (of: Subject): Dialog => ({
+  is: 'pick',
+  title: `${titleOf(of)}: role`,
+  choices: roleChoices(of.choices),
+  value: of.task.role,
+  then: (role) => sendEdit({ is: 'role', task: of.task.id, role }),
+});
+
+export const budgetDialog = (of: Subject): Dialog =>
+  form(of, `${titleOf(of)}: budget`, budgetFields(of.task.budget), (values) => {
+    const budget = readBudget(values);
+    return budget.ok ? ok({ is: 'budget', task: of.task.id, budget: budget.value }) : budget;
+  });
+
+export const toolsDialog = (of: Subject): Dialog =>
+  form(
+    of,
+    `${titleOf(of)}: tools`,
+    [{ is: 'checks', name: 'tools', label: 'Tools', values: of.task.tools, choices: toolChoices(of.choices, of.task) }],
+    (values) => ok({ is: 'tools', task: of.task.id, tools: values.checks['tools'] ?? [] }),
+  );
+
+export const needsDialog = (of: Subject): Dialog =>
+  form(
+    of,
+    `${titleOf(of)}: what it needs first`,
+    [
+      {
+        is: 'checks',
+        name: 'needs',
+        label: 'Needs',
+        values: of.task.dependsOn,
+        choices: needChoices(of.plan, of.task),
+      },
+    ],
+    (values) => ok({ is: 'depends', task: of.task.id, dependsOn: readIds(values, 'needs') }),
+  );
+
+/** Manual mode: everything about one agent (CONTRACT O106). */
+export const manualDialog = (of: Subject): Dialog =>
+  form(
+    of,
+    `${titleOf(of)}: by hand`,
+    [
+      {
+        is: 'text',
+        name: 'task',
+        label: 'Task',
+        value: of.task.description,
+        lines: 4,
+        hint: 'what the agent is to do',
+      },
+      { is: 'choice', name: 'role', label: 'Role', value: of.task.role, choices: roleChoices(of.choices) },
+      { is: 'choice', name: 'model', label: 'Model', value: modelValue(of), choices: modelChoices(of.choices) },
+      ...budgetFields(of.task.budget),
+      {
+        is: 'checks',
+        name: 'needs',
+        label: 'Needs',
+        values: of.task.dependsOn,
+        choices: needChoices(of.plan, of.task),
+      },
+    ],
+    (values) => {
+      const budget = readBudget(values);
+      if (!budget.ok) return budget;
+      return ok({
+        is: 'form',
+        task: of.task.id,
+        description: values.texts['task'] ?? of.task.description,
+        role: values.texts['role'] ?? of.task.role,
+        // Untouched, the name stays as it was asked for: it may stand for a substituted model.
+        model: values.texts['model'] === modelValue(of) ? of.task.model.asked : (values.texts['model'] ?? ''),
+        budget: budget.value,
+        dependsOn: readIds(values, 'needs'),
+      });
+    },
+  );
+
+/** A new task; it needs the selected one unless that is unchecked. */
+export const addDialog = (of: Subject): Dialog =>
+  form(
+    of,
+    'Add an agent',
+    [
+      { is: 'text', name: 'task', label: 'Task', value: '', lines: 4, hint: 'what the agent is to do' },
+      { is: 'choice', name: 'role', label: 'Role', value: of.task.role, choices: roleChoices(of.choices) },
+      { is: 'checks', name: 'needs', label: 'Needs', values: [], choices: needChoices(of.plan, null) },
+    ],
+    (values) =>
+      ok({
+        is: 'add',
+        description: values.texts['task'] ?? '',
+        role: values.texts['role'] ?? of.task.role,
+        dependsOn: readIds(values, 'needs'),
+      }),
+  );
+
+export function dropDialog(of: Subject): Dialog {
+  const dependants = dependantsOf(of.plan, of.task.id);
+  const nameOf = (task: PlanTask): Line => [
+    span(`#${of.plan.tasks.indexOf(task) + 1} `, { fg: 'muted' }),
+    span(task.role, { fg: `role:${task.role}` }),
+    span(`  ${task.description.split('\n')[0] ?? ''}`, { fg: 'fg' }),
+  ];
+  const heirs =
+    of.task.dependsOn.length === 0 ? 'They will need nothing in its place:' : 'They will need what it needed:';
+  return {
+    is: 'confirm',
+    title: `Drop ${titleOf(of)}?`,
+    lines: [
+      nameOf(of.task),
+      ...(dependants.length === 0
+        ? []
+        : [[], [span(`${dependants.length} wait for it. ${heirs}`, { fg: 'warn' })] as const]),
+      ...dependants.map((task) => nameOf(task)),
+    ],
+    yes: 'drop it',
+    no: 'keep it',
+    word: '',
+    then: () => sendEdit({ is: 'drop', task: of.task.id }),
+  };
+}
+
+export const cancelDialog = (): Dialog => ({
+  is: 'confirm',
+  title: 'Cancel this plan?',
+  lines: [[span('Your edits are lost, and nothing runs.', { fg: 'fg' })]],
+  yes: 'cancel the plan',
+  no: 'go on',
+  word: '',
+  then: () => ({ commands: [{ do: 'reject plan' }] }),
+});
+
+export const againDialog = (edited: boolean): Dialog => ({
+  is: 'text',
+  title: 'Plan again',
+  hint: edited
+    ? 'a hint for the planner; your edits are lost'
+    : 'a hint for the planner: fewer agents, also check the docs …',
+  value: '',
+  lines: 1,
+  check: () => null,
+  then: (hint) => ({ commands: [{ do: 'plan again', hint: hint.trim() }] }),
+});
+
+/** The value of the model in force among the choices: as it was asked for, or else what is used for it. */
+function modelValue({ choices, task }: Subject): string {
+  const option = modelNamed(choices, task.model.asked) ?? modelNamed(choices, task.model.used);
+  return option === undefined ? task.model.asked : askedName(option);
+}
+
+function form(
+  of: Subject,
+  title: string,
+  fields: Extract<Dialog, { readonly is: 'form' }>['fields'],
+  read: (values: FormValues) => Result<PlanEdit, string>,
+): Dialog {
+  return {
+    is: 'form',
+    title,
+    fields,
+    check: (values) => {
+      const edit = read(values);
+      return edit.ok ? editProblem(of.state, edit.value) : edit.fault;
+    },
+    then: (values) => {
+      const edit = read(values);
+      return edit.ok ? sendEdit(edit.value) : { toast: { level: 'error', text: edit.fault } };
+    },
+  };
+}

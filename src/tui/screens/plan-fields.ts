@@ -1,0 +1,124 @@
+/** Fields of the plan's forms: what stands in them at first, how what was typed is read, what is wrong with it. */
+import type { Budget } from '../../domain/budget.ts';
+import { withoutAbsent } from '../../domain/budget.ts';
+import { TaskId } from '../../domain/ids.ts';
+import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../domain/plan.ts';
+import type { Result } from '../../domain/result.ts';
+import { fail, ok } from '../../domain/result.ts';
+import type { Choice, Field, FormValues } from '../dialog.ts';
+import { formatTokens } from '../format.ts';
+import { askedName } from './plan-check.ts';
+
+/** The three limits of one agent; an empty field sets none. */
+export function budgetFields({ maxTokens, maxCost, maxDuration }: Budget): readonly Field[] {
+  const text = (name: string, label: string, value: string, hint: string): Field => ({
+    is: 'text',
+    name,
+    label,
+    value,
+    lines: 1,
+    hint,
+  });
+  return [
+    text(
+      'tokens',
+      'Tokens',
+      maxTokens === undefined ? '' : String(maxTokens),
+      '64000 or 64k; empty: twice the estimate',
+    ),
+    text('cost', 'Dollars', maxCost === undefined ? '' : String(maxCost), '0.50; empty: as the rules say'),
+    text('time', 'Time', maxDuration === undefined ? '' : durationText(maxDuration), '90s, 10m or 1h; empty: no limit'),
+  ];
+}
+
+/** The budget in a form's fields, or what is wrong with one of them. */
+export function readBudget(values: FormValues): Result<Budget, string> {
+  const tokens = amount(values.texts['tokens'], TOKEN_UNITS, 'Tokens: a number such as 64000 or 64k');
+  if (!tokens.ok) return tokens;
+  const cost = amount(values.texts['cost']?.replace(/^\s*\$/, ''), { '': 1 }, 'Dollars: a number such as 0.50');
+  if (!cost.ok) return cost;
+  const time = amount(values.texts['time'], TIME_UNITS, 'Time: such as 90s, 10m or 1h');
+  if (!time.ok) return time;
+  return ok(withoutAbsent({ maxTokens: whole(tokens.value), maxCost: cost.value, maxDuration: whole(time.value) }));
+}
+
+const TOKEN_UNITS = { '': 1, k: 1000, m: 1_000_000 } as const;
+const TIME_UNITS = { s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+const whole = (value: number | undefined): number | undefined => (value === undefined ? undefined : Math.round(value));
+
+function amount(
+  text: string | undefined,
+  units: Readonly<Record<string, number>>,
+  problem: string,
+): Result<number | undefined, string> {
+  const trimmed = (text ?? '').trim();
+  if (trimmed === '') return ok(undefined);
+  const [, number = '', unit = ''] = /^(\d+(?:[.,]\d+)?)\s*([a-z]?)$/i.exec(trimmed) ?? [];
+  const factor = Object.hasOwn(units, unit.toLowerCase()) ? units[unit.toLowerCase()] : undefined;
+  return number === '' || factor === undefined ? fail(problem) : ok(Number(number.replace(',', '.')) * factor);
+}
+
+function durationText(ms: number): string {
+  if (ms % 3_600_000 === 0 && ms > 0) return `${ms / 3_600_000}h`;
+  return ms % 60_000 === 0 && ms > 0 ? `${ms / 60_000}m` : `${ms / 1000}s`;
+}
+
+/** Every model, those that can't be used struck with the reason and put last. */
+export function modelChoices(choices: PlanChoices): readonly Choice[] {
+  const all = choices.models.map((model): Choice => {
+    const whyNot = model.usable.yes ? null : model.usable.because;
+    return { value: askedName(model), label: model.label, note: priceText(model), whyNot };
+  });
+  return [...all.filter(({ whyNot }) => whyNot === null), ...all.filter(({ whyNot }) => whyNot !== null)];
+}
+
+function priceText({ price, window }: ModelOption): string {
+  const dollars = (value: number): string => `$${value.toFixed(2)}`;
+  const cost =
+    price === null
+      ? 'price unknown'
+      : price.input === 0 && price.output === 0
+        ? 'free'
+        : `${dollars(price.input)} in, ${dollars(price.output)} out per million`;
+  return `${cost}, window ${formatTokens(window)}`;
+}
+
+export const roleChoices = (choices: PlanChoices): readonly Choice[] =>
+  choices.roles.map(({ name, description }) => ({ value: name, label: name, note: description, whyNot: null }));
+
+export const toolChoices = (choices: PlanChoices, task: PlanTask): readonly Choice[] => {
+  const own = choices.roles.find(({ name }) => name === task.role)?.tools ?? task.tools;
+  return own.map((tool) => ({ value: tool, label: tool, note: '', whyNot: null }));
+};
+
+/** The other tasks; those that need `task` themselves can't be needed by it. Null: any may be needed, for a new task. */
+export function needChoices(plan: SoundPlan, task: PlanTask | null): readonly Choice[] {
+  const below = task === null ? new Set<string>() : descendants(plan, task.id);
+  return plan.tasks.flatMap((other, index) => {
+    if (other.id === task?.id) return [];
+    const number = plan.tasks.findIndex(({ id }) => id === task?.id) + 1;
+    return {
+      value: other.id,
+      label: `#${index + 1} ${other.role}`,
+      note: other.description.split('\n')[0] ?? '',
+      whyNot: below.has(other.id) ? `it needs #${number} itself: that would be a circle` : null,
+    };
+  });
+}
+
+/** All tasks that need `id`, directly or through others. */
+function descendants(plan: SoundPlan, id: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const task of plan.tasks) {
+    if (task.dependsOn.some((need) => need === id || found.has(need))) found.add(task.id);
+  }
+  return found;
+}
+
+/** Ids as they stand in a form's checks. */
+export const readIds = (values: FormValues, name: string): readonly TaskId[] =>
+  (values.checks[name] ?? []).flatMap((id) => {
+    const parsed = TaskId.safeParse(id);
+    return parsed.success ? [parsed.data] : [];
+  });

@@ -1,0 +1,211 @@
+/** The keys of the plan screen (SCREENS, section 7; CONTRACT D25). Each says when it can't be used, and why. */
+import type { Command } from '../../ports/controls.ts';
+import type { Dialog } from '../dialog.ts';
+import type { Binding, Context, Effect } from '../screen.ts';
+import { overCap } from '../view/plan-totals.ts';
+import { editProblem } from './plan-check.ts';
+import type { Subject } from './plan-dialogs.ts';
+import {
+  addDialog,
+  againDialog,
+  budgetDialog,
+  cancelDialog,
+  describeDialog,
+  dropDialog,
+  manualDialog,
+  modelDialog,
+  needsDialog,
+  roleDialog,
+  toolsDialog,
+} from './plan-dialogs.ts';
+import type { PlanUi } from './plan-ui.ts';
+import { isEdited, neighbour, select, selectedRow, selectedTask, tracked } from './plan-ui.ts';
+
+type Key = Binding<PlanUi>;
+type Run = (ui: PlanUi, context: Context, key: string) => Effect<PlanUi>;
+type WhyNot = (ui: PlanUi, context: Context) => string | null;
+
+/** Rows that a page is, whatever the size: keys don't know it. */
+const PAGE = 8;
+
+export const PLAN_KEYS: readonly Key[] = [
+  key(
+    'plan.accept',
+    ['enter', 'Y', 'y'],
+    'accept',
+    'Accept the plan and start its agents.',
+    whyNotAccept,
+    (ui, { state }) => command(ui, { do: 'approve plan', digest: state.planDigest }),
+  ),
+  edit('plan.describe', 'e', 'edit', 'Edit what the task says.', describeDialog),
+  edit('plan.model', 'M', 'model', 'Choose another model for the task.', modelDialog),
+  edit('plan.manual', 'm', 'manual', 'Set everything about the task by hand, in one form.', manualDialog),
+  edit('plan.add', 'a', 'add', 'Add a task.', addDialog),
+  edit('plan.drop', 'd', 'drop', 'Drop the task; what depends on it is named first.', dropDialog, (_, { state }) =>
+    state.plan?.tasks.length === 1 ? 'a plan needs at least one task' : null,
+  ),
+  key('plan.undo', ['u'], 'undo', 'Take the last edit back.', whyNotStep(-1, 'nothing to undo'), stepTo(-1)),
+  key('plan.redo', ['U'], '', 'Make an edit that was taken back again.', whyNotStep(1, 'nothing to redo'), stepTo(1)),
+  edit('plan.role', 'r', 'role', 'Choose another role for the task.', roleDialog),
+  edit('plan.budget', 'b', 'budget', "Set the task's budget of tokens, dollars and time.", budgetDialog),
+  edit('plan.tools', 't', '', 'Choose which of its tools the agent has.', toolsDialog),
+  edit('plan.needs', 'D', '', 'Choose what has to be done before the task.', needsDialog),
+  key('plan.moveDown', ['J'], '', 'Move the task down.', whyNotEdit, move(1)),
+  key('plan.moveUp', ['K'], '', 'Move the task up.', whyNotEdit, move(-1)),
+  key(
+    'plan.again',
+    ['ctrl-r'],
+    'regenerate',
+    'Plan again, with a hint for the planner.',
+    whyNotChange,
+    (ui, context) => ({
+      ui: tracked(ui, context.state),
+      dialog: againDialog(isEdited(ui, context.state)),
+    }),
+  ),
+  key('plan.cancel', ['esc', 'n'], 'cancel', 'Cancel the plan; asks when it was edited.', () => null, cancel),
+  key(
+    'plan.down',
+    ['down', 'j'],
+    '',
+    'Next task, or scroll down.',
+    () => null,
+    go((row) => row + 1, 1),
+  ),
+  key(
+    'plan.up',
+    ['up', 'k'],
+    '',
+    'Previous task, or scroll up.',
+    () => null,
+    go((row) => row - 1, -1),
+  ),
+  key(
+    'plan.pageDown',
+    ['pagedown', 'ctrl-d'],
+    '',
+    'A page down.',
+    () => null,
+    go((row) => row + PAGE, PAGE),
+  ),
+  key(
+    'plan.pageUp',
+    ['pageup', 'ctrl-u'],
+    '',
+    'A page up.',
+    () => null,
+    go((row) => row - PAGE, -PAGE),
+  ),
+  key(
+    'plan.first',
+    ['g', 'home'],
+    '',
+    'First task.',
+    () => null,
+    go(() => 0, -100_000),
+  ),
+  key(
+    'plan.last',
+    ['G', 'end'],
+    '',
+    'Last task.',
+    () => null,
+    go(() => 100_000, PAGE),
+  ),
+  key(
+    'plan.pane',
+    ['tab'],
+    '',
+    'To the other pane: list or task.',
+    () => null,
+    (ui) => ({
+      ui: { ...ui, pane: ui.pane === 'list' ? 'inspector' : 'list' },
+    }),
+  ),
+];
+
+function key(action: string, keys: readonly string[], hint: string, help: string, whyNot: WhyNot, run: Run): Key {
+  return { keys, action, hint, help, whyNot, run };
+}
+
+/** A key that opens a dialog about the selected task. */
+function edit(
+  action: string,
+  name: string,
+  hint: string,
+  help: string,
+  dialog: (of: Subject) => Dialog,
+  also: WhyNot = () => null,
+): Key {
+  const whyNot: WhyNot = (ui, context) => whyNotEdit(ui, context) ?? also(ui, context);
+  return key(action, [name], hint, help, whyNot, (ui, context) => {
+    const of = subject(ui, context);
+    return of === null ? {} : { ui: tracked(ui, context.state), dialog: dialog(of) };
+  });
+}
+
+function subject(ui: PlanUi, { state }: Context): Subject | null {
+  const task = selectedTask(ui, state.plan);
+  if (state.plan === null || state.choices === null || task === null) return null;
+  return { state, plan: state.plan, choices: state.choices, task };
+}
+
+const command = (ui: PlanUi, ...commands: readonly Command[]): Effect<PlanUi> => ({ ui, commands });
+
+function whyNotChange(_: PlanUi, { state }: Context): string | null {
+  if (state.phase === 'approving' && state.plan !== null) return null;
+  return state.plan === null ? 'the plan is still being made' : 'the plan runs already; it can only be looked at';
+}
+
+function whyNotEdit(ui: PlanUi, context: Context): string | null {
+  const why = whyNotChange(ui, context);
+  return why ?? (subject(ui, context) === null ? 'there is no task to change' : null);
+}
+
+function whyNotAccept(ui: PlanUi, context: Context): string | null {
+  const { plan } = context.state;
+  return whyNotChange(ui, context) ?? (plan === null ? null : overCap(plan, context.state));
+}
+
+function whyNotStep(by: 1 | -1, words: string): WhyNot {
+  return (ui, context) => whyNotChange(ui, context) ?? (neighbour(ui, context.state, by) === null ? words : null);
+}
+
+function stepTo(by: 1 | -1): Run {
+  return (ui, { state }) => {
+    const plan = neighbour(ui, state, by);
+    const next = tracked(ui, state);
+    return plan === null ? {} : command(next, { do: 'edit plan', edit: { is: 'replace', plan } });
+  };
+}
+
+function move(by: 1 | -1): Run {
+  return (ui, context) => {
+    const { state } = context;
+    const task = selectedTask(ui, state.plan);
+    if (task === null) return {};
+    const wish = { is: 'move', task: task.id, by } as const;
+    const problem = editProblem(state, wish);
+    if (problem !== null) return { toast: { level: 'warn', text: problem } };
+    return command({ ...tracked(ui, state), selected: task.id }, { do: 'edit plan', edit: wish });
+  };
+}
+
+/** Before anything runs, cancelling rejects the plan; while the planner still thinks, it ends the run; later, it goes back. */
+function cancel(ui: PlanUi, context: Context): Effect<PlanUi> {
+  const { state } = context;
+  if (state.phase === 'starting' || state.phase === 'planning') {
+    return command(ui, { do: 'stop run', reason: 'cancelled while it was planned' });
+  }
+  if (state.phase !== 'approving') return { app: { show: 'run' } };
+  if (isEdited(ui, state)) return { ui: tracked(ui, state), dialog: cancelDialog() };
+  return command(ui, { do: 'reject plan' });
+}
+
+function go(to: (row: number) => number, lines: number): Run {
+  return (ui, { state }) => {
+    const next = tracked(ui, state);
+    if (ui.pane === 'inspector') return { ui: { ...next, scroll: Math.max(0, next.scroll + lines) } };
+    return { ui: select(next, state.plan, to(selectedRow(next, state.plan))) };
+  };
+}

@@ -1,0 +1,90 @@
+/**
+ * What the plan screen remembers by itself: the selected task, which pane has the keys, and the plans that were seen, for
+ * undo, redo and the marks of what was edited. Pure; the plan itself is the run's state.
+ */
+import type { TaskId } from '../../domain/ids.ts';
+import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
+import type { RunState } from '../../events/state.ts';
+
+export interface PlanUi {
+  /** The selected task; when it is gone, the one at `row` is. */
+  readonly selected: TaskId | null;
+  readonly row: number;
+  readonly pane: 'list' | 'inspector';
+  /** First line of the inspector. */
+  readonly scroll: number;
+  readonly history: History;
+}
+
+interface History {
+  /** Which proposal the plans belong to: a new one starts anew. */
+  readonly proposal: string;
+  readonly plans: readonly { readonly plan: SoundPlan; readonly digest: string }[];
+  readonly at: number;
+}
+
+export const FIRST: PlanUi = {
+  selected: null,
+  row: 0,
+  pane: 'list',
+  scroll: 0,
+  history: { proposal: '', plans: [], at: 0 },
+};
+
+/**
+ * The ui that knows the plan that is shown. Screens learn of a change only when a key is pressed, which is in time: an
+ * edit starts with a key.
+ */
+export function tracked(ui: PlanUi, state: RunState): PlanUi {
+  const { plan, planDigest: digest } = state;
+  if (plan === null) return ui;
+  const proposal = `${state.session ?? ''} ${state.planBy} ${state.planMs}`;
+  const { history } = ui;
+  if (history.proposal !== proposal) return { ...ui, history: { proposal, plans: [{ plan, digest }], at: 0 } };
+  if (history.plans[history.at]?.digest === digest) return ui;
+  const step = [history.at + 1, history.at - 1].find((at) => history.plans[at]?.digest === digest);
+  if (step !== undefined) return { ...ui, history: { ...history, at: step } };
+  const plans = [...history.plans.slice(0, history.at + 1), { plan, digest }];
+  return { ...ui, history: { proposal, plans, at: plans.length - 1 } };
+}
+
+/** The plan before (`-1`) or after (`1`) the one that is shown; null when there is none. */
+export function neighbour(ui: PlanUi, state: RunState, by: 1 | -1): SoundPlan | null {
+  const { history } = tracked(ui, state);
+  return history.plans[history.at + by]?.plan ?? null;
+}
+
+/** True when the plan is another one than was proposed. */
+export function isEdited(ui: PlanUi, state: RunState): boolean {
+  const first = tracked(ui, state).history.plans[0];
+  return first !== undefined && first.digest !== state.planDigest;
+}
+
+/** The task as it was proposed, or null when a person added it. */
+export const proposedTask = (ui: PlanUi, state: RunState, id: TaskId): PlanTask | null =>
+  tracked(ui, state).history.plans[0]?.plan.tasks.find((task) => task.id === id) ?? null;
+
+/** What a person did to a task since the proposal. */
+export function changeOf(ui: PlanUi, state: RunState, task: PlanTask): 'edited' | 'added' | null {
+  const before = proposedTask(ui, state, task.id);
+  if (before === null) return 'added';
+  return before === task || JSON.stringify(before) === JSON.stringify(task) ? null : 'edited';
+}
+
+/** Index of the selected task; 0 in an empty list. */
+export function selectedRow(ui: PlanUi, plan: SoundPlan | null): number {
+  const count = plan?.tasks.length ?? 0;
+  const found = plan?.tasks.findIndex(({ id }) => id === ui.selected) ?? -1;
+  return found === -1 ? Math.max(0, Math.min(ui.row, count - 1)) : found;
+}
+
+export const selectedTask = (ui: PlanUi, plan: SoundPlan | null): PlanTask | null =>
+  plan?.tasks[selectedRow(ui, plan)] ?? null;
+
+/** The ui with the task at `row` selected, the nearest there is. */
+export function select(ui: PlanUi, plan: SoundPlan | null, row: number): PlanUi {
+  const count = plan?.tasks.length ?? 0;
+  const to = Math.max(0, Math.min(row, count - 1));
+  const selected = plan?.tasks[to]?.id ?? null;
+  return { ...ui, selected, row: to, scroll: selected === ui.selected ? ui.scroll : 0 };
+}

@@ -1,0 +1,209 @@
+/**
+ * The plan before it runs: list with graph, everything about the selected task, schedule, totals. While it is being made
+ * the planner's words; once it runs, the same to look at. Where the panes are is decided here; keys are in plan-keys.ts.
+ */
+import type { AgentStatus } from '../../domain/agent.ts';
+import { ROOT } from '../../domain/ids.ts';
+import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
+import { wavesOf } from '../../domain/plan-view.ts';
+import { modelName } from '../agents.ts';
+import { formatCost, formatDuration } from '../format.ts';
+import type { Body, Context, Effect, Screen } from '../screen.ts';
+import type { Input, Size } from '../term/terminal.ts';
+import { box, inside } from '../text/box.ts';
+import { span } from '../text/clip.ts';
+import { beside, sized } from '../text/compose.ts';
+import type { Line } from '../text/line.ts';
+import { crumbs } from '../view/header.ts';
+import { inspectorLines } from '../view/plan-inspector.ts';
+import { planList } from '../view/plan-list.ts';
+import { parallelOf, totalsLine } from '../view/plan-totals.ts';
+import { planWaiting } from '../view/plan-waiting.ts';
+import { scheduleLines, windowTop } from '../view/schedule.ts';
+import { PLAN_KEYS } from './plan-keys.ts';
+import { planLayout } from './plan-layout.ts';
+import type { PlanLayout } from './plan-layout.ts';
+import type { PlanUi } from './plan-ui.ts';
+import { changeOf, FIRST, proposedTask, select, selectedRow, selectedTask, tracked } from './plan-ui.ts';
+
+export const planScreen: Screen<PlanUi> = {
+  name: 'plan',
+  first: FIRST,
+  keys: PLAN_KEYS,
+  header: (ui, context) => ({ left: crumbs('plan', context.state.task, context.glyphs), right: madeBy(context) }),
+  body,
+  input,
+};
+
+/** `by opus-4.5 in 6s · $0.0184`; nothing while the plan is being made. */
+function madeBy({ state, glyphs }: Context): Line {
+  if (state.plan === null || state.phase === 'planning') return [];
+  const cost = state.agents.get(ROOT)?.cost ?? 0;
+  const spent = cost === 0 ? '' : ` ${glyphs.dot} ${formatCost(cost)}`;
+  return [span(`by ${modelName(state.planBy)} in ${formatDuration(state.planMs)}${spent}`, { fg: 'muted' })];
+}
+
+function body(ui: PlanUi, context: Context, { width, height }: Size): Body {
+  const plan = shownPlan(context);
+  if (height < 1) return { lines: [] };
+  if (plan === null) return { lines: planWaiting(context, width, height) };
+  const lines = [...panes(ui, context, plan, planLayout(width, height, plan.tasks.length, ui.pane))];
+  return { lines: [...sized(lines, width, height - 1), totalsLine(plan, context.state, width, context.glyphs)] };
+}
+
+/** The plan, or null while one is being made: an old one is not looked at any more. */
+const shownPlan = ({ state }: Context): SoundPlan | null =>
+  state.phase === 'planning' || state.phase === 'starting' ? null : state.plan;
+
+function panes(ui: PlanUi, context: Context, plan: SoundPlan, layout: PlanLayout): readonly Line[] {
+  const { list, inspector, schedule } = layout;
+  const left = list === null ? [] : listPane(ui, context, plan, list, layout.rows);
+  const right = inspector === null ? [] : inspectorPane(ui, context, plan, inspector);
+  const above = layout.columns
+    ? beside({ lines: left, width: list?.width ?? 0 }, { lines: right, width: inspector?.width ?? 0 })
+    : [...left, ...right];
+  return schedule === null ? above : [...above, ...schedulePane(ui, context, plan, schedule)];
+}
+
+function listPane(
+  ui: PlanUi,
+  context: Context,
+  plan: SoundPlan,
+  { width, height }: Size,
+  rows: 1 | 2,
+): readonly Line[] {
+  const { state, glyphs } = context;
+  const focused = ui.pane === 'list';
+  const waves = wavesOf(plan).length;
+  const count = plan.tasks.length;
+  const room = inside(width, height, 0);
+  const selected = selectedRow(ui, plan);
+  const visible = Math.max(1, Math.floor(room.height / rows));
+  const top = windowTop(selected, count, visible);
+  const hidden = Math.max(0, count - visible);
+  return box({
+    width,
+    height,
+    glyphs,
+    border: focused ? 'heavy' : 'light',
+    style: { fg: focused ? 'focus' : 'border' },
+    kind: 'pane',
+    pad: 0,
+    title: [
+      span('Plan ', { fg: 'title', bold: true }),
+      span(`${count} ${count === 1 ? 'agent' : 'agents'} ${glyphs.dot} ${waves} ${waves === 1 ? 'wave' : 'waves'}`, {
+        fg: 'muted',
+      }),
+      ...(state.phase === 'approving' ? [] : [span(` ${glyphs.dot} approved, read-only`, { fg: 'warn' })]),
+    ],
+    titleEnd: hidden > 0 ? [span(`${top + 1}-${Math.min(count, top + visible)} of ${count}`, { fg: 'muted' })] : [],
+    body: planList(
+      {
+        plan,
+        selected,
+        rows,
+        focused,
+        changeOf: (task) => changeOf(ui, state, task),
+        statusOf: (task) => statusOf(context, task),
+      },
+      room.width,
+      room.height,
+      glyphs,
+    ),
+  });
+}
+
+/** Where the agent of a task stands; null before anything runs. */
+function statusOf({ state }: Context, task: PlanTask): AgentStatus | null {
+  if (state.phase === 'approving') return null;
+  for (const agent of state.agents.values()) if (agent.taskId === task.id) return agent.status;
+  return state.approvedDigest === null ? null : 'pending';
+}
+
+function inspectorPane(ui: PlanUi, context: Context, plan: SoundPlan, { width, height }: Size): readonly Line[] {
+  const { state, glyphs } = context;
+  const focused = ui.pane === 'inspector';
+  const row = selectedRow(ui, plan);
+  const task = plan.tasks[row];
+  if (task === undefined) return [];
+  const room = inside(width, height);
+  const editable = state.phase === 'approving';
+  const before = proposedTask(ui, state, task.id);
+  const lines = inspectorLines({ plan, task, before, editable }, room.width, glyphs);
+  const top = Math.max(0, Math.min(ui.scroll, lines.length - room.height));
+  const more = lines.length - top - room.height;
+  return box({
+    width,
+    height,
+    glyphs,
+    border: focused ? 'heavy' : 'light',
+    style: { fg: focused ? 'focus' : 'border' },
+    kind: 'pane',
+    title: [span(`${row + 1} `, { fg: 'muted' }), span(task.role, { fg: `role:${task.role}`, bold: true })],
+    footEnd: more > 0 ? [span(focused ? `${more} more` : `${more} more, Tab`, { fg: 'muted' })] : [],
+    body: lines.slice(top),
+  });
+}
+
+function schedulePane(ui: PlanUi, context: Context, plan: SoundPlan, { width, height }: Size): readonly Line[] {
+  const { state, glyphs } = context;
+  const maxParallel = parallelOf(state);
+  const room = inside(width, height);
+  return box({
+    width,
+    height,
+    glyphs,
+    border: 'light',
+    style: { fg: 'border' },
+    kind: 'pane',
+    title: [span('Schedule', { fg: 'muted', bold: true })],
+    titleEnd: [
+      span(`max ${maxParallel} in parallel ${glyphs.dot} `, { fg: 'muted' }),
+      span(glyphs.bar[0], { fg: 'fg' }),
+      span(' critical path', { fg: 'muted' }),
+    ],
+    body: scheduleLines({ plan, maxParallel, selected: selectedRow(ui, plan) }, room.width, room.height, glyphs),
+  });
+}
+
+/** The wheel scrolls the pane under the pointer; a click selects the task or the pane. */
+function input(ui: PlanUi, context: Context, event: Input, { width, height }: Size): Effect<PlanUi> | null {
+  const plan = shownPlan(context);
+  if (plan === null || (event.is !== 'wheel' && event.is !== 'click')) return null;
+  const layout = planLayout(width, height, plan.tasks.length, ui.pane);
+  const pane = paneAt(layout, event.x, event.y);
+  if (pane === null) return null;
+  const next = tracked(ui, context.state);
+  if (pane === 'list') return { ui: inList(next, plan, layout, event) };
+  if (event.is === 'click') return { ui: { ...next, pane: 'inspector' } };
+  return { ui: { ...next, scroll: scrolled(next, plan, context, layout, event.by) } };
+}
+
+function inList(
+  ui: PlanUi,
+  plan: SoundPlan,
+  layout: PlanLayout,
+  event: Extract<Input, { readonly is: 'wheel' | 'click' }>,
+): PlanUi {
+  const row = selectedRow(ui, plan);
+  if (event.is === 'wheel') return select(ui, plan, row + event.by);
+  const room = inside(0, layout.list?.height ?? 0, 0).height;
+  const top = windowTop(row, plan.tasks.length, Math.max(1, Math.floor(room / layout.rows)));
+  return { ...select(ui, plan, top + Math.floor((event.y - 1) / layout.rows)), pane: 'list' };
+}
+
+function paneAt(layout: PlanLayout, x: number, y: number): 'list' | 'inspector' | null {
+  const { list, inspector, columns } = layout;
+  if (list !== null && y < list.height && (!columns || x < list.width)) return 'list';
+  const top = list !== null && !columns ? list.height : 0;
+  return inspector !== null && y >= top && y < top + inspector.height ? 'inspector' : null;
+}
+
+function scrolled(ui: PlanUi, plan: SoundPlan, { state, glyphs }: Context, layout: PlanLayout, by: number): number {
+  const task = selectedTask(ui, plan);
+  if (task === null || layout.inspector === null) return 0;
+  const room = inside(layout.inspector.width, layout.inspector.height);
+  const editable = state.phase === 'approving';
+  const lines = inspectorLines({ plan, task, before: proposedTask(ui, state, task.id), editable }, room.width, glyphs);
+  return Math.max(0, Math.min(ui.scroll + by * 3, lines.length - room.height));
+}

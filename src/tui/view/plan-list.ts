@@ -1,0 +1,137 @@
+/** The tasks of a plan as a list with its graph: one or two rows each. Scrolled around the selected one. */
+import type { AgentStatus } from '../../domain/agent.ts';
+import type { TaskId } from '../../domain/ids.ts';
+import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
+import { modelName } from '../agents.ts';
+import { formatCost, formatTokens } from '../format.ts';
+import type { Glyphs } from '../glyphs.ts';
+import { fit, fitText, lineWidth, restyle, span, spread } from '../text/clip.ts';
+import type { Line, Span, Style } from '../text/line.ts';
+import { STATUS_INK } from './header.ts';
+import type { LaneRow, Lanes } from './lanes.ts';
+import { lanesOf, MOST_LANES, nodeLine, restLine } from './lanes.ts';
+import { windowTop } from './schedule.ts';
+
+export interface PlanList {
+  readonly plan: SoundPlan;
+  readonly selected: number;
+  /** Rows a task takes. */
+  readonly rows: 1 | 2;
+  readonly focused: boolean;
+  /** What a person did to a task since it was proposed. */
+  changeOf(task: PlanTask): 'edited' | 'added' | null;
+  /** Where the task's agent stands; null while nothing runs. */
+  statusOf(task: PlanTask): AgentStatus | null;
+}
+
+/** Exactly `width` columns a line, at most `height` lines. */
+export function planList(list: PlanList, width: number, height: number, glyphs: Glyphs): readonly Line[] {
+  const { tasks } = list.plan;
+  const lanes = lanesOf(tasks);
+  const most = Math.max(1, Math.min(MOST_LANES, Math.floor(width / 8)));
+  const visible = Math.max(1, Math.floor(height / list.rows));
+  const top = windowTop(list.selected, tasks.length, visible);
+  const marks = marksOf(list);
+  const shape: Shape = { lanes, most, digits: String(tasks.length).length, marks, glyphs, width };
+  // One more than fits whole: half a task at the end says that the list goes on.
+  const lines = tasks
+    .slice(top, top + visible + 1)
+    .flatMap((task, row) => taskLines(list, task, top + row, shape))
+    .slice(0, Math.max(0, height));
+  return lines.map((line) => fit(line, width, {}, glyphs.ellipsis));
+}
+
+interface Shape {
+  readonly lanes: Lanes;
+  readonly most: number;
+  readonly digits: number;
+  readonly marks: ReadonlyMap<TaskId, 'needs' | 'unlocks'>;
+  readonly glyphs: Glyphs;
+  readonly width: number;
+}
+
+function marksOf({ plan, selected }: PlanList): ReadonlyMap<TaskId, 'needs' | 'unlocks'> {
+  const chosen = plan.tasks[selected];
+  if (chosen === undefined) return new Map();
+  const needs = chosen.dependsOn.map((id) => [id, 'needs'] as const);
+  const unlocks = plan.tasks.filter(({ dependsOn }) => dependsOn.includes(chosen.id));
+  return new Map([...needs, ...unlocks.map(({ id }) => [id, 'unlocks'] as const)]);
+}
+
+function taskLines(list: PlanList, task: PlanTask, index: number, shape: Shape): readonly Line[] {
+  const row = shape.lanes.rows[index];
+  if (row === undefined) return [];
+  const selected = index === list.selected;
+  const paint = (line: Line): Line => {
+    if (!selected) return [span(' '), ...line];
+    const bar = span(shape.glyphs.selected, { fg: list.focused ? 'focus' : 'muted' });
+    return restyle([bar, ...fit(line, Math.max(0, shape.width - 1))], { bg: 'selection' });
+  };
+  const front = gutter(list, task, index, row, shape);
+  const room = Math.max(0, shape.width - 1 - lineWidth(front));
+  if (list.rows === 1) return [paint([...front, ...oneRow(list, task, room, shape)])];
+  const lanes = restLine(row, shape.lanes.count, shape.most, shape.glyphs);
+  const behind = span(' '.repeat(Math.max(0, lineWidth(front) - lineWidth(lanes))));
+  const text: Style = selected ? { fg: 'fg' } : { fg: 'muted' };
+  return [
+    paint([...front, ...spread([...name(list, task, shape), span(' ')], numbers(task, room, 21, shape), room)]),
+    paint([...lanes, behind, span(firstLine(task), text)]),
+  ];
+}
+
+/** Lanes, mark and number. */
+function gutter(list: PlanList, task: PlanTask, index: number, row: LaneRow, shape: Shape): Line {
+  const { glyphs } = shape;
+  const mark = shape.marks.get(task.id);
+  const sign = span(glyphs.node, { fg: row.ink });
+  const status = list.statusOf(task);
+  const standing: Span = status === null ? sign : span(glyphs.status[status], { fg: STATUS_INK[status], bold: true });
+  return [
+    ...nodeLine(row, shape.lanes.count, shape.most, glyphs, standing),
+    span('  '),
+    mark === undefined ? span(' ') : span(glyphs[mark], { fg: mark === 'needs' ? 'warn' : 'focus' }),
+    span(` ${fitText(String(index + 1), shape.digits, 'right')} `, { fg: index === list.selected ? 'fg' : 'faint' }),
+  ];
+}
+
+function name(list: PlanList, task: PlanTask, { glyphs }: Shape): Line {
+  const change = list.changeOf(task);
+  return [
+    span(task.role, { fg: `role:${task.role}`, bold: true }),
+    ...(change === null ? [] : [span(`  ${glyphs.edited} ${change}`, { fg: 'warn' })]),
+  ];
+}
+
+/** Number of columns that a role's name takes in a list of one row each. */
+const ROLE = 12;
+
+function oneRow(list: PlanList, task: PlanTask, room: number, shape: Shape): Line {
+  const end = numbers(task, room, 14, shape);
+  const change = list.changeOf(task) === null ? [] : [span(`${shape.glyphs.edited} `, { fg: 'warn' })];
+  const role = span(fitText(task.role, Math.min(ROLE, Math.max(1, room >> 1))), {
+    fg: `role:${task.role}`,
+    bold: true,
+  });
+  return spread([role, ...change, span(firstLine(task), { fg: 'muted' })], end, room, {}, shape.glyphs.ellipsis);
+}
+
+/** Model, tokens and cost, as far as there is room for them. */
+function numbers(task: PlanTask, room: number, model: number, { glyphs }: Shape): Line {
+  const tokens = span(fitText(formatTokens(task.estimatedTokens), 6, 'right'), { fg: 'muted' });
+  if (room < 32) return [];
+  if (room < 44) return [tokens];
+  const cost = span(fitText(formatCost(task.estimatedCost), 9, 'right'), { fg: 'fg' });
+  if (room < 56) return [tokens, cost];
+  return [modelSpan(task, model, glyphs), tokens, cost];
+}
+
+/** `haiku-4.5`; `haiku-4.5 → offline` where another is used and there is room, else `→ offline`. */
+function modelSpan(task: PlanTask, width: number, glyphs: Glyphs): Span {
+  const { asked, used, because } = task.model;
+  if (because === null) return span(fitText(modelName(asked), width), { fg: 'muted' });
+  const whole = `${modelName(asked)} ${glyphs.arrow} ${modelName(used)}`;
+  const short = `${glyphs.arrow} ${modelName(used)}`;
+  return span(fitText(whole.length < width ? whole : short, width), { fg: 'warn' });
+}
+
+const firstLine = (task: PlanTask): string => task.description.split('\n')[0] ?? '';
