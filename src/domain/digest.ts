@@ -5,6 +5,9 @@ import type { SoundPlan } from './plan.ts';
 /** SHA-256 in hex over the plan's JSON with sorted keys. Equal plans, equal digests, however they were put together. */
 export const planDigest = (plan: SoundPlan): string => createHash('sha256').update(canonical(plan)).digest('hex');
 
+/** SHA-256 in hex over the canonical JSON of any plain value. */
+export const jsonDigest = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');
+
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((each: unknown) => canonical(each)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

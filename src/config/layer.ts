@@ -1,0 +1,158 @@
+/**
+ * One file of settings, read and judged by itself: syntax, types, keys that this layer may not set. What several layers say
+ * together is merge.ts's.
+ */
+import type { z } from 'zod';
+import type { Layer as LayerName, Reason } from '../domain/reason.ts';
+import { type Result, fail, ok } from '../domain/result.ts';
+import { builtIn } from '../policy/rules.ts';
+import { type ConfigFault, faultText } from './fault.ts';
+import { nameOf, shown, valueAt, wordsFor } from './issues.ts';
+import { ruleOf } from './keys.ts';
+import { knownKeys } from './known-keys.ts';
+import { nearest, suggestion } from './nearest.ts';
+import { Settings, configSchemaJson } from './schema.ts';
+import { type Tree, readTree } from './tree.ts';
+import { type Path, leavesOf, placeOf, plainOf, respelled, without } from './tree-walk.ts';
+
+export interface Layer {
+  readonly name: LayerName;
+  /** The file as people would name it; null for the command line. */
+  readonly file: string | null;
+  readonly settings: Settings;
+  /** Where a key is written, as a reason with the rule in words. */
+  reason(path: Path): Reason;
+  /** A fault at a key of this layer. */
+  fault(path: Path, problem: string, remedy: string): ConfigFault;
+}
+
+export interface ReadLayer {
+  readonly layer: Layer;
+  /** Warnings: keys that have no effect. */
+  readonly notes: readonly string[];
+}
+
+/** Reads the text of a layer's file. All faults of the file are told at once. */
+export function readLayer(name: LayerName, file: string, text: string): Result<ReadLayer, readonly ConfigFault[]> {
+  const tree = readTree(text, file);
+  if (!tree.ok) return fail([tree.fault]);
+  const checked = checkedSettings(name, file, respelled(tree.value));
+  if (!checked.ok) return checked;
+  const faults = leavesOf(checked.value.tree).flatMap((path) => forbidden(name, file, checked.value.tree, path));
+  if (faults.length > 0) return fail(faults);
+  const own = name === 'project' ? withoutPreferences(file, checked.value) : checked.value;
+  return ok({ layer: layerOf(name, file, own.tree, own.settings), notes: own.notes });
+}
+
+/** A layer made of settings that stand in no file: the flags. `words` names the flag of a path. */
+export function typedLayer(settings: Settings, words: (path: Path) => string): Layer {
+  return {
+    name: 'command line',
+    file: null,
+    settings,
+    reason: (path) => ({ rule: words(path), layer: 'command line', file: null, line: null }),
+    fault: (path, problem, remedy) => ({ file: words(path), line: null, column: null, problem, remedy }),
+  };
+}
+
+function layerOf(name: LayerName, file: string, tree: Tree, settings: Settings): Layer {
+  return {
+    name,
+    file,
+    settings,
+    reason: (path) => {
+      const list = path.filter((part) => typeof part === 'string');
+      const rule = `${list.join('.')}: ${words(valueAt(settings, list))}`;
+      return name === 'default' ? builtIn(rule) : { rule, layer: name, file, line: placeOf(tree, path).line };
+    },
+    fault: (path, problem, remedy) => ({ file, ...placeOf(tree, path), problem, remedy }),
+  };
+}
+
+/** A value as YAML would have it on one line: `[haiku-4.5, o3]`. */
+export function words(value: unknown): string {
+  if (Array.isArray(value)) return cut(`[${value.map((each) => words(each)).join(', ')}]`);
+  if (typeof value === 'object' && value !== null) {
+    return cut(
+      `{${Object.entries(value)
+        .map(([key, each]) => `${key}: ${words(each)}`)
+        .join(', ')}}`,
+    );
+  }
+  return typeof value === 'string' ? value : shown(value);
+}
+const cut = (text: string): string => (text.length > 100 ? `${text.slice(0, 99)}…` : text);
+
+interface Checked {
+  readonly tree: Tree;
+  readonly settings: Settings;
+  readonly notes: readonly string[];
+}
+
+function checkedSettings(name: LayerName, file: string, tree: Tree): Result<Checked, readonly ConfigFault[]> {
+  const first = Settings.safeParse(plainOf(tree));
+  if (first.success) return ok({ tree, settings: first.data, notes: [] });
+  const found = first.error.issues.flatMap((issue) => findings(name, file, tree, issue));
+  const faults = found.filter(({ grave }) => grave).map(({ fault }) => fault);
+  if (faults.length > 0) return fail(faults);
+  const rest = found.reduce((soFar, { path }) => without(soFar, path), tree);
+  const again = Settings.safeParse(plainOf(rest));
+  if (!again.success) return fail(found.map(({ fault }) => fault));
+  return ok({ tree: rest, settings: again.data, notes: found.map(({ fault }) => faultText(fault)) });
+}
+
+interface Finding {
+  readonly fault: ConfigFault;
+  /** The key, for unknown ones that are only ignored. */
+  readonly path: readonly string[];
+  readonly grave: boolean;
+}
+
+function findings(name: LayerName, file: string, tree: Tree, issue: z.core.$ZodIssue): readonly Finding[] {
+  const path = issue.path.filter((part) => typeof part !== 'symbol');
+  if (issue.code !== 'unrecognized_keys') {
+    const fault = { file, ...placeOf(tree, path), ...wordsFor(issue, valueAt(plainOf(tree), path)) };
+    return [{ fault, path: [], grave: true }];
+  }
+  const known = knownKeys(configSchemaJson(), path);
+  return issue.keys.map((key) => {
+    const whole = [...path.map(String), key];
+    const fault = {
+      file,
+      ...placeOf(tree, whole),
+      problem: `unknown key ${nameOf(whole)}`,
+      remedy: suggestion(key, known),
+    };
+    return { fault, path: whole, grave: isGrave(name, whole, known) };
+  });
+}
+
+const STRICT = ['enforcement', 'budgets', 'sandbox'];
+
+/** In a user's file an unknown key is only ignored, unless it restricts, or was probably meant to. */
+function isGrave(name: LayerName, [section = '', ...rest]: readonly string[], known: readonly string[]): boolean {
+  if (name !== 'user') return true;
+  return STRICT.includes(section) || (rest.length === 0 && STRICT.includes(nearest(section, known) ?? ''));
+}
+
+/** Keys that this layer may not set at all. */
+function forbidden(name: LayerName, file: string, tree: Tree, path: readonly string[]): readonly ConfigFault[] {
+  const { kind } = ruleOf(path);
+  const at = placeOf(tree, path);
+  if (kind === 'managed only' && name !== 'managed') {
+    return [{ file, ...at, problem: `${nameOf(path)} is for the managed policy only`, remedy: 'take it out' }];
+  }
+  if (kind !== 'grant' || name !== 'project') return [];
+  const problem = `${nameOf(path)} can't be set by a project`;
+  return [{ file, ...at, problem, remedy: 'move it to your own config.yml (`mimir config show` names it)' }];
+}
+
+/** Before trust a project may only restrict. */
+function withoutPreferences(file: string, checked: Checked): Checked {
+  const preferences = leavesOf(checked.tree).filter((path) => ruleOf(path).kind === 'preference');
+  if (preferences.length === 0) return checked;
+  const tree = preferences.reduce(without, checked.tree);
+  const settings = Settings.parse(plainOf(tree));
+  const note = `${file}: ignored, since this project is not trusted: ${preferences.map(nameOf).join(', ')}`;
+  return { tree, settings, notes: [...checked.notes, note] };
+}

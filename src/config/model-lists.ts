@@ -1,0 +1,111 @@
+/**
+ * Model names in the configuration -> canonical ids (SECURITY 2.5). A name that nobody knows is a fault, since a typo must
+ * neither widen nor empty a list; a list that leaves nothing is one too.
+ */
+import { ModelId } from '../domain/ids.ts';
+import type { ModelOption } from '../domain/plan.ts';
+import { ALIASES } from '../policy/aliases.ts';
+import { entryMatches, foldName, resolveModel } from '../policy/models.ts';
+import type { ModelEntry } from '../policy/rules.ts';
+import type { ConfigFault } from './fault.ts';
+import type { Layer } from './layer.ts';
+import { suggestion } from './nearest.ts';
+import type { Settings } from './schema.ts';
+
+export type NamedModel = Pick<ModelOption, 'id' | 'aliases'>;
+
+export interface ModelLists {
+  readonly allowed: readonly (readonly ModelEntry[])[];
+  readonly denied: readonly ModelEntry[];
+  readonly faults: readonly ConfigFault[];
+}
+
+/** The models that a person's own providers name: `local/qwen3-coder`, also as `qwen3-coder` where that is free. */
+export function ownModels(providers: Settings['providers']): readonly NamedModel[] {
+  return Object.entries(providers ?? {}).flatMap(([provider, { models = [] }]) =>
+    models.flatMap((name) => {
+      const id = ModelId.safeParse(`${provider}/${name}`);
+      if (!id.success) return [];
+      return [{ id: id.data, aliases: resolveModel(name, []) === null ? [name] : [] }];
+    }),
+  );
+}
+
+/** Lists of all layers, in their order. */
+export function modelLists(layers: readonly Layer[], own: readonly NamedModel[]): ModelLists {
+  const faults: ConfigFault[] = [];
+  const entriesOf = (layer: Layer, key: 'allowedModels' | 'deniedModels'): readonly ModelEntry[] =>
+    (layer.settings.enforcement?.[key] ?? []).flatMap((written, index) => {
+      const path = ['enforcement', key, index];
+      const pattern = patternOf(written, own);
+      if (pattern !== null) return [{ written, pattern, from: layer.reason(path) }];
+      faults.push(
+        layer.fault(path, `${key} names "${written}", which is not a known model`, suggestion(written, names(own))),
+      );
+      return [];
+    });
+  const naming = layers.filter(({ settings }) => settings.enforcement?.allowedModels !== undefined);
+  const allowed = naming.map((layer) => entriesOf(layer, 'allowedModels'));
+  const denied = layers.flatMap((layer) => entriesOf(layer, 'deniedModels'));
+  const empty = faults.length > 0 ? [] : nothingLeft(naming, allowed, denied, own);
+  return { allowed, denied, faults: [...faults, ...empty] };
+}
+
+/** Faults for names of models outside of lists: defaults of roles. */
+export function modelNameFaults(layer: Layer, own: readonly NamedModel[]): readonly ConfigFault[] {
+  const roles = Object.entries(layer.settings.agentOrchestration?.roles ?? {});
+  return roles.flatMap(([role, { defaultModel, fallbackModels = [] }]) => {
+    const path = ['agentOrchestration', 'roles', role];
+    const written = [
+      ...(defaultModel === undefined ? [] : [{ name: defaultModel, at: [...path, 'defaultModel'] }]),
+      ...fallbackModels.map((name, index) => ({ name, at: [...path, 'fallbackModels', index] })),
+    ];
+    return written
+      .filter(({ name }) => resolveModel(name, own) === null)
+      .map(({ name, at }) => layer.fault(at, `"${name}" is not a known model`, suggestion(name, names(own))));
+  });
+}
+
+const names = (own: readonly NamedModel[]): readonly string[] => [
+  ...ALIASES.keys(),
+  ...own.flatMap(({ id, aliases }) => (aliases.length > 0 ? aliases : [id])),
+];
+
+const knownIds = (own: readonly NamedModel[]): readonly string[] => [...ALIASES.values(), ...own.map(({ id }) => id)];
+
+/** A canonical id, or a family as written when a known model belongs to it; null for what nobody knows. */
+function patternOf(written: string, own: readonly NamedModel[]): string | null {
+  const folded = foldName(written);
+  if (!folded.endsWith('@*')) return resolveModel(written, own);
+  return knownIds(own).some((id) => entryMatches({ pattern: folded }, id)) ? folded : null;
+}
+
+/** An empty list, or lists that have nothing in common, is refused at the start: never a built-in default. */
+function nothingLeft(
+  naming: readonly Layer[],
+  allowed: ModelLists['allowed'],
+  denied: readonly ModelEntry[],
+  own: readonly NamedModel[],
+): readonly ConfigFault[] {
+  const path = ['enforcement', 'allowedModels'];
+  const empty = naming.filter((_, index) => allowed[index]?.length === 0);
+  if (empty.length > 0) {
+    return empty.map((layer) =>
+      layer.fault(path, 'allowedModels is empty, so no model may be used', 'name at least one, or take the key out'),
+    );
+  }
+  const left = knownIds(own).filter(
+    (id) =>
+      allowed.every((list) => list.some((entry) => entryMatches(entry, id))) &&
+      !denied.some((entry) => entryMatches(entry, id)),
+  );
+  const [last] = naming.slice(-1);
+  if (left.length > 0 || last === undefined) return [];
+  const others = [...allowed.slice(0, -1).flatMap((list) => list.slice(0, 1)), ...denied.slice(0, 1)];
+  const against = others
+    .map(({ from }) => `${from.rule} in ${from.file ?? from.layer}:${from.line ?? ''}`)
+    .join(' and ');
+  return [
+    last.fault(path, `allowedModels leaves no model together with ${against}`, 'let the lists have a model in common'),
+  ];
+}

@@ -1,0 +1,41 @@
+/** Where the user's configuration and Mimir's state live, by the XDG rules; and how a path is shown to people. */
+import path from 'node:path';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Places {
+  /** The home directory, as a real path where it exists. */
+  readonly home: string;
+  /** `$XDG_CONFIG_HOME/mimir`. */
+  readonly config: string;
+  /** `$XDG_STATE_HOME/mimir`: databases, audit, locks, trust. */
+  readonly state: string;
+  /** `$XDG_RUNTIME_DIR/mimir` for sockets; below the state where there is none. */
+  readonly runtime: string;
+}
+
+/** The directories for this environment; none of them is made here. `fallbackHome` is for an empty HOME. */
+export function placesOf(env: Environment, fallbackHome: string): Places {
+  const home = absolute(env['HOME']) ?? fallbackHome;
+  const state = path.join(absolute(env['XDG_STATE_HOME']) ?? path.join(home, '.local', 'state'), 'mimir');
+  const runtime = absolute(env['XDG_RUNTIME_DIR']);
+  return {
+    home,
+    config: path.join(absolute(env['XDG_CONFIG_HOME']) ?? path.join(home, '.config'), 'mimir'),
+    state,
+    runtime: runtime === null ? path.join(state, 'run') : path.join(runtime, 'mimir'),
+  };
+}
+
+/** By the XDG rules a relative path counts as not set. */
+const absolute = (value: string | undefined): string | null =>
+  value !== undefined && path.isAbsolute(value) ? path.normalize(value) : null;
+
+/** A path as people would write it: below the project relative, below home with `~`. */
+export function shownPath(
+  file: string,
+  { project, home }: { readonly project: string; readonly home: string },
+): string {
+  if (file.startsWith(project + path.sep)) return file.slice(project.length + 1);
+  return file.startsWith(home + path.sep) ? `~${file.slice(home.length)}` : file;
+}

@@ -1,0 +1,78 @@
+/**
+ * Reads a configuration file that a stranger may have written: regular files only, never a pipe, never more than the cap
+ * plus one byte, UTF-8 or nothing. What stands in it is for others.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { type Result, fail, ok } from '../domain/result.ts';
+import type { ConfigFault } from './fault.ts';
+
+/** 64 KiB: more than any hand-written configuration, little enough to parse at once. */
+export const MAX_BYTES = 64 * 1024;
+
+export interface FileToRead {
+  readonly path: string;
+  /** How people would name it. */
+  readonly shown: string;
+  /** Refuse a symbolic link as the last component: for files of a project. */
+  readonly links: 'follow' | 'refuse';
+  /** `mine`: refuse a file of another user, or one that anybody may write. */
+  readonly owner: 'mine' | 'any';
+}
+
+/** The text of the file; null when there is none. */
+export function readText({ path, shown, links, owner }: FileToRead): Result<string | null, ConfigFault> {
+  const wrong = (problem: string, remedy: string): Result<never, ConfigFault> =>
+    fail({ file: shown, line: null, column: null, problem, remedy });
+  let descriptor: number;
+  try {
+    // Without O_NONBLOCK, opening a pipe would wait for a writer for ever.
+    const nofollow = links === 'refuse' ? constants.O_NOFOLLOW : 0;
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | nofollow);
+  } catch (error) {
+    return opening(codeOf(error), wrong);
+  }
+  try {
+    const status = fstatSync(descriptor);
+    if (!status.isFile()) return wrong('is not a regular file', 'put a plain file there, or remove it');
+    if (owner === 'mine' && !isMine(status)) {
+      return wrong('belongs to another user, or anybody may write it', 'take it over and run chmod go-w on it');
+    }
+    const bytes = readUpTo(descriptor, MAX_BYTES + 1);
+    if (bytes.length > MAX_BYTES) return wrong('is larger than 64 KiB', 'shorten it');
+    return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    if (error instanceof TypeError) return wrong('is not UTF-8 text', 'save it as UTF-8');
+    return wrong(`can't be read (${codeOf(error)})`, 'check the file');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The code of a file system error, `EACCES` and the like. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error';
+
+/** Files of root are as good as one's own. */
+const isMine = ({ uid, mode }: { readonly uid: number; readonly mode: number }): boolean =>
+  (uid === process.geteuid?.() || uid === 0) && (mode & 0o002) === 0;
+
+type Wrong = (problem: string, remedy: string) => Result<never, ConfigFault>;
+
+function opening(code: string, wrong: Wrong): Result<string | null, ConfigFault> {
+  if (code === 'ENOENT') return ok(null);
+  if (code === 'ENOTDIR') return wrong('is below a file where a directory is expected', 'move that file away');
+  if (code === 'ELOOP') return wrong('is a symbolic link', 'put the file itself there');
+  if (code === 'EACCES') return wrong("can't be read: no permission", 'make it readable for you');
+  return wrong(`can't be read (${code})`, 'check the file');
+}
+
+function readUpTo(descriptor: number, limit: number): Buffer {
+  const bytes = Buffer.alloc(limit);
+  let length = 0;
+  while (length < limit) {
+    const read = readSync(descriptor, bytes, length, limit - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  return bytes.subarray(0, length);
+}

@@ -1,0 +1,145 @@
+/**
+ * One role file -> a role: Markdown with front matter, or JSON (CONTRACT T031 to T035). A role is data: a name, words and a
+ * set of tools; unknown tools are dropped and told. Where files are looked for, and who may replace whom, is roles.ts's.
+ */
+import { z } from 'zod';
+import { RoleName } from '../domain/ids.ts';
+import type { Role } from '../domain/role.ts';
+import { type Result, fail, ok } from '../domain/result.ts';
+import { type ConfigFault, faultText } from './fault.ts';
+import { valueAt, wordsFor } from './issues.ts';
+import { suggestion } from './nearest.ts';
+import { TOOL_NAMES, capabilitiesOf, isToolName } from './tool-names.ts';
+import { type Tree, readTree } from './tree.ts';
+import { placeOf, plainOf } from './tree-walk.ts';
+
+const ToolNames = z.union([z.array(z.string().max(100)).max(50), z.string().max(1000)]);
+
+/** Not strict: files of other programs have keys of their own, which are told and left alone. */
+const Front = z.object({
+  name: z.string().max(100).optional(),
+  description: z.string().trim().min(1).max(1000),
+  tools: ToolNames.optional(),
+  models: z.array(z.string().min(1).max(200)).max(20).default([]),
+  iterations: z.int().min(1).max(200).default(20),
+  minTokens: z.int().min(0).max(1e9).default(120_000),
+  writes: z.boolean().default(false),
+  planned: z.boolean().default(true),
+  prompt: z.string().max(60_000).optional(),
+});
+const FRONT_KEYS = Object.keys(Front.shape);
+
+export interface RoleText {
+  /** As people would name it. */
+  readonly file: string;
+  /** The file's name without its extension. */
+  readonly stem: string;
+  readonly kind: 'md' | 'json';
+  readonly text: string;
+  /** Where the role says it came from: `built-in`, or the file. */
+  readonly source: string;
+}
+
+export interface ReadRole {
+  /** `models` is empty when the file names none. */
+  readonly role: Role;
+  readonly notes: readonly string[];
+}
+
+/** The role that a file describes, or what is wrong with it. */
+export function readRole(given: RoleText): Result<ReadRole, readonly ConfigFault[]> {
+  const parts = given.kind === 'json' ? { front: given.text, body: '' } : frontMatter(given.text);
+  if (parts === null) return fail([faultAt(given, 'has no front matter', 'begin with "---", the keys, and "---"')]);
+  const tree = readTree(parts.front, given.file);
+  if (!tree.ok) return fail([tree.fault]);
+  const plain = plainOf(tree.value);
+  const front = Front.safeParse(plain);
+  if (!front.success) {
+    return fail(
+      front.error.issues.map((issue) => {
+        const path = issue.path.filter((part) => typeof part !== 'symbol');
+        return { file: given.file, ...placeOf(tree.value, path), ...wordsFor(issue, valueAt(plain, path)) };
+      }),
+    );
+  }
+  return roleOf(given, front.data, parts.body, tree.value);
+}
+
+function roleOf(
+  given: RoleText,
+  front: z.infer<typeof Front>,
+  body: string,
+  tree: Tree,
+): Result<ReadRole, readonly ConfigFault[]> {
+  const name = RoleName.safeParse(front.name ?? given.stem);
+  if (!name.success) {
+    const problem = `"${front.name ?? given.stem}" can't be the name of a role`;
+    return fail([
+      {
+        ...faultAt(given, problem, 'use up to 40 letters, digits, "_" or "-", a letter first'),
+        ...placeOf(tree, ['name']),
+      },
+    ]);
+  }
+  const prompt = (front.prompt ?? body).trim();
+  if (prompt === '')
+    return fail([faultAt(given, 'has no prompt', 'write below the front matter what the role is to do')]);
+  const listed = toolsOf(front.tools);
+  const tools = listed.filter(isToolName);
+  const standing = { writes: front.writes, root: name.data === 'main' };
+  const role: Role = {
+    name: name.data,
+    description: front.description,
+    prompt,
+    tools: front.tools === undefined ? ['file_search'] : tools,
+    capabilities: front.tools === undefined ? ['read'] : capabilitiesOf(tools, standing),
+    models: front.models,
+    iterations: front.iterations,
+    minTokens: front.minTokens,
+    planned: front.planned,
+    source: given.source,
+  };
+  return ok({ role, notes: notesOf(given, front, listed, tree) });
+}
+
+/** `Read, Grep` in one text is how some other programs write it. */
+const toolsOf = (written: string | readonly string[] | undefined): readonly string[] =>
+  (typeof written === 'string' ? written.split(',') : (written ?? []))
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+
+function notesOf(
+  given: RoleText,
+  front: z.infer<typeof Front>,
+  listed: readonly string[],
+  tree: Tree,
+): readonly string[] {
+  const at = (key: string, problem: string, remedy: string): string =>
+    faultText({ file: given.file, ...placeOf(tree, [key]), problem, remedy });
+  const foreign =
+    tree.is === 'map' ? tree.entries.map(({ key }) => key).filter((key) => !FRONT_KEYS.includes(key)) : [];
+  const unknownTools = listed.filter((name) => !isToolName(name));
+  return [
+    ...(front.tools === undefined
+      ? [at('tools', 'names no tools, so this role may only read', 'add "tools:" for more')]
+      : []),
+    ...unknownTools.map((name) => at('tools', `unknown tool "${name}" is left out`, suggestion(name, TOOL_NAMES))),
+    ...foreign.map((key) => at(key, `unknown key ${key} is ignored`, suggestion(key, FRONT_KEYS))),
+  ];
+}
+
+const faultAt = (given: RoleText, problem: string, remedy: string): ConfigFault => ({
+  file: given.file,
+  line: null,
+  column: null,
+  problem,
+  remedy,
+});
+
+/** The lines between the first two `---`, kept on their own line numbers, and the text below them. */
+function frontMatter(text: string): { readonly front: string; readonly body: string } | null {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const end = lines.indexOf('---', 1);
+  if (lines[0] !== '---' || end === -1) return null;
+  return { front: ['', ...lines.slice(1, end)].join('\n'), body: lines.slice(end + 1).join('\n') };
+}

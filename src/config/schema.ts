@@ -1,0 +1,189 @@
+/**
+ * The configuration as people write it (INTERFACE, "Configuration"): names, types and bounds of every key. Strict: what is
+ * not named here is unknown. Nothing is converted, a "2" is no 2. Which layer may say what is keys.ts's to know.
+ */
+import { z } from 'zod';
+import { MODES } from '../domain/mode.ts';
+
+/** `500ms`, `10s`, `10m`, `1h`, `90d`, or whole milliseconds. */
+export const Duration = z
+  .union([z.int().min(0).max(1e10), z.string().regex(/^\d{1,9}(?:ms|s|m|h|d)$/)])
+  .describe('Milliseconds, or a number with ms, s, m, h or d: 10m');
+
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+
+/** Milliseconds of a duration as written, or null for text that is none. */
+export function durationMs(written: string | number): number | null {
+  if (typeof written === 'number') return written;
+  const [, count = '', unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(written) ?? [];
+  const factor = UNITS.get(unit);
+  return factor === undefined ? null : Number(count) * factor;
+}
+
+const name = z.string().min(1).max(200);
+const names = z.array(name).max(500);
+const Limits = z.strictObject({
+  maxCost: z.number().min(0).max(1e6).describe('US dollars; 0 means none may be spent').optional(),
+  maxTokens: z.int().min(0).max(1e12).describe('Input and output together; 0 means none').optional(),
+  maxDuration: Duration.optional(),
+});
+
+const RoleSettings = z.strictObject({
+  enabled: z.boolean().optional(),
+  defaultModel: name.optional(),
+  fallbackModels: names.optional(),
+  tools: names.optional(),
+  iterations: z.int().min(1).max(200).optional(),
+});
+
+const Orchestration = z.strictObject({
+  enabled: z.boolean().describe('false: always one agent').optional(),
+  autoDetect: z.boolean().describe('Let the planner decide whether to split').optional(),
+  promptForApproval: z.boolean().describe('Show the plan and wait for a yes').optional(),
+  promptForModels: z.boolean().describe('Ask for the model of each task').optional(),
+  maxNestingDepth: z.int().min(0).max(8).optional(),
+  maxParallelAgents: z.int().min(1).max(256).optional(),
+  onFailure: z.enum(['ask', 'retry', 'skip', 'stop']).optional(),
+  roles: z.record(name, RoleSettings).optional(),
+});
+
+const Forced = z.strictObject({
+  enabled: z.boolean(),
+  model: name.optional(),
+  trigger: z.enum(['always', 'on-write', 'on-commit', 'manual']).optional(),
+  onFailure: z.enum(['block', 'warn']).optional(),
+});
+
+const Enforcement = z.strictObject({
+  allowedModels: names.optional(),
+  deniedModels: names.optional(),
+  modelFallback: z.enum(['list', 'deny']).optional(),
+  allowedEndpoints: names.describe('Hosts that models may be called on; absent: any').optional(),
+  allowedSubAgents: names.optional(),
+  forcedSubAgents: z.record(name, Forced).optional(),
+});
+
+const Price = z.strictObject({
+  input: z.number().min(0).max(1e6),
+  output: z.number().min(0).max(1e6),
+  cacheRead: z.number().min(0).max(1e6).optional(),
+  cacheWrite: z.number().min(0).max(1e6).optional(),
+});
+
+const ProviderSettings = z.strictObject({
+  kind: z.enum(['anthropic', 'openai', 'openai-compatible']),
+  apiKeyEnv: z
+    .string()
+    .regex(/^[A-Z_][A-Z0-9_]{0,99}$/)
+    .optional(),
+  baseUrl: z
+    .string()
+    .regex(/^https?:\/\/\S{1,500}$/)
+    .optional(),
+  models: names.optional(),
+  prices: z.record(name, Price).describe('US dollars per million tokens').optional(),
+});
+
+const Sandbox = z.strictObject({
+  required: z.boolean().describe('No shell at all without a sandbox').optional(),
+  network: z.strictObject({ allowedDomains: names.optional() }).optional(),
+  fs: z
+    .strictObject({ denyRead: names.optional(), denyWrite: names.optional(), allowWrite: names.optional() })
+    .optional(),
+});
+
+const ChildAgents = z.strictObject({
+  mode: z.enum(['auto', 'manual', 'supervised']).optional(),
+  orphans: z.enum(['adopt', 'kill', 'keep']).optional(),
+  messages: z.enum(['run', 'family']).optional(),
+  command: z.string().max(500).optional(),
+  args: names.optional(),
+  defaultModel: name.optional(),
+  autoComplete: z
+    .strictObject({
+      enabled: z.boolean().optional(),
+      idleTimeout: z
+        .union([Duration, z.number().min(0)])
+        .describe('Seconds, or a duration')
+        .optional(),
+      detectCompletionPhrases: z.boolean().optional(),
+      completionPatterns: names.optional(),
+    })
+    .optional(),
+  cleanup: z
+    .strictObject({
+      autoKillOnComplete: z.boolean().optional(),
+      autoArchiveTranscript: z.boolean().optional(),
+      archivePath: z.string().max(1000).optional(),
+      closeTmuxSession: z.boolean().optional(),
+    })
+    .optional(),
+  notifications: z
+    .strictObject({
+      notifyParentOnComplete: z.boolean().optional(),
+      notifyParentOnError: z.boolean().optional(),
+      notifyParentOnIdle: z.boolean().optional(),
+    })
+    .optional(),
+  progress: z
+    .strictObject({
+      enableTokenTracking: z.boolean().optional(),
+      enableToolTracking: z.boolean().optional(),
+      snapshotInterval: z.union([Duration, z.number().min(0)]).optional(),
+    })
+    .optional(),
+  workingDir: z.enum(['inherit', 'specify']).optional(),
+  inheritEnvironment: names.optional(),
+  naming: z.strictObject({ pattern: name.optional(), fallback: name.optional() }).optional(),
+});
+
+const Interface = z.strictObject({
+  theme: name.optional(),
+  ascii: z.boolean().optional(),
+  mouse: z.boolean().optional(),
+  reducedMotion: z.boolean().optional(),
+});
+
+export const Settings = z.strictObject({
+  agentOrchestration: Orchestration.optional(),
+  enforcement: Enforcement.optional(),
+  budgets: z
+    .strictObject({ run: Limits.optional(), agent: Limits.optional(), role: z.record(name, Limits).optional() })
+    .optional(),
+  limits: z
+    .strictObject({
+      maxTasksPerPlan: z.int().min(1).max(500).optional(),
+      maxAgentsPerRun: z.int().min(1).max(1000).optional(),
+    })
+    .optional(),
+  mode: z.strictObject({ default: z.enum(MODES).optional(), max: z.enum(MODES).optional() }).optional(),
+  commands: z.strictObject({ allow: names.optional(), ask: names.optional(), deny: names.optional() }).optional(),
+  sandbox: Sandbox.optional(),
+  env: z.strictObject({ passthrough: names.optional() }).optional(),
+  childAgents: ChildAgents.optional(),
+  providers: z.record(z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/), ProviderSettings).optional(),
+  trust: names.optional(),
+  ui: Interface.optional(),
+  keys: z.record(name, z.string().max(40)).optional(),
+  notifications: z
+    .strictObject({
+      bell: z.boolean().optional(),
+      desktop: z.union([z.boolean(), z.literal('auto')]).optional(),
+      webhook: z.string().max(500).nullable().optional(),
+      telegram: z.string().max(500).nullable().optional(),
+    })
+    .optional(),
+  audit: z.strictObject({ checkpointEvery: z.int().min(1).max(1e6).optional() }).optional(),
+  retention: z.strictObject({ sessions: Duration.optional() }).optional(),
+  minVersion: z.string().max(20).optional(),
+});
+export type Settings = z.infer<typeof Settings>;
+
+/** The JSON schema that `mimir config schema` prints, for editors. */
+export const configSchemaJson = (): object => z.toJSONSchema(Settings, { io: 'input' });

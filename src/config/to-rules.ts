@@ -1,0 +1,162 @@
+/** Merged settings -> the rules in force, with the place of each. What they mean for an action is policy's to say. */
+import { type Budget, withoutAbsent } from '../domain/budget.ts';
+import { jsonDigest } from '../domain/digest.ts';
+import { type Mode, MODES, isLooser } from '../domain/mode.ts';
+import type { CommandRule, CommandRules, ModelEntry, Rule, Rules } from '../policy/rules.ts';
+import type { Layer } from './layer.ts';
+import { type Effective, type Holding, type Said, amount, binding, settle } from './merge.ts';
+
+type Values = ReadonlyMap<string, Effective>;
+
+export interface RuleLists {
+  readonly allowed: readonly (readonly ModelEntry[])[];
+  readonly denied: readonly ModelEntry[];
+}
+
+/** `layers` in order. Every key that a rule needs is in the package's own defaults; a missing one is a bug and thrown. */
+export function toRules(layers: readonly Layer[], values: Values, models: RuleLists): Rules {
+  const rules: Omit<Rules, 'policyHash'> = {
+    enabled: truth(values, 'agentOrchestration.enabled'),
+    autoDetect: truth(values, 'agentOrchestration.autoDetect'),
+    promptForApproval: truth(values, 'agentOrchestration.promptForApproval'),
+    promptForModels: truth(values, 'agentOrchestration.promptForModels'),
+    maxNestingDepth: number(values, 'agentOrchestration.maxNestingDepth'),
+    maxParallelAgents: number(values, 'agentOrchestration.maxParallelAgents'),
+    onFailure: word(values, 'agentOrchestration.onFailure', ['ask', 'retry', 'skip', 'stop'] as const),
+    allowedModels: models.allowed,
+    deniedModels: models.denied,
+    modelFallback: word(values, 'enforcement.modelFallback', ['list', 'deny'] as const),
+    allowedSubAgents: lists(values, 'enforcement.allowedSubAgents'),
+    disabledRoles: disabledRoles(values),
+    runBudget: budgetAt(values, 'budgets.run'),
+    agentBudget: budgetAt(values, 'budgets.agent'),
+    roleBudgets: roleBudgets(layers, values),
+    costLimitSet: costLimitSet(layers),
+    maxTasksPerPlan: number(values, 'limits.maxTasksPerPlan'),
+    maxAgentsPerRun: number(values, 'limits.maxAgentsPerRun'),
+    mode: modeInForce(values),
+    maxMode: word(values, 'mode.max', MODES),
+    ...commandRules(layers),
+    ...(values.has('sandbox.required') ? { sandboxRequired: truth(values, 'sandbox.required') } : {}),
+    ...(values.has('enforcement.allowedEndpoints')
+      ? { allowedEndpoints: lists(values, 'enforcement.allowedEndpoints') }
+      : {}),
+  };
+  return { ...rules, policyHash: jsonDigest(rules) };
+}
+
+function at(values: Values, name: string): Effective {
+  const found = values.get(name);
+  if (found === undefined) throw new Error(`the defaults of the package don't say ${name}`);
+  return found;
+}
+
+function truth(values: Values, name: string): Rule<boolean> {
+  const { value, from } = at(values, name);
+  return { value: value === true, from };
+}
+
+function number(values: Values, name: string): Rule<number> {
+  const { value, from } = at(values, name);
+  return { value: amount(value), from };
+}
+
+function word<const T extends string>(values: Values, name: string, choices: readonly T[]): Rule<T> {
+  const { value, from } = at(values, name);
+  const chosen = choices.find((choice) => choice === value);
+  if (chosen === undefined) throw new Error(`${name} is none of ${choices.join(', ')}`);
+  return { value: chosen, from };
+}
+
+const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+
+/** A list a layer. */
+const lists = (values: Values, name: string): readonly Rule<readonly string[]>[] =>
+  (values.get(name)?.said ?? []).map(({ value, from }) => ({ value: textsOf(value), from }));
+
+function disabledRoles(values: Values): Rules['disabledRoles'] {
+  return [...values].flatMap(([name, { value, from }]) => {
+    const [, role] = /^agentOrchestration\.roles\.([^.]+)\.enabled$/.exec(name) ?? [];
+    return role !== undefined && value === false ? [{ role, from }] : [];
+  });
+}
+
+/** A person's choice, never looser than what is allowed. */
+function modeInForce(values: Values): Mode {
+  const { value } = word(values, 'mode.default', MODES);
+  const { value: max } = word(values, 'mode.max', MODES);
+  return isLooser(value, max) ? max : value;
+}
+
+const LIMITS = ['maxTokens', 'maxCost', 'maxDuration'] as const;
+type Limit = (typeof LIMITS)[number];
+
+function budgetAt(values: Values, scope: string): Rule<Budget> {
+  return asBudget((limit) => values.get(`${scope}.${limit}`), values);
+}
+
+/** The reason of a budget is that of its limit on cost, else of any that somebody set. */
+function asBudget(limitAt: (limit: Limit) => Holding | undefined, values: Values): Rule<Budget> {
+  const found = LIMITS.map((limit) => [limit, limitAt(limit)] as const);
+  const of = (limit: Limit): number | undefined => {
+    const effective = limitAt(limit);
+    return effective === undefined ? undefined : amount(effective.value);
+  };
+  const reasons = found.flatMap(([, effective]) => (effective === undefined ? [] : [effective.from]));
+  const from =
+    limitAt('maxCost')?.from ??
+    reasons.find(({ layer }) => layer !== 'default') ??
+    reasons[0] ??
+    at(values, 'mode.max').from;
+  return {
+    value: withoutAbsent({ maxTokens: of('maxTokens'), maxCost: of('maxCost'), maxDuration: of('maxDuration') }),
+    from,
+  };
+}
+
+/**
+ * In one layer, a role's own limit takes the place of that on agents in general; of several layers the tightest holds. So
+ * a file may give its oracle more than the rest, and never more than another file allows.
+ */
+function roleBudgets(layers: readonly Layer[], values: Values): Rules['roleBudgets'] {
+  const roles = new Set(layers.flatMap(({ settings }) => Object.keys(settings.budgets?.role ?? {})));
+  return [...roles].map((role) => ({
+    role,
+    budget: asBudget((limit) => {
+      const said = layers.flatMap((layer) => wordOn(layer, role, limit));
+      return said.length === 0 ? undefined : settle(binding(said), 'min');
+    }, values),
+  }));
+}
+
+function wordOn(layer: Layer, role: string, limit: Limit): readonly Said[] {
+  const { budgets } = layer.settings;
+  const own = budgets?.role?.[role]?.[limit];
+  const value = own ?? budgets?.agent?.[limit];
+  const path = own === undefined ? ['budgets', 'agent', limit] : ['budgets', 'role', role, limit];
+  return value === undefined ? [] : [{ layer: layer.name, value, from: layer.reason(path) }];
+}
+
+const costLimitSet = (layers: readonly Layer[]): boolean =>
+  layers
+    .filter(({ name }) => name !== 'default')
+    .some(({ settings: { budgets } }) =>
+      [budgets?.run, budgets?.agent, ...Object.values(budgets?.role ?? {})].some(
+        (limits) => limits?.maxCost !== undefined,
+      ),
+    );
+
+/** No key at all when no layer has a rule: equal policies, equal digests. */
+function commandRules(layers: readonly Layer[]): { readonly commands?: CommandRules } {
+  const of = (verdict: keyof CommandRules): readonly CommandRule[] =>
+    layers.flatMap((layer) =>
+      (layer.settings.commands?.[verdict] ?? []).map((text, index) => ({
+        words: text.split(' ').filter((word) => word !== ''),
+        from: { ...layer.reason(['commands', verdict, index]), rule: `commands.${verdict}: "${text}"` },
+      })),
+    );
+  const commands = { allow: of('allow'), ask: of('ask'), deny: of('deny') };
+  const any = [...commands.allow, ...commands.ask, ...commands.deny].length > 0;
+  return any ? { commands } : {};
+}
