@@ -59,6 +59,11 @@ export function modelProblem(id: ModelId, rules: Rules): Reason | null {
   return without === undefined ? null : (without[0]?.from ?? builtIn('enforcement.allowedModels: []'));
 }
 
+/** The rule that forbids to call models on this host, or null. To be asked with the host that is really called. */
+export const endpointProblem = (host: string, rules: Rules): Reason | null =>
+  (rules.allowedEndpoints ?? []).find(({ value }) => !value.some((each) => each.toLowerCase() === host.toLowerCase()))
+    ?.from ?? null;
+
 export interface ModelWish {
   /** The name that a plan, a flag or a person asked for; null: the role's own first one. */
   readonly asked: string | null;

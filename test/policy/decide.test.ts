@@ -1,0 +1,196 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MODES, type Mode, isLooser } from '../../src/domain/mode.ts';
+import { CAPABILITIES, type Capability } from '../../src/domain/role.ts';
+import { type Action, type Circumstances, decide } from '../../src/policy/decide.ts';
+import { builtIn } from '../../src/policy/rules.ts';
+import { someRules, written } from './some-rules.ts';
+
+const SANDBOXES = ['none', 'read-only', 'read-write'] as const;
+
+const at = (changes: Partial<Circumstances> = {}): Circumstances => ({
+  mode: 'confirm',
+  interactive: true,
+  sandbox: 'read-write',
+  capabilities: CAPABILITIES,
+  granted: false,
+  ...changes,
+});
+const use = (capability: Capability | null, command?: string): Action => ({
+  is: 'tool',
+  tool: 'some_tool',
+  capability,
+  ...(command === undefined ? {} : { command }),
+});
+const spawn: Action = { is: 'spawn', depth: 1, agents: 3 };
+const verdict = (action: Action, changes: Partial<Circumstances>): string =>
+  decide(action, someRules(), at(changes)).verdict;
+
+describe('the table of modes', () => {
+  // CONTRACT, "Modes", row by row: human, confirm, yolo.
+  const TABLE: readonly (readonly [string, Action, (typeof SANDBOXES)[number], readonly [string, string, string]])[] = [
+    ['a turn', { is: 'turn' }, 'read-write', ['ask', 'allow', 'allow']],
+    ['reading', use('read'), 'none', ['ask', 'allow', 'allow']],
+    ['reading git', use('git-read'), 'none', ['ask', 'allow', 'allow']],
+    ['writing', use('write'), 'none', ['ask', 'ask', 'allow']],
+    ['a shell in the sandbox', use('shell', 'npm test'), 'read-write', ['ask', 'ask', 'allow']],
+    ['a shell in a read-only sandbox', use('shell', 'npm test'), 'read-only', ['ask', 'ask', 'allow']],
+    ['a shell without a sandbox', use('shell', 'npm test'), 'none', ['ask', 'ask', 'deny']],
+    ['writing git', use('git-write'), 'none', ['ask', 'ask', 'allow']],
+    ['spawning beyond the plan', spawn, 'none', ['ask', 'ask', 'allow']],
+    ['a tool of its own', use(null), 'none', ['allow', 'allow', 'allow']],
+  ];
+
+  it.each(TABLE)('judges %s in human, confirm and yolo', (_, action, sandbox, expected) => {
+    expect(MODES.map((mode) => verdict(action, { mode, sandbox }))).toEqual(expected);
+  });
+
+  it.each(TABLE)('denies %s where it would ask and nobody can be asked', (_, action, sandbox, expected) => {
+    const alone = MODES.map((mode) => verdict(action, { mode, sandbox, interactive: false }));
+    expect(alone).toEqual(expected.map((each) => (each === 'ask' ? 'deny' : each)));
+  });
+
+  it.each(TABLE)('lets %s happen after an answer, unless it is denied', (_, action, sandbox, expected) => {
+    const answered = MODES.map((mode) => verdict(action, { mode, sandbox, answered: true }));
+    expect(answered).toEqual(expected.map((each) => (each === 'deny' ? 'deny' : 'allow')));
+  });
+
+  it('says in the reason that nobody could be asked', () => {
+    expect(decide(use('write'), someRules(), at({ interactive: false }))).toEqual({
+      verdict: 'deny',
+      because: builtIn('mode confirm: write asks, and nobody can be asked here'),
+    });
+  });
+});
+
+describe('what a mode never loosens', () => {
+  it('denies a tool for which the agent has no capability, in every mode (O146)', () => {
+    for (const mode of MODES) {
+      expect(decide(use('write'), someRules(), at({ mode, capabilities: ['read'], answered: true }))).toEqual({
+        verdict: 'deny',
+        because: builtIn('some_tool needs "write", which this agent does not have'),
+      });
+    }
+  });
+
+  it.each(['none', 'read-write'] as const)(
+    'denies the shell of a role that can not write in sandbox %s (D2)',
+    (sandbox) => {
+      const capabilities = ['read', 'shell'] as const;
+      for (const mode of MODES) expect(verdict(use('shell', 'ls'), { mode, sandbox, capabilities })).toBe('deny');
+      expect(verdict(use('shell', 'ls'), { mode: 'yolo', sandbox: 'read-only', capabilities })).toBe('allow');
+    },
+  );
+
+  it('always asks for a shell without a sandbox: no grant and no rule helps', () => {
+    const from = written('commands.allow: "npm test"', 3);
+    const rules = someRules({ commands: { allow: [{ words: ['npm', 'test'], from }], ask: [], deny: [] } });
+    expect(decide(use('shell', 'npm test'), rules, at({ sandbox: 'none', granted: true }))).toEqual({
+      verdict: 'ask',
+      because: builtIn('mode confirm: shell asks, UNSANDBOXED'),
+    });
+  });
+
+  it('denies every shell without a sandbox where one is required', () => {
+    const from = written('sandbox.required: true', 9);
+    const rules = someRules({ sandboxRequired: { value: true, from } });
+    expect(decide(use('shell', 'ls'), rules, at({ sandbox: 'none' }))).toEqual({ verdict: 'deny', because: from });
+    expect(decide(use('shell', 'ls'), rules, at()).verdict).toBe('ask');
+  });
+
+  it('holds the loosest mode that is allowed, and names the rule', () => {
+    const from = written('mode.max: confirm', 4);
+    const rules = someRules({ maxMode: { value: 'confirm', from } });
+    expect(decide(use('write'), rules, at({ mode: 'yolo' }))).toEqual({
+      verdict: 'ask',
+      because: { ...from, rule: 'mode.max: confirm (write asks)' },
+    });
+  });
+
+  it('lets a grant of the session stand for the answer, but not for a turn in human mode', () => {
+    expect(verdict(use('write'), { granted: true })).toBe('allow');
+    expect(verdict({ is: 'turn' }, { mode: 'human', granted: true })).toBe('ask');
+  });
+});
+
+describe('spawning', () => {
+  it('is denied below the deepest level, in the words of the first design (O055)', () => {
+    const from = written('agentOrchestration.maxNestingDepth: 2', 7);
+    const rules = someRules({ maxNestingDepth: { value: 2, from } });
+    expect(decide({ is: 'spawn', depth: 2, agents: 0 }, rules, at({ mode: 'yolo' })).verdict).toBe('allow');
+    expect(decide({ is: 'spawn', depth: 3, agents: 0 }, rules, at({ mode: 'yolo', answered: true }))).toEqual({
+      verdict: 'deny',
+      because: { ...from, rule: 'Max nesting depth (2) exceeded. Cannot create nested agent.' },
+    });
+  });
+
+  it('is denied when the run is full, when orchestration is off, and without the capability', () => {
+    const yolo = at({ mode: 'yolo' });
+    const full = someRules({ maxAgentsPerRun: { value: 3, from: written('limits.maxAgentsPerRun: 3', 2) } });
+    expect(decide(spawn, full, yolo)).toEqual({
+      verdict: 'deny',
+      because: written('limits.maxAgentsPerRun: 3: the run has 3 agents already', 2),
+    });
+    const off = someRules({ enabled: { value: false, from: written('agentOrchestration.enabled: false', 1) } });
+    expect(decide(spawn, off, yolo).verdict).toBe('deny');
+    expect(decide(spawn, someRules(), at({ mode: 'yolo', capabilities: ['read'] })).verdict).toBe('deny');
+  });
+
+  it('is denied for counts that are no numbers', () => {
+    expect(decide({ is: 'spawn', depth: Number.NaN, agents: 0 }, someRules(), at({ mode: 'yolo' })).verdict).toBe(
+      'deny',
+    );
+    expect(decide({ is: 'spawn', depth: 1, agents: Number.NaN }, someRules(), at({ mode: 'yolo' })).verdict).toBe(
+      'deny',
+    );
+  });
+});
+
+describe('deciding', () => {
+  it('denies when deciding itself fails', () => {
+    const broken = {
+      ...someRules(),
+      get maxMode(): never {
+        throw new Error('rules are gone');
+      },
+    };
+    expect(decide(use('read'), broken, at())).toEqual({
+      verdict: 'deny',
+      because: builtIn('the decision failed: rules are gone'),
+    });
+  });
+
+  const actions = fc.oneof(
+    fc.constant<Action>({ is: 'turn' }),
+    fc.record({ is: fc.constant('spawn' as const), depth: fc.integer(), agents: fc.integer() }),
+    fc.constantFrom(...CAPABILITIES, null).map((capability) => use(capability, 'ls')),
+  );
+  const circumstances = fc.record({
+    mode: fc.constantFrom<Mode>(...MODES),
+    interactive: fc.boolean(),
+    sandbox: fc.constantFrom(...SANDBOXES),
+    capabilities: fc.subarray([...CAPABILITIES]),
+    granted: fc.boolean(),
+    answered: fc.boolean(),
+  });
+
+  it('never asks where nobody can be asked', () => {
+    fc.assert(
+      fc.property(actions, circumstances, (action, context) => {
+        expect(decide(action, someRules(), { ...context, interactive: false }).verdict).not.toBe('ask');
+      }),
+    );
+  });
+
+  it('never denies in a stricter mode what only the mode allows in a looser one, and never the other way round', () => {
+    const RANK = ['deny', 'ask', 'allow'];
+    fc.assert(
+      fc.property(actions, circumstances, fc.constantFrom<Mode>(...MODES), (action, context, other) => {
+        fc.pre(isLooser(other, context.mode) && context.sandbox !== 'none');
+        const strict = decide(action, someRules(), { ...context, interactive: true });
+        const loose = decide(action, someRules(), { ...context, interactive: true, mode: other });
+        expect(RANK.indexOf(loose.verdict)).toBeGreaterThanOrEqual(RANK.indexOf(strict.verdict));
+      }),
+    );
+  });
+});

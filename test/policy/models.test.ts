@@ -1,0 +1,242 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ModelId } from '../../src/domain/ids.ts';
+import type { ModelOption } from '../../src/domain/plan.ts';
+import { ALIASES } from '../../src/policy/aliases.ts';
+import {
+  type ModelWish,
+  OFFLINE,
+  chooseModel,
+  endpointProblem,
+  entryMatches,
+  fallbackModels,
+  modelProblem,
+  resolveModel,
+} from '../../src/policy/models.ts';
+import { builtIn } from '../../src/policy/rules.ts';
+import { entry, someRules, written } from './some-rules.ts';
+
+const HAIKU = 'anthropic/claude-haiku-4-5-20251001';
+const SONNET = 'anthropic/claude-sonnet-4-5-20250929';
+const O3 = 'openai/o3-2025-04-16';
+
+const model = (id: string, aliases: readonly string[], usable = true): ModelOption => ({
+  id: ModelId.parse(id),
+  label: aliases[0] ?? id,
+  aliases,
+  window: 200_000,
+  outputLimit: 64_000,
+  price: { input: 1, output: 5 },
+  speed: 100,
+  usable: usable ? { yes: true } : { yes: false, because: 'no key: set OPENAI_API_KEY' },
+});
+const MODELS = [model(HAIKU, ['haiku-4.5']), model(SONNET, ['sonnet-4.5']), model(O3, ['o3'], false)];
+
+const wish = (changes: Partial<ModelWish> = {}): ModelWish => ({
+  asked: 'haiku-4.5',
+  role: 'finder',
+  fallbacks: ['haiku-4.5', 'qwen-3', 'sonnet-4.5'],
+  rules: someRules(),
+  models: MODELS,
+  offlineOnly: false,
+  ...changes,
+});
+const onlySonnet = written('enforcement.allowedModels: [sonnet-4.5]', 2);
+
+describe('the name of a model', () => {
+  it('is the same canonical id in all registered spellings (A04)', () => {
+    const names = ['haiku-4.5', 'claude-haiku-4-5', 'claude-haiku-4-5-20251001', 'anthropic/claude-haiku-4-5', HAIKU];
+    expect(names.map((name) => resolveModel(name, []))).toEqual(names.map(() => HAIKU));
+  });
+
+  it('is trimmed, folded and lower-cased, and nothing else (A05)', () => {
+    expect(['HAIKU-4.5 ', '\thaiku-4.5', 'ｈaiku-4.5'].map((name) => resolveModel(name, MODELS))).toEqual([
+      HAIKU,
+      HAIKU,
+      HAIKU,
+    ]);
+    expect(
+      ['haiku-4.5x', 'haiku', 'hаiku-4.5', 'haiku-4.5\u200b', '', 'constructor', '__proto__'].map((name) =>
+        resolveModel(name, MODELS),
+      ),
+    ).toEqual([null, null, null, null, null, null, null]);
+  });
+
+  it('resolves for every alias, and to nothing for any other text', () => {
+    for (const [alias, id] of ALIASES) expect(resolveModel(alias, [])).toBe(id);
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const found = resolveModel(`${text}§`, MODELS);
+        expect(found).toBeNull();
+      }),
+    );
+  });
+
+  it('may be that of a provider of one’s own', () => {
+    expect(resolveModel('qwen3-coder', [model('local/qwen3-coder', ['qwen3-coder'])])).toBe('local/qwen3-coder');
+  });
+});
+
+describe('an entry of a list', () => {
+  it('means one id, or a family with its dated releases only', () => {
+    const family = { pattern: 'anthropic/claude-haiku-4-5@*' };
+    const ids = [
+      HAIKU,
+      'anthropic/claude-haiku-4-5',
+      'anthropic/claude-haiku-4-5-latest',
+      'anthropic/claude-haiku-4-50',
+      'anthropic/claude-haiku-4-5-large',
+    ];
+    expect(ids.map((id) => entryMatches(family, id))).toEqual([true, true, true, false, false]);
+    expect(entryMatches({ pattern: HAIKU }, `${HAIKU}-x`)).toBe(false);
+  });
+});
+
+describe('choosing a model', () => {
+  it('takes the one asked for when it is allowed and usable', () => {
+    expect(chooseModel(wish())).toEqual({
+      ok: true,
+      value: { choice: { asked: 'haiku-4.5', used: HAIKU, because: null }, reason: null },
+    });
+  });
+
+  it('takes the next of the role when the one asked for is not allowed, and names the rule (O053)', () => {
+    const rules = someRules({ allowedModels: [[entry(SONNET, onlySonnet)]] });
+    expect(chooseModel(wish({ rules }))).toEqual({
+      ok: true,
+      value: {
+        choice: {
+          asked: 'haiku-4.5',
+          used: SONNET,
+          because: 'not allowed: enforcement.allowedModels: [sonnet-4.5] (user, ~/config.yml:2)',
+        },
+        reason: onlySonnet,
+      },
+    });
+  });
+
+  it('takes the next of the role when the one asked for can not be called here (D3)', () => {
+    const chosen = chooseModel(wish({ asked: 'o3', role: 'oracle', fallbacks: ['o3', 'gpt-5', 'sonnet-4.5'] }));
+    expect(chosen).toEqual({
+      ok: true,
+      value: {
+        choice: { asked: 'o3', used: SONNET, because: 'no key: set OPENAI_API_KEY' },
+        reason: builtIn('no key: set OPENAI_API_KEY'),
+      },
+    });
+  });
+
+  it('takes the first allowed model when none of the role is (D4)', () => {
+    const rules = someRules({ allowedModels: [[entry(O3, onlySonnet), entry(SONNET, onlySonnet)]] });
+    const chosen = chooseModel(wish({ rules, fallbacks: ['haiku-4.5'] }));
+    expect(chosen.ok && chosen.value.choice.used).toBe(SONNET);
+  });
+
+  it('refuses with the rules when nothing is left, never with a built-in default (A03)', () => {
+    const rules = someRules({ allowedModels: [[entry(O3, written('enforcement.allowedModels: [o3]', 2))]] });
+    expect(chooseModel(wish({ rules }))).toEqual({
+      ok: false,
+      fault: {
+        text: 'No model is left for finder, which asked for haiku-4.5: enforcement.allowedModels: [o3] (user, ~/config.yml:2)',
+        reasons: [written('enforcement.allowedModels: [o3]', 2)],
+      },
+    });
+    expect(chooseModel(wish({ rules: someRules({ allowedModels: [[]] }) })).ok).toBe(false);
+  });
+
+  it('lets a model match every layer’s list (A01)', () => {
+    const theirs = written('enforcement.allowedModels: [haiku-4.5, sonnet-4.5]', 5);
+    const rules = someRules({
+      allowedModels: [[entry(SONNET, onlySonnet)], [entry(HAIKU, theirs), entry(SONNET, theirs)]],
+    });
+    expect(modelProblem(ModelId.parse(HAIKU), rules)).toEqual(onlySonnet);
+    expect(modelProblem(ModelId.parse(SONNET), rules)).toBeNull();
+  });
+
+  it('lets a denial win over every list', () => {
+    const denied = written('enforcement.deniedModels: [sonnet-4.5]', 8);
+    const rules = someRules({ allowedModels: [[entry(SONNET, onlySonnet)]], deniedModels: [entry(SONNET, denied)] });
+    expect(modelProblem(ModelId.parse(SONNET), rules)).toEqual(denied);
+  });
+
+  it('fails instead where substitution is off (D4)', () => {
+    const off = written('enforcement.modelFallback: deny', 3);
+    const rules = someRules({
+      allowedModels: [[entry(SONNET, onlySonnet)]],
+      modelFallback: { value: 'deny', from: off },
+    });
+    expect(chooseModel(wish({ rules }))).toEqual({
+      ok: false,
+      fault: {
+        text: "haiku-4.5 can't be used by finder: not allowed: enforcement.allowedModels: [sonnet-4.5] (user, ~/config.yml:2); enforcement.modelFallback: deny (user, ~/config.yml:3) forbids another one",
+        reasons: [onlySonnet, off],
+      },
+    });
+    expect(fallbackModels({ ...wish({ rules }), used: ModelId.parse(HAIKU) })).toEqual([]);
+  });
+
+  it('refuses a name that nobody knows, instead of taking another', () => {
+    const chosen = chooseModel(wish({ asked: 'haiku-4.5x' }));
+    expect(chosen.ok ? '' : chosen.fault.text).toBe(
+      'There is no model "haiku-4.5x"; `mimir models` lists those that are known',
+    );
+  });
+
+  it('passes over names in a role that nobody knows', () => {
+    const chosen = chooseModel(wish({ asked: null, fallbacks: ['mystery', 'sonnet-4.5'] }));
+    expect(chosen.ok && chosen.value.choice).toEqual({
+      asked: 'mystery',
+      used: SONNET,
+      because: '"mystery" is not a known model',
+    });
+  });
+});
+
+describe('without any provider', () => {
+  it('uses the offline one, whatever is allowed', () => {
+    const rules = someRules({ allowedModels: [[entry(SONNET, onlySonnet)]] });
+    for (const given of [someRules(), rules]) {
+      const chosen = chooseModel(wish({ rules: given, offlineOnly: true }));
+      expect(chosen.ok && chosen.value).toEqual({
+        choice: { asked: 'haiku-4.5', used: OFFLINE, because: 'no provider' },
+        reason: builtIn('no provider'),
+      });
+    }
+  });
+
+  it('refuses when the offline one is denied', () => {
+    const denied = written('enforcement.deniedModels: [offline]', 4);
+    const rules = someRules({ deniedModels: [entry(OFFLINE, denied)] });
+    const chosen = chooseModel(wish({ rules, offlineOnly: true }));
+    expect(chosen.ok ? '' : chosen.fault.text).toBe(
+      'No model is left for finder, which asked for haiku-4.5: no provider; enforcement.deniedModels: [offline] (user, ~/config.yml:4)',
+    );
+  });
+
+  it('is no substitution when the offline one was asked for', () => {
+    expect(chooseModel(wish({ asked: 'offline' }))).toEqual({
+      ok: true,
+      value: { choice: { asked: 'offline', used: OFFLINE, because: null }, reason: null },
+    });
+  });
+});
+
+describe('models to go on with', () => {
+  it('are the allowed and usable ones in order, without the one that failed', () => {
+    expect(fallbackModels({ ...wish(), used: ModelId.parse(HAIKU) })).toEqual([SONNET]);
+    const rules = someRules({ allowedModels: [[entry(HAIKU, onlySonnet), entry(SONNET, onlySonnet)]] });
+    expect(fallbackModels({ ...wish({ rules, fallbacks: ['sonnet-4.5'] }), used: ModelId.parse(SONNET) })).toEqual([
+      HAIKU,
+    ]);
+  });
+});
+
+describe('where models may be called', () => {
+  it('is in every list of hosts, or anywhere when there is none (A06)', () => {
+    const from = written('enforcement.allowedEndpoints: [api.anthropic.com]', 6);
+    const rules = someRules({ allowedEndpoints: [{ value: ['api.anthropic.com'], from }] });
+    expect(endpointProblem('API.anthropic.com', rules)).toBeNull();
+    expect(endpointProblem('api.anthropic.com.evil.example', rules)).toEqual(from);
+    expect(endpointProblem('evil.example', someRules())).toBeNull();
+  });
+});

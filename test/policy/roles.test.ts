@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { RoleName } from '../../src/domain/ids.ts';
+import type { Role } from '../../src/domain/role.ts';
+import { agentBudget, priceProblem } from '../../src/policy/budgets.ts';
+import { plannableRoles, roleNamed, roleProblem } from '../../src/policy/roles.ts';
+import { builtIn } from '../../src/policy/rules.ts';
+import { someRules, written } from './some-rules.ts';
+
+const role = (name: string, planned = true): Role => ({
+  name: RoleName.parse(name),
+  description: `${name}s`,
+  prompt: 'do it',
+  tools: ['file_search'],
+  capabilities: ['read'],
+  models: ['haiku-4.5'],
+  iterations: 20,
+  minTokens: 60_000,
+  planned,
+  source: 'built-in',
+});
+const ROLES = [role('main', false), role('finder'), role('oracle'), role('explore', false), role('code', false)];
+
+describe('a role', () => {
+  const list = { value: ['finder'], from: written('enforcement.allowedSubAgents: [finder]', 3) };
+
+  it('that a layer does not list is refused in the words of the first design (O054)', () => {
+    expect(roleProblem('oracle', someRules({ allowedSubAgents: [list] }), ROLES)).toEqual({
+      text: "Sub-agent role 'oracle' is not allowed by enterprise policy",
+      reason: list.from,
+    });
+    expect(roleProblem('finder', someRules({ allowedSubAgents: [list] }), ROLES)).toBeNull();
+  });
+
+  it('must be in the list of every layer', () => {
+    const other = { value: ['oracle'], from: written('enforcement.allowedSubAgents: [oracle]', 8) };
+    expect(roleProblem('finder', someRules({ allowedSubAgents: [list, other] }), ROLES)?.reason).toEqual(other.from);
+  });
+
+  it('that is switched off, unknown or the root is refused', () => {
+    const from = written('agentOrchestration.roles.finder.enabled: false', 5);
+    expect(roleProblem('finder', someRules({ disabledRoles: [{ role: 'finder', from }] }), ROLES)).toEqual({
+      text: "Role 'finder' is switched off",
+      reason: from,
+    });
+    expect(roleProblem('constructor', someRules(), ROLES)).toEqual({
+      text: "There is no role 'constructor'; known roles: finder, oracle, explore, code",
+      reason: builtIn('unknown role "constructor"'),
+    });
+    expect(roleProblem('main', someRules(), ROLES)?.text).toBe("Role 'main' is the root of a run, never a sub-agent");
+  });
+
+  it('is known by the names of the Task tool of other programs as well (D22)', () => {
+    expect(
+      ['Explore', 'explore', 'general-purpose', 'Finder'].map((name) => roleNamed(name, ROLES)?.name ?? null),
+    ).toEqual(['explore', 'explore', 'code', null]);
+    const rules = someRules({ allowedSubAgents: [{ value: ['code'], from: list.from }] });
+    expect(roleProblem('general-purpose', rules, ROLES)).toBeNull();
+  });
+
+  it('is offered to planners when it is planned and allowed (D8)', () => {
+    expect(plannableRoles(someRules(), ROLES).map(({ name }) => name)).toEqual(['finder', 'oracle']);
+    expect(plannableRoles(someRules({ allowedSubAgents: [list] }), ROLES).map(({ name }) => name)).toEqual(['finder']);
+  });
+});
+
+describe('budgets', () => {
+  it('of a role take the place of the general one, limit by limit', () => {
+    const rules = someRules({
+      agentBudget: { value: { maxCost: 1, maxTokens: 1000 }, from: builtIn('budgets.agent') },
+      roleBudgets: [
+        { role: 'oracle', budget: { value: { maxCost: 2 }, from: written('budgets.role.oracle.maxCost: 2', 4) } },
+      ],
+    });
+    expect(agentBudget('oracle', rules)).toEqual({ maxCost: 2, maxTokens: 1000 });
+    expect(agentBudget('finder', rules)).toEqual({ maxCost: 1, maxTokens: 1000 });
+  });
+
+  it('refuse a model without a known price only where somebody set a limit on cost (D10)', () => {
+    const from = written('budgets.run.maxCost: 3', 2);
+    const set = someRules({ costLimitSet: true, runBudget: { value: { maxCost: 3 }, from } });
+    expect(priceProblem(null, someRules())).toBeNull();
+    expect(priceProblem({ input: 1, output: 5 }, set)).toBeNull();
+    expect(priceProblem(null, set)).toEqual({
+      ...from,
+      rule: "budgets.run.maxCost: 3: the price of this model is not known, so the limit can't be kept",
+    });
+  });
+});

@@ -1,0 +1,40 @@
+/** Rules for tests: the package's defaults by hand, with what a test changes. */
+import type { Reason } from '../../src/domain/reason.ts';
+import { type ModelEntry, type Rule, type Rules, builtIn } from '../../src/policy/rules.ts';
+
+const rule = <T>(value: T): Rule<T> => ({ value, from: builtIn('default') });
+
+/** A rule written in a user's file. */
+export const written = (text: string, line: number): Reason => ({
+  rule: text,
+  layer: 'user',
+  file: '~/config.yml',
+  line,
+});
+
+export const entry = (pattern: string, from: Reason): ModelEntry => ({ written: pattern, pattern, from });
+
+export const someRules = (changes: Partial<Rules> = {}): Rules => ({
+  policyHash: 'hash',
+  enabled: rule(true),
+  autoDetect: rule(true),
+  promptForApproval: rule(true),
+  promptForModels: rule(true),
+  maxNestingDepth: rule(2),
+  maxParallelAgents: rule(4),
+  onFailure: rule('ask'),
+  allowedModels: [],
+  deniedModels: [],
+  modelFallback: rule('list'),
+  allowedSubAgents: [],
+  disabledRoles: [],
+  runBudget: rule({ maxCost: 5 }),
+  agentBudget: rule({ maxCost: 1 }),
+  roleBudgets: [],
+  costLimitSet: false,
+  maxTasksPerPlan: rule(50),
+  maxAgentsPerRun: rule(100),
+  mode: 'confirm',
+  maxMode: rule('yolo'),
+  ...changes,
+});
