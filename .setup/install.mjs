@@ -45,9 +45,7 @@ async function install() {
     say('  If npm is told to ignore scripts ("npm config get ignore-scripts"), allow them and start again.');
     process.exit(1);
   }
-  const fresh = `${installed}.${process.pid}`;
-  writeFileSync(fresh, readFileSync(wanted));
-  renameSync(fresh, installed);
+  writeWhole(installed, readFileSync(wanted));
   rmSync(unfinished, { force: true });
   say(`Set up in ${Math.round((Date.now() - started) / 1000)} s.`);
 }
@@ -67,16 +65,26 @@ function npmInstall() {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    // npm goes on when this process is killed: it holds the lock as well.
+    if (child.pid) writeWhole(lock, `${process.pid} ${child.pid}`);
     let text = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (text += piece));
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(child, signal));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(signal));
+    let stopped = null;
+    const stop = (signal) => {
+      // npm takes a moment to end; who can't wait for it presses again.
+      child.kill(stopped === null ? signal : 'SIGKILL');
+      stopped = signal;
+    };
     child.on('error', (error) => resolve({ code: 1, text: error.message }));
-    child.on('close', (code) => resolve({ code: code ?? 1, text }));
+    child.on('close', (code) => {
+      if (stopped !== null) leave(stopped);
+      resolve({ code: code ?? 1, text });
+    });
   });
 }
 
-function stop(child, signal) {
-  child.kill(signal);
+function leave(signal) {
   rmSync(lock, { force: true });
   say('Stopped while setting up; the next start goes on with it.');
   process.exit({ SIGHUP: 129, SIGINT: 130 }[signal] ?? 143);
@@ -125,7 +133,7 @@ function take() {
 
 function dropStale() {
   const holder = textOf(lock);
-  if (holder === null || isAlive(Number(holder))) return;
+  if (holder === null || holder.split(' ').some((pid) => isAlive(Number(pid)))) return;
   const taken = `${lock}.stale.${process.pid}`;
   try {
     renameSync(lock, taken);
@@ -144,6 +152,13 @@ function isAlive(pid) {
   } catch (error) {
     return error.code === 'EPERM';
   }
+}
+
+/** Nobody ever sees half of it. */
+function writeWhole(file, text) {
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, text);
+  renameSync(fresh, file);
 }
 
 function textOf(file) {
