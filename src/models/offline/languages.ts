@@ -5,6 +5,34 @@
 import { patternOf } from './words.ts';
 import type { Term } from './words.ts';
 
+/** Groups of extensions that are searched together. `any` is every language. */
+export const LANGUAGES = {
+  js: ['ts', 'tsx', 'mts', 'cts', 'js', 'jsx', 'mjs', 'cjs', 'vue', 'svelte'],
+  py: ['py', 'pyi'],
+  go: ['go'],
+  rust: ['rs'],
+  jvm: ['java', 'kt', 'kts', 'scala', 'groovy'],
+  c: ['c', 'h', 'cc', 'cpp', 'cxx', 'hpp', 'hh'],
+  ruby: ['rb'],
+  php: ['php'],
+  shell: ['sh', 'bash', 'zsh'],
+} as const;
+export type LanguageName = keyof typeof LANGUAGES;
+
+export const LANGUAGE_NAMES: readonly LanguageName[] = ['js', 'py', 'go', 'rust', 'jvm', 'c', 'ruby', 'php', 'shell'];
+
+/** A glob for the files of these languages: `*.{ts,js}`. */
+export function globFor(names: readonly LanguageName[]): string {
+  const extensions = names.flatMap((name): readonly string[] => LANGUAGES[name]);
+  return extensions.length === 1 ? `*.${extensions[0] ?? ''}` : `*.{${extensions.join(',')}}`;
+}
+
+/** Languages that `paths` are written in, by extension. */
+export const languagesIn = (paths: readonly string[]): readonly LanguageName[] =>
+  LANGUAGE_NAMES.filter((name) =>
+    paths.some((path) => LANGUAGES[name].some((extension) => path.endsWith(`.${extension}`))),
+  );
+
 /** Extensions that hold source code. */
 const SOURCE =
   /\.(?:[cm]?[jt]sx?|vue|svelte|py|pyi|go|rs|java|kt|kts|scala|groovy|rb|php|c|h|cc|cpp|cxx|hpp|hh|cs|fs|swift|m|mm|dart|ex|exs|erl|hs|ml|clj|lua|pl|pm|r|jl|sh|bash|zsh|ps1|sql|zig|nim|elm|cr|d|asm|s|vb|pas|f90|tcl|lisp|el|scm|sol)$/i;
@@ -76,3 +104,7 @@ export function definedName(line: string): string | null {
 /** A line that only comments: its hits are words, not code. */
 export const isComment = (text: string): boolean =>
   /^\s*(?:\/\/|\/?\*|#(?!!|define|include|\[)|--\s|<!--|"""|''')/.test(text);
+
+/** A line that could define something: no comment, and no import that only names it. */
+export const isDefinition = (text: string): boolean =>
+  !isComment(text) && !/^\s*(?:import\b|export\s*(?:type\s*)?\{|from\s|\}\s*from\b|use\s)/.test(text);

@@ -41,11 +41,17 @@ export const searchFor = (term: Term, limit = 40): Ask =>
 
 export const read = (path: string, from = 1, lines = 60): Ask => ({ tool: 'read_file', input: { path, from, lines } });
 
-export const git = (subcommand: string, args: readonly string[]): Ask => ({ tool: 'git', input: { subcommand, args } });
+/** Switches of the git tool that the analyst uses. */
+export interface GitOptions {
+  readonly refs?: readonly string[];
+  readonly limit?: number;
+  readonly stat?: boolean;
+}
 
-/** A glob over extensions: `*.{ts,tsx}`. */
-export const globOf = (extensions: readonly string[]): string =>
-  extensions.length === 1 ? `*.${extensions[0] ?? ''}` : `*.{${extensions.join(',')}}`;
+export const git = (subcommand: string, options: GitOptions = {}): Ask => ({
+  tool: 'git',
+  input: { subcommand, ...options },
+});
 
 /** Matching lines of a search. Nothing for a search that failed. */
 export function hitsOf(seen: Seen | undefined): readonly Hit[] {

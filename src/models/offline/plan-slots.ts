@@ -35,8 +35,8 @@ export const SLOTS: readonly Slot[] = [
     tokens: 4000,
     describe: ({ facts }) =>
       facts.isGit
-        ? `Tell the state of ${facts.name}: uncommitted changes, the latest commits, the biggest files.`
-        : `Tell the size of ${facts.name}: its folders and biggest files (it is not a git repository).`,
+        ? `Tell the state of ${facts.name}: uncommitted changes, the latest commits, what changed most.`
+        : `Tell the size of ${facts.name}: its folders and kinds of files (it is not a git repository).`,
   },
   {
     name: 'places',

@@ -1,0 +1,201 @@
+/**
+ * Who imports whom, from lines that a search gave: TypeScript and JavaScript, Python, Go, Rust, Java and Kotlin. Only
+ * imports that lead to a file that was seen become links; what can't be resolved is left out, never guessed.
+ */
+import { posix as path } from 'node:path';
+import type { Hit } from './claims.ts';
+import { isTest } from './languages.ts';
+import type { LanguageName } from './languages.ts';
+import { captured } from './words.ts';
+
+/** `from` imports `to`; `hit` is the line that says so. Go links folders, the others files. */
+export interface Link {
+  readonly from: string;
+  readonly to: string;
+  readonly hit: Hit;
+}
+
+/** Lines that import something of the project, by language. */
+export const IMPORT_PATTERNS: Readonly<Partial<Record<LanguageName, string>>> = {
+  js: '(?:\\bfrom|^\\s*import|\\brequire\\(|\\bimport\\()\\s*["\'][.@~#][^"\']*["\']',
+  py: '^\\s*(?:from\\s+[.\\w]+\\s+import\\b|import\\s+\\w[\\w.]*)',
+  go: '^\\s*(?:import\\s+)?(?:[\\w.]+\\s+)?"[\\w.-]+(?:/[\\w.-]+)+"$|^module\\s',
+  rust: '^\\s*(?:pub(?:\\([^)]*\\))?\\s+)?(?:use\\s+(?:crate|super|self)::|mod\\s+\\w+;)',
+  jvm: '^import\\s+(?:static\\s+)?[\\w.]+',
+};
+
+/** Links among `files`, from the hits of searches with the patterns above. */
+export function linksOf(hits: readonly Hit[], files: ReadonlySet<string>): readonly Link[] {
+  const known = new Lookup(files, hits);
+  const links = hits.flatMap((hit) =>
+    known
+      .targets(hit)
+      .map((to): Link => ({ from: hit.path.endsWith('.go') ? `${path.dirname(hit.path)}/` : hit.path, to, hit })),
+  );
+  return links.filter(
+    (link, index) =>
+      link.from !== link.to && links.findIndex(({ from, to }) => from === link.from && to === link.to) === index,
+  );
+}
+
+class Lookup {
+  private readonly files: ReadonlySet<string>;
+  private readonly folders: ReadonlySet<string>;
+  /** The end of a path in dotted form -> the path: `a.b.C` for any `…/a/b/C.java`. */
+  private readonly dotted = new Map<string, string>();
+  private readonly goModule: string;
+
+  constructor(files: ReadonlySet<string>, hits: readonly Hit[]) {
+    this.files = files;
+    this.folders = new Set([...files].filter((file) => file.endsWith('.go')).map((file) => `${path.dirname(file)}/`));
+    for (const file of files) this.addDotted(file);
+    const line = hits.find((hit) => /(?:^|\/)go\.mod$/.test(hit.path) && hit.text.startsWith('module '));
+    this.goModule = line?.text.slice('module '.length).trim() ?? '';
+  }
+
+  targets(hit: Hit): readonly string[] {
+    const kind = path.extname(hit.path);
+    if (kind === '.py' || kind === '.pyi') return this.python(hit);
+    if (kind === '.go') return this.go(hit.text);
+    if (kind === '.rs') return this.rust(hit);
+    if (/^\.(?:java|kts?|scala|groovy)$/.test(kind))
+      return one(this.dottedName(/^import\s+(?:static\s+)?([\w.]+)/.exec(hit.text)?.[1] ?? ''));
+    return one(this.script(hit));
+  }
+
+  private addDotted(file: string): void {
+    const found = /^(.*?)(?:\/__init__)?\.(?:pyi?|java|kts?|scala|groovy)$/.exec(file)?.[1];
+    if (found === undefined) return;
+    const parts = found.split('/');
+    for (let at = 0; at < parts.length; at += 1) {
+      const name = parts.slice(at).join('.');
+      if (!this.dotted.has(name)) this.dotted.set(name, file);
+    }
+  }
+
+  /** The longest beginning of a dotted name that is a file: `a.b.C.method` -> `a/b/C.java`. A single word must be at the root. */
+  private dottedName(name: string): string | undefined {
+    const parts = name.split('.').filter((part) => part !== '');
+    for (let length = parts.length; length > 0; length -= 1) {
+      const file = this.dotted.get(parts.slice(0, length).join('.'));
+      const whole = file?.replace(/(?:\/__init__)?\.\w+$/, '').split('/').length;
+      if (file !== undefined && (length > 1 || whole === 1 || (whole === 2 && /^(?:src|lib)\//.test(file))))
+        return file;
+    }
+    return undefined;
+  }
+
+  private script(hit: Hit): string | undefined {
+    const target = /(?:\bfrom|^\s*import|\brequire\(|\bimport\()\s*["']([^"']+)["']/.exec(hit.text)?.[1] ?? '';
+    if (!target.startsWith('.')) return undefined;
+    const base = path.join(path.dirname(hit.path), target.replace(/[?#].*$/, ''));
+    const bare = base.replace(/\.[cm]?jsx?$/, '');
+    const kinds = ['ts', 'tsx', 'mts', 'cts', 'js', 'jsx', 'mjs', 'cjs', 'vue', 'svelte'];
+    const names = [
+      base,
+      ...[bare, base].flatMap((name) => kinds.flatMap((kind) => [`${name}.${kind}`])),
+      ...kinds.map((kind) => `${base}/index.${kind}`),
+    ];
+    return names.find((name) => this.files.has(name));
+  }
+
+  private python({ path: file, text }: Hit): readonly string[] {
+    const from = /^\s*from\s+(\.*)([\w.]*)\s+import\s+(.*)$/.exec(text);
+    if (from === null) return one(this.dottedName(captured(/^\s*import\s+([\w.]+)/, text)));
+    const [, dots = '', module = '', names = ''] = from;
+    if (dots === '') return one(this.dottedName(`${module}.${captured(/(\w+)/, names)}`) ?? this.dottedName(module));
+    return this.pythonBeside(file, dots.length, module, names);
+  }
+
+  /** `from ..a import b`: the module a, or b inside the package a. */
+  private pythonBeside(file: string, dots: number, module: string, names: string): readonly string[] {
+    const folder = path.join(path.dirname(file), ...Array.from({ length: dots - 1 }, () => '..'), ...module.split('.'));
+    const imported = names.split(',').map((name) => path.join(folder, name.trim().split(/\W/)[0] ?? ''));
+    const places = [folder, ...imported].flatMap((place) => [`${place}.py`, `${place}/__init__.py`]);
+    return places.filter((place) => this.files.has(place)).slice(0, 4);
+  }
+
+  private go(text: string): readonly string[] {
+    const name = /"([^"]+)"/.exec(text)?.[1] ?? '';
+    if (this.goModule === '' || !name.startsWith(`${this.goModule}/`)) return [];
+    const folder = `${name.slice(this.goModule.length + 1)}/`;
+    return this.folders.has(folder) ? [folder] : [];
+  }
+
+  private rust({ path: file, text }: Hit): readonly string[] {
+    const module = /\bmod\s+(\w+);/.exec(text)?.[1];
+    const stemmed = /(?:^|\/)(?:mod|lib|main)\.rs$/.test(file) ? path.dirname(file) : file.replace(/\.rs$/, '');
+    if (module !== undefined)
+      return [`${stemmed}/${module}.rs`, `${stemmed}/${module}/mod.rs`]
+        .map((name) => path.normalize(name))
+        .filter((name) => this.files.has(name))
+        .slice(0, 1);
+    const use = /\buse\s+(crate|super|self)::([\w:]+)/.exec(text);
+    if (use === null) return [];
+    const root =
+      use[1] === 'crate'
+        ? file.slice(0, Math.max(0, file.lastIndexOf('src/') + 3))
+        : use[1] === 'super'
+          ? path.dirname(stemmed)
+          : stemmed;
+    const parts = (use[2] ?? '').split('::').filter((part) => part !== '');
+    for (let length = parts.length; length > 0; length -= 1) {
+      const name = path.join(root, ...parts.slice(0, length));
+      const found = [`${name}.rs`, `${name}/mod.rs`].find((each) => this.files.has(each));
+      if (found !== undefined) return [found];
+    }
+    return [];
+  }
+}
+
+const one = (file: string | undefined): readonly string[] => (file === undefined ? [] : [file]);
+
+/** How many others import each, tests left out; most first. */
+export function central(links: readonly Link[]): readonly { readonly path: string; readonly users: number }[] {
+  const users = new Map<string, Set<string>>();
+  for (const { from, to } of links.filter((link) => !isTest(link.from)))
+    users.set(to, (users.get(to) ?? new Set()).add(from));
+  return [...users]
+    .map(([file, who]) => ({ path: file, users: who.size }))
+    .toSorted((a, b) => b.users - a.users || (a.path < b.path ? -1 : 1));
+}
+
+/** Groups of files that import each other in a circle, each as one way round; type-only imports don't count. */
+export function cycles(links: readonly Link[]): readonly (readonly Link[])[] {
+  const real = links.filter(({ hit }) => !/^\s*(?:import|export)\s+type\b/.test(hit.text));
+  const next = new Map<string, Link[]>();
+  for (const link of real) next.set(link.from, [...(next.get(link.from) ?? []), link]);
+  const found: (readonly Link[])[] = [];
+  const done = new Set<string>();
+  for (const start of [...next.keys()].toSorted()) {
+    const round = done.has(start) ? null : wayRound(start, next);
+    if (round === null) continue;
+    found.push(round);
+    for (const { from } of round) done.add(from);
+  }
+  return found;
+}
+
+/** The shortest way from `start` back to itself, breadth first; null when there is none. */
+function wayRound(start: string, next: ReadonlyMap<string, readonly Link[]>): readonly Link[] | null {
+  const cameBy = new Map<string, Link>();
+  const queue = [start];
+  for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
+    for (const link of next.get(at) ?? []) {
+      if (link.to === start) return [...wayTo(at, start, cameBy), link];
+      if (cameBy.has(link.to)) continue;
+      cameBy.set(link.to, link);
+      queue.push(link.to);
+    }
+  }
+  return null;
+}
+
+function wayTo(end: string, start: string, cameBy: ReadonlyMap<string, Link>): readonly Link[] {
+  const way: Link[] = [];
+  for (let link = end === start ? undefined : cameBy.get(end); link !== undefined; ) {
+    way.unshift(link);
+    link = link.from === start ? undefined : cameBy.get(link.from);
+  }
+  return way;
+}

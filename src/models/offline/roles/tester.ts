@@ -1,0 +1,208 @@
+/**
+ * The tester: how the tests are run (named from manifests and CI, never run), how many there are, and which modules no test
+ * imports or is named after. Coverage it can't know: that takes a run.
+ */
+import { claim } from '../claims.ts';
+import type { Hit } from '../claims.ts';
+import { pathsIn } from '../findings.ts';
+import { IMPORT_PATTERNS, linksOf } from '../import-graph.ts';
+import type { Link } from '../import-graph.ts';
+import { globFor, isForeign, isSource, isTest, languagesIn } from '../languages.ts';
+import { filesOf, hitsOf, isCut, list, search } from '../looking.ts';
+import type { Brief, Part, Seen, Work } from '../step.ts';
+import { captured, escaped, listed, plural, termsIn } from '../words.ts';
+import { faults, section } from './parts.ts';
+
+const MOST_NAMES = 700;
+const MOST_SHOWN = 10;
+
+/** Lines that name the command for tests, in manifests, make files and CI. */
+const COMMANDS =
+  '^\\s*"(?:test|check|unit|e2e|coverage)[\\w:-]*"\\s*:|^(?:test|check)[\\w-]*\\s*:|\\b(?:npm|pnpm|yarn|bun)\\s+(?:run\\s+)?test\\b|\\b(?:pytest|tox|nox|vitest|jest|mocha|rspec|phpunit|ctest)\\b|\\b(?:go|cargo|mvn|gradle|gradlew|make|dotnet|mix|swift)\\s+(?:\\S+\\s+)?test\\b|\\[tool\\.pytest';
+const WHERE =
+  '{package.json,Makefile,makefile,justfile,tox.ini,noxfile.py,setup.cfg,pyproject.toml,pytest.ini,*.yml,*.yaml,Rakefile,.ci/*,Jenkinsfile,composer.json}';
+const TESTS =
+  '{**/test/**,**/tests/**,**/__tests__/**,**/spec/**,*.test.*,*.spec.*,*_test.*,test_*.py,*Test.java,*Tests.java,*Test.kt,*Spec.scala,*_spec.rb}';
+
+export const tester: Part = {
+  todos: () => [
+    'List sources and tests',
+    'Find the test command',
+    'See what tests import',
+    'Weigh the modules without a test',
+  ],
+  work: tests,
+};
+
+function* tests(brief: Brief): Work {
+  const [sourceList, testList] = yield {
+    say: 'I list sources and tests side by side.',
+    todo: 0,
+    asks: [list(MOST_NAMES, globFor(['js', 'py', 'go', 'rust', 'jvm', 'c', 'ruby', 'php'])), list(300, TESTS)],
+  };
+  const names = filesOf(sourceList).names.filter((name) => isSource(name) && !isForeign(name));
+  const testFiles = [...new Set([...names, ...filesOf(testList).names])].filter(
+    (name) => isTest(name) && isSource(name) && !isForeign(name),
+  );
+  const modules = names.filter(
+    (name) => !isTest(name) && !/(?:^|\/)(?:examples?|docs?|scripts?|bench(?:mark)?s?)\/|\.config\.\w+$/.test(name),
+  );
+  const [commands] = yield {
+    say: 'I look for the command that runs the tests: in manifests, make files and CI. I only name it; I run nothing.',
+    todo: 1,
+    asks: [search(COMMANDS, { glob: WHERE, limit: 40 })],
+  };
+  const languages = languagesIn(testFiles).filter((name) => IMPORT_PATTERNS[name] !== undefined);
+  const imports = yield {
+    say:
+      testFiles.length === 0
+        ? 'There are no test files to read imports from.'
+        : `${plural(testFiles.length, 'test file')} seen: I search them for what they import.`,
+    todo: 2,
+    asks: [
+      ...languages.map((name) => search(IMPORT_PATTERNS[name] ?? '', { glob: TESTS, limit: 300 })),
+      ...(languagesIn(names).includes('rust') ? [search('#\\[cfg\\(test\\)\\]', { glob: '*.rs', limit: 100 })] : []),
+    ],
+  };
+  const lines = imports.flatMap((seen) => hitsOf(seen));
+  const links = linksOf(lines, new Set([...names, ...testFiles]));
+  const untested = modules.filter((path) => !isTested(path, testFiles, lines, links));
+  const about = modulesAbout(brief, untested);
+  const uses = yield {
+    say:
+      untested.length === 0
+        ? 'Every module has a test that names it.'
+        : `${plural(untested.length, 'module')} without one: I count who relies on them, to say which matter.`,
+    todo: 3,
+    asks:
+      about.length === 0
+        ? []
+        : [search(importOf(about.slice(0, 20)), { glob: globFor(languagesIn(about)), limit: 120 })],
+  };
+  return answer({
+    modules,
+    testFiles,
+    untested: ranked(about, names, uses[0]),
+    commands,
+    imports,
+    all: [sourceList, testList, ...uses],
+  });
+}
+
+/** A test imports it, is named after it, or lies inside it (Rust). Where imports can't be followed, their words count. */
+function isTested(path: string, testFiles: readonly string[], lines: readonly Hit[], links: readonly Link[]): boolean {
+  const name = nameOf(path);
+  const own = new RegExp(
+    `(?:^|[/_.-])(?:test_)?${escaped(name)}(?:[._-](?:test|spec|tests|e2e)|_test|Tests?|Spec|IT|)\\.\\w+$`,
+    'i',
+  );
+  if (testFiles.some((test) => own.test(test))) return true;
+  if (lines.some((hit) => hit.path === path)) return true;
+  if (followed(path))
+    return links.some(({ from, to }) => isTest(from) && (to === path || (to.endsWith('/') && isIn(path, to))));
+  const imported = new RegExp(`[/."'\\s:]${escaped(name)}(?:\\.\\w+)?(?:["';\\s,:./>]|$)`);
+  return lines.some((hit) => imported.test(hit.text));
+}
+
+const followed = (path: string): boolean => languagesIn([path]).some((name) => IMPORT_PATTERNS[name] !== undefined);
+const isIn = (path: string, folder: string): boolean =>
+  path.startsWith(folder) && !path.slice(folder.length).includes('/');
+
+/** What others write to import it: `index` and the like go by the name of their folder. */
+function nameOf(path: string): string {
+  const parts = path.split('/');
+  const file = (parts.at(-1) ?? '').replace(/\.\w+$/, '');
+  return /^(?:index|mod|__init__|lib|main)$/.test(file) ? (parts.at(-2) ?? file) : file;
+}
+
+/** Modules that the task or the findings are about come first. */
+function modulesAbout({ findings, task }: Brief, untested: readonly string[]): readonly string[] {
+  const named = new Set(pathsIn(findings));
+  const words = termsIn(task, 4).map(({ text }) => text.toLowerCase());
+  const near = (path: string): number =>
+    Number(named.has(path)) * 2 + Number(words.some((word) => path.toLowerCase().includes(word)));
+  return untested.toSorted(
+    (a, b) => near(b) - near(a) || a.split('/').length - b.split('/').length || (a < b ? -1 : 1),
+  );
+}
+
+const importOf = (paths: readonly string[]): string =>
+  `(?:import|from|require|use|include)\\b.*[/."'\\s:](?:${[...new Set(paths.map((path) => escaped(nameOf(path))))].join('|')})(?:["'./;\\s]|$)`;
+
+interface Untested {
+  readonly path: string;
+  readonly use: Hit | null;
+  readonly users: number;
+}
+
+function ranked(paths: readonly string[], files: readonly string[], uses: Seen | undefined): readonly Untested[] {
+  const links = linksOf(
+    hitsOf(uses).filter(({ path }) => !isTest(path)),
+    new Set(files),
+  );
+  return paths
+    .map((path): Untested => {
+      const own = links.filter(({ to }) => to === path);
+      return { path, use: own[0]?.hit ?? null, users: own.length };
+    })
+    .toSorted((a, b) => b.users - a.users);
+}
+
+interface Tested {
+  readonly modules: readonly string[];
+  readonly testFiles: readonly string[];
+  readonly untested: readonly Untested[];
+  readonly commands: Seen | undefined;
+  readonly imports: readonly Seen[];
+  readonly all: readonly (Seen | undefined)[];
+}
+
+function answer({ modules, testFiles, untested, commands, imports, all }: Tested): string {
+  const lines = hitsOf(commands).filter(({ path, text }) => !isForeign(path) && !/^\s*#/.test(text));
+  const best = lines.toSorted((a, b) => commandRank(a) - commandRank(b));
+  const [first] = best;
+  const counted = filesOf(all[0]);
+  const cut = counted.count > counted.names.length || imports.some(isCut);
+  if (modules.length + testFiles.length === 0)
+    return ['There are no sources and no tests that I know the look of.', ...faults([...all, commands])].join('\n');
+  return [
+    `${first === undefined ? 'No command for tests is named in a manifest or in CI' : `The tests are run by ${claim(first)}`}; they were not run. ${plural(testFiles.length, 'test file')} for ${plural(modules.length, 'module')}; ${untested.length === 0 ? 'each is named by a test' : `${untested.length} of them ${untested.length === 1 ? 'is' : 'are'} neither imported by a test nor named in one's file name`}.`,
+    ...section(
+      'Where the command stands',
+      best.slice(0, 6).map((hit) => `- ${claim(hit)}`),
+    ),
+    ...section('Modules that no test imports', untestedText(untested)),
+    ...section('Tests, by folder', folders(testFiles)),
+    '',
+    `A module can be tested through another one: this is what imports and names tell, not coverage.${cut ? ' The repository is larger than what was looked at: counts are lower bounds.' : ''}`,
+    ...faults([...all, commands, ...imports]),
+  ].join('\n');
+}
+
+/** The project's own manifest first, then make files, then CI. */
+const commandRank = ({ path, text }: Hit): number =>
+  path.split('/').length * 2 +
+  (/^\s*"test"\s*:/.test(text) ? -3 : 0) +
+  (/\.ya?ml$/.test(path) ? 3 : 0) +
+  (/^\s*"(?:check|unit|coverage)/.test(text) ? 1 : 0);
+
+function untestedText(untested: readonly Untested[]): readonly string[] {
+  const rows = untested
+    .slice(0, MOST_SHOWN)
+    .map(
+      ({ path, use, users }) =>
+        `- ${path}${use === null ? '' : `: relied on by ${plural(users, 'file')}, for example ${claim(use)}`}`,
+    );
+  return untested.length > MOST_SHOWN ? [...rows, `- and ${untested.length - MOST_SHOWN} more`] : rows;
+}
+
+function folders(testFiles: readonly string[]): readonly string[] {
+  const groups = Map.groupBy(testFiles, (path) => captured(/^(.*\/)/, path) || './');
+  const rows = [...groups]
+    .map(([folder, files]) => [folder, files.length] as const)
+    .toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  const shown = rows.slice(0, 8).map(([folder, files]) => `${folder} ${files}`);
+  return shown.length === 0
+    ? []
+    : [`- ${listed(shown)}${rows.length > 8 ? `, and ${rows.length - 8} folders more` : ''}`];
+}
