@@ -5,7 +5,7 @@ import type { AgentId } from '../domain/ids.ts';
 import type { Tool, ToolOutput } from '../ports/tool.ts';
 import { diffCounts, unifiedDiff } from './diff.ts';
 import { done, refused } from './outcome.ts';
-import { counted, decode, isBinary, shownName, WHOLE_FILE_BYTES } from './output.ts';
+import { capLines, counted, decode, isBinary, LINE_COLUMNS, shownName, WHOLE_FILE_BYTES } from './output.ts';
 import { digestOf, replaceFile, writeRefusal } from './replace-file.ts';
 import type { Root } from './root.ts';
 import type { Seen } from './seen.ts';
@@ -42,7 +42,8 @@ export const editFileTool = (root: Root, seen: Seen): Tool<Input> => ({
     return edit.ok ? unifiedDiff(edit.value) : `edit ${input.path}: would be refused: ${edit.fault}`;
   },
 
-  async run(input, { agent }) {
+  async run(input, { agent, signal }) {
+    if (signal.aborted) return refused('stopped');
     const edit = await plannedEdit(root, seen, agent, input);
     if (!edit.ok) return refused(edit.fault);
     const { name, after, expected } = edit.value;
@@ -55,7 +56,7 @@ export const editFileTool = (root: Root, seen: Seen): Tool<Input> => ({
 
 /** What the model reads after a write: how much changed, the new digest, the diff. */
 export function changed(diff: string, name: string, digest: string): ToolOutput {
-  return done(`${shownName(name)}: ${diffCounts(diff)} lines, digest now ${digest}\n${diff}`);
+  return done(`${shownName(name)}: ${diffCounts(diff)} lines, digest now ${digest}\n${capLines(diff, LINE_COLUMNS)}`);
 }
 
 export interface CurrentText {

@@ -8,7 +8,7 @@ import { isInside } from './root.ts';
 
 export type Environment = Readonly<Record<string, string>>;
 
-const PASSED = /^(HOME|LANG|LC_[A-Z]+|TZ|TMPDIR|USER|LOGNAME)$/;
+const PASSED = /^(HOME|LANG|LC_[A-Z]+|TZ)$/;
 const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /** The environment of every child: passed names, `TERM=dumb`, and a PATH without entries inside the project. */

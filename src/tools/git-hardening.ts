@@ -58,9 +58,11 @@ export interface GitCall {
 /** Runs one sub-command hardened. `directory` is the git directory of the root, named so that none is looked for. */
 export async function runGit(call: GitCall, directory: string, args: readonly string[]): Promise<ProgramEnd> {
   // Outside a repository `git diff` compares any two files: so the repository is made sure of first.
-  const sure = await plainGit(call, directory, ['rev-parse', '--git-dir'], []);
+  const [sure, listed] = await Promise.all([
+    plainGit(call, directory, ['rev-parse', '--git-dir'], []),
+    plainGit(call, directory, ['config', '--list', '--name-only', '-z'], []),
+  ]);
   if (sure.exit !== 0) return sure;
-  const listed = await plainGit(call, directory, ['config', '--list', '--name-only', '-z'], []);
   // A name that was left out of the list could be that of a program.
   if (listed.exit !== 0 || !listed.whole)
     return { ...listed, exit: listed.exit || 1, stderr: listed.stderr || TOO_LONG };

@@ -7,6 +7,7 @@ import type { Tool } from '../ports/tool.ts';
 import { type Environment, programOn } from './environment.ts';
 import { runGit } from './git-hardening.ts';
 import { done, refused } from './outcome.ts';
+import { capLines, LINE_COLUMNS } from './output.ts';
 import { forbidden, insideName } from './path-rules.ts';
 import type { Root } from './root.ts';
 import type { ProgramEnd } from './run-program.ts';
@@ -127,17 +128,18 @@ function looksBare(folder: string): boolean {
   }
 }
 
-/** `HEAD:.env` names a file as well. */
+/** `HEAD:.env` names a file as well. Any colon may be the one before the path: `HEAD^{/a:b}:.env`. */
 function secretIn(ref: string): string | null {
-  const file = /:(?:[0-3]:)?(?:\.\/)?(.+)$/.exec(ref)?.[1];
-  return file === undefined ? null : forbidden(path.posix.normalize(file), 'read');
+  const pieces = ref.split(':');
+  const files = pieces.slice(1).map((_, index) => path.posix.normalize(pieces.slice(index + 1).join(':')));
+  return files.map((file) => forbidden(file, 'read')).find((refusal) => refusal !== null) ?? null;
 }
 
 function gitOutput(end: ProgramEnd, { subcommand }: Input): ReturnType<typeof done> {
   if (end.is === 'stopped') return refused('stopped');
   if (end.is === 'time limit') return refused(`git ${subcommand} took too long; narrow it with paths or a limit`);
   if (end.exit !== 0) return refused(end.stderr.trim() || `git ${subcommand} failed (${end.exit ?? end.endedBy})`);
-  const text = withoutSecrets(end.stdout).trimEnd();
+  const text = capLines(withoutSecrets(end.stdout).trimEnd(), LINE_COLUMNS);
   return done(text === '' ? `git ${subcommand}: nothing` : text);
 }
 

@@ -27,6 +27,10 @@ type Input = z.output<typeof Input>;
 /** How far into a file above 10 MiB lines are looked for. */
 const SCAN_BYTES = 256 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
+/** Room for a line number and its tab. */
+const NUMBER_BYTES = 12;
+/** One more line of the longest kind still fits into a result: what is shown has no gap. */
+const PICKED_BYTES = RESULT_BYTES - 8 * 1024;
 
 export const readFileTool = (root: Root, seen: Seen): Tool<Input> => ({
   name: 'read_file',
@@ -122,7 +126,7 @@ class LinePicker {
 
   /** All asked lines are there (or as many as a result can hold). */
   get full(): boolean {
-    return this.lines.length >= this.#count || this.#bytes > RESULT_BYTES;
+    return this.lines.length >= this.#count || this.#bytes > PICKED_BYTES;
   }
 
   add(bytes: Buffer): void {
@@ -147,7 +151,7 @@ class LinePicker {
     const line =
       unseen > 0 ? `${text.slice(0, LINE_COLUMNS)}… (line of ${this.#length} bytes)` : capLine(text, LINE_COLUMNS);
     this.lines.push(line);
-    this.#bytes += Buffer.byteLength(line);
+    this.#bytes += Buffer.byteLength(line) + NUMBER_BYTES;
   }
 
   #begin(): void {

@@ -40,7 +40,8 @@ export const writeFileTool = (root: Root, seen: Seen): Tool<Input> => ({
     return unifiedDiff(write.value) || `write ${input.path}: changes nothing`;
   },
 
-  async run(input, { agent }) {
+  async run(input, { agent, signal }) {
+    if (signal.aborted) return refused('stopped');
     const write = await plannedWrite(root, seen, agent, input);
     if (!write.ok) return refused(write.fault);
     const { name, after, expected } = write.value;

@@ -40,7 +40,7 @@ export function workbench(folder: string, source?: NodeJS.ProcessEnv): Workbench
     return tool;
   };
   return {
-    use: (name, input, context) => named(name).run(named(name).input.parse(input), contextFor(context)),
+    use: async (name, input, context) => named(name).run(named(name).input.parse(input), contextFor(context)),
     preview: async (name, input) => (await named(name).preview?.(named(name).input.parse(input), contextFor())) ?? '',
   };
 }

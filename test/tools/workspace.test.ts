@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestOf, replaceFile } from '../../src/tools/replace-file.ts';
 import { checkRoot, isInside } from '../../src/tools/root.ts';
