@@ -53,3 +53,13 @@ export interface Theme {
   /** Role name -> colour; roles that are missing take one by a hash of their name. */
   readonly roles: Readonly<Record<string, Colour>>;
 }
+
+/** The colour of a role: its own in the theme, else one of the theme's by a hash of its name, always the same. */
+export function roleColour(theme: Theme, role: string): Colour {
+  const own = theme.roles[role];
+  if (own !== undefined) return own;
+  const names = Object.keys(theme.roles);
+  let sum = 0;
+  for (let at = 0; at < role.length; at++) sum = (sum * 31 + role.charCodeAt(at)) % 0xffff;
+  return theme.roles[names[sum % Math.max(1, names.length)] ?? ''] ?? theme.tokens.fg;
+}

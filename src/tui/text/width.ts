@@ -21,7 +21,8 @@ export function widthOf(text: string): number {
 export function clusterWidth(cluster: string): 0 | 1 | 2 {
   const code = cluster.codePointAt(0) ?? 0;
   if (code < 0x300 && cluster.length === 1) return code > 0x9f || (code > 0x1f && code < 0x7f) ? 1 : 0;
-  if (ZERO.test(cluster)) return 0;
+  // Carriage return and newline are one cluster, of nothing that can be shown.
+  if (code < 0x20 || ZERO.test(cluster)) return 0;
   if (PICTURE.test(cluster)) return 2;
   return isWide(code) ? 2 : 1;
 }

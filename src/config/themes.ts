@@ -1,0 +1,125 @@
+/**
+ * Themes from `themes/*.yml` (the schema is SCREENS 5): names to colours, one theme extending another. The first folder that
+ * has the file wins. How a colour is shown on a terminal is the screen's.
+ */
+import { LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { fail, ok, type Result } from '../domain/result.ts';
+import { ANSI_NAMES, type Colour, type Theme, type Token, TOKENS } from '../domain/theme.ts';
+import { faultText } from './fault.ts';
+import { readText } from './read-text.ts';
+
+/** The theme that is used when none is asked for, or when the one that was asked for has a fault. */
+export const DEFAULT_THEME = 'mimir-dark';
+
+/**
+ * Reads a theme with all that it extends. The fault says file, line and what would be right; the caller shows it and goes on
+ * with the default.
+ */
+export function loadTheme(folders: readonly string[], name: string): Result<Theme, string> {
+  const parts: ThemeFile[] = [];
+  for (let next: string | null = name; next !== null; ) {
+    if (parts.length >= DEEPEST) return fail(`theme ${name}: it extends more than ${DEEPEST - 1} others, or itself`);
+    const read = readTheme(folders, next);
+    if (!read.ok) return read;
+    parts.unshift(read.value);
+    next = read.value.extends;
+  }
+  return complete(name, parts);
+}
+
+const DEEPEST = 4;
+
+const Hex = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'a colour is "#" and six hex digits, such as "#7fca95"');
+const Ansi = z.enum([...ANSI_NAMES, 'default']).nullable();
+const FullColour = z.strictObject({ hex: Hex, ansi: Ansi });
+const OneColour = z.union([Hex, FullColour], {
+  error: `a colour is "#rrggbb" or {hex: "#rrggbb", ansi: NAME}; names are ${[...ANSI_NAMES, 'default', 'null'].join(', ')}`,
+});
+/** Without a name for 16 colours, the terminal's own is the only one that surely can be read. */
+const ColourValue = OneColour.transform(
+  (value): Colour => (typeof value === 'string' ? { hex: value, ansi: 'default' } : value),
+);
+const TokenSet = z.record(z.enum(TOKENS), FullColour);
+const RoleValue = z.union([z.enum(TOKENS), ColourValue], {
+  error: `a role's colour is a token (${TOKENS.join(', ')}), "#rrggbb" or {hex, ansi}`,
+});
+
+const ThemeFile = z.strictObject({
+  name: z.string().min(1),
+  mode: z.enum(['dark', 'light']).optional(),
+  extends: z.string().nullable().default(null),
+  glyphs: z.enum(['unicode', 'ascii']).optional(),
+  tokens: z.partialRecord(z.enum(TOKENS), ColourValue).default({}),
+  roles: z.record(z.string(), RoleValue).default({}),
+});
+interface ThemeFile extends z.output<typeof ThemeFile> {}
+
+function readTheme(folders: readonly string[], name: string): Result<ThemeFile, string> {
+  // A name is never a path.
+  if (!/^[\w-]+$/.test(name)) return fail(`"${name}" is no name of a theme: letters, digits and hyphens`);
+  for (const folder of folders) {
+    const file = `${folder}/${name}.yml`;
+    const text = readText({ path: file, shown: file, links: 'follow', owner: 'any' });
+    if (!text.ok) return fail(faultText(text.fault));
+    if (text.value !== null) return parseTheme(file, text.value);
+  }
+  return fail(`there is no theme "${name}": looked for ${name}.yml in ${folders.join(', ')}`);
+}
+
+function parseTheme(file: string, text: string): Result<ThemeFile, string> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
+  const broken = document.errors[0];
+  if (broken !== undefined) return fail(`${file}:${lines.linePos(broken.pos[0]).line}: ${broken.message}`);
+  const parsed = ThemeFile.safeParse(document.toJS({ maxAliasCount: 0 }));
+  if (parsed.success) return ok(parsed.data);
+  const issue = parsed.error.issues[0];
+  const path = issue?.path.map(String) ?? [];
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const place = [...path, ...unknown];
+  return fail(`${file}:${lineOf(document, lines, place)}: ${place.join('.')}: ${wrong(issue, path)}`);
+}
+
+type Document = ReturnType<typeof parseDocument>;
+
+/** The line of a value, or of the nearest thing around it that has one. */
+function lineOf(document: Document, lines: LineCounter, path: readonly string[]): number {
+  for (let length = path.length; length > 0; length--) {
+    const node: unknown = document.getIn(path.slice(0, length), true);
+    if (hasRange(node)) return lines.linePos(node.range[0]).line;
+  }
+  return 1;
+}
+
+const hasRange = (node: unknown): node is { readonly range: readonly [number] } =>
+  typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range);
+
+function wrong(issue: z.core.$ZodIssue | undefined, path: readonly string[]): string {
+  if (issue === undefined) return 'not a theme';
+  if (path[0] === 'tokens' && (issue.code === 'unrecognized_keys' || issue.code === 'invalid_key')) {
+    return `there is no such token; tokens are ${TOKENS.join(', ')}`;
+  }
+  if (issue.code === 'unrecognized_keys') return `not known; a theme has ${Object.keys(ThemeFile.shape).join(', ')}`;
+  return issue.message;
+}
+
+/** What the later parts say wins over what they extend. */
+function complete(name: string, parts: readonly ThemeFile[]): Result<Theme, string> {
+  const given = Object.fromEntries(parts.flatMap(({ tokens }) => Object.entries(tokens)));
+  const tokens = TokenSet.safeParse(given);
+  if (!tokens.success) {
+    const missing = TOKENS.filter((token) => given[token] === undefined);
+    return fail(`theme ${name}: no colour for ${missing.join(', ')}; give them, or extend a theme that has them`);
+  }
+  const roles = parts.flatMap((part) => Object.entries(part.roles));
+  return ok({
+    name,
+    mode: parts.findLast(({ mode }) => mode !== undefined)?.mode ?? 'dark',
+    glyphs: parts.findLast(({ glyphs }) => glyphs !== undefined)?.glyphs ?? 'unicode',
+    tokens: tokens.data,
+    roles: Object.fromEntries(roles.map(([role, value]) => [role, isToken(value) ? tokens.data[value] : value])),
+  });
+}
+
+const isToken = (value: Token | Colour): value is Token => typeof value === 'string';

@@ -1,0 +1,146 @@
+/** Opens the terminal: puts life cycle, input, cells and drawing together behind the contract of terminal.ts. */
+import type { Theme } from '../../domain/theme.ts';
+import { toLabel, toTerminal } from '../text/sanitise.ts';
+import { capabilities, type ColourChoice } from './capabilities.ts';
+import { editOutside } from './external-editor.ts';
+import { listen } from './input.ts';
+import { type EndSignal, EXIT_CODES, Life } from './lifecycle.ts';
+import { Painter } from './painter.ts';
+import type { Input, Size, Terminal } from './terminal.ts';
+
+export interface OpenOptions {
+  readonly theme: Theme;
+  readonly colour?: ColourChoice;
+  /** False leaves the mouse to the terminal's own selection. */
+  readonly mouse?: boolean;
+  /** A private folder for texts in $EDITOR; the system's for temporary files when left out. */
+  readonly folder?: string;
+  /** A signal asks for the end: save, then `close()` and exit with `code`. When left out that happens at once. */
+  signalled?(signal: EndSignal, code: number): void;
+  /** Writes a report of a crash and returns its path. The process then ends with 70. */
+  crashed?(error: unknown): string | null;
+}
+
+/** Bytes that may be queued before painting would only add to them. */
+const MOST_QUEUED = 64 * 1024;
+/** Resizes come in storms; one in this time is enough. */
+const RESIZE_TIME = 16;
+
+/** Takes the terminal of this process; stdin and stdout must be one (callers look at `isTTY` and `capabilities` first). */
+export function openTerminal(options: OpenOptions): Terminal {
+  const { stdout } = process;
+  const { depth, unicode } = capabilities(process.env, options.colour);
+  const heard: Listeners = { input: [], resize: [] };
+  const painter = new Painter({
+    theme: options.theme,
+    depth,
+    unicode,
+    size: sizeOf(stdout),
+    write: (bytes) => stdout.write(bytes),
+  });
+  const life = lifeOf(options, painter, heard, () => {
+    close();
+  });
+  const unwatch = watchSize(stdout, () => {
+    painter.startOver(sizeOf(stdout));
+    for (const listener of heard.resize) listener();
+  });
+  const close = (): void => {
+    unwatch();
+    life.close();
+    painter.destroy();
+  };
+  life.enter();
+
+  return {
+    size: () => painter.size,
+    unicode,
+    paint(frame) {
+      if (life.isOurs) painter.paint(frame);
+    },
+    busy: () => stdout.writableLength > MOST_QUEUED,
+    setTheme(theme) {
+      painter.setTheme(theme);
+    },
+    setTitle(text) {
+      if (life.isOurs) stdout.write(`\u001b]2;${toLabel(text).slice(0, 200)}\u0007`);
+    },
+    onInput: (listener) => heard.input.push(listener),
+    onResize: (listener) => heard.resize.push(listener),
+    redraw: () => {
+      painter.startOver();
+    },
+    suspend: () => {
+      life.suspend();
+    },
+    async edit(text) {
+      life.leave();
+      const edited = await editOutside(text, options.folder ?? process.env['TMPDIR'] ?? '/tmp');
+      life.enter();
+      return edited === null ? null : toTerminal(edited);
+    },
+    close,
+  };
+}
+
+interface Listeners {
+  readonly input: ((input: Input) => void)[];
+  readonly resize: (() => void)[];
+}
+
+const sizeOf = ({ columns, rows }: NodeJS.WriteStream): Size => ({ width: columns || 80, height: rows || 24 });
+
+function lifeOf(options: OpenOptions, painter: Painter, heard: Listeners, close: () => void): Life {
+  const { stdin, stdout } = process;
+  const signalled = (signal: EndSignal, code: number): void => {
+    if (options.signalled !== undefined) {
+      options.signalled(signal, code);
+      return;
+    }
+    close();
+    process.exit(code);
+  };
+  return new Life({
+    input: stdin,
+    output: stdout,
+    mouse: options.mouse ?? true,
+    listen: () =>
+      listen(stdin, {
+        onInput(input) {
+          for (const listener of heard.input) listener(input);
+        },
+        onReply(text) {
+          // Only a terminal that knows kitty's keyboard answers this; LEAVE takes it back.
+          if (/^.\[\?\d+u$/su.test(text)) stdout.write('\u001b[>1u');
+        },
+        onEnd: () => {
+          signalled('SIGHUP', EXIT_CODES.SIGHUP);
+        },
+      }),
+    entered() {
+      painter.startOver(sizeOf(stdout));
+      painter.paintAgain();
+      for (const listener of heard.resize) listener();
+    },
+    signalled,
+    crashed: (error) => options.crashed?.(error) ?? null,
+  });
+}
+
+/** Calls back when the size changed, once for a storm of changes. The function that comes back stops it. */
+function watchSize(stdout: NodeJS.WriteStream, changed: () => void): () => void {
+  let waiting: NodeJS.Timeout | undefined;
+  const resized = (): void => {
+    waiting ??= setTimeout(() => {
+      waiting = undefined;
+      changed();
+    }, RESIZE_TIME);
+  };
+  stdout.on('resize', resized);
+  // A terminal that went away is told by SIGHUP; writes to it until then are nobody's failure.
+  stdout.on('error', () => {});
+  return () => {
+    clearTimeout(waiting);
+    stdout.off('resize', resized);
+  };
+}

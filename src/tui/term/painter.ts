@@ -1,0 +1,82 @@
+/** Keeps what the terminal shows in step with frames: cells, styles and the difference that is sent. */
+import type { Theme } from '../../domain/theme.ts';
+import type { Cursor, Frame } from '../text/line.ts';
+import { type CellScreen, openCells } from './blessed-screen.ts';
+import type { Depth } from './capabilities.ts';
+import { draw, nothingShown, type Shown } from './draw.ts';
+import { Styles } from './styles.ts';
+import { fill } from './surface.ts';
+import type { Size } from './terminal.ts';
+
+export interface PainterParts {
+  readonly theme: Theme;
+  readonly depth: Depth;
+  readonly unicode: boolean;
+  readonly size: Size;
+  /** Called once a frame at most, never when nothing changed. */
+  write(bytes: string): void;
+}
+
+export class Painter {
+  readonly #parts: PainterParts;
+  readonly #cells: CellScreen;
+  #styles: Styles;
+  #size: Size;
+  #frame: Frame = { lines: [], cursor: null };
+  #shown: Shown;
+  /** The terminal may show anything: the next frame begins with a clear screen. */
+  #clears = true;
+
+  constructor(parts: PainterParts) {
+    this.#parts = parts;
+    this.#size = parts.size;
+    this.#styles = new Styles(parts.theme, parts.depth);
+    this.#shown = nothingShown(parts.size.width, parts.size.height);
+    this.#cells = openCells(parts.size, {
+      fill: (rows) => {
+        fill(rows, this.#size.width, this.#frame, this.#styles, parts.unicode);
+      },
+      draw: (rows) => {
+        const cursor = within(this.#frame.cursor, this.#size);
+        const bytes = draw(rows, cursor, this.#shown, this.#styles, { clears: this.#clears });
+        this.#clears = false;
+        if (bytes !== '') parts.write(bytes);
+      },
+    });
+  }
+
+  get size(): Size {
+    return this.#size;
+  }
+
+  paint(frame: Frame): void {
+    this.#frame = frame;
+    this.#cells.render();
+  }
+
+  /** The last frame once more, for a terminal that was away. */
+  paintAgain(): void {
+    this.#cells.render();
+  }
+
+  /** Nothing of what was sent is on the screen any more, whose size is now this. */
+  startOver(size: Size = this.#size): void {
+    this.#size = size;
+    this.#cells.resize(size);
+    this.#shown = nothingShown(size.width, size.height);
+    this.#clears = true;
+  }
+
+  setTheme(theme: Theme): void {
+    this.#styles = new Styles(theme, this.#parts.depth);
+    this.startOver();
+  }
+
+  destroy(): void {
+    this.#cells.destroy();
+  }
+}
+
+/** A cursor outside of the screen isn't shown. */
+const within = (cursor: Cursor | null, { width, height }: Size): Cursor | null =>
+  cursor !== null && cursor.x >= 0 && cursor.y >= 0 && cursor.x < width && cursor.y < height ? cursor : null;

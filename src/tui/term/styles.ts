@@ -1,0 +1,125 @@
+/** Styles as numbers: each look is kept once, and the step from one to the next is the shortest SGR that makes it. */
+import type { AnsiName, Colour, Theme } from '../../domain/theme.ts';
+import { ANSI_NAMES, roleColour } from '../../domain/theme.ts';
+import type { Ink, Style } from '../text/line.ts';
+import type { Depth } from './capabilities.ts';
+
+/** Number 0 is the terminal's own look. */
+export type StyleId = number;
+
+interface Look {
+  /** SGR parameters; `39` and `49` are the terminal's own. */
+  readonly fg: string;
+  readonly bg: string;
+  readonly flags: readonly number[];
+}
+
+export class Styles {
+  readonly #theme: Theme;
+  readonly #depth: Depth;
+  readonly #looks: Look[] = [OWN];
+  readonly #ids = new Map<string, StyleId>([[keyOf(OWN), 0]]);
+  /** Views reuse their style objects; most look-ups end here. */
+  readonly #known = new WeakMap<Style, StyleId>();
+  readonly #steps = new Map<number, string>();
+
+  constructor(theme: Theme, depth: Depth) {
+    this.#theme = theme;
+    this.#depth = depth;
+  }
+
+  /** The number of a style in this theme. */
+  id(style: Style): StyleId {
+    const known = this.#known.get(style);
+    if (known !== undefined) return known;
+    const look = this.#look(style);
+    const key = keyOf(look);
+    const id = this.#ids.get(key) ?? this.#looks.push(look) - 1;
+    this.#ids.set(key, id);
+    this.#known.set(style, id);
+    return id;
+  }
+
+  /** The sequence that turns one look into another; empty when they are the same. */
+  step(from: StyleId, to: StyleId): string {
+    if (from === to) return '';
+    const key = from * 0x10000 + to;
+    const known = this.#steps.get(key);
+    if (known !== undefined) return known;
+    const sequence = stepBetween(this.#looks[from] ?? OWN, this.#looks[to] ?? OWN);
+    this.#steps.set(key, sequence);
+    return sequence;
+  }
+
+  #look(style: Style): Look {
+    const flags = FLAGS.filter(([name]) => style[name] === true).map(([, code]) => code);
+    return { fg: this.#colour(style.fg, 38), bg: this.#colour(style.bg, 48), flags };
+  }
+
+  #colour(ink: Ink | undefined, base: 38 | 48): string {
+    const own = String(base + 1);
+    if (ink === undefined || this.#depth === 0) return own;
+    const colour = colourOf(this.#theme, ink);
+    if (this.#depth === 4) return ansi(colour.ansi, base) ?? own;
+    const [r, g, b] = rgb(colour.hex);
+    return this.#depth === 24 ? `${base};2;${r};${g};${b}` : `${base};5;${nearest256(r, g, b)}`;
+  }
+}
+
+const OWN: Look = { fg: '39', bg: '49', flags: [] };
+
+const FLAGS = [
+  ['bold', 1],
+  ['dim', 2],
+  ['italic', 3],
+  ['underline', 4],
+  ['inverse', 7],
+] as const;
+
+const keyOf = ({ fg, bg, flags }: Look): string => `${fg}/${bg}/${flags.join()}`;
+
+function colourOf(theme: Theme, ink: Ink): Colour {
+  return isRole(ink) ? roleColour(theme, ink.slice('role:'.length)) : theme.tokens[ink];
+}
+
+const isRole = (ink: Ink): ink is `role:${string}` => ink.startsWith('role:');
+
+function stepBetween(from: Look, to: Look): string {
+  const on = to.flags.filter((flag) => !from.flags.includes(flag));
+  if (from.flags.some((flag) => !to.flags.includes(flag))) {
+    // There is no sequence for "not bold but still dim": begin from nothing.
+    const colours = [to.fg, to.bg].filter((part) => part !== '39' && part !== '49');
+    return `\u001b[${['0', ...to.flags, ...colours].join(';')}m`;
+  }
+  const colours = [...(from.fg === to.fg ? [] : [to.fg]), ...(from.bg === to.bg ? [] : [to.bg])];
+  if (on.length === 0 && to.flags.length === 0 && to.fg === '39' && to.bg === '49') return '\u001b[0m';
+  return `\u001b[${[...on, ...colours].join(';')}m`;
+}
+
+function ansi(name: AnsiName | 'default' | null, base: 38 | 48): string | null {
+  if (name === null || name === 'default') return null;
+  const index = ANSI_NAMES.indexOf(name);
+  return String((index < 8 ? index : index + 52) + base - 8);
+}
+
+const rgb = (hex: string): readonly [number, number, number] => {
+  const value = Number.parseInt(hex.slice(1), 16);
+  return [value >> 16, (value >> 8) & 0xff, value & 0xff];
+};
+
+const CUBE = [0, 95, 135, 175, 215, 255];
+
+/** The nearest of the colour cube and the greys of the 256-colour palette; the first 16 depend on the user's theme. */
+function nearest256(r: number, g: number, b: number): number {
+  const [cr, cg, cb] = [cubeStep(r), cubeStep(g), cubeStep(b)];
+  const grey = Math.max(0, Math.min(23, Math.round(((r + g + b) / 3 - 8) / 10)));
+  const level = 8 + grey * 10;
+  const cube = distance([r, g, b], [CUBE[cr] ?? 0, CUBE[cg] ?? 0, CUBE[cb] ?? 0]);
+  return distance([r, g, b], [level, level, level]) < cube ? 232 + grey : 16 + 36 * cr + 6 * cg + cb;
+}
+
+const cubeStep = (value: number): number =>
+  CUBE.reduce((best, level, at) => (Math.abs(level - value) < Math.abs((CUBE[best] ?? 0) - value) ? at : best), 0);
+
+const distance = (a: readonly [number, number, number], b: readonly [number, number, number]): number =>
+  (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2;
