@@ -18,6 +18,7 @@ import { speak } from './pace.ts';
 import type { Pace } from './pace.ts';
 import { planText } from './planning.ts';
 import { partFor } from './roles/all.ts';
+import { signed } from './signature.ts';
 import type { NextTurn } from './turn-taking.ts';
 import { nextTurn } from './turn-taking.ts';
 
@@ -58,7 +59,8 @@ function turnFor(request: ModelRequest): NextTurn {
     case 'work': {
       const tools = new Set(request.tools.map(({ name }) => name));
       const brief = { task: purpose.task, role: purpose.role, findings: purpose.findings, tools };
-      return nextTurn(partFor(purpose.role), brief, turns);
+      const turn = nextTurn(partFor(purpose.role), brief, turns);
+      return turn.asks.length > 0 ? turn : { ...turn, text: signed(turn.text) };
     }
     default:
       return unreachable(purpose);

@@ -1,6 +1,7 @@
 /** What the analyst reads out of the answers of others: the places they named, and their first words. */
 import type { Finding } from '../../domain/agent.ts';
 import type { Hit } from './claims.ts';
+import { unsigned } from './signature.ts';
 
 const CLAIM = /`([^`\n]+):(\d+)`(?: `([^`\n]*)`)?/g;
 
@@ -15,6 +16,8 @@ export const pathsIn = (findings: readonly Finding[]): readonly string[] => [
 
 /** The first sentence or line of an answer that says something: no heading, no list. */
 export function firstWords(summary: string): string {
-  const line = summary.split('\n').find((each) => /^[\p{L}\p{N}`"]/u.test(each.trim()) && !/^\d+\. /.test(each.trim()));
+  const line = unsigned(summary)
+    .split('\n')
+    .find((each) => /^[\p{L}\p{N}`"]/u.test(each.trim()) && !/^\d+\. /.test(each.trim()));
   return line?.trim() ?? '';
 }

@@ -69,7 +69,7 @@ with within without work working works would write writes writing written yes ye
 class classes constant interface interfaces type types variable variables value values implementation implemented implement logic define defined definition defines
 name names named needing depend depends entry point points likely risky pattern patterns worth note notes answer question questions report reports suggest suggestion
 suggestions improve improvement improvements state detail details summary overview result results review reviewer finder librarian oracle tester rush refactoring
-hit hits leftovers leftover calls risks unused exports blocks begin begins edits edit latest order state tells command commands seen sees biggest folders folder uncommitted central cycles graph draw others found finding findings agent agents compare compared comparing measure count counts common important language languages`.split(
+missing exist exists whole hit hits leftovers leftover calls risks unused exports blocks begin begins edits edit latest order state tells command commands seen sees biggest folders folder uncommitted central cycles graph draw others found finding findings agent agents compare compared comparing measure count counts common important language languages`.split(
     /\s+/,
   ),
 );

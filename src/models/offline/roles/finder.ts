@@ -77,7 +77,7 @@ function* places(brief: Brief, terms: readonly Term[]): Work {
   };
   if (ranked.length === 0) return nothingFound(terms, all, uses);
   return [
-    `${upper(plural(ranked.length, 'file'))} ${ranked.length === 1 ? 'holds' : 'hold'} ${named(terms)}${uses.some(isCut) ? ' (at least: a search stopped at its limit)' : ''}. The best place is ${claim(first(ranked))}.`,
+    `${upper(plural(ranked.length, 'file'))} ${ranked.length === 1 ? 'holds' : 'hold'} ${terms.length > 1 ? 'at least one of ' : ''}${named(terms)}${uses.some(isCut) ? ' (or more: a search stopped at its limit)' : ''}. The best place is ${claim(first(ranked))}.`,
     ...definitionsText(definitions, terms),
     ...filesText(ranked),
     ...readingText(around),

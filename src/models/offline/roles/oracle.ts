@@ -211,7 +211,7 @@ function summary(
   const graph =
     links.length === 0
       ? 'No imports between files could be linked.'
-      : `${upper(plural(links.length, 'import'))} between files were linked${hub === undefined ? '' : `; most hangs on ${hub.path} (imported by ${hub.users})`}.`;
+      : `${upper(plural(links.length, 'import'))} between files ${links.length === 1 ? 'was' : 'were'} linked${hub === undefined ? '' : `; most hangs on ${hub.path} (imported by ${hub.users})`}.`;
   if (best === undefined) return graph;
   const place = best.hit === null ? best.path : claim(best.hit);
   return `${asked ? 'The likeliest place' : 'The place to begin'} is ${place}: ${best.why}. ${graph}`;

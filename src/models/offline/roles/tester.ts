@@ -67,7 +67,7 @@ function* tests(brief: Brief): Work {
   const lines = imports.flatMap((seen) => hitsOf(seen));
   const links = linksOf(lines, new Set([...names, ...testFiles]));
   const untested = modules.filter((path) => !isTested(path, testFiles, lines, links));
-  const about = modulesAbout(brief, untested);
+  const about = modulesAbout(nearness(brief), untested);
   const uses = yield {
     say:
       untested.length === 0
@@ -82,7 +82,7 @@ function* tests(brief: Brief): Work {
   return answer({
     modules,
     testFiles,
-    untested: ranked(about, names, uses[0]),
+    untested: ranked(about, nearness(brief), names, uses[0]),
     commands,
     imports,
     all: [sourceList, testList, ...uses],
@@ -115,15 +115,18 @@ function nameOf(path: string): string {
   return /^(?:index|mod|__init__|lib|main)$/.test(file) ? (parts.at(-2) ?? file) : file;
 }
 
-/** Modules that the task or the findings are about come first. */
-function modulesAbout({ findings, task }: Brief, untested: readonly string[]): readonly string[] {
-  const named = new Set(pathsIn(findings));
-  const words = termsIn(task, 4).map(({ text }) => text.toLowerCase());
-  const near = (path: string): number =>
-    Number(named.has(path)) * 2 + Number(words.some((word) => path.toLowerCase().includes(word)));
+/** Modules that the task or the findings are about come first, then those nearest to the top. */
+function modulesAbout(near: (path: string) => number, untested: readonly string[]): readonly string[] {
   return untested.toSorted(
     (a, b) => near(b) - near(a) || a.split('/').length - b.split('/').length || (a < b ? -1 : 1),
   );
+}
+
+/** How close a path is to the task and the findings: 0 for any other. */
+function nearness({ findings, task }: Brief): (path: string) => number {
+  const named = new Set(pathsIn(findings));
+  const words = termsIn(task, 4).flatMap(({ is, text }) => (is === 'path' ? [] : [text.toLowerCase()]));
+  return (path) => (named.has(path) ? 2 : 0) + (words.some((word) => path.toLowerCase().includes(word)) ? 1 : 0);
 }
 
 const importOf = (paths: readonly string[]): string =>
@@ -135,7 +138,12 @@ interface Untested {
   readonly users: number;
 }
 
-function ranked(paths: readonly string[], files: readonly string[], uses: Seen | undefined): readonly Untested[] {
+function ranked(
+  paths: readonly string[],
+  near: (path: string) => number,
+  files: readonly string[],
+  uses: Seen | undefined,
+): readonly Untested[] {
   const links = linksOf(
     hitsOf(uses).filter(({ path }) => !isTest(path)),
     new Set(files),
@@ -145,7 +153,7 @@ function ranked(paths: readonly string[], files: readonly string[], uses: Seen |
       const own = links.filter(({ to }) => to === path);
       return { path, use: own[0]?.hit ?? null, users: own.length };
     })
-    .toSorted((a, b) => b.users - a.users);
+    .toSorted((a, b) => near(b.path) - near(a.path) || b.users - a.users);
 }
 
 interface Tested {
