@@ -39,6 +39,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'node:path': ['config/', 'store/', 'tools/', 'verbs/', 'models/offline/'],
   'node:url': ['config/', 'verbs/'],
   'node:util': ['verbs/'],
+  'node:readline/promises': ['verbs/'],
   'node:stream': ['tui/term/'],
   'node:process': [],
 };

@@ -20,7 +20,7 @@ import type { NewAgent } from './orders.ts';
 import type { PlanDecision } from './plan-approval.ts';
 import type { Recorder } from './recorder.ts';
 import { openRecorder } from './recorder.ts';
-import type { RunOptions } from './run-options.ts';
+import type { RunOptions, RunResult } from './run-options.ts';
 import type { Scheduling } from './scheduler.ts';
 import { openSlots } from './slots.ts';
 
@@ -43,8 +43,8 @@ export interface RunParts {
   /** Tried again by rule already: once is enough. */
   readonly retried: Set<AgentId>;
   /** Why the run could not go on, and what kind of fault it was; set by `failed`. */
-  readonly trouble: { text: string | null; is: string | null };
-  failed(text: string, is: string): void;
+  readonly trouble: { text: string | null; is: RunResult['errorIs'] };
+  failed(text: string, is: RunResult['errorIs']): void;
   stop(reason: string): void;
 }
 

@@ -59,4 +59,6 @@ export interface RunResult {
   readonly overBudget: boolean;
   /** Why it could not go on: the log can't be written, no model may be used. Null otherwise. */
   readonly error: string | null;
+  /** What kind of fault that was: `denied` by rules, `model` that could not be reached, `budget`, `log`; null without one. */
+  readonly errorIs: 'denied' | 'model' | 'budget' | 'log' | null;
 }

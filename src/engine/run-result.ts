@@ -53,6 +53,7 @@ function summed(parts: RunParts, status: RunResult['status'], error: string | nu
     metadata: { totalCost: spent.cost, totalTokens: spent.tokens, agentCount: agents.length },
     overBudget: parts.recorder.stored().some((event) => event.type === 'budget.exhausted' && event.scope === 'run'),
     error,
+    errorIs: error === null ? null : (parts.trouble.is ?? 'log'),
   };
 }
 

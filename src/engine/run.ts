@@ -114,7 +114,8 @@ async function propose(parts: RunParts, choices: PlanChoices, hint: string): Pro
   const context = planContextOf(options, choices);
   const made = await makePlan({ options, gate, root, context, facts, hint }, parts.signal);
   if (!made.ok) {
-    parts.failed(made.fault.is === 'told' ? 'stopped' : made.fault.text, made.fault.is);
+    const { fault } = made;
+    if (fault.is !== 'told' && fault.is !== 'stopped') parts.failed(fault.text, fault.is);
     return null;
   }
   const { plan, by } = made.value;

@@ -17,6 +17,7 @@ describe('a run', () => {
       },
       overBudget: false,
       error: null,
+      errorIs: null,
     });
     expect(run.state().finished?.summary).toBe('merged');
     expect(run.state().agents.get(AGENT('ROOT::S2'))?.status).toBe('completed');

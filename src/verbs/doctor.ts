@@ -1,0 +1,160 @@
+/** `mimir doctor`: what works here and what doesn't, with what to do about it. Looks only, changes nothing. */
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { faultText } from '../config/fault.ts';
+import { loadConfig } from '../config/load.ts';
+import type { SessionSummary } from '../ports/log.ts';
+import { openLogReadOnly } from '../store/log.ts';
+import { folderOf } from '../store/place.ts';
+import { checkRoot, openTools } from '../tools/index.ts';
+import { CWD, JSON_FLAG } from './common-flags.ts';
+import { EXIT } from './exit.ts';
+import type { Io } from './io.ts';
+import { harmless } from './io.ts';
+import { packageRoot, packageVersion } from './package-root.ts';
+import type { ProjectPlace } from './project.ts';
+import { projectOf } from './project.ts';
+import type { Verb } from './verb.ts';
+
+interface Finding {
+  readonly what: string;
+  readonly state: 'ok' | 'note' | 'problem';
+  readonly words: string;
+}
+
+export const doctorVerb: Verb = {
+  usage: 'mimir doctor [--json]',
+  summary: 'Says what works here and what does not, and what to do about it.',
+  example: 'mimir doctor',
+  words: 0,
+  flags: { ...JSON_FLAG, ...CWD },
+  run(args, io) {
+    const project = projectOf(args, io);
+    const findings = [
+      program(),
+      rootOf(project),
+      configFinding(project, io),
+      provider(io),
+      sandbox(project),
+      user(),
+      state(project),
+      terminal(io),
+    ].flat();
+    if (args.has('json')) io.json(findings);
+    else for (const finding of findings) io.say(lineOf(finding, io));
+    return Promise.resolve(findings.some(({ state }) => state === 'problem') ? EXIT.refused : EXIT.done);
+  },
+};
+
+const MARKS = { ok: '✓', note: '·', problem: '✗' } as const;
+
+function lineOf({ what, state, words }: Finding, { paint }: Io): string {
+  const mark = { ok: paint.green(MARKS.ok), note: paint.yellow(MARKS.note), problem: paint.red(MARKS.problem) }[state];
+  return `${mark} ${paint.bold(what.padEnd(9))} ${harmless(words)}`;
+}
+
+const program = (): Finding => ({
+  what: 'mimir',
+  state: Number(process.versions.node.split('.')[0]) >= 24 ? 'ok' : 'problem',
+  words: `${packageVersion()} on Node ${process.versions.node} (24 or later is needed)`,
+});
+
+function rootOf({ root, places }: ProjectPlace): Finding {
+  const checked = checkRoot(root, { home: places.home, state: places.state });
+  if (!checked.ok) return { what: 'project', state: 'problem', words: checked.fault };
+  const git =
+    checked.value.git.is === 'repository' ? 'a git repository' : 'not a git repository: git tools will say so';
+  return { what: 'project', state: 'ok', words: `${root}, ${git}` };
+}
+
+function configFinding({ root }: ProjectPlace, { env }: Io): readonly Finding[] {
+  const loaded = loadConfig({ packageRoot: packageRoot(), projectRoot: root, env, flags: {} });
+  if (!loaded.ok) return loaded.fault.map((fault) => ({ what: 'config', state: 'problem', words: faultText(fault) }));
+  const { rules, roles, notes } = loaded.value;
+  const planned = roles.filter((role) => role.planned).map(({ name }) => name);
+  return [
+    {
+      what: 'config',
+      state: 'ok',
+      words: `valid; mode ${rules.mode}, ${rules.maxParallelAgents.value} agents at once; rules ${rules.policyHash.slice(0, 12)}`,
+    },
+    { what: 'roles', state: 'ok', words: planned.join(', ') },
+    ...notes.map((words): Finding => ({ what: 'config', state: 'note', words })),
+  ];
+}
+
+const KEYS = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'] as const;
+
+function provider({ env }: Io): Finding {
+  const found = KEYS.filter((key) => (env[key] ?? '') !== '');
+  const keys =
+    found.length === 0
+      ? ''
+      : ` ${found.join(' and ')} ${found.length === 1 ? 'is' : 'are'} set, but this version calls no provider yet.`;
+  return {
+    what: 'models',
+    state: 'note',
+    words: `the built-in offline analyst: no language model, nothing leaves this machine, no cost.${keys}`,
+  };
+}
+
+function sandbox({ root, places }: ProjectPlace): Finding {
+  const tools = openTools({ root, home: places.home, stateDir: places.state });
+  if (!tools.ok) return { what: 'sandbox', state: 'problem', words: tools.fault };
+  const { sandbox: box } = tools.value;
+  if (box.is !== 'none') return { what: 'sandbox', state: 'ok', words: box.is };
+  return {
+    what: 'sandbox',
+    state: 'note',
+    words: `none (${box.because}): every command asks and is marked UNSANDBOXED; roles without "write" have no shell`,
+  };
+}
+
+function user(): Finding {
+  const isRoot = process.getuid?.() === 0;
+  return isRoot
+    ? { what: 'user', state: 'note', words: 'root: mode yolo is refused' }
+    : { what: 'user', state: 'ok', words: 'an ordinary user' };
+}
+
+function state(project: ProjectPlace): Finding {
+  const folder = folderOf({ stateDir: project.places.state, project: project.root });
+  const problem = problemWith(project.places.state);
+  if (problem !== null) return { what: 'state', state: 'problem', words: `${project.places.state}: ${problem}` };
+  try {
+    const sessions = sessionsOf(project);
+    const running = sessions.filter((one) => one.state === 'running').length;
+    return { what: 'state', state: 'ok', words: `${folder}: ${sessions.length} sessions, ${running} running` };
+  } catch (error) {
+    return { what: 'state', state: 'problem', words: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function sessionsOf({ root, places }: ProjectPlace): readonly SessionSummary[] {
+  const reader = openLogReadOnly({ stateDir: places.state, project: root });
+  try {
+    return reader.sessions();
+  } finally {
+    reader.close();
+  }
+}
+
+function problemWith(folder: string): string | null {
+  if (!existsSync(folder)) return null;
+  if ((statSync(folder).mode & 0o077) !== 0) return `others may read it: chmod 700 it`;
+  try {
+    accessSync(folder, constants.W_OK);
+    return null;
+  } catch {
+    return 'it is not writable: runs could not be recorded';
+  }
+}
+
+function terminal({ terminal: isTerminal, env, width }: Io): Finding {
+  if (!isTerminal) return { what: 'terminal', state: 'note', words: 'none: line mode, and nobody can be asked' };
+  if (env['TERM'] === 'dumb') return { what: 'terminal', state: 'note', words: 'TERM=dumb: line mode' };
+  return {
+    what: 'terminal',
+    state: 'ok',
+    words: `${env['TERM'] ?? 'unset'}, ${width} columns${env['COLORTERM'] === undefined ? '' : `, ${env['COLORTERM']}`}`,
+  };
+}

@@ -1,0 +1,30 @@
+/** From the result of a run to the exit code of INTERFACE. */
+import type { RunResult } from '../engine/run-options.ts';
+import { EXIT } from './exit.ts';
+
+export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+const OF_SIGNAL = { SIGINT: EXIT.interrupt, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangUp } as const;
+
+/** `signal`: what ended the run from outside, if something did. */
+export function exitCodeOf(result: RunResult, signal: EndSignal | null): number {
+  if (signal !== null) return OF_SIGNAL[signal];
+  switch (result.status) {
+    case 'completed':
+      return EXIT.done;
+    case 'rejected':
+      return EXIT.notApproved;
+    case 'stopped':
+      return EXIT.agentFailed;
+    case 'failed':
+      return failedCode(result);
+    default:
+      return EXIT.agentFailed;
+  }
+}
+
+function failedCode({ overBudget, errorIs }: RunResult): number {
+  if (overBudget) return EXIT.budget;
+  if (errorIs === 'denied') return EXIT.refused;
+  return errorIs === 'model' ? EXIT.noProvider : EXIT.agentFailed;
+}

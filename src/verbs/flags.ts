@@ -1,0 +1,81 @@
+/** Reads a verb's arguments by its table of flags; anything unknown is refused with a suggestion (exit 2). */
+import { parseArgs } from 'node:util';
+import { nearest } from '../config/nearest.ts';
+import { EXIT, Exit } from './exit.ts';
+
+export interface Flag {
+  /** What stands for the value in the help: `USD`, `DIR`; empty for a switch. */
+  readonly value: string;
+  readonly help: string;
+  readonly many?: true;
+  readonly short?: string;
+}
+
+export type Flags = Readonly<Record<string, Flag>>;
+
+export interface Arguments {
+  readonly words: readonly string[];
+  has(flag: string): boolean;
+  /** The last value given, or undefined. */
+  get(flag: string): string | undefined;
+  all(flag: string): readonly string[];
+}
+
+/** `most` is how many plain words the verb takes. */
+export function readArguments(argv: readonly string[], flags: Flags, most: number): Arguments {
+  const options = Object.fromEntries(
+    Object.entries(flags).map(([name, { value, short }]) => [
+      name,
+      {
+        type: value === '' ? ('boolean' as const) : ('string' as const),
+        multiple: true,
+        ...(short === undefined ? {} : { short }),
+      },
+    ]),
+  );
+  const parsed = parsedBy(argv, options, Object.keys(flags));
+  if (parsed.positionals.length > most) {
+    const extra = parsed.positionals.slice(most).map((word) => `"${word}"`);
+    throw new Exit(EXIT.wrongUse, `not expected: ${extra.join(' ')}\n  put a task of several words into quotes`);
+  }
+  const values = new Map(Object.entries(parsed.values).map(([name, value]) => [name, [value].flat()]));
+  const texts = (flag: string): readonly string[] =>
+    (values.get(flag) ?? []).filter((value) => typeof value === 'string');
+  return { words: parsed.positionals, has: (flag) => values.has(flag), get: (flag) => texts(flag).at(-1), all: texts };
+}
+
+function parsedBy(
+  argv: readonly string[],
+  options: NonNullable<Parameters<typeof parseArgs>[0]>['options'],
+  known: readonly string[],
+): { readonly values: Readonly<Record<string, unknown>>; readonly positionals: readonly string[] } {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      options: options ?? {},
+      allowPositionals: true,
+      strict: true,
+    });
+    return { values, positionals };
+  } catch (error) {
+    throw new Exit(EXIT.wrongUse, wordsFor(error, known));
+  }
+}
+
+function wordsFor(error: unknown, known: readonly string[]): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const unknown = /Unknown option '--?([^']+)'/.exec(text)?.[1];
+  if (unknown === undefined) return text;
+  const close = nearest(unknown, known);
+  return `unknown option --${unknown}${close === null ? '' : `\n  did you mean --${close}?`}`;
+}
+
+/** The lines of a verb's help for its flags, aligned. */
+export function flagLines(flags: Flags): readonly string[] {
+  const rows = Object.entries(flags).map(([name, { value, help, short }]) => ({
+    left: `${short === undefined ? '' : `-${short}, `}--${name}${value === '' ? '' : ` ${value}`}`,
+    help,
+  }));
+  const width = Math.max(0, ...rows.map(({ left }) => left.length));
+  return rows.map(({ left, help }) => `  ${left.padEnd(width)}  ${help}`);
+}

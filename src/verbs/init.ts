@@ -1,0 +1,54 @@
+/** `mimir init`: a first `.mimir/config.yml` for a project, with comments. Never overwrites anything. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CWD } from './common-flags.ts';
+import { EXIT, Exit } from './exit.ts';
+import { projectOf } from './project.ts';
+import type { Verb } from './verb.ts';
+
+const FIRST = `# Rules of this project for Mimir. A project may tighten rules; it can't grant anything.
+# \`mimir config show\` says what holds and where it is written; \`mimir config schema\` has every key.
+
+agentOrchestration:
+  maxParallelAgents: 4        # agents at once
+  maxNestingDepth: 2          # 0: no agent starts another
+
+# enforcement:
+#   allowedModels: [haiku-4.5, sonnet-4.5]
+#   allowedSubAgents: [finder, oracle, librarian, reviewer, tester]
+
+budgets:
+  run: { maxCost: 5.00 }      # US dollars
+  agent: { maxCost: 1.00 }
+
+mode:
+  max: confirm                # human < confirm < yolo: the loosest that may be chosen here
+
+# commands:
+#   deny: ["curl **", "rm -rf **"]
+`;
+
+export const initVerb: Verb = {
+  usage: 'mimir init [--cwd DIR]',
+  summary: 'Writes a first .mimir/config.yml with comments; overwrites nothing.',
+  example: 'cd my-project && mimir init',
+  words: 0,
+  flags: { ...CWD },
+  run(args, io) {
+    const { root } = projectOf(args, io);
+    const folder = join(root, '.mimir');
+    const file = join(folder, 'config.yml');
+    if (existsSync(file)) throw new Exit(EXIT.wrongUse, `${file} exists already and is left as it is`);
+    try {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(file, FIRST, { flag: 'wx' });
+    } catch (error) {
+      throw new Exit(
+        EXIT.wrongUse,
+        `${file} can't be written: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+    io.say(`Wrote ${file}. \`mimir config show\` says what holds now.`);
+    return Promise.resolve(EXIT.done);
+  },
+};

@@ -1,0 +1,142 @@
+/**
+ * A run in lines, for a terminal without a full screen, a pipe, a log file or a screen reader: events as they happen,
+ * questions as they come. The texts of the plan prompt are CONTRACT's (O099 to O111).
+ */
+import type { AgentId } from '../domain/ids.ts';
+import { ROOT } from '../domain/ids.ts';
+import type { MimirEvent } from '../events/event.ts';
+import { fold } from '../events/fold.ts';
+import { elapsedOf } from '../events/queries.ts';
+import type { AgentState, RunState } from '../events/state.ts';
+import { EMPTY } from '../events/state.ts';
+import type { Controls } from '../ports/controls.ts';
+import { formatCost, formatDuration, formatTokens } from '../tui/format.ts';
+import type { Io } from './io.ts';
+import { harmless } from './io.ts';
+import { askAboutPlan } from './line-plan.ts';
+import { planLines } from './plan-lines.ts';
+import type { Asker } from './line-questions.ts';
+import { answerQuestions, openAsker } from './line-questions.ts';
+
+export interface Following {
+  readonly json: boolean;
+  /** The plan is put to the person here. */
+  readonly person: boolean;
+  /** Questions of agents are put to the person here. */
+  readonly answers: boolean;
+}
+
+/** Resolves when the run has recorded its end. */
+export async function followRun(controls: Controls, io: Io, how: Following): Promise<void> {
+  if (how.json) {
+    for await (const event of controls.events(0)) io.json(event);
+    return;
+  }
+  const asker = openAsker();
+  const questions = how.answers ? answerQuestions(controls, asker, io) : null;
+  let state: RunState = EMPTY;
+  try {
+    for await (const event of controls.events(0)) {
+      state = fold(state, event);
+      for (const line of linesOf(event, state, io)) io.say(line);
+      questions?.hear(event);
+      if (event.type === 'plan.proposed' && how.person) await decidePlan(controls, asker, io, state);
+    }
+  } finally {
+    asker.close();
+  }
+}
+
+async function decidePlan(controls: Controls, asker: Asker, io: Io, state: RunState): Promise<void> {
+  const edited = await askAboutPlan(asker, io, state);
+  for (const edit of edited.edits) {
+    const done = await controls.submit({ do: 'edit plan', edit });
+    if (!done.ok) io.complain(`  not changed: ${harmless(done.fault.text)}`);
+  }
+  if (!edited.proceed) {
+    await controls.submit({ do: 'reject plan' });
+    return;
+  }
+  let digest = state.planDigest;
+  for await (const event of controls.events(state.seq)) {
+    if (event.type === 'plan.edited') digest = event.digest;
+    if (event.seq >= state.seq + edited.edits.length) break;
+  }
+  await controls.submit({ do: 'approve plan', digest });
+}
+
+/** What a person reads about an event, made harmless; nothing for what only changes a card. */
+export function linesOf(event: MimirEvent, state: RunState, { paint }: Io): readonly string[] {
+  const agent = 'agent' in event && event.agent !== null ? state.agents.get(event.agent) : undefined;
+  switch (event.type) {
+    case 'session.started':
+      return [
+        `${paint.bold('Mimir')} session ${event.session} · ${harmless(event.cwd)} · ${event.provider} · mode ${event.mode}`,
+        ...event.notes.map((note) => paint.yellow(`note: ${harmless(note)}`)),
+      ];
+    case 'plan.proposed':
+      return planLines(state, paint);
+    case 'plan.approved':
+      return [`Plan approved (${event.by}).`, ''];
+    case 'plan.rejected':
+      return [event.reason];
+    case 'session.finished':
+      return endLines(state, paint);
+    default:
+      return agent === undefined ? [] : agentLines(event, agent, paint);
+  }
+}
+
+function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): readonly string[] {
+  const name = tag(agent);
+  switch (event.type) {
+    case 'agent.status':
+      if (event.status === 'running' && agent.iterations === 0)
+        return [`${name} ${harmless(agent.task.split('\n')[0] ?? '')}`];
+      return event.reason === '' ? [] : [`${name} ${event.status}: ${harmless(event.reason)}`];
+    case 'tool.started':
+      return event.tool === 'update_todos' ? [] : [paint.dim(`${name}   ${harmless(event.label)}`)];
+    case 'policy.decided':
+      return [paint.yellow(`${name} ${event.decision}: ${harmless(event.rule)}`)];
+    case 'model.fallback':
+      return [paint.yellow(`${name} ${event.from} -> ${event.to}: ${harmless(event.cause)}`)];
+    case 'budget.warned':
+      return [paint.yellow(`${name} 80 % of the ${event.scope}'s ${event.what} is used`)];
+    case 'budget.exhausted':
+      return [paint.red(`${name} the ${event.scope}'s ${event.what} are used up`)];
+    case 'agent.finished':
+      return agent.id === ROOT ? [] : [doneLine(agent, paint)];
+    default:
+      return [];
+  }
+}
+
+/** CONTRACT T015: `[type] description - done (N tools, S.Ss)`. */
+function doneLine(agent: AgentState, paint: Io['paint']): string {
+  const task = harmless(agent.task.split('\n')[0] ?? '');
+  const seconds = (elapsedOf(agent, agent.lastAt) / 1000).toFixed(1);
+  const counts = `(${agent.toolCalls} tools, ${seconds}s)`;
+  if (agent.outcome === 'completed') return paint.green(`${tag(agent)} ${task} - done ${counts}`);
+  const why = agent.error === null ? '' : `: ${harmless(agent.error)}`;
+  return paint.red(`${tag(agent)} ${task} - ${agent.outcome ?? ''}${why} ${counts}`);
+}
+
+const tag = ({ name, id, parent }: AgentState): string =>
+  `[${harmless(parent === ROOT || id === ROOT ? name : `${name} ${short(id)}`)}]`;
+const short = (id: AgentId): string => id.slice('ROOT::'.length);
+
+function endLines(state: RunState, paint: Io['paint']): readonly string[] {
+  const { finished } = state;
+  if (finished === null) return [];
+  if (finished.status === 'rejected') return [];
+  const { totals } = finished;
+  const sum = `${totals.agents} agents · ${formatDuration(totals.duration)} · ${formatTokens(totals.tokens)} tokens · ${formatCost(totals.cost)}`;
+  const colour = finished.status === 'completed' ? paint.green : paint.red;
+  return [
+    '',
+    harmless(finished.summary),
+    '',
+    colour(`${finished.status}: ${sum}`),
+    `The report again: mimir report ${state.session ?? ''}`,
+  ];
+}

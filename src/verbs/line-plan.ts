@@ -1,0 +1,59 @@
+/** The plan prompt of line mode: proceed, cancel, edit, manual (CONTRACT O102 to O108). Any other answer cancels. */
+import type { PlanEdit } from '../domain/plan-edit.ts';
+import type { PlanTask } from '../domain/plan.ts';
+import type { RunState } from '../events/state.ts';
+import type { Io } from './io.ts';
+import { harmless } from './io.ts';
+import type { Asker } from './line-questions.ts';
+
+export interface PlanAnswer {
+  readonly proceed: boolean;
+  readonly edits: readonly PlanEdit[];
+}
+
+const OPTIONS = [
+  'Options:',
+  '  Y  proceed with the recommended plan (Enter)',
+  '  n  cancel',
+  '  e  edit task descriptions or models',
+  '  m  manual mode: description, model and max tokens of each agent',
+];
+
+export async function askAboutPlan(asker: Asker, io: Io, { plan }: RunState): Promise<PlanAnswer> {
+  if (plan === null) return { proceed: false, edits: [] };
+  for (const line of OPTIONS) io.say(line);
+  const answer = (await asker.ask('Proceed? [Y/n/e/m] '))?.trim() ?? 'n';
+  if (answer === '' || answer.toLowerCase() === 'y') return { proceed: true, edits: [] };
+  if (answer !== 'e' && answer !== 'm') return { proceed: false, edits: [] };
+  const edits: PlanEdit[] = [];
+  for (const [index, task] of plan.tasks.entries()) {
+    edits.push(...(await editTask(asker, io, task, index + 1, { manual: answer === 'm' })));
+  }
+  return { proceed: true, edits };
+}
+
+/** Shows what there is; Enter keeps it. */
+async function editTask(
+  asker: Asker,
+  io: Io,
+  task: PlanTask,
+  number: number,
+  { manual }: { readonly manual: boolean },
+): Promise<readonly PlanEdit[]> {
+  const typed = async (prompt: string): Promise<string> =>
+    ((await asker.ask(`  ${prompt} (Enter keeps): `)) ?? '').trim();
+  io.say(`\nEdit Task ${number} (${task.role})`);
+  io.say(`  Current: ${harmless(task.description)}`);
+  const description = await typed('New description');
+  io.say(`  Current model: ${task.model.asked}`);
+  const model = await typed('New model');
+  const tokens = manual ? await typed('Max tokens') : '';
+  const isNumber = /^\d+$/.test(tokens);
+  if (tokens !== '' && !isNumber) io.complain(`  not changed: "${harmless(tokens)}" is not a number of tokens`);
+  const budget = { ...task.budget, maxTokens: Number(tokens) };
+  return [
+    ...(description === '' ? [] : [{ is: 'describe', task: task.id, description } as const]),
+    ...(model === '' ? [] : [{ is: 'model', task: task.id, model } as const]),
+    ...(isNumber ? [{ is: 'budget', task: task.id, budget } as const] : []),
+  ];
+}

@@ -1,0 +1,85 @@
+/** What the screen starts runs from: the workshop with what is known about the project and its sessions. */
+import { basename } from 'node:path';
+import type { RepositoryFacts } from '../domain/repository.ts';
+import { fail, ok } from '../domain/result.ts';
+import type { Run } from '../engine/run.ts';
+import type { Lobby, LobbyInfo } from '../ports/controls.ts';
+import { Exit } from './exit.ts';
+import type { Start, Workshop } from './open-run.ts';
+import { newSession } from './open-run.ts';
+import { packageVersion } from './package-root.ts';
+
+/** The start screen may wait this long for facts about the repository: its first picture must come at once. */
+const FACTS_MS = 150;
+
+export interface RunLobby extends Lobby {
+  /** The run that the screen holds now, or null. */
+  current(): Run | null;
+}
+
+export async function openLobby(workshop: Workshop): Promise<RunLobby> {
+  const suggestions = suggestionsFor(await factsSoon(workshop));
+  let current: Run | null = null;
+  const begin = (what: Pick<Start, 'session' | 'task'>): ReturnType<Lobby['start']> => {
+    try {
+      const approval = workshop.config.rules.promptForApproval.value ? 'person' : 'config';
+      current = workshop.start({ ...what, approval, person: true, plan: null, pace: 'readable' });
+      return Promise.resolve(ok(current.controls));
+    } catch (error) {
+      if (error instanceof Exit) return Promise.resolve(fail({ text: error.message }));
+      throw error;
+    }
+  };
+  return {
+    info: () => infoOf(workshop, suggestions),
+    start: (task) => begin({ session: newSession(), task }),
+    resume(session) {
+      const one = workshop.log.sessions().find((known) => known.session === session);
+      if (!one) return Promise.resolve(fail({ text: `there is no session ${session}` }));
+      if (one.state === 'finished')
+        return Promise.resolve(fail({ text: `session ${session} has ended: mimir report ${session}` }));
+      return begin({ session, task: one.task });
+    },
+    current: () => current,
+  };
+}
+
+const infoOf = (
+  { project, config, provider, sandbox, mode, log }: Workshop,
+  suggestions: readonly string[],
+): LobbyInfo => ({
+  cwd: project.root,
+  project: basename(project.root),
+  version: packageVersion(),
+  provider,
+  sandbox,
+  mode,
+  suggestions,
+  sessions: log
+    .sessions()
+    .slice(0, 20)
+    .map(({ session, task, startedAt, state }) => ({ id: session, task, when: startedAt, state })),
+  notes: config.notes,
+});
+
+async function factsSoon({ repository }: Workshop): Promise<RepositoryFacts | null> {
+  const enough = AbortSignal.timeout(FACTS_MS);
+  const late = new Promise<null>((resolve) => enough.addEventListener('abort', () => resolve(null), { once: true }));
+  return Promise.race([repository.facts(enough), late]);
+}
+
+/** Tasks that make sense here: what is suggested names what the repository has. */
+function suggestionsFor(facts: RepositoryFacts | null): readonly string[] {
+  if (facts === null || facts.files === 0) return ['Explain what this directory is'];
+  const has = (name: RegExp): string | undefined => facts.top.find((entry) => name.test(entry));
+  const source = has(/^(?:src|lib|app|pkg|cmd|crates|packages)\/$/);
+  const manifest = facts.manifests[0]?.path;
+  return [
+    `Explain how ${facts.name} works and where to start reading`,
+    `Find the entry points of ${source ?? 'this repository'} and review the riskiest file`,
+    facts.tests.count > 0 ? 'Find modules that no test imports' : 'Say how this code could be tested first',
+    ...(manifest === undefined ? [] : [`Show how the dependencies in ${manifest} are used, and which are not`]),
+    `Review ${source ?? 'the code'} for error handling and security`,
+    ...(facts.isGit ? ['Summarise what changed lately and what it touches'] : []),
+  ].slice(0, 6);
+}

@@ -1,0 +1,57 @@
+/** `mimir plan`: the plan, policy and estimate; nothing runs. */
+import type { SoundPlan } from '../domain/plan.ts';
+import { followRun } from './line-mode.ts';
+import { CWD, JSON_FLAG, LIMITS, MODELS } from './common-flags.ts';
+import { EXIT, Exit } from './exit.ts';
+import { exitCodeOf } from './exit-code.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { newSession, openWorkshop } from './open-run.ts';
+import { planJson, planYaml, writeOut } from './plan-file.ts';
+import { eventsOf, openReader, projectOf } from './project.ts';
+import { foldAll } from '../events/fold.ts';
+import { watchSignals } from './signals.ts';
+import type { Verb } from './verb.ts';
+
+export const planVerb: Verb = {
+  usage: 'mimir plan "<task>" [--json|--yaml] [-o FILE]',
+  summary: 'Shows the plan with models and estimates; nothing runs.',
+  example: 'mimir plan "Find dead code" --yaml -o plan.yml && mimir run "Find dead code" --plan plan.yml',
+  words: 1,
+  flags: {
+    ...JSON_FLAG,
+    yaml: { value: '', help: 'as YAML, to be edited and used with `mimir run --plan`' },
+    output: { value: 'FILE', help: 'write it to a file', short: 'o' },
+    ...LIMITS,
+    ...MODELS,
+    ...CWD,
+  },
+  run: (args, io) => planTask(args, io),
+};
+
+async function planTask(args: Arguments, io: Io): Promise<number> {
+  const [task = ''] = args.words;
+  if (task.trim() === '') throw new Exit(EXIT.wrongUse, 'a task is missing\n  mimir plan "what should be done"');
+  const project = projectOf(args, io);
+  const workshop = openWorkshop(args, io, project);
+  const session = newSession();
+  const run = workshop.start({ session, task, plan: null, approval: 'nobody', person: false, pace: 'none' });
+  const watch = watchSignals((signal) => run.stop(signal));
+  const quiet = ['output', 'json', 'yaml'].some((flag) => args.has(flag));
+  if (!quiet) await followRun(run.controls, io, { json: false, person: false, answers: false });
+  const result = await run.result;
+  watch.end();
+  workshop.close();
+  const { plan } = foldAll(eventsOf(openReader(project), session));
+  if (plan === null && result.error !== null) io.complain(`mimir: ${result.error}`);
+  if (plan === null || watch.got() !== null) return exitCodeOf(result, watch.got());
+  if (quiet) put(plan, args, io);
+  return EXIT.done;
+}
+
+function put(plan: SoundPlan, args: Arguments, io: Io): void {
+  const text = args.has('json') ? planJson(plan) : planYaml(plan);
+  const output = args.get('output');
+  if (output === undefined) io.write(text);
+  else writeOut(output, text);
+}

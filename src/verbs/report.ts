@@ -1,0 +1,26 @@
+/** `mimir report`: what a session found, as Markdown, JSON or a web page, made from the log. */
+import { foldAll } from '../events/fold.ts';
+import { CWD } from './common-flags.ts';
+import { EXIT, Exit } from './exit.ts';
+import { harmless } from './io.ts';
+import { eventsOf, openReader, projectOf, sessionOf } from './project.ts';
+import { reportHtml, reportJson, reportMarkdown } from './report-text.ts';
+import type { Verb } from './verb.ts';
+
+export const reportVerb: Verb = {
+  usage: 'mimir report [SESSION] [--format md|json|html]',
+  summary: 'Prints the report of a session; without an id, of the newest.',
+  example: 'mimir report --format html > report.html',
+  words: 1,
+  flags: { format: { value: 'md|json|html', help: 'Markdown is the default' }, ...CWD },
+  run(args, io) {
+    const format = args.get('format') ?? 'md';
+    const reader = openReader(projectOf(args, io));
+    const state = foldAll(eventsOf(reader, sessionOf(reader, args.words[0]).session));
+    if (format === 'md') io.write(harmless(reportMarkdown(state)));
+    else if (format === 'json') io.json(reportJson(state));
+    else if (format === 'html') io.write(reportHtml(state));
+    else throw new Exit(EXIT.wrongUse, `--format ${format}\n  expected md, json or html`);
+    return Promise.resolve(EXIT.done);
+  },
+};

@@ -1,0 +1,37 @@
+/** `mimir resume`: goes on with a stopped or crashed run from its last recorded turn. */
+import { CWD, JSON_FLAG, LIMITS, MODELS, SCREEN } from './common-flags.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { openWorkshop } from './open-run.ts';
+import { projectOf, sessionOf } from './project.ts';
+import { carry } from './run.ts';
+import type { Verb } from './verb.ts';
+
+export const resumeVerb: Verb = {
+  usage: 'mimir resume [SESSION] [options]',
+  summary: 'Goes on with a stopped or crashed run; without an id, the newest of this project.',
+  example: 'mimir resume 4f9a2c',
+  words: 1,
+  flags: {
+    yes: { value: '', help: 'approve the plan if it was not approved yet' },
+    ...JSON_FLAG,
+    ...LIMITS,
+    ...MODELS,
+    ...CWD,
+    ...SCREEN,
+  },
+  run: (args, io) => resume(args, io),
+};
+
+async function resume(args: Arguments, io: Io): Promise<number> {
+  const workshop = openWorkshop(args, io, projectOf(args, io));
+  const { session, state, task } = sessionOf(workshop.log, args.words[0]);
+  if (state === 'finished')
+    throw new Exit(EXIT.wrongUse, `session ${session} has ended\n  \`mimir report ${session}\` shows its report`);
+  if (io.terminal && !args.has('json') && !args.has('plain') && io.env['TERM'] !== 'dumb') {
+    const { openScreen } = await import('./screen.ts');
+    return openScreen(args, io, workshop, { resumeSession: session });
+  }
+  return carry(workshop, args, io, { session, task, plan: null });
+}

@@ -1,0 +1,157 @@
+/** `mimir`: the full-screen session; line mode where there is no terminal for it. */
+import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { DEFAULT_THEME, loadTheme } from '../config/themes.ts';
+import type { SessionId } from '../domain/ids.ts';
+import type { Theme } from '../domain/theme.ts';
+import type { RunState } from '../events/state.ts';
+import type { AppEnd } from '../tui/app.ts';
+import { runApp } from '../tui/app.ts';
+import { ASCII, UNICODE } from '../tui/glyphs.ts';
+import { openTerminal } from '../tui/term/open.ts';
+import type { Terminal } from '../tui/term/terminal.ts';
+import { CWD, LIMITS, MODELS, SCREEN } from './common-flags.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { harmless } from './io.ts';
+import type { RunLobby } from './lobby.ts';
+import { openLobby } from './lobby.ts';
+import type { Workshop } from './open-run.ts';
+import { newSession, openWorkshop } from './open-run.ts';
+import { packageRoot } from './package-root.ts';
+import { projectOf } from './project.ts';
+import type { Verb } from './verb.ts';
+import { world } from './world.ts';
+
+export const screenVerb: Verb = {
+  usage: 'mimir ["<task>"] [--cwd DIR]',
+  summary: 'Opens the full-screen session: task, plan, run, result.',
+  example: 'mimir "Explain how the cache works and review it"',
+  words: 1,
+  flags: { ...CWD, ...SCREEN, ...LIMITS, ...MODELS },
+  async run(args, io) {
+    const workshop = openWorkshop(args, io, projectOf(args, io));
+    const [task = ''] = args.words;
+    const lines = args.has('plain') || !io.terminal || io.env['TERM'] === 'dumb';
+    if (!lines) return openScreen(args, io, workshop, task === '' ? {} : { firstTask: task });
+    const { carry } = await import('./run.ts');
+    const typed = task === '' && io.terminal ? await askForTask(io) : task;
+    if (typed.trim() === '') {
+      throw new Exit(
+        EXIT.wrongUse,
+        'a task is missing, and there is no terminal to ask for it\n  mimir run "what should be done"',
+      );
+    }
+    return carry(workshop, args, io, { session: newSession(), task: typed, plan: null });
+  },
+};
+
+interface First {
+  readonly firstTask?: string;
+  readonly resumeSession?: SessionId;
+}
+
+async function askForTask(io: Io): Promise<string> {
+  const { openAsker } = await import('./line-questions.ts');
+  io.say('Mimir: what should be done here? (an empty line ends)');
+  const asker = openAsker();
+  const task = await asker.ask('> ');
+  asker.close();
+  return task ?? '';
+}
+
+/** Runs the screen to its end; the exit code is that of the last run. */
+export async function openScreen(args: Arguments, io: Io, workshop: Workshop, first: First): Promise<number> {
+  const lobby = await openLobby(workshop);
+  const { ui = {}, keys = {} } = workshop.config.preferences;
+  const { theme, problem } = themeFor(args, ui.theme, workshop);
+  const terminal = openTerminal({
+    theme,
+    mouse: ui.mouse ?? true,
+    folder: workshop.project.places.state,
+    ...colourOf(args),
+    signalled: (_, code) => void saveAndLeave(lobby, terminal, code),
+    crashed: (error) => crashReport(workshop, error),
+  });
+  try {
+    const ascii = ui.ascii === true || !terminal.unicode || theme.glyphs === 'ascii';
+    const end = await runApp({ terminal, lobby, world, keys, glyphs: ascii ? ASCII : UNICODE, ...first });
+    terminal.close();
+    if (problem !== null) io.complain(`mimir: ${problem}`);
+    return farewell(end, io);
+  } finally {
+    terminal.close();
+    workshop.close();
+  }
+}
+
+/** A signal: agents are stopped and the log closed before the terminal is given back, but never later than in 2 s. */
+async function saveAndLeave(lobby: RunLobby, terminal: Terminal, code: number): Promise<void> {
+  const run = lobby.current();
+  run?.stop('signal');
+  await Promise.race([run?.result, world.sleep(2000)]);
+  terminal.close();
+  process.exit(code);
+}
+
+function farewell({ session, state }: AppEnd, io: Io): number {
+  if (session === null) return EXIT.done;
+  const { finished } = state;
+  const next =
+    finished === null || finished.status === 'stopped' ? `mimir resume ${session}` : `mimir report ${session}`;
+  io.say(
+    `Session ${session} ${finished?.status ?? 'stopped'}: ${harmless(state.task.split('\n')[0] ?? '')}\n  ${next}`,
+  );
+  return codeOf(state);
+}
+
+function codeOf({ finished }: RunState): number {
+  if (finished === null) return EXIT.agentFailed;
+  const codes = {
+    completed: EXIT.done,
+    failed: EXIT.agentFailed,
+    rejected: EXIT.notApproved,
+    stopped: EXIT.agentFailed,
+  } as const;
+  return codes[finished.status];
+}
+
+function themeFor(
+  args: Arguments,
+  chosen: string | undefined,
+  { project }: Workshop,
+): { readonly theme: Theme; readonly problem: string | null } {
+  const folders = [join(project.places.config, 'themes'), join(packageRoot(), 'themes')];
+  const name = args.get('theme') ?? chosen ?? DEFAULT_THEME;
+  const theme = loadTheme(folders, name);
+  if (theme.ok) return { theme: theme.value, problem: null };
+  const fallback = loadTheme(folders, DEFAULT_THEME);
+  if (!fallback.ok) throw new Error(fallback.fault);
+  return { theme: fallback.value, problem: theme.fault };
+}
+
+const COLOURS = ['never', '16', '256', 'truecolor'] as const;
+
+function colourOf(args: Arguments): { readonly colour?: (typeof COLOURS)[number] } {
+  const wanted = args.get('color');
+  if (wanted === undefined) return {};
+  const colour = COLOURS.find((one) => one === wanted);
+  if (colour === undefined) throw new Exit(EXIT.wrongUse, `--color ${wanted}\n  expected ${COLOURS.join(', ')}`);
+  return { colour };
+}
+
+/** Where the crash was written, or null when even that failed. */
+function crashReport({ project }: Workshop, error: unknown): string | null {
+  const folder = join(project.places.state, 'crashes');
+  const file = join(folder, `${new Date(world.now()).toISOString().replace(/[:.]/g, '-')}.txt`);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(file, `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`, {
+      mode: 0o600,
+    });
+    return file;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,27 @@
+/** `mimir sessions`: what was run in this project, newest first. */
+import { CWD, JSON_FLAG } from './common-flags.ts';
+import { EXIT } from './exit.ts';
+import { harmless } from './io.ts';
+import { openReader, orExit, projectOf } from './project.ts';
+import type { Verb } from './verb.ts';
+
+export const sessionsVerb: Verb = {
+  usage: 'mimir sessions [--json]',
+  summary: 'Lists the sessions of this project, newest first.',
+  example: 'mimir sessions --json',
+  words: 0,
+  flags: { ...JSON_FLAG, ...CWD },
+  run(args, io) {
+    const all = orExit(() => openReader(projectOf(args, io)).sessions());
+    if (args.has('json')) io.json(all);
+    else if (all.length === 0) io.say('No session of this project yet. `mimir` starts one.');
+    else {
+      for (const { session, state, startedAt, task } of all) {
+        const when = startedAt.slice(0, 16).replace('T', ' ');
+        const words = harmless(task.split('\n')[0] ?? '').slice(0, Math.max(20, io.width - 40));
+        io.say(`${session}  ${when}  ${state.padEnd(8)}  ${words}`);
+      }
+    }
+    return Promise.resolve(EXIT.done);
+  },
+};

@@ -1,0 +1,55 @@
+/** `mimir show`: one session: its task, plan, agents and totals, as the log has them. */
+import { foldAll } from '../events/fold.ts';
+import { elapsedOf, spentOf, tokensOfAgent } from '../events/queries.ts';
+import type { AgentState, RunState } from '../events/state.ts';
+import { formatCost, formatDuration, formatTokens } from '../tui/format.ts';
+import { UNICODE } from '../tui/glyphs.ts';
+import { CWD, JSON_FLAG } from './common-flags.ts';
+import { EXIT } from './exit.ts';
+import type { Io } from './io.ts';
+import { harmless } from './io.ts';
+import { planLines } from './plan-lines.ts';
+import { eventsOf, openReader, projectOf, sessionOf } from './project.ts';
+import type { Verb } from './verb.ts';
+
+export const showVerb: Verb = {
+  usage: 'mimir show SESSION [--json]',
+  summary: 'Shows a session: task, plan, agents, costs.',
+  example: 'mimir show 4f9a2c',
+  words: 1,
+  flags: { ...JSON_FLAG, ...CWD },
+  run(args, io) {
+    const reader = openReader(projectOf(args, io));
+    const { session, state: how } = sessionOf(reader, args.words[0]);
+    const state = foldAll(eventsOf(reader, session));
+    if (args.has('json'))
+      io.json({ ...state, agents: [...state.agents.values()].map((agent) => ({ ...agent, blocks: [] })), state: how });
+    else for (const line of sessionLines(state, how, io)) io.say(line);
+    return Promise.resolve(EXIT.done);
+  },
+};
+
+function sessionLines(state: RunState, how: string, { paint }: Io): readonly string[] {
+  const spent = spentOf(state);
+  return [
+    `${paint.bold(`Session ${state.session ?? ''}`)}  ${state.finished?.status ?? how}`,
+    `Task: ${harmless(state.task)}`,
+    `Where: ${harmless(state.cwd)} · ${state.provider} · mode ${state.mode} · Mimir ${state.version}`,
+    ...planLines(state, paint),
+    ...[...state.agents.values()].flatMap((agent) => agentLines(agent, paint)),
+    '',
+    `Spent: ${formatTokens(spent.tokens)} tokens, ${formatCost(spent.cost)}`,
+  ];
+}
+
+function agentLines(agent: AgentState, paint: Io['paint']): readonly string[] {
+  const glyph = UNICODE.status[agent.status];
+  const model = agent.model.because === null ? agent.model.used : `${agent.model.asked} -> ${agent.model.used}`;
+  const cost = agent.priced ? formatCost(agent.cost) : 'price not known';
+  const sum = `${formatDuration(elapsedOf(agent, agent.lastAt))} · ${cost} · ${formatTokens(tokensOfAgent(agent))} tok`;
+  const why = agent.error ?? agent.reason;
+  return [
+    `${glyph} ${paint.bold(harmless(agent.name))} (${agent.id})  ${model}  ${sum}  ${agent.outcome ?? agent.status}`,
+    ...(why === '' ? [] : [paint.yellow(`    ${harmless(why)}`)]),
+  ];
+}
