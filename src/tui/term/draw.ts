@@ -29,7 +29,7 @@ export function draw(
   styles: Styles,
   { clears = false }: { readonly clears?: boolean } = {},
 ): string {
-  const pen: Pen = { out: clears ? '\u001b[0m\u001b[2J' : '', x: -1, y: -1, style: 0, styles };
+  const pen: Pen = { out: clears ? CLEAR : '', x: -1, y: -1, style: 0, styles };
   for (const [y, row] of rows.entries()) {
     if (row.dirty !== true) continue;
     drawRow(pen, row, shown.rows[y] ?? [], y);
@@ -59,6 +59,9 @@ interface Pen {
   readonly styles: Styles;
 }
 
+/** Hides the cursor too: where it was is forgotten. */
+const CLEAR = '\u001b[?25l\u001b[0m\u001b[2J';
+
 const same = (a: Cursor | null, b: Cursor | null): boolean => a?.x === b?.x && a?.y === b?.y;
 const address = (x: number, y: number): string => `\u001b[${y + 1};${x + 1}H`;
 
@@ -70,7 +73,7 @@ function drawRow(pen: Pen, row: Row, old: Row, y: number): void {
     if (was === undefined) return;
     const sends: boolean = cell[1] !== '' && (spilled || !sameCell(cell, was) || cutsWide(row, old, x));
     copy(cell, was);
-    spilled = sends && paint(pen, cell, x, y, row.length) === 'spilled';
+    spilled = sends && paint(pen, row, x, y) === 'spilled';
   }
 }
 
@@ -85,23 +88,37 @@ function copy(from: readonly [number, string], to: [number, string]): void {
   to[1] = from[1];
 }
 
-function move(pen: Pen, x: number, y: number): void {
+/** The shortest way to a place: over a few blanks or letters of the same look by writing them once more. */
+function move(pen: Pen, row: Row, x: number, y: number): void {
   if (pen.x === x && pen.y === y) return;
-  const gap = x - pen.x;
-  pen.out += pen.y === y && pen.x >= 0 && gap > 0 ? `\u001b[${gap === 1 ? '' : gap}C` : address(x, y);
+  const gap = pen.y === y && pen.x >= 0 ? x - pen.x : 0;
+  pen.out += gap > 0 ? forward(pen, row, gap) : address(x, y);
   pen.x = x;
   pen.y = y;
 }
 
-function paint(pen: Pen, [attribute, text]: Cell, x: number, y: number, width: number): 'spilled' | null {
+function forward(pen: Pen, row: Row, gap: number): string {
+  const between = gap <= SHORT ? row.slice(pen.x, pen.x + gap) : [];
+  const isSame = between.every(([attribute, text]) => styleOf(attribute) === pen.style && PLAIN.test(text));
+  if (between.length > 0 && isSame) return between.map(([, text]) => text).join('');
+  return `\u001b[${gap === 1 ? '' : gap}C`;
+}
+
+const BLANK: Cell = [0, ' '];
+/** Columns that are not longer than the sequence that jumps over them. */
+const SHORT = 4;
+const PLAIN = /^[\x20-\x7e]$/;
+
+function paint(pen: Pen, row: Row, x: number, y: number): 'spilled' | null {
+  const [attribute, text] = row[x] ?? BLANK;
   const { columns, isTrusted } = shapeOf(text);
   const style = styleOf(attribute);
-  move(pen, x, y);
+  move(pen, row, x, y);
   pen.out += pen.styles.step(pen.style, style);
   pen.style = style;
   // A terminal that thinks the cluster is narrow would leave the old second half.
   if (columns === 2 && !isTrusted) pen.out += `  ${address(x, y)}`;
   pen.out += text;
-  pen.x = isTrusted && x + columns < width ? x + columns : -1;
+  pen.x = isTrusted && x + columns < row.length ? x + columns : -1;
   return columns === 1 && !isTrusted ? 'spilled' : null;
 }

@@ -20,11 +20,11 @@ export function widthOf(text: string): number {
 /** Columns of one grapheme cluster: 0 for a mark without a base, 2 for wide letters and emoji, else 1. */
 export function clusterWidth(cluster: string): 0 | 1 | 2 {
   const code = cluster.codePointAt(0) ?? 0;
-  if (code < 0x300 && cluster.length === 1) return code > 0x9f || (code > 0x1f && code < 0x7f) ? 1 : 0;
-  // Carriage return and newline are one cluster, of nothing that can be shown.
-  if (code < 0x20 || ZERO.test(cluster)) return 0;
-  if (PICTURE.test(cluster)) return 2;
-  return isWide(code) ? 2 : 1;
+  // Also carriage return and newline, which are one cluster of nothing that can be shown.
+  if (code < 0x20 || (code > 0x7e && code < 0xa0)) return 0;
+  if (code < 0x300 && cluster.length === 1) return 1;
+  if (ZERO.test(cluster)) return 0;
+  return isWide(code) || PICTURE.test(cluster) ? 2 : 1;
 }
 
 /** True when every terminal agrees on the columns of this cluster, so that its cursor may be trusted after it. */
