@@ -21,6 +21,14 @@ export interface Glyphs {
   /** Schedule: critical, other, nothing. */
   readonly bar: readonly [critical: string, other: string, none: string];
   readonly scroll: string;
+  /** In front of an entry of a list. */
+  readonly bullet: string;
+  /** Names of keys that have a sign. */
+  readonly key: Readonly<Record<'enter' | 'up' | 'down' | 'left' | 'right', string>>;
+  /** Sparkline, lowest first. */
+  readonly spark: readonly string[];
+  /** A bar of one row: full, half, rest. */
+  readonly meter: readonly [full: string, half: string, rest: string];
   /** tl, tr, bl, br, horizontal, vertical. */
   readonly light: readonly [string, string, string, string, string, string];
   readonly heavy: readonly [string, string, string, string, string, string];
@@ -55,6 +63,10 @@ export const UNICODE: Glyphs = {
   gauge: ['▰', '▱'],
   bar: ['▆', '▬', '·'],
   scroll: '▐',
+  bullet: '•',
+  key: { enter: '⏎', up: '↑', down: '↓', left: '←', right: '→' },
+  spark: ['▁', '▂', '▃', '▄', '▅', '▆'],
+  meter: ['━', '╸', '─'],
   light: ['┌', '┐', '└', '┘', '─', '│'],
   heavy: ['┏', '┓', '┗', '┛', '━', '┃'],
   round: ['╭', '╮', '╰', '╯', '─', '│'],
@@ -87,6 +99,10 @@ export const ASCII: Glyphs = {
   gauge: ['#', '.'],
   bar: ['#', '=', '.'],
   scroll: '|',
+  bullet: '*',
+  key: { enter: 'Enter', up: 'Up', down: 'Down', left: 'Left', right: 'Right' },
+  spark: ['_', '.', '-', '=', '+', '#'],
+  meter: ['=', '-', '.'],
   light: ['+', '+', '+', '+', '-', '|'],
   heavy: ['#', '#', '#', '#', '=', '#'],
   round: ['+', '+', '+', '+', '-', '|'],

@@ -18,6 +18,8 @@ export interface Context {
   readonly glyphs: Glyphs;
   /** Text and output that stream right now, by agent; sanitised, cut to the last 16 kB. */
   readonly live: ReadonlyMap<string, string>;
+  /** How busy an agent is: tokens a second, and the last seconds one by one. Absent where nothing streams. */
+  activity?(agent: string): { readonly rate: number; readonly steps: readonly number[] };
 }
 
 export interface Toast {
@@ -37,6 +39,10 @@ export interface Effect<Ui> {
     | 'suspend'
     | 'redraw'
     | 'help'
+    /** What waits for the person: the approvals. */
+    | 'inbox'
+    /** Back to where the run is: plan, cards or result. */
+    | 'back'
     | { readonly start: string }
     | { readonly resume: string }
     | { readonly show: ScreenName };
@@ -70,9 +76,13 @@ export interface Screen<Ui> {
   /** In the order of the footer. Contexts beat the app's own keys. */
   readonly keys: readonly Binding<Ui>[];
   /** Spans after the MIMIR badge, and those at the right end. */
-  header(ui: Ui, context: Context): { readonly left: Line; readonly right: Line };
+  header(ui: Ui, context: Context, width?: number): { readonly left: Line; readonly right: Line };
   /** Between header and footer. Where a line is kept for input, it is part of the body. */
   body(ui: Ui, context: Context, size: Size): Body;
+  /** Makes `ui` fit what there is (selection, scrolling) before each painting and each key; the same object when it fits. */
+  settle?(ui: Ui, context: Context, size: Size): Ui;
+  /** What the right end of the footer says: `4/12`. */
+  position?(ui: Ui, context: Context): string;
   /** Keys that are not in the table, pastes, the wheel and clicks (body coordinates); null when not used. */
   input?(ui: Ui, context: Context, input: Input, size: Size): Effect<Ui> | null;
   /** True while typed letters belong to a field: the table's plain keys are then not looked at. */

@@ -1,0 +1,94 @@
+/** Agents in the order of the screen, and the few words that several panes say about one. */
+import type { ModelChoice } from '../domain/agent.ts';
+import { depthOf, parentOf, ROOT } from '../domain/ids.ts';
+import type { AgentId, Millis } from '../domain/ids.ts';
+import { committed, elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
+import type { AgentState, RunState } from '../events/state.ts';
+import type { Glyphs } from './glyphs.ts';
+
+/** ROOT first, then its children in their order, each followed by its own children. */
+export function inOrder(state: RunState): readonly AgentState[] {
+  const known = ORDER.get(state.agents);
+  if (known) return known;
+  const out: AgentState[] = [];
+  const visit = (agent: AgentState): void => {
+    out.push(agent);
+    for (const child of agent.children) {
+      const found = state.agents.get(child);
+      if (found) visit(found);
+    }
+  };
+  for (const agent of state.agents.values()) {
+    if (agent.parent === null || !state.agents.has(agent.parent)) visit(agent);
+  }
+  ORDER.set(state.agents, out);
+  return out;
+}
+
+/** The order changes only with the map, and several panes ask for it in each frame. */
+const ORDER = new WeakMap<RunState['agents'], readonly AgentState[]>();
+
+/** How far a card is indented: what the plan made stands at the edge, its sub-agents deeper. */
+export const indentOf = (agent: AgentState): number => Math.max(0, depthOf(agent.id) - 1);
+
+/** `#4`, `#4.1`; empty for ROOT. */
+export const numberOf = (agent: AgentId): string =>
+  agent === ROOT ? '' : `#${agent.replace(/^ROOT::S/, '').replaceAll('::S', '.')}`;
+
+/** `#1 finder`, as dependencies are written (CONTRACT D21). */
+export function labelOf(state: RunState, agent: AgentId): string {
+  const found = state.agents.get(agent);
+  return `${numberOf(agent)} ${found?.name ?? parentOf(agent) ?? ''}`.trim();
+}
+
+/** A model as people call it: without the provider and the date of its release. */
+export function modelName(model: string): string {
+  if (model.startsWith('offline/')) return 'offline';
+  return model.slice(model.indexOf('/') + 1).replace(/-\d{8}$/, '');
+}
+
+/** The model that works, with the one asked for in front where they differ: `haiku-4.5 → offline`. */
+export const modelText = (model: ModelChoice, glyphs: Glyphs): string =>
+  model.because === null
+    ? modelName(model.asked)
+    : `${modelName(model.asked)} ${glyphs.arrow} ${modelName(model.used)}`;
+
+/** Largest share of a limit that is used, 0 and up; null without a limit. */
+export function budgetShare(state: RunState, agent: AgentState, now: Millis): number | null {
+  const { maxTokens, maxCost, maxDuration } = agent.budget;
+  const shares = [
+    share(tokensOfAgent(agent), maxTokens),
+    share(agent.cost, maxCost),
+    share(elapsedOf(agent, now), maxDuration),
+  ].filter((one) => one !== null);
+  if (agent.id === ROOT) return runShare(state);
+  return shares.length === 0 ? null : Math.max(...shares);
+}
+
+/** The run's own share: tokens and money of all agents, promised ones as well. */
+export function runShare(state: RunState): number | null {
+  const all = committed(state, ROOT);
+  const shares = [share(all.tokens, state.budget.maxTokens), share(all.cost, state.budget.maxCost)].filter(
+    (one) => one !== null,
+  );
+  return shares.length === 0 ? null : Math.max(...shares);
+}
+
+const share = (used: number, limit: number | undefined): number | null =>
+  limit === undefined ? null : limit === 0 ? (used > 0 ? 1 : 0) : used / limit;
+
+/** True while it works or is about to: what a person can interrupt. */
+export const isAtWork = (agent: AgentState): boolean =>
+  !isFinal(agent) && ['initializing', 'running', 'waiting'].includes(agent.status);
+
+/** True when a person should look: it asks, failed, or was interrupted. */
+export const wantsAttention = (state: RunState, agent: AgentState): boolean =>
+  agent.status === 'failed' ||
+  agent.status === 'interrupted' ||
+  state.approvals.some((approval) => approval.agent === agent.id);
+
+/** Does anything work right now? */
+export const someoneWorks = (state: RunState): boolean => [...state.agents.values()].some(isAtWork);
+
+/** True when no language model answers: every screen says so. */
+export const isOffline = (provider: string): boolean => /^offline\b/i.test(provider);

@@ -1,0 +1,360 @@
+/**
+ * The session on a screen: holds the screens and the run, hands keys to whom they belong, does what screens ask for, and
+ * paints. It works over `Lobby` and `Controls` alone. What is drawn is frame.ts and the screens; when, pace.ts.
+ */
+import type { Millis, SessionId } from '../domain/ids.ts';
+import type { Result } from '../domain/result.ts';
+import type { RunState } from '../events/state.ts';
+import { EMPTY } from '../events/state.ts';
+import type { Command, Controls, Lobby, LobbyInfo, Refusal } from '../ports/controls.ts';
+import type { World } from '../ports/world.ts';
+import { someoneWorks } from './agents.ts';
+import { APP_KEYS } from './app-keys.ts';
+import { Boxes, Toasts } from './boxes.ts';
+import { cleanLobby } from './clean.ts';
+import type { DialogEffect } from './dialog.ts';
+import { overlayFor } from './dialogs/open.ts';
+import { helpDialog } from './dialogs/read.ts';
+import { quitOverlay } from './dialogs/quit.ts';
+import { bodySize, frameOf, inBody } from './frame.ts';
+import { bindingFor, helpOf, isPlain, keyFaults, rebind } from './keymap.ts';
+import type { Glyphs } from './glyphs.ts';
+import { pace } from './pace.ts';
+import type { Pace } from './pace.ts';
+import type { Page } from './page.ts';
+import { RunFeed } from './run-feed.ts';
+import type { Context, ScreenName, Toast } from './screen.ts';
+import { screenFor, screens } from './screens/all.ts';
+import type { Input, Terminal } from './term/terminal.ts';
+import { isTooSmall } from './view/small.ts';
+import { windowTitle } from './view/window-title.ts';
+
+/** A second Ctrl-C within this time leaves. */
+const TWICE: Millis = 1500;
+/** How long a stopped run may take to say that it has ended before we leave anyway. */
+const GRACE: Millis = 5000;
+
+export interface AppOptions {
+  /** Opened, and later closed, by the caller. */
+  readonly terminal: Terminal;
+  readonly lobby: Lobby;
+  readonly world: World;
+  readonly glyphs: Glyphs;
+  /** The user's own keys by action (`run.kill: x`). */
+  readonly keys?: Readonly<Record<string, string>>;
+  /** Starts planning this at once, without the start screen. */
+  readonly firstTask?: string;
+  /** Goes on with this session at once. */
+  readonly resumeSession?: SessionId;
+}
+
+/** How the session ended. The state is that of the last run; `finished` in it says how that went. */
+export interface AppEnd {
+  /** Null when there was no run. */
+  readonly session: SessionId | null;
+  readonly state: RunState;
+}
+
+/** Resolves when the person has left; an unfinished run was stopped before and can be resumed. Rejects for a bug only. */
+export function runApp(options: AppOptions): Promise<AppEnd> {
+  return new App(options).run();
+}
+
+class App {
+  readonly #of: AppOptions;
+  readonly #pace: Pace;
+  readonly #pages: Readonly<Record<ScreenName, Page>>;
+  readonly #appKeys: typeof APP_KEYS;
+  readonly #end = Promise.withResolvers<AppEnd>();
+  #lobby: LobbyInfo;
+  #page: Page;
+  #feed: RunFeed | null = null;
+  #last: RunFeed | null = null;
+  readonly #boxes = new Boxes();
+  readonly #toasts = new Toasts();
+  /** The phase whose screen was shown by itself last. */
+  #shownFor: ScreenName = 'start';
+  #stoppedAt = Number.NEGATIVE_INFINITY;
+  #starting = false;
+  #leaving = false;
+  #title = '';
+
+  constructor(options: AppOptions) {
+    this.#of = options;
+    const own = options.keys ?? {};
+    this.#pages = screens(own);
+    this.#appKeys = rebind(APP_KEYS, own);
+    this.#page = this.#pages.start;
+    this.#lobby = cleanLobby(options.lobby.info());
+    const { terminal, world } = options;
+    this.#pace = pace({ world, paint: () => this.#paint(), busy: () => terminal.busy() });
+    const tables = [...Object.values(this.#pages).map(({ actions }) => actions), this.#appKeys];
+    for (const text of keyFaults(tables, own)) this.#toast({ level: 'warn', text });
+  }
+
+  run(): Promise<AppEnd> {
+    const { terminal, firstTask, resumeSession, lobby } = this.#of;
+    terminal.onInput((input) => this.#guarded(() => this.#input(input)));
+    terminal.onResize(() => this.#guarded(() => this.#pace.now()));
+    if (resumeSession !== undefined) this.#begin(() => lobby.resume(resumeSession));
+    else if (firstTask !== undefined) this.#begin(() => lobby.start(firstTask));
+    this.#guarded(() => this.#pace.now());
+    return this.#end.promise;
+  }
+
+  // What is shown
+
+  #context(): Context {
+    const feed = this.#feed;
+    const now = this.#of.world.now();
+    return {
+      state: feed?.state ?? EMPTY,
+      lobby: this.#lobby,
+      now,
+      glyphs: this.#of.glyphs,
+      live: feed?.live.texts() ?? NO_TEXTS,
+      activity: (agent) => feed?.live.activity(agent, now) ?? { rate: 0, steps: [] },
+    };
+  }
+
+  #paint(): Millis | null {
+    const { terminal, world } = this.#of;
+    const context = this.#context();
+    this.#settle(context);
+    const size = terminal.size();
+    terminal.paint(frameOf({ page: this.#page, overlays: this.#boxes.all, toasts: this.#toasts.all }, context, size));
+    const title = windowTitle(context);
+    if (title !== this.#title) terminal.setTitle((this.#title = title));
+    const next = [this.#toasts.next(world.now())];
+    if (someoneWorks(context.state) || context.state.approvals.length > 0 || this.#waitsForPlan(context))
+      next.push(1000);
+    const soonest = Math.min(...next);
+    return Number.isFinite(soonest) ? soonest : null;
+  }
+
+  #waitsForPlan({ state }: Context): boolean {
+    return this.#starting || (this.#feed !== null && (state.phase === 'planning' || state.phase === 'starting'));
+  }
+
+  /** What time and the run did to the screen: toasts that are over, the screen of the new phase, questions. */
+  #settle(context: Context): void {
+    this.#toasts.expire(context.now);
+    this.#followPhase(context.state);
+    this.#boxes.settle(context);
+    this.#offerInbox(context);
+    this.#page.settle(context, bodySize(this.#of.terminal.size()));
+  }
+
+  #followPhase(state: RunState): void {
+    const wanted = screenFor(state, this.#feed !== null || this.#starting);
+    if (wanted === this.#shownFor) return;
+    this.#shownFor = wanted;
+    if (state.finished?.status === 'rejected') return this.#backToStart('The plan was not approved; nothing ran.');
+    const busy = wanted === 'result' && (this.#boxes.top !== undefined || this.#page.typing(this.#context()));
+    if (busy) this.#toast({ level: 'info', text: 'The run has ended: v shows the report.' });
+    else this.#page = this.#pages[wanted];
+  }
+
+  #offerInbox(context: Context): void {
+    const { approvals, phase } = context.state;
+    if (!approvals.some((one) => this.#boxes.isNew(one))) return;
+    const atWork = phase === 'running' || phase === 'merging';
+    if (atWork && this.#boxes.top === undefined && !this.#page.typing(context))
+      this.#boxes.openInbox(context, context.now);
+  }
+
+  #toast(toast: Toast): void {
+    this.#toasts.add(toast, this.#of.world.now());
+  }
+
+  // Keys
+
+  #input(input: Input): void {
+    if (input.is === 'focus' || input.is === 'blur') return;
+    this.#toasts.dismiss();
+    const context = this.#context();
+    this.#settle(context);
+    const effect = this.#dispatch(input, context);
+    if (effect !== null) this.#do(effect);
+    this.#pace.now();
+  }
+
+  #dispatch(input: Input, context: Context): DialogEffect | null {
+    const size = this.#of.terminal.size();
+    const key = input.is === 'key' ? input.key : null;
+    if (key === 'ctrl-c') return this.#stopKey(context);
+    if (key !== null && (isTooSmall(size) || ALWAYS.has(key))) return this.#global(key, context);
+    if (this.#boxes.top) return this.#boxes.press(input, context, size);
+    const effect = this.#page.press(inBody(input), context, bodySize(size));
+    return effect ?? (key === null ? null : this.#unusedKey(key, context));
+  }
+
+  /** Letters that a field didn't take are no commands either. */
+  #unusedKey(key: string, context: Context): DialogEffect | null {
+    return this.#page.typing(context) && isPlain(key) ? null : this.#global(key, context);
+  }
+
+  #global(key: string, context: Context): DialogEffect | null {
+    const binding = bindingFor(this.#appKeys, key);
+    if (binding === undefined) return null;
+    const why = binding.whyNot(null, context);
+    if (why !== null) return { toast: { level: 'info', text: why } };
+    const { ui: _, ...effect } = binding.run(null, context, key);
+    return effect;
+  }
+
+  /** First: clears the field, closes the box or interrupts the selected agent. Twice: leaves, or asks whether to. */
+  #stopKey(context: Context): DialogEffect | null {
+    const now = this.#of.world.elapsed();
+    const again = now - this.#stoppedAt < TWICE;
+    this.#stoppedAt = now;
+    if (this.#boxes.top?.kind === 'quit' || again) return { app: 'quit' };
+    if (this.#boxes.top) {
+      this.#boxes.pop();
+      return null;
+    }
+    const effect = this.#page.press({ is: 'key', key: 'ctrl-c' }, context, bodySize(this.#of.terminal.size()));
+    return effect ?? { toast: { level: 'info', text: 'Ctrl-C again to leave.' } };
+  }
+
+  // Doing
+
+  #do(effect: DialogEffect): void {
+    if (effect.toast) this.#toast(effect.toast);
+    if (effect.dialog) this.#boxes.push(overlayFor(effect.dialog));
+    for (const command of effect.commands ?? []) this.#submit(command);
+    if (effect.app !== undefined) this.#doApp(effect.app);
+  }
+
+  #doApp(what: NonNullable<DialogEffect['app']>): void {
+    const { terminal, lobby } = this.#of;
+    if (typeof what === 'object') {
+      if ('start' in what) return this.#begin(() => lobby.start(what.start));
+      if ('show' in what) return this.#show(what.show);
+      const session = lobby.info().sessions.find(({ id }) => id === what.resume)?.id;
+      if (session !== undefined) return this.#begin(() => lobby.resume(session));
+      return this.#toast({ level: 'error', text: `There is no session ${what.resume} here.` });
+    }
+    const deeds: Readonly<Record<typeof what, () => void>> = {
+      quit: () => this.#quit(),
+      suspend: () => terminal.suspend(),
+      redraw: () => terminal.redraw(),
+      help: () => this.#help(),
+      inbox: () => this.#boxes.openInbox(this.#context(), null),
+      back: () => this.#show(screenFor(this.#context().state, this.#feed !== null)),
+    };
+    deeds[what]();
+  }
+
+  #help(): void {
+    const context = this.#context();
+    const parts = [this.#page.help(context), helpOf('Everywhere', this.#appKeys, context.glyphs)];
+    this.#boxes.push(overlayFor(helpDialog(parts, HELP_NOTES)));
+  }
+
+  #show(name: ScreenName): void {
+    if (name !== 'start') {
+      this.#page = this.#pages[name];
+      return;
+    }
+    if (this.#feed === null || this.#feed.state.finished) this.#backToStart(null);
+    else this.#toast({ level: 'info', text: 'This run goes on: leave it with q, or stop it with X.' });
+  }
+
+  #backToStart(why: string | null): void {
+    this.#last = this.#feed ?? this.#last;
+    this.#feed?.stop();
+    this.#feed = null;
+    this.#shownFor = 'start';
+    this.#lobby = cleanLobby(this.#of.lobby.info());
+    for (const page of Object.values(this.#pages)) page.reset();
+    this.#page = this.#pages.start;
+    if (why !== null) this.#toast({ level: 'info', text: why });
+  }
+
+  #begin(source: () => Promise<Result<Controls, Refusal>>): void {
+    if (this.#starting || this.#feed !== null) return;
+    this.#starting = true;
+    void this.#connect(source).catch((error: unknown) => this.#end.reject(error));
+  }
+
+  async #connect(source: () => Promise<Result<Controls, Refusal>>): Promise<void> {
+    const controls = await source();
+    this.#starting = false;
+    if (controls.ok) {
+      this.#boxes.forgetAll();
+      const feed = new RunFeed(controls.value, this.#of.world, () => this.#pace.soon());
+      this.#feed = feed;
+      feed.ended.catch((error: unknown) => this.#end.reject(error));
+    } else {
+      this.#backToStart(null);
+      this.#toast({ level: 'error', text: controls.fault.text });
+    }
+    this.#guarded(() => this.#pace.now());
+  }
+
+  #submit(command: Command): void {
+    const controls = this.#feed?.controls;
+    if (controls === undefined) return this.#toast({ level: 'warn', text: 'There is no run.' });
+    void controls.submit(command).then(
+      (result) => {
+        if (result.ok && result.value.text !== '') this.#toast({ level: 'info', text: result.value.text });
+        if (!result.ok) {
+          this.#toast({ level: 'warn', text: result.fault.text });
+          // A refused answer is a question that still waits: it is shown again.
+          if (command.do === 'answer') this.#boxes.forget(command.approval);
+        }
+        this.#guarded(() => this.#pace.soon());
+      },
+      (error: unknown) => this.#end.reject(error),
+    );
+  }
+
+  #quit(): void {
+    const feed = this.#feed;
+    if (feed === null || feed.state.finished) return this.#leave();
+    // Asked a second time while it is asked: meant.
+    if (this.#boxes.top?.kind === 'quit') return this.#leave();
+    this.#boxes.push(quitOverlay(this.#context(), () => this.#leave()));
+  }
+
+  #leave(): void {
+    if (this.#leaving) return this.#resolve();
+    this.#leaving = true;
+    const feed = this.#feed;
+    if (feed === null || feed.state.finished) return this.#resolve();
+    this.#boxes.clear();
+    this.#toast({ level: 'warn', text: 'Stopping the agents; their state is kept. Ctrl-C twice leaves at once.' });
+    const stopped = feed.controls.submit({ do: 'stop run', reason: 'the person left' }).then(() => feed.ended);
+    void Promise.race([stopped, this.#of.world.sleep(GRACE)]).then(
+      () => this.#resolve(),
+      (error: unknown) => this.#end.reject(error),
+    );
+  }
+
+  #resolve(): void {
+    this.#pace.stop();
+    const feed = this.#feed ?? this.#last;
+    feed?.stop();
+    this.#end.resolve({ session: feed?.controls.session ?? null, state: feed?.state ?? EMPTY });
+  }
+
+  /** A bug in a view ends the session with its stack instead of being lost in a callback. */
+  #guarded(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#pace.stop();
+      this.#end.reject(error);
+    }
+  }
+}
+
+/** Keys that no box and no field takes. */
+const ALWAYS: ReadonlySet<string> = new Set(['ctrl-l', 'ctrl-z']);
+const NO_TEXTS: ReadonlyMap<string, string> = new Map();
+
+const HELP_NOTES: readonly string[] = [
+  'Suspended with Ctrl-Z, the agents stand still: the whole process is stopped.',
+  'Hold Shift while dragging to select text with the mouse, where the terminal reports the mouse to Mimir.',
+];

@@ -1,0 +1,104 @@
+/** The boxes over the screen, topmost last, and the toasts. The inbox opens by itself when a question is new and nobody is disturbed. */
+import type { Millis } from '../domain/ids.ts';
+import type { Approval } from '../events/state.ts';
+import { inboxOverlay } from './dialogs/inbox.ts';
+import type { Overlay } from './dialogs/overlay.ts';
+import type { DialogEffect } from './dialog.ts';
+import type { Context, Toast } from './screen.ts';
+import type { Input, Size } from './term/terminal.ts';
+import { toLabel } from './text/sanitise.ts';
+import { STAYS } from './view/toast.ts';
+
+export class Boxes {
+  #stack: readonly Overlay[] = [];
+  /** Questions that were offered once: they don't open the inbox again. */
+  #noticed = new Set<string>();
+
+  get all(): readonly Overlay[] {
+    return this.#stack;
+  }
+
+  get top(): Overlay | undefined {
+    return this.#stack.at(-1);
+  }
+
+  push(overlay: Overlay): void {
+    this.#stack = [...this.#stack, overlay];
+  }
+
+  pop(): void {
+    this.#stack = this.#stack.slice(0, -1);
+  }
+
+  clear(): void {
+    this.#stack = [];
+  }
+
+  press(input: Input, context: Context, size: Size): DialogEffect | null {
+    const top = this.top;
+    if (top === undefined) return null;
+    const { overlay, effect } = top.press(input, context, size);
+    this.#stack = [...this.#stack.slice(0, -1), ...(overlay === null ? [] : [overlay])];
+    return effect ?? null;
+  }
+
+  /** What the run did to the boxes: answered questions go. */
+  settle(context: Context): void {
+    this.#stack = this.#stack.flatMap((one) => (one.settle ? (one.settle(context) ?? []) : one));
+  }
+
+  /** Opens the inbox for questions that nobody was shown yet; `now` is the time from which it listens, null: at once. */
+  openInbox(context: Context, now: Millis | null): void {
+    for (const { id } of context.state.approvals) this.#noticed.add(id);
+    const inbox = inboxOverlay(now).settle?.(context) ?? null;
+    if (inbox !== null) this.push(inbox);
+  }
+
+  /** Was this question never offered? */
+  isNew({ id }: Approval): boolean {
+    return !this.#noticed.has(id);
+  }
+
+  /** A question is to be offered again: its answer was refused. */
+  forget(approval: string): void {
+    this.#noticed.delete(approval);
+  }
+
+  /** Another run: its questions are others. */
+  forgetAll(): void {
+    this.#noticed = new Set();
+  }
+}
+
+interface ShownToast extends Toast {
+  readonly until: Millis;
+}
+
+export class Toasts {
+  #all: readonly ShownToast[] = [];
+
+  get all(): readonly Toast[] {
+    return this.#all;
+  }
+
+  /** The same words again take the place of the old ones. */
+  add(toast: Toast, now: Millis): void {
+    const text = toLabel(toast.text);
+    const others = this.#all.filter((one) => one.text !== text);
+    this.#all = [...others.slice(-4), { ...toast, text, until: now + STAYS[toast.level] }];
+  }
+
+  expire(now: Millis): void {
+    this.#all = this.#all.filter(({ until }) => until > now);
+  }
+
+  /** A key was pressed: errors were read. */
+  dismiss(): void {
+    this.#all = this.#all.filter(({ level }) => level !== 'error');
+  }
+
+  /** Milliseconds until the next one goes; Infinity when none does. */
+  next(now: Millis): Millis {
+    return Math.min(Number.POSITIVE_INFINITY, ...this.#all.map(({ until }) => until - now));
+  }
+}

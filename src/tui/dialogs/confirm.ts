@@ -1,0 +1,101 @@
+/** Yes or no, where Enter is the safe choice; for the irreversible a word must be typed. */
+import type { Dialog, DialogEffect } from '../dialog.ts';
+import type { Hint } from '../keymap.ts';
+import type { Context } from '../screen.ts';
+import type { Size } from '../term/terminal.ts';
+import { span } from '../text/clip.ts';
+import type { Editor } from '../text/editor.ts';
+import { edit, editorText, openEditor } from '../text/editor.ts';
+import { viewEditor } from '../text/editor-view.ts';
+import type { Line } from '../text/line.ts';
+import { wrap } from '../text/wrap.ts';
+import { boxRows, boxWidth, closed, framed, keyLine, scrolled, stay, windowed } from './overlay.ts';
+import type { Overlay, OverlayView } from './overlay.ts';
+
+type ConfirmDialog = Extract<Dialog, { readonly is: 'confirm' }>;
+const WIDTH = 72;
+
+/** What the person agreed to. */
+function yes(dialog: ConfirmDialog): DialogEffect {
+  const agreed = dialog.then.bind(dialog);
+  return agreed();
+}
+
+export const confirmOverlay = (dialog: ConfirmDialog, kind: Overlay['kind'] = 'dialog'): Overlay =>
+  dialog.word === '' ? plain(dialog, kind, 0) : typed(dialog, openEditor(), '');
+
+const hint = (dialog: ConfirmDialog, { glyphs }: Context): readonly Hint[] => [
+  ...(dialog.word === '' ? [{ keys: 'y', hint: dialog.yes }] : []),
+  { keys: `${glyphs.key.enter} Esc`, hint: dialog.no },
+];
+
+function plain(dialog: ConfirmDialog, kind: Overlay['kind'], top: number): Overlay {
+  return {
+    title: dialog.title,
+    kind,
+    view: (context, size) => view(dialog, context, size, top, [], null),
+    press(input, _context, size) {
+      const lines = wrapped(dialog, boxWidth(size, WIDTH) - 4);
+      const to = scrolled(input, top, lines.length, boxRows(size) - 2);
+      if (input.is !== 'key') return stay(to === null ? this : plain(dialog, kind, to));
+      if (input.key === 'y' || input.key === 'Y') return closed(yes(dialog));
+      if (['n', 'N', 'esc', 'enter', 'q'].includes(input.key)) return closed();
+      return stay(to === null ? this : plain(dialog, kind, to));
+    },
+    hints: (context) => hint(dialog, context),
+  };
+}
+
+function typed(dialog: ConfirmDialog, editor: Editor, fault: string): Overlay {
+  return {
+    title: dialog.title,
+    kind: 'dialog',
+    view(context, size) {
+      const inner = Math.max(1, boxWidth(size, WIDTH) - 4);
+      const field = viewEditor(editor, { width: inner, height: 1, style: { fg: 'fg', bg: 'raised' } });
+      const ask: Line = [
+        span('Type ', { fg: 'muted' }),
+        span(dialog.word, { fg: 'err', bold: true }),
+        span(` and Enter to ${dialog.yes}.`, { fg: 'muted' }),
+      ];
+      const wrong: readonly Line[] = fault === '' ? [] : [[span(`! ${fault}`, { fg: 'err' })]];
+      return view(dialog, context, size, 0, [ask, ...field.lines, ...wrong], field.cursor.x);
+    },
+    press(input) {
+      if (input.is === 'key' && input.key === 'esc') return closed();
+      if (input.is === 'key' && input.key === 'enter') {
+        if (editorText(editor).trim() === dialog.word) return closed(yes(dialog));
+        return editorText(editor) === '' ? closed() : stay(typed(dialog, editor, `that isn't "${dialog.word}"`));
+      }
+      const next = edit(editor, input);
+      return stay(next === null ? this : typed(dialog, next, ''));
+    },
+    hints: (context) => hint(dialog, context),
+  };
+}
+
+const wrapped = (dialog: ConfirmDialog, width: number): readonly Line[] =>
+  dialog.lines.flatMap((line) => wrap(line, Math.max(1, width)));
+
+function view(
+  dialog: ConfirmDialog,
+  context: Context,
+  size: Size,
+  top: number,
+  field: readonly Line[],
+  cursorX: number | null,
+): OverlayView {
+  const width = boxWidth(size, WIDTH);
+  const rows = Math.max(1, boxRows(size) - 2 - field.length);
+  const { shown } = windowed(wrapped(dialog, width - 4), top, rows);
+  const keys = keyLine([
+    ...(dialog.word === '' ? [['y', dialog.yes] as const] : []),
+    [`${context.glyphs.key.enter}/Esc`, dialog.no],
+  ]);
+  const body: readonly Line[] = [...shown, ...field, [], keys];
+  return {
+    lines: framed({ title: dialog.title, width, body, ink: dialog.word === '' ? 'focus' : 'err' }, context),
+    // The field is the first line behind "Type …", which stands behind the text.
+    cursor: cursorX === null ? null : { x: cursorX + 2, y: shown.length + 2 },
+  };
+}

@@ -1,0 +1,26 @@
+/** From what a screen wants to know to the box that asks it. */
+import { unreachable } from '../../domain/result.ts';
+import type { Dialog } from '../dialog.ts';
+import { confirmOverlay } from './confirm.ts';
+import { formOverlay } from './form.ts';
+import type { Overlay } from './overlay.ts';
+import { pickOverlay } from './pick.ts';
+import { readOverlay } from './read.ts';
+import { textOverlay } from './text.ts';
+
+export function overlayFor(dialog: Dialog): Overlay {
+  switch (dialog.is) {
+    case 'text':
+      return textOverlay(dialog);
+    case 'pick':
+      return pickOverlay(dialog);
+    case 'confirm':
+      return confirmOverlay(dialog);
+    case 'form':
+      return formOverlay(dialog);
+    case 'read':
+      return readOverlay(dialog);
+    default:
+      return unreachable(dialog);
+  }
+}

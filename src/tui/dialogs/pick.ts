@@ -1,0 +1,143 @@
+/** A list to choose from; what is typed filters it. What can't be chosen is shown with the reason and passed over. */
+import type { Choice, Dialog } from '../dialog.ts';
+import { fit, span, spread } from '../text/clip.ts';
+import type { Editor } from '../text/editor.ts';
+import { edit, editorText, openEditor } from '../text/editor.ts';
+import { viewEditor } from '../text/editor-view.ts';
+import type { Line } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
+import type { Context } from '../screen.ts';
+import type { Input } from '../term/terminal.ts';
+import { boxRows, boxWidth, closed, framed, stay } from './overlay.ts';
+import type { Overlay, Pressed } from './overlay.ts';
+
+type PickDialog = Extract<Dialog, { readonly is: 'pick' }>;
+interface PickState {
+  readonly filter: Editor;
+  readonly at: number;
+}
+const WIDTH = 76;
+
+export function pickOverlay(dialog: PickDialog): Overlay {
+  const at = dialog.choices.findIndex(({ value }) => value === dialog.value);
+  return open(dialog, { filter: openEditor(), at: Math.max(0, at) });
+}
+
+function open(dialog: PickDialog, state: PickState): Overlay {
+  const found = matching(dialog.choices, editorText(state.filter));
+  const at = Math.max(0, Math.min(state.at, found.length - 1));
+  return {
+    title: dialog.title,
+    kind: 'dialog',
+    view(context, size) {
+      const width = boxWidth(size, WIDTH);
+      const inner = Math.max(1, width - 4);
+      const rows = Math.max(1, Math.min(dialog.choices.length, boxRows(size) - 2));
+      const top = Math.max(0, Math.min(at - (rows >> 1), found.length - rows));
+      const field = viewEditor(state.filter, {
+        width: Math.max(1, inner - 2),
+        height: 1,
+        placeholder: 'type to filter',
+      });
+      const list = found
+        .slice(top, top + rows)
+        .map((choice, row) => choiceLine(choice, top + row === at, context, inner));
+      const none: Line = [span('  nothing matches; Esc clears the filter', { fg: 'faint' })];
+      const body: readonly Line[] = [
+        [span(`${context.glyphs.prompt} `, { fg: 'focus' }), ...(field.lines[0] ?? [])],
+        ...(found.length === 0 ? [none] : list),
+      ];
+      return {
+        lines: framed(
+          {
+            title: dialog.title,
+            titleEnd: count(found.length, dialog.choices.length),
+            width,
+            body: padded(body, rows + 1),
+          },
+          context,
+        ),
+        cursor: { x: field.cursor.x + 4, y: 1 },
+      };
+    },
+    press: (input) => press(dialog, state, found, at, input),
+    hints: ({ glyphs }) => [
+      { keys: glyphs.key.up + glyphs.key.down, hint: 'select' },
+      { keys: glyphs.key.enter, hint: 'choose' },
+      { keys: 'Esc', hint: 'cancel' },
+    ],
+  };
+}
+
+const padded = (lines: readonly Line[], rows: number): readonly Line[] => [
+  ...lines,
+  ...Array.from({ length: Math.max(0, rows - lines.length) }, (): Line => []),
+];
+
+const count = (found: number, all: number): Line => [
+  span(found === all ? `${all}` : `${found}/${all}`, { fg: 'faint' }),
+];
+
+/** Every word typed must be in the label, the value or the note. */
+function matching(choices: readonly Choice[], filter: string): readonly Choice[] {
+  const words = filter
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  if (words.length === 0) return choices;
+  return choices.filter(({ value, label, note }) => {
+    const text = `${label} ${value} ${note}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+function choiceLine(choice: Choice, selected: boolean, { glyphs }: Context, width: number): Line {
+  const able = choice.whyNot === null;
+  const mark = span(selected ? `${glyphs.selected} ` : '  ', { fg: 'focus' });
+  const label = span(toLabel(choice.label), {
+    fg: able ? (selected ? 'title' : 'fg') : 'faint',
+    bold: selected && able,
+  });
+  const note = span(toLabel(choice.whyNot ?? choice.note), { fg: able ? 'muted' : 'warn' });
+  const line = fit(spread([mark, label], [note], width), width);
+  return selected ? line.map(([text, style]) => [text, { ...style, bg: 'selection' }] as const) : line;
+}
+
+function press(dialog: PickDialog, state: PickState, found: readonly Choice[], at: number, input: Input): Pressed {
+  const move = (to: number): Pressed =>
+    stay(open(dialog, { ...state, at: Math.max(0, Math.min(found.length - 1, to)) }));
+  if (input.is === 'wheel') return move(at + input.by);
+  if (input.is !== 'key') return typed(dialog, state, input);
+  switch (input.key) {
+    case 'up':
+    case 'ctrl-p':
+      return move(at - 1);
+    case 'down':
+    case 'ctrl-n':
+      return move(at + 1);
+    case 'pageup':
+      return move(at - 10);
+    case 'pagedown':
+      return move(at + 10);
+    case 'esc':
+      return editorText(state.filter) === '' ? closed() : stay(open(dialog, { filter: openEditor(), at: 0 }));
+    case 'enter':
+      return choose(dialog, state, found[at]);
+    default:
+      return typed(dialog, state, input);
+  }
+}
+
+function typed(dialog: PickDialog, state: PickState, input: Input): Pressed {
+  const filter = edit(state.filter, input);
+  return stay(open(dialog, filter === null ? state : { filter, at: 0 }));
+}
+
+function choose(dialog: PickDialog, state: PickState, choice: Choice | undefined): Pressed {
+  if (choice === undefined) return stay(open(dialog, state));
+  if (choice.whyNot === null) return closed(dialog.then(choice.value));
+  return {
+    overlay: open(dialog, state),
+    effect: { toast: { level: 'warn', text: `${choice.label}: ${choice.whyNot}` } },
+  };
+}

@@ -1,0 +1,87 @@
+/** A whole screen from its parts: header, body, footer, the boxes over it, the toasts. Exactly the size of the terminal. */
+import type { Overlay } from './dialogs/overlay.ts';
+import { isOffline } from './agents.ts';
+import { APP_KEYS } from './app-keys.ts';
+import type { Hint } from './keymap.ts';
+import { footerLine, hintsOf } from './keymap.ts';
+import type { Page } from './page.ts';
+import type { Context, Toast } from './screen.ts';
+import type { Input, Size } from './term/terminal.ts';
+import { lineWidth, restyle } from './text/clip.ts';
+import { overlay, sized } from './text/compose.ts';
+import type { Cursor, Frame, Line } from './text/line.ts';
+import { headerLine, marks } from './view/header.ts';
+import { isTooSmall, smallView } from './view/small.ts';
+import { toastBlock } from './view/toast.ts';
+
+export interface Shown {
+  readonly page: Page;
+  readonly overlays: readonly Overlay[];
+  readonly toasts: readonly Toast[];
+}
+
+/** Rows and columns of a screen's body: what header and footer leave. */
+export const bodySize = ({ width, height }: Size): Size => ({ width, height: Math.max(0, height - 2) });
+
+/** Clicks and the wheel in the body's own rows. */
+export const inBody = (input: Input): Input =>
+  input.is === 'wheel' || input.is === 'click' ? { ...input, y: input.y - 1 } : input;
+
+export function frameOf(shown: Shown, context: Context, size: Size): Frame {
+  if (isTooSmall(size)) return { lines: smallView(context, size), cursor: null };
+  const { width, height } = size;
+  const body = shown.page.body(context, bodySize(size));
+  const lines = [
+    header(shown.page, context, width),
+    ...sized(body.lines, width, height - 2),
+    footer(shown, context, width),
+  ];
+  const cursor = body.cursor ? { x: body.cursor.x, y: body.cursor.y + 1 } : null;
+  const boxed = withOverlays({ lines, cursor }, shown.overlays, context, size);
+  const block = toastBlock(shown.toasts, width, context.glyphs);
+  const at = { x: width - 1 - Math.max(0, ...block.map(lineWidth)), y: Math.max(1, height - 2 - block.length) };
+  return { ...boxed, lines: sized(overlay(boxed.lines, block, at.x, at.y), width, height) };
+}
+
+function header(page: Page, context: Context, width: number): Line {
+  const { state, lobby } = context;
+  const started = state.session !== null;
+  const offline = isOffline(started ? state.provider : lobby.provider);
+  return headerLine(
+    { ...page.header(context, width), marks: marks(offline, started ? state.mode : lobby.mode, width) },
+    width,
+  );
+}
+
+function footer({ page, overlays }: Shown, context: Context, width: number): Line {
+  const top = overlays.at(-1);
+  if (top) return footerLine(top.hints(context), '', width, context.glyphs);
+  const own = page.hints(context);
+  const taken = new Set(own.map(({ keys }) => keys));
+  // While letters belong to a field, the app's plain keys do nothing.
+  const global: readonly Hint[] = page.typing(context)
+    ? []
+    : hintsOf(APP_KEYS, null, context).filter(({ keys }) => !taken.has(keys));
+  return footerLine([...own, ...global], page.position(context), width, context.glyphs);
+}
+
+/** Boxes in the middle, one over the other; what is below them is dimmed. */
+function withOverlays(base: Frame, overlays: readonly Overlay[], context: Context, size: Size): Frame {
+  if (overlays.length === 0) return base;
+  const dimmed = base.lines.map((line, row) =>
+    row === 0 || row === base.lines.length - 1 ? line : restyle(line, { dim: true }),
+  );
+  return overlays.reduce<Frame>(
+    ({ lines }, one) => {
+      const view = one.view(context, size);
+      const width = Math.max(0, ...view.lines.map(lineWidth));
+      const at: Cursor = {
+        x: Math.max(0, (size.width - width) >> 1),
+        y: Math.max(1, (size.height - view.lines.length) >> 1),
+      };
+      const cursor = view.cursor === null ? null : { x: at.x + view.cursor.x, y: at.y + view.cursor.y };
+      return { lines: overlay(lines, view.lines, at.x, at.y), cursor };
+    },
+    { lines: dimmed, cursor: null },
+  );
+}

@@ -1,0 +1,149 @@
+/**
+ * What the key tables are good for: dispatch, the footer, the help, and the user's own keys. The tables themselves stand
+ * with their screens; nothing about a key is written down twice.
+ */
+import type { Glyphs } from './glyphs.ts';
+import type { Binding, Context } from './screen.ts';
+import { clip, lineWidth, span } from './text/clip.ts';
+import type { Line } from './text/line.ts';
+
+/** The binding for a key, or undefined. The first of the table wins. */
+export const bindingFor = <Ui>(table: readonly Binding<Ui>[], key: string): Binding<Ui> | undefined =>
+  table.find(({ keys }) => keys.includes(key));
+
+/** True for keys that a field takes as text: letters, digits, blanks. */
+export const isPlain = (key: string): boolean => !NAMED.has(key) && !/^(?:ctrl|alt|shift)-./.test(key);
+
+const NAMED: ReadonlySet<string> = new Set(
+  'enter esc tab backtab backspace delete insert up down left right home end pageup pagedown'
+    .split(' ')
+    .concat(Array.from({ length: 24 }, (_, index) => `f${index + 1}`)),
+);
+
+/** A key as people read it: `⏎`, `Esc`, `^R`, `Shift-Tab`. */
+export function keyLabel(key: string, glyphs: Glyphs): string {
+  if (key.startsWith('ctrl-')) return `^${key.slice(5).toUpperCase()}`;
+  const [, prefix, rest] = /^(alt|shift)-(.+)$/.exec(key) ?? [];
+  if (prefix !== undefined && rest !== undefined) return `${LABELS[prefix] ?? ''}-${keyLabel(rest, glyphs)}`;
+  return isSign(key) ? glyphs.key[key] : (LABELS[key] ?? key);
+}
+
+const isSign = (key: string): key is keyof Glyphs['key'] => SIGNS.has(key);
+const SIGNS: ReadonlySet<string> = new Set(['enter', 'up', 'down', 'left', 'right'] satisfies (keyof Glyphs['key'])[]);
+
+const LABELS: Readonly<Record<string, string>> = {
+  alt: 'Alt',
+  shift: 'Shift',
+  esc: 'Esc',
+  tab: 'Tab',
+  backtab: 'Shift-Tab',
+  backspace: 'Backspace',
+  delete: 'Del',
+  home: 'Home',
+  end: 'End',
+  pageup: 'PgUp',
+  pagedown: 'PgDn',
+  ' ': 'Space',
+};
+
+/** What the footer shows of a binding: its first key, and the second where the two are a pair (`↑↓`). */
+function shown(keys: readonly string[], glyphs: Glyphs): string {
+  const [first = '', second = ''] = keys;
+  const pair = PAIRS.has(`${first} ${second}`);
+  const join = glyphs.key.up.length > 1 && pair ? '/' : '';
+  return pair ? keyLabel(first, glyphs) + join + keyLabel(second, glyphs) : keyLabel(first, glyphs);
+}
+
+const PAIRS: ReadonlySet<string> = new Set(['up down', 'left right', ']  [', '] [', 'K J']);
+
+export interface Hint {
+  readonly keys: string;
+  readonly hint: string;
+}
+
+/** Hints of what can be done now, in the order of the table. Bindings that can't be used are left out. */
+export const hintsOf = <Ui>(table: readonly Binding<Ui>[], ui: Ui, context: Context): readonly Hint[] =>
+  table
+    .filter((binding) => binding.hint !== '' && binding.keys.length > 0 && binding.whyNot(ui, context) === null)
+    .map(({ keys, hint }) => ({ keys: shown(keys, context.glyphs), hint }));
+
+/** The footer: exactly `width` columns; hints that don't fit end in an ellipsis, the position stays on the right. */
+export function footerLine(hints: readonly Hint[], position: string, width: number, glyphs: Glyphs): Line {
+  const right: Line = position === '' ? [] : [span(`  ${position} `, { fg: 'faint', bg: 'raised' })];
+  const room = Math.max(0, width - lineWidth(right) - 1);
+  const left: [string, Line[number][1]][] = [];
+  let used = 0;
+  for (const { keys, hint } of hints) {
+    const part: Line = [
+      span(keys, { fg: 'focus', bg: 'raised', bold: true }),
+      span(` ${hint}`, { fg: 'muted', bg: 'raised' }),
+    ];
+    const gap = used === 0 ? 0 : 2;
+    if (used + gap + lineWidth(part) > room) {
+      if (used + 2 <= room) left.push([` ${glyphs.ellipsis}`, { fg: 'faint', bg: 'raised' }]);
+      break;
+    }
+    if (gap > 0) left.push(['  ', { bg: 'raised' }]);
+    for (const [text, style] of part) left.push([text, style]);
+    used += gap + lineWidth(part);
+  }
+  const start: Line = [span(' ', { bg: 'raised' }), ...left];
+  const missing = Math.max(0, width - lineWidth(start) - lineWidth(right));
+  return clip([...start, span(' '.repeat(missing), { bg: 'raised' }), ...right], width, '');
+}
+
+export interface HelpPart {
+  readonly title: string;
+  readonly rows: readonly { readonly keys: string; readonly help: string }[];
+}
+
+/** The help's rows of one table: every key, and the sentence. */
+export const helpOf = <Ui>(title: string, table: readonly Binding<Ui>[], glyphs: Glyphs): HelpPart => ({
+  title,
+  rows: table
+    .filter(({ keys }) => keys.length > 0)
+    .map(({ keys, help }) => ({ keys: keys.map((key) => keyLabel(key, glyphs)).join(' '), help })),
+});
+
+/** A table with the user's own keys in it (`run.kill: x`; `none` takes the key away). */
+export const rebind = <Ui>(
+  table: readonly Binding<Ui>[],
+  own: Readonly<Record<string, string>>,
+): readonly Binding<Ui>[] =>
+  table.map((binding): Binding<Ui> => {
+    const key = Object.hasOwn(own, binding.action) ? own[binding.action] : undefined;
+    if (key === undefined) return binding;
+    return {
+      ...binding,
+      keys: key === 'none' ? [] : [key],
+      whyNot: (ui, context) => binding.whyNot(ui, context),
+      run: (ui, context, pressed) => binding.run(ui, context, key === pressed ? (binding.keys[0] ?? pressed) : pressed),
+    };
+  });
+
+interface Keys {
+  readonly action: string;
+  readonly keys: readonly string[];
+}
+
+/** What is wrong with the user's own keys, a sentence each: unknown actions, and a key that another action of the table has. */
+export function keyFaults(
+  tables: readonly (readonly Keys[])[],
+  own: Readonly<Record<string, string>>,
+): readonly string[] {
+  const actions = new Set(tables.flat().map(({ action }) => action));
+  const unknown = Object.keys(own).filter((action) => !actions.has(action));
+  const twice = tables.flatMap((table) =>
+    table
+      .filter(({ action }) => Object.hasOwn(own, action))
+      .flatMap((one) =>
+        table.filter((other) => other !== one && meets(one, other)).map((other) => [one, other] as const),
+      ),
+  );
+  return [
+    ...unknown.map((action) => `keys: there is no action "${action}"`),
+    ...twice.map(([one, other]) => `keys: ${one.keys[0] ?? ''} is wanted by ${one.action} and by ${other.action}`),
+  ];
+}
+
+const meets = (one: Keys, other: Keys): boolean => one.keys.some((key) => other.keys.includes(key));

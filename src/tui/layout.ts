@@ -1,0 +1,91 @@
+/** Where the panes of the run screen are (SCREENS, section 6): sizes in, rectangles out. What is drawn in them is theirs. */
+
+/** Below this nothing fits: the app shows its "too small" view. */
+export const SMALLEST = { width: 40, height: 8 } as const;
+
+export interface Rect {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface RunLayout {
+  /** Null where the detail took its place. */
+  readonly cards: Rect | null;
+  /** Null where there is one column and the cards are in it. */
+  readonly detail: Rect | null;
+  /** Spend by agent and activity; null where there is no room. */
+  readonly side: Rect | null;
+  /** One row is the ticker, more are the log in its box. */
+  readonly log: Rect | null;
+}
+
+export interface LayoutWish {
+  /** Enter was pressed on a card: matters where there is one column. */
+  readonly opened: boolean;
+  /** The person's own wish for the log, or what the size says. */
+  readonly log: 'auto' | 'shown' | 'hidden';
+  /** Rows of the whole terminal: what decides how many panes there are. */
+  readonly terminalRows: number;
+}
+
+/**
+ * Rectangles for `width` x `height`: what header, footer and input leave. They fill it without overlap.
+ */
+export function runLayout(width: number, height: number, wish: LayoutWish): RunLayout {
+  const { terminalRows } = wish;
+  const logRows = Math.min(logHeight(width, terminalRows, wish.log), Math.max(0, height - 1));
+  const rows = height - logRows;
+  const log = logRows === 0 ? null : { x: 0, y: rows, width, height: logRows };
+  if (width < 84 && terminalRows > 46) return { ...portrait(width, rows), log };
+  if (width < 100) {
+    const whole = { x: 0, y: 0, width, height: rows };
+    return { cards: wish.opened ? null : whole, detail: wish.opened ? whole : null, side: null, log };
+  }
+  return { ...(width < 160 ? twoColumns(width, rows, terminalRows) : threeColumns(width, rows)), log };
+}
+
+function logHeight(width: number, terminalRows: number, wish: LayoutWish['log']): number {
+  if (wish === 'hidden') return 0;
+  const usual = usualLog(width, terminalRows);
+  return wish === 'shown' ? Math.max(usual, Math.min(10, Math.floor(terminalRows / 3))) : usual;
+}
+
+function usualLog(width: number, terminalRows: number): number {
+  if (terminalRows < 16) return 0;
+  if (width < 84 && terminalRows > 46) return 5;
+  if (width < 100) return terminalRows >= 28 ? 5 : 1;
+  if (width < 160) return terminalRows >= 34 ? 7 : 1;
+  return terminalRows >= 50 ? 10 : terminalRows >= 34 ? 7 : 1;
+}
+
+function portrait(width: number, rows: number): Omit<RunLayout, 'log'> {
+  const above = Math.floor(rows * 0.4);
+  return {
+    cards: { x: 0, y: 0, width, height: above },
+    detail: { x: 0, y: above, width, height: rows - above },
+    side: null,
+  };
+}
+
+function twoColumns(width: number, rows: number, terminalRows: number): Omit<RunLayout, 'log'> {
+  const left = Math.floor(width * 0.46);
+  const below = terminalRows >= 29 ? Math.min(9, Math.floor(rows / 3)) : 0;
+  const right = { x: left, y: 0, width: width - left, height: rows - below };
+  return {
+    cards: { x: 0, y: 0, width: left, height: rows },
+    detail: right,
+    side: below === 0 ? null : { ...right, y: rows - below, height: below },
+  };
+}
+
+function threeColumns(width: number, rows: number): Omit<RunLayout, 'log'> {
+  const left = Math.min(64, Math.floor(width * 0.31));
+  const side = Math.min(58, Math.floor(width * 0.28));
+  return {
+    cards: { x: 0, y: 0, width: left, height: rows },
+    detail: { x: left, y: 0, width: width - left - side, height: rows },
+    side: { x: width - side, y: 0, width: side, height: rows },
+  };
+}

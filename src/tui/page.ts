@@ -1,0 +1,71 @@
+/** A screen together with its own state, so that the app can hold screens of different kinds alike. */
+import type { DialogEffect } from './dialog.ts';
+import type { HelpPart, Hint } from './keymap.ts';
+import { helpOf, hintsOf, isPlain, rebind } from './keymap.ts';
+import type { Body, Context, Effect, Screen, ScreenName } from './screen.ts';
+import type { Input, Size } from './term/terminal.ts';
+import type { Line } from './text/line.ts';
+
+export interface Page {
+  readonly name: ScreenName;
+  settle(context: Context, size: Size): void;
+  header(context: Context, width: number): { readonly left: Line; readonly right: Line };
+  body(context: Context, size: Size): Body;
+  position(context: Context): string;
+  hints(context: Context): readonly Hint[];
+  help(context: Context): HelpPart;
+  typing(context: Context): boolean;
+  /** What an input leads to; null when the screen has no use for it. */
+  press(input: Input, context: Context, size: Size): DialogEffect | null;
+  /** Back to how it was at first. */
+  reset(): void;
+  readonly actions: readonly { readonly action: string; readonly keys: readonly string[] }[];
+}
+
+const TITLES: Readonly<Record<ScreenName, string>> = { start: 'Start', plan: 'Plan', run: 'Run', result: 'Result' };
+
+/** `own` are the user's keys by action. */
+export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, string>>): Page {
+  const table = rebind(screen.keys, own);
+  let ui = screen.first;
+  const taken = (effect: Effect<Ui>): DialogEffect => {
+    const { ui: next, ...rest } = effect;
+    if (next !== undefined) ui = next;
+    return rest;
+  };
+  const viaTable = (key: string, context: Context): DialogEffect | null => {
+    const wanted = table.filter(({ keys }) => keys.includes(key)).map((one) => ({ one, why: one.whyNot(ui, context) }));
+    const able = wanted.find(({ why }) => why === null);
+    if (able) return taken(able.one.run(ui, context, key));
+    // An empty reason: the key means nothing here, and the app may have a use for it.
+    const why = wanted.find((one) => one.why !== '')?.why ?? null;
+    return why === null ? null : { toast: { level: 'info', text: why } };
+  };
+  const viaInput = (input: Input, context: Context, size: Size): DialogEffect | null => {
+    const effect = screen.input?.(ui, context, input, size) ?? null;
+    return effect === null ? null : taken(effect);
+  };
+  return {
+    name: screen.name,
+    settle(context, size) {
+      ui = screen.settle?.(ui, context, size) ?? ui;
+    },
+    header: (context, width) => screen.header(ui, context, width),
+    body: (context, size) => screen.body(ui, context, size),
+    position: (context) => screen.position?.(ui, context) ?? '',
+    hints: (context) => hintsOf(table, ui, context),
+    help: ({ glyphs }) => helpOf(TITLES[screen.name], table, glyphs),
+    typing: (context) => screen.typing?.(ui, context) ?? false,
+    press(input, context, size) {
+      if (input.is !== 'key') return viaInput(input, context, size);
+      if (screen.typing?.(ui, context) === true) {
+        return viaInput(input, context, size) ?? (isPlain(input.key) ? null : viaTable(input.key, context));
+      }
+      return viaTable(input.key, context) ?? viaInput(input, context, size);
+    },
+    reset() {
+      ui = screen.first;
+    },
+    actions: table,
+  };
+}

@@ -1,0 +1,47 @@
+/** One run as the screen follows it: events folded into state, ticks into live text. It asks the engine nothing. */
+import type { RunState } from '../events/state.ts';
+import { EMPTY } from '../events/state.ts';
+import { fold } from '../events/fold.ts';
+import type { Controls } from '../ports/controls.ts';
+import type { World } from '../ports/world.ts';
+import { cleanEvent } from './clean.ts';
+import { Live } from './live.ts';
+
+export class RunFeed {
+  readonly controls: Controls;
+  readonly live = new Live();
+  /** Settles when there are no more events; rejects for a bug in their source. */
+  readonly ended: Promise<void>;
+  #state: RunState = EMPTY;
+  #stopped = false;
+  readonly #unsubscribe: () => void;
+
+  /** `changed` is called for every event and tick. */
+  constructor(controls: Controls, world: World, changed: () => void) {
+    this.controls = controls;
+    this.#unsubscribe = controls.ticks((tick) => {
+      this.live.take(tick, world.now());
+      if (!this.#stopped) changed();
+    });
+    this.ended = this.#follow(changed);
+  }
+
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** Nothing is followed any more; the run itself goes on. */
+  stop(): void {
+    this.#stopped = true;
+    this.#unsubscribe();
+  }
+
+  async #follow(changed: () => void): Promise<void> {
+    for await (const event of this.controls.events(0)) {
+      if (this.#stopped) return;
+      this.#state = fold(this.#state, cleanEvent(event));
+      this.live.settle(event);
+      changed();
+    }
+  }
+}

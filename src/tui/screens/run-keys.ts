@@ -1,0 +1,290 @@
+/** The keys of the run screen: one table for dispatch, footer, help and README. */
+import type { AgentState } from '../../events/state.ts';
+import { isFinal } from '../../events/queries.ts';
+import { isAtWork } from '../agents.ts';
+import type { Binding, Context, Effect } from '../screen.ts';
+import { span } from '../text/clip.ts';
+import { openEditor } from '../text/editor.ts';
+import { TABS } from '../view/detail.ts';
+import { MESSAGE_KEYS } from './run-message.ts';
+import { move, nextInNeed, scrollBy, select, selectedOf } from './run-state.ts';
+import type { Message, RunUi } from './run-state.ts';
+
+type RunBinding = Binding<RunUi>;
+const PAGE = 10;
+/** Not now, and nothing worth saying about it. */
+const SILENT = '';
+
+const always = (): null => null;
+
+const SCREEN_KEYS: readonly RunBinding[] = [
+  {
+    keys: ['a'],
+    action: 'run.answer',
+    hint: 'answer',
+    help: 'Answer the question that waits for you.',
+    whyNot: (_, { state }) => (state.approvals.length === 0 ? 'Nobody asks you anything.' : null),
+    run: () => ({ app: 'inbox' }),
+  },
+  {
+    keys: ['up', 'down', 'k', 'j', 'pageup', 'pagedown', 'ctrl-u', 'ctrl-d', 'g', 'G', 'home', 'end'],
+    action: 'run.move',
+    hint: 'select',
+    help: 'Select a card, or scroll the opened agent; G goes to the end and follows what is new.',
+    whyNot: always,
+    run: (ui, context, key) => ({ ui: ui.focus === 'cards' ? moved(ui, context, key) : scrolled(ui, key) }),
+  },
+  {
+    keys: ['enter'],
+    action: 'run.open',
+    hint: 'open',
+    help: 'Open the selected agent: its transcript, todos and facts.',
+    whyNot: (ui, { state }) =>
+      ui.focus === 'detail' ? SILENT : state.agents.size === 0 ? 'There is no agent yet.' : null,
+    run: (ui) => ({ ui: { ...ui, focus: 'detail' } }),
+  },
+  {
+    keys: ['esc'],
+    action: 'run.back',
+    hint: 'back',
+    help: 'Back from the opened agent to the cards.',
+    whyNot: (ui) => (ui.focus === 'cards' ? SILENT : null),
+    run: (ui) => ({ ui: { ...ui, focus: 'cards' } }),
+  },
+  {
+    keys: ['v'],
+    action: 'run.result',
+    hint: 'report',
+    help: 'Show the report of the finished run.',
+    whyNot: (_, { state }) => (state.finished ? null : 'There is no report before the run has ended.'),
+    run: () => ({ app: { show: 'result' } }),
+  },
+  {
+    keys: ['left', 'right', 'h'],
+    action: 'run.tab',
+    hint: 'tab',
+    help: 'Another tab of the opened agent.',
+    whyNot: (ui) => (ui.focus === 'detail' ? null : SILENT),
+    run: (ui, _, key) => ({ ui: { ...ui, tab: otherTab(ui, key === 'right' ? 1 : -1), top: 0, follow: true } }),
+  },
+  {
+    keys: ['o'],
+    action: 'run.unfold',
+    hint: 'unfold',
+    help: 'Show folded tool output whole, or fold it again.',
+    whyNot: (ui) => (ui.focus === 'detail' ? null : SILENT),
+    run: (ui) => ({ ui: { ...ui, open: !ui.open } }),
+  },
+  {
+    keys: ['tab'],
+    action: 'run.pane',
+    hint: 'pane',
+    help: 'Go from the cards to the opened agent and back.',
+    whyNot: always,
+    run: (ui) => ({ ui: { ...ui, focus: ui.focus === 'cards' ? 'detail' : 'cards' } }),
+  },
+  {
+    keys: ['i'],
+    action: 'run.message',
+    hint: 'message',
+    help: 'Write a message to the selected agent.',
+    whyNot: (ui, context) => running(context) ?? (selectedOf(ui, context) ? null : 'There is no agent yet.'),
+    run: (ui, context) => ({ ui: { ...ui, message: newMessage(ui, selectedOf(ui, context)?.id ?? 'all') } }),
+  },
+  {
+    keys: ['I'],
+    action: 'run.messageAll',
+    hint: '',
+    help: 'Write a message to all agents.',
+    whyNot: (_, context) => running(context),
+    run: (ui) => ({ ui: { ...ui, message: newMessage(ui, 'all') } }),
+  },
+  {
+    keys: ['s', 'ctrl-c'],
+    action: 'run.interrupt',
+    hint: 'interrupt',
+    help: 'Interrupt the selected agent; it can be resumed.',
+    whyNot: (ui, context) => about(ui, context, (agent) => (isAtWork(agent) ? null : `${agent.name} isn't at work.`)),
+    run: (ui, context) => onSelected(ui, context, (agent) => ({ commands: [{ do: 'interrupt', agent: agent.id }] })),
+  },
+  {
+    keys: ['r'],
+    action: 'run.resume',
+    hint: 'resume',
+    help: 'Resume the selected agent after an interruption.',
+    whyNot: (ui, context) =>
+      about(ui, context, (agent) => (agent.status === 'interrupted' ? null : `${agent.name} isn't interrupted.`)),
+    run: (ui, context) => onSelected(ui, context, (agent) => ({ commands: [{ do: 'resume', agent: agent.id }] })),
+  },
+  {
+    keys: ['R'],
+    action: 'run.retry',
+    hint: 'retry',
+    help: 'Try the selected agent again after it failed.',
+    whyNot: (ui, context) =>
+      about(ui, context, (agent) => (agent.status === 'failed' ? null : `${agent.name} didn't fail.`)),
+    run: (ui, context) => onSelected(ui, context, (agent) => ({ commands: [{ do: 'retry', agent: agent.id }] })),
+  },
+  {
+    keys: ['x'],
+    action: 'run.kill',
+    hint: 'kill',
+    help: 'Kill the selected agent and those below it, after a question.',
+    whyNot: (ui, context) =>
+      running(context) ?? about(ui, context, (agent) => (isFinal(agent) ? `${agent.name} has ended already.` : null)),
+    run: (ui, context) => onSelected(ui, context, killQuestion),
+  },
+  {
+    keys: ['X'],
+    action: 'run.stop',
+    hint: '',
+    help: 'Stop the whole run: type "kill"; it can be resumed later.',
+    whyNot: (_, context) => running(context),
+    run: stopQuestion,
+  },
+  {
+    keys: ['z'],
+    action: 'run.density',
+    hint: 'density',
+    help: 'Cards, two rows or one row an agent, or what fits.',
+    whyNot: always,
+    run: (ui) => {
+      const density = DENSITIES[(DENSITIES.indexOf(ui.density) + 1) % DENSITIES.length] ?? 'auto';
+      return { ui: { ...ui, density }, toast: { level: 'info', text: `Density: ${density}` } };
+    },
+  },
+  {
+    keys: ['l'],
+    action: 'run.log',
+    hint: 'log',
+    help: 'A larger log, none, or what fits.',
+    whyNot: always,
+    run: (ui) => ({ ui: { ...ui, log: ui.log === 'auto' ? 'shown' : ui.log === 'shown' ? 'hidden' : 'auto' } }),
+  },
+  {
+    keys: [']', '['],
+    action: 'run.attention',
+    hint: '',
+    help: 'The next, or previous, agent that asks, failed or was interrupted.',
+    whyNot: always,
+    run: (ui, context, key) => {
+      const agent = nextInNeed(ui, context, key === '[' ? -1 : 1);
+      return agent ? { ui: select(ui, agent) } : { toast: { level: 'info', text: 'No agent needs you.' } };
+    },
+  },
+  {
+    keys: ['p'],
+    action: 'run.plan',
+    hint: 'plan',
+    help: 'Look at the plan again.',
+    whyNot: (_, { state }) => (state.plan ? null : 'There is no plan.'),
+    run: () => ({ app: { show: 'plan' } }),
+  },
+];
+
+/** While a message is typed its keys come first, and those of the screen mean nothing. */
+export const RUN_KEYS: readonly RunBinding[] = [
+  ...MESSAGE_KEYS,
+  ...SCREEN_KEYS.map(
+    (binding): RunBinding => ({
+      ...binding,
+      whyNot: (ui, context) => (ui.message === null ? binding.whyNot(ui, context) : SILENT),
+    }),
+  ),
+];
+
+const DENSITIES = ['auto', 'card', 'compact', 'line'] as const;
+
+const running = ({ state }: Context): string | null => (state.finished ? 'The run has ended.' : null);
+
+const about = (ui: RunUi, context: Context, why: (agent: AgentState) => string | null): string | null => {
+  const agent = selectedOf(ui, context);
+  return agent ? why(agent) : 'There is no agent yet.';
+};
+
+const onSelected = (ui: RunUi, context: Context, effect: (agent: AgentState) => Effect<RunUi>): Effect<RunUi> => {
+  const agent = selectedOf(ui, context);
+  return agent ? effect(agent) : {};
+};
+
+const newMessage = (ui: RunUi, to: Message['to']): Message => ({
+  to,
+  delivery: 'sequential',
+  editor: openEditor(ui.draft, true),
+});
+
+function moved(ui: RunUi, context: Context, key: string): RunUi {
+  const many = context.state.agents.size;
+  const steps: Readonly<Record<string, number>> = {
+    up: -1,
+    k: -1,
+    down: 1,
+    j: 1,
+    pageup: -4,
+    'ctrl-u': -2,
+    pagedown: 4,
+    'ctrl-d': 2,
+    g: -many,
+    home: -many,
+    G: many,
+    end: many,
+  };
+  return move(ui, context, steps[key] ?? 0);
+}
+
+function scrolled(ui: RunUi, key: string): RunUi {
+  if (key === 'G' || key === 'end') return { ...ui, follow: true, top: Number.MAX_SAFE_INTEGER };
+  const steps: Readonly<Record<string, number>> = {
+    up: -1,
+    k: -1,
+    down: 1,
+    j: 1,
+    pageup: -PAGE,
+    'ctrl-u': -PAGE / 2,
+    pagedown: PAGE,
+    'ctrl-d': PAGE / 2,
+    g: -ui.top,
+    home: -ui.top,
+  };
+  return scrollBy(ui, steps[key] ?? 0);
+}
+
+function otherTab(ui: RunUi, by: 1 | -1): RunUi['tab'] {
+  return TABS[(TABS.indexOf(ui.tab) + by + TABS.length) % TABS.length] ?? 'Transcript';
+}
+
+function killQuestion(agent: AgentState): Effect<RunUi> {
+  const below = agent.children.length;
+  const whom = below === 0 ? agent.name : `${agent.name} and the ${below} agent${below === 1 ? '' : 's'} below it`;
+  return {
+    dialog: {
+      is: 'confirm',
+      title: `Kill ${agent.name}?`,
+      lines: [
+        [span(`${whom} will be stopped for good: no resume, only a retry.`, { fg: 'fg' })],
+        [span('What it did so far stays in the log; files that it changed stay changed.', { fg: 'muted' })],
+      ],
+      yes: 'kill',
+      no: 'keep it running',
+      word: '',
+      then: () => ({ commands: [{ do: 'kill', agent: agent.id }] }),
+    },
+  };
+}
+
+function stopQuestion(): Effect<RunUi> {
+  return {
+    dialog: {
+      is: 'confirm',
+      title: 'Stop all agents?',
+      lines: [
+        [span('Every agent is stopped and the run ends.', { fg: 'fg' })],
+        [span('Its state is kept: mimir resume goes on from the last recorded turn.', { fg: 'muted' })],
+      ],
+      yes: 'stop the run',
+      no: 'keep it running',
+      word: 'kill',
+      then: () => ({ commands: [{ do: 'stop run', reason: 'stopped by the person' }] }),
+    },
+  };
+}

@@ -1,0 +1,142 @@
+/** What the run screen remembers that isn't in the log: the selection, scrolling, a message being typed. Pure steps. */
+import type { AgentId } from '../../domain/ids.ts';
+import type { AgentState } from '../../events/state.ts';
+import type { Delivery } from '../../ports/controls.ts';
+import { inOrder, wantsAttention } from '../agents.ts';
+import type { RunLayout } from '../layout.ts';
+import { runLayout } from '../layout.ts';
+import type { Context } from '../screen.ts';
+import type { Size } from '../term/terminal.ts';
+import type { Editor } from '../text/editor.ts';
+import { editorHeight } from '../text/editor-view.ts';
+import type { DensityWish } from '../view/cards.ts';
+import { densityFor, topFor } from '../view/cards.ts';
+import type { Tab } from '../view/detail.ts';
+import { fieldWidth } from '../view/input-row.ts';
+import { detailLines, detailRows } from '../view/detail.ts';
+
+export interface Message {
+  readonly to: AgentId | 'all';
+  readonly delivery: Delivery;
+  readonly editor: Editor;
+}
+
+export interface RunUi {
+  readonly selected: AgentId | null;
+  readonly focus: 'cards' | 'detail';
+  readonly tab: Tab;
+  /** Tool output whole. */
+  readonly open: boolean;
+  readonly density: DensityWish;
+  readonly cardsTop: number;
+  readonly top: number;
+  readonly follow: boolean;
+  /** Lines that there were when following stopped. */
+  readonly seen: number;
+  readonly log: 'auto' | 'shown' | 'hidden';
+  /** The message being typed; null while nothing is. */
+  readonly message: Message | null;
+  /** A message that was left unsent. */
+  readonly draft: string;
+}
+
+export const FIRST: RunUi = {
+  selected: null,
+  focus: 'cards',
+  tab: 'Transcript',
+  open: false,
+  density: 'auto',
+  cardsTop: 0,
+  top: 0,
+  follow: true,
+  seen: 0,
+  log: 'auto',
+  message: null,
+  draft: '',
+};
+
+export const indexOf = (ui: RunUi, agents: readonly AgentState[]): number =>
+  Math.max(
+    0,
+    agents.findIndex(({ id }) => id === ui.selected),
+  );
+
+export const selectedOf = (ui: RunUi, context: Context): AgentState | undefined => {
+  const agents = inOrder(context.state);
+  return agents[indexOf(ui, agents)];
+};
+
+/** Rows of the input line: more than one while a longer message is typed. */
+export const inputRows = (ui: RunUi, context: Context, size: Size): number => {
+  if (ui.message === null) return 1;
+  const wanted = editorHeight(ui.message.editor, fieldWidth(ui.message, context, size.width));
+  return Math.max(1, Math.min(5, size.height - 4, wanted));
+};
+
+export const layoutOf = (ui: RunUi, context: Context, size: Size): RunLayout =>
+  runLayout(size.width, Math.max(0, size.height - inputRows(ui, context, size)), {
+    opened: ui.focus === 'detail',
+    log: ui.log,
+    terminalRows: size.height + 2,
+  });
+
+/** The same state where everything in it exists and is in range; see `Screen.settle`. */
+export function settle(ui: RunUi, context: Context, size: Size): RunUi {
+  const agents = inOrder(context.state);
+  const layout = layoutOf(ui, context, size);
+  const at = indexOf(ui, agents);
+  const agent = agents[at];
+  const height = layout.cards?.height ?? 0;
+  const density = densityFor(ui.density, agents.length, height);
+  const cardsTop = layout.cards === null ? ui.cardsTop : topFor(ui.cardsTop, at, density, agents.length, height);
+  const next = { ...ui, selected: agent?.id ?? null, cardsTop, ...scrolling(ui, agent, layout, context) };
+  return same(ui, next) ? ui : next;
+}
+
+function scrolling(
+  ui: RunUi,
+  agent: AgentState | undefined,
+  layout: RunLayout,
+  context: Context,
+): Pick<RunUi, 'top' | 'follow' | 'seen'> {
+  if (layout.detail === null || agent === undefined) return ui;
+  const total = detailLines({ agent, tab: ui.tab, open: ui.open }, context, layout.detail.width).length;
+  const most = Math.max(0, total - detailRows(layout.detail.height));
+  // Only the transcript grows at its end; the other tabs are read from the top.
+  const follow = ui.tab === 'Transcript' && (ui.follow || ui.top >= most);
+  if (follow) return { top: most, follow: true, seen: total };
+  return { top: Math.max(0, Math.min(ui.top, most)), follow: false, seen: Math.min(ui.seen, total) };
+}
+
+const same = (a: RunUi, b: RunUi): boolean =>
+  a.selected === b.selected &&
+  a.cardsTop === b.cardsTop &&
+  a.top === b.top &&
+  a.follow === b.follow &&
+  a.seen === b.seen;
+
+/** Another agent: its transcript from the end, folded. */
+export const select = (ui: RunUi, agent: AgentState | undefined): RunUi =>
+  agent === undefined || agent.id === ui.selected
+    ? ui
+    : { ...ui, selected: agent.id, top: 0, follow: true, seen: 0, open: false };
+
+/** The selection `by` cards further, clamped. */
+export function move(ui: RunUi, context: Context, by: number): RunUi {
+  const agents = inOrder(context.state);
+  return select(ui, agents[Math.max(0, Math.min(agents.length - 1, indexOf(ui, agents) + by))]);
+}
+
+/** The next agent, from the selected one round, that wants attention; null when none does. */
+export function nextInNeed(ui: RunUi, context: Context, by: 1 | -1): AgentState | null {
+  const agents = inOrder(context.state);
+  const at = indexOf(ui, agents);
+  for (let step = 1; step <= agents.length; step++) {
+    const agent = agents[(at + by * step + agents.length * step) % agents.length];
+    if (agent && wantsAttention(context.state, agent)) return agent;
+  }
+  return null;
+}
+
+/** The detail scrolled by `by` lines. Upwards stops following; settle puts it back on the end when the end is reached. */
+export const scrollBy = (ui: RunUi, by: number): RunUi => ({ ...ui, top: Math.max(0, ui.top + by), follow: false });

@@ -1,0 +1,202 @@
+/** One agent as a card of five rows: who, what it cost, what it is at. Text of its own only; where it stands is cards.ts'. */
+import type { Todo } from '../../domain/turn.ts';
+import { activityOf, elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import type { AgentState } from '../../events/state.ts';
+import { budgetShare, indentOf, labelOf, modelText } from '../agents.ts';
+import { formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
+import type { Context } from '../screen.ts';
+import { box } from '../text/box.ts';
+import { clip, span, spread } from '../text/clip.ts';
+import type { Line, Span } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
+import { wrapText } from '../text/wrap.ts';
+import { gauge, inkOfShare } from './gauge.ts';
+import { STATUS_INK } from './header.ts';
+
+export const CARD_ROWS = 5;
+const TODOS = 3;
+
+export interface CardLook {
+  readonly selected: boolean;
+  /** Is the pane of the cards the one that keys go to? */
+  readonly focused: boolean;
+}
+
+/** Exactly five lines of exactly `width` columns. */
+export function card(agent: AgentState, context: Context, width: number, look: CardLook): readonly Line[] {
+  const { glyphs } = context;
+  return box({
+    width,
+    height: CARD_ROWS,
+    glyphs,
+    kind: 'card',
+    border: look.selected ? 'heavy' : 'light',
+    style: { fg: look.selected ? (look.focused ? 'focus' : 'muted') : 'border' },
+    title: title(agent, context, width),
+    titleEnd: metrics(agent, context, width),
+    foot: foot(agent, context),
+    footEnd: budget(agent, context),
+    pad: 2,
+    body: todoLines(agent, context, Math.max(0, width - 6)),
+  });
+}
+
+/** `● ╰ finder  haiku-4.5`. */
+function title(agent: AgentState, context: Context, width: number): Line {
+  const { glyphs } = context;
+  const indent = indentOf(agent);
+  const child = indent === 0 ? '' : `${' '.repeat(2 * (indent - 1))}${glyphs.child} `;
+  const model = toLabel(modelText(agent.model, glyphs));
+  return [
+    statusSpan(agent, context),
+    span(` ${child}`, { fg: 'faint' }),
+    span(toLabel(agent.name), { fg: `role:${agent.role}`, bold: true }),
+    ...(width < 34 ? [] : [span(`  ${model}`, { fg: 'muted' })]),
+  ];
+}
+
+export const statusSpan = (agent: AgentState, { glyphs }: Context): Span =>
+  span(glyphs.status[agent.status], { fg: STATUS_INK[agent.status], bold: agent.status === 'failed' });
+
+/** `2m 13s · $0.1184 · 31k tok`; nothing for an agent that never ran. */
+function metrics(agent: AgentState, context: Context, width: number): Line {
+  if (agent.firstRunAt === null && agent.iterations === 0) return [];
+  const dot = span(` ${context.glyphs.dot} `, { fg: 'faint' });
+  const tokens = formatTokens(tokensOfAgent(agent));
+  const parts: Span[] = [span(formatDuration(elapsedOf(agent, context.now)), { fg: 'fg' })];
+  if (width >= 30) parts.push(dot, span(costText(agent), { fg: 'fg', bold: true }));
+  if (width >= 44) parts.push(dot, span(width >= 70 ? `${tokens} tok` : tokens, { fg: 'muted' }));
+  return parts;
+}
+
+/** What it cost; a question mark where a price isn't known. */
+export const costText = (agent: AgentState): string =>
+  agent.priced ? formatCost(agent.cost) : `${formatCost(agent.cost)}+?`;
+
+/** What goes on now, or how it ended. */
+export function foot(agent: AgentState, context: Context): Line {
+  const { glyphs } = context;
+  if (agent.status === 'failed') return [span(`! ${oneLine(agent.error ?? agent.reason)}`, { fg: 'err', bold: true })];
+  if (agent.status === 'interrupted') return [span(`! ${oneLine(endOf(agent))}`, { fg: 'warn' })];
+  if (agent.status === 'completed') return [span(oneLine(agent.summary), { fg: 'muted' })];
+  if (agent.status === 'pending') return [span(pendingText(agent, context), { fg: 'faint' })];
+  const asked = context.state.approvals.find((approval) => approval.agent === agent.id);
+  if (asked) {
+    return [
+      span(`${glyphs.status.waiting} asks you: `, { fg: 'warn', bold: true }),
+      span(oneLine(asked.request.title), { fg: 'fg' }),
+    ];
+  }
+  return [span(`${glyphs.activity} `, { fg: STATUS_INK[agent.status] }), span(now(agent, context), { fg: 'muted' })];
+}
+
+/** What an agent does right now: a tool that runs, else what streams, else what the log has. */
+export function now(agent: AgentState, context: Context): string {
+  return (
+    waitsForAgents(agent, context) || tool(agent) || streaming(context.live.get(agent.id) ?? '') || lastWords(agent)
+  );
+}
+
+function waitsForAgents(agent: AgentState, context: Context): string {
+  const working = agent.open.length === 0 ? children(agent, context) : 0;
+  return working === 0 ? '' : `waiting for ${working} agent${working === 1 ? '' : 's'}`;
+}
+
+function tool(agent: AgentState): string {
+  const block = agent.blocks.at(-1);
+  return block?.is === 'tool' && block.ok === null ? oneLine(block.label) : '';
+}
+
+const lastWords = (agent: AgentState): string => oneLine(activityOf(agent)) || (WORDLESS[agent.status] ?? 'thinking');
+const streaming = (text: string): string => oneLine(text.trimEnd().split('\n').at(-1) ?? '');
+const WORDLESS: Readonly<Partial<Record<AgentState['status'], string>>> = {
+  initializing: 'starting',
+  waiting: 'waiting',
+};
+
+const children = (agent: AgentState, { state }: Context): number =>
+  agent.children.filter((child) => {
+    const status = state.agents.get(child)?.status;
+    return status !== undefined && status !== 'completed' && status !== 'failed' && status !== 'interrupted';
+  }).length;
+
+/** `killed: by the person`. */
+export function endOf(agent: AgentState): string {
+  const outcome = agent.outcome ?? agent.status;
+  const why = agent.error ?? agent.reason;
+  return why === '' || why === outcome ? outcome : `${outcome}: ${why}`;
+}
+
+/** `waits for #1 finder, #2 oracle`, or why it can't start. */
+export function pendingText(agent: AgentState, { state }: Context): string {
+  const needs = agent.dependsOn.filter((id) => state.agents.get(id)?.status !== 'completed');
+  if (agent.reason !== '') return oneLine(agent.reason);
+  return needs.length === 0
+    ? 'ready to start'
+    : `waits for ${needs.map((id) => toLabel(labelOf(state, id))).join(', ')}`;
+}
+
+/** `▰▰▰▰▱  79%`; nothing without a budget. */
+function budget(agent: AgentState, context: Context): Line {
+  const share = budgetShare(context.state, agent, context.now);
+  if (share === null || agent.status === 'pending') return [];
+  return [
+    ...gauge(share, 5, context.glyphs),
+    span(` ${formatShare(share).padStart(4)}`, { fg: share >= 0.8 ? inkOfShare(share) : 'muted' }),
+  ];
+}
+
+/** The three todos around the current one; the task in its own words where there is no list. */
+function todoLines(agent: AgentState, context: Context, width: number): readonly Line[] {
+  const { glyphs } = context;
+  if (agent.todos.length === 0) {
+    const lines = wrapText(oneLine(agent.task), Math.max(1, width), {
+      fg: agent.status === 'pending' ? 'faint' : 'muted',
+    });
+    return lines.length <= TODOS
+      ? lines
+      : [
+          ...lines.slice(0, TODOS - 1),
+          clip([...(lines[TODOS - 1] ?? []), span(` ${glyphs.ellipsis}`, { fg: 'faint' })], width),
+        ];
+  }
+  const from = windowStart(agent.todos);
+  const shown = agent.todos.slice(from, from + TODOS);
+  const more = agent.todos.length - shown.length;
+  return shown.map((todo, index) => {
+    const last = index === TODOS - 1 && more > 0;
+    return last
+      ? spread(todoLine(todo, context), [span(`... +${more} more`, { fg: 'muted' })], width)
+      : todoLine(todo, context);
+  });
+}
+
+/** `▸ Explain the race`. */
+export function todoLine(todo: Todo, { glyphs }: Context): Line {
+  const sign = span(`${glyphs.todo[todo.status]} `, { fg: todo.status === 'pending' ? 'faint' : 'ok' });
+  const ink = todo.status === 'active' ? 'title' : todo.status === 'completed' ? 'faint' : 'muted';
+  return [sign, span(oneLine(todo.description), { fg: ink })];
+}
+
+/** Last one done, current, next. */
+function windowStart(todos: readonly Todo[]): number {
+  const current = currentTodo(todos);
+  const wanted = current === -1 ? todos.length - TODOS : current - 1;
+  return Math.max(0, Math.min(wanted, todos.length - TODOS));
+}
+
+/** Index of the todo at hand, -1 when all are done. */
+export const currentTodo = (todos: readonly Todo[]): number => {
+  const active = todos.findIndex(({ status }) => status === 'active');
+  return active !== -1 ? active : todos.findIndex(({ status }) => status !== 'completed');
+};
+
+/** The first line that says something, a heading only where nothing else does; without the signs of Markdown. */
+export function oneLine(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const first = lines.find((line) => !/^#{1,6}\s/.test(line)) ?? lines[0] ?? '';
+  return toLabel(first)
+    .trim()
+    .replace(/^(?:#{1,6}|[-*])\s+/, '')
+    .replace(/\*\*|`/g, '');
+}

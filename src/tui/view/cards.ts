@@ -1,0 +1,146 @@
+/** The pane of the agents: cards, two rows or one row each, as many as are visible; the rest isn't even composed. */
+import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import type { AgentState } from '../../events/state.ts';
+import { budgetShare, indentOf, modelText } from '../agents.ts';
+import { formatDuration, formatShare, formatTokens } from '../format.ts';
+import type { Context } from '../screen.ts';
+import { fit, fitText, lineWidth, restyle, span, spread } from '../text/clip.ts';
+import { blank, sized } from '../text/compose.ts';
+import type { Line } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
+import type { CardLook } from './card.ts';
+import { card, CARD_ROWS, costText, currentTodo, foot, now, oneLine, statusSpan } from './card.ts';
+import { gauge } from './gauge.ts';
+
+export type Density = 'card' | 'compact' | 'line';
+export type DensityWish = Density | 'auto';
+
+export const ROWS: Readonly<Record<Density, number>> = { card: CARD_ROWS, compact: 2, line: 1 };
+
+/** The density for `count` agents in `rows` rows: cards when they fit or are few, lines when even two rows would be far too many. */
+export function densityFor(wish: DensityWish, count: number, rows: number): Density {
+  if (wish !== 'auto') return wish;
+  const fitting = Math.floor(rows / CARD_ROWS);
+  if (count <= Math.max(12, fitting)) return 'card';
+  return count > 3 * Math.max(1, Math.floor(rows / ROWS.compact)) ? 'line' : 'compact';
+}
+
+export interface CardsView {
+  readonly agents: readonly AgentState[];
+  readonly selected: number;
+  readonly density: Density;
+  /** First row shown. */
+  readonly top: number;
+  readonly focused: boolean;
+}
+
+/** The first row to show so that the selected agent is seen whole, moved as little as possible from `top`. */
+export function topFor(top: number, selected: number, density: Density, count: number, height: number): number {
+  const rows = ROWS[density];
+  const from = selected * rows;
+  const most = Math.max(0, count * rows - height);
+  const seen = Math.max(Math.min(top, from), Math.min(from, from + rows - height));
+  return Math.max(0, Math.min(seen, most));
+}
+
+/** Exactly `height` lines of exactly `width` columns; the last column is the scroll bar's. */
+export function cardsPane(of: CardsView, context: Context, width: number, height: number): readonly Line[] {
+  if (of.agents.length === 0) return emptyPane(context, width, height);
+  const rows = ROWS[of.density];
+  const inner = Math.max(0, width - 1);
+  const first = Math.floor(of.top / rows);
+  const lines: Line[] = [];
+  for (let at = first; at < of.agents.length && lines.length < height + rows; at++) {
+    const agent = of.agents[at];
+    if (agent)
+      lines.push(...one(agent, context, inner, of.density, { selected: at === of.selected, focused: of.focused }));
+  }
+  const shown = sized(lines.slice(of.top - first * rows), inner, height);
+  const bar = scrollBar(of.top, of.agents.length * rows, height, context.glyphs.scroll);
+  return shown.map((line, row) => [...line, span(bar[row] ?? ' ', { fg: 'muted' })].slice(width > 0 ? 0 : line.length));
+}
+
+/** One sign a row: the bar where the window is, blanks else; blanks only when everything is seen. */
+export function scrollBar(top: number, total: number, height: number, sign: string): readonly string[] {
+  if (total <= height) return Array.from({ length: height }, () => ' ');
+  const size = Math.max(1, Math.round((height * height) / total));
+  const from = Math.round((top / Math.max(1, total - height)) * (height - size));
+  return Array.from({ length: height }, (_, row) => (row >= from && row < from + size ? sign : ' '));
+}
+
+function emptyPane(context: Context, width: number, height: number): readonly Line[] {
+  const words =
+    context.state.phase === 'finished' ? 'No agent was started.' : 'Agents appear here when they are created.';
+  const middle = Math.floor(height / 2);
+  return blank(width, height).map((line, row) =>
+    row === middle ? fit([span(`  ${words}`, { fg: 'faint' })], width) : line,
+  );
+}
+
+function one(agent: AgentState, context: Context, width: number, density: Density, look: CardLook): readonly Line[] {
+  if (density === 'card') return card(agent, context, width, look);
+  const rows = density === 'line' ? [tableRow(agent, context, width - 1)] : twoRows(agent, context, width - 1);
+  const mark = span(look.selected ? context.glyphs.selected : ' ', { fg: look.focused ? 'focus' : 'muted' });
+  return rows.map((row) => {
+    const line = fit([mark, ...row], width);
+    return look.selected ? restyle(line, { bg: 'selection' }) : line;
+  });
+}
+
+/** Name, model, time, cost, tokens on one row; what it is at on the next. */
+function twoRows(agent: AgentState, context: Context, width: number): readonly Line[] {
+  const head = spread(
+    nameSpans(agent, context, modelText(agent.model, context.glyphs)),
+    numbers(agent, context, width),
+    width,
+  );
+  const done = agent.todos.filter(({ status }) => status === 'completed').length;
+  const share = budgetShare(context.state, agent, context.now);
+  const todo = agent.todos[currentTodo(agent.todos)];
+  const at: Line =
+    todo && agent.outcome === null
+      ? [span(`${context.glyphs.todo.active} `, { fg: 'ok' }), span(oneLine(todo.description), { fg: 'fg' })]
+      : foot(agent, context);
+  const right: Line = [
+    ...(agent.todos.length === 0 ? [] : [span(`${done}/${agent.todos.length} `, { fg: 'muted' })]),
+    ...(share === null || agent.status === 'pending'
+      ? []
+      : [...gauge(share, 5, context.glyphs), span(formatShare(share).padStart(5), { fg: 'muted' })]),
+  ];
+  return [head, spread([span('   '), ...at], right, width)];
+}
+
+/** Everything on one row. */
+function tableRow(agent: AgentState, context: Context, width: number): Line {
+  const working = agent.outcome === null && agent.status !== 'pending';
+  return spread(
+    nameSpans(agent, context, working ? now(agent, context) : lineWords(agent, context)),
+    numbers(agent, context, width),
+    width,
+  );
+}
+
+const lineWords = (agent: AgentState, context: Context): string =>
+  foot(agent, context)
+    .map(([text]) => text)
+    .join('');
+
+function nameSpans(agent: AgentState, context: Context, rest: string): Line {
+  const indent = indentOf(agent);
+  const child = indent === 0 ? '' : `${' '.repeat(2 * (indent - 1))}${context.glyphs.child} `;
+  const name = `${child}${toLabel(agent.name)}`;
+  return [
+    statusSpan(agent, context),
+    span(' '),
+    span(fitText(name, Math.max(13, Math.min(20, lineWidth([span(name)])))), { fg: `role:${agent.role}`, bold: true }),
+    span(` ${toLabel(rest)}`, { fg: 'muted' }),
+  ];
+}
+
+function numbers(agent: AgentState, context: Context, width: number): Line {
+  if (agent.firstRunAt === null && agent.iterations === 0) return [];
+  const time = formatDuration(elapsedOf(agent, context.now)).padStart(7);
+  const cost = width < 40 ? [] : [span(costText(agent).padStart(9), { fg: 'fg', bold: true })];
+  const tokens = width < 48 ? [] : [span(formatTokens(tokensOfAgent(agent)).padStart(6), { fg: 'muted' })];
+  return [span(time, { fg: 'fg' }), ...cost, ...tokens];
+}

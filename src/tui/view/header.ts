@@ -1,0 +1,121 @@
+/** The first row of every screen: the badge, what one looks at, what must never be overlooked (offline, mode), and numbers. */
+import type { AgentStatus } from '../../domain/agent.ts';
+import { countByStatus, spentOf } from '../../events/queries.ts';
+import type { RunState } from '../../events/state.ts';
+import { runShare } from '../agents.ts';
+import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
+import type { Glyphs } from '../glyphs.ts';
+import type { Context } from '../screen.ts';
+import { clip, lineWidth, restyle, span } from '../text/clip.ts';
+import type { Ink, Line, Span } from '../text/line.ts';
+import { gauge } from './gauge.ts';
+
+export const STATUS_INK: Readonly<Record<AgentStatus, Ink>> = {
+  pending: 'faint',
+  initializing: 'warn',
+  running: 'ok',
+  waiting: 'info',
+  completed: 'ok',
+  failed: 'err',
+  interrupted: 'warn',
+};
+
+const BADGE: Line = [span(' MIMIR ', { fg: 'surface', bg: 'focus', bold: true })];
+
+/** Exactly `width` columns. `left` gives way first; `marks` (offline, mode) and `right` are cut only when nothing else is left. */
+export function headerLine(
+  parts: { readonly left: Line; readonly marks: Line; readonly right: Line },
+  width: number,
+): Line {
+  const bar = { bg: 'raised' } as const;
+  const right = restyle([...parts.marks, ...parts.right, span(' ')], bar);
+  const badge = clip(BADGE, width, '');
+  const room = Math.max(0, width - lineWidth(badge));
+  const end = clip(right, room);
+  const left = clip(restyle([span(' '), ...parts.left], bar), Math.max(0, room - lineWidth(end) - 1));
+  const gap = Math.max(0, room - lineWidth(left) - lineWidth(end));
+  return [...badge, ...left, span(' '.repeat(gap), bar), ...end];
+}
+
+/** What a person must see on every screen: no language model, and a mode that isn't the usual one. */
+export function marks(offline: boolean, mode: string, width: number): Line {
+  const spans: Span[] = [];
+  if (offline) spans.push(span(' OFFLINE ', { fg: 'surface', bg: 'warn', bold: true }), span('  '));
+  if (mode === 'yolo') spans.push(span('yolo', { fg: 'err', bold: true }), span('  '));
+  else if (mode === 'human') spans.push(span('human', { fg: 'info', bold: true }), span('  '));
+  else if (width >= 100) spans.push(span(mode, { fg: 'muted' }), span('  '));
+  return spans;
+}
+
+/** `run-7f3a › Fix the race`: where one is, and the task. */
+export function crumbs(where: string, task: string, glyphs: Glyphs): Line {
+  const sign = glyphs.ellipsis === '…' ? '›' : '>';
+  return [
+    span(where, { fg: 'muted' }),
+    span(` ${sign} `, { fg: 'faint' }),
+    span(task.split('\n')[0] ?? '', { fg: 'title', bold: true }),
+  ];
+}
+
+/** Counts by status, elapsed, spend and cap: as much of it as `width` columns of a header can bear. */
+export function runNumbers(context: Context, width: number): Line {
+  const { state, now, glyphs } = context;
+  const asks = state.approvals.length;
+  const ask: Line =
+    asks === 0 ? [] : [span(`${glyphs.status.waiting} ${asks} ask`, { fg: 'warn', bold: true }), span('  ')];
+  const counts = statusCounts(state, glyphs, width >= 100);
+  const elapsed = span(formatDuration(runElapsed(state, now)), { fg: 'fg' });
+  return [
+    ...ask,
+    ...(width >= 60 || asks === 0 ? counts : []),
+    span(' '),
+    elapsed,
+    span('  '),
+    ...spend(context, width),
+  ];
+}
+
+/** Milliseconds from the start of the run; they stand still at its end. */
+export function runElapsed(state: RunState, now: number): number {
+  if (state.finished) return state.finished.totals.duration;
+  return state.startedAt === 0 ? 0 : Math.max(0, now - state.startedAt);
+}
+
+function statusCounts(state: RunState, glyphs: Glyphs, all: boolean): Line {
+  const count = countByStatus(state);
+  const kinds = all ? STATUSES_ORDER : STATUSES_ORDER.slice(0, 4);
+  const some = kinds.filter((status) => count[status] > 0);
+  // Everything done: the short form would show nothing at all.
+  const shown = some.length > 0 ? some : STATUSES_ORDER.filter((status) => count[status] > 0);
+  return shown.flatMap(
+    (status): Line => [
+      span(glyphs.status[status], { fg: STATUS_INK[status], bold: status === 'failed' }),
+      span(` ${count[status]} `, { fg: 'fg' }),
+    ],
+  );
+}
+
+/** What needs eyes comes first. */
+const STATUSES_ORDER: readonly AgentStatus[] = [
+  'failed',
+  'running',
+  'initializing',
+  'waiting',
+  'interrupted',
+  'pending',
+  'completed',
+];
+
+function spend({ state, glyphs }: Context, width: number): Line {
+  const { cost, tokens } = spentOf(state);
+  const cap = state.budget.maxCost;
+  const share = runShare(state);
+  const bar = share === null ? [] : [span(' '), ...gauge(share, width >= 100 ? 12 : 6, glyphs)];
+  const free = cost === 0 && tokens > 0;
+  const amount = free ? `${formatTokens(tokens)} tok` : formatCost(cost);
+  const limit: Line =
+    cap === undefined || width < 100 || free
+      ? []
+      : [span(' / ', { fg: 'faint' }), span(formatLimit(cap), { fg: 'muted' })];
+  return [span(amount, { fg: 'title', bold: true }), ...limit, ...(width >= 60 ? bar : [])];
+}

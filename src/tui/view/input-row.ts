@@ -1,0 +1,74 @@
+/** The line above the footer: what one could write to whom, or the message being written. */
+import type { AgentId } from '../../domain/ids.ts';
+import type { Delivery } from '../../ports/controls.ts';
+import { labelOf } from '../agents.ts';
+import type { Context } from '../screen.ts';
+import { fit, restyle, span, spread } from '../text/clip.ts';
+import type { Editor } from '../text/editor.ts';
+import { viewEditor } from '../text/editor-view.ts';
+import type { Cursor, Line } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
+import { widthOf } from '../text/width.ts';
+
+interface Writing {
+  readonly to: AgentId | 'all';
+  readonly delivery: Delivery;
+  readonly editor: Editor;
+}
+
+const WHEN: Readonly<Record<Delivery, string>> = {
+  sequential: 'when it is idle',
+  important: 'at its next turn',
+  urgent: 'at once, interrupting it',
+};
+const BACK = { bg: 'surface' } as const;
+
+/** Exactly `rows` lines of exactly `width` columns. `selected` is the name of the selected agent. */
+export function messageRow(
+  writing: Writing | null,
+  selected: string | null,
+  context: Context,
+  width: number,
+  rows: number,
+): { readonly lines: readonly Line[]; readonly cursor: Cursor | null } {
+  const prompt = span(` ${context.glyphs.prompt} `, { fg: 'focus', bold: true });
+  if (writing === null) return { lines: [idle(prompt, selected, context, width)], cursor: null };
+  const label: Line = width < 60 ? [] : [span(` ${whom(writing, context)} `, { fg: 'muted' })];
+  const room = fieldWidth(writing, context, width);
+  const field = viewEditor(writing.editor, {
+    width: room,
+    height: rows,
+    placeholder: 'Message',
+    style: { fg: 'fg', ...BACK },
+  });
+  const lines = field.lines.map((line, row): Line => {
+    const start: Line = [row === 0 ? prompt : span('   '), ...line];
+    return fit(restyle(row === 0 ? spread(start, label, width) : start, BACK), width, BACK);
+  });
+  return { lines, cursor: { x: Math.min(width - 1, field.cursor.x + 3), y: field.cursor.y } };
+}
+
+/** Columns of the field: what the sign and the words about whom and when leave. */
+export const fieldWidth = (writing: Writing, context: Context, width: number): number =>
+  Math.max(1, width - 4 - (width < 60 ? 0 : widthOf(whom(writing, context)) + 2));
+
+function idle(prompt: Line[number], selected: string | null, { state, glyphs }: Context, width: number): Line {
+  const asks = state.approvals.length;
+  const right: Line =
+    asks > 0
+      ? [
+          span(`${glyphs.status.waiting} ${asks === 1 ? 'a question waits' : `${asks} questions wait`} for you: a `, {
+            fg: 'warn',
+            bold: true,
+          }),
+        ]
+      : [span(state.finished ? 'v for the report ' : 'i to type ', { fg: 'faint' })];
+  const words = state.finished ? 'The run has ended.' : `Message ${toLabel(selected ?? 'an agent')}${glyphs.ellipsis}`;
+  return fit(restyle(spread([prompt, span(words, { fg: 'faint' })], right, width), BACK), width, BACK);
+}
+
+/** Who gets it and when: Tab changes the when. */
+function whom(writing: Writing, { state }: Context): string {
+  const to = writing.to === 'all' ? 'all agents' : toLabel(labelOf(state, writing.to));
+  return `to ${to}, ${WHEN[writing.delivery]}`;
+}

@@ -1,0 +1,71 @@
+/** A `Terminal` without a terminal: a test sends inputs and looks at the frames that were painted, as text. */
+import { plain } from '../../src/tui/text/clip.ts';
+import type { Frame } from '../../src/tui/text/line.ts';
+import type { Input, Size, Terminal } from '../../src/tui/term/terminal.ts';
+
+export interface FakeTerminal extends Terminal {
+  /** The last frame, a string a row. */
+  rows(): readonly string[];
+  /** The last frame as one text. */
+  text(): string;
+  frame(): Frame;
+  frames(): number;
+  title(): string;
+  /** What was asked of the terminal beside painting. */
+  readonly done: string[];
+  send(input: Input): void;
+  /** One key after the other, by their names. */
+  press(...keys: readonly string[]): void;
+  /** Every letter as a key. */
+  type(text: string): void;
+  resize(size: Size): void;
+}
+
+export function fakeTerminal(width: number, height: number): FakeTerminal {
+  let size: Size = { width, height };
+  let frame: Frame = { lines: [], cursor: null };
+  let frames = 0;
+  let title = '';
+  const done: string[] = [];
+  const inputs: ((input: Input) => void)[] = [];
+  const resizes: (() => void)[] = [];
+  const send = (input: Input): void => {
+    for (const listener of inputs) listener(input);
+  };
+  return {
+    done,
+    unicode: true,
+    size: () => size,
+    paint: (next) => {
+      frame = next;
+      frames += 1;
+    },
+    busy: () => false,
+    setTheme: () => undefined,
+    setTitle: (text) => {
+      title = text;
+    },
+    onInput: (listener) => void inputs.push(listener),
+    onResize: (listener) => void resizes.push(listener),
+    redraw: () => void done.push('redraw'),
+    suspend: () => void done.push('suspend'),
+    edit: () => Promise.resolve(null),
+    close: () => void done.push('close'),
+    rows: () => frame.lines.map(plain),
+    text: () => frame.lines.map(plain).join('\n'),
+    frame: () => frame,
+    frames: () => frames,
+    title: () => title,
+    send,
+    press: (...keys) => {
+      for (const key of keys) send({ is: 'key', key });
+    },
+    type: (text) => {
+      for (const key of text) send({ is: 'key', key });
+    },
+    resize: (next) => {
+      size = next;
+      for (const listener of resizes) listener();
+    },
+  };
+}
