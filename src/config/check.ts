@@ -3,7 +3,7 @@ import { resolveModel } from '../policy/models.ts';
 import type { ConfigFault } from './fault.ts';
 import type { Flags } from './flags.ts';
 import type { Layer } from './layer.ts';
-import { type NamedModel, modelNameFaults } from './model-lists.ts';
+import { type NamedModel, modelNameFaults, modelNames } from './model-lists.ts';
 import { suggestion } from './nearest.ts';
 import { TOOL_NAMES, isToolName } from './tool-names.ts';
 import type { Path } from './tree-walk.ts';
@@ -86,6 +86,6 @@ function unkept(layer: Layer): readonly ConfigFault[] {
 function flagFaults({ flags, own }: KnownNames): readonly ConfigFault[] {
   const { model } = flags;
   if (model === undefined || resolveModel(model, own) !== null) return [];
-  const remedy = '`mimir models` lists those that are known';
+  const remedy = suggestion(model, modelNames(own));
   return [{ file: `--model ${model}`, line: null, column: null, problem: 'is not a known model', remedy }];
 }

@@ -11,7 +11,7 @@ export interface Words {
 
 /** Words for one issue about the value at `path`. */
 export function wordsFor(issue: z.core.$ZodIssue, value: unknown): Words {
-  const name = nameOf(issue.path);
+  const name = issue.path.length === 0 ? 'the file' : nameOf(issue.path);
   const is = shown(value);
   switch (issue.code) {
     case 'invalid_type':

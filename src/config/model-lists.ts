@@ -40,7 +40,11 @@ export function modelLists(layers: readonly Layer[], own: readonly NamedModel[])
       const pattern = patternOf(written, own);
       if (pattern !== null) return [{ written, pattern, from: layer.reason(path) }];
       faults.push(
-        layer.fault(path, `${key} names "${written}", which is not a known model`, suggestion(written, names(own))),
+        layer.fault(
+          path,
+          `${key} names "${written}", which is not a known model`,
+          suggestion(written, modelNames(own)),
+        ),
       );
       return [];
     });
@@ -62,11 +66,12 @@ export function modelNameFaults(layer: Layer, own: readonly NamedModel[]): reado
     ];
     return written
       .filter(({ name }) => resolveModel(name, own) === null)
-      .map(({ name, at }) => layer.fault(at, `"${name}" is not a known model`, suggestion(name, names(own))));
+      .map(({ name, at }) => layer.fault(at, `"${name}" is not a known model`, suggestion(name, modelNames(own))));
   });
 }
 
-const names = (own: readonly NamedModel[]): readonly string[] => [
+/** Short names to suggest. */
+export const modelNames = (own: readonly NamedModel[]): readonly string[] => [
   ...ALIASES.keys(),
   ...own.flatMap(({ id, aliases }) => (aliases.length > 0 ? aliases : [id])),
 ];
