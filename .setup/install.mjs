@@ -16,6 +16,10 @@ const unfinished = join(modules, '.mimir-unfinished');
 const wanted = join(root, 'package-lock.json');
 const lock = join(root, '.setup', 'install.lock');
 
+/** npm's words about one package that it could not get at this try. */
+const FAILED_TRY = / attempt \d+ failed with /;
+const MOST_FAILED_TRIES = 8;
+
 if (!isInPlace()) await alone(install);
 
 function isInPlace() {
@@ -55,7 +59,7 @@ async function install() {
  * `npm ci`: that refuses a lock file in which the binaries of other platforms are missing, and adds nothing else.
  */
 function npmInstall() {
-  const settings = ['--no-save', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  const settings = ['--no-save', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=http'];
   // Without these an unreachable registry takes minutes to be believed.
   const patience = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
   const npm = process.env.npm_execpath;
@@ -68,7 +72,12 @@ function npmInstall() {
     // npm goes on when this process is killed: it holds the lock as well.
     if (child.pid) writeWhole(lock, `${process.pid} ${child.pid}`);
     let text = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (text += piece));
+    const hear = (piece) => {
+      text += piece;
+      // npm would try every package in vain, which takes minutes.
+      if (text.split(FAILED_TRY).length > MOST_FAILED_TRIES) child.kill();
+    };
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', hear);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(signal));
     let stopped = null;
     const stop = (signal) => {
@@ -91,11 +100,16 @@ function leave(signal) {
 }
 
 function fail(code, text) {
-  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED/.test(text)) {
+  if (
+    /failed with E|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED/.test(
+      text,
+    )
+  ) {
     say('Mimir could not be set up: the npm registry can not be reached.');
     say('  Check the network (or the proxy that npm uses: "npm config get proxy") and start again.');
   } else {
-    say(text.trimEnd().split('\n').slice(0, 20).join('\n'));
+    const errors = text.split('\n').filter((line) => /^npm (?:error|ERR!)/.test(line));
+    say(errors.slice(0, 20).join('\n'));
     say(`Mimir could not be set up: "npm install" failed (exit code ${code}); what it said is above.`);
   }
   rmSync(lock, { force: true });

@@ -36,7 +36,13 @@ export type EventBody =
       readonly provider: string;
       readonly notes: readonly string[];
     }
-  | { readonly type: 'session.resumed'; readonly policyHash: string; readonly version: string }
+  | {
+      readonly type: 'session.resumed';
+      readonly policyHash: string;
+      readonly version: string;
+      /** The run's limits from now on; those of the start where it isn't said. */
+      readonly budget?: Budget;
+    }
   | { readonly type: 'session.mode'; readonly mode: Mode }
   | {
       readonly type: 'plan.proposed';
@@ -89,6 +95,8 @@ export type EventBody =
       readonly usage: Usage;
       readonly cost: Usd;
       readonly priced: boolean;
+      /** The provider's count was missing or can't be true: charged is what had been reserved. */
+      readonly bounded?: boolean;
       readonly stopReason: StopReason;
       readonly ms: Millis;
       readonly calls: readonly ToolCall[];

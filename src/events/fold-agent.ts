@@ -47,7 +47,8 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
 
 const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'agent.status': (agent, event, at) => {
-    const clocked = clock(agent, event.status === 'running' || event.status === 'initializing', at);
+    // Initializing is not running: an agent that waits for a free slot uses none of its time.
+    const clocked = clock(agent, event.status === 'running', at);
     const note = event.status === 'interrupted' || event.status === 'failed';
     return {
       ...clocked,
@@ -139,7 +140,7 @@ export function foldAgent(agent: AgentState, event: MimirEvent, at: Millis): Age
 }
 
 /** Starts or stops the agent's own clock: waiting for a person and being interrupted are left out (CONTRACT D19). */
-function clock(agent: AgentState, running: boolean, at: Millis): AgentState {
+export function clock(agent: AgentState, running: boolean, at: Millis): AgentState {
   const ran = agent.runningSince === null ? 0 : Math.max(0, at - agent.runningSince);
   return {
     ...agent,

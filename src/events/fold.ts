@@ -6,14 +6,17 @@ import type { AgentId, Millis } from '../domain/ids.ts';
 import type { ByType } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { EventType, MimirEvent } from './event.ts';
-import { foldAgent, newAgent } from './fold-agent.ts';
+import { clock, foldAgent, newAgent } from './fold-agent.ts';
 import { logLine } from './log-line.ts';
 import type { AgentState, RunState } from './state.ts';
 import { EMPTY } from './state.ts';
 
 const LOG_LINES = 1000;
 
-/** Every event type that changes more than an agent. Types missing here change agents and the log lines only. */
+/**
+ * Every event type that changes more than an agent. Types missing here change agents and the log lines only. `lastAt` is
+ * still the time of the event before.
+ */
 const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
   'session.started': (state, event, at) => ({
     ...state,
@@ -31,7 +34,8 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     startedAt: at,
   }),
   'session.resumed': (state) => ({
-    ...state,
+    // Whatever ran when the last process ended has run until its last word, not through the time in between.
+    ...withStoppedClocks(state, state.lastAt),
     finished: null,
     phase: state.approvedDigest === null ? (state.plan === null ? 'planning' : 'approving') : 'running',
     approvals: [],
@@ -90,8 +94,8 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
       },
     ],
   }),
-  'session.finished': (state, event) => ({
-    ...state,
+  'session.finished': (state, event, at) => ({
+    ...withStoppedClocks(state, at),
     phase: 'finished',
     finished: { status: event.status, summary: event.summary, totals: event.totals },
     approvals: [],
@@ -131,11 +135,17 @@ const KNOWN: ReadonlySet<string> = new Set<EventType>([
 /** The state after `event`. Events of an unknown type are counted and otherwise ignored. */
 export function fold(state: RunState, event: MimirEvent): RunState {
   const at = Date.parse(event.time);
-  const next = { ...state, session: event.session, seq: event.seq, lastAt: at };
-  if (!KNOWN.has(event.type)) return { ...next, unknown: state.unknown + 1 };
+  if (!KNOWN.has(event.type)) return { ...stamped(state, event, at), unknown: state.unknown + 1 };
   const change = forType(RUN_FOLDS, event.type);
-  return withLog(withAgent(change ? change(next, event, at) : next, event, at), event, at);
+  return stamped(withLog(withAgent(change ? change(state, event, at) : state, event, at), event, at), event, at);
 }
+
+const stamped = (state: RunState, event: MimirEvent, at: Millis): RunState => ({
+  ...state,
+  session: event.session,
+  seq: event.seq,
+  lastAt: at,
+});
 
 /** The state after all of `events`, from nothing. */
 export const foldAll = (events: Iterable<MimirEvent>, from: RunState = EMPTY): RunState => {
@@ -143,6 +153,12 @@ export const foldAll = (events: Iterable<MimirEvent>, from: RunState = EMPTY): R
   for (const event of events) state = fold(state, event);
   return state;
 };
+
+function withStoppedClocks(state: RunState, at: Millis): RunState {
+  if (![...state.agents.values()].some(({ runningSince }) => runningSince !== null)) return state;
+  const stopped = [...state.agents].map(([id, agent]) => [id, clock(agent, false, at)] as const);
+  return { ...state, agents: new Map(stopped) };
+}
 
 function withAgent(state: RunState, event: MimirEvent, at: Millis): RunState {
   const id = agentOf(event);

@@ -17,6 +17,8 @@ const LINES: ByType<[], [], Words> = {
   'agent.created': (event) => (event.parent === null ? null : ['info', `created for: ${event.task}`]),
   'agent.status': (event) =>
     event.reason === '' ? null : [event.status === 'failed' ? 'error' : 'warn', `${event.status}: ${event.reason}`],
+  'model.finished': ({ bounded, model }) =>
+    bounded === true ? ['warn', `the usage that ${model} reports can't be true: charged at its bound`] : null,
   'model.failed': (event) => [event.cause === 'aborted' ? 'info' : 'error', `model call ended: ${event.message}`],
   'model.retry': (event) => ['warn', `${event.cause}: next try in ${Math.ceil(event.wait / 1000)} s`],
   'model.fallback': (event) => ['warn', `${event.from} -> ${event.to}: ${event.cause}`],

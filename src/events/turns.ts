@@ -1,6 +1,7 @@
 /** The conversation of one agent as the log knows it: what a resumed agent goes on with. */
 import type { AgentId, CallId } from '../domain/ids.ts';
-import type { ToolResult, Turn } from '../domain/turn.ts';
+import type { StopReason, ToolResult, Turn } from '../domain/turn.ts';
+import type { EventOf } from './by-type.ts';
 import type { MimirEvent } from './event.ts';
 
 /** What a tool call that was begun and not ended means for the model: it may or may not have happened. */
@@ -8,26 +9,31 @@ export const UNKNOWN_EFFECT =
   'Mimir was stopped while this ran. It is not known whether it took effect: look before you do it again.';
 
 /**
- * The turns of `agent`, in order. A turn whose tool calls are not all answered comes last: with the answers there are,
- * and for an effect that was begun and not ended the answer `UNKNOWN_EFFECT`. Calls without an answer were never begun
- * or may be repeated.
+ * The turns of `agent`, in order. The last tool calls may be without answers: those were never begun, or may be repeated.
+ * A last turn of the model without calls is its answer; one that was cut off or refused is left out, to be asked for again.
  */
 export function turnsOf(events: Iterable<MimirEvent>, agent: AgentId): readonly Turn[] {
   const turns: Turn[] = [];
-  const begun = new Map<CallId, 'safe' | 'never'>();
+  let lastStop: StopReason = 'end';
   for (const event of events) {
     if (!('agent' in event) || event.agent !== agent) continue;
     // Back to pending is a retry: it starts with a new conversation.
-    if (event.type === 'agent.status' && event.status === 'pending') {
-      turns.length = 0;
-      begun.clear();
-    }
-    if (event.type === 'tool.started') begun.set(event.call, event.repeat);
-    if (event.type === 'tool.finished') begun.delete(event.call);
+    if (event.type === 'agent.status' && event.status === 'pending') turns.length = 0;
+    if (event.type === 'model.finished') lastStop = event.stopReason;
     addTurn(turns, event);
   }
-  for (const [call, repeat] of begun) if (repeat === 'never') answer(turns, { call, ok: false, text: UNKNOWN_EFFECT });
+  if (turns.at(-1)?.by === 'model' && (lastStop === 'output limit' || lastStop === 'refused')) turns.pop();
   return turns;
+}
+
+/** Calls with an effect that were begun and not ended when the log stops: whether they happened is not known. */
+export function uncertainCalls(events: Iterable<MimirEvent>): readonly EventOf<'tool.started'>[] {
+  const begun = new Map<CallId, EventOf<'tool.started'>>();
+  for (const event of events) {
+    if (event.type === 'tool.started') begun.set(event.call, event);
+    if (event.type === 'tool.finished') begun.delete(event.call);
+  }
+  return [...begun.values()].filter(({ repeat }) => repeat === 'never');
 }
 
 function addTurn(turns: Turn[], event: MimirEvent): void {

@@ -1,0 +1,121 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AgentId, ROOT } from '../../src/domain/ids.ts';
+import type { EventBody } from '../../src/events/event.ts';
+import {
+  activityOf,
+  committed,
+  countByStatus,
+  isFinal,
+  isWithin,
+  spentOf,
+  tokensOfAgent,
+} from '../../src/events/queries.ts';
+import {
+  agentAfter,
+  asked,
+  began,
+  created,
+  FINDER,
+  finished,
+  NESTED,
+  replied,
+  REVIEWER,
+  said,
+  stateAfter,
+  status,
+  told,
+  used,
+} from '../support/story.ts';
+
+const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0 };
+
+describe('what is committed', () => {
+  const state = stateAfter(
+    created(ROOT),
+    created(FINDER),
+    created(NESTED),
+    created(REVIEWER),
+    replied(ROOT, 'c0', { usage, cost: 0.01 }),
+    replied(FINDER, 'c1', { usage, cost: 0.02 }),
+    asked(NESTED, 'c2', 1000, 0.5),
+    replied(REVIEWER, 'c3', { usage, cost: 0.04 }),
+  );
+
+  it('counts an agent with all its children, calls in flight at what they may cost', () => {
+    expect(committed(state, FINDER)).toEqual({ tokens: 1015, cost: 0.52, reservedTokens: 1000, reservedCost: 0.5 });
+    expect(committed(state, REVIEWER)).toEqual({ tokens: 15, cost: 0.04, reservedTokens: 0, reservedCost: 0 });
+  });
+
+  it('counts the whole run at ROOT, its own calls included (D18)', () => {
+    expect(committed(state, ROOT)).toEqual({ tokens: 1045, cost: 0.57, reservedTokens: 1000, reservedCost: 0.5 });
+  });
+
+  it('is spent only when the call is settled', () => {
+    expect(spentOf(state)).toEqual({ tokens: 45, cost: 0.07 });
+  });
+
+  it('adds up thousands of small sums without drifting', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 100_000 }), { minLength: 1, maxLength: 200 }), (micros) => {
+        const calls = micros.map((micro, index) => replied(FINDER, `c${index}`, { cost: micro / 1_000_000 }));
+        const sum = micros.reduce((all, micro) => all + micro, 0);
+        expect(committed(stateAfter(created(FINDER), ...calls), FINDER).cost).toBe(sum / 1_000_000);
+      }),
+    );
+  });
+});
+
+describe('who is within whom', () => {
+  it('is told by whole steps of the id', () => {
+    const id = (text: string): AgentId => AgentId.parse(text);
+    expect(isWithin(NESTED, FINDER)).toBe(true);
+    expect(isWithin(FINDER, FINDER)).toBe(true);
+    expect(isWithin(id('ROOT::S10'), FINDER)).toBe(false);
+    expect(isWithin(FINDER, NESTED)).toBe(false);
+  });
+});
+
+describe('how many agents stand where', () => {
+  it('leaves ROOT out', () => {
+    const state = stateAfter(
+      created(ROOT),
+      created(FINDER),
+      created(REVIEWER),
+      created(NESTED),
+      status(ROOT, 'running'),
+      status(FINDER, 'running'),
+      finished(NESTED),
+    );
+    expect(countByStatus(state)).toEqual({
+      pending: 1,
+      initializing: 0,
+      running: 1,
+      waiting: 0,
+      completed: 1,
+      failed: 0,
+      interrupted: 0,
+    });
+  });
+});
+
+describe('what an agent does right now', () => {
+  it('is the tool that runs, else what it said last, else its reason', () => {
+    const doing = (...bodies: readonly EventBody[]): string =>
+      activityOf(agentAfter(FINDER, created(FINDER), ...bodies));
+    expect(doing(told(FINDER, 'find'), status(FINDER, 'pending', 'needs #1'))).toBe('needs #1');
+    expect(doing(said(FINDER, 'c1', '\n  \nI look\nat it'))).toBe('I look');
+    expect(doing(said(FINDER, 'c1', 'I look'), began(FINDER, 't1'))).toBe('read src/a.ts');
+    expect(doing(began(FINDER, 't1'), used(FINDER, 't1', 'x'), said(FINDER, 'c2', 'done'), told(FINDER, 'ok'))).toBe(
+      'done',
+    );
+  });
+});
+
+describe('small questions', () => {
+  it('have small answers', () => {
+    const agent = agentAfter(FINDER, created(FINDER), replied(FINDER, 'c1', { usage }));
+    expect([tokensOfAgent(agent), isFinal(agent)]).toEqual([15, false]);
+    expect(isFinal(agentAfter(FINDER, created(FINDER), finished(FINDER)))).toBe(true);
+  });
+});

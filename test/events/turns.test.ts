@@ -1,0 +1,121 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ToolCall } from '../../src/domain/turn.ts';
+import type { EventBody } from '../../src/events/event.ts';
+import { turnsOf, UNKNOWN_EFFECT } from '../../src/events/turns.ts';
+import { history } from '../support/events.ts';
+import { asked, began, callId, created, FINDER, replied, REVIEWER, said, story, told, used } from '../support/story.ts';
+
+const call = (id: string): ToolCall => ({ id: callId(id), tool: 'read_file', input: { path: 'src/a.ts' } });
+const turns = (...bodies: readonly EventBody[]): ReturnType<typeof turnsOf> =>
+  turnsOf(story(created(FINDER), ...bodies), FINDER);
+
+describe('the conversation that the log knows', () => {
+  it('is the task, the replies and the results, in order', () => {
+    expect(
+      turns(
+        told(FINDER, 'find it'),
+        asked(FINDER, 'c1'),
+        replied(FINDER, 'c1', { calls: [call('t1'), call('t2')] }),
+        said(FINDER, 'c1', 'I look'),
+        began(FINDER, 't1'),
+        began(FINDER, 't2'),
+        used(FINDER, 't2', 'second'),
+        used(FINDER, 't1', 'first', false),
+        replied(FINDER, 'c2', { opaque: { signature: 'x' } }),
+        said(FINDER, 'c2', 'Found.'),
+      ),
+    ).toEqual([
+      { by: 'user', text: 'find it' },
+      { by: 'model', text: 'I look', calls: [call('t1'), call('t2')] },
+      {
+        by: 'tools',
+        results: [
+          { call: 't1', ok: false, text: 'first' },
+          { call: 't2', ok: true, text: 'second' },
+        ],
+      },
+      { by: 'model', text: 'Found.', calls: [], opaque: { signature: 'x' } },
+    ]);
+  });
+
+  it("has nothing of other agents' (H023)", () => {
+    expect(turns(told(FINDER, 'find'), told(REVIEWER, 'review'), said(REVIEWER, 'c9', 'mine'))).toEqual([
+      { by: 'user', text: 'find' },
+    ]);
+  });
+
+  it('has no calls from a reply that was cut off', () => {
+    expect(turns(replied(FINDER, 'c1', { calls: [call('t1')], stopReason: 'output limit' }))).toEqual([
+      { by: 'model', text: '', calls: [] },
+    ]);
+  });
+
+  it('leaves out a call of the model that was not answered', () => {
+    expect(turns(told(FINDER, 'find'), asked(FINDER, 'c1'))).toEqual([{ by: 'user', text: 'find' }]);
+  });
+
+  it('after a crash says of an effect that it is not known, and leaves reads open to be repeated', () => {
+    const calls = [call('done'), call('effect'), call('read'), call('not begun')];
+    expect(
+      turns(
+        replied(FINDER, 'c1', { calls }),
+        began(FINDER, 'done', 'never'),
+        used(FINDER, 'done', 'ok'),
+        began(FINDER, 'effect', 'never'),
+        began(FINDER, 'read', 'safe'),
+      ),
+    ).toEqual([
+      { by: 'model', text: '', calls },
+      {
+        by: 'tools',
+        results: [
+          { call: 'done', ok: true, text: 'ok' },
+          { call: 'effect', ok: false, text: UNKNOWN_EFFECT },
+        ],
+      },
+    ]);
+  });
+
+  it('takes the answer of a read that was repeated after the crash, once', () => {
+    expect(
+      turns(
+        replied(FINDER, 'c1', { calls: [call('t1')] }),
+        began(FINDER, 't1'),
+        began(FINDER, 't1'),
+        used(FINDER, 't1', 'first'),
+        used(FINDER, 't1', 'again'),
+      ).at(-1),
+    ).toEqual({ by: 'tools', results: [{ call: 't1', ok: true, text: 'again' }] });
+  });
+
+  it('puts an answer behind its call even when a message came in between', () => {
+    expect(
+      turns(
+        replied(FINDER, 'c1', { calls: [call('t1')] }),
+        began(FINDER, 't1'),
+        told(FINDER, 'hurry'),
+        used(FINDER, 't1', 'ok'),
+      ),
+    ).toEqual([
+      { by: 'model', text: '', calls: [call('t1')] },
+      { by: 'tools', results: [{ call: 't1', ok: true, text: 'ok' }] },
+      { by: 'user', text: 'hurry' },
+    ]);
+  });
+
+  it('never answers a call that was not asked for, and keeps answers in the order of the calls', () => {
+    fc.assert(
+      fc.property(history, (bodies) => {
+        const all = turnsOf(story(...bodies), FINDER);
+        all.forEach((turn, index) => {
+          if (turn.by !== 'tools') return;
+          const before = all[index - 1];
+          const asked = before?.by === 'model' ? before.calls.map(({ id }) => id) : [];
+          const answered = turn.results.map((result) => result.call);
+          expect(asked.filter((id) => answered.includes(id))).toEqual(answered);
+        });
+      }),
+    );
+  });
+});
