@@ -5,7 +5,7 @@
 import type { AgentStatus } from '../../domain/agent.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
-import { wavesOf } from '../../domain/plan-view.ts';
+import { totalsOf, wavesOf } from '../../domain/plan-view.ts';
 import { modelName } from '../agents.ts';
 import { formatCost, formatDuration } from '../format.ts';
 import type { Body, Context, Effect, Screen } from '../screen.ts';
@@ -104,9 +104,10 @@ function listPane(
         rows,
         focused,
         changeOf: (task) => changeOf(ui, state, task),
+        modelChanged: (task) => (proposedTask(ui, state, task.id) ?? task).model.asked !== task.model.asked,
         statusOf: (task) => statusOf(context, task),
       },
-      room.width,
+      Math.max(0, room.width - 1),
       room.height,
       glyphs,
     ),
@@ -160,7 +161,9 @@ function schedulePane(ui: PlanUi, context: Context, plan: SoundPlan, { width, he
     titleEnd: [
       span(`max ${maxParallel} in parallel ${glyphs.dot} `, { fg: 'muted' }),
       span(glyphs.bar[0], { fg: 'fg' }),
-      span(' critical path', { fg: 'muted' }),
+      span(` critical path ${glyphs.dot} about ${formatDuration(totalsOf(plan, maxParallel).seconds * 1000)}`, {
+        fg: 'muted',
+      }),
     ],
     body: scheduleLines({ plan, maxParallel, selected: selectedRow(ui, plan) }, room.width, room.height, glyphs),
   });

@@ -34,13 +34,14 @@ export function lanesOf(tasks: readonly PlanTask[]): Lanes {
   const last = lastUses(tasks);
   const laneOf = new Map<TaskId, number>();
   let lanes: readonly (Ink | null)[] = [];
+  let before = -1;
   const rows = tasks.map((task, index): LaneRow => {
     const above = lanes;
     const inputs = [...new Set(task.dependsOn)]
       .flatMap((need) => ({ lane: laneOf.get(need) ?? -1, ends: last.get(need) === index }))
       .filter(({ lane }) => lane >= 0)
       .sort((a, b) => a.lane - b.lane);
-    const node = inputs.find(({ ends }) => ends)?.lane ?? freeLane(lanes);
+    const node = inputs.find(({ ends }) => ends)?.lane ?? freeLane(lanes, before);
     const ink: Ink = `role:${task.role}`;
     const ended = new Set(inputs.filter(({ ends }) => ends).map(({ lane }) => lane));
     const below = Array.from({ length: Math.max(lanes.length, node + 1) }, (_, lane) =>
@@ -48,6 +49,7 @@ export function lanesOf(tasks: readonly PlanTask[]): Lanes {
     );
     laneOf.set(task.id, node);
     lanes = below;
+    before = node;
     return { node, ink, inputs, above, below };
   });
   return { count: rows.reduce((most, { node }) => Math.max(most, node + 1), 0), rows };
@@ -90,8 +92,9 @@ function lastUses(tasks: readonly PlanTask[]): ReadonlyMap<TaskId, number> {
   return last;
 }
 
-function freeLane(lanes: readonly (Ink | null)[]): number {
-  const free = lanes.indexOf(null);
+/** Not right below a task that nobody needs: two signs on top of each other read as one needing the other. */
+function freeLane(lanes: readonly (Ink | null)[], before: number): number {
+  const free = lanes.findIndex((ink, lane) => ink === null && lane !== before);
   return free === -1 ? lanes.length : free;
 }
 

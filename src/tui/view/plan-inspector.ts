@@ -32,6 +32,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
     ...field('Model', modelLine(of, glyphs), 'M'),
     ...because(task, width),
     ...field('Budget', [span(budgetText(task, glyphs), { fg: 'fg' })], 'b'),
+    ...field('Estimate', [span(estimateText(task, glyphs), { fg: 'fg' })], ''),
     ...field('Tools', [span(task.tools.join(', ') || 'none', { fg: 'fg' })], 't'),
     ...field('Needs', tasksLine(plan, task.dependsOn), 'D'),
     ...field(
@@ -93,9 +94,15 @@ function budgetText(task: PlanTask, glyphs: Glyphs): string {
     ...(maxTokens === undefined ? [] : [`${formatTokens(maxTokens)} tok`]),
     ...(maxDuration === undefined ? [] : [formatDuration(maxDuration)]),
   ];
-  const estimate = `estimate ${formatTokens(task.estimatedTokens)} ${formatCost(task.estimatedCost)}`;
-  return `${parts.join(` ${glyphs.dot} `) || 'no limit of its own'}  (${estimate})`;
+  return parts.join(` ${glyphs.dot} `) || 'no limit of its own';
 }
+
+const estimateText = (task: PlanTask, { dot }: Glyphs): string =>
+  [
+    `${formatTokens(task.estimatedTokens)} tok`,
+    formatCost(task.estimatedCost),
+    formatDuration(task.estimatedSeconds * 1000),
+  ].join(` ${dot} `);
 
 /** `1 finder, 3 rush` as dependencies are written (CONTRACT D21), or a dash. */
 function tasksLine(plan: SoundPlan, ids: readonly string[]): Line {

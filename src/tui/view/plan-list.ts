@@ -20,6 +20,8 @@ export interface PlanList {
   readonly focused: boolean;
   /** What a person did to a task since it was proposed. */
   changeOf(task: PlanTask): 'edited' | 'added' | null;
+  /** A person chose another model. */
+  modelChanged(task: PlanTask): boolean;
   /** Where the task's agent stands; null while nothing runs. */
   statusOf(task: PlanTask): AgentStatus | null;
 }
@@ -74,7 +76,7 @@ function taskLines(list: PlanList, task: PlanTask, index: number, shape: Shape):
   const behind = span(' '.repeat(Math.max(0, lineWidth(front) - lineWidth(lanes))));
   const text: Style = selected ? { fg: 'fg' } : { fg: 'muted' };
   return [
-    paint([...front, ...spread([...name(list, task, shape), span(' ')], numbers(task, room, 21, shape), room)]),
+    paint([...front, ...spread([...name(list, task, shape), span(' ')], numbers(list, task, room, 21, shape), room)]),
     paint([...lanes, behind, span(firstLine(task), text)]),
   ];
 }
@@ -106,9 +108,10 @@ function name(list: PlanList, task: PlanTask, { glyphs }: Shape): Line {
 const ROLE = 12;
 
 function oneRow(list: PlanList, task: PlanTask, room: number, shape: Shape): Line {
-  const end = numbers(task, room, 14, shape);
+  const end = numbers(list, task, room, 14, shape);
   const change = list.changeOf(task) === null ? [] : [span(`${shape.glyphs.edited} `, { fg: 'warn' })];
-  const role = span(fitText(task.role, Math.min(ROLE, Math.max(1, room >> 1))), {
+  const columns = Math.min(ROLE, Math.max(2, room >> 1));
+  const role = span(`${fitText(task.role, columns - 1)} `, {
     fg: `role:${task.role}`,
     bold: true,
   });
@@ -116,19 +119,20 @@ function oneRow(list: PlanList, task: PlanTask, room: number, shape: Shape): Lin
 }
 
 /** Model, tokens and cost, as far as there is room for them. */
-function numbers(task: PlanTask, room: number, model: number, { glyphs }: Shape): Line {
+function numbers(list: PlanList, task: PlanTask, room: number, model: number, { glyphs }: Shape): Line {
   const tokens = span(fitText(formatTokens(task.estimatedTokens), 6, 'right'), { fg: 'muted' });
   if (room < 32) return [];
   if (room < 44) return [tokens];
   const cost = span(fitText(formatCost(task.estimatedCost), 9, 'right'), { fg: 'fg' });
   if (room < 56) return [tokens, cost];
-  return [modelSpan(task, model, glyphs), tokens, cost];
+  return [modelSpan(list, task, model, glyphs), tokens, cost];
 }
 
 /** `haiku-4.5`; `haiku-4.5 → offline` where another is used and there is room, else `→ offline`. */
-function modelSpan(task: PlanTask, width: number, glyphs: Glyphs): Span {
+function modelSpan(list: PlanList, task: PlanTask, width: number, glyphs: Glyphs): Span {
   const { asked, used, because } = task.model;
-  if (because === null) return span(fitText(modelName(asked), width), { fg: 'muted' });
+  if (because === null)
+    return span(fitText(modelName(asked), width), { fg: list.modelChanged(task) ? 'warn' : 'muted' });
   const whole = `${modelName(asked)} ${glyphs.arrow} ${modelName(used)}`;
   const short = `${glyphs.arrow} ${modelName(used)}`;
   return span(fitText(whole.length < width ? whole : short, width), { fg: 'warn' });

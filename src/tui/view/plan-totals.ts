@@ -7,7 +7,7 @@ import type { RunState } from '../../events/state.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
 import { lineWidth, restyle, span, spread } from '../text/clip.ts';
-import type { Line } from '../text/line.ts';
+import type { Ink, Line } from '../text/line.ts';
 
 /** What the run may use: the session's own limits, and those that the plan was judged by. */
 export const capOf = (state: RunState): Budget => ({ ...state.choices?.limits.run, ...state.budget });
@@ -17,64 +17,66 @@ export const parallelOf = (state: RunState): number => state.choices?.limits.max
 
 /** Why the plan costs too much to be accepted, with what can be done; null when it doesn't. */
 export function overCap(plan: SoundPlan, state: RunState): string | null {
-  const cap = capOf(state);
-  const totals = totalsOf(plan, parallelOf(state));
-  const over = excess(totals, cap);
-  return over === null
-    ? null
-    : `the estimate of ${over}: choose cheaper models (M), drop tasks (d), or start with a higher limit`;
+  const over = excess(totalsOf(plan, parallelOf(state)), capOf(state));
+  if (over === null) return null;
+  return `the estimate of ${over.words}: choose cheaper models (M), drop tasks (d), or start with a higher limit`;
 }
 
-function excess(totals: PlanTotals, cap: Budget): string | null {
+interface Excess {
+  readonly what: 'cost' | 'tokens' | 'time';
+  readonly words: string;
+}
+
+function excess(totals: PlanTotals, cap: Budget): Excess | null {
+  const over = (what: Excess['what'], asked: string, most: string): Excess => ({
+    what,
+    words: `${asked} is over the cap of ${most}`,
+  });
   if (cap.maxCost !== undefined && totals.knownCost > cap.maxCost) {
-    return `${formatCost(totals.knownCost)} is over the cap of ${formatLimit(cap.maxCost)}`;
+    return over('cost', formatCost(totals.knownCost), formatLimit(cap.maxCost));
   }
   if (cap.maxTokens !== undefined && totals.tokens > cap.maxTokens) {
-    return `${formatTokens(totals.tokens)} tokens is over the cap of ${formatTokens(cap.maxTokens)}`;
+    return over('tokens', `${formatTokens(totals.tokens)} tokens`, `${formatTokens(cap.maxTokens)} tokens`);
   }
-  if (cap.maxDuration !== undefined && totals.seconds * 1000 > cap.maxDuration) {
-    return `${formatDuration(totals.seconds * 1000)} is over the cap of ${formatDuration(cap.maxDuration)}`;
-  }
-  return null;
+  const ms = totals.seconds * 1000;
+  if (cap.maxDuration === undefined || ms <= cap.maxDuration) return null;
+  return over('time', formatDuration(ms), formatDuration(cap.maxDuration));
 }
 
 /** Exactly `width` columns. */
 export function totalsLine(plan: SoundPlan, state: RunState, width: number, glyphs: Glyphs): Line {
   const totals = totalsOf(plan, parallelOf(state));
-  const over = excess(totals, capOf(state)) !== null;
+  const over = excess(totals, capOf(state));
+  const inkOf = (what: Excess['what'], usual: Ink): Ink => (over?.what === what ? 'err' : usual);
   const about = glyphs.ellipsis === '…' ? '≈ ' : '~ ';
   const cost = totals.cost === null ? `at least ${formatCost(totals.knownCost)}` : formatCost(totals.cost);
   const left: Line = [
     span(width < 60 ? ' ' : ' Estimate ', { fg: 'muted' }),
-    span(`${formatTokens(totals.tokens)} tokens`, { fg: 'title', bold: true }),
+    span(`${formatTokens(totals.tokens)} tokens`, { fg: inkOf('tokens', 'title'), bold: true }),
     span(`  ${about}`, { fg: 'faint' }),
-    span(cost, { fg: over ? 'err' : 'title', bold: true }),
+    span(cost, { fg: inkOf('cost', 'title'), bold: true }),
   ];
-  const time: Line = [span(`  ${about}`, { fg: 'faint' }), span(formatDuration(totals.seconds * 1000), { fg: 'fg' })];
-  const right = over ? overLine(plan, state, glyphs) : capLine(state);
-  const limits: Line = [span(`  (budgets allow ${formatCost(mostCost(plan))})`, { fg: 'faint' })];
+  const time: Line = [
+    span(`  ${about}`, { fg: 'faint' }),
+    span(formatDuration(totals.seconds * 1000), { fg: inkOf('time', 'fg') }),
+  ];
+  const right = over === null ? capLine(state) : overLine(over, glyphs);
+  const limits: Line = totals.cost ? [span(`  (budgets allow ${formatCost(mostCost(plan))})`, { fg: 'faint' })] : [];
   const free = width - lineWidth(left) - lineWidth(time) - lineWidth(right) - 2;
-  const bar = [
-    ...left,
-    ...(free > lineWidth(limits) && totals.cost !== null && totals.cost > 0 ? limits : []),
-    ...(free >= 0 ? time : []),
-  ];
+  const bar = [...left, ...(free > lineWidth(limits) ? limits : []), ...(free >= 0 ? time : [])];
   return restyle(spread(bar, right, width, {}, glyphs.ellipsis), { bg: 'surface' });
 }
 
 function capLine(state: RunState): Line {
   const { maxCost, maxTokens } = capOf(state);
-  const cap =
-    maxCost !== undefined ? formatLimit(maxCost) : maxTokens === undefined ? null : `${formatTokens(maxTokens)} tok`;
+  const tokens = maxTokens === undefined ? null : `${formatTokens(maxTokens)} tokens`;
+  const cap = maxCost === undefined ? tokens : formatLimit(maxCost);
   return cap === null ? [] : [span('cap ', { fg: 'faint' }), span(`${cap} `, { fg: 'ok', bold: true })];
 }
 
-function overLine(plan: SoundPlan, state: RunState, glyphs: Glyphs): Line {
-  const cap = capOf(state);
-  const words = excess(totalsOf(plan, parallelOf(state)), cap) ?? '';
-  const short = words.slice(words.indexOf('over'));
-  return [span(`${glyphs.status.failed} ${short} `, { fg: 'err', bold: true })];
-}
+const overLine = ({ words }: Excess, glyphs: Glyphs): Line => [
+  span(`${glyphs.status.failed} ${words.slice(words.indexOf('over'))} `, { fg: 'err', bold: true }),
+];
 
 /** US dollars when every agent used all of its budget. */
 const mostCost = (plan: SoundPlan): number =>

@@ -26,7 +26,7 @@ export function scheduleLines(of: ScheduleView, width: number, height: number, g
   return of.plan.tasks.slice(top, top + Math.max(0, height)).map((task, row): Line => {
     const index = top + row;
     const slot = slots[index] ?? { start: 0, end: 0, critical: false };
-    const from = Math.min(room - 1, Math.floor((slot.start / total) * room));
+    const from = Math.min(room - 1, Math.round((slot.start / total) * room));
     const to = Math.max(from + 1, Math.min(room, Math.round((slot.end / total) * room)));
     const [critical, other, none] = glyphs.bar;
     const chosen: Style = index === of.selected ? { bold: true } : {};

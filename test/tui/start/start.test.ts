@@ -1,0 +1,139 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cleanLobby } from '../../../src/tui/clean.ts';
+import { ASCII, UNICODE } from '../../../src/tui/glyphs.ts';
+import { bindingFor } from '../../../src/tui/keymap.ts';
+import type { Effect } from '../../../src/tui/screen.ts';
+import { startScreen } from '../../../src/tui/screens/start.ts';
+import type { StartUi } from '../../../src/tui/screens/start.ts';
+import { plain } from '../../../src/tui/text/clip.ts';
+import { editorText } from '../../../src/tui/text/editor.ts';
+import { widthOf } from '../../../src/tui/text/width.ts';
+import { EMPTY } from '../../../src/events/state.ts';
+import { hostileText } from '../../support/arbitraries.ts';
+import { contextOf, LOBBY, textOf } from '../plan/context.ts';
+
+const SIZE = { width: 80, height: 22 };
+const context = contextOf();
+
+/** As the app does it: plain keys go to the field while it has the focus, else the table is asked first. */
+const press = (ui: StartUi, key: string): Effect<StartUi> => {
+  const plainKey = key.length === 1;
+  const binding = plainKey && startScreen.typing?.(ui, context) ? undefined : bindingFor(startScreen.keys, key);
+  if (binding !== undefined) return binding.run(ui, context, key);
+  return startScreen.input?.(ui, context, { is: 'key', key }, SIZE) ?? {};
+};
+const typed = (keys: readonly string[], from: StartUi = startScreen.first): StartUi =>
+  keys.reduce((ui, key) => press(ui, key).ui ?? ui, from);
+const text = (ui: StartUi): string => editorText(ui.editor);
+
+describe('the start screen', () => {
+  it.each([
+    [80, 24],
+    [120, 40],
+    [40, 10],
+  ])('says what to do, what one may take, and where one is at %i x %i', async (width, height) => {
+    const body = startScreen.body(startScreen.first, context, { width, height: height - 2 });
+    await expect(textOf(body)).toMatchFileSnapshot(`goldens/start-${width}x${height}.txt`);
+  });
+
+  it('starts what was typed with Enter; letters such as q are text', () => {
+    const ui = typed('quit quickly'.split(''));
+    expect(press(ui, 'enter')).toEqual({ app: { start: 'quit quickly' } });
+    expect(startScreen.typing?.(ui, context)).toBe(true);
+  });
+
+  it('breaks lines with Alt-Enter and takes pastes whole', () => {
+    const ui = typed(['a', 'alt-enter', 'b']);
+    const pasted = startScreen.input?.(ui, context, { is: 'paste', text: '\nrm -rf q\n' }, SIZE)?.ui;
+    expect(pasted && text(pasted)).toBe('a\nb\nrm -rf q\n');
+  });
+
+  it('says what is missing when there is no task', () => {
+    expect(press(typed([' ']), 'enter').toast?.level).toBe('info');
+  });
+
+  it('puts a suggestion into the field by its number, and nothing when something stands there', () => {
+    expect(text(typed(['2']))).toBe('Explain how the parts of src/ work together');
+    expect(text(typed(['a', '2']))).toBe('a2');
+    expect(text(typed(['9']))).toBe('9');
+  });
+
+  it('walks with Tab and arrows through suggestions and sessions', () => {
+    expect(typed(['tab']).chosen).toEqual({ is: 'suggestion', index: 0 });
+    expect(typed(['tab', 'tab']).chosen).toEqual({ is: 'session', index: 0 });
+    expect(typed(['tab', 'tab', 'tab']).chosen).toEqual({ is: 'field' });
+    expect(typed(['down', 'down', 'down', 'up']).chosen).toEqual({ is: 'suggestion', index: 1 });
+    expect(typed(['down', 'up']).chosen).toEqual({ is: 'field' });
+    expect(text(typed(['down', 'down', 'enter']))).toBe('Explain how the parts of src/ work together');
+  });
+
+  it('resumes a session', () => {
+    expect(press(typed(['tab', 'tab', 'down']), 'enter')).toEqual({ app: { resume: 'run-6b01' } });
+  });
+
+  it('brings back former tasks in the empty field only', () => {
+    expect(text(typed(['up']))).toBe('Fix the token refresh race');
+    expect(text(typed(['up', 'up']))).toBe('Document the storage layer');
+    expect(text(typed(['up', 'up', 'up']))).toBe('Document the storage layer');
+    expect(text(typed(['up', 'up', 'down']))).toBe('Fix the token refresh race');
+    expect(text(typed(['up', 'down']))).toBe('');
+    expect(text(typed(['x', 'up']))).toBe('x');
+  });
+
+  it('quits with q only where q is no letter; typing goes back to the field', () => {
+    const list = typed(['tab']);
+    expect(press(list, 'q')).toEqual({ app: 'quit' });
+    const back = typed(['tab', 'x']);
+    expect([text(back), back.chosen]).toEqual(['x', { is: 'field' }]);
+    expect(typed(['tab', 'esc']).chosen).toEqual({ is: 'field' });
+  });
+
+  it('chooses by click', () => {
+    const lines = textOf(startScreen.body(startScreen.first, context, SIZE)).split('\n');
+    const y = lines.findIndex((line) => line.includes('Find untested code'));
+    const effect = startScreen.input?.(startScreen.first, context, { is: 'click', x: 10, y }, SIZE);
+    expect(effect?.ui?.chosen).toEqual({ is: 'suggestion', index: 2 });
+  });
+
+  it('puts the cursor behind what was typed', () => {
+    const { lines, cursor } = startScreen.body(typed('hello'.split('')), context, SIZE);
+    const line = plain(lines[cursor?.y ?? 0] ?? []);
+    expect(line.slice(0, cursor?.x)).toMatch(/❯ hello$/);
+  });
+
+  it('names the provider when there is one', () => {
+    const online = contextOf(EMPTY, { lobby: { ...LOBBY, provider: 'anthropic' } });
+    const words = textOf(startScreen.body(startScreen.first, online, SIZE));
+    expect(words).toContain('Provider anthropic');
+    expect(words).not.toContain('OFFLINE');
+  });
+
+  it('has exactly the size it is given, whatever it shows', () => {
+    const size = fc.record({ width: fc.integer({ min: 1, max: 300 }), height: fc.integer({ min: 1, max: 100 }) });
+    const lobbies = fc.record({
+      project: hostileText,
+      cwd: hostileText,
+      sandbox: hostileText,
+      suggestions: fc.array(hostileText, { maxLength: 6 }),
+      notes: fc.array(hostileText, { maxLength: 5 }),
+      provider: fc.constantFrom('offline (no provider)', 'anthropic'),
+    });
+    fc.assert(
+      fc.property(lobbies, size, fc.array(hostileText, { maxLength: 2 }), fc.boolean(), (more, size, texts, ascii) => {
+        const glyphs = ascii ? ASCII : UNICODE;
+        const seen = contextOf(EMPTY, { lobby: cleanLobby({ ...LOBBY, ...more }), glyphs });
+        const ui = texts.reduce<StartUi>(
+          (last, text) => startScreen.input?.(last, seen, { is: 'paste', text }, size)?.ui ?? last,
+          startScreen.first,
+        );
+        const { lines, cursor } = startScreen.body(ui, seen, size);
+        expect(lines.map((line) => widthOf(plain(line)))).toEqual(
+          Array.from({ length: size.height }, () => size.width),
+        );
+        expect(cursor === null || cursor === undefined || (cursor.x < size.width && cursor.y < size.height)).toBe(true);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
