@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../src/domain/turn.ts';
 import type { EventBody } from '../../src/events/event.ts';
-import { turnsOf, UNKNOWN_EFFECT } from '../../src/events/turns.ts';
+import { turnsOf, uncertainCalls } from '../../src/events/turns.ts';
 import { history } from '../support/events.ts';
 import { asked, began, callId, created, FINDER, replied, REVIEWER, said, story, told, used } from '../support/story.ts';
 
@@ -45,36 +45,35 @@ describe('the conversation that the log knows', () => {
     ]);
   });
 
-  it('has no calls from a reply that was cut off', () => {
-    expect(turns(replied(FINDER, 'c1', { calls: [call('t1')], stopReason: 'output limit' }))).toEqual([
-      { by: 'model', text: '', calls: [] },
-    ]);
+  it.each(['output limit', 'refused'] as const)('leaves out a last reply that ended with %s', (stopReason) => {
+    const cut = replied(FINDER, 'c1', { calls: [call('t1')], stopReason });
+    expect(turns(told(FINDER, 'find'), cut)).toEqual([{ by: 'user', text: 'find' }]);
+  });
+
+  it('starts anew when the agent is retried', () => {
+    expect(turns(told(FINDER, 'find'), replied(FINDER, 'c1'), status(FINDER, 'pending'), told(FINDER, 'find'))).toEqual(
+      [{ by: 'user', text: 'find' }],
+    );
   });
 
   it('leaves out a call of the model that was not answered', () => {
     expect(turns(told(FINDER, 'find'), asked(FINDER, 'c1'))).toEqual([{ by: 'user', text: 'find' }]);
   });
 
-  it('after a crash says of an effect that it is not known, and leaves reads open to be repeated', () => {
+  it('after a crash in the middle of tool calls has the answers there are, and names effects that are uncertain', () => {
     const calls = [call('done'), call('effect'), call('read'), call('not begun')];
-    expect(
-      turns(
-        replied(FINDER, 'c1', { calls }),
-        began(FINDER, 'done', 'never'),
-        used(FINDER, 'done', 'ok'),
-        began(FINDER, 'effect', 'never'),
-        began(FINDER, 'read', 'safe'),
-      ),
-    ).toEqual([
+    const bodies = [
+      replied(FINDER, 'c1', { calls }),
+      began(FINDER, 'done', 'never'),
+      used(FINDER, 'done', 'ok'),
+      began(FINDER, 'effect', 'never'),
+      began(FINDER, 'read', 'safe'),
+    ];
+    expect(turns(...bodies)).toEqual([
       { by: 'model', text: '', calls },
-      {
-        by: 'tools',
-        results: [
-          { call: 'done', ok: true, text: 'ok' },
-          { call: 'effect', ok: false, text: UNKNOWN_EFFECT },
-        ],
-      },
+      { by: 'tools', results: [{ call: 'done', ok: true, text: 'ok' }] },
     ]);
+    expect(uncertainCalls(story(...bodies)).map((event) => event.call)).toEqual(['effect']);
   });
 
   it('takes the answer of a read that was repeated after the crash, once', () => {
