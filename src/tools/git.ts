@@ -9,7 +9,7 @@ import { runGit } from './git-hardening.ts';
 import { done, refused } from './outcome.ts';
 import { capLines, LINE_COLUMNS } from './output.ts';
 import { forbidden, insideName } from './path-rules.ts';
-import type { Root } from './root.ts';
+import { gitOf, type Root } from './root.ts';
 import type { ProgramEnd } from './run-program.ts';
 
 /** A value that could be taken for an option writes files or runs programs (case D09). */
@@ -45,12 +45,14 @@ export const gitTool = (root: Root, environment: Environment): Tool<Input> => ({
   label: ({ subcommand, refs, paths }) => ['git', subcommand, ...refs, ...paths].join(' '),
 
   async run(input, { signal }) {
-    if (root.git.is === 'none') return refused(`no git here: ${root.git.because}`);
+    // Looked at again each time: a command may have made, or swapped, it meanwhile.
+    const state = gitOf(root.path);
+    if (state.is === 'none') return refused(`no git here: ${state.because}`);
     const git = programOn(environment, 'git');
     if (git === null) return refused('there is no git on the PATH');
     const args = argsFor(root, input);
     if (!args.ok) return refused(args.fault);
-    const end = await runGit({ root, git, environment, signal }, root.git.directory, args.value);
+    const end = await runGit({ root, git, environment, signal }, state.directory, args.value);
     return gitOutput(end, input);
   },
 });

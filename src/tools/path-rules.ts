@@ -72,7 +72,7 @@ export function forbidden(name: string, access: Access): string | null {
 }
 
 /** One component as lenient file systems compare it. */
-export function folded(component: string): string {
+function folded(component: string): string {
   return component
     .normalize('NFKC')
     .replaceAll(IGNORABLE, '')

@@ -42,7 +42,7 @@ export async function endTree(tree: Tree): Promise<number> {
 }
 
 /** Living processes of the tree, the leader among them. */
-export async function membersOf(tree: Tree): Promise<readonly number[]> {
+async function membersOf(tree: Tree): Promise<readonly number[]> {
   const all = await processes(tree.mark);
   if (all === null) return groupAlive(tree.leader) ? [tree.leader] : [];
   const members = new Set(

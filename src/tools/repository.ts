@@ -33,10 +33,10 @@ const TEST_PATH =
 /** Folders that are no part of a project even where nothing ignores them. */
 const NOT_SHOWN = new Set(['.git', 'node_modules']);
 
-/** Facts are gathered anew at each call, within some seconds at most. */
-export const openRepository = (root: Root): RepositoryPort => ({
+/** Facts are gathered anew at each call, within some seconds at most; counting stops at `fileCap` files. */
+export const openRepository = (root: Root, { fileCap = FILE_CAP } = {}): RepositoryPort => ({
   async facts(signal) {
-    const { files, more } = await listed(root, signal);
+    const { files, more } = await listed(root, fileCap, signal);
     const tests = files.filter((file) => TEST_PATH.test(file));
     return {
       name: shownName(path.basename(root.path)),
@@ -58,7 +58,7 @@ interface Listing {
   readonly more: boolean;
 }
 
-async function listed(root: Root, signal: AbortSignal): Promise<Listing> {
+async function listed(root: Root, fileCap: number, signal: AbortSignal): Promise<Listing> {
   const folder = await openFolder(root, '.');
   if (!folder.ok) return { files: [], more: false };
   const files: string[] = [];
@@ -70,7 +70,7 @@ async function listed(root: Root, signal: AbortSignal): Promise<Listing> {
       timeLimit: LISTING_MS,
       signal,
       onRecord(record) {
-        if (files.length === FILE_CAP) return false;
+        if (files.length === fileCap) return false;
         files.push(record.toString());
         return true;
       },

@@ -73,7 +73,8 @@ function isLink(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
-function gitOf(root: string): GitState {
+/** Which git directory a root has at this moment; a link is none. `root` is a real path. */
+export function gitOf(root: string): GitState {
   const dotGit = path.join(root, '.git');
   const stat = lstatSync(dotGit, { throwIfNoEntry: false });
   if (stat === undefined) return { is: 'none', because: 'this folder is not the top of a git repository' };

@@ -6,14 +6,14 @@ import { toolEnvironment } from '../../src/tools/environment.ts';
 import { freshFolder } from '../support/repos.ts';
 
 /** A desk that answers with what it was asked. */
-export const echoDesk: Desk = {
+const echoDesk: Desk = {
   setTodos: (todos) => ({ ok: true, text: JSON.stringify(todos) }),
   sendMessage: (to, content) => ({ ok: true, text: JSON.stringify({ to, content }) }),
   spawn: (child) => Promise.resolve({ ok: true, text: JSON.stringify(child) }),
   askUser: (question, options) => Promise.resolve({ ok: true, text: JSON.stringify({ question, options }) }),
 };
 
-export function contextFor(part: Partial<ToolContext> = {}): ToolContext {
+function contextFor(part: Partial<ToolContext> = {}): ToolContext {
   return {
     agent: ROOT,
     signal: new AbortController().signal,
