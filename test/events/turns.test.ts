@@ -4,7 +4,20 @@ import type { ToolCall } from '../../src/domain/turn.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { turnsOf, uncertainCalls } from '../../src/events/turns.ts';
 import { history } from '../support/events.ts';
-import { asked, began, callId, created, FINDER, replied, REVIEWER, said, story, told, used } from '../support/story.ts';
+import {
+  asked,
+  began,
+  callId,
+  created,
+  FINDER,
+  replied,
+  REVIEWER,
+  said,
+  status,
+  story,
+  told,
+  used,
+} from '../support/story.ts';
 
 const call = (id: string): ToolCall => ({ id: callId(id), tool: 'read_file', input: { path: 'src/a.ts' } });
 const turns = (...bodies: readonly EventBody[]): ReturnType<typeof turnsOf> =>
