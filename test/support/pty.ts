@@ -32,6 +32,9 @@ export interface TestTerminal {
   output(): string;
   resize(cols: number, rows: number): void;
   signal(name: NodeJS.Signals): void;
+  /** As Ctrl-S or a line that hangs: what the program writes is not read any more, until `unstall`. */
+  stall(): void;
+  unstall(): void;
   /** Resolves when the program has ended and its last output is on the screen. */
   readonly exit: Promise<{ readonly code: number; readonly signal: number }>;
   /** Ends the program if it still runs. Safe to call twice. */
@@ -121,6 +124,12 @@ export function startTerminal(command: string, args: readonly string[], options:
     },
     signal: (name) => {
       process.kill(pty.pid, name);
+    },
+    stall: () => {
+      pty.pause();
+    },
+    unstall: () => {
+      pty.resume();
     },
     exit,
     kill: () => {

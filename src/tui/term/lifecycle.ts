@@ -91,8 +91,9 @@ export class Life {
     if (this.#state !== 'ours') return;
     this.#state = 'away';
     this.#unlisten();
-    setBlocking(this.#parts.output, true);
+    // Before writing may wait again: a terminal that stalls must not hold us back. What it has not taken is left behind.
     writeNow(this.#parts.output.fd, LEAVE);
+    if (this.#parts.output.writableLength === 0) setBlocking(this.#parts.output, true);
     restoreKeyboard(this.#parts.input);
     const held = this.#release();
     if (held !== '') writeNow(process.stderr.fd, toTerminal(held));

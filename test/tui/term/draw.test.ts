@@ -125,6 +125,35 @@ describe('drawing', () => {
     }
   });
 
+  it('keeps what stands behind letters of all kinds in its column', async () => {
+    const clusters = [
+      '漢',
+      '한',
+      '👍🏽',
+      '👩‍👩‍👧‍👦',
+      '🇫🇷',
+      '❤️',
+      '1️⃣',
+      'e\u0301',
+      '⌚',
+      '●',
+      '▰',
+      'क्षि',
+      '🏳️‍🌈',
+      '✓',
+      '…',
+      '❯',
+    ];
+    for (const [at, cluster] of clusters.entries()) {
+      const { painter, sent } = openPainter();
+      const screen = openScreen(WIDTH, HEIGHT);
+      painter.paint({ lines: [[[`${cluster}${cluster}|`, {}]]], cursor: null });
+      for (const bytes of sent) await screen.write(bytes);
+      const column = 2 * clusterWidth(cluster);
+      expect({ cluster, at, text: screen.cell(column, 0).text }).toEqual({ cluster, at, text: '|' });
+    }
+  });
+
   it('sends the changed cells only, and nothing when nothing changed', () => {
     const { painter, sent } = openPainter();
     const frame = (text: string): Frame => ({ lines: [[[text, {}]]], cursor: null });

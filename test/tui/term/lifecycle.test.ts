@@ -1,5 +1,5 @@
 /** The terminal is given back however the program ends, and taken again when it comes back (SCREENS 4). */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startTerminal, type TestTerminal } from '../../support/pty.ts';
@@ -12,10 +12,20 @@ afterEach(() => {
 });
 
 async function start(args: readonly string[] = [], more: Readonly<Record<string, string>> = {}): Promise<TestTerminal> {
-  const terminal = startTerminal(process.execPath, [tiny, ...args], { cols: 60, rows: 8, env: { ...env, ...more } });
+  const size = more['size'] === 'large' ? { cols: 240, rows: 120 } : { cols: 60, rows: 8 };
+  const terminal = startTerminal(process.execPath, [tiny, ...args], { ...size, env: { ...env, ...more } });
   started.push(terminal);
   await terminal.waitFor('nothing yet');
   return terminal;
+}
+
+/** Node's own question whether a process is there. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 /** Every mode that was switched on is off at the end, and the cursor is there. */
@@ -74,10 +84,22 @@ describe('a program on the terminal', () => {
     await terminal.waitFor('key ?');
   });
 
-  it('goes on while it streams more than the terminal takes', async () => {
-    const terminal = await start();
+  it('goes on while the terminal stalls, and shows the sum when it is back', async () => {
+    const folder = mkdtempSync(`${tmpdir()}/mimir-stall-`);
+    const terminal = await start(['', `${folder}/done`], { size: 'large' });
+    terminal.stall();
     terminal.press('S');
-    await terminal.waitFor('turn 200', { timeout: 20_000 });
+    // Two hundred paintings of 30 kB that nobody reads: waiting for one of them would stop everything.
+    await expect.poll(() => existsSync(`${folder}/done`), { timeout: 20_000 }).toBe(true);
+    terminal.unstall();
+    await terminal.waitFor('turn 200');
+    terminal.stall();
+    terminal.press('S');
+    terminal.signal('SIGTERM');
+    await expect.poll(() => isAlive(terminal.pid), { timeout: 20_000 }).toBe(false);
+    terminal.unstall();
+    expect((await terminal.exit).code).toBe(143);
+    rmSync(folder, { recursive: true });
   });
 });
 
@@ -92,6 +114,14 @@ describe('the end of a program', () => {
     expect(await terminal.exit).toEqual({ code, signal: 0 });
     expect(restored(terminal)).toBe(true);
     expect(terminal.screen().join('\n')).toContain(`saved at ${signal}`);
+  });
+
+  it('takes two signals at once for one press of Ctrl-C', async () => {
+    const terminal = await start();
+    terminal.signal('SIGINT');
+    terminal.signal('SIGINT');
+    expect((await terminal.exit).code).toBe(130);
+    expect(terminal.output().split('saved at').length).toBe(2);
   });
 
   it('has a code of its own when nobody wants to save', async () => {

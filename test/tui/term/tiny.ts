@@ -31,12 +31,14 @@ const now = (): void => {
 
 function paint(): void {
   const { width, height } = terminal.size();
+  const rest = height > 100 ? Array.from({ length: height }, (): Line => [[last, {}]]) : [];
   const lines: readonly Line[] = [
     [[`size ${width}x${height}`, { fg: 'ok', bold: true }]],
     [
       ['last ', {}],
       [last, { fg: 'role:oracle' }],
     ],
+    ...rest,
   ];
   terminal.paint({ lines, cursor: { x: 2, y: 3 } });
 }
@@ -68,7 +70,9 @@ now();
 
 /** Far more frames than a terminal that stalls can take, while the loop must go on. */
 function stream(turn: number): void {
-  last = `turn ${turn} ${String(turn % 10).repeat(300)}`;
-  when.soon();
+  last = `turn ${turn} ${String(turn % 10).repeat(3000)}`;
+  terminal.redraw();
+  now();
+  if (turn === 200 && file !== '') writeFileSync(file, 'done');
   if (turn < 200) setTimeout(() => stream(turn + 1), 5);
 }
