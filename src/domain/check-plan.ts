@@ -73,12 +73,13 @@ interface Look {
   readonly roles: ReadonlyMap<string, PlannedRole>;
   readonly models: ReadonlyMap<string, ModelOption>;
   readonly tools: ReadonlySet<string>;
-  /** Folded id -> id as written first. */
-  readonly ids: Map<string, string>;
+  /** Folded id -> id as written first; `id` is null when it can't be one. Parsed once: plans may be long. */
+  readonly ids: Map<string, { readonly written: string; readonly id: TaskId | null }>;
   readonly faults: PlanFault[];
 }
 
-const folded = (id: string): string => id.normalize('NFKC').toLowerCase();
+const PLAIN = /^[\w.-]*$/;
+const folded = (id: string): string => (PLAIN.test(id) ? id : id.normalize('NFKC')).toLowerCase();
 const OBJECT_NAMES: ReadonlySet<string> = new Set(
   ['prototype', ...Object.getOwnPropertyNames(Object.prototype)].map((name) => folded(name)),
 );
@@ -90,27 +91,28 @@ function checkId(look: Look, id: string): void {
   } else if (OBJECT_NAMES.has(folded(id))) {
     look.faults.push({ task: id, problem: `"${id}" can't be an id: the name is reserved` });
   }
-  const before = look.ids.get(folded(id));
-  if (before === undefined) look.ids.set(folded(id), id);
-  else
-    look.faults.push({ task: id, problem: `the id "${id}" is taken already${before === id ? '' : ` by "${before}"`}` });
+  const key = folded(id);
+  const before = look.ids.get(key)?.written;
+  const by = before === id ? '' : ` by "${before}"`;
+  if (before === undefined) look.ids.set(key, { written: id, id: parsed.success ? parsed.data : null });
+  else look.faults.push({ task: id, problem: `the id "${id}" is taken already${by}` });
 }
 
 /** The task when it is sound by itself; null when it isn't, the faults being noted. */
 function checkTask(look: Look, draft: DraftTask): PlanTask | null {
-  const id = TaskId.safeParse(draft.id);
+  const id = idOf(look, draft.id);
   const role = roleOf(look, draft);
   const dependsOn = needsOf(look, draft);
   if (role === null) return null;
   const model = modelOf(look, draft, role);
   const tools = toolsOf(look, draft, role);
   checkBudget(look, draft);
-  if (!id.success || model === null) return null;
+  if (id === null || model === null) return null;
   const option = look.models.get(model.used);
   const estimatedTokens = Math.ceil(draft.estimatedTokens ?? defaultTokens(role.minTokens));
   const limit = look.context.choices.limits.agent;
   return {
-    id: id.data,
+    id,
     description: draft.description,
     role: role.name,
     model,
@@ -141,14 +143,14 @@ interface Named {
 function roleOf(look: Look, draft: DraftTask): PlannedRole | null {
   const person = { name: 'role', value: draft.role };
   const asked = oneOf(look, draft.id, person, { name: 'recommendedRole', value: draft.recommendedRole });
-  const known = [...look.roles.keys()].join(', ');
+  const known = (): string => [...look.roles.keys()].join(', ');
   if (asked === undefined || asked === '') {
-    look.faults.push({ task: draft.id, problem: `it has no role; known roles: ${known}` });
+    look.faults.push({ task: draft.id, problem: `it has no role; known roles: ${known()}` });
     return null;
   }
   const role = look.roles.get(asked) ?? null;
   const refused = asked === 'main' ? 'the role "main" is the root and can\'t be planned' : null;
-  const unknown = role === null ? `there is no role "${asked}"; known roles: ${known}` : null;
+  const unknown = role === null ? `there is no role "${asked}"; known roles: ${known()}` : null;
   const problem = refused ?? look.context.roleProblem(asked) ?? unknown;
   if (problem !== null) look.faults.push({ task: draft.id, problem });
   return problem === null ? role : null;
@@ -199,13 +201,19 @@ function needsOf(look: Look, draft: DraftTask): readonly TaskId[] {
     look.faults.push({ task: draft.id, problem: 'dependsOn and dependencies differ; give one of them' });
   }
   return (person ?? planner ?? []).flatMap((need) => {
-    const written = look.ids.get(folded(need));
-    const id = TaskId.safeParse(need);
-    if (written === need && id.success) return [id.data];
+    const id = idOf(look, need);
+    if (id !== null) return [id];
+    const written = look.ids.get(folded(need))?.written;
     const hint = written === undefined || written === need ? '' : `; did you mean "${written}"?`;
     look.faults.push({ task: draft.id, problem: `it depends on "${need}", which is no task of this plan${hint}` });
     return [];
   });
+}
+
+/** The id of a task of this plan, spelt exactly so; null when there is none. */
+function idOf(look: Look, text: string): TaskId | null {
+  const known = look.ids.get(folded(text));
+  return known?.written === text ? known.id : null;
 }
 
 const sameSet = (a: readonly string[], b: readonly string[]): boolean =>

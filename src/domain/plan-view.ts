@@ -55,13 +55,20 @@ export interface Slot {
 
 /** One slot a task, in plan order, as the scheduler would start them if every estimate were true. */
 export function scheduleOf(plan: SoundPlan, maxParallel: number): readonly Slot[] {
+  const known = SCHEDULES.get(plan);
+  if (known?.maxParallel === maxParallel) return known.slots;
   const times = timesOf(plan, Math.max(1, maxParallel));
   const critical = criticalOf(plan, times);
-  return plan.tasks.map(({ id }) => {
+  const slots = plan.tasks.map(({ id }): Slot => {
     const time = times.get(id) ?? { start: 0, end: 0 };
     return { id, start: time.start, end: time.end, critical: critical.has(id) };
   });
+  SCHEDULES.set(plan, { maxParallel, slots });
+  return slots;
 }
+
+/** A plan never changes in place, and a screen asks for its schedule several times a frame. */
+const SCHEDULES = new WeakMap<SoundPlan, { readonly maxParallel: number; readonly slots: readonly Slot[] }>();
 
 interface Time {
   readonly start: number;

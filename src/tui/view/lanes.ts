@@ -31,6 +31,17 @@ export interface Lanes {
 
 /** One row a task, for tasks in topological order. */
 export function lanesOf(tasks: readonly PlanTask[]): Lanes {
+  const known = KNOWN.get(tasks);
+  if (known !== undefined) return known;
+  const lanes = laidOut(tasks);
+  KNOWN.set(tasks, lanes);
+  return lanes;
+}
+
+/** A plan never changes in place, and its lanes are asked for in each frame. */
+const KNOWN = new WeakMap<readonly PlanTask[], Lanes>();
+
+function laidOut(tasks: readonly PlanTask[]): Lanes {
   const last = lastUses(tasks);
   const laneOf = new Map<TaskId, number>();
   let lanes: readonly (Ink | null)[] = [];
