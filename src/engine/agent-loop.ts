@@ -16,6 +16,8 @@ export async function runAgent(order: WorkOrder, gate: Gate, signal: AbortSignal
   const turns: Turn[] = [...order.turns];
   if (turns.length === 0) turns.push(gate.tell(order, briefOf(order)));
   await answerOpenCalls(order, gate, turns, signal);
+  const known = answerGiven(order, gate, turns);
+  if (known) return known;
   for (let iteration = turns.filter(({ by }) => by === 'model').length; iteration < order.iterations; ) {
     if (signal.aborted) return { is: 'stopped', reason: String(signal.reason) };
     const mail = gate.waiting(order, 'between turns');
@@ -53,6 +55,12 @@ async function answerOpenCalls(order: WorkOrder, gate: Gate, turns: Turn[], sign
   const all = [...known, ...(await gate.use(order, open, signal))];
   const results = asked.calls.flatMap(({ id }) => all.filter(({ call }) => call === id));
   turns.splice(at + 1, next?.by === 'tools' ? 1 : 0, { by: 'tools', results });
+}
+
+/** It had given its answer when the run was cut off: that is not asked for twice. */
+function answerGiven(order: WorkOrder, gate: Gate, turns: Turn[]): WorkOutcome | null {
+  const last = turns.at(-1);
+  return last?.by === 'model' && last.calls.length === 0 ? atTheEnd(order, gate, turns, last.text) : null;
 }
 
 async function takeReply(

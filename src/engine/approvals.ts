@@ -23,7 +23,7 @@ export interface Approvals {
     answer: { readonly allow: boolean; readonly scope: 'once' | 'session'; readonly text: string },
   ): boolean;
   /** Was an equal question answered with yes for the session? */
-  granted(request: Pick<ApprovalRequest, 'action' | 'exact'>): boolean;
+  granted(request: ApprovalRequest): boolean;
 }
 
 interface Open {
@@ -39,23 +39,28 @@ export function openApprovals(recorder: Recorder, world: World): Approvals {
 
   return {
     ask(order, call, request, signal) {
+      if (signal.aborted) return Promise.resolve({ is: 'withdrawn', text: '' });
       const id = `ask-${world.name(8)}`;
-      recorder.record(
-        { type: 'approval.requested', agent: order.agent, approval: id, call, request },
-        { type: 'agent.status', agent: order.agent, status: 'waiting', reason: '' },
-      );
-      return new Promise<Answer>((resolve) => {
+      return new Promise<Answer>((resolve, reject) => {
+        recorder.record(
+          { type: 'approval.requested', agent: order.agent, approval: id, call, request },
+          { type: 'agent.status', agent: order.agent, status: 'waiting', reason: '' },
+        );
         const withdraw = (): void => open.get(id)?.settle({ is: 'withdrawn', text: '' }, 'once');
         const settle: Open['settle'] = (answer, scope) => {
           open.delete(id);
           signal.removeEventListener('abort', withdraw);
           const more = [...open.values()].some((other) => other.order.agent === order.agent);
-          recorder.record(...answered(recorder, order, id, answer, scope, more));
-          resolve(answer);
+          // The fault of a log belongs to who asked: thrown here, in a listener, nobody could catch it.
+          try {
+            recorder.record(...answered(recorder, order, id, answer, scope, more));
+            resolve(answer);
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error(String(error)));
+          }
         };
         open.set(id, { id, order, request, settle });
-        if (signal.aborted) withdraw();
-        else signal.addEventListener('abort', withdraw, { once: true });
+        signal.addEventListener('abort', withdraw, { once: true });
       });
     },
     answer(approval, { allow, scope, text }) {
@@ -77,8 +82,9 @@ export function openApprovals(recorder: Recorder, world: World): Approvals {
   };
 }
 
-/** What an answer for the session covers; null for what is always asked singly. */
-function grantKey({ action, exact }: Pick<ApprovalRequest, 'action' | 'exact'>): string | null {
+/** What an answer for the session covers; null for what is always asked singly, as each command outside a box is. */
+function grantKey({ action, exact, unsandboxed }: ApprovalRequest): string | null {
+  if (unsandboxed) return null;
   switch (action) {
     case 'write':
     case 'read':

@@ -8,15 +8,17 @@ import type { Result } from '../domain/result.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
 import { isFinal } from '../events/queries.ts';
 import type { Command, Controls, Delivery } from '../ports/controls.ts';
+import { LogFault } from '../ports/log.ts';
 import type { RunParts } from './parts.ts';
 import { approveShown, editPlan } from './plan-approval.ts';
 
 type Done = Result<string, string>;
+
 export function openControls(parts: RunParts): Controls {
   return {
     session: parts.options.session,
     submit: (command) => {
-      const done = perform(parts, command);
+      const done = performed(parts, command);
       return Promise.resolve(done.ok ? ok({ text: done.value }) : fail({ text: done.fault }));
     },
     events: (afterSeq) => parts.recorder.events(afterSeq),
@@ -25,6 +27,16 @@ export function openControls(parts: RunParts): Controls {
       return () => parts.ticks.delete(listener);
     },
   };
+}
+
+function performed(parts: RunParts, command: Command): Done {
+  if (parts.recorder.state().finished !== null) return fail('the run has ended');
+  try {
+    return perform(parts, command);
+  } catch (error) {
+    if (!(error instanceof LogFault)) throw error;
+    return fail(`not done, the log can't be written: ${error.message}`);
+  }
 }
 
 function perform(parts: RunParts, command: Command): Done {

@@ -10,12 +10,13 @@ import type { EventBody } from '../events/event.ts';
 import { elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
 import { turnsOf } from '../events/turns.ts';
 import type { Executor } from '../ports/executor.ts';
+import { LogFault } from '../ports/log.ts';
 import type { World } from '../ports/world.ts';
 import type { Recorder } from './recorder.ts';
 import type { Slots } from './slots.ts';
 
-/** Why an agent's signal was aborted. */
-export type StopCause = 'interrupt' | 'kill' | 'run stopped' | 'parent ended';
+/** Why an agent was ended from outside. An interrupt is none of them: it can be resumed. */
+type EndCause = 'kill' | 'run stopped' | 'parent ended';
 
 export interface Crew {
   /** Runs an agent that was created to its end. `null`: the run was stopped first, and a resume goes on with it. */
@@ -34,8 +35,10 @@ export interface Crew {
 
 interface Seat {
   control: AbortController;
-  /** Set while the agent is interrupted. */
-  wake: ((what: 'resume' | 'kill' | 'run stopped') => void) | null;
+  /** Set once the agent must end, whatever it does at that moment. */
+  end: EndCause | null;
+  /** Set while the agent is interrupted: what goes on with it. */
+  wake: (() => void) | null;
   release: () => void;
 }
 
@@ -58,50 +61,50 @@ class LocalCrew implements Crew {
   }
 
   async run(order: WorkOrder, parent?: AbortSignal): Promise<AgentOutcome | null> {
-    const { recorder } = this.parts;
-    const seat: Seat = { control: new AbortController(), wake: null, release: () => {} };
+    const seat: Seat = { control: new AbortController(), end: null, wake: null, release: () => {} };
     this.seats.set(order.agent, seat);
-    const orphan = (): void => stop(seat, parent?.reason === 'kill' ? 'kill' : 'parent ended');
+    const orphan = (): void => endSeat(seat, parent?.reason === 'kill' ? 'kill' : 'parent ended');
     parent?.addEventListener('abort', orphan, { once: true });
-    this.status(order.agent, 'initializing', '');
+    if (parent?.aborted) orphan();
+    if (this.over) endSeat(seat, 'run stopped');
     try {
-      for (let turns = order.turns; ; turns = turnsOf(recorder.stored(), order.agent)) {
-        if (this.over) stop(seat, 'run stopped');
-        const outcome = await this.stretch({ ...order, turns }, seat);
-        if (outcome.is !== 'stopped') return close(this.parts, order.agent, outcome);
-        const cause = String(seat.control.signal.reason);
-        const what = cause === 'interrupt' ? await this.whileInterrupted(order.agent, seat) : cause;
-        if (what !== 'resume') return closeStopped(this.parts, order.agent, what);
-        seat.control = new AbortController();
-      }
+      return await this.toItsEnd(order, seat);
+    } catch (error) {
+      if (error instanceof LogFault) throw error;
+      // A bug takes its agent with it, not the run: the others go on.
+      const reason = `a bug in Mimir: ${error instanceof Error ? error.message : String(error)}`;
+      return close(this.parts, order.agent, { is: 'failed', reason });
     } finally {
       parent?.removeEventListener('abort', orphan);
+      // Nothing of an agent that has ended goes on: not a call of a model, not a tool.
+      seat.control.abort('ended');
       this.seats.delete(order.agent);
     }
   }
 
   interrupt(agent: AgentId): boolean {
     const seat = this.seats.get(agent);
-    if (!seat || seat.wake !== null) return false;
-    stop(seat, 'interrupt');
+    if (!seat || seat.control.signal.aborted) return false;
+    seat.control.abort('interrupt');
     return true;
   }
 
   resume(agent: AgentId): boolean {
-    const seat = this.seats.get(agent);
-    return seat !== undefined && wakeUp(seat, 'resume');
+    const wake = this.seats.get(agent)?.wake;
+    wake?.();
+    return Boolean(wake);
   }
 
   kill(agent: AgentId): boolean {
     const seat = this.seats.get(agent);
     if (!seat) return false;
-    if (!wakeUp(seat, 'kill')) stop(seat, 'kill');
+    endSeat(seat, 'kill');
     return true;
   }
 
   stopAll(): void {
     this.over = true;
-    for (const seat of this.seats.values()) if (!wakeUp(seat, 'run stopped')) stop(seat, 'run stopped');
+    for (const seat of this.seats.values()) endSeat(seat, 'run stopped');
   }
 
   lend(agent: AgentId): () => Promise<void> {
@@ -114,6 +117,19 @@ class LocalCrew implements Crew {
 
   finished(agent: AgentId, outcome: AgentOutcome, summary: string, error: string | null): EventBody {
     return finishedEvent(this.parts, agent, outcome, summary, error);
+  }
+
+  /** Stretches of work, with an interruption between them each time. */
+  private async toItsEnd(order: WorkOrder, seat: Seat): Promise<AgentOutcome | null> {
+    const { recorder } = this.parts;
+    this.status(order.agent, 'initializing', '');
+    for (let turns = order.turns; ; turns = turnsOf(recorder.stored(), order.agent)) {
+      const outcome = await this.stretch({ ...order, turns }, seat);
+      if (outcome.is !== 'stopped') return close(this.parts, order.agent, outcome);
+      if (seat.end === null) await this.whileInterrupted(order.agent, seat);
+      if (seat.end !== null) return closeStopped(this.parts, order.agent, seat.end);
+      seat.control = new AbortController();
+    }
   }
 
   /** One stretch of work: until it ends or is stopped. */
@@ -129,13 +145,13 @@ class LocalCrew implements Crew {
     }
   }
 
-  /** Waits until the person resumes or kills an interrupted agent. */
-  private async whileInterrupted(agent: AgentId, seat: Seat): Promise<'resume' | 'kill' | 'run stopped'> {
+  /** Waits until the person resumes an interrupted agent, or something ends it. */
+  private async whileInterrupted(agent: AgentId, seat: Seat): Promise<void> {
+    // Aborted here as well when the agent stopped by itself: its turn was refused by the person.
+    seat.control.abort('interrupt');
     this.status(agent, 'interrupted', 'interrupted by you');
-    if (this.over) return 'run stopped';
-    const what = await new Promise<'resume' | 'kill' | 'run stopped'>((resolve) => (seat.wake = resolve));
+    await new Promise<void>((resolve) => (seat.wake = resolve));
     seat.wake = null;
-    return what;
   }
 
   private status(agent: AgentId, status: 'initializing' | 'running' | 'interrupted', reason: string): void {
@@ -143,14 +159,11 @@ class LocalCrew implements Crew {
   }
 }
 
-function stop(seat: Seat, cause: StopCause): void {
+/** Ends an agent that works, waits or is interrupted. A kill is the stronger word; otherwise the first one stays. */
+function endSeat(seat: Seat, cause: EndCause): void {
+  if (seat.end === null || cause === 'kill') seat.end = cause;
   seat.control.abort(cause);
-}
-
-function wakeUp(seat: Seat, what: 'resume' | 'kill' | 'run stopped'): boolean {
-  if (seat.wake === null) return false;
-  seat.wake(what);
-  return true;
+  seat.wake?.();
 }
 
 function close(parts: CrewParts, agent: AgentId, outcome: Exclude<WorkOutcome, { is: 'stopped' }>): AgentOutcome {
@@ -172,7 +185,7 @@ function close(parts: CrewParts, agent: AgentId, outcome: Exclude<WorkOutcome, {
 }
 
 /** Killed and abandoned are final; a stopped run leaves the agent for a resume. */
-function closeStopped(parts: CrewParts, agent: AgentId, cause: string): AgentOutcome | null {
+function closeStopped(parts: CrewParts, agent: AgentId, cause: EndCause): AgentOutcome | null {
   const { recorder } = parts;
   const state = recorder.state().agents.get(agent);
   if (state === undefined || isFinal(state)) return state?.outcome ?? null;
@@ -183,7 +196,7 @@ function closeStopped(parts: CrewParts, agent: AgentId, cause: string): AgentOut
   const outcome = cause === 'kill' ? 'killed' : 'abandoned';
   const lastWords = state.blocks.findLast(({ is }) => is === 'said');
   const said = lastWords?.is === 'said' ? lastWords.text : '';
-  const why = outcome === 'killed' ? 'killed by you' : 'its parent ended';
+  const why = outcome === 'killed' ? 'killed by you' : 'its parent stopped';
   recorder.record(finishedEvent(parts, agent, outcome, said, why));
   return outcome;
 }

@@ -107,7 +107,8 @@ async function ofChild(
   const takeSlotAgain = crew().lend(parent.agent);
   const outcome = await crew().run(order, signal);
   await takeSlotAgain();
-  if (!signal.aborted) recorder.record({ type: 'agent.status', agent: parent.agent, status: 'running', reason: '' });
+  // Also when the step was ended: an urgent message ends the child, not the parent.
+  recorder.record({ type: 'agent.status', agent: parent.agent, status: 'running', reason: '' });
   const state = recorder.state().agents.get(agent);
   if (outcome === 'completed') return { ok: true, text: state?.summary ?? '' };
   const why = state?.error ?? outcome ?? 'the run was stopped';

@@ -11,6 +11,7 @@ import { reasonText } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { ModelReply, ToolCall } from '../domain/turn.ts';
+import { priceProblem } from '../policy/budgets.ts';
 import { modelProblem } from '../policy/models.ts';
 import type { ModelFault, ModelRequest, ToolSpec } from '../ports/model.ts';
 import { jsonSchemaOf, specOf } from './gate-specs.ts';
@@ -37,32 +38,46 @@ export async function askModel(
   signal: AbortSignal,
 ): Promise<Result<ModelReply, AskFault>> {
   const { order } = question;
-  const tried = new Set<ModelId>();
+  if (signal.aborted) return fail(stopped(signal));
+  const turn = await personsTurn(parts, order, signal);
+  if (turn !== null) return fail(turn);
+  const tried: Tried = { models: new Set(), causes: new Set() };
   for (;;) {
-    const turn = signal.aborted ? 'stopped' : await personsTurn(parts, order, signal);
-    if (turn !== 'go on') return fail(turn === 'told' ? { is: 'told' } : stopped(signal));
+    if (signal.aborted) return fail(stopped(signal));
     const model = modelOf(parts, order);
-    tried.add(model.id);
-    const problem = modelProblem(model.id, parts.rules);
-    if (problem) return fail(denied(parts, order, model.id, problem));
-    const reply = await oneCall(parts, question, model, signal);
+    if (!model.ok) return model;
+    const reply = await oneCall(parts, question, model.value, signal);
     if (reply.ok) return reply;
     if (reply.fault.is !== 'fault') return fail(reply.fault);
     const { fault } = reply.fault;
-    const next = order.fallbacks.find((id) => !tried.has(id));
-    if (next === undefined || !FALL_BACK_AFTER.has(fault.is)) {
-      return fail({ is: 'model', text: `${model.label}: ${fault.message}` });
-    }
-    fallBack(parts, order, model.id, next, fault);
+    const next = nextModel(order, model.value.id, fault.is, tried);
+    if (next === undefined) return fail({ is: 'model', text: `${model.value.label}: ${fault.message}` });
+    fallBack(parts, order, model.value.id, next, fault);
   }
 }
 
-/** The model the agent has now: its first one, or the one it fell back to. */
-function modelOf({ recorder, models }: GateParts, order: WorkOrder): ModelOption {
+interface Tried {
+  readonly models: Set<ModelId>;
+  readonly causes: Set<ModelFault['is']>;
+}
+
+/** The next in the order of fallback, or none: at most one hop per cause in one turn. */
+function nextModel(order: WorkOrder, model: ModelId, cause: ModelFault['is'], tried: Tried): ModelId | undefined {
+  tried.models.add(model);
+  if (!FALL_BACK_AFTER.has(cause) || tried.causes.has(cause)) return undefined;
+  tried.causes.add(cause);
+  return order.fallbacks.find((id) => !tried.models.has(id));
+}
+
+/** The model the agent has now, its first one or the one it fell back to, if the rules still allow it. */
+function modelOf(parts: GateParts, order: WorkOrder): Result<ModelOption, AskFault> {
+  const { recorder, models, rules } = parts;
   const used = recorder.state().agents.get(order.agent)?.model.used ?? order.model.used;
   const option = optionFor(models.models(), used);
-  if (!option) throw new Error(`the catalogue lost the model ${used}`);
-  return option;
+  // A run that is resumed may find less than it began with.
+  if (!option) return fail({ is: 'denied', text: `no provider for ${used} is configured any more` });
+  const problem = modelProblem(used, rules) ?? priceProblem(option.price, rules);
+  return problem === null ? ok(option) : fail(denied(parts, order, used, problem));
 }
 
 /** Reserve, record, act, record: the promise and `model.started` are one step. */
@@ -75,15 +90,17 @@ async function oneCall(
   const { order } = question;
   const { recorder, world } = parts;
   const tools = order.tools.flatMap((name) => specOf(parts.tools, name));
-  const inputBound = boundOf(parts, question, tools);
+  const inputBound = boundOf(parts, question, model, tools);
   const promise = reserve(recorder.state(), {
     agent: order.agent,
     model,
     inputBound,
-    costLimitSet: parts.rules.costLimitSet,
     now: world.now(),
   });
-  if (!promise.ok) return fail(refusal(parts, order, model, promise));
+  if (!promise.ok) {
+    recorder.record(promise.exhausted);
+    return fail({ is: 'budget', text: exhaustedText(promise.exhausted) });
+  }
   const call = CallIdSchema.parse(parts.callId(order.agent));
   const purpose = question.purpose ?? { is: 'work', task: order.task, role: order.role, findings: order.findings };
   const reserved = { tokens: promise.tokens, cost: promise.cost };
@@ -139,6 +156,7 @@ async function act(
       usage: settled.usage,
       cost: settled.cost,
       priced: settled.priced,
+      ...(settled.bounded ? { bounded: true } : {}),
       stopReason: reply.value.stopReason,
       ms: Math.round(world.elapsed() - began),
       calls,
@@ -150,7 +168,7 @@ async function act(
   );
   const warned = warnings(recorder.state(), order.agent);
   if (warned.length > 0) recorder.record(...warned);
-  parts.prefixes.learn(order.agent, turns.length, settled.usage);
+  parts.prefixes.learn(order.agent, model.id, turns.length, settled.usage);
   return ok({ ...reply.value, calls });
 }
 
@@ -165,9 +183,15 @@ function uniqueCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
   });
 }
 
-function boundOf({ prefixes }: GateParts, { order, turns, format }: Question, tools: readonly ToolSpec[]): number {
+function boundOf(
+  { prefixes }: GateParts,
+  { order, turns, format }: Question,
+  model: ModelOption,
+  tools: readonly ToolSpec[],
+): number {
   const prefix = prefixes.get(order.agent);
-  if (prefix && prefix.turns <= turns.length) return prefix.tokens + bytesOf(turns.slice(prefix.turns));
+  if (prefix?.model === model.id && prefix.turns <= turns.length)
+    return prefix.tokens + bytesOf(turns.slice(prefix.turns));
   return (
     bytesOf(order.system) + bytesOf(tools) + bytesOf(turns) + bytesOf(format === undefined ? '' : jsonSchemaOf(format))
   );
@@ -179,23 +203,6 @@ function whyAborted(parts: GateParts, order: WorkOrder, why: 'message' | 'time' 
   const over = timeExhausted(parts.recorder.state(), order.agent, parts.world.now());
   if (over) parts.recorder.record(over);
   return { is: 'budget', text: over ? exhaustedText(over) : 'Budget exceeded: time' };
-}
-
-function refusal(
-  { recorder, rules }: GateParts,
-  order: WorkOrder,
-  model: ModelOption,
-  promise: Exclude<ReturnType<typeof reserve>, { ok: true }>,
-): AskFault {
-  if ('exhausted' in promise) {
-    recorder.record(promise.exhausted);
-    return { is: 'budget', text: exhaustedText(promise.exhausted) };
-  }
-  const reason = rules.runBudget.from;
-  return {
-    is: 'denied',
-    text: `the price of ${model.id} is not known and a limit on cost is set: ${reasonText(reason)}`,
-  };
 }
 
 function denied({ recorder, rules }: GateParts, order: WorkOrder, model: ModelId, reason: Reason): AskFault {

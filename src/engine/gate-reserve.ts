@@ -5,10 +5,11 @@
 import type { AgentId, ModelId, Usd } from '../domain/ids.ts';
 import { parentOf, ROOT, toMicro } from '../domain/ids.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
+import { tokensOf } from '../domain/budget.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { EventBody } from '../events/event.ts';
 import type { Committed } from '../events/queries.ts';
-import { committed, elapsedOf } from '../events/queries.ts';
+import { committed, elapsedOf, isWithin } from '../events/queries.ts';
 import type { RunState } from '../events/state.ts';
 
 /** Below this an answer isn't worth asking for. */
@@ -20,23 +21,19 @@ export type Exhausted = Extract<EventBody, { type: 'budget.exhausted' }>;
 
 export type Reservation =
   | { readonly ok: true; readonly tokens: number; readonly cost: Usd; readonly maxOutput: number }
-  | { readonly ok: false; readonly exhausted: Exhausted }
-  | { readonly ok: false; readonly unpriced: true };
+  | { readonly ok: false; readonly exhausted: Exhausted };
 
 export interface Asked {
   readonly agent: AgentId;
   readonly model: ModelOption;
   /** No more than this many tokens go in. */
   readonly inputBound: number;
-  /** Somebody set a limit on cost: an unknown price then refuses (CONTRACT D10). */
-  readonly costLimitSet: boolean;
   readonly now: number;
 }
 
 /** What the call may cost at worst, or the limit that it doesn't fit in. */
 export function reserve(state: RunState, asked: Asked): Reservation {
   const price = asked.model.price;
-  if (price === null && asked.costLimitSet) return { ok: false, unpriced: true };
   let maxOutput = Math.min(asked.model.outputLimit, MOST_OUTPUT);
   for (const limit of limitsAbove(state, asked.agent)) {
     const over = timeOver(state, limit.agent, limit.scope, limit.budget, asked.now);
@@ -101,20 +98,24 @@ function timeOver(
   { maxDuration }: Budget,
   now: number,
 ): Exhausted | null {
-  const one = state.agents.get(agent);
-  if (maxDuration === undefined || !one) return null;
-  const spent = elapsedOf(one, now);
+  if (maxDuration === undefined) return null;
+  const spent = timeOf(state, agent, now);
   return spent < maxDuration
     ? null
     : { type: 'budget.exhausted', agent, scope, what: 'time', spent, limit: maxDuration };
 }
 
+/** Of an agent and the children it waited for meanwhile, its own clock standing still. The run has one clock for all. */
+function timeOf(state: RunState, agent: AgentId, now: number): number {
+  const all = [...state.agents.values()].filter(({ id }) => id === agent || (agent !== ROOT && isWithin(id, agent)));
+  return all.reduce((sum, one) => sum + elapsedOf(one, now), 0);
+}
+
 /** Milliseconds that the agent and all above it still may run; Infinity without a limit on time. */
 export function timeLeft(state: RunState, agent: AgentId, now: number): number {
-  const lefts = limitsAbove(state, agent).map(({ agent: at, budget }) => {
-    const one = state.agents.get(at);
-    return budget.maxDuration === undefined || !one ? Infinity : budget.maxDuration - elapsedOf(one, now);
-  });
+  const lefts = limitsAbove(state, agent).map(({ agent: at, budget }) =>
+    budget.maxDuration === undefined ? Infinity : budget.maxDuration - timeOf(state, at, now),
+  );
   return Math.max(0, Math.min(...lefts));
 }
 
@@ -127,25 +128,24 @@ export function timeExhausted(state: RunState, agent: AgentId, now: number): Exh
   return null;
 }
 
-/** What a call really cost. Absurd or missing usage is settled at the reservation. Integers of micro-dollars. */
+/**
+ * What a call really cost, in whole micro-dollars. Usage that is missing or can't be true (not whole, negative, above
+ * what was promised) is settled at the reservation: `bounded`.
+ */
 export function settle(
   model: ModelOption,
   usage: Usage,
   reserved: { readonly tokens: number; readonly cost: Usd },
-): { readonly usage: Usage; readonly cost: Usd; readonly priced: boolean } {
-  const counts = [usage.input, usage.output, usage.cacheRead, usage.cacheWrite];
-  const sane = counts.every((count) => Number.isSafeInteger(count) && count >= 0);
-  if (!sane) {
-    return {
-      usage: { input: reserved.tokens, output: 0, cacheRead: 0, cacheWrite: 0 },
-      cost: reserved.cost,
-      priced: model.price !== null,
-    };
-  }
-  if (model.price === null) return { usage, cost: 0, priced: false };
-  const micro =
-    (usage.input + usage.cacheRead + usage.cacheWrite) * model.price.input + usage.output * model.price.output;
-  return { usage, cost: Math.round(micro) / 1_000_000, priced: true };
+): { readonly usage: Usage; readonly cost: Usd; readonly priced: boolean; readonly bounded: boolean } {
+  const { input, output, cacheRead, cacheWrite } = usage;
+  const price = model.price ?? FREE;
+  const cost = Math.round((input + cacheRead + cacheWrite) * price.input + output * price.output) / 1_000_000;
+  const whole = [input, output, cacheRead, cacheWrite].every((count) => Number.isSafeInteger(count) && count >= 0);
+  const priced = model.price !== null;
+  if (whole && tokensOf(usage) <= reserved.tokens && cost <= reserved.cost)
+    return { usage, cost, priced, bounded: false };
+  const bound = { input: reserved.tokens, output: 0, cacheRead: 0, cacheWrite: 0 };
+  return { usage: bound, cost: reserved.cost, priced, bounded: true };
 }
 
 /** `budget.warned` events for limits whose 80 % were passed and that were not warned of before. */

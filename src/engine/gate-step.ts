@@ -3,6 +3,10 @@ import type { WorkOrder } from '../domain/agent.ts';
 import type { GateParts } from './gate.ts';
 import { timeLeft } from './gate-reserve.ts';
 
+/** Between two looks at the time that is left. */
+const SHORTEST = 50;
+const LONGEST = 3_600_000;
+
 export interface Step {
   readonly signal: AbortSignal;
   /** Why it was ended early, when it was not the agent's own signal. */
@@ -21,10 +25,16 @@ export function stepSignal({ inbox, recorder, world }: GateParts, order: WorkOrd
   };
   const unwatch = inbox.onUrgent(order.agent, () => because('message'));
   const ended = new AbortController();
-  const left = timeLeft(recorder.state(), order.agent, world.now());
-  if (Number.isFinite(left)) {
-    void world.sleep(left, ended.signal).then(() => (ended.signal.aborted ? undefined : because('time')));
-  }
+  const watchTime = async (): Promise<void> => {
+    for (;;) {
+      const left = timeLeft(recorder.state(), order.agent, world.now());
+      if (left === Infinity || ended.signal.aborted) return;
+      if (left <= 0) return because('time');
+      // Looked at again: the clock of an agent stands still while it waits for a person (CONTRACT D19).
+      await world.sleep(Math.min(Math.max(left, SHORTEST), LONGEST), ended.signal);
+    }
+  };
+  void watchTime();
   return {
     signal: AbortSignal.any([signal, own.signal]),
     why: () => why,

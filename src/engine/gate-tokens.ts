@@ -2,11 +2,13 @@
  * How many tokens a request can be at most: what the provider counted for the known prefix, and one token for each byte
  * that was added since (no tokenizer makes more). Forgetting is safe: then every byte counts.
  */
-import type { AgentId } from '../domain/ids.ts';
+import type { AgentId, ModelId } from '../domain/ids.ts';
 import type { Usage } from '../domain/budget.ts';
 import { tokensOf } from '../domain/budget.ts';
 
 export interface Prefix {
+  /** Who counted: another model counts otherwise. */
+  readonly model: ModelId;
   /** Turns of the conversation that the count covers, the reply included. */
   readonly turns: number;
   readonly tokens: number;
@@ -18,15 +20,15 @@ export const bytesOf = (value: unknown): number =>
 
 export interface PrefixBook {
   get(agent: AgentId): Prefix | undefined;
-  learn(agent: AgentId, turnsAsked: number, usage: Usage): void;
+  learn(agent: AgentId, model: ModelId, turnsAsked: number, usage: Usage): void;
 }
 
 export function openPrefixBook(): PrefixBook {
   const prefixes = new Map<AgentId, Prefix>();
   return {
     get: (agent) => prefixes.get(agent),
-    learn: (agent, turnsAsked, usage) => {
-      prefixes.set(agent, { turns: turnsAsked + 1, tokens: tokensOf(usage) });
+    learn: (agent, model, turnsAsked, usage) => {
+      prefixes.set(agent, { model, turns: turnsAsked + 1, tokens: tokensOf(usage) });
     },
   };
 }

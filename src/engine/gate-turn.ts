@@ -3,15 +3,11 @@ import type { WorkOrder } from '../domain/agent.ts';
 import { CallId } from '../domain/ids.ts';
 import { decide } from '../policy/decide.ts';
 import { reasonText } from '../domain/reason.ts';
-import type { GateParts } from './gate.ts';
+import type { AskFault, GateParts } from './gate.ts';
 import { useTools } from './gate-use.ts';
 
-/** `told`: something was put into the inbox instead; look there and ask again. */
-export async function personsTurn(
-  parts: GateParts,
-  order: WorkOrder,
-  signal: AbortSignal,
-): Promise<'go on' | 'told' | 'stopped'> {
+/** Null: it goes on. Refused by the person, the agent stops and can be resumed; `told`: look at the inbox and ask again. */
+export async function personsTurn(parts: GateParts, order: WorkOrder, signal: AbortSignal): Promise<AskFault | null> {
   const { recorder, rules, person, approvals } = parts;
   const decision = decide({ is: 'turn' }, rules, {
     mode: recorder.state().mode,
@@ -20,7 +16,8 @@ export async function personsTurn(
     capabilities: order.capabilities,
     granted: false,
   });
-  if (decision.verdict !== 'ask') return decision.verdict === 'allow' ? 'go on' : 'stopped';
+  if (decision.verdict === 'allow') return null;
+  if (decision.verdict === 'deny') return { is: 'denied', text: reasonText(decision.because) };
   const answer = await approvals.ask(
     order,
     null,
@@ -34,9 +31,8 @@ export async function personsTurn(
     },
     signal,
   );
-  if (answer.is === 'withdrawn') return 'stopped';
   const text = answer.text.trim();
-  if (text === '') return answer.is === 'allowed' ? 'go on' : 'stopped';
+  if (text === '') return answer.is === 'allowed' ? null : { is: 'stopped', text: 'its turn was refused' };
   parts.inbox.send({
     from: 'person',
     sender: null,
@@ -45,7 +41,7 @@ export async function personsTurn(
     delivery: 'important',
     content: text.startsWith('!') ? await ranByPerson(parts, order, text.slice(1).trim(), signal) : text,
   });
-  return 'told';
+  return { is: 'told' };
 }
 
 async function ranByPerson(parts: GateParts, order: WorkOrder, command: string, signal: AbortSignal): Promise<string> {

@@ -8,7 +8,6 @@ import type { Reason } from '../domain/reason.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { ToolCall, ToolResult } from '../domain/turn.ts';
 import type { ApprovalRequest } from '../events/event.ts';
-import { isFinal } from '../events/queries.ts';
 import { depthOf } from '../domain/ids.ts';
 import { decide } from '../policy/decide.ts';
 import type { Decision } from '../policy/rules.ts';
@@ -29,31 +28,33 @@ export async function useTools(
   signal: AbortSignal,
 ): Promise<readonly ToolResult[]> {
   const results = new Map<string, ToolResult>();
+  const give = (call: ToolCall, { ok, text }: ToolOutput): void =>
+    void results.set(call.id, { call: call.id, ok, text });
   const quiet = (call: ToolCall): boolean =>
     parts.tools.tools.find(({ name }) => name === call.tool)?.repeat === 'safe';
-  const one = async (call: ToolCall, at: number): Promise<void> => {
-    const output =
-      at < MOST_CALLS
-        ? await useOne(parts, order, call, signal)
-        : refused(parts, order, call, `At most ${MOST_CALLS} calls in one reply: this one was not run.`);
-    results.set(call.id, { call: call.id, ok: output.ok, text: output.text });
-  };
+  // Those beyond the limit are answered first: a run that is cut off in between then knows them as refused.
+  for (const call of calls.slice(MOST_CALLS))
+    give(call, refused(parts, order, call, `At most ${MOST_CALLS} calls in one reply: this one was not run.`));
+  const one = async (call: ToolCall): Promise<void> => give(call, await useOne(parts, order, call, signal));
   let together: Promise<void>[] = [];
-  for (const [at, call] of calls.entries()) {
+  for (const call of calls.slice(0, MOST_CALLS)) {
     if (quiet(call)) {
-      together.push(one(call, at));
+      together.push(one(call));
       continue;
     }
     await Promise.all(together);
     together = [];
-    await one(call, at);
+    await one(call);
   }
   await Promise.all(together);
   return calls.flatMap((call) => results.get(call.id) ?? []);
 }
 
+/** Of an agent that was stopped first. Not in the log: a call without an answer is asked for again when it goes on. */
+const NOT_BEGUN: ToolOutput = { ok: false, text: 'Not run: stopped' };
+
 async function useOne(parts: GateParts, order: WorkOrder, call: ToolCall, signal: AbortSignal): Promise<ToolOutput> {
-  if (signal.aborted) return { ok: false, text: `Not run: ${String(signal.reason)}` };
+  if (signal.aborted) return NOT_BEGUN;
   const tool = order.tools.includes(call.tool) ? parts.tools.tools.find(({ name }) => name === call.tool) : undefined;
   if (!tool) return refused(parts, order, call, `Tool not found: ${call.tool}`);
   const input = tool.input.safeParse(call.input);
@@ -63,6 +64,9 @@ async function useOne(parts: GateParts, order: WorkOrder, call: ToolCall, signal
   const context = contextOf(parts, order, step.signal);
   try {
     const permit = await permitted(parts, { order, call, tool, input: input.data }, context);
+    if (signal.aborted) return NOT_BEGUN;
+    if (step.signal.aborted)
+      return refused(parts, order, call, 'Not run: a message or the end of the time came first.');
     if (!permit.ok) return refused(parts, order, call, permit.text);
     return await act(parts, { order, call, tool, input: input.data }, context);
   } finally {
@@ -103,7 +107,7 @@ async function permitted(
 }
 
 function judge(
-  { recorder, rules, person, tools }: GateParts,
+  { recorder, rules, person }: GateParts,
   { order, tool, input }: Use,
   context: ToolContext,
   answered: boolean,
@@ -122,10 +126,7 @@ function judge(
     return decide({ is: 'spawn', depth: depthOf(order.agent) + 1, agents }, rules, circumstances);
   }
   const command = tool.capability === 'shell' ? { command: tool.label(input) } : {};
-  const action = { is: 'tool', tool: tool.name, capability: tool.capability, ...command } as const;
-  return tools.sandbox.is === 'none' && tool.capability === 'shell'
-    ? decide(action, rules, { ...circumstances, sandbox: 'none' })
-    : decide(action, rules, circumstances);
+  return decide({ is: 'tool', tool: tool.name, capability: tool.capability, ...command }, rules, circumstances);
 }
 
 /** What the person is shown: exactly what would happen. Null when the agent was stopped while it was made. */
@@ -165,9 +166,6 @@ async function act(
   });
   const began = world.elapsed();
   const output = capped(await tool.run(input, context));
-  // An agent that was ended meanwhile has its last word already.
-  const state = recorder.state().agents.get(agent);
-  if (state && isFinal(state)) return output;
   const ms = Math.round(world.elapsed() - began);
   recorder.record({
     type: 'tool.finished',

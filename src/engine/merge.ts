@@ -5,6 +5,7 @@
 import type { WorkOrder } from '../domain/agent.ts';
 import { ROOT } from '../domain/ids.ts';
 import { isFinal } from '../events/queries.ts';
+import { askRoot } from './ask-root.ts';
 import { findingsOf, orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import { finish, result } from './run-result.ts';
@@ -41,14 +42,11 @@ async function writeReport(parts: RunParts, ended: Parameters<typeof findingsOf>
       .map(({ role, description, outcome, summary }) => `## ${role}: ${description}\n(${outcome})\n\n${summary}`)
       .join('\n\n')}`,
   );
-  const reply = await gate.ask(
-    { order, turns: [told], purpose: { is: 'merge', task: options.task, results } },
-    parts.signal,
-  );
+  const purpose = { is: 'merge', task: options.task, results } as const;
+  const reply = await askRoot(gate, { order, turns: [told], purpose }, 'at the end', parts.signal);
   if (reply.ok) return reply.value.text;
   // The work is done: a merge that could not be written must not take it away.
-  const why = reply.fault.is === 'told' ? 'a message came in between' : reply.fault.text;
-  return `(The report could not be written: ${why}. What each agent found follows.)\n\n${results
+  return `(The report could not be written: ${reply.fault.text}. What each agent found follows.)\n\n${results
     .map(({ role, summary }) => `## ${role}\n\n${summary}`)
     .join('\n\n')}`;
 }

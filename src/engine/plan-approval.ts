@@ -31,15 +31,25 @@ export async function agreeOnPlan(parts: RunParts, context: PlanContext): Promis
       throw new Error('unknown approval');
   }
   recorder.record({ type: 'agent.status', agent: ROOT, status: 'waiting', reason: '' });
-  const decision = await new Promise<PlanDecision>((resolve) => {
-    parts.deciding.now = resolve;
-    if (parts.signal.aborted) resolve({ is: 'rejected' });
-    else parts.signal.addEventListener('abort', () => resolve({ is: 'rejected' }), { once: true });
-  });
-  parts.deciding.now = null;
+  const decision = await decisionOf(parts);
   if (parts.signal.aborted) return decision;
   recorder.record({ type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
   return decision.is === 'rejected' ? reject(parts, 'User rejected plan') : decision;
+}
+
+/** One decision ends the question at once: a second one in the same breath finds nothing to decide. */
+function decisionOf({ deciding, signal }: RunParts): Promise<PlanDecision> {
+  return new Promise((resolve) => {
+    const decided = (decision: PlanDecision): void => {
+      deciding.now = null;
+      signal.removeEventListener('abort', stopped);
+      resolve(decision);
+    };
+    const stopped = (): void => decided({ is: 'rejected' });
+    deciding.now = decided;
+    if (signal.aborted) stopped();
+    else signal.addEventListener('abort', stopped, { once: true });
+  });
 }
 
 function approve({ recorder }: RunParts, by: string): PlanDecision {

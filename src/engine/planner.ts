@@ -11,6 +11,7 @@ import type { RepositoryFacts } from '../domain/repository.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Turn } from '../domain/turn.ts';
+import { askRoot } from './ask-root.ts';
 import type { AskFault, Gate } from './gate.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -56,7 +57,8 @@ async function askPlanner(
   } as const;
   const turns: Turn[] = [gate.tell(root, plannerTask(planning))];
   for (let repairs = 0; ; repairs += 1) {
-    const reply = await gate.ask({ order: root, turns, purpose, format: DraftPlanSchema }, signal);
+    const question = { order: root, turns, purpose, format: DraftPlanSchema };
+    const reply = await askRoot(gate, question, 'between turns', signal);
     if (!reply.ok) return reply;
     const plan = readReply(reply.value.text, options, context);
     if (plan.ok) return ok({ plan: plan.value, by: labelOf(context.choices, reply.value.model) });

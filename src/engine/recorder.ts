@@ -14,8 +14,6 @@ export interface Recorder {
   state(): RunState;
   /** Durable in one transaction when it returns. Throws `LogFault` when it could not be written. */
   record(...bodies: readonly EventBody[]): readonly MimirEvent[];
-  /** Called after every record, in order. Returns the function that ends it. */
-  subscribe(listener: (event: MimirEvent) => void): () => void;
   /** Stored events after `seq`, then those to come; ends after `session.finished` or `close`. */
   events(afterSeq: number): AsyncIterable<MimirEvent>;
   /** Everything stored, read again from the log. */
@@ -35,19 +33,13 @@ export function openRecorder(log: Log, session: SessionId, world: World): Record
     record(...bodies) {
       const time = new Date(world.now()).toISOString();
       const events = log.append(session, time, bodies);
-      for (const event of events) {
-        state = fold(state, event);
-        for (const listener of listeners) listener(event);
-      }
+      for (const event of events) state = fold(state, event);
+      for (const event of events) for (const listener of listeners) listener(event);
       return events;
-    },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
     },
     events: (afterSeq) =>
       follow({
-        backlog: log.read(session, afterSeq),
+        backlog: () => log.read(session, afterSeq),
         listeners,
         ends,
         over: () => closed,
@@ -61,15 +53,15 @@ export function openRecorder(log: Log, session: SessionId, world: World): Record
 }
 
 interface Following {
-  readonly backlog: readonly MimirEvent[];
+  readonly backlog: () => readonly MimirEvent[];
   readonly listeners: Set<(event: MimirEvent) => void>;
   readonly ends: Set<() => void>;
   readonly over: () => boolean;
 }
 
-/** Backlog first, then what is recorded from now on. Subscribed before the first event is given, so that none is missed. */
+/** Backlog first, then what is recorded from now on. Read and subscribed in one step, at the first `next`: none is missed. */
 async function* follow({ backlog, listeners, ends, over }: Following): AsyncGenerator<MimirEvent> {
-  const queue: MimirEvent[] = [...backlog];
+  const queue: MimirEvent[] = [...backlog()];
   let wake = (): void => {};
   const heard = (event: MimirEvent): void => {
     queue.push(event);

@@ -4,6 +4,7 @@ import { planDigest } from '../domain/digest.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { SoundPlan } from '../domain/plan.ts';
+import { reasonText } from '../domain/reason.ts';
 import type { EventBody } from '../events/event.ts';
 import { isFinal } from '../events/queries.ts';
 import { turnsOf } from '../events/turns.ts';
@@ -26,13 +27,22 @@ export async function runAgents(parts: RunParts, plan: SoundPlan, resumed: boole
   const running = schedule<AgentId>({
     jobs: agents.map(({ agent, dependsOn }) => ({ id: agent, needs: dependsOn })),
     known,
-    start: async (id, again) => startAgent(parts, byId.get(id), again, resumed),
-    choose: (failed, blocked) => chooseAfterFailure(parts, failed, blocked),
+    start: (id, again) => orStop(parts, startAgent(parts, byId.get(id), again, resumed)),
+    choose: (failed, blocked, moot) => orStop(parts, chooseAfterFailure(parts, { failed, blocked, moot })),
     skipped: (id, because) => skip(parts, id, because),
   });
   parts.scheduling.now = running;
-  const { stopped } = await running.done;
-  if (stopped) parts.stop('stopped');
+  await running.done;
+}
+
+/** A fault ends the others too: the schedule waits for them. */
+async function orStop<T>(parts: RunParts, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    parts.stop(error instanceof Error ? error.message : String(error));
+    throw error;
+  }
 }
 
 async function startAgent(
@@ -55,15 +65,24 @@ async function startAgent(
   return crew.run({ ...orderOf(options, one, findingsOf(recorder.state(), one.dependsOn)), turns });
 }
 
+interface Failure {
+  readonly failed: AgentId;
+  readonly blocked: readonly AgentId[];
+  /** Aborted when there is nothing to choose any more. */
+  readonly moot: AbortSignal;
+}
+
 /** CONTRACT D16: pending with the reason, then the choice of a person or of the rule. */
-async function chooseAfterFailure(parts: RunParts, failed: AgentId, blocked: readonly AgentId[]): Promise<Choice> {
+async function chooseAfterFailure(parts: RunParts, failure: Failure): Promise<Choice> {
   const { options, recorder } = parts;
+  const { failed, blocked } = failure;
   const state = recorder.state();
   const number = [...state.agents.keys()].filter((id) => id !== ROOT).indexOf(failed) + 1;
   const reason = `blocked by #${number} ${state.agents.get(failed)?.role ?? ''}`;
   recorder.record(...blocked.map((agent): EventBody => ({ type: 'agent.status', agent, status: 'pending', reason })));
   const rule = options.rules.onFailure.value;
-  if (rule === 'ask') return options.person ? askPerson(parts, failed, blocked) : 'skip';
+  if (rule === 'ask') return options.person ? askPerson(parts, failure) : 'skip';
+  if (rule === 'stop') parts.stop(`stopped by ${reasonText(options.rules.onFailure.from)}`);
   if (rule !== 'retry') return rule;
   // By rule once, not for ever.
   if (parts.retried.has(failed)) return 'skip';
@@ -71,7 +90,7 @@ async function chooseAfterFailure(parts: RunParts, failed: AgentId, blocked: rea
   return 'retry';
 }
 
-async function askPerson(parts: RunParts, failed: AgentId, blocked: readonly AgentId[]): Promise<Choice> {
+async function askPerson(parts: RunParts, { failed, blocked, moot }: Failure): Promise<Choice> {
   const { options, recorder, approvals } = parts;
   const { agents } = recorder.state();
   const nameOf = (id: AgentId): string => agents.get(id)?.name ?? id;
@@ -88,9 +107,11 @@ async function askPerson(parts: RunParts, failed: AgentId, blocked: readonly Age
       unsandboxed: false,
       because: '',
     },
-    parts.signal,
+    AbortSignal.any([parts.signal, moot]),
   );
   if (answer.is === 'withdrawn') return 'stop';
+  // At once: who says "stop" does not want to wait for the others.
+  if (answer.text === 'stop') parts.stop('stopped by you');
   return answer.text === 'retry' || answer.text === 'stop' ? answer.text : 'skip';
 }
 

@@ -21,7 +21,12 @@ export function result(parts: RunParts, logFault?: string): RunResult {
   const error = logFault ?? parts.trouble.text;
   const status = parts.signal.aborted ? 'stopped' : error !== null ? 'failed' : 'rejected';
   if (logFault === undefined)
-    close(parts, status, status === 'rejected' ? 'User rejected plan' : (error ?? ''), 'killed');
+    close(
+      parts,
+      status,
+      error ?? (status === 'stopped' ? String(parts.signal.reason) : 'User rejected plan'),
+      'killed',
+    );
   return summed(parts, status, error);
 }
 
@@ -42,7 +47,8 @@ function close(parts: RunParts, status: RunResult['status'], summary: string, ou
   recorder.record({ type: 'session.finished', status, summary, totals });
 }
 
-function summed(parts: RunParts, status: RunResult['status'], error: string | null): RunResult {
+/** The result as the log has it by now. */
+export function summed(parts: RunParts, status: RunResult['status'], error: string | null): RunResult {
   const state = parts.recorder.state();
   const agents = subAgents(parts);
   const spent = spentOf(state);

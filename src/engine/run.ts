@@ -6,6 +6,9 @@ import type { WorkOrder } from '../domain/agent.ts';
 import { planDigest } from '../domain/digest.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
+import type { EventBody } from '../events/event.ts';
+import { isFinal } from '../events/queries.ts';
+import { UNKNOWN_EFFECT, uncertainCalls } from '../events/turns.ts';
 import type { Controls } from '../ports/controls.ts';
 import { LogFault } from '../ports/log.ts';
 import { choicesOf, planContextOf } from './choices.ts';
@@ -16,7 +19,7 @@ import { openParts } from './parts.ts';
 import { makePlan } from './planner.ts';
 import { agreeOnPlan } from './plan-approval.ts';
 import { runAgents } from './run-agents.ts';
-import { result } from './run-result.ts';
+import { result, summed } from './run-result.ts';
 import type { RunOptions, RunResult } from './run-options.ts';
 import { openControls } from './commands.ts';
 
@@ -38,7 +41,11 @@ export function startRun(options: RunOptions): Run {
 
 async function carryThrough(parts: RunParts): Promise<RunResult> {
   try {
-    const resumed = parts.recorder.state().seq > 0;
+    const { seq, finished } = parts.recorder.state();
+    // Nothing is left to do, and nothing is written: the result is what it was.
+    if (finished?.status === 'completed' || finished?.status === 'rejected')
+      return summed(parts, finished.status, null);
+    const resumed = seq > 0;
     if (resumed) reopen(parts);
     else open(parts);
     const plan = await approvedPlan(parts);
@@ -76,10 +83,34 @@ function open({ options, recorder, root }: RunParts): void {
 export const sandboxText = ({ tools }: RunOptions): string =>
   tools.sandbox.is === 'none' ? `none: ${tools.sandbox.because}` : tools.sandbox.is;
 
-/** A resumed run: calls that were in flight are told to be ended, their reservation stays in the log (uncertain). */
-function reopen({ options, recorder }: RunParts): void {
+/**
+ * A resumed run. What a crash left half done is written down first: effects that may have happened are told to the model
+ * as unknown, never repeated; children that were spawned have lost their parent's call and end. Calls of models without
+ * an end stay open in the log: their reservation is charged as uncertain, since the provider may have billed it.
+ */
+function reopen({ options, recorder, crew }: RunParts): void {
+  const { agents } = recorder.state();
+  const unknown = uncertainCalls(recorder.stored()).map(
+    ({ agent, call, tool }): EventBody => ({
+      type: 'tool.finished',
+      agent,
+      call,
+      tool,
+      ok: false,
+      output: UNKNOWN_EFFECT,
+      ms: 0,
+    }),
+  );
+  const lost = [...agents.values()].filter((one) => one.parent !== null && one.taskId === null && !isFinal(one));
   recorder.record(
-    { type: 'session.resumed', policyHash: options.rules.policyHash, version: options.version },
+    {
+      type: 'session.resumed',
+      policyHash: options.rules.policyHash,
+      version: options.version,
+      budget: options.runBudget,
+    },
+    ...unknown,
+    ...lost.map(({ id, summary }) => crew.finished(id, 'abandoned', summary, 'its parent stopped')),
     { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
   );
 }

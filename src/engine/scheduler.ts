@@ -18,8 +18,11 @@ export interface Schedule<Id> {
   readonly known: ReadonlyMap<Id, AgentOutcome>;
   /** Runs one; null when the run was stopped meanwhile. Called again for a retry. */
   start(id: Id, again: boolean): Promise<AgentOutcome | null>;
-  /** `blocked` can't start since `failed` did not complete: what now? Asked once for each failure of `failed`. */
-  choose(failed: Id, blocked: readonly Id[]): Promise<Choice>;
+  /**
+   * `blocked` can't start since `failed` did not complete: what now? Asked once for each failure of `failed`. `moot` is
+   * aborted when nobody is blocked by it any more; the choice doesn't count then.
+   */
+  choose(failed: Id, blocked: readonly Id[], moot: AbortSignal): Promise<Choice>;
   /** Told when a task will never run. */
   skipped(id: Id, because: Id): void;
 }
@@ -30,7 +33,10 @@ export interface Scheduling<Id> {
   retry(id: Id): boolean;
   /** Leaves a task out that has not started; false when it has. */
   skip(id: Id): boolean;
-  /** Resolves with the outcomes when nothing can start any more; `stopped` when a choice or `start` ended the run. */
+  /**
+   * Resolves with the outcomes when nothing can start any more; `stopped` when a choice or `start` ended the run. Rejects
+   * with the first fault of a promise of the plan, when all that was started has ended.
+   */
   readonly done: Promise<{ readonly outcomes: ReadonlyMap<Id, AgentOutcome>; readonly stopped: boolean }>;
 }
 
@@ -42,26 +48,32 @@ class Running<Id> implements Scheduling<Id> {
   private readonly plan: Schedule<Id>;
   private readonly outcomes: Map<Id, AgentOutcome>;
   private readonly running = new Set<Id>();
-  private readonly choosing = new Set<Id>();
+  private readonly choosing = new Map<Id, AbortController>();
+  private readonly faults: unknown[] = [];
   private stopped = false;
+  private over = false;
   private finish = (): void => {};
 
   constructor(plan: Schedule<Id>) {
     this.plan = plan;
     this.outcomes = new Map(plan.known);
     const ended = new Promise<void>((resolve) => (this.finish = resolve));
-    this.done = ended.then(() => ({ outcomes: this.outcomes, stopped: this.stopped }));
+    this.done = ended.then(() => {
+      if (this.faults.length > 0) throw this.faults[0];
+      return { outcomes: this.outcomes, stopped: this.stopped };
+    });
     this.look();
   }
 
   retry(id: Id): boolean {
-    if (this.stopped || !this.bad(id) || this.outcomes.get(id) === 'skipped') return false;
+    if (this.over || this.stopped || !this.bad(id) || this.outcomes.get(id) === 'skipped') return false;
     this.again(id);
+    this.look();
     return true;
   }
 
   skip(id: Id): boolean {
-    if (!this.waiting().some((job) => job.id === id)) return false;
+    if (this.over || this.stopped || !this.waiting().some((job) => job.id === id)) return false;
     this.leaveOut(id, id);
     this.look();
     return true;
@@ -73,33 +85,55 @@ class Running<Id> implements Scheduling<Id> {
       for (const { id, needs } of this.waiting()) {
         if (needs.every((need) => this.outcomes.get(need) === 'completed')) this.start(id, false);
       }
-      const failures = new Set(this.waiting().flatMap(({ needs }) => needs.filter((need) => this.bad(need))));
-      for (const failed of failures) if (!this.choosing.has(failed)) this.choose(failed);
+      this.lookAtFailures();
     }
     const idle = this.choosing.size === 0 && this.waiting().length === 0;
-    if (this.running.size === 0 && (this.stopped || idle)) this.finish();
+    if (this.running.size > 0 || !(this.stopped || idle)) return;
+    this.over = true;
+    this.finish();
+  }
+
+  /** One question for each failure that blocks somebody; one that blocks nobody any more is taken back. */
+  private lookAtFailures(): void {
+    const failures = new Set(this.waiting().flatMap(({ needs }) => needs.filter((need) => this.bad(need))));
+    for (const [failed, moot] of this.choosing) {
+      if (failures.has(failed)) continue;
+      this.choosing.delete(failed);
+      moot.abort();
+    }
+    for (const failed of failures) if (!this.choosing.has(failed)) this.choose(failed);
   }
 
   private start(id: Id, again: boolean): void {
     this.running.add(id);
-    void this.plan.start(id, again).then((outcome) => {
-      this.running.delete(id);
+    const work = this.plan.start(id, again).finally(() => this.running.delete(id));
+    this.after(work, (outcome) => {
       if (outcome === null) this.stopped = true;
       else this.outcomes.set(id, outcome);
-      this.look();
     });
   }
 
   private choose(failed: Id): void {
-    this.choosing.add(failed);
-    void this.plan.choose(failed, this.blockedBy(failed)).then((choice) => {
+    const moot = new AbortController();
+    this.choosing.set(failed, moot);
+    this.after(this.plan.choose(failed, this.blockedBy(failed), moot.signal), (choice) => {
+      if (moot.signal.aborted) return;
       this.choosing.delete(failed);
       if (choice === 'stop') this.stopped = true;
-      else if (choice === 'retry') this.retry(failed);
-      // Retried meanwhile by its own key: then there is nothing to leave out.
-      else if (this.bad(failed)) for (const id of this.blockedBy(failed)) this.leaveOut(id, failed);
-      this.look();
+      else if (choice === 'retry') this.again(failed);
+      else for (const id of this.blockedBy(failed)) this.leaveOut(id, failed);
     });
+  }
+
+  /** Looks again when `work` is done. A fault stops everything: nobody knows what it left behind. */
+  private after<T>(work: Promise<T>, then: (value: T) => void): void {
+    void work
+      .then(then)
+      .catch((error: unknown) => {
+        this.stopped = true;
+        this.faults.push(error);
+      })
+      .then(() => this.look());
   }
 
   private again(id: Id): void {

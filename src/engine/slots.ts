@@ -6,31 +6,41 @@ export interface Slots {
 
 export function openSlots(count: number): Slots {
   let free = count;
-  let queue: (() => void)[] = [];
-  // All who wait look again, in their order: one that was stopped meanwhile must not swallow the turn of the next.
+  const queue = new Set<() => void>();
+  // Handed over rather than set free: nobody who comes later can be quicker than the first who waits.
   const give = (): void => {
-    free += 1;
-    const waiting = queue;
-    queue = [];
-    for (const wake of waiting) wake();
+    const [next] = queue;
+    if (next) next();
+    else free += 1;
   };
-  const once = (act: () => void): (() => void) => {
-    let done = false;
-    return () => {
-      if (!done) act();
-      done = true;
-    };
-  };
-  const take = async (signal: AbortSignal): Promise<() => void> => {
-    while (free <= 0 && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        queue.push(resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
+  return {
+    take(signal) {
+      if (signal.aborted) return Promise.resolve(() => {});
+      if (free > 0) {
+        free -= 1;
+        return Promise.resolve(once(give));
+      }
+      return new Promise((resolve) => {
+        const turn = (): void => {
+          queue.delete(turn);
+          signal.removeEventListener('abort', leave);
+          resolve(once(give));
+        };
+        const leave = (): void => {
+          queue.delete(turn);
+          resolve(() => {});
+        };
+        queue.add(turn);
+        signal.addEventListener('abort', leave, { once: true });
       });
-    }
-    if (signal.aborted) return () => {};
-    free -= 1;
-    return once(give);
+    },
   };
-  return { take };
 }
+
+const once = (act: () => void): (() => void) => {
+  let done = false;
+  return () => {
+    if (!done) act();
+    done = true;
+  };
+};

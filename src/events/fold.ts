@@ -33,9 +33,10 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     maxParallel: event.maxParallel,
     startedAt: at,
   }),
-  'session.resumed': (state) => ({
+  'session.resumed': (state, event) => ({
     // Whatever ran when the last process ended has run until its last word, not through the time in between.
     ...withStoppedClocks(state, state.lastAt),
+    budget: event.budget ?? state.budget,
     finished: null,
     phase: state.approvedDigest === null ? (state.plan === null ? 'planning' : 'approving') : 'running',
     approvals: [],

@@ -16,15 +16,17 @@ export function turnsOf(events: Iterable<MimirEvent>, agent: AgentId): readonly 
   const turns: Turn[] = [];
   let lastStop: StopReason = 'end';
   for (const event of events) {
-    if (!('agent' in event) || event.agent !== agent) continue;
+    if (!isOf(event, agent)) continue;
     // Back to pending is a retry: it starts with a new conversation.
     if (event.type === 'agent.status' && event.status === 'pending') turns.length = 0;
     if (event.type === 'model.finished') lastStop = event.stopReason;
     addTurn(turns, event);
   }
-  if (turns.at(-1)?.by === 'model' && (lastStop === 'output limit' || lastStop === 'refused')) turns.pop();
-  return turns;
+  const unfinished = lastStop === 'output limit' || lastStop === 'refused';
+  return unfinished && turns.at(-1)?.by === 'model' ? turns.slice(0, -1) : turns;
 }
+
+const isOf = (event: MimirEvent, agent: AgentId): boolean => 'agent' in event && event.agent === agent;
 
 /** Calls with an effect that were begun and not ended when the log stops: whether they happened is not known. */
 export function uncertainCalls(events: Iterable<MimirEvent>): readonly EventOf<'tool.started'>[] {
