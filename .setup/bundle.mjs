@@ -13,6 +13,16 @@ const program = join(dist, 'mimir.js');
 // Node 24.0 still warns that its SQLite is new; nothing but Mimir writes on the screen.
 const SHEBANG = '#!/usr/bin/env -S node --disable-warning=ExperimentalWarning\n';
 
+/** zod brings its messages in sixty languages, loaded at every start; Mimir speaks one. */
+const oneLanguage = {
+  name: 'one language',
+  setup: (esbuild) => {
+    esbuild.onLoad({ filter: /node_modules\/zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+  },
+};
+
 rmSync(dist, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: root,
@@ -24,6 +34,7 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node24',
+  plugins: [oneLanguage],
   external: ['blessed', '@vscode/ripgrep'],
   // Names stay, so that the trace in a bug report can be read.
   minifyWhitespace: true,
