@@ -23,6 +23,7 @@ import { readPrompts } from './prompts.ts';
 import { readText } from './read-text.ts';
 import { readRoles, roleFiles, withSettings } from './roles.ts';
 import { toRules } from './to-rules.ts';
+import { withoutEffect } from './without-effect.ts';
 
 export interface Sources {
   /** Where Mimir itself is installed: its own `.mimir` holds the defaults. */
@@ -79,12 +80,16 @@ export function loadConfig(sources: Sources): Result<Loaded, readonly ConfigFaul
     models: own,
     values,
     places,
-    notes: [...read.value.flatMap(({ notes }) => notes), ...files.value.notes, ...untrustedNote(waiting)],
+    notes: [
+      ...read.value.flatMap(({ notes }) => notes),
+      ...files.value.notes,
+      ...untrustedNote(waiting),
+      ...withoutEffect(values),
+    ],
   });
 }
 
-const shownIn = (places: Places, name: string): string =>
-  shownPath(path.join(places.config, name), { project: '/dev/null', home: places.home });
+const shownIn = ({ config, home }: Places, name: string): string => shownPath(path.join(config, name), home);
 
 interface LayerFile {
   readonly name: LayerName;

@@ -31,11 +31,6 @@ export function placesOf(env: Environment, fallbackHome: string): Places {
 const absolute = (value: string | undefined): string | null =>
   value !== undefined && path.isAbsolute(value) ? path.normalize(value) : null;
 
-/** A path as people would write it: below the project relative, below home with `~`. */
-export function shownPath(
-  file: string,
-  { project, home }: { readonly project: string; readonly home: string },
-): string {
-  if (file.startsWith(project + path.sep)) return file.slice(project.length + 1);
-  return file.startsWith(home + path.sep) ? `~${file.slice(home.length)}` : file;
-}
+/** A path as people would write it: below home with `~`. */
+export const shownPath = (file: string, home: string): string =>
+  file.startsWith(home + path.sep) ? `~${file.slice(home.length)}` : file;

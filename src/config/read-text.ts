@@ -7,7 +7,7 @@ import { type Result, fail, ok } from '../domain/result.ts';
 import type { ConfigFault } from './fault.ts';
 
 /** 64 KiB: more than any hand-written configuration, little enough to parse at once. */
-export const MAX_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 export interface FileToRead {
   readonly path: string;

@@ -4,9 +4,6 @@ import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
 import { type Rules, builtIn } from './rules.ts';
 
-/** What the whole run may use. */
-export const runBudget = (rules: Rules): Budget => rules.runBudget.value;
-
 /**
  * The limits on one agent of this role. A limit named for a role takes the place of the general one that the same layer
  * names, and the tightest layer holds: `config` has merged them so, and what a role's entry leaves open is the general one.

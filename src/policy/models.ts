@@ -84,7 +84,7 @@ export interface ChosenModel {
 
 export interface NoModel {
   readonly text: string;
-  /** The rules that stand in the way. */
+  /** The written rules that stand in the way, to be told behind the text. */
   readonly reasons: readonly Reason[];
 }
 
@@ -134,8 +134,8 @@ function candidates({ fallbacks, rules, models }: Field): readonly ModelId[] {
 function instead(wish: ModelWish, asked: string, obstacle: Reason): Result<ChosenModel, NoModel> {
   const { rules } = wish;
   if (rules.modelFallback.value === 'deny') {
-    const text = `${asked} can't be used by ${wish.role}: ${plain(obstacle)}; ${reasonText(rules.modelFallback.from)} forbids another one`;
-    return fail({ text, reasons: [obstacle, rules.modelFallback.from] });
+    const text = `${asked} can't be used by ${wish.role}${aside(obstacle)}, and no other model may take its place`;
+    return fail({ text, reasons: [obstacle, rules.modelFallback.from].filter(isWritten) });
   }
   const found = candidates(wish).find((id) => id !== OFFLINE && obstacleTo(id, wish) === null);
   const used = found ?? (wish.offlineOnly && modelProblem(OFFLINE, rules) === null ? OFFLINE : null);
@@ -147,16 +147,18 @@ function instead(wish: ModelWish, asked: string, obstacle: Reason): Result<Chose
 /** A rule with its place; the program's own reasons have none worth telling. */
 const plain = (reason: Reason): string => (reason.file === null ? reason.rule : `not allowed: ${reasonText(reason)}`);
 
+/** Rules of the program itself are told in the text, with no place to look up. */
+const isWritten = ({ layer }: Reason): boolean => layer !== 'default';
+const aside = (reason: Reason): string => (isWritten(reason) ? '' : ` (${reason.rule})`);
+
 const unknown = (asked: string): NoModel => ({
   text: `There is no model "${asked}"; \`mimir models\` lists those that are known`,
-  reasons: [builtIn(`unknown model "${asked}"`)],
+  reasons: [],
 });
 
-function nothingLeft(wish: ModelWish, asked: string, obstacle: Reason): NoModel {
-  const rules = [wish.rules.deniedModels.slice(0, 1), ...wish.rules.allowedModels.map((list) => list.slice(0, 1))]
-    .flat()
-    .map(({ from }) => from);
-  const reasons = [...new Map([obstacle, ...rules].map((reason) => [reasonText(reason), reason])).values()];
-  const names = reasons.map((reason) => (reason.file === null ? reason.rule : reasonText(reason)));
-  return { text: `No model is left for ${wish.role}, which asked for ${asked}: ${names.join('; ')}`, reasons };
+function nothingLeft({ role, rules }: ModelWish, asked: string, obstacle: Reason): NoModel {
+  const heads = [rules.deniedModels, ...rules.allowedModels].flatMap((list) => list.slice(0, 1));
+  const all = [obstacle, ...heads.map(({ from }) => from)].filter(isWritten);
+  const reasons = [...new Map(all.map((reason) => [reasonText(reason), reason])).values()];
+  return { text: `No model is left for ${role}, which asked for ${asked}${aside(obstacle)}`, reasons };
 }

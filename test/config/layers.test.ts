@@ -107,6 +107,9 @@ describe('the file of a project', () => {
     expect(roles.find(({ name }) => name === 'finder')?.models).toEqual(['haiku-4.5', 'qwen-3', 'sonnet-4.5']);
     expect(notes).toEqual([
       `${PROJECT}: ignored, since this project is not trusted: mode.default, agentOrchestration.roles.finder.defaultModel`,
+      `agentOrchestration.promptForApproval: false (project, ${PROJECT}:3) has no effect: agentOrchestration.promptForApproval: true (default) is tighter`,
+      `agentOrchestration.maxParallelAgents: 99 (project, ${PROJECT}:4) has no effect: agentOrchestration.maxParallelAgents: 4 (default) is tighter`,
+      `mode.max: yolo (project, ${PROJECT}:1) has no effect: mode.max: confirm (user, ${USER}:1) is tighter`,
     ]);
   });
 

@@ -10,6 +10,16 @@ const plain = (text: string): unknown => {
 };
 const lines = (count: number): string => Array.from({ length: count }, (_, index) => `key${index}: 1`).join('\n');
 
+/** Milliseconds of the best of three: other work on the machine doesn't count. */
+function fastest(act: () => unknown): number {
+  const times = [1, 2, 3].map(() => {
+    const began = performance.now();
+    act();
+    return performance.now() - began;
+  });
+  return Math.min(...times);
+}
+
 describe('the YAML of a configuration', () => {
   it('is maps, lists and scalars of the 1.2 core schema', () => {
     expect(plain('a: 1\nb: [x, {c: no}]\nd:\ne: 4.0\nf: "2"\ng: |\n  two\n  lines\n')).toEqual({
@@ -65,25 +75,22 @@ describe('the YAML of a configuration', () => {
   });
 
   it('is refused as an alias bomb at once (B03)', () => {
-    const bomb = Array.from(
-      { length: 9 },
-      (_, level) =>
-        `l${level}: &l${level} [${Array(9)
-          .fill(level === 0 ? 'x' : `*l${level - 1}`)
-          .join(', ')}]`,
-    );
-    const began = performance.now();
-    expect(plain(bomb.join('\n'))).toBe(
+    const level = (at: number): string =>
+      Array(9)
+        .fill(at === 0 ? 'x' : `*l${at - 1}`)
+        .join(', ');
+    const bomb = Array.from({ length: 9 }, (_, at) => `l${at}: &l${at} [${level(at)}]`).join('\n');
+    expect(plain(bomb)).toBe(
       'config.yml:1:9: anchors (&name) are not accepted — write the value out where it is needed',
     );
-    expect(performance.now() - began).toBeLessThan(100);
+    expect(fastest(() => plain(bomb))).toBeLessThan(100);
   });
 
   it('is refused with too many keys, quickly (B07)', () => {
-    const began = performance.now();
     expect(plain(lines(7000))).toBe('config.yml:1:1: has more than 2000 keys — shorten it');
     expect(plain(lines(2001))).toBe('config.yml:2001:1: has more than 2000 keys — shorten it');
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(fastest(() => plain(lines(7000)))).toBeLessThan(250);
+    expect(fastest(() => plain(lines(2001)))).toBeLessThan(250);
   });
 
   it('is refused when it is nested too deep, without running out of stack', () => {

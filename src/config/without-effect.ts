@@ -1,0 +1,15 @@
+/** Restrictions that somebody wrote and that don't hold, since another layer's is tighter: told, so that nobody wonders. */
+import { reasonText } from '../domain/reason.ts';
+import { ruleOf } from './keys.ts';
+import { type Effective, amount } from './merge.ts';
+
+/** A line for each; of the layers that may only tighten, the project and the command line. */
+export const withoutEffect = (values: ReadonlyMap<string, Effective>): readonly string[] =>
+  [...values.values()].flatMap(({ path, value, from, said }) => {
+    const { kind, merge } = ruleOf(path);
+    if (kind !== 'restriction' || ['first', 'each', 'union'].some((whole) => whole === merge)) return [];
+    const same = (other: unknown): boolean => other === value || (merge === 'min' && amount(other) === amount(value));
+    return said
+      .filter(({ layer, value: other }) => (layer === 'project' || layer === 'command line') && !same(other))
+      .map((each) => `${reasonText(each.from)} has no effect: ${reasonText(from)} is tighter`);
+  });
