@@ -19,12 +19,12 @@ import { quitOverlay } from './dialogs/quit.ts';
 import { bodySize, frameOf, inBody } from './frame.ts';
 import { bindingFor, helpOf, isPlain, keyFaults, rebind } from './keymap.ts';
 import type { Glyphs } from './glyphs.ts';
-import { pace } from './pace.ts';
-import type { Pace } from './pace.ts';
 import type { Page } from './page.ts';
 import { RunFeed } from './run-feed.ts';
 import type { Context, ScreenName, Toast } from './screen.ts';
 import { screenFor, screens } from './screens/all.ts';
+import { openScheduler } from './term/scheduler.ts';
+import type { Scheduler, SchedulerParts } from './term/scheduler.ts';
 import type { Input, Terminal } from './term/terminal.ts';
 import { isTooSmall } from './view/small.ts';
 import { windowTitle } from './view/window-title.ts';
@@ -46,6 +46,8 @@ export interface AppOptions {
   readonly firstTask?: string;
   /** Goes on with this session at once. */
   readonly resumeSession?: SessionId;
+  /** When to paint; the terminal's own pace when left out. */
+  schedule?(parts: SchedulerParts): Scheduler;
 }
 
 /** How the session ended. The state is that of the last run; `finished` in it says how that went. */
@@ -62,7 +64,7 @@ export function runApp(options: AppOptions): Promise<AppEnd> {
 
 class App {
   readonly #of: AppOptions;
-  readonly #pace: Pace;
+  readonly #paints: Scheduler;
   readonly #pages: Readonly<Record<ScreenName, Page>>;
   readonly #appKeys: typeof APP_KEYS;
   readonly #end = Promise.withResolvers<AppEnd>();
@@ -86,8 +88,8 @@ class App {
     this.#appKeys = rebind(APP_KEYS, own);
     this.#page = this.#pages.start;
     this.#lobby = cleanLobby(options.lobby.info());
-    const { terminal, world } = options;
-    this.#pace = pace({ world, paint: () => this.#paint(), busy: () => terminal.busy() });
+    const { terminal, schedule = openScheduler } = options;
+    this.#paints = schedule({ paint: () => this.#guarded(() => this.#paint()), busy: () => terminal.busy() });
     const tables = [...Object.values(this.#pages).map(({ actions }) => actions), this.#appKeys];
     for (const text of keyFaults(tables, own)) this.#toast({ level: 'warn', text });
   }
@@ -95,10 +97,10 @@ class App {
   run(): Promise<AppEnd> {
     const { terminal, firstTask, resumeSession, lobby } = this.#of;
     terminal.onInput((input) => this.#guarded(() => this.#input(input)));
-    terminal.onResize(() => this.#guarded(() => this.#pace.now()));
+    terminal.onResize(() => this.#paints.now());
     if (resumeSession !== undefined) this.#begin(() => lobby.resume(resumeSession));
     else if (firstTask !== undefined) this.#begin(() => lobby.start(firstTask));
-    this.#guarded(() => this.#pace.now());
+    this.#paints.now();
     return this.#end.promise;
   }
 
@@ -117,23 +119,21 @@ class App {
     };
   }
 
-  #paint(): Millis | null {
-    const { terminal, world } = this.#of;
+  #paint(): void {
+    const { terminal } = this.#of;
     const context = this.#context();
     this.#settle(context);
     const size = terminal.size();
     terminal.paint(frameOf({ page: this.#page, overlays: this.#boxes.all, toasts: this.#toasts.all }, context, size));
     const title = windowTitle(context);
     if (title !== this.#title) terminal.setTitle((this.#title = title));
-    const next = [this.#toasts.next(world.now())];
-    if (someoneWorks(context.state) || context.state.approvals.length > 0 || this.#waitsForPlan(context))
-      next.push(1000);
-    const soonest = Math.min(...next);
-    return Number.isFinite(soonest) ? soonest : null;
+    this.#paints.clock(this.#toasts.willGo || this.#isMoving(context));
   }
 
-  #waitsForPlan({ state }: Context): boolean {
-    return this.#starting || (this.#feed !== null && (state.phase === 'planning' || state.phase === 'starting'));
+  /** Is there a clock on the screen? */
+  #isMoving({ state }: Context): boolean {
+    if (this.#starting || state.approvals.length > 0 || someoneWorks(state)) return true;
+    return this.#feed !== null && (state.phase === 'planning' || state.phase === 'starting');
   }
 
   /** What time and the run did to the screen: toasts that are over, the screen of the new phase, questions. */
@@ -176,7 +176,7 @@ class App {
     this.#settle(context);
     const effect = this.#dispatch(input, context);
     if (effect !== null) this.#do(effect);
-    this.#pace.now();
+    this.#paints.now();
   }
 
   #dispatch(input: Input, context: Context): DialogEffect | null {
@@ -283,14 +283,14 @@ class App {
     this.#starting = false;
     if (controls.ok) {
       this.#boxes.forgetAll();
-      const feed = new RunFeed(controls.value, this.#of.world, () => this.#pace.soon());
+      const feed = new RunFeed(controls.value, this.#of.world, () => this.#paints.soon());
       this.#feed = feed;
       feed.ended.catch((error: unknown) => this.#end.reject(error));
     } else {
       this.#backToStart(null);
       this.#toast({ level: 'error', text: controls.fault.text });
     }
-    this.#guarded(() => this.#pace.now());
+    this.#paints.now();
   }
 
   #submit(command: Command): void {
@@ -304,7 +304,7 @@ class App {
           // A refused answer is a question that still waits: it is shown again.
           if (command.do === 'answer') this.#boxes.forget(command.approval);
         }
-        this.#guarded(() => this.#pace.soon());
+        this.#paints.soon();
       },
       (error: unknown) => this.#end.reject(error),
     );
@@ -333,7 +333,7 @@ class App {
   }
 
   #resolve(): void {
-    this.#pace.stop();
+    this.#paints.stop();
     const feed = this.#feed ?? this.#last;
     feed?.stop();
     this.#end.resolve({ session: feed?.controls.session ?? null, state: feed?.state ?? EMPTY });
@@ -344,7 +344,7 @@ class App {
     try {
       step();
     } catch (error) {
-      this.#pace.stop();
+      this.#paints.stop();
       this.#end.reject(error);
     }
   }

@@ -45,13 +45,19 @@ export class Boxes {
   /** What the run did to the boxes: answered questions go. */
   settle(context: Context): void {
     this.#stack = this.#stack.flatMap((one) => (one.settle ? (one.settle(context) ?? []) : one));
+    // What came while the inbox is open is in it.
+    if (this.top?.kind === 'inbox') this.#notice(context);
   }
 
   /** Opens the inbox for questions that nobody was shown yet; `now` is the time from which it listens, null: at once. */
   openInbox(context: Context, now: Millis | null): void {
-    for (const { id } of context.state.approvals) this.#noticed.add(id);
+    this.#notice(context);
     const inbox = inboxOverlay(now).settle?.(context) ?? null;
     if (inbox !== null) this.push(inbox);
+  }
+
+  #notice({ state }: Context): void {
+    for (const { id } of state.approvals) this.#noticed.add(id);
   }
 
   /** Was this question never offered? */
@@ -97,8 +103,8 @@ export class Toasts {
     this.#all = this.#all.filter(({ level }) => level !== 'error');
   }
 
-  /** Milliseconds until the next one goes; Infinity when none does. */
-  next(now: Millis): Millis {
-    return Math.min(Number.POSITIVE_INFINITY, ...this.#all.map(({ until }) => until - now));
+  /** Does one of them go by itself? */
+  get willGo(): boolean {
+    return this.#all.some(({ until }) => Number.isFinite(until));
   }
 }

@@ -1,0 +1,94 @@
+/** A `Lobby` and `Controls` over a list of events: a screen test plays a log and sees which commands were asked for. */
+import type { SessionId } from '../../src/domain/ids.ts';
+import { ok } from '../../src/domain/result.ts';
+import type { MimirEvent } from '../../src/events/event.ts';
+import type { Command, Controls, Lobby, LobbyInfo, Tick } from '../../src/ports/controls.ts';
+import { SESSION } from './recorded-run.ts';
+
+export interface FakeRun {
+  readonly lobby: Lobby;
+  readonly commands: Command[];
+  /** Tasks and sessions that were begun. */
+  readonly begun: string[];
+  /** Gives more events to whoever listens; resolves when they were taken in. */
+  play(events: readonly MimirEvent[]): Promise<void>;
+  tick(tick: Tick): void;
+  /** The next commands are refused with these words. */
+  refuse(why: string | null): void;
+}
+
+export const LOBBY: LobbyInfo = {
+  cwd: '/home/me/shop',
+  project: 'shop',
+  version: '0.1.0',
+  provider: 'offline (no provider)',
+  sandbox: 'none',
+  mode: 'confirm',
+  suggestions: ['Review this repository'],
+  sessions: [],
+  notes: [],
+};
+
+export function fakeRun(info: LobbyInfo = LOBBY): FakeRun {
+  const commands: Command[] = [];
+  const begun: string[] = [];
+  const listeners = new Set<(tick: Tick) => void>();
+  const waiting: MimirEvent[] = [];
+  let wake = Promise.withResolvers<void>();
+  let refusal: string | null = null;
+  const controls = (session: SessionId): Controls => ({
+    session,
+    submit: (command) => {
+      commands.push(command);
+      return Promise.resolve(
+        refusal === null ? ok({ text: `done: ${command.do}` }) : { ok: false as const, fault: { text: refusal } },
+      );
+    },
+    async *events() {
+      for (;;) {
+        const event = waiting.shift();
+        if (event === undefined) {
+          await wake.promise;
+          continue;
+        }
+        yield event;
+        if (event.type === 'session.finished') return;
+      }
+    },
+    ticks: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  });
+  const begin = (what: string): ReturnType<Lobby['start']> => {
+    begun.push(what);
+    return Promise.resolve(ok(controls(SESSION)));
+  };
+  return {
+    commands,
+    begun,
+    lobby: { info: () => info, start: begin, resume: begin },
+    tick: (tick) => {
+      for (const listener of listeners) listener(tick);
+    },
+    refuse: (why) => {
+      refusal = why;
+    },
+    async play(events) {
+      waiting.push(...events);
+      const { resolve } = wake;
+      wake = Promise.withResolvers<void>();
+      resolve();
+      await settled();
+    },
+  };
+}
+
+/** Lets everything that waits for a promise have its turn. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) {
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}
