@@ -96,6 +96,21 @@ describe('showing the configuration', () => {
     expect(line('agentOrchestration.enabled')).toBe('agentOrchestration.enabled true default');
   });
 
+  it('shows lists that several layers name one below the other', () => {
+    const lines = showConfig(
+      loaded({
+        user: 'enforcement: { allowedModels: [haiku-4.5, o3] }',
+        project: 'enforcement: { allowedModels: [haiku-4.5] }',
+      }),
+    );
+    expect(
+      lines.filter((each) => each.startsWith('enforcement.allowedModels')).map((each) => each.replace(/ +/g, ' ')),
+    ).toEqual([
+      'enforcement.allowedModels [haiku-4.5, o3] user (~/.config/mimir/config.yml:1)',
+      'enforcement.allowedModels [haiku-4.5] project (.mimir/config.yml:1)',
+    ]);
+  });
+
   it('ends with the notes', () => {
     const lines = showConfig(loaded({ user: 'colour: red' }));
     expect(lines.at(-1)).toMatch(/unknown key colour/);
