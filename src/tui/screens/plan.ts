@@ -16,7 +16,7 @@ import { beside, sized } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
 import { crumbs } from '../view/header.ts';
 import { inspectorLines } from '../view/plan-inspector.ts';
-import { planList } from '../view/plan-list.ts';
+import { planList, tallRows } from '../view/plan-list.ts';
 import { parallelOf, totalsLine } from '../view/plan-totals.ts';
 import { planWaiting } from '../view/plan-waiting.ts';
 import { scheduleLines, windowTop } from '../view/schedule.ts';
@@ -57,7 +57,7 @@ const shownPlan = ({ state }: Context): SoundPlan | null =>
 
 function panes(ui: PlanUi, context: Context, plan: SoundPlan, layout: PlanLayout): readonly Line[] {
   const { list, inspector, schedule } = layout;
-  const left = list === null ? [] : listPane(ui, context, plan, list, layout.rows);
+  const left = list === null ? [] : listPane(ui, context, plan, list, rowsOf(plan, layout));
   const right = inspector === null ? [] : inspectorPane(ui, context, plan, inspector);
   const above = layout.columns
     ? beside({ lines: left, width: list?.width ?? 0 }, { lines: right, width: inspector?.width ?? 0 })
@@ -65,12 +65,18 @@ function panes(ui: PlanUi, context: Context, plan: SoundPlan, layout: PlanLayout
   return schedule === null ? above : [...above, ...schedulePane(ui, context, plan, schedule)];
 }
 
+/** Rows that a task takes in the list. */
+function rowsOf(plan: SoundPlan, { list, rows }: PlanLayout): number {
+  const room = inside(list?.width ?? 0, list?.height ?? 0, 0);
+  return rows === 1 ? 1 : tallRows(plan, room.width, room.height);
+}
+
 function listPane(
   ui: PlanUi,
   context: Context,
   plan: SoundPlan,
   { width, height }: Size,
-  rows: 1 | 2,
+  rows: number,
 ): readonly Line[] {
   const { state, glyphs } = context;
   const focused = ui.pane === 'list';
@@ -191,8 +197,9 @@ function inList(
   const row = selectedRow(ui, plan);
   if (event.is === 'wheel') return select(ui, plan, row + event.by);
   const room = inside(0, layout.list?.height ?? 0, 0).height;
-  const top = windowTop(row, plan.tasks.length, Math.max(1, Math.floor(room / layout.rows)));
-  return { ...select(ui, plan, top + Math.floor((event.y - 1) / layout.rows)), pane: 'list' };
+  const rows = rowsOf(plan, layout);
+  const top = windowTop(row, plan.tasks.length, Math.max(1, Math.floor(room / rows)));
+  return { ...select(ui, plan, top + Math.floor((event.y - 1) / rows)), pane: 'list' };
 }
 
 function paneAt(layout: PlanLayout, x: number, y: number): 'list' | 'inspector' | null {

@@ -241,9 +241,9 @@ function ago(when: string, now: number): string {
 }
 
 const OFFLINE_WORDS =
-  'No key was found, so no language model is used: a built-in analyst reads the project and reports, at no cost. For real agents set ANTHROPIC_API_KEY or OPENAI_API_KEY and start again.';
+  'No provider is connected, so no language model is used: the built-in analyst reads the project and reports, at no cost. Models come with ANTHROPIC_API_KEY or OPENAI_API_KEY; "mimir models" says which this version can call.';
 const OFFLINE_SHORT =
-  'No key found: the built-in analyst reads and reports, free. Set ANTHROPIC_API_KEY or OPENAI_API_KEY for more.';
+  'No provider: the built-in analyst reads and reports, free. Models come with ANTHROPIC_API_KEY or OPENAI_API_KEY.';
 
 function statusRows({ lobby, glyphs }: Context, width: number, kind: Measure['status']): readonly Row[] {
   if (kind === 'none') return [];

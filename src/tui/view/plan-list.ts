@@ -7,16 +7,18 @@ import { formatCost, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
 import { fit, fitText, lineWidth, restyle, span, spread } from '../text/clip.ts';
 import type { Line, Span, Style } from '../text/line.ts';
+import { widthOf } from '../text/width.ts';
+import { wrap } from '../text/wrap.ts';
 import { STATUS_INK } from './header.ts';
 import type { LaneRow, Lanes } from './lanes.ts';
-import { lanesOf, MOST_LANES, nodeLine, restLine } from './lanes.ts';
+import { lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from './lanes.ts';
 import { windowTop } from './schedule.ts';
 
 export interface PlanList {
   readonly plan: SoundPlan;
   readonly selected: number;
-  /** Rows a task takes. */
-  readonly rows: 1 | 2;
+  /** Rows a task takes: one, or one and those of its description. */
+  readonly rows: number;
   readonly focused: boolean;
   /** What a person did to a task since it was proposed. */
   changeOf(task: PlanTask): 'edited' | 'added' | null;
@@ -30,7 +32,7 @@ export interface PlanList {
 export function planList(list: PlanList, width: number, height: number, glyphs: Glyphs): readonly Line[] {
   const { tasks } = list.plan;
   const lanes = lanesOf(tasks);
-  const most = Math.max(1, Math.min(MOST_LANES, Math.floor(width / 8)));
+  const most = mostLanes(width);
   const visible = Math.max(1, Math.floor(height / list.rows));
   const top = windowTop(list.selected, tasks.length, visible);
   const marks = marksOf(list);
@@ -42,6 +44,21 @@ export function planList(list: PlanList, width: number, height: number, glyphs: 
     .slice(0, Math.max(0, height));
   return lines.map((line) => fit(line, width, {}, glyphs.ellipsis));
 }
+
+/** Most rows that a description is given, however much room there is. */
+const MOST_TEXT = 3;
+
+/** Rows a task takes in a list of two or more a task: as many as the longest description needs and the height allows. */
+export function tallRows(plan: SoundPlan, width: number, height: number): number {
+  const { count } = lanesOf(plan.tasks);
+  const room = Math.max(1, width - lanesWidth(count, mostLanes(width)) - 6 - String(plan.tasks.length).length);
+  const needed = (task: PlanTask): number => Math.ceil(widthOf(firstLine(task)) / Math.max(1, room - 4));
+  const longest = plan.tasks.reduce((most, task) => Math.max(most, needed(task)), 1);
+  const fitting = Math.floor(height / Math.max(1, plan.tasks.length)) - 1;
+  return 1 + Math.max(1, Math.min(longest, fitting, MOST_TEXT));
+}
+
+const mostLanes = (width: number): number => Math.max(1, Math.min(MOST_LANES, Math.floor(width / 8)));
 
 interface Shape {
   readonly lanes: Lanes;
@@ -75,10 +92,14 @@ function taskLines(list: PlanList, task: PlanTask, index: number, shape: Shape):
   const lanes = restLine(row, shape.lanes.count, shape.most, shape.glyphs);
   const behind = span(' '.repeat(Math.max(0, lineWidth(front) - lineWidth(lanes))));
   const text: Style = selected ? { fg: 'fg' } : { fg: 'muted' };
-  return [
-    paint([...front, ...spread([...name(list, task, shape), span(' ')], numbers(list, task, room, 21, shape), room)]),
-    paint([...lanes, behind, span(firstLine(task), text)]),
-  ];
+  const words = wrap([span(firstLine(task), text)], Math.max(1, room));
+  const below = Array.from({ length: list.rows - 1 }, (_, at): Line => {
+    // The last row takes the rest, which is cut where it doesn't fit.
+    const rest = at === list.rows - 2 ? words.slice(at).flatMap((line) => [...line, span(' ')]) : (words[at] ?? []);
+    return paint([...lanes, behind, ...fit(rest, room, {}, shape.glyphs.ellipsis)]);
+  });
+  const head = spread([...name(list, task, shape), span(' ')], numbers(list, task, room, 21, shape), room);
+  return [paint([...front, ...head]), ...below];
 }
 
 /** Lanes, mark and number. */
