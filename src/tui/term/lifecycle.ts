@@ -9,7 +9,7 @@ export type EndSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 
 /** Exit codes by signal, as a shell counts them; a crash is 70. */
 export const EXIT_CODES: Readonly<Record<EndSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
-export const CRASH_CODE = 70;
+const CRASH_CODE = 70;
 
 export interface LifeParts {
   readonly input: NodeJS.ReadStream;
@@ -107,7 +107,7 @@ export class Life {
     this.#stop();
     // A process that nobody could wake is not stopped by the system; we are then simply back.
     setTimeout(() => {
-      this.#continued();
+      if (this.#suspended) this.#continued();
     }, NOT_STOPPED);
   }
 

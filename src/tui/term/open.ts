@@ -92,7 +92,11 @@ const sizeOf = ({ columns, rows }: NodeJS.WriteStream): Size => ({ width: column
 
 function lifeOf(options: OpenOptions, painter: Painter, heard: Listeners, close: () => void): Life {
   const { stdin, stdout } = process;
+  const told = new Set<EndSignal>();
   const signalled = (signal: EndSignal, code: number): void => {
+    // A terminal that goes away says so twice: by the signal and by the end of its input.
+    if (signal === 'SIGHUP' && told.has(signal)) return;
+    told.add(signal);
     if (options.signalled !== undefined) {
       options.signalled(signal, code);
       return;

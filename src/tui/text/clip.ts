@@ -105,7 +105,7 @@ function cut(line: Line, width: number): Line {
 }
 
 /** The longest start of a text that takes at most `width` columns. */
-export function startOf(text: string, width: number): string {
+function startOf(text: string, width: number): string {
   let room = width;
   let out = '';
   for (const cluster of graphemes(text)) {

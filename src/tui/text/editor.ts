@@ -225,7 +225,7 @@ function vertical(editor: Editor, by: 1 | -1): Editor | null {
 }
 
 /** The place in a line that is nearest to a column of the terminal without being behind it. */
-export function unitsAt(line: string, column: number): number {
+function unitsAt(line: string, column: number): number {
   let units = 0;
   let width = 0;
   for (const cluster of graphemes(line)) {

@@ -5,13 +5,13 @@
 
 /** The user-perceived characters of a text, in order. */
 export function graphemes(text: string): readonly string[] {
-  if (ASCII_ONLY.test(text)) return text.split('');
+  if (SIMPLE.test(text)) return text.split('');
   return [...SEGMENTER.segment(text)].map(({ segment }) => segment);
 }
 
 /** Columns of a text. */
 export function widthOf(text: string): number {
-  if (ASCII_ONLY.test(text)) return text.length;
+  if (SIMPLE.test(text)) return text.length;
   let width = 0;
   for (const { segment } of SEGMENTER.segment(text)) width += clusterWidth(segment);
   return width;
@@ -34,7 +34,9 @@ export function isAgreed(cluster: string): boolean {
   return code < 0x2000 || (code >= 0x2010 && code < 0x2100) || BOXES.test(cluster) || isCjk(code);
 }
 
-const ASCII_ONLY = /^[\x20-\x7e]*$/;
+/** Letters and signs of one unit and one column that never join: nearly all that is on a screen, found without segmenting. */
+const SIMPLE =
+  /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u2800-\u28ff\u276f\u27e9\u2713\u2717]*$/;
 const SEGMENTER = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** Marks, and what shows nothing at all. */
 const ZERO = /^[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]+$/u;

@@ -29,6 +29,16 @@ describe('the width of text', () => {
     ).toEqual([5, 1, 1, 4, 2, 2, 2, 1, 2, 2, 1, 1, 1, 2, 2]);
   });
 
+  it('is the same for simple letters, with and without segmenting', () => {
+    // Latin, Greek, signs; the scripts between have letters that join with the next.
+    const codes = Array.from({ length: 0x3000 }, (_, code) => code).filter((code) => code < 0x483 || code >= 0x2000);
+    const simple = codes.map((code) => String.fromCharCode(code));
+    const alone = simple.filter((letter) => widthOf(letter) === 1 && graphemes(letter).length === 1);
+    // A flag behind it makes the whole text one that is segmented.
+    const wrong = alone.filter((letter) => widthOf(`${letter}🇫🇷`) !== 3);
+    expect(wrong).toEqual([]);
+  });
+
   it('never cuts what a person sees as one character', () => {
     expect(graphemes('a👩‍👩‍👧‍👦e\u0301🇫🇷')).toEqual(['a', '👩‍👩‍👧‍👦', 'e\u0301', '🇫🇷']);
   });
