@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
@@ -171,6 +171,9 @@ describe('the project', () => {
     expect(fault(file)).toBe('is a file, not a directory — name the directory of the project');
     expect(fault(path.join(file, 'x'))).toBe('is below a file, not a directory — name the directory of the project');
     expect(fault(path.join(home, 'none'))).toBe('does not exist — check the path, or make the directory first');
+    const linked = made(home, 'linked');
+    symlinkSync(home, path.join(linked, '.git'));
+    expect(fault(linked)).toBe('is a symbolic link — put the directory itself there');
   });
 });
 
