@@ -6,7 +6,7 @@ import { AgentId, CallId, RoleName } from '../../src/domain/ids.ts';
 import type { Finding } from '../../src/domain/agent.ts';
 import type { Todo, ToolCall, ToolResult, Turn } from '../../src/domain/turn.ts';
 import { OFFLINE, offlineAnalyst } from '../../src/models/offline/analyst.ts';
-import type { Purpose, ToolSpec } from '../../src/ports/model.ts';
+import type { ModelRequest, ToolSpec } from '../../src/ports/model.ts';
 import type { ToolContext, ToolPort } from '../../src/ports/tool.ts';
 import { ALIASES } from '../../src/policy/aliases.ts';
 import { openTools } from '../../src/tools/index.ts';
@@ -18,7 +18,7 @@ const live = new AbortController().signal;
 const WITHOUT: Readonly<Record<string, readonly string[]>> = { librarian: ['git'], refactoring: ['git'] };
 const USED = ['list_files', 'read_file', 'search', 'git', 'update_todos'];
 
-export function toolsOf(root: string): ToolPort {
+function toolsOf(root: string): ToolPort {
   const tools = openTools({ root, home: '/nonexistent-home', stateDir: '/nonexistent-state' });
   if (!tools.ok) throw new Error(tools.fault);
   return tools.value;
@@ -42,29 +42,36 @@ export interface Errand {
   readonly turns?: readonly Turn[];
 }
 
-export const specs = (names: readonly string[]): readonly ToolSpec[] =>
+const specs = (names: readonly string[]): readonly ToolSpec[] =>
   names.map((name) => ({ name, description: name, schema: {} }));
 
+const namesOf = ({ tools, role }: Errand): readonly string[] =>
+  tools ?? USED.filter((name) => !(WITHOUT[role] ?? []).includes(name));
+
+/** The call that the engine would make after `turns`. */
+export function requestOf(errand: Errand, turns: readonly Turn[]): ModelRequest {
+  const { role, task, findings = [] } = errand;
+  return {
+    model: OFFLINE,
+    agent: AgentId.parse('ROOT::S1'),
+    call: CallId.parse(`c${turns.filter(({ by }) => by === 'model').length}`),
+    purpose: { is: 'work', task, role: RoleName.parse(role), findings },
+    system: '',
+    tools: specs(namesOf(errand)),
+    turns,
+    maxOutputTokens: 8192,
+    format: null,
+  };
+}
+
 export async function carry(errand: Errand): Promise<Carried> {
-  const { root, role, task } = errand;
-  const port = toolsOf(root);
-  const without = WITHOUT[role] ?? [];
-  const names = errand.tools ?? USED.filter((name) => !without.includes(name));
-  const turns: Turn[] = [...(errand.turns ?? [{ by: 'user', text: task }])];
+  const port = toolsOf(errand.root);
+  const turns: Turn[] = [...(errand.turns ?? [{ by: 'user', text: errand.task }])];
   const todos: (readonly Todo[])[] = [];
   let tokens = 0;
   let widest = 0;
   for (let n = turns.filter(({ by }) => by === 'model').length; n < 20; n += 1) {
-    const purpose: Purpose = { is: 'work', task, role: RoleName.parse(role), findings: errand.findings ?? [] };
-    const request = {
-      model: OFFLINE,
-      agent: AgentId.parse('ROOT::S1'),
-      call: CallId.parse(`c${n}`),
-      purpose,
-      system: '',
-    };
-    const asked = { ...request, tools: specs(names), turns, maxOutputTokens: 8192, format: null };
-    const reply = await analyst.call(asked, live, () => undefined);
+    const reply = await analyst.call(requestOf(errand, turns), live, () => undefined);
     if (!reply.ok) throw new Error(reply.fault.message);
     tokens += reply.value.usage.input + reply.value.usage.output;
     turns.push({ by: 'model', text: reply.value.text, calls: reply.value.calls });
@@ -77,7 +84,7 @@ export async function carry(errand: Errand): Promise<Carried> {
     );
     turns.push({ by: 'tools', results });
   }
-  throw new Error(`${role} did not end within 20 turns`);
+  throw new Error(`${errand.role} did not end within 20 turns`);
 }
 
 async function use(port: ToolPort, call: ToolCall, onTodos: (todos: readonly Todo[]) => void): Promise<ToolResult> {

@@ -62,7 +62,7 @@ export const SLOTS: readonly Slot[] = [
     tokens: 18_000,
     describe: (subject) => {
       const fast = subject.wishes.includes('performance');
-      const kind = fast ? 'patterns that cost time' : 'risky patterns (errors, leftovers, unsafe calls)';
+      const kind = fast ? 'patterns that cost time' : 'risky patterns (security, errors, leftovers)';
       return `Go through ${ground(subject)} for ${kind}${first(subject)}, and check each hit in its place.`;
     },
   },

@@ -43,7 +43,7 @@ function casting(purpose: Planning, subject: Subject, words: string): readonly C
   const custom = purpose.roles
     .filter((role) => !BUILT_IN.has(role) && names(words, role))
     .map((role): Cast => ({ slot: null, role }));
-  const all = [...castOf(wanted(purpose, subject), purpose.roles), ...custom];
+  const all = [...onceEach(castOf(wanted(purpose, subject), purpose.roles)), ...custom];
   if (all.length === 0) return [{ slot: null, role: purpose.roles[0] ?? 'finder' }];
   if (all.length <= most) return all;
   const worth = ({ slot }: Cast): number => (slot === null ? -1 : WORTH.indexOf(slot.name));
@@ -57,6 +57,13 @@ function castOf(names: readonly SlotName[], roles: readonly string[]): readonly 
     return role === undefined ? [] : [{ slot, role }];
   });
 }
+
+/** One reviewer goes through risks and security together when it is the same role that would do both. */
+const onceEach = (cast: readonly Cast[]): readonly Cast[] =>
+  cast.filter(
+    ({ slot, role }) =>
+      slot?.name !== 'security' || !cast.some((other) => other.slot?.name === 'risks' && other.role === role),
+  );
 
 /** Looks that the words and facts call for; what the facts rule out is left out. */
 function wanted({ split, facts, roles }: Planning, { wishes, terms }: Subject): readonly SlotName[] {

@@ -29,7 +29,7 @@ export type Wish = (typeof WISHES)[number];
 const WISH_WORDS: Readonly<Record<Wish, RegExp>> = {
   find: /\b(?:find|finds|where|locate|search|look for|which files?|grep)\b/i,
   explain:
-    /\b(?:explain|how do(?:es)?|how is|how are|understand|describe|overview|architecture|what does|what is|walk me|summar\w+|tour|structure|tell me about|analy[sz]e\w*|explore)\b/i,
+    /\b(?:explain|how do(?:es)?|how is|how are|understand|describe|overview|architecture|what does|walk me|summar\w+|tour|structure|tell me about|analy[sz]e\w*|explore)\b/i,
   review:
     /\b(?:review\w*|audit\w*|bugs|quality|problems?|issues|smells?|risk\w*|code check|check the code|inspect\w*)\b/i,
   security:
@@ -57,7 +57,7 @@ const COMMON = new Set(
   `a about above across after again all also an and any anything are around as ask at be because been before behind being best better between both
 but by call called calls can cannot check code codebase come could current default did different do does doing done down each either else
 everything every exactly example far few file files first folder folders for from function functions further general get gets give given go
-goes good great had handle handled handles handling happen happens has have having help her here him his how however i if in inside into is it its itself just
+goes going good great had handle handled handles handling happen happens has have having help her here him his how however i if in inside into is it its itself just
 keep kind know last later least less let like line lines list lists little long look looks made main make makes many may me mean means method
 methods might mimir module modules more most much must my need needed needs never new next no not nothing now of off often old on once one
 only onto open or other others our out over own part parts people place places please possible problem program project projects put quick
