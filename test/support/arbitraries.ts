@@ -67,7 +67,7 @@ const ids = fc.array(id, { maxLength: 3 });
 const anyRole = fc.constantFrom(...roles, 'main', 'forbidden', 'constructor', '');
 const anyModel = fc.constantFrom(...models, 'o4-mini', 'nothing', '');
 const description = fc.oneof(hostileText, fc.constantFrom('', '  '));
-export const budget: fc.Arbitrary<Budget> = fc.record(
+const budget: fc.Arbitrary<Budget> = fc.record(
   {
     maxTokens: fc.integer({ min: -1, max: 1_000_000 }),
     maxCost: fc.double({ min: -1, max: 3, noNaN: true }),

@@ -27,7 +27,7 @@ export interface Subject {
   readonly task: PlanTask;
 }
 
-export const sendEdit = (edit: PlanEdit): DialogEffect => ({ commands: [{ do: 'edit plan', edit }] });
+const sendEdit = (edit: PlanEdit): DialogEffect => ({ commands: [{ do: 'edit plan', edit }] });
 
 const titleOf = ({ plan, task }: Subject): string => `#${plan.tasks.indexOf(task) + 1} ${task.role}`;
 
@@ -157,18 +157,13 @@ export function dropDialog(of: Subject): Dialog {
     span(task.role, { fg: `role:${task.role}` }),
     span(`  ${task.description.split('\n')[0] ?? ''}`, { fg: 'fg' }),
   ];
-  const heirs =
-    of.task.dependsOn.length === 0 ? 'They will need nothing in its place:' : 'They will need what it needed:';
+  const [waits, they] = dependants.length === 1 ? ['1 task waits', 'It'] : [`${dependants.length} tasks wait`, 'They'];
+  const heir = of.task.dependsOn.length === 0 ? 'nothing in its place' : 'what it needed';
+  const warning: readonly Line[] = [[], [span(`${waits} for it. ${they} will need ${heir}:`, { fg: 'warn' })]];
   return {
     is: 'confirm',
     title: `Drop ${titleOf(of)}?`,
-    lines: [
-      nameOf(of.task),
-      ...(dependants.length === 0
-        ? []
-        : [[], [span(`${dependants.length} wait for it. ${heirs}`, { fg: 'warn' })] as const]),
-      ...dependants.map((task) => nameOf(task)),
-    ],
+    lines: [nameOf(of.task), ...(dependants.length === 0 ? [] : warning), ...dependants.map((task) => nameOf(task))],
     yes: 'drop it',
     no: 'keep it',
     word: '',

@@ -10,7 +10,7 @@ import { lineWidth, restyle, span, spread } from '../text/clip.ts';
 import type { Ink, Line } from '../text/line.ts';
 
 /** What the run may use: the session's own limits, and those that the plan was judged by. */
-export const capOf = (state: RunState): Budget => ({ ...state.choices?.limits.run, ...state.budget });
+const capOf = (state: RunState): Budget => ({ ...state.choices?.limits.run, ...state.budget });
 
 /** How many may run at once. */
 export const parallelOf = (state: RunState): number => state.choices?.limits.maxParallel ?? state.maxParallel;

@@ -184,7 +184,7 @@ describe('keys of the plan screen', () => {
       'Drop #4 oracle?',
       '#4 oracle  Explain the race: why do two refreshes both win?',
       '',
-      '2 wait for it. They will need what it needed:',
+      '2 tasks wait for it. They will need what it needed:',
       '#6 tester  Write race, replay and expiry tests',
       '#8 reviewer  Security review of the store and the diff',
     ]);
