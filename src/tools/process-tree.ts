@@ -11,7 +11,7 @@ export const MARK = 'MIMIR_CALL';
 /** Time between the polite signal and the one that can't be ignored, in milliseconds. */
 const GRACE_MS = 2000;
 const POLL_MS = 25;
-/** After KILL, how long to look for processes that were being born meanwhile. */
+/** How long KILL is repeated for processes that were being born meanwhile. */
 const SWEEP_MS = 2000;
 /** Processes looked at before other work gets its turn. */
 const LOOK_BATCH = 200;
@@ -29,22 +29,26 @@ export interface Tree {
  */
 export async function endTree(tree: Tree): Promise<number> {
   const seen = new Set<number>();
-  const found = await membersOf(tree);
-  for (const pid of found) seen.add(pid);
-  if (found.length === 0) return 0;
-  send(tree.leader, found, 'SIGTERM');
-  // A stopped process takes its TERM only when it goes on.
-  send(tree.leader, found, 'SIGCONT');
-  const left = await until(tree, GRACE_MS, seen);
+  const left = await until(tree, GRACE_MS, (pids) => {
+    // What was being born at the last look has not heard of the end yet; what has is not asked twice.
+    const unasked = pids.filter((pid) => !seen.has(pid));
+    for (const pid of unasked) seen.add(pid);
+    send(tree.leader, unasked, 'SIGTERM');
+    // A stopped process takes its TERM only when it goes on.
+    send(tree.leader, unasked, 'SIGCONT');
+  });
   if (left.length === 0) return seen.size;
-  await sweep(tree, seen);
+  await until(tree, SWEEP_MS, (pids) => {
+    for (const pid of pids) seen.add(pid);
+    send(tree.leader, pids, 'SIGKILL');
+  });
   return seen.size;
 }
 
 /** Living processes of the tree, the leader among them. */
 async function membersOf(tree: Tree): Promise<readonly number[]> {
   const all = await processes(tree.mark);
-  if (all === null) return groupAlive(tree.leader) ? [tree.leader] : [];
+  if (all === null) return signalTo(-tree.leader, 0) ? [tree.leader] : [];
   const members = new Set(
     all.filter(({ group, session, marked }) => marked || [group, session].includes(tree.leader)).map(({ pid }) => pid),
   );
@@ -99,32 +103,23 @@ function readOr(file: string): string {
   }
 }
 
-/** Waits until the tree is empty, at most `ms`; gives what is left. */
-async function until(tree: Tree, ms: number, seen: Set<number>): Promise<readonly number[]> {
+/** Looks, does, waits, until the tree is empty, at most `ms`; gives what is left. */
+async function until(tree: Tree, ms: number, act: (pids: readonly number[]) => void): Promise<readonly number[]> {
   const end = performance.now() + ms;
   for (;;) {
     const left = await membersOf(tree);
-    for (const pid of left) seen.add(pid);
-    if (left.length === 0 || performance.now() >= end) return left;
-    await pause(POLL_MS);
-  }
-}
-
-/** KILL, again and again: a process that forks between two looks is caught by the next. */
-async function sweep(tree: Tree, seen: Set<number>): Promise<void> {
-  const end = performance.now() + SWEEP_MS;
-  for (;;) {
-    const left = await membersOf(tree);
-    for (const pid of left) seen.add(pid);
-    if (left.length === 0 || performance.now() >= end) return;
-    send(tree.leader, left, 'SIGKILL');
+    if (left.length === 0) return left;
+    // Acts once however long looking took: on an overloaded machine that is when it matters.
+    act(left);
+    if (performance.now() >= end) return left;
     await pause(POLL_MS);
   }
 }
 
 function send(leader: number, pids: readonly number[], signal: NodeJS.Signals): void {
-  // The group at once, so that no member can react to the end of another.
-  if (pids.includes(leader)) signalTo(-leader, signal);
+  // The group first and at once, also when its leader is gone: no member can react to the end of another, and one that
+  // forks without end is caught between two forks. While a member lives, the number is nobody else's.
+  if (pids.length > 0) signalTo(-leader, signal);
   for (const pid of pids) signalTo(pid, signal);
 }
 
@@ -136,7 +131,5 @@ function signalTo(pid: number, signal: NodeJS.Signals | 0): boolean {
     return false;
   }
 }
-
-const groupAlive = (leader: number): boolean => signalTo(-leader, 0);
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
