@@ -79,7 +79,7 @@ export const MODELS = [
 ];
 
 /** Tools that do nothing but say so, and the agent's own ones; `acts` is what was really done, in order. */
-export function testTools(acts: string[]): ToolPort {
+export function testTools(acts: string[], wait?: Setting['wait']): ToolPort {
   const text = z.strictObject({ text: z.string() });
   const tool = (name: string, capability: Capability | null, repeat: 'safe' | 'never'): Tool<{ text: string }> => ({
     name,
@@ -87,12 +87,25 @@ export function testTools(acts: string[]): ToolPort {
     input: text,
     capability,
     repeat,
-    label: (input) => (name === 'bash' ? input.text : `${name} ${input.text}`),
-    run: (input) => {
+    label: (input) => `${name} ${input.text}`,
+    run: async (input, { signal }) => {
       acts.push(`${name} ${input.text}`);
-      return Promise.resolve({ ok: true, text: `${name} did ${input.text}` });
+      await wait?.(signal);
+      return { ok: true, text: `${name} did ${input.text}` };
     },
   });
+  const bash: Tool<{ command: string }> = {
+    name: 'bash',
+    description: 'the tool bash',
+    input: z.strictObject({ command: z.string() }),
+    capability: 'shell',
+    repeat: 'never',
+    label: ({ command }) => command,
+    run: ({ command }) => {
+      acts.push(`bash ${command}`);
+      return Promise.resolve({ ok: true, text: `bash did ${command}` });
+    },
+  };
   const todos: Tool<{ todos: { description: string; status: 'pending' | 'active' | 'completed' }[] }> = {
     name: 'update_todos',
     description: 'todos',
@@ -128,13 +141,13 @@ export function testTools(acts: string[]): ToolPort {
     input: z.strictObject({ question: z.string() }),
     capability: null,
     repeat: 'never',
-    label: ({ question }) => question,
+    label: ({ question }) => `asks: ${question}`,
     run: ({ question }, { desk }) => desk.askUser(question, []),
   };
   const tools: readonly Tool[] = [
     widened(tool('read', 'read', 'safe')),
     widened(tool('write', 'write', 'never')),
-    widened(tool('bash', 'shell', 'never')),
+    widened(bash),
     widened(todos),
     widened(send),
     widened(child),
@@ -157,6 +170,22 @@ const TOOLS_OF: Readonly<Partial<Record<Capability, string>>> = {
   spawn: 'Task',
 };
 
+/** What each agent says at work, one reply a call; agents and calls that are not named say that they are done. */
+export const says =
+  (replies: Readonly<Record<string, readonly (ScriptedReply | undefined)[]>>): Script =>
+  ({ agent, purpose }, n) =>
+    purpose.is === 'work' ? replies[agent]?.[n] : undefined;
+
+/** A reply with calls of the small tools: `read a`, `write b`, `bash ls` … */
+export const calling = (...calls: readonly string[]): ScriptedReply => ({
+  text: '',
+  calls: calls.map((one) => {
+    const [tool = '', ...words] = one.split(' ');
+    const text = words.join(' ');
+    return { tool, input: tool === 'bash' ? { command: text } : { text } };
+  }),
+});
+
 export type Script = (
   request: ModelRequest,
   n: number,
@@ -168,6 +197,8 @@ export interface Setting extends Partial<Omit<RunOptions, 'models' | 'tools' | '
   readonly plan?: unknown;
   readonly runBudget?: Budget;
   readonly acts?: string[];
+  /** What `read` and `write` wait for before they answer. */
+  readonly wait?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 export interface TestRun extends Run {
@@ -199,7 +230,7 @@ export const planOf = (...tasks: readonly (readonly [string, ...string[]])[]): u
 });
 
 export function testRun(setting: Setting = {}): TestRun {
-  const { script, plan, acts = [], runBudget = {}, ...rest } = setting;
+  const { script, plan, acts = [], wait, runBudget = {}, ...rest } = setting;
   const log = setting.log ?? memoryLog();
   const world = setting.world ?? fakeWorld();
   const session = SessionId.parse('test-session');
@@ -232,7 +263,7 @@ export function testRun(setting: Setting = {}): TestRun {
     log,
     world,
     models,
-    tools: testTools(acts),
+    tools: testTools(acts, wait),
     runBudget,
   });
   const state = (): RunState => foldAll(log.read(session));
