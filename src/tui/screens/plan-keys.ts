@@ -63,7 +63,14 @@ export const PLAN_KEYS: readonly Key[] = [
       dialog: againDialog(isEdited(ui, context.state)),
     }),
   ),
-  key('plan.cancel', ['esc', 'n'], 'cancel', 'Cancel the plan; asks when it was edited.', () => null, cancel),
+  key(
+    'plan.cancel',
+    ['esc', 'n'],
+    'cancel',
+    'Cancel the plan, asking when it was edited; go back when it runs.',
+    () => null,
+    cancel,
+  ),
   key(
     'plan.down',
     ['down', 'j'],
@@ -197,7 +204,7 @@ function cancel(ui: PlanUi, context: Context): Effect<PlanUi> {
   if (state.phase === 'starting' || state.phase === 'planning') {
     return command(ui, { do: 'stop run', reason: 'cancelled while it was planned' });
   }
-  if (state.phase !== 'approving') return { app: { show: 'run' } };
+  if (state.phase !== 'approving') return { app: { show: state.phase === 'finished' ? 'result' : 'run' } };
   if (isEdited(ui, state)) return { ui: tracked(ui, state), dialog: cancelDialog() };
   return command(ui, { do: 'reject plan' });
 }

@@ -57,6 +57,7 @@ describe('keys of the plan screen', () => {
       { do: 'stop run', reason: 'cancelled while it was planned' },
     ]);
     expect(press('esc', approving(RACE, { phase: 'running' }))).toEqual({ app: { show: 'run' } });
+    expect(press('esc', approving(RACE, { phase: 'finished' }))).toEqual({ app: { show: 'result' } });
   });
 
   it('refuses to accept what is over the cap, with what can be done', () => {
