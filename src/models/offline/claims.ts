@@ -23,7 +23,7 @@ export function claim(hit: Hit): string {
 export const place = ({ path, line }: Pick<Hit, 'path' | 'line'>): string => `\`${path}:${line}\``;
 
 /** The longest part of a line that can stand in backticks, trimmed, at most 80 characters. */
-export function quotable(line: string): string {
+function quotable(line: string): string {
   // A long line arrives cut, with the number of characters that are missing: those words are not the file's.
   const own = line.replace(/… \(\+\d+ characters\)$/, '');
   const parts = own.split(/[`\p{Cc}\p{Cf}\u2028\u2029\uFFFD]/u).map((part) => part.trim());

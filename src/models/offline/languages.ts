@@ -91,9 +91,7 @@ export const ENTRY_PATTERN = [
 
 /** Names of files where one usually begins to read. */
 export const isEntryName = (path: string): boolean =>
-  /(?:^|\/)(?:index|main|app|server|cli|mod|lib|program|__main__|__init__|manage|setup|Main|App|Program)\.\w+$/.test(
-    path,
-  );
+  /(?:^|\/)(?:index|main|app|server|cli|mod|lib|program|__main__|manage|setup|Main|App|Program)\.\w+$/.test(path);
 
 /** What a definition line defines: its name, or null. */
 export function definedName(line: string): string | null {

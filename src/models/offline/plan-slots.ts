@@ -131,7 +131,7 @@ const NOT_SOURCE =
   /^(?:\.|node_modules\/|dist\/|build\/|out\/|target\/|vendor\/|coverage\/|docs?\/|assets\/|public\/|images?\/)/;
 
 /** Where to look, in words: folders that are there, and what they mostly hold. */
-export function ground({ facts, terms }: Subject): string {
+function ground({ facts, terms }: Subject): string {
   const folders = facts.top.filter((name) => name.endsWith('/') && !NOT_SOURCE.test(name));
   const asked = folders.filter((folder) =>
     terms.some(({ is, text }) => is === 'path' && `${text}/`.startsWith(folder)),

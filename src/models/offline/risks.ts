@@ -31,7 +31,7 @@ type Row = Omit<Risk, 'kind' | 'severity'>;
 const of = (kind: RiskKind, severity: Severity, rows: readonly Row[]): readonly Risk[] =>
   rows.map((row) => ({ kind, severity, ...row }));
 
-export const RISKS: readonly Risk[] = [
+const RISKS: readonly Risk[] = [
   ...of('security', 'high', [
     {
       id: 'private-key',

@@ -108,7 +108,7 @@ function wordsOf(token: string): readonly Term[] {
 const sameTerm = (a: Term, b: Term): boolean => stem(a.text.toLowerCase()) === stem(b.text.toLowerCase());
 
 /** The part of a word that its forms share: `parsing`, `parses`, `parsed` -> `pars`. Never shorter than four letters. */
-export function stem(word: string): string {
+function stem(word: string): string {
   for (const ending of ['ations', 'ation', 'ings', 'ing', 'ers', 'ies', 'ed', 'er', 'es', 's', 'e', 'y']) {
     if (word.endsWith(ending) && word.length - ending.length >= 4) return word.slice(0, -ending.length);
   }

@@ -130,7 +130,7 @@ describe('what they find in the shop', () => {
   it('tester: the command, and the modules without a test', async () => {
     const { answer } = await carry({ root: shop.root, role: 'tester', task: 'Find the test command' });
     expect(answer.split('\n')[0]).toContain(
-      'The tests are run by `package.json:5` `"test": "vitest run"`; they were not run.',
+      'The tests are run by `package.json:5` `"test": "vitest run"`; tests were not run.',
     );
     expect(answer).toContain('- src/price.ts: relied on by 2 files');
     expect(answer).not.toContain('- src/cart.ts');
@@ -147,6 +147,37 @@ describe('what they find in the shop', () => {
     const { answer } = await carry({ root: shop.root, role: 'rush', task: 'Tell the state' });
     expect(answer.split('\n')[0]).toContain('On branch main, nothing uncommitted.');
     expect(answer).toMatch(/- [0-9a-f]{7,} \d{4}-\d\d-\d\d Begin/);
+  });
+});
+
+describe('in other languages', () => {
+  const firstLine = async (root: string, role: string): Promise<string> =>
+    (await carry({ root, role, task: 'Find the entry points' })).answer.split('\n')[0] ?? '';
+
+  it('links imports of Python, Go, Rust and Java', async () => {
+    const lines = await Promise.all(Object.values(others).map(({ root }) => firstLine(root, 'oracle')));
+    expect(lines.map((line) => /most hangs on (\S+)/.exec(line)?.[1])).toEqual([
+      'weather/forecast.py',
+      'tick/',
+      'src/parser.rs',
+      'src/main/java/org/example/store/Store.java',
+    ]);
+  });
+
+  it('finds where programs begin', async () => {
+    const lines = await Promise.all(Object.values(others).map(({ root }) => firstLine(root, 'finder')));
+    expect(lines.map((line) => /the code begins in (.*)\.$/.exec(line)?.[1])).toEqual([
+      'weather/__main__.py',
+      'main.go',
+      'src/main.rs',
+      'src/main/java/org/example/App.java',
+    ]);
+  });
+
+  it('knows the usual test command where none is written down', async () => {
+    expect(await firstLine(others.go.root, 'tester')).toContain(
+      '(with go.mod the usual one is `go test ./...`); tests were not run.',
+    );
   });
 });
 

@@ -1,7 +1,16 @@
 /** Without words to look for: where a reader would begin. */
 import { claim } from '../claims.ts';
 import type { Hit } from '../claims.ts';
-import { ENTRY_PATTERN, isComment, isEntryName, isForeign, isSource, isTest } from '../languages.ts';
+import {
+  definedName,
+  ENTRY_PATTERN,
+  isComment,
+  isDefinition,
+  isEntryName,
+  isForeign,
+  isSource,
+  isTest,
+} from '../languages.ts';
 import { faultOf, filesOf, hitsOf, linesOf, list, read, search } from '../looking.ts';
 import type { Seen, Work } from '../step.ts';
 import { listed, plural } from '../words.ts';
@@ -56,9 +65,12 @@ export function* entryPoints(): Work {
   ].join('\n');
 }
 
+/** What a file says of itself: its first comment, else what it defines first. */
 function headOf(seen: Seen): readonly string[] {
   const lines = linesOf(seen).filter(({ text }) => text.trim().length > 12 && !text.startsWith('#!'));
-  const telling = lines.find(({ text }) => isComment(text) && text.replaceAll(/\W/g, '').length > 12) ?? lines[0];
+  const telling =
+    lines.find(({ text }) => isComment(text) && text.replaceAll(/\W/g, '').length > 12) ??
+    lines.find(({ text }) => isDefinition(text) && definedName(text) !== null);
   return telling === undefined ? [] : [`- ${claim(telling)}`];
 }
 

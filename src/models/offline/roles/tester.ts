@@ -45,12 +45,16 @@ function* tests(brief: Brief): Work {
     (name) => isTest(name) && isSource(name) && !isForeign(name),
   );
   const modules = names.filter(
-    (name) => !isTest(name) && !/(?:^|\/)(?:examples?|docs?|scripts?|bench(?:mark)?s?)\/|\.config\.\w+$/.test(name),
+    (name) =>
+      !isTest(name) && !/^(?:[\w.-]+\/)?(?:examples?|docs?|scripts?|bench(?:mark)?s?)\/|\.config\.\w+$/.test(name),
   );
-  const [commands] = yield {
+  const [commands, manifests] = yield {
     say: 'I look for the command that runs the tests: in manifests, make files and CI. I only name it; I run nothing.',
     todo: 1,
-    asks: [search(COMMANDS, { glob: WHERE, limit: 40 })],
+    asks: [
+      search(COMMANDS, { glob: WHERE, limit: 40 }),
+      list(20, '{go.mod,Cargo.toml,pom.xml,build.gradle,build.gradle.kts,mix.exs,Package.swift}'),
+    ],
   };
   const languages = languagesIn(testFiles).filter((name) => IMPORT_PATTERNS[name] !== undefined);
   const imports = yield {
@@ -84,6 +88,7 @@ function* tests(brief: Brief): Work {
     testFiles,
     untested: ranked(about, nearness(brief), names, uses[0]),
     commands,
+    custom: customOf(filesOf(manifests).names),
     imports,
     all: [sourceList, testList, ...uses],
   });
@@ -161,11 +166,13 @@ interface Tested {
   readonly testFiles: readonly string[];
   readonly untested: readonly Untested[];
   readonly commands: Seen | undefined;
+  /** What the custom of a manifest says, where no command is written down. */
+  readonly custom: string;
   readonly imports: readonly Seen[];
   readonly all: readonly (Seen | undefined)[];
 }
 
-function answer({ modules, testFiles, untested, commands, imports, all }: Tested): string {
+function answer({ modules, testFiles, untested, commands, custom, imports, all }: Tested): string {
   const lines = hitsOf(commands).filter(({ path, text }) => !isForeign(path) && !/^\s*#/.test(text));
   const best = lines.toSorted((a, b) => commandRank(a) - commandRank(b));
   const [first] = best;
@@ -174,7 +181,7 @@ function answer({ modules, testFiles, untested, commands, imports, all }: Tested
   if (modules.length + testFiles.length === 0)
     return ['There are no sources and no tests that I know the look of.', ...faults([...all, commands])].join('\n');
   return [
-    `${first === undefined ? 'No command for tests is named in a manifest or in CI' : `The tests are run by ${claim(first)}`}; they were not run. ${plural(testFiles.length, 'test file')} for ${plural(modules.length, 'module')}; ${untested.length === 0 ? 'each is named by a test' : `${untested.length} of them ${untested.length === 1 ? 'is' : 'are'} neither imported by a test nor named in one's file name`}.`,
+    `${first === undefined ? `No command for tests is named in a manifest or in CI${custom}` : `The tests are run by ${claim(first)}`}; tests were not run. ${plural(testFiles.length, 'test file')} for ${plural(modules.length, 'module')}; ${untested.length === 0 ? 'each is named by a test' : `${untested.length} of them ${untested.length === 1 ? 'is' : 'are'} neither imported by a test nor named in one's file name`}.`,
     ...section(
       'Where the command stands',
       best.slice(0, 6).map((hit) => `- ${claim(hit)}`),
@@ -185,6 +192,23 @@ function answer({ modules, testFiles, untested, commands, imports, all }: Tested
     `A module can be tested through another one: this is what imports and names tell, not coverage.${cut ? ' The repository is larger than what was looked at: counts are lower bounds.' : ''}`,
     ...faults([...all, commands, ...imports]),
   ].join('\n');
+}
+
+const CUSTOMS: Readonly<Record<string, string>> = {
+  'go.mod': 'go test ./...',
+  'Cargo.toml': 'cargo test',
+  'pom.xml': 'mvn test',
+  'build.gradle': 'gradle test',
+  'build.gradle.kts': 'gradle test',
+  'mix.exs': 'mix test',
+  'Package.swift': 'swift test',
+};
+
+/** The usual command where a manifest of that kind lies at the top or nearest to it. */
+function customOf(names: readonly string[]): string {
+  const [nearest] = names.toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
+  const command = CUSTOMS[nearest?.split('/').at(-1) ?? ''];
+  return nearest === undefined || command === undefined ? '' : ` (with ${nearest} the usual one is \`${command}\`)`;
 }
 
 /** The project's own manifest first, then make files, then CI. */
