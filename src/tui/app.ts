@@ -47,7 +47,7 @@ export interface AppOptions {
   /** Goes on with this session at once. */
   readonly resumeSession?: SessionId;
   /** When to paint; the terminal's own pace when left out. */
-  schedule?(parts: SchedulerParts): Scheduler;
+  readonly schedule?: (parts: SchedulerParts) => Scheduler;
 }
 
 /** How the session ended. The state is that of the last run; `finished` in it says how that went. */

@@ -36,8 +36,7 @@ export function card(agent: AgentState, context: Context, width: number, look: C
     titleEnd: metrics(agent, context, width),
     foot: foot(agent, context),
     footEnd: budget(agent, context),
-    pad: 2,
-    body: todoLines(agent, context, Math.max(0, width - 6)),
+    body: todoLines(agent, context, Math.max(0, width - 5)).map((line): Line => [span(' '), ...line]),
   });
 }
 

@@ -54,13 +54,15 @@ function activityBox(context: Context, width: number, height: number): readonly 
 }
 
 function activityLine(agent: AgentState, context: Context, width: number): Line {
+  // What stands on the right takes 13 columns: six steps, a blank, `99 t/s`.
+  const name = Math.max(4, width - 16);
   const { rate, steps } = context.activity?.(agent.id) ?? { rate: 0, steps: [] };
   const words = isAtWork(agent) ? `${Math.round(rate)} t/s` : agent.status;
   return spread(
-    [statusSpan(agent, context), span(` ${fitText(toLabel(agent.name), NAME)}`, { fg: `role:${agent.role}` })],
+    [statusSpan(agent, context), span(` ${fitText(toLabel(agent.name), name)}`, { fg: `role:${agent.role}` })],
     [
       span(sparkline(steps, context.glyphs), { fg: 'focus' }),
-      span(` ${words.padStart(7)}`, { fg: isAtWork(agent) ? 'fg' : 'faint' }),
+      span(` ${words.padStart(6)}`, { fg: isAtWork(agent) ? 'fg' : 'faint' }),
     ],
     Math.max(0, width),
   );

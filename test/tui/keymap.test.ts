@@ -1,0 +1,109 @@
+/** Footer and help come from the tables of keys: they can't say anything else. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { foldAll } from '../../src/events/fold.ts';
+import { APP_KEYS } from '../../src/tui/app-keys.ts';
+import { ASCII, UNICODE } from '../../src/tui/glyphs.ts';
+import { footerLine, helpOf, hintsOf, isPlain, keyFaults, keyLabel, rebind } from '../../src/tui/keymap.ts';
+import { pageOf } from '../../src/tui/page.ts';
+import type { Context } from '../../src/tui/screen.ts';
+import { planScreen } from '../../src/tui/screens/plan.ts';
+import { resultScreen } from '../../src/tui/screens/result.ts';
+import { RUN_KEYS } from '../../src/tui/screens/run-keys.ts';
+import { FIRST } from '../../src/tui/screens/run-state.ts';
+import { runScreen } from '../../src/tui/screens/run.ts';
+import { startScreen } from '../../src/tui/screens/start.ts';
+import { lineWidth, plain } from '../../src/tui/text/clip.ts';
+import { LOBBY } from '../support/fake-run.ts';
+import { midRun, START } from '../support/recorded-run.ts';
+
+const context: Context = {
+  state: foldAll(midRun().events),
+  lobby: LOBBY,
+  now: START + 192_000,
+  glyphs: UNICODE,
+  live: new Map(),
+};
+const tables = [startScreen.keys, planScreen.keys, runScreen.keys, resultScreen.keys, APP_KEYS];
+
+describe('the key tables', () => {
+  it('name each action once, and say in a sentence what it does', () => {
+    const all = tables.flat();
+    const actions = all.map(({ action }) => action);
+    expect(actions.filter((action, index) => actions.indexOf(action) !== index)).toEqual([]);
+    expect(all.filter(({ help }) => !/^[A-Z].*\.$/s.test(help)).map(({ action }) => action)).toEqual([]);
+  });
+
+  it('give the help: every key and every sentence', () => {
+    const { rows } = helpOf('Run', RUN_KEYS, UNICODE);
+    expect(rows.map(({ help }) => help)).toEqual(RUN_KEYS.map(({ help }) => help));
+    expect(rows.map(({ keys }) => keys)).toEqual(
+      RUN_KEYS.map(({ keys }) => keys.map((key) => keyLabel(key, UNICODE)).join(' ')),
+    );
+  });
+
+  it('give the footer: what can be done now, in their order', () => {
+    const hints = hintsOf(RUN_KEYS, { ...FIRST, selected: null }, context);
+    const able = RUN_KEYS.filter(({ hint, whyNot }) => hint !== '' && whyNot(FIRST, context) === null);
+    expect(hints.map(({ hint }) => hint)).toEqual(able.map(({ hint }) => hint));
+    expect(plain(footerLine(hints, '1/8', 80, UNICODE))).toBe(
+      ' ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill  z density …   1/8 ',
+    );
+  });
+
+  it('fit the footer into any width', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 300 }),
+        fc.string({ maxLength: 6 }).map((text) => text.replace(/[^ -~]/g, '')),
+        (width, position) => {
+          const hints = hintsOf(RUN_KEYS, FIRST, context);
+          expect(lineWidth(footerLine(hints, position, width, UNICODE))).toBe(width);
+        },
+      ),
+    );
+  });
+
+  it('show only the keys of the message while one is written', () => {
+    const page = pageOf(runScreen, {});
+    const size = { width: 80, height: 22 };
+    page.settle(context, size);
+    page.press({ is: 'key', key: 'i' }, context, size);
+    expect(page.hints(context)).toEqual([
+      { keys: '⏎', hint: 'send' },
+      { keys: 'Tab', hint: 'when' },
+      { keys: 'Esc', hint: 'keep for later' },
+    ]);
+  });
+});
+
+describe('keys', () => {
+  it('are named as people read them', () => {
+    expect(
+      ['enter', 'ctrl-r', 'alt-enter', 'backtab', ' ', 'pageup', 'x'].map((key) => keyLabel(key, UNICODE)),
+    ).toEqual(['⏎', '^R', 'Alt-⏎', 'Shift-Tab', 'Space', 'PgUp', 'x']);
+    expect(keyLabel('enter', ASCII)).toBe('Enter');
+  });
+
+  it('are text for a field or not', () => {
+    expect(['a', '漢', ' ', '?', '-', 'enter', 'ctrl-c', 'f1', 'up'].map(isPlain)).toEqual([
+      ...[true, true, true, true, true],
+      ...[false, false, false, false],
+    ]);
+  });
+
+  it("can be the user's own, or none", () => {
+    const own = { 'run.kill': 'K', 'run.plan': 'none' };
+    const table = rebind(RUN_KEYS, own);
+    expect(table.find(({ action }) => action === 'run.kill')?.keys).toEqual(['K']);
+    expect(table.find(({ action }) => action === 'run.plan')?.keys).toEqual([]);
+  });
+
+  it('are told of when they can not be what the user wants', () => {
+    const own = { 'run.kill': 's', 'run.fly': 'w' };
+    expect(keyFaults([rebind(RUN_KEYS, own)], own)).toEqual([
+      'keys: there is no action "run.fly"',
+      'keys: s is wanted by run.kill and by run.interrupt',
+    ]);
+  });
+});

@@ -1,0 +1,122 @@
+/** What enters the screen's state is harmless, whole or in pieces. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AgentId } from '../../src/domain/ids.ts';
+import { cleanEvent, harmless } from '../../src/tui/clean.ts';
+import { Live } from '../../src/tui/live.ts';
+import { runLayout } from '../../src/tui/layout.ts';
+import { UNICODE } from '../../src/tui/glyphs.ts';
+import { lineWidth, plain } from '../../src/tui/text/clip.ts';
+import { markdown } from '../../src/tui/view/markdown.ts';
+import { approval, asks, midRun, Recording } from '../support/recorded-run.ts';
+
+const ROOT = AgentId.parse('ROOT');
+const tick = (
+  delta: string,
+  is: 'text' | 'output' = 'text',
+): { agent: AgentId; is: 'text' | 'output'; delta: string } => ({ agent: ROOT, is, delta });
+
+describe('what streams', () => {
+  it('is caught wherever a sequence is split (F03)', () => {
+    const evil = 'a\u001b]0;title\u0007b\u001b[31mc\u009b2Jd';
+    for (let cut = 0; cut <= evil.length; cut++) {
+      const live = new Live();
+      live.take(tick(evil.slice(0, cut)), 0);
+      live.take(tick(evil.slice(cut)), 0);
+      expect(live.texts().get('ROOT')).toBe('abcd');
+    }
+  });
+
+  it('keeps the end of it only', () => {
+    const live = new Live();
+    for (let line = 0; line < 5000; line++) live.take(tick(`line ${line}\n`), 0);
+    const text = live.texts().get('ROOT') ?? '';
+    expect(text.length).toBeLessThanOrEqual(16_000);
+    expect(text.startsWith('line ')).toBe(true);
+    expect(text.endsWith('line 4999\n')).toBe(true);
+  });
+
+  it('begins anew with output after text, and is gone when the log has it', () => {
+    const live = new Live();
+    live.take(tick('thinking'), 0);
+    live.take(tick('output', 'output'), 0);
+    expect(live.texts().get('ROOT')).toBe('output');
+    const said = midRun().events.find((event) => event.type === 'agent.message');
+    if (said) live.settle(said);
+    expect(live.texts().size).toBe(0);
+  });
+
+  it('counts how busy an agent is over the last seconds', () => {
+    const live = new Live();
+    live.take(tick('x'.repeat(240)), 10_000);
+    expect(live.activity('ROOT', 10_000)).toEqual({ rate: 10, steps: [0, 0, 0, 0, 0, 240] });
+    expect(live.activity('ROOT', 13_000).steps).toEqual([0, 0, 240, 0, 0, 0]);
+    expect(live.activity('ROOT', 60_000).rate).toBe(0);
+  });
+});
+
+describe('the boundary', () => {
+  it('leaves harmless events as they are, object for object', () => {
+    for (const event of midRun().events) expect(cleanEvent(event)).toBe(event);
+  });
+
+  it('drops what would act, and shows it where a person decides', () => {
+    const request = approval({ title: 'a\u001b[2Jb', exact: 'rm \u202ex' });
+    const [, event] = asks(new Recording(), 1, 'ROOT', 'a1', request).events;
+    if (event?.type !== 'approval.requested') throw new Error('not asked');
+    const cleaned = cleanEvent(event);
+    expect(cleaned).toMatchObject({ request: { title: 'ab', exact: 'rm \\u{202e}x' } });
+  });
+
+  it('has no control character in any string afterwards', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(JSON.stringify(harmless(value)).replaceAll('\\n', '')).not.toMatch(/\\u00[01]|\\[rtbf]|[\u007f-\u009f]/);
+      }),
+    );
+  });
+});
+
+describe('the layout of the run screen', () => {
+  it('fills every size without overlap', () => {
+    const wishes = fc.record({ opened: fc.boolean(), log: fc.constantFrom('auto', 'shown', 'hidden') });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 40, max: 300 }),
+        fc.integer({ min: 4, max: 120 }),
+        wishes,
+        (width, height, wish) => {
+          const layout = runLayout(width, height, { ...wish, terminalRows: height + 3 });
+          const rects = [layout.cards, layout.detail, layout.side, layout.log].filter((rect) => rect !== null);
+          expect(rects.reduce((sum, rect) => sum + rect.width * rect.height, 0)).toBe(width * height);
+          expect(
+            rects.every(({ x, y, width: w, height: h }) => x >= 0 && y >= 0 && x + w <= width && y + h <= height),
+          ).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('light Markdown', () => {
+  it('shows headings, lists, code, bold and quotes without their signs', () => {
+    const text = '\n# Title\n\n\n- **one** and `two`\n1. three\n> said\n```\nx = 1\n```\n[a](http://b)\n\n';
+    expect(markdown(text, 40, UNICODE).map(plain)).toEqual([
+      'Title',
+      '',
+      '• one and two',
+      '1. three',
+      '│ said',
+      '│ x = 1',
+      'a (http://b)',
+    ]);
+  });
+
+  it('never makes a line longer than asked', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.integer({ min: 4, max: 80 }), (text, width) => {
+        expect(markdown(harmless(text), width, UNICODE).every((line) => lineWidth(line) <= width)).toBe(true);
+      }),
+    );
+  });
+});

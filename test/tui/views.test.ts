@@ -1,0 +1,349 @@
+/** Screens as text: the same state, the same lines; and whatever the state, exactly the size of the terminal. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AgentId } from '../../src/domain/ids.ts';
+import type { MimirEvent } from '../../src/events/event.ts';
+import { foldAll } from '../../src/events/fold.ts';
+import { cleanEvent } from '../../src/tui/clean.ts';
+import { inboxOverlay } from '../../src/tui/dialogs/inbox.ts';
+import { bodySize, frameOf } from '../../src/tui/frame.ts';
+import { ASCII, UNICODE } from '../../src/tui/glyphs.ts';
+import type { Page } from '../../src/tui/page.ts';
+import { pageOf } from '../../src/tui/page.ts';
+import type { Context } from '../../src/tui/screen.ts';
+import { resultScreen } from '../../src/tui/screens/result.ts';
+import { runScreen } from '../../src/tui/screens/run.ts';
+import type { Size } from '../../src/tui/term/terminal.ts';
+import { lineWidth, plain } from '../../src/tui/text/clip.ts';
+import { LOBBY } from '../support/fake-run.ts';
+import {
+  approval,
+  asks,
+  created,
+  finished,
+  midRun,
+  planned,
+  Recording,
+  runs,
+  says,
+  started,
+  START,
+  uses,
+} from '../support/recorded-run.ts';
+
+const contextOf = (events: readonly MimirEvent[], more: Partial<Context> = {}): Context => ({
+  state: foldAll(events.map((event) => cleanEvent(event))),
+  lobby: LOBBY,
+  now: START + 192_000,
+  glyphs: UNICODE,
+  live: new Map(),
+  ...more,
+});
+
+function look(page: Page, context: Context, size: Size, keys: readonly string[] = []): readonly string[] {
+  page.settle(context, bodySize(size));
+  for (const key of keys) {
+    page.press({ is: 'key', key }, context, bodySize(size));
+    page.settle(context, bodySize(size));
+  }
+  return frameOf({ page, overlays: [], toasts: [] }, context, size).lines.map(plain);
+}
+
+/** Clocks depend on the machine's zone: the log's times are left out. */
+const timeless = (rows: readonly string[]): readonly string[] =>
+  rows.map((row) => row.replace(/\d\d:\d\d:\d\d/, 'hh:mm:ss'));
+
+describe('the run screen', () => {
+  it('shows cards in one column at 80x24 (O113 to O123)', () => {
+    const rows = look(pageOf(runScreen, {}), contextOf(midRun().events), { width: 80, height: 24 }, ['j', 'j', 'j']);
+    expect(timeless(rows)).toMatchInlineSnapshot(`
+      [
+        " MIMIR  run-7f3a › Fix the token refresh race   ✗ 1 ● 3  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
+        "┌ ● main  opus-4.5 ─────────────────────────────── 3m 11s · $0.0912 · 22k tok ┐▐",
+        "│  ✓ Start wave 1                                                             │▐",
+        "│  ▸ Watch wave 2                                                             │▐",
+        "│  ○ Merge results                                                ... +2 more │▐",
+        "└─ ⟩ waiting for 4 agents ──────────────────────────────────────── ▰▱▱▱▱  16% ┘▐",
+        "┌ ✓ finder  haiku-4.5 ────────────────────────────── 21s · $0.0031 · 6.2k tok ┐▐",
+        "│  ✓ List auth files                                                          │▐",
+        "│  ✓ Map call sites                                                           │▐",
+        "│  ✓ Report                                                                   │▐",
+        "└─ 14 files found ──────────────────────────────────────────────── ▱▱▱▱▱   2% ┘▐",
+        "┌ ✗ librarian  sonnet-4.5 ─────────────────────────── 48s · $0.0418 · 15k tok ┐ ",
+        "│  Summarise token rotation guidance                                          │ ",
+        "│                                                                             │ ",
+        "│                                                                             │ ",
+        "└─ ! provider refused the request (400) ────────────────────────── ▰▱▱▱▱  27% ┘ ",
+        "┏ ● oracle  o3 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ 2m 13s · $0.1184 · 31k tok ┓ ",
+        "┃  ✓ Reproduce the race                                                       ┃ ",
+        "┃  ▸ Explain why two refreshes both win                                       ┃ ",
+        "┃  ○ Propose a lock                                               ... +2 more ┃ ",
+        "┗━ ⟩ Bash npm test -- refresh --repeat 50 ━━━━━━━━━━━━━━━━━━━━━━━━ ▰▰▰▰▱  78% ┛ ",
+        " hh:mm:ss · finder 2      Search legacyRefresh                                  ",
+        " ❯ Message oracle…                                                    i to type ",
+        " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill  z density …   4/8 ",
+      ]
+    `);
+  });
+
+  it('shows cards, the opened agent, spend and log at 120x40', () => {
+    const live = new Map([['ROOT::S3', 'PASS refresh 1\nPASS refresh 2']]);
+    const rows = look(pageOf(runScreen, {}), contextOf(midRun().events, { live }), { width: 120, height: 40 }, [
+      'j',
+      'j',
+      'j',
+    ]);
+    expect(timeless(rows)).toMatchInlineSnapshot(`
+      [
+        " MIMIR  run-7f3a › Fix the token refresh race            confirm  ✗ 1 ● 3 ○ 2 ✓ 1  3m 12s  $0.3278 / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ",
+        "┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 22k ┐▐┌─ ● oracle ──────────────────────── Transcript │ Todos │ Info ─┐",
+        "│  ✓ Start wave 1                                    │▐│ id ROOT::S3   model o3   needs #1 finder                      │",
+        "│  ▸ Watch wave 2                                    │▐│ turn 2/20   tools 2   spent $0.1184 of $0.15                  │",
+        "│  ○ Merge results                       ... +2 more │▐│ ───────────────────────────────────────────────────────────── │",
+        "└─ ⟩ waiting for 4 agents ─────────────── ▰▱▱▱▱  16% ┘▐│   │ +  const n = await db.update(id, { token, gen: gen + 1 }… │",
+        "┌ ✓ finder  haiku-4.5 ───────── 21s · $0.0031 · 6.2k ┐▐│   │ +  if (n === 0) throw new StaleTokenError(id)             │",
+        "│  ✓ List auth files                                 │▐│   ╰    return token                                           │",
+        "│  ✓ Map call sites                                  │▐│     … +3 lines  (o to open)                                   │",
+        "│  ✓ Report                                          │▐│                                                               │",
+        "└─ 14 files found ─────────────────────── ▱▱▱▱▱   2% ┘▐│ Why both win                                                 ▐│",
+        "┌ ✗ librarian  sonnet-4.5 ────── 48s · $0.0418 · 15k ┐▐│                                                              ▐│",
+        "│  Summarise token rotation guidance                 │▐│ Both calls read generation 7 before either writes generation ▐│",
+        "│                                                    │▐│ 8.                                                           ▐│",
+        "│                                                    │▐│                                                              ▐│",
+        "└─ ! provider refused the request (400) ─ ▰▱▱▱▱  27% ┘▐│ • the UPDATE has no guard                                    ▐│",
+        "┏ ● oracle  o3 ━━━━━━━━━━━━━━ 2m 13s · $0.1184 · 31k ┓▐│ • the first client keeps a revoked token                     ▐│",
+        "┃  ✓ Reproduce the race                              ┃▐│                                                              ▐│",
+        "┃  ▸ Explain why two refreshes both win              ┃▐│ ⚙ Bash npm test -- refresh --repeat 50                running▐│",
+        "┃  ○ Propose a lock                      ... +2 more ┃▐│   │ PASS refresh 1                                           ▐│",
+        "┗━ ⟩ Bash npm test -- refresh --repeat… ━ ▰▰▰▰▱  78% ┛▐│   ╰ PASS refresh 2▌                                          ▐│",
+        "┌ ● refactoring  sonnet-4.5 ─ 1m 36s · $0.0733 · 28k ┐▐└─────────────────────────────────────────────────── following ─┘",
+        "│  ✓ Move rotation into it                           │▐┌─ Activity ───────────────────┐┌─ Spend by agent ──────────────┐",
+        "│  ▸ Update 14 call sites                            │▐│ ● main                 0 t/s ││ oracle       ━━━━━━━  $0.1184 │",
+        "│  ○ Delete the old path                 ... +2 more │ │ ● oracle               0 t/s ││ main         ━━━━━╸─  $0.0912 │",
+        "└─ ⟩ waiting for 1 agent ──────────────── ▰▰▱▱▱  48% ┘ │ ● refactoring          0 t/s ││ refactoring  ━━━━╸──  $0.0733 │",
+        "┌ ● ╰ finder 2  qwen-3 → offline ─ 12s · $0.0000 · 0 ┐ │ ● finder 2             0 t/s ││ librarian    ━━╸────  $0.0418 │",
+        "│  Find imports of legacyRefresh                     │ │ ✓ finder           completed ││ finder       ╸──────  $0.0031 │",
+        "│                                                    │ │ ✗ librarian           failed ││                               │",
+        "│                                                    │ │ ○ tester             pending ││                               │",
+        "└─ ⟩ Search legacyRefresh ─────────────── ▱▱▱▱▱   0% ┘ └──────────────────────────────┘└───────────────────────────────┘",
+        "┌─ Log ─────────────────────────────────────────────────────────────────────────────────────────────────────────── 16 ─┐",
+        "│ hh:mm:ss ! librarian     failed: provider refused the request (400)                                                  │",
+        "│ hh:mm:ss · oracle        Edit src/auth/store.ts                                                                      │",
+        "│ hh:mm:ss · oracle        Bash npm test -- refresh --repeat 50                                                        │",
+        "│ hh:mm:ss · finder 2      created for: Find imports of legacyRefresh                                                  │",
+        "│ hh:mm:ss · finder 2      Search legacyRefresh                                                                        │",
+        "└──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘",
+        " ❯ Message oracle…                                                                                            i to type ",
+        " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill  z density  l log  p plan  ? help  q quit              4/8 ",
+      ]
+    `);
+  });
+
+  it('opens an agent in the place of the cards at 80x24, and says that it no longer follows', () => {
+    const page = pageOf(runScreen, {});
+    const rows = look(page, contextOf(midRun().events), { width: 80, height: 24 }, ['j', 'j', 'j', 'enter', 'k', 'k']);
+    expect(timeless(rows)).toMatchInlineSnapshot(`
+      [
+        " MIMIR  run-7f3a › oracle                       ✗ 1 ● 3  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
+        "┏━ ● oracle ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ Transcript │ Todos │ Info ━┓",
+        "┃ id ROOT::S3   model o3   needs #1 finder                                     ┃",
+        "┃ turn 2/20   tools 2   spent $0.1184 of $0.15                                 ┃",
+        "┃ ──────────────────────────────────────────────────────────────────────────── ┃",
+        "┃                                                                              ┃",
+        "┃ ⚙ Edit src/auth/store.ts                                               +2 -1 ┃",
+        "┃   │ @@ -1,3 +1,4 @@                                                         ▐┃",
+        "┃   │ -  await db.update(id, { token, gen: gen + 1 })                         ▐┃",
+        "┃   │ +  const n = await db.update(id, { token, gen: gen + 1 }, { gen });     ▐┃",
+        "┃   │ +  if (n === 0) throw new StaleTokenError(id)                           ▐┃",
+        "┃   ╰    return token                                                         ▐┃",
+        "┃     … +3 lines  (o to open)                                                 ▐┃",
+        "┃                                                                             ▐┃",
+        "┃ Why both win                                                                ▐┃",
+        "┃                                                                             ▐┃",
+        "┃ Both calls read generation 7 before either writes generation 8.             ▐┃",
+        "┃                                                                             ▐┃",
+        "┃ • the UPDATE has no guard                                                    ┃",
+        "┃ • the first client keeps a revoked token                                     ┃",
+        "┗━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ paused at 18/20, G to follow ━┛",
+        " hh:mm:ss · finder 2      Search legacyRefresh                                  ",
+        " ❯ Message oracle…                                                    i to type ",
+        " ↑↓ select  Esc back  ←→ tab  o unfold  Tab pane  i message  s interrupt …  4/8 ",
+      ]
+    `);
+    const more = says(midRun(), 150, 'ROOT::S3', 'One more thing.\n\nAnd another.', 1, 0);
+    expect(look(page, contextOf(more.events), { width: 80, height: 24 }).join('\n')).toContain(
+      'paused, 4 new — G to follow',
+    );
+    expect(look(page, contextOf(more.events), { width: 80, height: 24 }, ['G']).join('\n')).toContain('And another.');
+  });
+
+  it('has three densities', () => {
+    const size = { width: 80, height: 12 };
+    const page = pageOf(runScreen, {});
+    const context = contextOf(midRun().events);
+    expect(look(page, context, size, ['z', 'z'])[2]).toMatchInlineSnapshot(
+      `"▌   ▸ Watch wave 2                                               1/5 ▰▱▱▱▱  16%▐"`,
+    );
+    expect(look(page, context, size, ['z'])[2]).toMatchInlineSnapshot(
+      `" ✓ finder        14 files found                              21s  $0.0031  6.2k "`,
+    );
+  });
+
+  it('asks for nothing but ASCII where nothing else can be shown', () => {
+    const rows = look(pageOf(runScreen, {}), contextOf(midRun().events, { glyphs: ASCII }), { width: 120, height: 40 });
+    expect(rows.filter((row) => /[^\x20-\x7e]/.test(row))).toEqual([]);
+  });
+
+  it('marks a sub-agent and a model that was put in the place of another', () => {
+    const rows = look(pageOf(runScreen, {}), contextOf(midRun().events), { width: 120, height: 60 });
+    expect(rows.find((row) => row.includes('finder 2'))).toContain('● ╰ finder 2  qwen-3 → offline');
+  });
+});
+
+describe('the result', () => {
+  it('says how it went, the report, what each agent did, and what to do next', () => {
+    const rows = look(pageOf(resultScreen, {}), contextOf(finished().events), { width: 120, height: 36 });
+    expect(rows).toMatchInlineSnapshot(`
+      [
+        " MIMIR  result › Fix the token refresh race                  confirm  ✗ 1 ⏸ 1 ✓ 5  3m 20s  $0.3278 / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ",
+        " ✓ Completed, 5 of 7 agents completed                                                                                   ",
+        "                                                                                                                        ",
+        "┌─ Report ─────────────────────────────────────────────────────────────┐┌─ Agents ─────────────────────────────────────┐",
+        "│ Token refresh                                                        ││ ● main                 3m 19s  $0.0912   22k │",
+        "│                                                                      ││   running                                    │",
+        "│ The race is in src/auth/store.ts:41.                                 ││ ✓ finder                  21s  $0.0031  6.2k │",
+        "│                                                                      ││   14 files found                             │",
+        "│ 1. Agent 1: 14 files found                                           ││ ✗ librarian               48s  $0.0418   15k │",
+        "│ 2. Agent 2: failed                                                   ││   failed: provider refused the request (400) │",
+        "│                                                                      ││ ✓ oracle               2m 11s  $0.1184   31k │",
+        "│ │ No language model was used.                                        ││   ROOT::S3 is done.                          │",
+        "│                                                                      ││ ✓ refactoring          1m 34s  $0.0733   28k │",
+        "│                                                                      ││   ROOT::S4 is done.                          │",
+        "│                                                                      ││ ✓ finder 2                10s  $0.0000     0 │",
+        "│                                                                      ││   ROOT::S4::S1 is done.                      │",
+        "│                                                                      ││ ✓ tester                   0s  $0.0000     0 │",
+        "│                                                                      ││   ROOT::S5 is done.                          │",
+        "│                                                                      ││ ⏸ reviewer                 0s  $0.0000     0 │",
+        "│                                                                      ││   killed: killed by the person               │",
+        "│                                                                      │└──────────────────────────────────────────────┘",
+        "│                                                                      │┌─ Totals ─────────────────────────────────────┐",
+        "│                                                                      ││ Time    3m 20s                               │",
+        "│                                                                      ││ Cost    $0.2878                              │",
+        "│                                                                      ││ Tokens  102k                                 │",
+        "│                                                                      ││ Agents  7                                    │",
+        "│                                                                      │└──────────────────────────────────────────────┘",
+        "│                                                                      │┌─ Next ───────────────────────────────────────┐",
+        "│                                                                      ││ Esc  back to the cards, with every           │",
+        "│                                                                      ││      transcript                              │",
+        "│                                                                      ││ n    another task                            │",
+        "│                                                                      ││ q    leave                                   │",
+        "│                                                                      ││ →    mimir report run-7f3a shows this report │",
+        "│                                                                      ││      again                                   │",
+        "└──────────────────────────────────────────────────────────────────────┘└──────────────────────────────────────────────┘",
+        " ↑↓ scroll  Esc cards  p plan  n new task  ? help  q quit                                                               ",
+      ]
+    `);
+  });
+
+  it('has everything in one column at 80x24', () => {
+    const page = pageOf(resultScreen, {});
+    const size = { width: 80, height: 24 };
+    const text = ['g', 'pagedown', 'pagedown']
+      .flatMap((key) => look(page, contextOf(finished().events), size, [key]))
+      .join('\n');
+    for (const words of [
+      'The race is in src/auth/store.ts:41.',
+      'provider refused',
+      'killed',
+      'Cost    $0.2878',
+      'mimir report run-7f3a',
+    ]) {
+      expect(text).toContain(words);
+    }
+  });
+});
+
+/** What a model, a tool or a repository may send. */
+const hostile = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 60 }),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.constantFrom(
+    '{red-fg}{bold}{/}{open}',
+    '\u001b[31mred\u001b[2J\u001b]0;title\u0007',
+    '\u202eevil\u200b\u{e0041}',
+    'e\u0301\u0302\u0303'.repeat(30),
+    '👩‍👩‍👧‍👦🇩🇪👍🏽漢字'.repeat(5),
+    'tab\there\r\nnew\u0085line\u2028x',
+    'x'.repeat(500),
+    '',
+  ),
+);
+
+function hostileRun(texts: readonly string[], done: boolean): readonly MimirEvent[] {
+  const text = (index: number): string => texts[index % texts.length] ?? '';
+  const log = created(planned(started(new Recording(), text(0))));
+  for (const [index, id] of ['ROOT', 'ROOT::S1', 'ROOT::S3', 'ROOT::S5'].entries()) {
+    runs(log, 10, id);
+    says(log, 11, id, text(index), 100, 0.01);
+    uses(log, 12, id, text(index + 1), text(index + 2), text(index + 3));
+    log.at(13, {
+      type: 'agent.todos',
+      agent: AgentId.parse(id),
+      todos: [{ description: text(index), status: 'active' }],
+    });
+  }
+  asks(log, 20, 'ROOT::S1', 'a1', approval({ title: text(1), exact: text(2), because: text(3) }));
+  return done
+    ? [
+        ...log.events,
+        ...finished()
+          .events.slice(-1)
+          .map((event) => ({ ...event, summary: texts.join('\n') })),
+      ]
+    : log.events;
+}
+
+describe('every screen', () => {
+  it('is exactly as large as the terminal, whatever the text and the size (F05, F07)', () => {
+    const sizes = fc.record({ width: fc.integer({ min: 1, max: 300 }), height: fc.integer({ min: 1, max: 100 }) });
+    const keys = fc.array(fc.constantFrom('j', 'enter', 'z', 'G', 'k', 'o', 'l', 'right', 'tab', 'i', 'w', '漢'), {
+      maxLength: 6,
+    });
+    fc.assert(
+      fc.property(
+        sizes,
+        fc.array(hostile, { minLength: 1, maxLength: 6 }),
+        keys,
+        fc.boolean(),
+        (size, texts, pressed, done) => {
+          const context = contextOf(hostileRun(texts, done), { live: new Map([['ROOT::S3', 'streams\nnow']]) });
+          const page = done ? pageOf(resultScreen, {}) : pageOf(runScreen, {});
+          look(page, context, size, pressed);
+          const inbox = inboxOverlay(null).settle?.(context) ?? null;
+          const overlays = inbox === null || pressed.length > 3 ? [] : [inbox];
+          const { lines } = frameOf({ page, overlays, toasts: [{ level: 'warn', text: 'toast' }] }, context, size);
+          expect(lines.map(lineWidth)).toEqual(Array.from({ length: size.height }, () => size.width));
+          expect(lines.map(plain).filter((line) => /\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(line))).toEqual([]);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('composes visible cards only: 512 agents cost about as much as eight', () => {
+    const log = created(planned(started(new Recording())));
+    for (let number = 7; number <= 512; number++) {
+      const last = log.events.findLast((event) => event.type === 'agent.created');
+      if (last?.type === 'agent.created') log.at(9, { ...last, agent: AgentId.parse(`ROOT::S${number}`) });
+    }
+    const context = contextOf(log.events);
+    const page = pageOf(runScreen, {});
+    const size = { width: 120, height: 40 };
+    look(page, context, size, ['G']);
+    const before = process.cpuUsage();
+    for (let frame = 0; frame < 50; frame++) look(page, context, size);
+    const { user } = process.cpuUsage(before);
+    // Many times what it takes; with all cards composed it is more still.
+    expect(user / 1000 / 50).toBeLessThan(60);
+  });
+});
