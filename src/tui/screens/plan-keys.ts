@@ -71,6 +71,7 @@ export const PLAN_KEYS: readonly Key[] = [
     () => null,
     cancel,
   ),
+  key('plan.back', ['p'], 'back', 'Back to the agents, once the plan runs.', whyNotBack, cancel),
   key(
     'plan.down',
     ['down', 'j'],
@@ -162,6 +163,10 @@ const command = (ui: PlanUi, ...commands: readonly Command[]): Effect<PlanUi> =>
 function whyNotChange(_: PlanUi, { state }: Context): string | null {
   if (state.phase === 'approving' && state.plan !== null) return null;
   return state.plan === null ? 'the plan is still being made' : 'the plan runs already; it can only be looked at';
+}
+
+function whyNotBack(_: PlanUi, { state }: Context): string | null {
+  return ['running', 'merging', 'finished'].includes(state.phase) ? null : 'nothing runs yet';
 }
 
 function whyNotEdit(ui: PlanUi, context: Context): string | null {
