@@ -41,7 +41,7 @@ export function rowOf(event: MimirEvent, prev: string): { readonly row: Row; rea
 }
 
 /** What the chain is made of: every column, so that none can be changed unseen. */
-export const hashOf = (row: Omit<Row, 'hash'>): string =>
+const hashOf = (row: Omit<Row, 'hash'>): string =>
   hash('sha256', JSON.stringify([row.prev, row.session, row.seq, row.time, row.type, row.agent, row.data]));
 
 /**

@@ -9,7 +9,7 @@ import type { Json } from '../../src/domain/turn.ts';
 import type { EventBody } from '../../src/events/event.ts';
 
 /** Texts that are hard to keep: very long ones, NUL, half a surrogate pair, what looks like a reference. */
-export const text: fc.Arbitrary<string> = fc.oneof(
+const text: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: fc.string({ maxLength: 40 }) },
   { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 20 }) },
   {
@@ -91,7 +91,7 @@ const plan: fc.Arbitrary<SoundPlan> = fc.record({
 const NO_CHOICES: PlanChoices = { roles: [], models: [], limits: { maxTasks: 50, maxParallel: 4, run: {}, agent: {} } };
 
 /** Bodies that start a session. */
-export const started: fc.Arbitrary<EventBody> = fc.record({
+const started: fc.Arbitrary<EventBody> = fc.record({
   type: fc.constant('session.started'),
   task: text,
   cwd: fc.constant('/project'),
@@ -105,7 +105,7 @@ export const started: fc.Arbitrary<EventBody> = fc.record({
   notes: fc.array(text, { maxLength: 2 }),
 });
 
-export const created = (id: AgentId): fc.Arbitrary<EventBody> =>
+const created = (id: AgentId): fc.Arbitrary<EventBody> =>
   fc.record({
     type: fc.constant('agent.created'),
     agent: fc.constant(id),
