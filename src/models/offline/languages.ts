@@ -56,11 +56,16 @@ const WORDS_BEFORE =
 
 /** Lines that define something whose name holds one of `terms`; paths are no names and are left out. */
 export function definitionPattern(terms: readonly Term[]): string {
-  const names = terms
-    .filter((term) => term.is !== 'path')
-    .map((term) => patternOf(term))
-    .join('|');
-  const name = `\\w*(?:${names})\\w*`;
+  const names = terms.filter((term) => term.is !== 'path').map((term) => patternOf(term));
+  while (names.length > 1 && definitionsOf(names).length > LONGEST_PATTERN) names.pop();
+  return definitionsOf(names);
+}
+
+/** What a search takes. */
+const LONGEST_PATTERN = 1000;
+
+function definitionsOf(names: readonly string[]): string {
+  const name = `\\w*(?:${names.join('|')})\\w*`;
   return [
     `\\b(?:${WORDS_BEFORE})\\s+(?:\\([^)]*\\)\\s*)?(?:mut\\s+)?${name}`,
     `\\b(?:public|private|protected|static|final|virtual|override|internal)\\s[\\w<>\\[\\], .?]*\\b${name}\\s*\\(`,

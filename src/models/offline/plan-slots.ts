@@ -21,7 +21,7 @@ export interface Slot {
   readonly roles: readonly string[];
   /** Looks whose findings this one really uses, where they are part of the plan. */
   readonly needs: readonly SlotName[];
-  /** Input and output of the analyst together, on repositories of some hundred files, with room for what is read at once. */
+  /** Input and output of the analyst together, as measured on a repository of 400 files. */
   readonly tokens: number;
   describe(subject: Subject): string;
 }
@@ -32,7 +32,7 @@ export const SLOTS: readonly Slot[] = [
     name: 'state',
     roles: ['rush'],
     needs: [],
-    tokens: 10_000,
+    tokens: 6000,
     describe: ({ facts }) =>
       facts.isGit
         ? `Tell the state of ${facts.name}: uncommitted changes, the latest commits, what changed most.`
@@ -42,7 +42,7 @@ export const SLOTS: readonly Slot[] = [
     name: 'places',
     roles: ['finder', 'explore', 'Explore'],
     needs: [],
-    tokens: 14_000,
+    tokens: 7000,
     describe: (subject) =>
       subject.terms.length > 0
         ? `Find where ${named(subject)} ${subject.terms.length > 1 ? 'are' : 'is'} defined and used in ${ground(subject)}.`
@@ -52,14 +52,14 @@ export const SLOTS: readonly Slot[] = [
     name: 'papers',
     roles: ['librarian'],
     needs: [],
-    tokens: 10_000,
+    tokens: 4000,
     describe: ({ facts }) => `Read ${papers(facts)} and count how the dependencies are really used.`,
   },
   {
     name: 'risks',
     roles: ['reviewer', 'security'],
     needs: ['places'],
-    tokens: 18_000,
+    tokens: 8000,
     describe: (subject) => {
       const fast = subject.wishes.includes('performance');
       const kind = fast ? 'patterns that cost time' : 'risky patterns (security, errors, leftovers)';
@@ -70,7 +70,7 @@ export const SLOTS: readonly Slot[] = [
     name: 'security',
     roles: ['security', 'reviewer'],
     needs: ['places'],
-    tokens: 14_000,
+    tokens: 5000,
     describe: (subject) =>
       `Go through ${ground(subject)} for security risks (injection, secrets, unsafe calls)${first(subject)}, and check each hit in its place.`,
   },
@@ -78,7 +78,7 @@ export const SLOTS: readonly Slot[] = [
     name: 'tests',
     roles: ['tester'],
     needs: ['places'],
-    tokens: 18_000,
+    tokens: 11_000,
     describe: (subject) =>
       `Find the test command and the modules that no test imports${first(subject)} (${plural(subject.facts.tests.count, 'test file')} seen). Runs nothing.`,
   },
@@ -86,7 +86,7 @@ export const SLOTS: readonly Slot[] = [
     name: 'shape',
     roles: ['refactoring'],
     needs: ['places'],
-    tokens: 26_000,
+    tokens: 18_000,
     describe: (subject) =>
       `Measure what could be simpler in ${ground(subject)}: long files and functions, repeated blocks, unused exports${first(subject)}. Edits nothing.`,
   },
@@ -94,7 +94,7 @@ export const SLOTS: readonly Slot[] = [
     name: 'links',
     roles: ['oracle', 'plan', 'Plan'],
     needs: ['state', 'places', 'papers', 'risks', 'security', 'tests', 'shape'],
-    tokens: 30_000,
+    tokens: 16_000,
     describe: (subject) =>
       subject.terms.length > 0
         ? `Draw the import graph of ${ground(subject)} and, with what the others found, name the likely places for ${named(subject)} and why.`

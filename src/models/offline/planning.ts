@@ -102,8 +102,8 @@ function drafts(cast: readonly Cast[], subject: Subject): readonly Draft[] {
 
 /** Small repositories cost less to look at; large ones don't cost more, since what is read is bounded. */
 function tokensFor(base: number, { files }: RepositoryFacts): number {
-  const share = Math.min(1, 0.25 + files / 80);
-  return Math.round((base * share) / 500) * 500;
+  const share = Math.min(1, 0.3 + files / 500);
+  return Math.max(500, Math.round((base * share) / 500) * 500);
 }
 
 function oneLine({ terms, facts }: Subject): string {

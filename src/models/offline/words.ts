@@ -79,6 +79,9 @@ const IDENTIFIER =
 const PATH =
   /^(?:\.{0,2}\/)?[\w@.-]+(?:\/[\w@.-]+)+\/?$|^[\w-]+\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|sh|sql|json|ya?ml|toml|md|html|css)$/;
 
+/** Longer tokens are no names. */
+const LONGEST_TERM = 60;
+
 /** At most `most` terms of `text`: what stands in backticks first, then paths, identifiers, and words that aren't common. */
 export function termsIn(text: string, most = 6): readonly Term[] {
   const quoted = [...text.matchAll(/`([^`\n]{2,60})`/g)].map(([, inner = '']) => termOf(inner.trim()));
@@ -87,7 +90,10 @@ export function termsIn(text: string, most = 6): readonly Term[] {
   const named = tokens.flatMap((token) => (PATH.test(token) || IDENTIFIER.test(token) ? [termOf(token)] : []));
   const words = quoted.length > 0 ? [] : tokens.flatMap(wordsOf);
   const found = [...quoted, ...named.filter((term) => term.is !== 'word'), ...words];
-  return found.filter((term, index) => found.findIndex((other) => sameTerm(other, term)) === index).slice(0, most);
+  return found
+    .filter(({ text }) => text.length <= LONGEST_TERM)
+    .filter((term, index, all) => all.findIndex((other) => sameTerm(other, term)) === index)
+    .slice(0, most);
 }
 
 function termOf(token: string): Term {

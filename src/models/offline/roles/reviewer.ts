@@ -5,17 +5,19 @@
 import { claim, place } from '../claims.ts';
 import type { Hit } from '../claims.ts';
 import { pathsIn } from '../findings.ts';
-import { globFor, isComment, isForeign, isTest, LANGUAGE_NAMES } from '../languages.ts';
+import { globFor, isComment, isForeign, isTest, LANGUAGE_NAMES, languagesIn } from '../languages.ts';
 import type { LanguageName } from '../languages.ts';
 import { filesOf, hitsOf, isCut, linesOf, list, read, search, searchFor } from '../looking.ts';
 import { expressionOf, risksFor } from '../risks.ts';
 import type { Risk, RiskKind, Severity } from '../risks.ts';
-import type { Brief, Part, Seen, Work } from '../step.ts';
+import type { Ask, Brief, Part, Seen, Work } from '../step.ts';
 import { listed, plural, termsIn, wishesIn } from '../words.ts';
 import { faults, section } from './parts.ts';
 
 const PER_SEARCH = 25;
 const PER_TURN = 9;
+/** From here on several patterns share a search: each one takes seconds. */
+const MANY_FILES = 5000;
 const MOST_READ = 8;
 const MOST_PER_RISK = 4;
 const MOST_RISKS = 14;
@@ -61,18 +63,14 @@ function* review(brief: Brief): Work {
     ...counts.slice(LANGUAGE_NAMES.length).flatMap((seen) => hitsOf(seen).map(({ path }) => path)),
   ]);
   const risks = risksFor(present, kindsFor(brief));
+  const many = filesTold(counts) > MANY_FILES;
   const seen: Seen[] = [];
   for (let at = 0; at < risks.length; at += PER_TURN) {
     const some = risks.slice(at, at + PER_TURN);
-    const asks = some.map((risk) =>
-      search(risk.pattern, {
-        glob: globFor(risk.languages.filter((name) => present.includes(name))),
-        limit: PER_SEARCH,
-      }),
-    );
-    seen.push(
-      ...(yield { say: `I search for ${listed(some.map(({ id }) => id.replaceAll('-', ' ')))}.`, todo: 1, asks }),
-    );
+    const say = `I search for ${listed(some.map(({ id }) => id.replaceAll('-', ' ')))}.`;
+    const groups = many ? joined(some) : some.map((risk) => [risk]);
+    const given = yield { say, todo: 1, asks: groups.map((group) => searchAll(group, present)) };
+    seen.push(...groups.flatMap((group, index) => group.flatMap(() => given[index] ?? [])));
   }
   const suspects = risks.flatMap((risk, index) => suspectsOf(risk, seen[index], near));
   const worst = suspects.toSorted(byWeight).slice(0, MOST_READ);
@@ -89,9 +87,45 @@ function* review(brief: Brief): Work {
   return answer({ kept, risks, seen, counts, around, present, readPlaces: worst.length, dropped: dropped.size });
 }
 
+/** Source files of all languages together. */
+const filesTold = (counts: readonly Seen[]): number =>
+  LANGUAGE_NAMES.reduce((sum, _, index) => sum + filesOf(counts[index]).count, 0);
+
+const inThese = (languages: readonly LanguageName[], present: readonly LanguageName[]): string =>
+  globFor(present.filter((name) => languages.includes(name)));
+
+/** Patterns that fit into one search together: it takes a thousand characters. */
+function joined(risks: readonly Risk[]): readonly (readonly Risk[])[] {
+  const groups: Risk[][] = [];
+  let length = 0;
+  for (const risk of risks) {
+    const last = groups.at(-1);
+    if (last === undefined || length + risk.pattern.length > 900) groups.push([risk]);
+    else last.push(risk);
+    length = (groups.at(-1)?.length === 1 ? 0 : length) + risk.pattern.length + 6;
+  }
+  return groups;
+}
+
+/** One walk through the files for one pattern or several; which line belongs to which is told afterwards. */
+function searchAll(risks: readonly Risk[], present: readonly LanguageName[]): Ask {
+  const patterns = risks.map(({ pattern }) =>
+    pattern.startsWith('(?i)') ? `(?i:${pattern.slice(4)})` : `(?:${pattern})`,
+  );
+  const [only] = risks.length === 1 ? risks : [];
+  const languages = risks.flatMap((risk) => [...risk.languages]);
+  return search(only?.pattern ?? patterns.join('|'), {
+    glob: inThese(languages, present),
+    limit: PER_SEARCH * risks.length,
+  });
+}
+
 function suspectsOf(risk: Risk, seen: Seen | undefined, near: ReadonlySet<string>): readonly Suspect[] {
   const expression = expressionOf(risk);
   return hitsOf(seen)
+    .filter(
+      ({ path, text }) => expression.test(text) && languagesIn([path]).some((name) => risk.languages.includes(name)),
+    )
     .filter((hit) => !isForeign(hit.path) && (risk.inTests === true || !isTest(hit.path)))
     .filter(
       ({ text }) =>
@@ -145,7 +179,7 @@ interface Reviewed {
 }
 
 function answer({ kept, risks, seen, counts, around, present, readPlaces, dropped }: Reviewed): string {
-  const files = LANGUAGE_NAMES.reduce((sum, _, index) => sum + filesOf(counts[index]).count, 0);
+  const files = filesTold(counts);
   if (present.length === 0) {
     return [
       'No source files of a language whose risks I have a list for, so there was nothing to go through.',

@@ -134,8 +134,12 @@ function nearness({ findings, task }: Brief): (path: string) => number {
   return (path) => (named.has(path) ? 2 : 0) + (words.some((word) => path.toLowerCase().includes(word)) ? 1 : 0);
 }
 
-const importOf = (paths: readonly string[]): string =>
-  `(?:import|from|require|use|include)\\b.*[/."'\\s:](?:${[...new Set(paths.map((path) => escaped(nameOf(path))))].join('|')})(?:["'./;\\s]|$)`;
+/** Lines that import one of these modules, by name; as many names as a search takes. */
+function importOf(paths: readonly string[]): string {
+  const names = [...new Set(paths.map((path) => escaped(nameOf(path))))];
+  while (names.join('|').length > 800) names.pop();
+  return `(?:import|from|require|use|include)\\b.*[/."'\\s:](?:${names.join('|')})(?:["'./;\\s]|$)`;
+}
 
 interface Untested {
   readonly path: string;
