@@ -32,7 +32,7 @@ const ORDER = new WeakMap<RunState['agents'], readonly AgentState[]>();
 export const indentOf = (agent: AgentState): number => Math.max(0, depthOf(agent.id) - 1);
 
 /** `#4`, `#4.1`; empty for ROOT. */
-export const numberOf = (agent: AgentId): string =>
+const numberOf = (agent: AgentId): string =>
   agent === ROOT ? '' : `#${agent.replace(/^ROOT::S/, '').replaceAll('::S', '.')}`;
 
 /** `#1 finder`, as dependencies are written (CONTRACT D21). */

@@ -173,13 +173,7 @@ export function uses(
   return recording.at(after + 1, { type: 'tool.finished', agent, call, tool, ok: true, output, ms: 1200 });
 }
 
-export function finishes(
-  recording: Recording,
-  after: number,
-  id: string,
-  outcome: AgentOutcome,
-  summary: string,
-): Recording {
+function finishes(recording: Recording, after: number, id: string, outcome: AgentOutcome, summary: string): Recording {
   return recording.at(after, {
     type: 'agent.finished',
     agent: agentId(id),

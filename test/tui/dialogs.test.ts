@@ -1,5 +1,5 @@
 /** Boxes over a screen: what keys do to them, and that they fit. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Choice, Dialog, FormValues } from '../../src/tui/dialog.ts';
 import { overlayFor } from '../../src/tui/dialogs/open.ts';

@@ -17,7 +17,7 @@ import { closed, scrolled, stay } from './overlay.ts';
 import type { Overlay, Pressed } from './overlay.ts';
 
 /** Keys within this time after a question appeared were meant for something else. */
-export const DEAF: Millis = 300;
+const DEAF: Millis = 300;
 
 /** The box, at the first question of `state`. `now` where it opened by itself, null where the person asked for it. */
 export const inboxOverlay = (now: Millis | null): Overlay =>

@@ -1,6 +1,6 @@
 /** The end of a run: how it went, the report, what each agent did, what it cost, and what to do next. */
 import { inOrder } from '../agents.ts';
-import type { AgentState } from '../../events/state.ts';
+import type { AgentState, RunState } from '../../events/state.ts';
 import { formatCost, formatDuration, formatTokens } from '../format.ts';
 import type { Binding, Context, Screen } from '../screen.ts';
 import { scrollBar } from '../view/cards.ts';
@@ -152,30 +152,32 @@ const WORDS: Readonly<Record<string, readonly [ink: Ink, words: string]>> = {
 };
 
 /** How it went, in one line. */
-function statusLine(context: Context, width: number): Line {
-  const { state, glyphs } = context;
+function statusLine({ state, glyphs }: Context, width: number): Line {
   const status = state.finished?.status ?? 'stopped';
   const [ink, words] = WORDS[status] ?? ['warn', status];
-  const agents = inOrder(state).filter(({ parent }) => parent !== null);
-  const bad = agents.filter(({ outcome }) => outcome !== 'completed').length;
-  const sign =
-    status === 'completed'
-      ? glyphs.status.completed
-      : status === 'failed'
-        ? glyphs.status.failed
-        : glyphs.status.interrupted;
-  const rest =
-    agents.length === 0
-      ? ''
-      : bad === 0
-        ? `, all ${agents.length} agents`
-        : `, ${agents.length - bad} of ${agents.length} agents completed`;
+  const sign = glyphs.status[status === 'completed' || status === 'failed' ? status : 'interrupted'];
   const next =
     status === 'stopped' && state.session !== null ? ` ${glyphs.dot} mimir resume ${state.session} goes on` : '';
   return fit(
-    [span(` ${sign} ${words}`, { fg: ink, bold: true }), span(rest, { fg: 'fg' }), span(next, { fg: 'muted' })],
+    [
+      span(` ${sign} ${words}`, { fg: ink, bold: true }),
+      span(countText(state), { fg: 'fg' }),
+      span(next, { fg: 'muted' }),
+    ],
     width,
   );
+}
+
+/** `: 5 of 7 agents completed, 1 failed, 1 killed`. */
+function countText(state: RunState): string {
+  const agents = inOrder(state).filter(({ parent }) => parent !== null);
+  if (agents.length === 0) return '';
+  const count = new Map<string, number>();
+  for (const { outcome, status } of agents) count.set(outcome ?? status, (count.get(outcome ?? status) ?? 0) + 1);
+  const completed = count.get('completed') ?? 0;
+  count.delete('completed');
+  const others = [...count].map(([what, many]) => `, ${many} ${what}`).join('');
+  return `: ${completed === agents.length ? 'all' : `${completed} of`} ${agents.length} agents completed${others}`;
 }
 
 const REPORT = new WeakMap<object, { readonly width: number; readonly lines: readonly Line[] }>();
@@ -208,7 +210,7 @@ function sideBoxes(context: Context, width: number, height: number): readonly Li
   const below = totals.length + 2 + next.length + 2;
   const above = Math.max(3, height - below);
   return [
-    ...pane('Agents', agentLines(context, inner), above),
+    ...pane('Agents', agentLines(context, inner, above - 2), above),
     ...pane('Totals', totals, totals.length + 2),
     ...pane('Next', next, next.length + 2),
   ];
@@ -219,14 +221,19 @@ const titled = (title: string, lines: readonly Line[]): readonly Line[] => [
   ...lines,
 ];
 
-/** Two lines an agent: who and what it cost, and how it ended. */
-function agentLines(context: Context, width: number): readonly Line[] {
+/** Two lines an agent: who and what it cost, and how it ended; one where `rows` are too few for that. */
+function agentLines(context: Context, width: number, rows = Number.POSITIVE_INFINITY): readonly Line[] {
   const agents = inOrder(context.state);
   if (agents.length === 0) return [[span('No agent was started.', { fg: 'faint' })]];
-  return agents.flatMap((agent) => [
+  const whole = agents.flatMap((agent) => [
     headOf(agent, context, width),
     ...wrap([span('  '), ...ending(agent)], width).slice(0, 2),
   ]);
+  if (whole.length <= rows) return whole;
+  const heads = agents.map((agent) => headOf(agent, context, width));
+  if (heads.length <= rows) return heads;
+  const shown = heads.slice(0, Math.max(0, rows - 1));
+  return [...shown, [span(`... +${heads.length - shown.length} more, Esc shows all`, { fg: 'muted' })]];
 }
 
 function headOf(agent: AgentState, context: Context, width: number): Line {
@@ -265,14 +272,14 @@ function nextLines({ state, glyphs }: Context, width: number): readonly Line[] {
   const row = (key: string, words: string): readonly Line[] =>
     wrap([span(key.padEnd(5), { fg: 'focus', bold: true }), span(words, { fg: 'fg' })], width, 5);
   return [
-    ...row('Esc', 'back to the cards, with every transcript'),
+    ...row('Esc', 'the cards, with every transcript'),
     ...row('n', 'another task'),
     ...row('q', 'leave'),
     ...wrap(
       [
         span(`${glyphs.arrow}    `, { fg: 'faint' }),
         span(`mimir report ${session}`, { fg: 'info' }),
-        span(' shows this report again', { fg: 'muted' }),
+        span(' shows it again', { fg: 'muted' }),
       ],
       width,
       5,

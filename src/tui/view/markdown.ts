@@ -77,7 +77,7 @@ function code(raw: string, width: number, glyphs: Glyphs): readonly Line[] {
 const INLINE = /`([^`\n]+)`|\*\*([^*\n]+)\*\*|__([^_\n]+)__|\[([^\]\n]+)\]\(([^)\s]+)\)/g;
 
 /** One line's spans; what stands around them keeps `style`. */
-export function inline(text: string, style: Style): Line {
+function inline(text: string, style: Style): Line {
   const spans: Span[] = [];
   let at = 0;
   for (const match of text.matchAll(INLINE)) {
