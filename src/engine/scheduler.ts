@@ -119,6 +119,8 @@ class Running<Id> implements Scheduling<Id> {
     this.after(this.plan.choose(failed, this.blockedBy(failed), moot.signal), (choice) => {
       if (moot.signal.aborted) return;
       this.choosing.delete(failed);
+      // Somebody said stop meanwhile: no choice may begin anything, or leave anything out.
+      if (this.stopped) return;
       if (choice === 'stop') this.stopped = true;
       else if (choice === 'retry') this.again(failed);
       else for (const id of this.blockedBy(failed)) this.leaveOut(id, failed);

@@ -197,6 +197,8 @@ export interface Setting extends Partial<Omit<RunOptions, 'models' | 'tools' | '
   readonly plan?: unknown;
   readonly runBudget?: Budget;
   readonly acts?: string[];
+  /** The models there are: two with prices when left out. */
+  readonly catalogue?: typeof MODELS;
   /** What `read` and `write` wait for before they answer. */
   readonly wait?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
@@ -230,11 +232,11 @@ export const planOf = (...tasks: readonly (readonly [string, ...string[]])[]): u
 });
 
 export function testRun(setting: Setting = {}): TestRun {
-  const { script, plan, acts = [], wait, runBudget = {}, ...rest } = setting;
+  const { script, plan, acts = [], wait, catalogue = MODELS, runBudget = {}, ...rest } = setting;
   const log = setting.log ?? memoryLog();
   const world = setting.world ?? fakeWorld();
   const session = SessionId.parse('test-session');
-  const models = routeModels([scriptedProvider({ replies: answers(plan, script), models: MODELS })]);
+  const models = routeModels([scriptedProvider({ replies: answers(plan, script), models: catalogue })]);
   const run = startRun({
     session,
     task: 'the task',

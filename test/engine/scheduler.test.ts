@@ -1,0 +1,218 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AgentOutcome } from '../../src/domain/agent.ts';
+import type { Choice, Job, Scheduling } from '../../src/engine/scheduler.ts';
+import { schedule } from '../../src/engine/scheduler.ts';
+
+type Told = readonly [what: 'start' | 'end' | 'skipped', id: number];
+const jobsOf = (...needs: readonly (readonly number[])[]): Job<number>[] =>
+  needs.map((each, id) => ({ id, needs: each }));
+const chain = (length: number): Job<number>[] =>
+  Array.from({ length }, (_, id) => ({ id, needs: id === 0 ? [] : [id - 1] }));
+
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** A schedule by hand: jobs and choices wait until the test says how they end. */
+function byHand(
+  jobs: readonly Job<number>[],
+  known: ReadonlyMap<number, AgentOutcome> = new Map(),
+): {
+  readonly running: Scheduling<number>;
+  readonly told: Told[];
+  readonly end: (id: number, outcome: AgentOutcome | null) => Promise<void>;
+  readonly answer: (id: number, choice: Choice) => Promise<void>;
+  readonly asked: Map<number, { readonly blocked: readonly number[]; readonly moot: AbortSignal }>;
+} {
+  const told: Told[] = [];
+  const ends = new Map<number, (outcome: AgentOutcome | null) => void>();
+  const answers = new Map<number, (choice: Choice) => void>();
+  const asked = new Map<number, { readonly blocked: readonly number[]; readonly moot: AbortSignal }>();
+  const running = schedule<number>({
+    jobs,
+    known,
+    start: (id) => {
+      told.push(['start', id]);
+      return new Promise((resolve) => ends.set(id, resolve));
+    },
+    choose: (failed, blocked, moot) => {
+      asked.set(failed, { blocked, moot });
+      return new Promise((resolve) => answers.set(failed, resolve));
+    },
+    skipped: (id) => told.push(['skipped', id]),
+  });
+  return {
+    running,
+    told,
+    asked,
+    end(id, outcome) {
+      told.push(['end', id]);
+      ends.get(id)?.(outcome);
+      return settled();
+    },
+    answer(id, choice) {
+      answers.get(id)?.(choice);
+      return settled();
+    },
+  };
+}
+
+describe('the scheduler', () => {
+  it('starts what is ready at once: a quick branch never waits for a slow one (D7, O056)', async () => {
+    const { told, end } = byHand(jobsOf([], [], [0], [2], [1, 3]));
+    expect(told).toEqual([
+      ['start', 0],
+      ['start', 1],
+    ]);
+    await end(0, 'completed');
+    await end(2, 'completed');
+    expect(told.slice(2)).toEqual([
+      ['end', 0],
+      ['start', 2],
+      ['end', 2],
+      ['start', 3],
+    ]);
+  });
+
+  it('knows the outcomes of a resumed run, and asks about its failures', async () => {
+    const { told, asked, answer, running } = byHand(jobsOf([], [0], [1], []), new Map([[0, 'failed']]));
+    expect(told).toEqual([['start', 3]]);
+    expect(asked.get(0)?.blocked).toEqual([1]);
+    await answer(0, 'skip');
+    expect(told.slice(1)).toEqual([
+      ['skipped', 1],
+      ['skipped', 2],
+    ]);
+    expect(running.retry(1)).toBe(false);
+  });
+
+  it('takes a question back when nobody is blocked by the failure any more', async () => {
+    const { asked, end, answer, told, running } = byHand(jobsOf([], [0]));
+    await end(0, 'failed');
+    expect(running.retry(0)).toBe(true);
+    expect(asked.get(0)?.moot.aborted).toBe(true);
+    await answer(0, 'stop');
+    await end(0, 'completed');
+    await end(1, 'completed');
+    expect((await running.done).stopped).toBe(false);
+    expect(told.filter(([what]) => what === 'start').map(([, id]) => id)).toEqual([0, 0, 1]);
+  });
+
+  it('rejects with the first fault, after all that was started has ended', async () => {
+    const fault = new Error('disk full');
+    const slow = Promise.withResolvers<AgentOutcome>();
+    let over = false;
+    const { done } = schedule<number>({
+      jobs: jobsOf([], [], [1]),
+      known: new Map(),
+      start: (id) => (id === 0 ? Promise.reject(fault) : slow.promise),
+      choose: () => Promise.resolve('skip'),
+      skipped: () => undefined,
+    });
+    const rejected = done.catch((error: unknown) => {
+      over = true;
+      return error;
+    });
+    await settled();
+    expect(over).toBe(false);
+    slow.resolve('completed');
+    expect(await rejected).toBe(fault);
+  });
+
+  it('does nothing more once it is over', async () => {
+    const { running, end, told } = byHand(jobsOf([], [0]));
+    await end(0, null);
+    expect((await running.done).stopped).toBe(true);
+    expect([running.retry(0), running.skip(1)]).toEqual([false, false]);
+    expect(told).toEqual([
+      ['start', 0],
+      ['end', 0],
+    ]);
+  });
+
+  it.each([
+    ['a chain', chain(1000)],
+    ['a fan', [...jobsOf([]), ...Array.from({ length: 999 }, (_, index) => ({ id: index + 1, needs: [0] }))]],
+  ])('of 1,000 jobs in %s is quick (O02)', async (_, jobs) => {
+    const began = performance.now();
+    const all = { jobs, known: new Map(), choose: () => Promise.resolve('skip' as const), skipped: () => undefined };
+    const { outcomes } = await schedule<number>({ ...all, start: () => Promise.resolve('completed') }).done;
+    expect(outcomes.size).toBe(1000);
+    const failed = await schedule<number>({ ...all, start: () => Promise.resolve('failed') }).done;
+    expect([...failed.outcomes.values()].filter((outcome) => outcome === 'skipped').length).toBe(999);
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+});
+
+/** Jobs that need earlier ones only. */
+const dag = fc
+  .integer({ min: 1, max: 12 })
+  .chain((size) =>
+    fc.tuple(
+      ...Array.from({ length: size }, (_, id) =>
+        fc.subarray(
+          Array.from({ length: id }, (__, need) => need),
+          { maxLength: Math.min(3, id) },
+        ),
+      ),
+    ),
+  )
+  .map((needs) => jobsOf(...needs));
+
+describe('any schedule', () => {
+  it('ends each job once, starts none before its needs, none twice without a retry, none after a stop', async () => {
+    const outcome = fc.constantFrom<AgentOutcome | null>(
+      'completed',
+      'completed',
+      'completed',
+      'failed',
+      'partial',
+      'killed',
+      null,
+    );
+    const choice = fc.constantFrom<Choice>('retry', 'skip', 'skip', 'stop');
+    const property = fc.asyncProperty(
+      dag,
+      fc.array(outcome, { minLength: 40, maxLength: 40 }),
+      fc.array(choice, { minLength: 40, maxLength: 40 }),
+      fc.scheduler(),
+      async (jobs, outcomes, choices, order) => {
+        const good = new Set<number>();
+        const starts = new Map<number, number>();
+        const skipped: number[] = [];
+        let [retries, stopped, runs] = [0, false, 0];
+        const { done } = schedule<number>({
+          jobs,
+          known: new Map(),
+          start: async (id) => {
+            expect(stopped).toBe(false);
+            expect(jobs[id]?.needs.every((need) => good.has(need))).toBe(true);
+            starts.set(id, (starts.get(id) ?? 0) + 1);
+            runs += 1;
+            const end = runs > 30 ? 'completed' : (outcomes[runs] ?? 'completed');
+            await order.schedule(Promise.resolve(), `job ${id}`);
+            if (end === 'completed') good.add(id);
+            if (end === null) stopped = true;
+            return end;
+          },
+          choose: async (failed, _, moot) => {
+            const what = choices[failed + runs] ?? 'skip';
+            await order.schedule(Promise.resolve(), `choice ${failed}`);
+            if (!moot.aborted && !stopped && what === 'retry') retries += 1;
+            if (!moot.aborted && what === 'stop') stopped = true;
+            return what;
+          },
+          skipped: (id) => void skipped.push(id),
+        });
+        // One after the other, each with all that follows from it.
+        for (await settled(); order.count() > 0; await settled()) await order.waitOne();
+        const end = await done;
+        expect(end.stopped).toBe(stopped);
+        expect(new Set(skipped).size).toBe(skipped.length);
+        expect(skipped.filter((id) => starts.has(id))).toEqual([]);
+        expect([...starts.values()].reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(starts.size + retries);
+        if (!stopped) expect([...end.outcomes.keys()].toSorted((a, b) => a - b)).toEqual(jobs.map(({ id }) => id));
+      },
+    );
+    await fc.assert(property, { numRuns: 300 });
+  });
+});
