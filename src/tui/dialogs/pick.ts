@@ -1,6 +1,6 @@
 /** A list to choose from; what is typed filters it. What can't be chosen is shown with the reason and passed over. */
 import type { Choice, Dialog } from '../dialog.ts';
-import { fit, span, spread } from '../text/clip.ts';
+import { clip, fit, lineWidth, span, spread } from '../text/clip.ts';
 import type { Editor } from '../text/editor.ts';
 import { edit, editorText, openEditor } from '../text/editor.ts';
 import { viewEditor } from '../text/editor-view.ts';
@@ -99,7 +99,9 @@ function choiceLine(choice: Choice, selected: boolean, { glyphs }: Context, widt
     bold: selected && able,
   });
   const note = span(toLabel(choice.whyNot ?? choice.note), { fg: able ? 'muted' : 'warn' });
-  const line = fit(spread([mark, label], [note], width), width);
+  // The name is what is chosen by: a long reason is cut, not the name.
+  const room = Math.max(0, width - lineWidth([mark, label]) - 2);
+  const line = fit(spread([mark, label], clip([note], room, glyphs.ellipsis), width), width);
   return selected ? line.map(([text, style]) => [text, { ...style, bg: 'selection' }] as const) : line;
 }
 
