@@ -110,4 +110,6 @@ export const isComment = (text: string): boolean =>
 
 /** A line that could define something: no comment, and no import that only names it. */
 export const isDefinition = (text: string): boolean =>
-  !isComment(text) && !/^\s*(?:import\b|export\s*(?:type\s*)?\{|from\s|\}\s*from\b|use\s)/.test(text);
+  !isComment(text) &&
+  !/=\s*(?:await\s+)?(?:require|import)\s*\(/.test(text) &&
+  !/^\s*(?:import\b|export\s*(?:type\s*)?\{|from\s|\}\s*from\b|use\s)/.test(text);

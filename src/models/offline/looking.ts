@@ -8,8 +8,7 @@ import { patternOf } from './words.ts';
 import type { Term } from './words.ts';
 
 /** Left out of searches: generated, locked or packed text, whose hits tell nothing. */
-const NOISE =
-  '!{*.min.*,*.map,*.svg,*.snap,*.lock,*.sum,*.csv,*.tsv,*.ipynb,*.po,*.patch,package-lock.json,npm-shrinkwrap.json,pnpm-lock.yaml,*.d.ts.map}';
+const NOISE = '!*{.lock,.map,.svg,.snap,.min.js,-lock.json}';
 
 /** Names below the root, or those that fit `glob`, at most `limit`. */
 export const list = (limit: number, glob?: string): Ask => ({

@@ -113,7 +113,11 @@ function rank(
       const lines = uses.filter((hit) => hit.path === path);
       const inName = byName.includes(path);
       const both = terms.filter((term) => lines.some(({ text }) => new RegExp(patternOf(term), 'i').test(text))).length;
-      const weight = (isTest(path) ? 0.4 : 1) * (isForeign(path) ? 0.2 : 1) * (isSource(path) ? 1 : 0.5);
+      const weight =
+        (isTest(path) ? 0.4 : 1) *
+        (isForeign(path) ? 0.2 : 1) *
+        (/(?:^|\/)examples?\//.test(path) ? 0.6 : 1) *
+        (isSource(path) ? 1 : 0.5);
       const score = (own.length * 10 + (inName ? 8 : 0) + Math.min(12, lines.length) + (both - 1) * 6) * weight;
       const exact = own.toSorted((a, b) => a.text.length - b.text.length)[0];
       return {

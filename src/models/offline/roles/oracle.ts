@@ -19,7 +19,7 @@ import {
 } from '../languages.ts';
 import { filesOf, hitsOf, isCut, linesOf, list, read, search, searchFor } from '../looking.ts';
 import type { Brief, Part, Seen, Work } from '../step.ts';
-import { listed, plural, termsIn } from '../words.ts';
+import { listed, patternOf, plural, termsIn } from '../words.ts';
 import type { Term } from '../words.ts';
 import { faults, section, upper } from './parts.ts';
 
@@ -114,7 +114,7 @@ function* weighing(
   const likely = weigh(
     named,
     uses.map((seen) => hitsOf(seen)),
-    words.length > 0,
+    words,
     users,
   );
   const places = likely.filter(({ hit }) => hit !== null).slice(0, READ_PLACES);
@@ -146,13 +146,14 @@ function* weighing(
 
 const SOURCES = globFor(['js', 'py', 'go', 'rust', 'jvm', 'c', 'ruby', 'php']);
 
-/** Named by others counts most, then definitions, then uses, then how much hangs on a file. */
+/** Found by the finder and a name that fits count most, then definitions, then uses, then how much hangs on a file. */
 function weigh(
   named: readonly Named[],
   uses: readonly (readonly Hit[])[],
-  defines: boolean,
+  words: readonly Term[],
   users: readonly { readonly path: string; readonly users: number }[],
 ): readonly Likely[] {
+  const defines = words.length > 0;
   const definitions = (defines ? (uses[0] ?? []) : []).filter(({ text }) => isDefinition(text));
   const lines = uses.slice(defines ? 1 : 0).flat();
   const paths = [
@@ -170,26 +171,27 @@ function weigh(
       const used = lines.filter((hit) => hit.path === path);
       const quoted = named.flatMap(({ hit }) => (hit.path === path && hit.text !== '' ? [hit] : []));
       const fan = users.find((one) => one.path === path)?.users ?? 0;
-      const weight = (isTest(path) ? 0.3 : 1) * (isSource(path) ? 1 : 0.5);
-      const score =
-        (by.length * 6 + Math.min(5, defined.length) * 4 + Math.min(8, used.length) + Math.log2(1 + fan)) * weight;
+      const fits = words.some((term) => new RegExp(patternOf(term), 'i').test(path.slice(path.lastIndexOf('/') + 1)));
+      const told = by.reduce((sum, role) => sum + (role === 'finder' ? 6 : 2), fits ? 8 : 0);
+      const counted = told + Math.min(5, defined.length) * 4 + Math.min(8, used.length) + Math.log2(1 + fan);
+      const score = counted * (isTest(path) ? 0.3 : 1) * (isSource(path) ? 1 : 0.5);
       return {
         path,
         score,
-        why: whyLikely(by, defined.length, used.length, fan),
+        why: [...(fits ? ['its name fits'] : []), ...whyLikely(by, defined.length, used.length, fan)].join(', '),
         hit: [...defined, ...used, ...quoted][0] ?? null,
       };
     })
     .toSorted((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
 }
 
-function whyLikely(by: readonly string[], defined: number, used: number, fan: number): string {
+function whyLikely(by: readonly string[], defined: number, used: number, fan: number): readonly string[] {
   return [
     ...(by.length > 0 ? [`named by ${listed(by)}`] : []),
     ...(defined > 0 ? [plural(defined, 'fitting definition')] : []),
     ...(used > 0 ? [`${plural(used, 'line')} with the words`] : []),
     ...(fan > 0 ? [`imported by ${fan}`] : []),
-  ].join(', ');
+  ];
 }
 
 const likelyText = ({ path, why, hit }: Likely, index: number): string =>

@@ -185,7 +185,7 @@ function answer({ modules, testFiles, untested, commands, custom, imports, all }
   if (modules.length + testFiles.length === 0)
     return ['There are no sources and no tests that I know the look of.', ...faults([...all, commands])].join('\n');
   return [
-    `${first === undefined ? `No command for tests is named in a manifest or in CI${custom}` : `The tests are run by ${claim(first)}`}; tests were not run. ${plural(testFiles.length, 'test file')} for ${plural(modules.length, 'module')}; ${untested.length === 0 ? 'each is named by a test' : `${untested.length} of them ${untested.length === 1 ? 'is' : 'are'} neither imported by a test nor named in one's file name`}.`,
+    `${first === undefined ? `No command for tests is named in a manifest or in CI${custom}` : `The tests are run by ${claim(first)}`}; tests were not run. ${ratioText(testFiles.length, modules.length, untested.length)}.`,
     ...section(
       'Where the command stands',
       best.slice(0, 6).map((hit) => `- ${claim(hit)}`),
@@ -196,6 +196,16 @@ function answer({ modules, testFiles, untested, commands, custom, imports, all }
     `A module can be tested through another one: this is what imports and names tell, not coverage.${cut ? ' The repository is larger than what was looked at: counts are lower bounds.' : ''}`,
     ...faults([...all, commands, ...imports]),
   ].join('\n');
+}
+
+function ratioText(tests: number, modules: number, untested: number): string {
+  if (tests === 0 && untested === modules)
+    return `There is no test file for ${plural(modules, 'module')} that I know by its name or folder`;
+  const state =
+    untested === 0
+      ? 'each is named by a test'
+      : `${untested} of them ${untested === 1 ? 'is' : 'are'} neither imported by a test nor named in one's file name`;
+  return `${plural(tests, 'test file')} for ${plural(modules, 'module')}; ${state}`;
 }
 
 const CUSTOMS: Readonly<Record<string, string>> = {
