@@ -2,13 +2,14 @@
 import type { Todo } from '../../domain/turn.ts';
 import { activityOf, elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
-import { budgetShare, indentOf, labelOf, modelText } from '../agents.ts';
+import { budgetShare, indentOf, labelOf, modelName, modelText } from '../agents.ts';
 import { formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
-import { clip, span, spread } from '../text/clip.ts';
+import { clip, lineWidth, span, spread } from '../text/clip.ts';
 import type { Line, Span } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
+import { widthOf } from '../text/width.ts';
 import { wrapText } from '../text/wrap.ts';
 import { gauge, inkOfShare } from './gauge.ts';
 import { STATUS_INK } from './header.ts';
@@ -40,18 +41,23 @@ export function card(agent: AgentState, context: Context, width: number, look: C
   });
 }
 
-/** `● ╰ finder  haiku-4.5`. */
+/** `● ╰ finder  haiku-4.5`; where asked and used don't both fit, the one that is used: `→ offline`. */
 function title(agent: AgentState, context: Context, width: number): Line {
   const { glyphs } = context;
   const indent = indentOf(agent);
   const child = indent === 0 ? '' : `${' '.repeat(2 * (indent - 1))}${glyphs.child} `;
-  const model = toLabel(modelText(agent.model, glyphs));
-  return [
+  const name: Line = [
     statusSpan(agent, context),
     span(` ${child}`, { fg: 'faint' }),
     span(toLabel(agent.name), { fg: `role:${agent.role}`, bold: true }),
-    ...(width < 34 ? [] : [span(`  ${model}`, { fg: 'muted' })]),
   ];
+  const room = width - lineWidth(name) - lineWidth(metrics(agent, context, width)) - 9;
+  const both = toLabel(modelText(agent.model, glyphs));
+  const model =
+    widthOf(both) <= room || agent.model.because === null
+      ? both
+      : `${glyphs.arrow} ${toLabel(modelName(agent.model.used))}`;
+  return width < 34 ? name : [...name, span(`  ${model}`, { fg: 'muted' })];
 }
 
 export const statusSpan = (agent: AgentState, { glyphs }: Context): Span =>

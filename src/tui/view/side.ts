@@ -61,7 +61,7 @@ function activityLine(agent: AgentState, context: Context, width: number): Line 
   return spread(
     [statusSpan(agent, context), span(` ${fitText(toLabel(agent.name), name)}`, { fg: `role:${agent.role}` })],
     [
-      span(sparkline(steps, context.glyphs), { fg: 'focus' }),
+      span(isAtWork(agent) ? sparkline(steps, context.glyphs) : '', { fg: 'focus' }),
       span(` ${words.padStart(6)}`, { fg: isAtWork(agent) ? 'fg' : 'faint' }),
     ],
     Math.max(0, width),

@@ -38,9 +38,9 @@ export function transcript(agent: AgentState, live: string, look: TranscriptLook
   return [...lines, ...withCaret(text, look)];
 }
 
-/** Blank lines go between words and deeds, not between one deed and the next. */
+/** Blank lines go between words and deeds; deeds that gave a line or none stand close together. */
 const isApart = (a: Block, b: Block): boolean =>
-  a.is !== b.is || a.is === 'said' || a.is === 'told' || (a.is === 'tool' && a.output !== '');
+  a.is !== b.is || (a.is === 'tool' ? a.output.trimEnd().includes('\n') : a.is !== 'note');
 
 const CACHE = new WeakMap<Block, { readonly key: string; readonly lines: readonly Line[] }>();
 
