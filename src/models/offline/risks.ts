@@ -31,7 +31,7 @@ type Row = Omit<Risk, 'kind' | 'severity'>;
 const of = (kind: RiskKind, severity: Severity, rows: readonly Row[]): readonly Risk[] =>
   rows.map((row) => ({ kind, severity, ...row }));
 
-const RISKS: readonly Risk[] = [
+export const RISKS: readonly Risk[] = [
   ...of('security', 'high', [
     {
       id: 'private-key',
@@ -299,11 +299,3 @@ const RISKS: readonly Risk[] = [
     },
   ]),
 ];
-
-/** The rows that make sense where `languages` are, of the kinds that were asked for. */
-export const risksFor = (languages: readonly LanguageName[], kinds: readonly RiskKind[]): readonly Risk[] =>
-  RISKS.filter((risk) => kinds.includes(risk.kind) && risk.languages.some((language) => languages.includes(language)));
-
-/** JavaScript wants its flags outside of the pattern. */
-export const expressionOf = ({ pattern }: Pick<Risk, 'pattern'>): RegExp =>
-  pattern.startsWith('(?i)') ? new RegExp(pattern.slice(4), 'i') : new RegExp(pattern);

@@ -8,7 +8,7 @@ import { pathsIn } from '../findings.ts';
 import { globFor, isComment, isForeign, isTest, LANGUAGE_NAMES, languagesIn } from '../languages.ts';
 import type { LanguageName } from '../languages.ts';
 import { filesOf, hitsOf, isCut, linesOf, list, read, search, searchFor } from '../looking.ts';
-import { expressionOf, risksFor } from '../risks.ts';
+import { RISKS } from '../risks.ts';
 import type { Risk, RiskKind, Severity } from '../risks.ts';
 import type { Ask, Brief, Part, Seen, Work } from '../step.ts';
 import { listed, plural, termsIn, wishesIn } from '../words.ts';
@@ -86,6 +86,14 @@ function* review(brief: Brief): Work {
   const kept = suspects.filter((suspect) => !dropped.has(suspect)).toSorted(byWeight);
   return answer({ kept, risks, seen, counts, around, present, readPlaces: worst.length, dropped: dropped.size });
 }
+
+/** The rows that make sense where `languages` are, of the kinds that were asked for. */
+const risksFor = (languages: readonly LanguageName[], kinds: readonly RiskKind[]): readonly Risk[] =>
+  RISKS.filter((risk) => kinds.includes(risk.kind) && risk.languages.some((language) => languages.includes(language)));
+
+/** JavaScript wants its flags outside of the pattern. */
+const expressionOf = ({ pattern }: Pick<Risk, 'pattern'>): RegExp =>
+  pattern.startsWith('(?i)') ? new RegExp(pattern.slice(4), 'i') : new RegExp(pattern);
 
 /** Source files of all languages together. */
 const filesTold = (counts: readonly Seen[]): number =>
