@@ -39,12 +39,11 @@ function close(parts: RunParts, status: RunResult['status'], summary: string, ou
       : root && !isFinal(root)
         ? [crew.finished(ROOT, outcome, summary, outcome === 'completed' ? null : parts.trouble.text)]
         : [];
-  if (ended.length > 0) recorder.record(...ended);
-  const state = recorder.state();
-  const spent = spentOf(state);
-  const duration = root ? elapsedOf(state.agents.get(ROOT) ?? root, world.now()) : 0;
+  const spent = spentOf(recorder.state());
+  const duration = root ? elapsedOf(root, world.now()) : 0;
   const totals = { cost: spent.cost, tokens: spent.tokens, agents: subAgents(parts).length, duration };
-  recorder.record({ type: 'session.finished', status, summary, totals });
+  // Together: a run is over when ROOT is, and a resume never finds the one without the other.
+  recorder.record(...ended, { type: 'session.finished', status, summary, totals });
 }
 
 /** The result as the log has it by now. */

@@ -1,0 +1,230 @@
+import { describe, expect, it } from 'vitest';
+import { SessionId } from '../../src/domain/ids.ts';
+import type { Log } from '../../src/ports/log.ts';
+import { UNKNOWN_EFFECT } from '../../src/events/turns.ts';
+import type { MimirEvent } from '../../src/events/event.ts';
+import { committed } from '../../src/events/queries.ts';
+import type { MemoryLog } from '../support/log.ts';
+import { memoryLog } from '../support/log.ts';
+import { fakeWorld } from '../support/world.ts';
+import { AGENT, calling, MODELS, planOf, RULES, testRun } from '../support/run.ts';
+import type { Setting, TestRun } from '../support/run.ts';
+
+const SESSION = SessionId.parse('test-session');
+const S1 = AGENT('ROOT::S1');
+const S2 = AGENT('ROOT::S2');
+const ROOT = AGENT('ROOT');
+
+/** The log of a run that was cut off after its first `length` events. */
+function cut(events: readonly MimirEvent[], length: number): MemoryLog {
+  const log = memoryLog();
+  for (const { v: _, seq: __, time, session: ___, ...body } of events.slice(0, length))
+    log.append(SESSION, time, [body]);
+  return log;
+}
+
+/** Two tasks: one reads, then writes with the person's leave; the other needs it. Then the merge. */
+const story = (acts: string[]): Setting => ({
+  plan: planOf(['o1'], ['o2', 'o1']),
+  acts,
+  script: ({ agent, purpose }, n) => {
+    if (agent !== S1 || purpose.is !== 'work') return undefined;
+    if (n === 0) return { ...calling('read a'), text: 'looking' };
+    return n === 1 ? calling('write b') : undefined;
+  },
+});
+
+/** Says yes to whatever is asked, from now to the end of the run. */
+async function allowAll(run: TestRun): Promise<void> {
+  for await (const event of run.controls.events(run.state().seq)) {
+    if (event.type === 'approval.requested')
+      await run.tell({ do: 'answer', approval: event.approval, allow: true, scope: 'once' });
+  }
+}
+
+async function whole(lengths: number[] = []): Promise<TestRun> {
+  const run = testRun({ ...story([]), log: lengthsOf(memoryLog(), lengths) });
+  await Promise.all([allowAll(run), run.result]);
+  return run;
+}
+
+/** The lengths that a log had: what is appended together is in it together or not at all. */
+function lengthsOf(log: MemoryLog, lengths: number[]): Log {
+  return {
+    ...log,
+    append: (session, time, bodies) => {
+      const events = log.append(session, time, bodies);
+      lengths.push(events.at(-1)?.seq ?? 0);
+      return events;
+    },
+  };
+}
+
+describe('a run that is cut off at any event', () => {
+  it('is resumed to the same report: no effect twice, no finished agent again, all money once (D11, K)', async () => {
+    const lengths: number[] = [];
+    const events = (await whole(lengths)).events();
+    expect(lengths.length).toBeGreaterThan(20);
+    for (const length of lengths.slice(0, -1)) {
+      const before = events.slice(0, length);
+      const log = cut(events, length);
+      const acts: string[] = [];
+      let names = 0;
+      const name = (): string => `again-${(names += 1)}`;
+      const run = testRun({ ...story(acts), log, world: { ...fakeWorld(), name } });
+      await Promise.all([allowAll(run), run.result]);
+      const state = run.state();
+      const at = `cut after ${length}: ${before.at(-1)?.type}`;
+
+      expect([at, state.finished?.status, state.finished?.summary]).toEqual([at, 'completed', 'merged']);
+      expect(run.events().map(({ seq }) => seq)).toEqual(run.events().map((__, index) => index + 1));
+      // The write was begun before the cut, or is begun after it: never both.
+      const begun = run.events().filter((event) => event.type === 'tool.started' && event.tool === 'write').length;
+      expect([at, begun]).toEqual([at, 1]);
+      const finished = before.flatMap((event) => (event.type === 'agent.finished' ? [event.agent] : []));
+      const after = run.events().slice(length);
+      const ranAgain = after.filter((event) => event.type === 'model.started' && finished.includes(event.agent));
+      expect([at, ranAgain]).toEqual([at, []]);
+      // Every settled call is counted once; one that was cut off stays charged as uncertain.
+      const settled = run.events().reduce((sum, event) => sum + (event.type === 'model.finished' ? event.cost : 0), 0);
+      const ended = new Set(run.events().flatMap((event) => (event.type === 'model.finished' ? [event.call] : [])));
+      const open = run
+        .events()
+        .reduce(
+          (sum, event) => sum + (event.type === 'model.started' && !ended.has(event.call) ? event.reserved.cost : 0),
+          0,
+        );
+      expect(state.finished?.totals.cost).toBeCloseTo(settled, 9);
+      expect(committed(state, ROOT).reservedCost).toBeCloseTo(open, 9);
+    }
+  });
+
+  it('tells the model of an effect that may have happened, and does not repeat it (2.9)', async () => {
+    const events = (await whole()).events();
+    const started = events.findIndex((event) => event.type === 'tool.started' && event.tool === 'write');
+    const acts: string[] = [];
+    const told: unknown[] = [];
+    const { script, ...rest } = story(acts);
+    const run = testRun({
+      ...rest,
+      log: cut(events, started + 1),
+      script: (request, n) => {
+        const last = request.turns.at(-1);
+        if (request.agent === S1 && last?.by === 'tools') told.push(last.results.map(({ ok, text }) => [ok, text]));
+        return script?.(request, n);
+      },
+    });
+    expect((await run.result).success).toBe(true);
+    expect(acts).toEqual([]);
+    expect(told).toEqual([[[false, UNKNOWN_EFFECT]]]);
+    expect(
+      run
+        .state()
+        .agents.get(S1)
+        ?.blocks.filter((block) => block.is === 'tool' && block.ok === null),
+    ).toEqual([]);
+  });
+
+  it('asks again what was asked when it ended', async () => {
+    const events = (await whole()).events();
+    const asked = events.findIndex((event) => event.type === 'approval.requested');
+    const acts: string[] = [];
+    const run = testRun({ ...story(acts), log: cut(events, asked + 2) });
+    const { approvals } = await run.until((state) => state.approvals.length === 1 && state.seq > asked + 2);
+    expect(approvals[0]?.request.exact).toBe('write b');
+    await run.tell({ do: 'answer', approval: approvals[0]?.id ?? '', allow: true, scope: 'once' });
+    await run.result;
+    expect(acts).toEqual(['write b']);
+  });
+
+  it('does not count the time in between (D19)', async () => {
+    const events = (await whole()).events();
+    const length = events.findIndex((event) => event.type === 'model.started' && event.agent === S1) + 1;
+    const log = cut(events, length);
+    const run = testRun({
+      ...story([]),
+      log,
+      runBudget: { maxDuration: 1000 },
+      world: { ...testRun().world, now: () => Date.UTC(2026, 5, 1) },
+    });
+    await Promise.all([allowAll(run), run.result]);
+    expect(run.state().finished?.status).toBe('completed');
+    expect(run.state().agents.get(S1)?.ranMs).toBe(0);
+  });
+
+  it('goes on under the limits of now, not those of its start (D11)', async () => {
+    const events = (await whole()).events();
+    const length = events.findIndex((event) => event.type === 'plan.approved') + 1;
+    const run = testRun({ ...story([]), log: cut(events, length), runBudget: { maxTokens: 10 }, person: false });
+    expect(await run.result).toMatchObject({ success: false, overBudget: true });
+  });
+});
+
+describe('a resumed run', () => {
+  it('shows the plan again that waited for the person', async () => {
+    const first = testRun({ approval: 'person', plan: planOf(['a']) });
+    const { planDigest } = await first.until(({ phase }) => phase === 'approving');
+    first.stop('crash');
+    await first.result;
+    const run = testRun({
+      approval: 'person',
+      log: first.log,
+      script: ({ purpose }) => (purpose.is === 'plan' ? { text: '' } : undefined),
+    });
+    await run.until(({ phase, agents }) => phase === 'approving' && agents.get(ROOT)?.status === 'waiting');
+    expect(run.state().planDigest).toBe(planDigest);
+    await run.tell({ do: 'approve plan', digest: planDigest });
+    expect((await run.result).success).toBe(true);
+  });
+
+  it('that was completed or rejected ends at once with the same result and writes nothing', async () => {
+    for (const approval of ['flag', 'nobody'] as const) {
+      const first = testRun({ approval });
+      const result = await first.result;
+      const length = first.events().length;
+      const run = testRun({ approval, log: first.log });
+      expect(await run.result).toEqual(result);
+      expect(run.events().length).toBe(length);
+      expect(await run.refused({ do: 'stop run', reason: '' })).toBe('refused: the run has ended');
+    }
+  });
+
+  it('ends children whose parent was cut off: nobody waits for them any more (D14)', async () => {
+    const never = new Promise<undefined>(() => {});
+    const spawning = {
+      text: '',
+      calls: [{ tool: 'Task', input: { description: 'look', prompt: 'look there', subagent_type: 'explore' } }],
+    };
+    const plan = { reason: '', tasks: [{ id: 'o', description: 'do o', role: 'oracle', maySpawn: true }] };
+    const first = testRun({
+      plan,
+      mode: 'yolo',
+      script: ({ agent, purpose }) => (purpose.is !== 'work' ? undefined : agent === S1 ? spawning : never),
+    });
+    await first.until(({ agents }) => agents.get(AGENT('ROOT::S1::S1'))?.open.length === 1);
+    const log = cut(first.events(), first.events().length);
+    first.stop('end of the test');
+    await first.result;
+    const run = testRun({ log, mode: 'yolo' });
+    expect((await run.result).status).toBe('failed');
+    const states = [...run.state().agents.values()].slice(1).map(({ id, outcome, error }) => [id, outcome, error]);
+    expect(states).toEqual([
+      [S1, 'completed', null],
+      ['ROOT::S1::S1', 'abandoned', 'its parent stopped'],
+    ]);
+  });
+
+  it('says in words when a model of its plan is not configured any more', async () => {
+    const first = testRun({ plan: planOf(['a'], ['b']), approval: 'person' });
+    await first.until(({ phase }) => phase === 'approving');
+    await first.tell({ do: 'approve plan', digest: first.state().planDigest });
+    first.stop('later');
+    await first.result;
+    const run = testRun({ log: first.log, catalogue: MODELS.slice(1), rules: RULES, person: false });
+    expect((await run.result).status).toBe('failed');
+    expect([S1, S2].map((id) => run.state().agents.get(id)?.error)).toEqual([
+      'no provider for scripted/fast is configured any more',
+      'no provider for scripted/fast is configured any more',
+    ]);
+  });
+});
