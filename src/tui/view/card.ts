@@ -129,7 +129,8 @@ const children = (agent: AgentState, { state }: Context): number =>
 export function endOf(agent: AgentState): string {
   const outcome = agent.outcome ?? agent.status;
   const why = agent.error ?? agent.reason;
-  return why === '' || why === outcome ? outcome : `${outcome}: ${why}`;
+  if (why.startsWith(outcome)) return why;
+  return why === '' ? outcome : `${outcome}: ${why}`;
 }
 
 /** `waits for #1 finder, #2 oracle`, or why it can't start. */

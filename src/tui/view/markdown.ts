@@ -74,7 +74,8 @@ function code(raw: string, width: number, glyphs: Glyphs): readonly Line[] {
   return railed(wrap([span(raw, { fg: 'muted' })], Math.max(1, width - 2)), glyphs);
 }
 
-const INLINE = /`([^`\n]+)`|\*\*([^*\n]+)\*\*|__([^_\n]+)__|\[([^\]\n]+)\]\(([^)\s]+)\)/g;
+const INLINE =
+  /`([^`\n]+)`|\*\*([^*\n]+)\*\*|__([^_\n]+)__|\[([^\]\n]+)\]\(([^)\s]+)\)|(?<!\w)_(?=\S)([^_\n]+)_(?!\w)/g;
 
 /** One line's spans; what stands around them keeps `style`. */
 function inline(text: string, style: Style): Line {
@@ -89,8 +90,9 @@ function inline(text: string, style: Style): Line {
   return spans;
 }
 
-function inlineSpans([, code, bold, alsoBold, label, target]: RegExpExecArray, style: Style): readonly Span[] {
+function inlineSpans([, code, bold, alsoBold, label, target, leaning]: RegExpExecArray, style: Style): readonly Span[] {
   if (code !== undefined) return [[code, { ...style, fg: 'info' }]];
+  if (leaning !== undefined) return [[leaning, { ...style, italic: true }]];
   if (label !== undefined)
     return [
       [label, { ...style, underline: true }],
