@@ -182,7 +182,7 @@ describe('the result', () => {
         "│                                                                      ││ ✓ tester                   0s  $0.0000     0 │",
         "│                                                                      ││   ROOT::S5 is done.                          │",
         "│                                                                      ││ ⏸ reviewer                 0s  $0.0000     0 │",
-        "│                                                                      ││   killed: killed by the person               │",
+        "│                                                                      ││   killed by the person                       │",
         "│                                                                      ││                                              │",
         "│                                                                      ││                                              │",
         "│                                                                      │└──────────────────────────────────────────────┘",
