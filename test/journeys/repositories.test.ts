@@ -1,0 +1,69 @@
+/** The offline run on real repositories that are not ours, and on this one: what the report claims is looked up. */
+import { execFileSync } from 'node:child_process';
+import { cpSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { MimirEvent } from '../../src/events/event.ts';
+import { claimCount, untrue } from '../models/folders.ts';
+import { freshFolder } from '../support/folder.ts';
+
+const CLI = resolve('src/cli.ts');
+
+/** The sources inside an installed package, as a git repository of its own. */
+function repositoryFrom(folder: string): string {
+  const root = join(freshFolder(), 'repository');
+  cpSync(join('node_modules', folder), root, { recursive: true });
+  const git = (...args: readonly string[]): void => {
+    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], {
+      cwd: root,
+      stdio: 'ignore',
+    });
+  };
+  git('init', '-q');
+  git('add', '-A');
+  git('commit', '-qm', 'Import');
+  return root;
+}
+
+function run(root: string, task: string): { readonly events: readonly MimirEvent[]; readonly summary: string } {
+  const home = freshFolder();
+  const out = execFileSync(process.execPath, [CLI, 'run', task, '--yes', '--json', '--cwd', root], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], HOME: home, LANG: 'C.UTF-8' },
+    maxBuffer: 256 * 1024 * 1024,
+  });
+  const events = out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): MimirEvent => JSON.parse(line));
+  const last = events.at(-1);
+  return { events, summary: last?.type === 'session.finished' ? last.summary : '' };
+}
+
+const CASES: readonly (readonly [name: string, root: () => string, task: string])[] = [
+  ['zod', () => repositoryFrom('zod/src'), 'Find the entry points of this repository and review the riskiest file'],
+  [
+    'blessed',
+    () => repositoryFrom('blessed'),
+    'Explain how key presses are parsed and find modules that no test imports',
+  ],
+  ['yaml', () => repositoryFrom('yaml'), 'Document how errors are reported and refactor the lexer'],
+  ['Mimir itself', () => process.cwd(), 'Review how budgets are kept and say what changed lately'],
+];
+
+describe('the offline analyst on real repositories', () => {
+  it.each(CASES)('says of %s only what stands there, by several agents that all complete', (_, rootOf, task) => {
+    const root = rootOf();
+    const { events, summary } = run(root, task);
+    const finished = events.filter((event) => event.type === 'agent.finished');
+    expect(finished.map(({ status }) => status)).toEqual(finished.map(() => 'completed'));
+    expect(finished.length).toBeGreaterThanOrEqual(3);
+    expect(events.filter(({ type }) => type === 'tool.finished').length).toBeGreaterThanOrEqual(10);
+    const said = [summary, ...finished.map((event) => event.summary)].join('\n');
+    expect(claimCount(said)).toBeGreaterThanOrEqual(10);
+    expect(untrue(root, said)).toEqual([]);
+    const lines = summary.trim().split('\n');
+    expect(lines[0]).toContain('No language model was used');
+    expect(lines.at(-1)).toContain('without a language model');
+  });
+});
