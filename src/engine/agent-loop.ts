@@ -60,7 +60,7 @@ async function answerOpenCalls(order: WorkOrder, gate: Gate, turns: Turn[], sign
 /** It had given its answer when the run was cut off: that is not asked for twice. */
 function answerGiven(order: WorkOrder, gate: Gate, turns: Turn[]): WorkOutcome | null {
   const last = turns.at(-1);
-  return last?.by === 'model' && last.calls.length === 0 ? atTheEnd(order, gate, turns, last.text) : null;
+  return last?.by === 'model' && last.calls.length === 0 ? atTheEnd(order, gate, turns) : null;
 }
 
 async function takeReply(
@@ -83,7 +83,7 @@ async function takeReply(
     turns.push(gate.tell(order, CUT_OFF));
     return null;
   }
-  if (calls.length === 0) return atTheEnd(order, gate, turns, reply.text);
+  if (calls.length === 0) return atTheEnd(order, gate, turns);
   if (inCircles(turns, calls))
     return { is: 'failed', reason: `Loop detected: the same calls ${CIRCLES} times in a row` };
   turns.push({ by: 'tools', results: await gate.use(order, calls, signal) });
@@ -91,15 +91,24 @@ async function takeReply(
 }
 
 /** The model ended its turn without a call: done, unless somebody has written meanwhile (CONTRACT D9). */
-function atTheEnd(order: WorkOrder, gate: Gate, turns: Turn[], text: string): WorkOutcome | null {
+function atTheEnd(order: WorkOrder, gate: Gate, turns: Turn[]): WorkOutcome | null {
   const mail = gate.waiting(order, 'at the end');
   if (mail) {
     turns.push(mail);
     return null;
   }
-  const summary = text.replace(/\n?\s*\[(?:COMPLETE|DONE)\]\s*$/, '').trim();
+  const summary = answersIn(turns).join('\n\n');
   return summary === '' ? { is: 'failed', reason: 'The model ended without an answer' } : { is: 'completed', summary };
 }
+
+/** Every answer that was given: one to a message that came late must not take the place of the work itself. */
+const answersIn = (turns: readonly Turn[]): readonly string[] =>
+  turns
+    .flatMap((turn, at) => (turn.by === 'model' && turn.calls.length === 0 && !wasCut(turns[at + 1]) ? [turn.text] : []))
+    .map((text) => text.replace(/\n?\s*\[(?:COMPLETE|DONE)\]\s*$/, '').trim())
+    .filter((text) => text !== '');
+
+const wasCut = (next: Turn | undefined): boolean => next?.by === 'user' && next.text === CUT_OFF;
 
 function inCircles(turns: readonly Turn[], calls: readonly ToolCall[]): boolean {
   const key = (list: readonly ToolCall[]): string => JSON.stringify(list.map(({ tool, input }) => [tool, input]));

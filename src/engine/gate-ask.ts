@@ -112,7 +112,8 @@ async function oneCall(
     purpose,
     system: order.system,
     tools,
-    turns: question.turns,
+    // A copy: the conversation grows while a provider may still hold the request.
+    turns: [...question.turns],
     maxOutputTokens: promise.maxOutput,
     format: question.format === undefined ? null : jsonSchemaOf(question.format),
   };

@@ -197,6 +197,8 @@ export interface Setting extends Partial<Omit<RunOptions, 'models' | 'tools' | '
   readonly plan?: unknown;
   readonly runBudget?: Budget;
   readonly acts?: string[];
+  /** Told of every request to a model. */
+  readonly record?: ((request: ModelRequest) => void) | undefined;
   /** The models there are: two with prices when left out. */
   readonly catalogue?: typeof MODELS;
   /** What `read` and `write` wait for before they answer. */
@@ -232,11 +234,11 @@ export const planOf = (...tasks: readonly (readonly [string, ...string[]])[]): u
 });
 
 export function testRun(setting: Setting = {}): TestRun {
-  const { script, plan, acts = [], wait, catalogue = MODELS, runBudget = {}, ...rest } = setting;
+  const { script, plan, acts = [], wait, catalogue = MODELS, record, runBudget = {}, ...rest } = setting;
   const log = setting.log ?? memoryLog();
   const world = setting.world ?? fakeWorld();
   const session = SessionId.parse('test-session');
-  const models = routeModels([scriptedProvider({ replies: answers(plan, script), models: catalogue })]);
+  const models = routeModels([scriptedProvider({ replies: answers(plan, script, record), models: catalogue })]);
   const run = startRun({
     session,
     task: 'the task',
@@ -290,8 +292,9 @@ export function testRun(setting: Setting = {}): TestRun {
 }
 
 const answers =
-  (plan: unknown, script: Script | undefined): Script =>
+  (plan: unknown, script: Script | undefined, record: Setting['record']): Script =>
   async (request, n) => {
+    record?.(request);
     const own = await script?.(request, n);
     if (own !== undefined) return own;
     if (request.purpose.is === 'plan') return { text: JSON.stringify(plan ?? planOf(['a'])) };
