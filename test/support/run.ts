@@ -197,6 +197,8 @@ export interface Setting extends Partial<Omit<RunOptions, 'models' | 'tools' | '
   readonly plan?: unknown;
   readonly runBudget?: Budget;
   readonly acts?: string[];
+  /** A plan as from a file: nobody is asked for one. */
+  readonly file?: RunOptions['plan'];
   /** Told of every request to a model. */
   readonly record?: ((request: ModelRequest) => void) | undefined;
   /** The models there are: two with prices when left out. */
@@ -206,6 +208,7 @@ export interface Setting extends Partial<Omit<RunOptions, 'models' | 'tools' | '
 }
 
 export interface TestRun extends Run {
+  readonly options: RunOptions;
   readonly log: Log;
   readonly world: FakeWorld | RunOptions['world'];
   events(): readonly MimirEvent[];
@@ -234,12 +237,12 @@ export const planOf = (...tasks: readonly (readonly [string, ...string[]])[]): u
 });
 
 export function testRun(setting: Setting = {}): TestRun {
-  const { script, plan, acts = [], wait, catalogue = MODELS, record, runBudget = {}, ...rest } = setting;
+  const { script, plan, acts = [], wait, catalogue = MODELS, record, file, runBudget = {}, ...rest } = setting;
   const log = setting.log ?? memoryLog();
   const world = setting.world ?? fakeWorld();
   const session = SessionId.parse('test-session');
   const models = routeModels([scriptedProvider({ replies: answers(plan, script, record), models: catalogue })]);
-  const run = startRun({
+  const options: RunOptions = {
     session,
     task: 'the task',
     cwd: '/project',
@@ -263,13 +266,14 @@ export function testRun(setting: Setting = {}): TestRun {
     model: null,
     roleModels: new Map(),
     ...rest,
-    plan: null,
+    plan: file ?? null,
     log,
     world,
     models,
     tools: testTools(acts, wait),
     runBudget,
-  });
+  };
+  const run = startRun(options);
   const state = (): RunState => foldAll(log.read(session));
   const submit = async (command: Command): Promise<string> => {
     const done = await run.controls.submit(command);
@@ -277,6 +281,7 @@ export function testRun(setting: Setting = {}): TestRun {
   };
   return {
     ...run,
+    options,
     log,
     world,
     state,

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { AGENT, draftOf, planOf, RULES, testRun } from '../support/run.ts';
+import type { Setting, TestRun } from '../support/run.ts';
+
+const task = (id: unknown, change: object = {}): object => ({
+  id,
+  description: 'do it',
+  recommendedRole: 'finder',
+  ...change,
+});
+const plan = (...tasks: readonly object[]): object => ({ reason: '', tasks });
+/** A run whose planner answers with `answers`, one after the other; `asked` is what it was told each time. */
+async function planned(
+  answers: readonly (string | object)[],
+  setting: Setting = {},
+): Promise<{ readonly run: TestRun; readonly asked: string[] }> {
+  const asked: string[] = [];
+  const run = testRun({
+    ...setting,
+    script: ({ purpose, turns }, n) => {
+      if (purpose.is !== 'plan') return undefined;
+      const last = turns.at(-1);
+      if (last?.by === 'user') asked.push(last.text);
+      const answer = answers[Math.min(n, answers.length - 1)] ?? '';
+      return { text: typeof answer === 'string' ? answer : JSON.stringify(answer) };
+    },
+  });
+  await run.result;
+  return { run, asked };
+}
+const tasksOf = (run: TestRun): unknown[] => run.state().plan?.tasks.map(({ id, role }) => [id, role]) ?? [];
+const ALONE = [['task-1', 'oracle']];
+const rule = <T>(value: T): { readonly value: T; readonly from: typeof RULES.enabled.from } => ({
+  value,
+  from: RULES.enabled.from,
+});
+
+describe('the planner', () => {
+  it('is not asked when orchestration is off: one task for one agent (D26, O125)', async () => {
+    const { run, asked } = await planned([plan()], { rules: { ...RULES, enabled: rule(false) } });
+    expect(asked).toEqual([]);
+    expect(tasksOf(run)).toEqual(ALONE);
+    expect([run.state().planBy, run.state().plan?.reason]).toEqual([
+      'the rules',
+      'One agent for the whole task: orchestration is switched off',
+    ]);
+  });
+
+  it('is told to split when it need not find out whether to (D26, O126)', async () => {
+    const splits: string[] = [];
+    const record: Setting['record'] = ({ purpose }) => void (purpose.is === 'plan' && splits.push(purpose.split));
+    const { asked } = await planned([planOf(['a'], ['b']) ?? {}], {
+      rules: { ...RULES, autoDetect: rule(false) },
+      record,
+    });
+    expect(splits).toEqual(['always']);
+    expect(asked[0]?.endsWith('Split the task into at least two tasks.')).toBe(true);
+  });
+
+  it('is told of the task, the roles it may use, and the repository (O013, O068)', async () => {
+    const { asked } = await planned([plan(task('a'))], {
+      rules: { ...RULES, disabledRoles: [{ role: 'reviewer', from: RULES.enabled.from }] },
+    });
+    expect(asked).toEqual([
+      [
+        '# Task\nthe task',
+        '# Roles\n- finder: finder of the test\n- oracle: oracle of the test',
+        '# Repository project\n1 files. At the top: ',
+      ].join('\n\n'),
+    ]);
+  });
+
+  it('reads a plan bare, in a fence, or between words (H01, O067)', async () => {
+    const json = JSON.stringify(plan(task('a')));
+    for (const answer of [json, `\`\`\`json\n${json}\n\`\`\``, `Here it is:\n${json}\nGood luck!`]) {
+      const { run, asked } = await planned([answer]);
+      expect([asked.length, tasksOf(run)]).toEqual([1, [['a', 'finder']]]);
+    }
+  });
+
+  it.each([
+    ['prose', 'I would rather talk.'],
+    ['a trailing comma', '{"reason":"","tasks":[],}'],
+    ['two objects', '{"reason":""} {"tasks":[]}'],
+    ['a cut-off object', JSON.stringify(plan(task('a'))).slice(0, -5)],
+    ['20 MB', `{"reason":"${'x'.repeat(20_000_000)}","tasks":[]}`],
+    ['deep nesting', `{"reason":${'['.repeat(10_000)}${']'.repeat(10_000)},"tasks":[]}`],
+    ['no tasks', plan()],
+    ['a cycle of one', plan(task('a', { dependencies: ['a'] }))],
+    ['a cycle of two', plan(task('a', { dependencies: ['b'] }), task('b', { dependencies: ['a'] }))],
+    ['an unknown dependency', plan(task('a', { dependencies: ['z'] }))],
+    ['ids that differ in case', plan(task('a'), task('A'))],
+    ['the id __proto__', plan(task('__proto__'))],
+    ['the id constructor', plan(task('constructor'))],
+    ['an empty id', plan(task(''))],
+    ['the role constructor', plan(task('a', { recommendedRole: 'constructor' }))],
+    ['the role Finder', plan(task('a', { recommendedRole: 'Finder' }))],
+    ['a role with an invisible sign', plan(task('a', { recommendedRole: 'finder\u200B' }))],
+    ['the role 17', plan(task('a', { recommendedRole: 17 }))],
+    ['tools for all', plan(task('a', { tools: '*' }))],
+    ['a mode', { ...plan(task('a')), mode: 'yolo' }],
+    ['its own approval', { ...plan(task('a')), approved: true }],
+    ['tokens below zero', plan(task('a', { estimatedTokens: -1 }))],
+    ['tokens beyond measure', plan(task('a', { estimatedTokens: 1e300 }))],
+  ])(
+    'that insists on %s is asked to mend it twice, then one agent gets the task (H01 to H06, H10)',
+    async (_, answer) => {
+      const { run, asked } = await planned([answer]);
+      expect(asked.length).toBe(3);
+      expect(asked.slice(1).every((text) => text.startsWith("This plan can't be used."))).toBe(true);
+      expect(tasksOf(run)).toEqual(ALONE);
+      expect((await run.result).success).toBe(true);
+    },
+  );
+
+  it('learns of a role that is not allowed, with the rule, and may mend it (O054)', async () => {
+    const from = { rule: 'allowedSubAgents: [finder]', layer: 'managed', file: '/etc/m.yml', line: 4 } as const;
+    const { run, asked } = await planned([plan(task('a', { recommendedRole: 'oracle' })), plan(task('a'))], {
+      rules: { ...RULES, allowedSubAgents: [{ value: ['finder'], from }] },
+    });
+    expect(asked[1]).toContain(
+      "Sub-agent role 'oracle' is not allowed by enterprise policy — allowedSubAgents: [finder]",
+    );
+    expect(asked[1]).toContain('/etc/m.yml:4');
+    expect(tasksOf(run)).toEqual([['a', 'finder']]);
+  });
+
+  it('gets no plan approved by its own word, and no budget above the rules (H06)', async () => {
+    const rules = { ...RULES, agentBudget: rule({ maxTokens: 5000 }) };
+    const { run } = await planned([plan(task('a', { budget: { maxCost: 1e9, maxTokens: 4000 } }))], { rules });
+    const budget = run.state().plan?.tasks[0]?.budget.maxTokens ?? 0;
+    expect(budget).toBeLessThanOrEqual(5000);
+    const shown = testRun({ approval: 'nobody', plan: plan(task('a')) });
+    expect((await shown.result).status).toBe('rejected');
+    expect(shown.state().approvedDigest).toBe(null);
+  });
+
+  it('reads a message that comes in while it thinks, and plans on', async () => {
+    const held = Promise.withResolvers<void>();
+    const asked: string[][] = [];
+    const run = testRun({
+      script: async ({ purpose, turns }, n) => {
+        if (purpose.is !== 'plan') return undefined;
+        asked.push(turns.flatMap((turn) => (turn.by === 'user' ? [turn.text] : [])));
+        if (n === 0) await held.promise;
+        return undefined;
+      },
+    });
+    await run.until(({ agents }) => agents.get(AGENT('ROOT'))?.open.length === 1);
+    await run.tell({ do: 'message', to: AGENT('ROOT'), text: 'leave the tests alone', delivery: 'urgent' });
+    expect((await run.result).success).toBe(true);
+    expect(asked[1]?.slice(1)).toEqual(['Message from the person who runs you:\nleave the tests alone']);
+  });
+
+  it('that can not be reached ends the run with the reason', async () => {
+    const run = testRun({ script: () => ({ fault: { is: 'refused', message: 'no credit' } }) });
+    expect(await run.result).toMatchObject({ status: 'failed', error: 'fast: no credit', errorIs: 'model' });
+    expect(run.state().finished?.summary).toBe('fast: no credit');
+  });
+});
+
+describe('a plan from a file', () => {
+  it('is used as it is: nobody is asked for another', async () => {
+    const { run, asked } = await planned([plan()], {
+      file: { draft: draftOf(plan(task('a'), task('b', { dependsOn: ['a'] }))), from: 'plan.json' },
+    });
+    expect(asked).toEqual([]);
+    expect([run.state().planBy, tasksOf(run)]).toEqual([
+      'plan.json',
+      [
+        ['a', 'finder'],
+        ['b', 'finder'],
+      ],
+    ]);
+  });
+
+  it('with faults ends the run and names them all (H02)', async () => {
+    const draft = draftOf(plan(task('a', { recommendedRole: 'nobody' }), task('b', { dependsOn: ['z'] })));
+    const { run } = await planned([plan()], { file: { draft, from: 'plan.json' } });
+    const result = await run.result;
+    expect([result.status, result.errorIs]).toEqual(['failed', 'denied']);
+    expect(result.error).toMatch(/^plan\.json: a: .*nobody/);
+    expect(result.error).toMatch(/\nb: .*z/);
+  });
+});
