@@ -1,4 +1,5 @@
 /** The end of a run: how it went, the report, what each agent did, what it cost, and what to do next. */
+import { ROOT } from '../../domain/ids.ts';
 import { inOrder } from '../agents.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import { formatCost, formatDuration, formatTokens } from '../format.ts';
@@ -250,6 +251,8 @@ function headOf(agent: AgentState, context: Context, width: number): Line {
 }
 
 function ending(agent: AgentState): Line {
+  if (agent.id === ROOT && agent.outcome === 'completed')
+    return [span('planned, and wrote the report', { fg: 'muted' })];
   if (agent.outcome === 'completed') return [span(oneLine(agent.summary), { fg: 'fg' })];
   return [span(toLabel(endOf(agent)), { fg: agent.outcome === 'failed' ? 'err' : 'warn' })];
 }

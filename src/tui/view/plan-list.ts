@@ -98,7 +98,7 @@ function taskLines(list: PlanList, task: PlanTask, index: number, shape: Shape):
     const rest = at === list.rows - 2 ? words.slice(at).flatMap((line) => [...line, span(' ')]) : (words[at] ?? []);
     return paint([...lanes, behind, ...fit(rest, room, {}, shape.glyphs.ellipsis)]);
   });
-  const head = spread([...name(list, task, shape), span(' ')], numbers(list, task, room, 21, shape), room);
+  const head = spread([...name(list, task, shape), span(' ')], numbers(list, task, tallColumns(room), shape), room);
   return [paint([...front, ...head]), ...below];
 }
 
@@ -129,7 +129,7 @@ function name(list: PlanList, task: PlanTask, { glyphs }: Shape): Line {
 const ROLE = 12;
 
 function oneRow(list: PlanList, task: PlanTask, room: number, shape: Shape): Line {
-  const end = numbers(list, task, room, 14, shape);
+  const end = numbers(list, task, rowColumns(room), shape);
   const change = list.changeOf(task) === null ? [] : [span(`${shape.glyphs.edited} `, { fg: 'warn' })];
   const columns = Math.min(ROLE, Math.max(2, room >> 1));
   const role = span(`${fitText(task.role, columns - 1)} `, {
@@ -139,14 +139,35 @@ function oneRow(list: PlanList, task: PlanTask, room: number, shape: Shape): Lin
   return spread([role, ...change, span(firstLine(task), { fg: 'muted' })], end, room, {}, shape.glyphs.ellipsis);
 }
 
-/** Model, tokens and cost, as far as there is room for them. */
-function numbers(list: PlanList, task: PlanTask, room: number, model: number, { glyphs }: Shape): Line {
-  const tokens = span(fitText(formatTokens(task.estimatedTokens), 6, 'right'), { fg: 'muted' });
-  if (room < 32) return [];
-  if (room < 44) return [tokens];
-  const cost = span(fitText(formatCost(task.estimatedCost), 9, 'right'), { fg: 'fg' });
-  if (room < 56) return [tokens, cost];
-  return [modelSpan(list, task, model, glyphs), tokens, cost];
+/** Columns of the model, the tokens and the cost; 0 for what there is no room for. */
+interface Columns {
+  readonly model: number;
+  readonly tokens: number;
+  readonly cost: number;
+}
+
+/** Where the description has rows of its own, only the role's name is beside them. The model matters more than the cost. */
+function tallColumns(room: number): Columns {
+  const rest = room - ROLE - 1;
+  if (rest >= 27) return { model: Math.min(21, rest - 15), tokens: 6, cost: 9 };
+  if (rest >= 18) return { model: rest - 6, tokens: 6, cost: 0 };
+  return { model: 0, tokens: rest >= 6 ? 6 : 0, cost: 0 };
+}
+
+/** Where the description shares the row, it keeps at least as much as the numbers. */
+function rowColumns(room: number): Columns {
+  if (room < 32) return { model: 0, tokens: 0, cost: 0 };
+  return { model: room < 56 ? 0 : 14, tokens: 6, cost: room < 44 ? 0 : 9 };
+}
+
+function numbers(list: PlanList, task: PlanTask, columns: Columns, { glyphs }: Shape): Line {
+  const tokens = fitText(formatTokens(task.estimatedTokens), columns.tokens, 'right');
+  const cost = fitText(formatCost(task.estimatedCost), columns.cost, 'right');
+  return [
+    ...(columns.model === 0 ? [] : [modelSpan(list, task, columns.model, glyphs)]),
+    ...(columns.tokens === 0 ? [] : [span(tokens, { fg: 'muted' })]),
+    ...(columns.cost === 0 ? [] : [span(cost, { fg: 'fg' })]),
+  ];
 }
 
 /** `haiku-4.5`; `haiku-4.5 → offline` where another is used and there is room, else `→ offline`. */
