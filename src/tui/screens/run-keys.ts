@@ -113,7 +113,9 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     hint: 'resume',
     help: 'Resume the selected agent after an interruption.',
     whyNot: (ui, context) =>
-      about(ui, context, (agent) => (agent.status === 'interrupted' ? null : `${agent.name} isn't interrupted.`)),
+      about(ui, context, (agent) =>
+        agent.status === 'interrupted' && agent.outcome === null ? null : `${agent.name} isn't interrupted.`,
+      ),
     run: (ui, context) => onSelected(ui, context, (agent) => ({ commands: [{ do: 'resume', agent: agent.id }] })),
   },
   {

@@ -89,7 +89,7 @@ export function settle(ui: RunUi, context: Context, size: Size): RunUi {
   const height = layout.cards?.height ?? 0;
   const density = densityFor(ui.density, agents.length, height);
   const cardsTop = layout.cards === null ? ui.cardsTop : topFor(ui.cardsTop, at, density, agents.length, height);
-  const next = { ...ui, selected: agent?.id ?? null, cardsTop, ...scrolling(ui, agent, layout, context) };
+  const next = { ...ui, ...scrolling(ui, agent, layout, context), selected: agent?.id ?? null, cardsTop };
   return same(ui, next) ? ui : next;
 }
 
@@ -99,7 +99,7 @@ function scrolling(
   layout: RunLayout,
   context: Context,
 ): Pick<RunUi, 'top' | 'follow' | 'seen'> {
-  if (layout.detail === null || agent === undefined) return ui;
+  if (layout.detail === null || agent === undefined) return { top: ui.top, follow: ui.follow, seen: ui.seen };
   const total = detailLines({ agent, tab: ui.tab, open: ui.open }, context, layout.detail.width).length;
   const most = Math.max(0, total - detailRows(layout.detail.height));
   // Only the transcript grows at its end; the other tabs are read from the top.
