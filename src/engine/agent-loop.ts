@@ -104,7 +104,9 @@ function atTheEnd(order: WorkOrder, gate: Gate, turns: Turn[]): WorkOutcome | nu
 /** Every answer that was given: one to a message that came late must not take the place of the work itself. */
 const answersIn = (turns: readonly Turn[]): readonly string[] =>
   turns
-    .flatMap((turn, at) => (turn.by === 'model' && turn.calls.length === 0 && !wasCut(turns[at + 1]) ? [turn.text] : []))
+    .flatMap((turn, at) =>
+      turn.by === 'model' && turn.calls.length === 0 && !wasCut(turns[at + 1]) ? [turn.text] : [],
+    )
     .map((text) => text.replace(/\n?\s*\[(?:COMPLETE|DONE)\]\s*$/, '').trim())
     .filter((text) => text !== '');
 

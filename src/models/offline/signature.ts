@@ -11,6 +11,11 @@ export function signed(answer: string): string {
   return [head, '', `${TOP}${rest}`, '', BOTTOM].join('\n');
 }
 
-/** An answer without its signature, as its role gave it. */
-export const unsigned = (answer: string): string =>
-  answer.replace(`\n\n${TOP}`, '').replace(`\n\n${BOTTOM}`, '').replace(TOP, '').replace(BOTTOM, '').trim();
+/** Answers without their signatures, as the role gave them: one that was written to has given several. */
+export const unsigned = (answers: string): string =>
+  answers
+    .replaceAll(`\n\n${TOP}`, '')
+    .replaceAll(`\n\n${BOTTOM}`, '')
+    .replaceAll(TOP, '')
+    .replaceAll(BOTTOM, '')
+    .trim();
