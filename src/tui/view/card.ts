@@ -197,10 +197,10 @@ export const currentTodo = (todos: readonly Todo[]): number => {
   return active !== -1 ? active : todos.findIndex(({ status }) => status !== 'completed');
 };
 
-/** The first line that says something, a heading only where nothing else does; without the signs of Markdown. */
+/** The first line that says something, a heading or an aside only where nothing else does; without the signs of Markdown. */
 export function oneLine(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const first = lines.find((line) => !/^#{1,6}\s/.test(line)) ?? lines[0] ?? '';
+  const first = lines.find((line) => !/^(?:#{1,6}\s|_.*_$)/.test(line)) ?? lines[0] ?? '';
   return toLabel(first)
     .trim()
     .replace(/^(?:#{1,6}|[-*])\s+/, '')
