@@ -25,13 +25,6 @@ export function overlay(base: readonly Line[], block: readonly Line[], x: number
   });
 }
 
-/** In the middle of a screen of lines. */
-export function overlayCentre(base: readonly Line[], block: readonly Line[]): readonly Line[] {
-  const width = Math.max(0, ...base.map(lineWidth));
-  const size = Math.max(0, ...block.map(lineWidth));
-  return overlay(base, block, Math.max(0, (width - size) >> 1), Math.max(0, (base.length - block.length) >> 1));
-}
-
 /** Blocks side by side; each is cut or padded to its width and to the height of the highest. */
 export function beside(
   ...blocks: readonly { readonly lines: readonly Line[]; readonly width: number }[]

@@ -61,7 +61,7 @@ export function edit(editor: Editor, input: Input): Editor | null {
 }
 
 /** The field with `text` at the cursor, as one step of undo. */
-export function insert(editor: Editor, text: string, typed = false): Editor {
+function insert(editor: Editor, text: string, typed = false): Editor {
   if (text === '') return editor;
   const pieces = (editor.multiline ? text : text.replaceAll('\n', ' ')).split('\n');
   const [before, after] = halves(editor);
