@@ -26,7 +26,7 @@ export interface Rules {
   readonly maxNestingDepth: Rule<number>;
   readonly maxParallelAgents: Rule<number>;
   readonly onFailure: Rule<'ask' | 'retry' | 'skip' | 'stop'>;
-  /** Empty: any. Several layers that name lists intersect: a model must match an entry of each list. */
+  /** Empty: no limit. Several layers that name lists intersect: a model must match an entry of each list. */
   readonly allowedModels: readonly (readonly ModelEntry[])[];
   readonly deniedModels: readonly ModelEntry[];
   readonly modelFallback: Rule<'list' | 'deny'>;
@@ -47,7 +47,7 @@ export interface Rules {
   readonly commands?: CommandRules;
   /** True: no shell at all without a sandbox. Absent: false. */
   readonly sandboxRequired?: Rule<boolean>;
-  /** Hosts that models may be called on, one list per layer that names one; a host must be in each. Absent: any. */
+  /** Hosts that models may be called on, one list per layer that names one; a host must be in each. Absent: no limit. */
   readonly allowedEndpoints?: readonly Rule<readonly string[]>[];
 }
 

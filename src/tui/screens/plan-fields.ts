@@ -92,7 +92,7 @@ export const toolChoices = (choices: PlanChoices, task: PlanTask): readonly Choi
   return own.map((tool) => ({ value: tool, label: tool, note: '', whyNot: null }));
 };
 
-/** The other tasks; those that need `task` themselves can't be needed by it. Null: any may be needed, for a new task. */
+/** The other tasks; those that need `task` themselves can't be needed by it. Null: each may be needed, for a new task. */
 export function needChoices(plan: SoundPlan, task: PlanTask | null): readonly Choice[] {
   const below = task === null ? new Set<string>() : descendants(plan, task.id);
   return plan.tasks.flatMap((other, index) => {
