@@ -8,6 +8,7 @@ import type { AgentId } from '../domain/ids.ts';
 import { unreachable } from '../domain/result.ts';
 import type { EventBody } from '../events/event.ts';
 import { elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
+import type { RunState } from '../events/state.ts';
 import { turnsOf } from '../events/turns.ts';
 import type { Executor } from '../ports/executor.ts';
 import { LogFault } from '../ports/log.ts';
@@ -125,6 +126,8 @@ class LocalCrew implements Crew {
     this.status(order.agent, 'initializing', '');
     for (let turns = order.turns; ; turns = turnsOf(recorder.stored(), order.agent)) {
       const outcome = await this.stretch({ ...order, turns }, seat);
+      // Written to in the very moment of its end: it reads that, and works on.
+      if (outcome.is === 'completed' && hasMail(recorder.state(), order.agent)) continue;
       if (outcome.is !== 'stopped') return close(this.parts, order.agent, outcome);
       if (seat.end === null) await this.whileInterrupted(order.agent, seat);
       if (seat.end !== null) return closeStopped(this.parts, order.agent, seat.end);
@@ -158,6 +161,9 @@ class LocalCrew implements Crew {
     this.parts.recorder.record({ type: 'agent.status', agent, status, reason });
   }
 }
+
+const hasMail = ({ messages }: RunState, agent: AgentId): boolean =>
+  messages.some(({ to, delivered }) => to === agent && !delivered);
 
 /** Ends an agent that works, waits or is interrupted. A kill is the stronger word; otherwise the first one stays. */
 function endSeat(seat: Seat, cause: EndCause): void {

@@ -34,10 +34,15 @@ export function deskOf(parts: DeskParts, order: WorkOrder, signal: AbortSignal):
   };
 }
 
-/** To an agent of this run by id or name, or to the orchestrator (CONTRACT D27, O064). */
-function sendMessage({ recorder, inbox }: DeskParts, order: WorkOrder, to: string, content: string): Output {
+/** To an agent of this run by id or name, to the orchestrator, or to all others (CONTRACT D27, O016, O064). */
+function sendMessage(parts: DeskParts, order: WorkOrder, to: string, content: string): Output {
+  const all = [...parts.recorder.state().agents.values()];
   const wanted = to.trim().toLowerCase();
-  const all = [...recorder.state().agents.values()];
+  const others = all.filter((one) => one.id !== order.agent && one.parent !== null && one.outcome === null);
+  if (wanted === 'all') {
+    for (const { id } of others) post(parts, order, id, content);
+    return others.length === 0 ? refused('No other agent is left to read it.') : sent(`${others.length} agents`);
+  }
   const receiver =
     wanted === 'orchestrator' || wanted === 'main'
       ? all.find(({ parent }) => parent === null)
@@ -46,15 +51,14 @@ function sendMessage({ recorder, inbox }: DeskParts, order: WorkOrder, to: strin
     return refused(`There is no agent "${to}". Agents: ${all.map(({ id, name }) => `${id} (${name})`).join(', ')}`);
   if (receiver.id === order.agent) return refused('A message to yourself goes nowhere.');
   if (receiver.outcome !== null) return refused(`${receiver.name} has finished and reads no messages any more.`);
-  inbox.send({
-    from: order.agent,
-    sender: order.agent,
-    to: receiver.id,
-    kind: 'status',
-    delivery: 'important',
-    content,
-  });
-  return { ok: true, text: `Sent to ${receiver.name} (${receiver.id}); it is read between turns.` };
+  post(parts, order, receiver.id, content);
+  return sent(`${receiver.name} (${receiver.id})`);
+}
+
+const sent = (to: string): Output => ({ ok: true, text: `Sent to ${to}; it is read between turns.` });
+
+function post({ inbox }: DeskParts, { agent }: WorkOrder, to: AgentId, content: string): void {
+  inbox.send({ from: agent, sender: agent, to, kind: 'status', delivery: 'important', content });
 }
 
 /** A child beyond the plan: fresh context, only its final text comes back (I002 to I005, T020). */

@@ -1,6 +1,8 @@
 /** Puts the parts of one run together: recorder, gate, crew. What they do with each other is in their own files. */
 import { ROOT } from '../domain/ids.ts';
 import type { AgentId } from '../domain/ids.ts';
+import type { Result } from '../domain/result.ts';
+import { ok } from '../domain/result.ts';
 import { roleNamed } from '../policy/roles.ts';
 import type { Tick } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
@@ -48,7 +50,7 @@ export interface RunParts {
   stop(reason: string): void;
 }
 
-export function openParts(options: RunOptions): RunParts {
+export function openParts(options: RunOptions, root: NewAgent): RunParts {
   const { world } = options;
   const recorder = openRecorder(options.log, options.session, world);
   const control = new AbortController();
@@ -94,7 +96,7 @@ export function openParts(options: RunOptions): RunParts {
     crew,
     inbox,
     approvals,
-    root: rootAgent(options),
+    root,
     signal: control.signal,
     ticks,
     scheduling: { now: null },
@@ -109,13 +111,13 @@ export function openParts(options: RunOptions): RunParts {
   };
 }
 
-/** `main`: plans, merges, and is what unplanned children hang below. Its budget is the run's. */
-function rootAgent(options: RunOptions): NewAgent {
+/** `main`: plans, merges, and is what unplanned children hang below. Its budget is the run's. Or why it has no model. */
+export function rootAgent(options: RunOptions): Result<NewAgent, string> {
   const role = roleNamed('main', options.roles);
   if (role === null) throw new Error('the role "main" is missing from the package');
   const model = modelFor(options, role, options.roleModels.get('main') ?? options.model);
-  if (!model.ok) throw new Error(model.fault);
-  return {
+  if (!model.ok) return model;
+  return ok({
     agent: ROOT,
     parent: null,
     role,
@@ -126,5 +128,5 @@ function rootAgent(options: RunOptions): NewAgent {
     capabilities: role.capabilities,
     budget: options.runBudget,
     dependsOn: [],
-  };
+  });
 }

@@ -1,6 +1,5 @@
 /** A proposed plan and the person: edits, each checked and recorded, until it is approved, rejected or made again. */
 import { applyEdit, editText } from '../domain/apply-edit.ts';
-import type { PlanContext } from '../domain/check-plan.ts';
 import { planDigest } from '../domain/digest.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { PlanEdit } from '../domain/plan-edit.ts';
@@ -15,9 +14,8 @@ export type PlanDecision =
   | { readonly is: 'again'; readonly hint: string };
 
 /** Resolves when the plan on the table is decided. Nothing of an agent happens before `plan.approved` is in the log. */
-export async function agreeOnPlan(parts: RunParts, context: PlanContext): Promise<PlanDecision> {
+export async function agreeOnPlan(parts: RunParts): Promise<PlanDecision> {
   const { options, recorder } = parts;
-  if (context.choices.roles.length === 0) return reject(parts, 'no role may be planned');
   switch (options.approval) {
     case 'flag':
       return approve(parts, '--yes');

@@ -27,25 +27,24 @@ export interface Planning {
   readonly hint: string;
 }
 
+/** A plan, and who made it, as the screens say it. */
+interface Planned {
+  readonly plan: SoundPlan;
+  readonly by: string;
+}
+
 /** Resolves with a sound plan and who made it. Fails only when no model could be asked. */
-export async function makePlan(
-  planning: Planning,
-  signal: AbortSignal,
-): Promise<Result<{ readonly plan: SoundPlan; readonly by: string }, AskFault>> {
+export async function makePlan(planning: Planning, signal: AbortSignal): Promise<Result<Planned, AskFault>> {
   const { options, context } = planning;
   if (options.plan !== null) {
     const given = checkPlan(withModels(options.plan.draft, options), context);
     return given.ok ? ok({ plan: given.value, by: options.plan.from }) : fail(notSound(options.plan.from, given.fault));
   }
-  if (!options.rules.enabled.value)
-    return ok({ plan: oneTask(planning, 'orchestration is switched off'), by: 'the rules' });
+  if (!options.rules.enabled.value) return oneTask(planning, 'orchestration is switched off', 'the rules');
   return askPlanner(planning, signal);
 }
 
-async function askPlanner(
-  planning: Planning,
-  signal: AbortSignal,
-): Promise<Result<{ readonly plan: SoundPlan; readonly by: string }, AskFault>> {
+async function askPlanner(planning: Planning, signal: AbortSignal): Promise<Result<Planned, AskFault>> {
   const { options, gate, root, context, facts } = planning;
   const purpose = {
     is: 'plan',
@@ -62,12 +61,8 @@ async function askPlanner(
     if (!reply.ok) return reply;
     const plan = readReply(reply.value.text, options, context);
     if (plan.ok) return ok({ plan: plan.value, by: labelOf(context.choices, reply.value.model) });
-    if (repairs === REPAIRS) {
-      return ok({
-        plan: oneTask(planning, `the planner's answer could not be used: ${plan.fault[0]?.problem ?? ''}`),
-        by: 'Mimir',
-      });
-    }
+    if (repairs === REPAIRS)
+      return oneTask(planning, `the planner's answer could not be used: ${plan.fault[0]?.problem ?? ''}`, 'Mimir');
     turns.push({ by: 'model', text: reply.value.text, calls: [] }, gate.tell(root, repairText(plan.fault)));
   }
 }
@@ -128,7 +123,7 @@ const repairText = (faults: readonly PlanFault[]): string =>
     .join('\n')}`;
 
 /** The whole task for one agent: also where splitting is switched off (CONTRACT O048, O065). */
-function oneTask({ options, context }: Planning, reason: string): SoundPlan {
+function oneTask({ options, context }: Planning, reason: string, by: string): Result<Planned, AskFault> {
   const roles = context.choices.roles.map(({ name }) => name);
   const role = roles.find((name) => name === 'oracle') ?? roles[0];
   const draft = {
@@ -137,8 +132,7 @@ function oneTask({ options, context }: Planning, reason: string): SoundPlan {
   };
   const read = readDraft(draft);
   const plan = read.ok ? checkPlan(withModels(read.value, options), context) : read;
-  if (!plan.ok) throw new Error(`the plan of one task is not sound: ${plan.fault[0]?.problem ?? ''}`);
-  return plan.value;
+  return plan.ok ? ok({ plan: plan.value, by }) : fail(notSound('the task for one agent', plan.fault));
 }
 
 const notSound = (from: string, faults: readonly PlanFault[]): AskFault => ({

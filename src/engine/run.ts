@@ -6,6 +6,7 @@ import type { WorkOrder } from '../domain/agent.ts';
 import { planDigest } from '../domain/digest.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
+import { fail } from '../domain/result.ts';
 import type { EventBody } from '../events/event.ts';
 import { isFinal } from '../events/queries.ts';
 import { UNKNOWN_EFFECT, uncertainCalls } from '../events/turns.ts';
@@ -15,7 +16,7 @@ import { choicesOf, planContextOf } from './choices.ts';
 import { merge } from './merge.ts';
 import { createdEvent, orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
-import { openParts } from './parts.ts';
+import { openParts, rootAgent } from './parts.ts';
 import { makePlan } from './planner.ts';
 import { agreeOnPlan } from './plan-approval.ts';
 import { runAgents } from './run-agents.ts';
@@ -31,13 +32,32 @@ export interface Run {
   stop(reason: string): void;
 }
 
-/** Starts a new run, or goes on with the one whose events are in the log already. */
+/** Starts a new run, or goes on with the one whose events are in the log already. Without a model for `main` it fails at once. */
 export function startRun(options: RunOptions): Run {
-  const parts = openParts(options);
+  const root = rootAgent(options);
+  if (!root.ok) return refusedRun(options, root.fault);
+  const parts = openParts(options, root.value);
   const controls = openControls(parts);
   const ended = carryThrough(parts).finally(() => parts.recorder.close());
   return { controls, result: ended, stop: (reason) => parts.stop(reason) };
 }
+
+/** Nothing is written: there is nobody to do anything. */
+function refusedRun({ session }: RunOptions, error: string): Run {
+  const nothing = { message: '', metadata: { totalCost: 0, totalTokens: 0, agentCount: 0 }, overBudget: false };
+  return {
+    controls: {
+      session,
+      submit: () => Promise.resolve(fail({ text: error })),
+      events: () => nobody(),
+      ticks: () => () => undefined,
+    },
+    result: Promise.resolve({ success: false, status: 'failed', ...nothing, error, errorIs: 'denied' }),
+    stop: () => undefined,
+  };
+}
+
+async function* nobody(): AsyncGenerator<never> {}
 
 async function carryThrough(parts: RunParts): Promise<RunResult> {
   try {
@@ -120,12 +140,15 @@ async function approvedPlan(parts: RunParts): Promise<SoundPlan | null> {
   const state = parts.recorder.state();
   if (state.approvedDigest !== null && state.plan !== null) return state.plan;
   const choices = state.choices ?? choicesOf(parts.options);
-  const context = planContextOf(parts.options, choices);
+  if (choices.roles.length === 0) {
+    parts.failed('no role may be planned: the rules on roles and models leave none', 'denied');
+    return null;
+  }
   let plan = state.plan;
   for (let hint = ''; ; plan = null) {
     plan ??= await propose(parts, choices, hint);
     if (plan === null) return null;
-    const agreed = await agreeOnPlan(parts, context);
+    const agreed = await agreeOnPlan(parts);
     if (agreed.is === 'approved') return parts.recorder.state().plan;
     if (agreed.is === 'rejected') return null;
     hint = agreed.hint;

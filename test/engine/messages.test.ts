@@ -110,6 +110,48 @@ describe('a message', () => {
     ]);
   });
 
+  it('of an agent to all goes to the others that have not ended, not to itself (O016)', async () => {
+    const go = Promise.withResolvers<void>();
+    const run = testRun({
+      plan: planOf(['a'], ['b'], ['c']),
+      script: async ({ agent, purpose }, n) => {
+        if (purpose.is !== 'work') return undefined;
+        if (agent === S1 && n === 0)
+          return { text: '', calls: [{ tool: 'send_message', input: { to: 'all', content: 'hear this' } }] };
+        if (agent === S1) go.resolve();
+        if (agent !== S1) await go.promise;
+        return agent !== S1 && n === 0 ? calling('read x') : undefined;
+      },
+    });
+    await run.result;
+    expect(run.state().messages.map(({ from, to, delivered }) => [from, to, delivered])).toEqual([
+      [S1, S2, true],
+      [S1, S3, true],
+    ]);
+    expect(toldTo(run, S1)).toEqual(['do a']);
+    expect(toldTo(run, S2)[1]).toContain('hear this');
+  });
+
+  it('that was sent is read, however close to the end of its reader', async () => {
+    const lost: unknown[] = [];
+    for (let hops = 0; hops < 40; hops += 1) {
+      const run = testRun();
+      const heard = (async (): Promise<void> => {
+        for await (const event of run.controls.events(0)) {
+          if (event.type !== 'agent.message' || event.agent !== S1) continue;
+          for (let hop = 0; hop < hops; hop += 1) await Promise.resolve();
+          const receipt = await run.tell({ do: 'message', to: S1, text: 'wait', delivery: 'important' });
+          await run.result;
+          const read = run.state().messages.every(({ delivered }) => delivered);
+          if (!receipt.startsWith('refused') && !read) lost.push([hops, receipt]);
+          return;
+        }
+      })();
+      await heard;
+    }
+    expect(lost).toEqual([]);
+  });
+
   it('to the orchestrator is read for the report (O023, O064)', async () => {
     const read: string[] = [];
     const run = testRun({

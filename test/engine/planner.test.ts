@@ -159,6 +159,36 @@ describe('the planner', () => {
   });
 });
 
+describe('a run that rules leave nothing to', () => {
+  const from = { rule: 'allowedModels: []', layer: 'managed', file: '/etc/m.yml', line: 2 } as const;
+
+  it('has no model for main: it is refused with the rule, and nothing is written (D4)', async () => {
+    const nothing = [{ written: 'none', pattern: 'other/none', from }];
+    const run = testRun({ rules: { ...RULES, allowedModels: [nothing] } });
+    const result = await run.result;
+    expect([result.status, result.errorIs]).toEqual(['failed', 'denied']);
+    expect(result.error).toContain('allowedModels: [] (managed, /etc/m.yml:2)');
+    expect(run.events()).toEqual([]);
+    expect(await run.refused({ do: 'stop run', reason: '' })).toBe(`refused: ${result.error}`);
+    const heard: unknown[] = [];
+    for await (const event of run.controls.events(0)) heard.push(event);
+    expect(heard).toEqual([]);
+  });
+
+  it('has no role to plan: it says so, and asks no model', async () => {
+    const { run, asked } = await planned([plan()], { rules: { ...RULES, allowedSubAgents: [{ value: [], from }] } });
+    expect(await run.result).toMatchObject({ status: 'failed', errorIs: 'denied' });
+    expect((await run.result).error).toMatch(/^no role may be planned/);
+    expect(asked).toEqual([]);
+  });
+
+  it('names a model that nobody knows for the only role left: in words, not as a bug', async () => {
+    const { run } = await planned(['no plan'], { roleModels: new Map([['oracle', 'gpt-none']]) });
+    expect(await run.result).toMatchObject({ status: 'failed', errorIs: 'denied' });
+    expect((await run.result).error).toContain('There is no model "gpt-none"');
+  });
+});
+
 describe('a plan from a file', () => {
   it('is used as it is: nobody is asked for another', async () => {
     const { run, asked } = await planned([plan()], {
