@@ -8,7 +8,7 @@ export interface SessionSummary {
   /** ISO, UTC. */
   readonly startedAt: string;
   readonly lastAt: string;
-  /** `finished`: it has a `session.finished`; `running`: its writer is alive; else `stopped`. */
+  /** `finished`: its `session.finished` says other than stopped; `running`: its writer is alive; else `stopped`. */
   readonly state: 'running' | 'finished' | 'stopped';
   readonly events: number;
 }

@@ -98,11 +98,13 @@ function summariesOf(
   const starts = database.prepare('SELECT session, seq, time, data FROM events WHERE seq = 1 ORDER BY rowid DESC');
   const last = database.prepare('SELECT seq, time FROM events WHERE session = ? ORDER BY seq DESC LIMIT 1');
   const end = database.prepare(
-    "SELECT type FROM events WHERE session = ? AND type IN ('session.finished', 'session.resumed') ORDER BY seq DESC LIMIT 1",
+    "SELECT type, data ->> 'status' AS status FROM events WHERE session = ? AND type IN ('session.finished', 'session.resumed') ORDER BY seq DESC LIMIT 1",
   );
   const isHeld = heldIn(database);
   const stateOf = (session: string): SessionSummary['state'] => {
-    if (end.get(session)?.['type'] === 'session.finished') return 'finished';
+    const last = end.get(session);
+    // A run that was stopped has written its end, and can still be gone on with.
+    if (last?.['type'] === 'session.finished' && last['status'] !== 'stopped') return 'finished';
     return isHeld(session) ? 'running' : 'stopped';
   };
   return () =>

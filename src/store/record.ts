@@ -60,7 +60,8 @@ export function eventsOf(
     seq += 1;
     if (row.seq !== seq || row.prev !== prev || hashOf(row) !== row.hash) throw damaged(session, seq);
     prev = row.hash;
-    events.push({ ...decode(row, session, textOf), v: 1, seq, time: row.time, session });
+    // In the order in which it was told when it was new: both print the same bytes.
+    events.push({ v: 1, seq, time: row.time, session, ...decode(row, session, textOf) });
   }
   return events;
 }

@@ -3,6 +3,7 @@ import { configSchemaJson } from '../config/schema.ts';
 import { showConfig } from '../config/show.ts';
 import { CWD } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
+import { harmless } from './io.ts';
 import { configOf, projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
 
@@ -15,7 +16,8 @@ export const configVerb: Verb = {
   run(args, io) {
     const [what] = args.words;
     if (what === 'schema') io.write(`${JSON.stringify(configSchemaJson(), null, 2)}\n`);
-    else if (what === 'show') for (const line of showConfig(configOf(projectOf(args, io), io, {}))) io.say(line);
+    else if (what === 'show')
+      for (const line of showConfig(configOf(projectOf(args, io), io, {}))) io.say(harmless(line));
     else throw new Exit(EXIT.wrongUse, 'mimir config schema, or mimir config show');
     return Promise.resolve(EXIT.done);
   },

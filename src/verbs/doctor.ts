@@ -12,7 +12,7 @@ import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import { packageRoot, packageVersion } from './package-root.ts';
 import type { ProjectPlace } from './project.ts';
-import { projectOf } from './project.ts';
+import { environmentOf, projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
 
 interface Finding {
@@ -66,8 +66,9 @@ function rootOf({ root, places }: ProjectPlace): Finding {
   return { what: 'project', state: 'ok', words: `${root}, ${git}` };
 }
 
-function configFinding({ root }: ProjectPlace, { env }: Io): readonly Finding[] {
-  const loaded = loadConfig({ packageRoot: packageRoot(), projectRoot: root, env, flags: {} });
+function configFinding(project: ProjectPlace, io: Io): readonly Finding[] {
+  const env = environmentOf(project, io);
+  const loaded = loadConfig({ packageRoot: packageRoot(), projectRoot: project.root, env, flags: {} });
   if (!loaded.ok) return loaded.fault.map((fault) => ({ what: 'config', state: 'problem', words: faultText(fault) }));
   const { rules, roles, notes } = loaded.value;
   const planned = roles.filter((role) => role.planned).map(({ name }) => name);

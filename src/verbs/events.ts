@@ -26,12 +26,13 @@ async function events(args: Arguments, io: Io): Promise<number> {
   const reader = openReader(projectOf(args, io));
   const { session } = sessionOf(reader, args.words[0]);
   for (let after = 0; ; ) {
+    // Looked at before reading: what was written last is still read.
+    const goesOn = args.has('follow') && !io.lost.aborted && isLive(reader, session);
     const some = orExit(() => reader.read(session, after));
     for (const event of some) print(event, args, io);
     after = some.at(-1)?.seq ?? after;
-    const over = some.some(({ type }) => type === 'session.finished');
-    if (!args.has('follow') || over || !isLive(reader, session)) return EXIT.done;
-    await world.sleep(LOOK_MS);
+    if (!goesOn) return EXIT.done;
+    await world.sleep(LOOK_MS, io.lost);
   }
 }
 

@@ -33,7 +33,7 @@ export function readArguments(argv: readonly string[], flags: Flags, most: numbe
       },
     ]),
   );
-  const parsed = parsedBy(argv, options, Object.keys(flags));
+  const parsed = parsedBy(argv, options, flags);
   if (parsed.positionals.length > most) {
     const extra = parsed.positionals.slice(most).map((word) => `"${word}"`);
     throw new Exit(EXIT.wrongUse, `not expected: ${extra.join(' ')}\n  put a task of several words into quotes`);
@@ -47,7 +47,7 @@ export function readArguments(argv: readonly string[], flags: Flags, most: numbe
 function parsedBy(
   argv: readonly string[],
   options: NonNullable<Parameters<typeof parseArgs>[0]>['options'],
-  known: readonly string[],
+  flags: Flags,
 ): { readonly values: Readonly<Record<string, unknown>>; readonly positionals: readonly string[] } {
   try {
     const { values, positionals } = parseArgs({
@@ -58,16 +58,23 @@ function parsedBy(
     });
     return { values, positionals };
   } catch (error) {
-    throw new Exit(EXIT.wrongUse, wordsFor(error, known));
+    throw new Exit(EXIT.wrongUse, wordsFor(error, flags));
   }
 }
 
-function wordsFor(error: unknown, known: readonly string[]): string {
+function wordsFor(error: unknown, flags: Flags): string {
   const text = error instanceof Error ? error.message : String(error);
-  const unknown = /Unknown option '--?([^']+)'/.exec(text)?.[1];
-  if (unknown === undefined) return text;
-  const close = nearest(unknown, known);
-  return `unknown option --${unknown}${close === null ? '' : `\n  did you mean --${close}?`}`;
+  const unknown = /^Unknown option '(--?)([^']+)'/.exec(text);
+  if (unknown) {
+    const [, dashes = '', name = ''] = unknown;
+    const close = nearest(name, Object.keys(flags));
+    return `unknown option ${dashes}${name}${close === null ? '' : `\n  did you mean --${close}?`}`;
+  }
+  // The rest is about a value: missing, beginning with a dash, or one too many.
+  const name = /^Option '(?:-\w, )?--([\w-]+)/.exec(text)?.[1] ?? '';
+  const flag = flags[name];
+  if (flag === undefined) return text;
+  return flag.value === '' ? `--${name} takes no value` : `--${name} needs a value: --${name}=${flag.value}`;
 }
 
 /** The lines of a verb's help for its flags, aligned. */

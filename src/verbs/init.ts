@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CWD } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
+import { fileWords } from './file-words.ts';
+import { harmless } from './io.ts';
 import { projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
 
@@ -43,12 +45,9 @@ export const initVerb: Verb = {
       mkdirSync(folder, { recursive: true });
       writeFileSync(file, FIRST, { flag: 'wx' });
     } catch (error) {
-      throw new Exit(
-        EXIT.wrongUse,
-        `${file} can't be written: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      throw new Exit(EXIT.wrongUse, `${file} can't be written: ${fileWords(error)}`);
     }
-    io.say(`Wrote ${file}. \`mimir config show\` says what holds now.`);
+    io.say(`Wrote ${harmless(file)}. \`mimir config show\` says what holds now.`);
     return Promise.resolve(EXIT.done);
   },
 };

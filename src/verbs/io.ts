@@ -1,14 +1,21 @@
 /** The streams a verb speaks to. Text for people is made harmless here; JSON is one object a line and nothing else. */
+import { resolve } from 'node:path';
 import { Chalk, type ChalkInstance } from 'chalk';
 import { toTerminal } from '../tui/text/sanitise.ts';
+import { EXIT, Exit } from './exit.ts';
+import { fileWords } from './file-words.ts';
+import { packageRoot } from './package-root.ts';
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
   /** Is there a person at both ends? */
   readonly terminal: boolean;
   readonly width: number;
   readonly paint: ChalkInstance;
+  /** Aborted when stdout takes nothing any more; the reason is words, empty when its reader just went away. */
+  readonly lost: AbortSignal;
+  /** The directory in which the command was typed. Exit 2 when it is gone. */
+  where(): string;
   /** A line of our own words (styles allowed). */
   say(line: string): void;
   /** A line on stderr. */
@@ -21,19 +28,19 @@ export interface Io {
 /** Foreign text (a model's, a file's) for a line of ours: no control characters, no escape sequences. */
 export const harmless = (text: string): string => toTerminal(text);
 
-export function openIo(env: Io['env'], cwd: string, color: string | undefined): Io {
+export function openIo(env: Io['env']): Io {
   const { stdout, stderr, stdin } = process;
-  // A reader that went away (`mimir events | head`) is not an error.
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
-  });
+  const lost = new AbortController();
+  // A reader that went away (`mimir events | head`) is no error, but whoever goes on for it has to know.
+  stdout.on('error', (error: NodeJS.ErrnoException) => lost.abort(error.code === 'EPIPE' ? '' : fileWords(error)));
+  stderr.on('error', () => {});
   return {
     env,
-    cwd,
     terminal: stdin.isTTY && stdout.isTTY,
     width: stdout.columns > 0 ? stdout.columns : 80,
-    paint: new Chalk({ level: colourLevel(env, stdout.isTTY, color) }),
+    paint: painter(env, stdout.isTTY),
+    lost: lost.signal,
+    where: () => whereTyped(env),
     say: (line) => void stdout.write(`${line}\n`),
     complain: (line) => void stderr.write(`${line}\n`),
     write: (text) => void stdout.write(text),
@@ -41,15 +48,27 @@ export function openIo(env: Io['env'], cwd: string, color: string | undefined): 
   };
 }
 
+/** `npm start` of Mimir's own package changes the directory; npm says from which. */
+function whereTyped(env: Io['env']): string {
+  const own =
+    env['npm_lifecycle_event'] === 'start' && env['npm_package_json'] === resolve(packageRoot(), 'package.json');
+  try {
+    return (own ? env['INIT_CWD'] : undefined) ?? process.cwd();
+  } catch {
+    throw new Exit(EXIT.wrongUse, 'the current directory is gone\n  go into one that exists, or name one with --cwd');
+  }
+}
+
 /** 8-bit control characters are legal in JSON, and obeyed by terminals: written as escapes. */
 export const jsonLine = (value: unknown): string =>
   JSON.stringify(value).replace(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 
-function colourLevel(env: Io['env'], isTty: boolean, color: string | undefined): 0 | 1 | 2 | 3 {
-  if (color === 'never') return 0;
-  if (color === '16') return 1;
-  if (color === '256') return 2;
-  if (color === 'truecolor') return 3;
-  if (!isTty || env['TERM'] === 'dumb' || (env['NO_COLOR'] ?? '') !== '') return 0;
-  return 1;
+export const COLOURS = ['never', '16', '256', 'truecolor'] as const;
+export type Colour = (typeof COLOURS)[number];
+
+/** Colours for lines: as asked for, else few on a terminal and none elsewhere. */
+export function painter(env: Io['env'], isTty: boolean, asked?: Colour): ChalkInstance {
+  if (asked !== undefined) return new Chalk({ level: ({ never: 0, '16': 1, '256': 2, truecolor: 3 } as const)[asked] });
+  const plain = !isTty || env['TERM'] === 'dumb' || (env['NO_COLOR'] ?? '') !== '';
+  return new Chalk({ level: plain ? 0 : 1 });
 }

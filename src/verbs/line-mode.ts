@@ -9,6 +9,7 @@ import { fold } from '../events/fold.ts';
 import { elapsedOf } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
+import type { Run } from '../engine/run.ts';
 import type { Controls } from '../ports/controls.ts';
 import { formatCost, formatDuration, formatTokens } from '../tui/format.ts';
 import type { Io } from './io.ts';
@@ -27,12 +28,14 @@ export interface Following {
 }
 
 /** Resolves when the run has recorded its end. */
-export async function followRun(controls: Controls, io: Io, how: Following): Promise<void> {
+export async function followRun({ controls, result }: Run, io: Io, how: Following): Promise<void> {
   if (how.json) {
     for await (const event of controls.events(0)) io.json(event);
     return;
   }
   const asker = openAsker();
+  // A run that was ended waits for no answer.
+  void result.finally(() => asker.close());
   const questions = how.answers ? answerQuestions(controls, asker, io) : null;
   let state: RunState = EMPTY;
   try {
@@ -49,18 +52,24 @@ export async function followRun(controls: Controls, io: Io, how: Following): Pro
 
 async function decidePlan(controls: Controls, asker: Asker, io: Io, state: RunState): Promise<void> {
   const edited = await askAboutPlan(asker, io, state);
+  let changes = 0;
   for (const edit of edited.edits) {
     const done = await controls.submit({ do: 'edit plan', edit });
-    if (!done.ok) io.complain(`  not changed: ${harmless(done.fault.text)}`);
+    if (done.ok) changes += 1;
+    else io.complain(`  not changed: ${harmless(done.fault.text)}`);
   }
   if (!edited.proceed) {
     await controls.submit({ do: 'reject plan' });
     return;
   }
   let digest = state.planDigest;
-  for await (const event of controls.events(state.seq)) {
-    if (event.type === 'plan.edited') digest = event.digest;
-    if (event.seq >= state.seq + edited.edits.length) break;
+  if (changes > 0) {
+    for await (const event of controls.events(state.seq)) {
+      if (event.type !== 'plan.edited') continue;
+      ({ digest } = event);
+      changes -= 1;
+      if (changes === 0) break;
+    }
   }
   await controls.submit({ do: 'approve plan', digest });
 }
@@ -71,7 +80,7 @@ export function linesOf(event: MimirEvent, state: RunState, { paint }: Io): read
   switch (event.type) {
     case 'session.started':
       return [
-        `${paint.bold('Mimir')} session ${event.session} · ${harmless(event.cwd)} · ${event.provider} · mode ${event.mode}`,
+        `${paint.bold('Mimir')} session ${event.session} · ${harmless(event.cwd)} · ${harmless(event.provider)} · mode ${event.mode}`,
         ...event.notes.map((note) => paint.yellow(`note: ${harmless(note)}`)),
       ];
     case 'plan.proposed':
@@ -79,7 +88,7 @@ export function linesOf(event: MimirEvent, state: RunState, { paint }: Io): read
     case 'plan.approved':
       return [`Plan approved (${event.by}).`, ''];
     case 'plan.rejected':
-      return [event.reason];
+      return [harmless(event.reason)];
     case 'session.finished':
       return endLines(state, paint);
     default:

@@ -45,7 +45,7 @@ async function editTask(
   io.say(`\nEdit Task ${number} (${task.role})`);
   io.say(`  Current: ${harmless(task.description)}`);
   const description = await typed('New description');
-  io.say(`  Current model: ${task.model.asked}`);
+  io.say(`  Current model: ${harmless(task.model.asked)}`);
   const model = await typed('New model');
   const tokens = manual ? await typed('Max tokens') : '';
   const isNumber = /^\d+$/.test(tokens);

@@ -1,8 +1,11 @@
 /** Finds the verb, reads its flags, runs it, and says how it ended. Every error a person can mend is words, no trace. */
 import { EXIT, Exit } from './exit.ts';
+import { nearest } from '../config/nearest.ts';
+import { colourFrom } from './common-flags.ts';
+import { reportOf } from './crash-report.ts';
 import { flagLines, readArguments } from './flags.ts';
 import type { Io } from './io.ts';
-import { harmless, openIo } from './io.ts';
+import { harmless, openIo, painter } from './io.ts';
 import { packageVersion } from './package-root.ts';
 import type { Verb } from './verb.ts';
 
@@ -23,11 +26,25 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
 
 /** Never rejects. Ends the process with the exit code of INTERFACE. */
 export async function main(argv: readonly string[], env: Io['env']): Promise<void> {
-  const at = argv.indexOf('--color');
-  const io = openIo(env, process.cwd(), at === -1 ? undefined : argv[at + 1]);
-  process.exitCode = await codeOf(argv, io);
+  const io = openIo(env);
+  process.on('uncaughtException', (error) => {
+    // The screen has a listener of its own, which gives the terminal back first.
+    if (process.listenerCount('uncaughtException') === 1) process.exit(bug(error, io));
+  });
+  const code = await codeOf(argv, io);
+  await written();
   // What is still open (a terminal, a timer) must not keep a finished program alive.
-  process.stdout.write('', () => process.exit());
+  process.exit(io.lost.aborted ? lostCode(code, io) : code);
+}
+
+/** Resolves when stdout has taken everything, or has said that it can't. */
+const written = (): Promise<void> =>
+  new Promise((resolve) => void process.stdout.write('', () => void setImmediate(resolve)));
+
+function lostCode(code: number, io: Io): number {
+  if (io.lost.reason === '') return code;
+  io.complain(`mimir: its output can't be written: ${String(io.lost.reason)}`);
+  return code === EXIT.done ? EXIT.wrongUse : code;
 }
 
 async function codeOf(argv: readonly string[], io: Io): Promise<number> {
@@ -38,14 +55,18 @@ async function codeOf(argv: readonly string[], io: Io): Promise<number> {
       io.complain(`mimir: ${harmless(error.message)}`);
       return error.code;
     }
-    io.complain(`mimir: this is a bug in Mimir: ${harmless(error instanceof Error ? error.message : String(error))}`);
-    io.complain(
-      io.env['MIMIR_DEBUG'] === '1' && error instanceof Error
-        ? (error.stack ?? '')
-        : '  MIMIR_DEBUG=1 prints where it happened; `mimir resume` goes on with a run that was cut off',
-    );
-    return EXIT.bug;
+    return bug(error, io);
   }
+}
+
+/** Says in words that Mimir is wrong, not the person, and where the trace is. */
+function bug(error: unknown, io: Io): number {
+  io.complain(`mimir: this is a bug in Mimir: ${harmless(error instanceof Error ? error.message : String(error))}`);
+  if (io.env['MIMIR_DEBUG'] === '1' && error instanceof Error) io.complain(error.stack ?? '');
+  const file = reportOf(io.env, error);
+  if (file !== null) io.complain(`  a report is in ${harmless(file)}`);
+  io.complain('  `mimir resume` goes on with a run that was cut off; MIMIR_DEBUG=1 shows where it happened');
+  return EXIT.bug;
 }
 
 async function dispatched(argv: readonly string[], io: Io): Promise<number> {
@@ -53,10 +74,23 @@ async function dispatched(argv: readonly string[], io: Io): Promise<number> {
   if (['--version', '-v'].includes(first)) return version(io);
   if (['--help', '-h', 'help'].includes(first)) return help(io, rest[0]);
   const known = await verbNamed(first);
+  if (known === null) refuseTypo(first);
   const verb = known ?? (await import('./screen.ts')).screenVerb;
   const words = known === null ? argv : rest;
   const args = readArguments(words, { ...verb.flags, help: { value: '', help: 'this help', short: 'h' } }, verb.words);
-  return args.has('help') ? helpOf(io, verb) : verb.run(args, io);
+  if (args.has('help')) return helpOf(io, verb);
+  const colour = colourFrom(args);
+  return verb.run(args, colour === undefined ? io : { ...io, paint: painter(io.env, true, colour) });
+}
+
+/** A single word that is nearly a verb is hardly a task. */
+function refuseTypo(word: string): void {
+  const near = /^[a-z]+$/i.test(word) ? nearest(word, Object.keys(VERBS)) : null;
+  if (near === null) return;
+  throw new Exit(
+    EXIT.wrongUse,
+    `there is no command "${word}"\n  did you mean \`mimir ${near}\`? A task of this one word: mimir run "${word}"`,
+  );
 }
 
 async function verbNamed(name: string | undefined): Promise<Verb | null> {
@@ -72,6 +106,10 @@ function version(io: Io): number {
 async function help(io: Io, name: string | undefined): Promise<number> {
   const one = await verbNamed(name);
   if (one !== null) return helpOf(io, one);
+  if (name !== undefined) {
+    refuseTypo(name);
+    throw new Exit(EXIT.wrongUse, `there is no command "${name}"\n  \`mimir --help\` lists them`);
+  }
   const { screenVerb } = await import('./screen.ts');
   const verbs = await Promise.all(Object.values(VERBS).map((load) => load()));
   io.say('Mimir turns a task into a plan of role agents that you see, change and approve, then runs them.\n');

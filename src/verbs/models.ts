@@ -6,6 +6,7 @@ import { ALIASES } from '../policy/aliases.ts';
 import { modelProblem } from '../policy/models.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT } from './exit.ts';
+import { harmless } from './io.ts';
 import { configOf, projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
 
@@ -26,7 +27,7 @@ export const modelsVerb: Verb = {
           : { ...model, usable: { yes: false, because: `denied by ${reasonText(problem)}` } };
       });
     if (args.has('json')) io.json(models);
-    else for (const line of tableOf(models)) io.say(line);
+    else for (const line of tableOf(models)) io.say(harmless(line));
     return Promise.resolve(EXIT.done);
   },
 };

@@ -14,7 +14,7 @@ export function planLines({ plan, planBy, maxParallel }: RunState, paint: Io['pa
   return [
     '',
     paint.bold('Multi-Agent Execution Plan'),
-    `${plan.tasks.length === 1 ? 'One agent' : `${plan.tasks.length} agents`}, planned by ${planBy}. ${harmless(plan.reason)}`,
+    `${plan.tasks.length === 1 ? 'One agent' : `${plan.tasks.length} agents`}, planned by ${harmless(planBy)}. ${harmless(plan.reason)}`,
     '',
     ...plan.tasks.flatMap((task, index) => taskLines(task, index + 1, numbers, paint)),
     `Total: ${formatTokens(totals.tokens)} tokens, ${cost}, about ${totals.seconds} s with ${maxParallel} at once`,
@@ -29,11 +29,11 @@ function taskLines(
   paint: Io['paint'],
 ): readonly string[] {
   const { asked, used, because } = task.model;
-  const model = because === null ? `${asked} (recommended)` : `${asked} -> ${used} (${harmless(because)})`;
+  const model = because === null ? `${asked} (recommended)` : `${asked} -> ${used} (${because})`;
   const cost = task.estimatedCost === null ? 'price not known' : formatCost(task.estimatedCost);
   const needs = task.dependsOn.map((id) => numbers.get(id) ?? id).join(', ');
   return [
-    `${number}. ${paint.bold(task.role)}  ${model}`,
+    `${number}. ${paint.bold(task.role)}  ${harmless(model)}`,
     ...harmless(task.description)
       .split('\n')
       .map((line) => `   ${line}`),

@@ -1,13 +1,14 @@
 /** `mimir plan`: the plan, policy and estimate; nothing runs. */
 import type { SoundPlan } from '../domain/plan.ts';
-import { followRun } from './line-mode.ts';
 import { CWD, JSON_FLAG, LIMITS, MODELS } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import { exitCodeOf } from './exit-code.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
+import { harmless } from './io.ts';
 import { newSession, openWorkshop } from './open-run.ts';
 import { planJson, planYaml, writeOut } from './plan-file.ts';
+import { planLines } from './plan-lines.ts';
 import { eventsOf, openReader, projectOf } from './project.ts';
 import { foldAll } from '../events/fold.ts';
 import { watchSignals } from './signals.ts';
@@ -37,21 +38,23 @@ async function planTask(args: Arguments, io: Io): Promise<number> {
   const session = newSession();
   const run = workshop.start({ session, task, plan: null, approval: 'nobody', person: false, pace: 'none' });
   const watch = watchSignals((signal) => run.stop(signal));
-  const quiet = ['output', 'json', 'yaml'].some((flag) => args.has(flag));
-  if (!quiet) await followRun(run.controls, io, { json: false, person: false, answers: false });
+  for (const note of workshop.config.notes) io.complain(`note: ${harmless(note)}`);
   const result = await run.result;
   watch.end();
   workshop.close();
-  const { plan } = foldAll(eventsOf(openReader(project), session));
-  if (plan === null && result.error !== null) io.complain(`mimir: ${result.error}`);
+  const state = foldAll(eventsOf(openReader(project), session));
+  const { plan } = state;
+  if (plan === null && result.error !== null) io.complain(`mimir: ${harmless(result.error)}`);
   if (plan === null || watch.got() !== null) return exitCodeOf(result, watch.got());
-  if (quiet) put(plan, args, io);
+  if (['output', 'json', 'yaml'].some((flag) => args.has(flag))) put(plan, args, io);
+  else for (const line of planLines(state, io.paint)) io.say(line);
   return EXIT.done;
 }
 
+/** The plan as text for programs, to stdout or a file. */
 function put(plan: SoundPlan, args: Arguments, io: Io): void {
   const text = args.has('json') ? planJson(plan) : planYaml(plan);
   const output = args.get('output');
   if (output === undefined) io.write(text);
-  else writeOut(output, text);
+  else writeOut(output, io.where(), text);
 }

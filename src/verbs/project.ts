@@ -1,6 +1,6 @@
 /** The project a verb works on, its configuration and its log. Faults end the verb with words: 2 for a path, 3 for rules. */
-import { homedir } from 'node:os';
-import { resolve } from 'node:path';
+import { userInfo } from 'node:os';
+import { isAbsolute, resolve } from 'node:path';
 import { faultText } from '../config/fault.ts';
 import type { Flags as ConfigFlags } from '../config/flags.ts';
 import type { Loaded } from '../config/load.ts';
@@ -25,27 +25,34 @@ export interface ProjectPlace {
   readonly places: Places;
 }
 
-/**
- * `--cwd`, else where `npm start` of Mimir's own package was typed, else the current directory; from there the nearest
- * folder with `.mimir` or `.git` (INTERFACE, `mimir`).
- */
+/** `--cwd`, else where the command was typed; from there the nearest folder with `.mimir` or `.git` (INTERFACE, `mimir`). */
 export function projectOf(args: Arguments, io: Io): ProjectPlace {
-  const places = placesOf(io.env, homedir());
-  const start = resolve(io.cwd, args.get('cwd') ?? typedIn(io.env) ?? '.');
+  const places = placesOf(io.env, homeOf(io.env));
+  const named = args.get('cwd');
+  if (named === '') throw new Exit(EXIT.wrongUse, '--cwd is empty\n  expected a directory');
+  const start = named !== undefined && isAbsolute(named) ? named : resolve(io.where(), named ?? '.');
   const project = findProject(start, places.home);
   if (!project.ok) throw new Exit(EXIT.wrongUse, faultText(project.fault));
   return { root: project.value.root, places };
 }
 
-function typedIn(env: Io['env']): string | undefined {
-  const own =
-    env['npm_lifecycle_event'] === 'start' && env['npm_package_json'] === resolve(packageRoot(), 'package.json');
-  return own ? env['INIT_CWD'] : undefined;
+/** HOME may be missing or odd: then it is what the system knows about the user. */
+function homeOf({ HOME = '' }: Io['env']): string {
+  if (isAbsolute(HOME)) return HOME;
+  try {
+    return userInfo().homedir;
+  } catch {
+    throw new Exit(EXIT.wrongUse, 'there is no home directory to keep the state in\n  set HOME to a directory');
+  }
 }
 
+/** The environment in which the configuration is looked for. */
+export const environmentOf = ({ places }: ProjectPlace, { env }: Io): Io['env'] => ({ ...env, HOME: places.home });
+
 /** The configuration of the project; exit 3 with every fault when something in it is wrong. */
-export function configOf({ root }: ProjectPlace, io: Io, flags: ConfigFlags): Loaded {
-  const loaded = loadConfig({ packageRoot: packageRoot(), projectRoot: root, env: io.env, flags });
+export function configOf(project: ProjectPlace, io: Io, flags: ConfigFlags): Loaded {
+  const env = environmentOf(project, io);
+  const loaded = loadConfig({ packageRoot: packageRoot(), projectRoot: project.root, env, flags });
   if (loaded.ok) return loaded.value;
   throw new Exit(
     EXIT.refused,

@@ -19,7 +19,7 @@ export const reportVerb: Verb = {
     const state = foldAll(eventsOf(reader, sessionOf(reader, args.words[0]).session));
     if (format === 'md') io.write(harmless(reportMarkdown(state)));
     else if (format === 'json') io.json(reportJson(state));
-    else if (format === 'html') io.write(reportHtml(state));
+    else if (format === 'html') io.write(harmless(reportHtml(state)));
     else throw new Exit(EXIT.wrongUse, `--format ${format}\n  expected md, json or html`);
     return Promise.resolve(EXIT.done);
   },

@@ -3,14 +3,16 @@ import { CWD, JSON_FLAG, LIMITS, MODELS, SCREEN } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
+import type { SessionSummary } from '../ports/log.ts';
+import type { Workshop } from './open-run.ts';
 import { openWorkshop } from './open-run.ts';
-import { projectOf, sessionOf } from './project.ts';
+import { orExit, projectOf, sessionOf } from './project.ts';
 import { carry } from './run.ts';
 import type { Verb } from './verb.ts';
 
 export const resumeVerb: Verb = {
   usage: 'mimir resume [SESSION] [options]',
-  summary: 'Goes on with a stopped or crashed run; without an id, the newest of this project.',
+  summary: 'Goes on with a stopped or crashed run; without an id, the newest that was stopped.',
   example: 'mimir resume 4f9a2c',
   words: 1,
   flags: {
@@ -26,7 +28,8 @@ export const resumeVerb: Verb = {
 
 async function resume(args: Arguments, io: Io): Promise<number> {
   const workshop = openWorkshop(args, io, projectOf(args, io));
-  const { session, state, task } = sessionOf(workshop.log, args.words[0]);
+  const [name] = args.words;
+  const { session, state, task } = name === undefined ? newestStopped(workshop) : sessionOf(workshop.log, name);
   if (state === 'finished')
     throw new Exit(EXIT.wrongUse, `session ${session} has ended\n  \`mimir report ${session}\` shows its report`);
   if (io.terminal && !args.has('json') && !args.has('plain') && io.env['TERM'] !== 'dumb') {
@@ -34,4 +37,18 @@ async function resume(args: Arguments, io: Io): Promise<number> {
     return openScreen(args, io, workshop, { resumeSession: session });
   }
   return carry(workshop, args, io, { session, task, plan: null });
+}
+
+/** The newest that can be gone on with; one that another process carries on is left to it. */
+function newestStopped({ log }: Workshop): SessionSummary {
+  const all = orExit(() => log.sessions());
+  const stopped = all.find(({ state }) => state === 'stopped');
+  if (stopped) return stopped;
+  const running = all.find(({ state }) => state === 'running');
+  throw new Exit(
+    EXIT.wrongUse,
+    running
+      ? `session ${running.session} runs in another process\n  \`mimir events --follow\` shows what it does`
+      : 'no session of this project was stopped\n  `mimir sessions` lists what there is',
+  );
 }

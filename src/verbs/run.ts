@@ -1,11 +1,12 @@
 /** `mimir run`: a run without a screen, for people in a plain terminal (line mode), scripts and CI. */
 import type { SessionId } from '../domain/ids.ts';
 import type { RunOptions } from '../engine/run-options.ts';
-import { CWD, JSON_FLAG, LIMITS, MODELS, SCREEN } from './common-flags.ts';
+import { COLOR, CWD, JSON_FLAG, LIMITS, MODELS } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import { exitCodeOf } from './exit-code.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
+import { harmless } from './io.ts';
 import { followRun } from './line-mode.ts';
 import type { Workshop } from './open-run.ts';
 import { newSession, openWorkshop, refuseHumanAlone } from './open-run.ts';
@@ -26,7 +27,7 @@ export const runVerb: Verb = {
     ...LIMITS,
     ...MODELS,
     ...CWD,
-    color: SCREEN['color'] ?? { value: '', help: '' },
+    ...COLOR,
   },
   run(args, io) {
     const [task = ''] = args.words;
@@ -37,7 +38,7 @@ export const runVerb: Verb = {
 
 async function runTask(args: Arguments, io: Io, task: string): Promise<number> {
   const file = args.get('plan');
-  const plan = file === undefined ? null : { draft: readPlanFile(file), from: file };
+  const plan = file === undefined ? null : { draft: readPlanFile(file, io.where()), from: file };
   const workshop = openWorkshop(args, io, projectOf(args, io));
   return carry(workshop, args, io, { session: newSession(), task, plan });
 }
@@ -55,10 +56,14 @@ export async function carry(
   const approval = approvalOf(workshop, args, person);
   const run = workshop.start({ ...what, approval, person, pace: 'none' });
   const watch = watchSignals((signal) => run.stop(signal));
+  // Nobody would see what a run does whose output is cut off.
+  io.lost.addEventListener('abort', () => run.stop('its output was cut off'), { once: true });
   try {
-    await followRun(run.controls, io, { json, person: person && approval === 'person', answers: person });
+    await followRun(run, io, { json, person: person && approval === 'person', answers: person });
     const result = await run.result;
-    if (result.error !== null) io.complain(`mimir: ${result.error}`);
+    if (result.error !== null) io.complain(`mimir: ${harmless(result.error)}`);
+    if (approval === 'nobody' && result.status === 'rejected')
+      io.complain('mimir: there is no terminal to ask for approval\n  --yes approves the plan beforehand');
     if (result.status === 'stopped') io.complain(`mimir: stopped; \`mimir resume ${what.session}\` goes on with it`);
     return exitCodeOf(result, watch.got());
   } finally {

@@ -1,17 +1,17 @@
 /** `mimir`: the full-screen session; line mode where there is no terminal for it. */
 import { join } from 'node:path';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { DEFAULT_THEME, loadTheme } from '../config/themes.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { Theme } from '../domain/theme.ts';
-import type { RunState } from '../events/state.ts';
 import type { AppEnd } from '../tui/app.ts';
 import { runApp } from '../tui/app.ts';
 import { ASCII, UNICODE } from '../tui/glyphs.ts';
 import { openTerminal } from '../tui/term/open.ts';
 import type { Terminal } from '../tui/term/terminal.ts';
-import { CWD, LIMITS, MODELS, SCREEN } from './common-flags.ts';
+import { CWD, LIMITS, MODELS, SCREEN, colourFrom } from './common-flags.ts';
+import { crashReport } from './crash-report.ts';
 import { EXIT, Exit } from './exit.ts';
+import { exitCodeOf } from './exit-code.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
@@ -66,20 +66,22 @@ export async function openScreen(args: Arguments, io: Io, workshop: Workshop, fi
   const lobby = await openLobby(workshop);
   const { ui = {}, keys = {} } = workshop.config.preferences;
   const { theme, problem } = themeFor(args, ui.theme, workshop);
+  const colour = colourFrom(args);
   const terminal = openTerminal({
     theme,
     mouse: ui.mouse ?? true,
     folder: workshop.project.places.state,
-    ...colourOf(args),
+    ...(colour === undefined ? {} : { colour }),
     signalled: (_, code) => void saveAndLeave(lobby, terminal, code),
-    crashed: (error) => crashReport(workshop, error),
+    crashed: (error) => crashReport(workshop.project.places.state, error),
   });
   try {
     const ascii = ui.ascii === true || !terminal.unicode || theme.glyphs === 'ascii';
     const end = await runApp({ terminal, lobby, world, keys, glyphs: ascii ? ASCII : UNICODE, ...first });
     terminal.close();
     if (problem !== null) io.complain(`mimir: ${problem}`);
-    return farewell(end, io);
+    farewell(end, io);
+    return await codeOf(end, lobby);
   } finally {
     terminal.close();
     workshop.close();
@@ -95,26 +97,21 @@ async function saveAndLeave(lobby: RunLobby, terminal: Terminal, code: number): 
   process.exit(code);
 }
 
-function farewell({ session, state }: AppEnd, io: Io): number {
-  if (session === null) return EXIT.done;
+function farewell({ session, state }: AppEnd, io: Io): void {
+  if (session === null) return;
   const { finished } = state;
   const next =
     finished === null || finished.status === 'stopped' ? `mimir resume ${session}` : `mimir report ${session}`;
   io.say(
     `Session ${session} ${finished?.status ?? 'stopped'}: ${harmless(state.task.split('\n')[0] ?? '')}\n  ${next}`,
   );
-  return codeOf(state);
 }
 
-function codeOf({ finished }: RunState): number {
-  if (finished === null) return EXIT.agentFailed;
-  const codes = {
-    completed: EXIT.done,
-    failed: EXIT.agentFailed,
-    rejected: EXIT.notApproved,
-    stopped: EXIT.agentFailed,
-  } as const;
-  return codes[finished.status];
+/** A run whose agents didn't stop in time has no result to wait for. */
+async function codeOf({ session, state }: AppEnd, lobby: RunLobby): Promise<number> {
+  const run = lobby.current();
+  if (session === null || run === null) return EXIT.done;
+  return state.finished === null ? EXIT.agentFailed : exitCodeOf(await run.result, null);
 }
 
 function themeFor(
@@ -129,29 +126,4 @@ function themeFor(
   const fallback = loadTheme(folders, DEFAULT_THEME);
   if (!fallback.ok) throw new Error(fallback.fault);
   return { theme: fallback.value, problem: theme.fault };
-}
-
-const COLOURS = ['never', '16', '256', 'truecolor'] as const;
-
-function colourOf(args: Arguments): { readonly colour?: (typeof COLOURS)[number] } {
-  const wanted = args.get('color');
-  if (wanted === undefined) return {};
-  const colour = COLOURS.find((one) => one === wanted);
-  if (colour === undefined) throw new Exit(EXIT.wrongUse, `--color ${wanted}\n  expected ${COLOURS.join(', ')}`);
-  return { colour };
-}
-
-/** Where the crash was written, or null when even that failed. */
-function crashReport({ project }: Workshop, error: unknown): string | null {
-  const folder = join(project.places.state, 'crashes');
-  const file = join(folder, `${new Date(world.now()).toISOString().replace(/[:.]/g, '-')}.txt`);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(file, `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`, {
-      mode: 0o600,
-    });
-    return file;
-  } catch {
-    return null;
-  }
 }

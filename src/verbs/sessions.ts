@@ -1,7 +1,9 @@
 /** `mimir sessions`: what was run in this project, newest first. */
+import { fitText } from '../tui/text/clip.ts';
+import { toLabel } from '../tui/text/sanitise.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT } from './exit.ts';
-import { harmless } from './io.ts';
+
 import { openReader, orExit, projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
 
@@ -18,8 +20,8 @@ export const sessionsVerb: Verb = {
     else {
       for (const { session, state, startedAt, task } of all) {
         const when = startedAt.slice(0, 16).replace('T', ' ');
-        const words = harmless(task.split('\n')[0] ?? '').slice(0, Math.max(20, io.width - 40));
-        io.say(`${session}  ${when}  ${state.padEnd(8)}  ${words}`);
+        const head = `${session}  ${when}  ${state.padEnd(8)}  `;
+        io.say(head + fitText(toLabel(task), Math.max(20, io.width - head.length - 1)).trimEnd());
       }
     }
     return Promise.resolve(EXIT.done);

@@ -13,8 +13,8 @@ import { eventsOf, openReader, projectOf, sessionOf } from './project.ts';
 import type { Verb } from './verb.ts';
 
 export const showVerb: Verb = {
-  usage: 'mimir show SESSION [--json]',
-  summary: 'Shows a session: task, plan, agents, costs.',
+  usage: 'mimir show [SESSION] [--json]',
+  summary: 'Shows a session: task, plan, agents, costs; without an id, the newest.',
   example: 'mimir show 4f9a2c',
   words: 1,
   flags: { ...JSON_FLAG, ...CWD },
@@ -34,7 +34,7 @@ function sessionLines(state: RunState, how: string, { paint }: Io): readonly str
   return [
     `${paint.bold(`Session ${state.session ?? ''}`)}  ${state.finished?.status ?? how}`,
     `Task: ${harmless(state.task)}`,
-    `Where: ${harmless(state.cwd)} · ${state.provider} · mode ${state.mode} · Mimir ${state.version}`,
+    harmless(`Where: ${state.cwd} · ${state.provider} · mode ${state.mode} · Mimir ${state.version}`),
     ...planLines(state, paint),
     ...[...state.agents.values()].flatMap((agent) => agentLines(agent, paint)),
     '',
@@ -49,7 +49,7 @@ function agentLines(agent: AgentState, paint: Io['paint']): readonly string[] {
   const sum = `${formatDuration(elapsedOf(agent, agent.lastAt))} · ${cost} · ${formatTokens(tokensOfAgent(agent))} tok`;
   const why = agent.error ?? agent.reason;
   return [
-    `${glyph} ${paint.bold(harmless(agent.name))} (${agent.id})  ${model}  ${sum}  ${agent.outcome ?? agent.status}`,
+    `${glyph} ${paint.bold(harmless(agent.name))} (${agent.id})  ${harmless(model)}  ${sum}  ${agent.outcome ?? agent.status}`,
     ...(why === '' ? [] : [paint.yellow(`    ${harmless(why)}`)]),
   ];
 }

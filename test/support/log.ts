@@ -46,7 +46,8 @@ function summary(session: SessionId, events: readonly MimirEvent[], isClaimed: b
     task: first?.type === 'session.started' ? first.task : '',
     startedAt: first?.time ?? '',
     lastAt: events.at(-1)?.time ?? '',
-    state: end?.type === 'session.finished' ? 'finished' : isClaimed ? 'running' : 'stopped',
+    state:
+      end?.type === 'session.finished' && end.status !== 'stopped' ? 'finished' : isClaimed ? 'running' : 'stopped',
     events: events.length,
   };
 }
