@@ -7,12 +7,15 @@ import type { SoundPlan } from '../domain/plan.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { EventBody } from '../events/event.ts';
 import { isFinal } from '../events/queries.ts';
+import type { AgentState } from '../events/state.ts';
 import { turnsOf } from '../events/turns.ts';
 import type { NewAgent } from './orders.ts';
 import { createdEvent, findingsOf, orderOf, plannedAgents } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import type { Choice } from './scheduler.ts';
 import { schedule } from './scheduler.ts';
+
+const SKIPPED_BY_YOU = 'skipped by you';
 
 /** Every agent of the plan, as soon as its own needs are done. Resolves when nothing runs any more. */
 export async function runAgents(parts: RunParts, plan: SoundPlan, resumed: boolean): Promise<void> {
@@ -23,7 +26,8 @@ export async function runAgents(parts: RunParts, plan: SoundPlan, resumed: boole
   if (created.length > 0) recorder.record(...created);
   const byId = new Map(agents.map((one) => [one.agent, one]));
   const known = new Map<AgentId, AgentOutcome>();
-  for (const [id, state] of before) if (byId.has(id) && state.outcome !== null) known.set(id, state.outcome);
+  for (const [id, state] of before)
+    if (byId.has(id) && state.outcome !== null && stays(state)) known.set(id, state.outcome);
   const running = schedule<AgentId>({
     jobs: agents.map(({ agent, dependsOn }) => ({ id: agent, needs: dependsOn })),
     known,
@@ -34,6 +38,13 @@ export async function runAgents(parts: RunParts, plan: SoundPlan, resumed: boole
   parts.scheduling.now = running;
   await running.done;
 }
+
+/**
+ * Does a resumed run take this end as it is? Limits may be higher by now: who was stopped by one is let in again (and
+ * stops at once if they aren't), and with it what was left out for its sake.
+ */
+const stays = ({ outcome, error }: AgentState): boolean =>
+  outcome !== 'partial' && (outcome !== 'skipped' || error === SKIPPED_BY_YOU);
 
 /** A fault ends the others too: the schedule waits for them. */
 async function orStop<T>(parts: RunParts, work: Promise<T>): Promise<T> {
@@ -121,6 +132,6 @@ function skip({ recorder, crew }: RunParts, id: AgentId, because: AgentId): void
   if (!one || isFinal(one)) return;
   const cause = state.agents.get(because)?.name ?? because;
   recorder.record(
-    crew.finished(id, 'skipped', '', because === id ? 'skipped by you' : `skipped: ${cause} did not complete`),
+    crew.finished(id, 'skipped', '', because === id ? SKIPPED_BY_YOU : `skipped: ${cause} did not complete`),
   );
 }

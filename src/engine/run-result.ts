@@ -1,7 +1,7 @@
 /** The last words of a run: outcome, lines, totals; recorded once. */
 import type { AgentOutcome } from '../domain/agent.ts';
 import { ROOT } from '../domain/ids.ts';
-import type { EventBody } from '../events/event.ts';
+import type { EventBody, MimirEvent } from '../events/event.ts';
 import { elapsedOf, isFinal, spentOf } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
 import type { RunParts } from './parts.ts';
@@ -56,10 +56,16 @@ export function summed(parts: RunParts, status: RunResult['status'], error: stri
     status,
     message: status === 'rejected' ? 'User rejected plan' : linesOf(agents),
     metadata: { totalCost: spent.cost, totalTokens: spent.tokens, agentCount: agents.length },
-    overBudget: parts.recorder.stored().some((event) => event.type === 'budget.exhausted' && event.scope === 'run'),
+    overBudget: overBudget(parts.recorder.stored()),
     error,
     errorIs: error === null ? null : (parts.trouble.is ?? 'log'),
   };
+}
+
+/** Did the run's own limit end something since it was started or last resumed? */
+function overBudget(events: readonly MimirEvent[]): boolean {
+  const since = events.findLastIndex(({ type }) => type === 'session.resumed');
+  return events.slice(since + 1).some((event) => event.type === 'budget.exhausted' && event.scope === 'run');
 }
 
 const subAgents = ({ recorder }: RunParts): readonly AgentState[] =>

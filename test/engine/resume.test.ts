@@ -161,6 +161,25 @@ describe('a run that is cut off at any event', () => {
 });
 
 describe('a resumed run', () => {
+  it('goes on with what the run stopped for its limit, once the limit is higher (D11, O092)', async () => {
+    const script: Setting['script'] = ({ agent, purpose }, n) =>
+      agent === S1 && purpose.is === 'work' && n === 0 ? { ...calling('read a'), usage: { output: 8000 } } : undefined;
+    const first = testRun({ plan: planOf(['a'], ['b', 'a']), runBudget: { maxTokens: 8_500 }, person: false, script });
+    expect(await first.result).toMatchObject({ success: false, overBudget: true });
+    const outcomes = (run: TestRun): unknown[] => [S1, S2].map((id) => run.state().agents.get(id)?.outcome);
+    expect(outcomes(first)).toEqual(['partial', 'skipped']);
+
+    const same = testRun({ log: first.log, runBudget: { maxTokens: 8_500 }, person: false, script });
+    expect(await same.result).toMatchObject({ success: false, overBudget: true });
+    expect(outcomes(same)).toEqual(['partial', 'skipped']);
+
+    const higher = testRun({ log: first.log, runBudget: { maxTokens: 90_000 }, person: false, script });
+    expect(await higher.result).toMatchObject({ success: true, overBudget: false });
+    expect(outcomes(higher)).toEqual(['completed', 'completed']);
+    const reads = higher.events().filter((event) => event.type === 'tool.started' && event.agent === S1);
+    expect(reads.length).toBe(1);
+  });
+
   it('shows the plan again that waited for the person', async () => {
     const first = testRun({ approval: 'person', plan: planOf(['a']) });
     const { planDigest } = await first.until(({ phase }) => phase === 'approving');
