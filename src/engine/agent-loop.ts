@@ -35,7 +35,7 @@ export async function runAgent(order: WorkOrder, gate: Gate, signal: AbortSignal
 }
 
 /** The first user turn: the task, and what the tasks it needs have found. Nothing else of them (isolation, I002). */
-export function briefOf({ task, findings }: WorkOrder): string {
+function briefOf({ task, findings }: WorkOrder): string {
   if (findings.length === 0) return task;
   return `${task}\n\n## What the tasks you need found\n\n${findings.map(findingText).join('\n\n')}`;
 }

@@ -100,7 +100,7 @@ function open({ options, recorder, root }: RunParts): void {
   );
 }
 
-export const sandboxText = ({ tools }: RunOptions): string =>
+const sandboxText = ({ tools }: RunOptions): string =>
   tools.sandbox.is === 'none' ? `none: ${tools.sandbox.because}` : tools.sandbox.is;
 
 /**
