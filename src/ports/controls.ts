@@ -82,6 +82,8 @@ export interface LobbyInfo {
 /** Where runs come from: the screen's only way to one. */
 export interface Lobby {
   info(): LobbyInfo;
+  /** `listener` is told when `info` says something else: what takes long to find out must not hold up the first picture. */
+  onChange(listener: () => void): void;
   /** Starts planning at once; the controls are those of the new run. */
   start(task: string): Promise<Result<Controls, Refusal>>;
   resume(session: SessionId): Promise<Result<Controls, Refusal>>;

@@ -109,3 +109,9 @@ function modeDialog({ state }: Context): Dialog {
     then: () => ({ commands: [{ do: 'set mode', mode: next }] }),
   };
 }
+
+/** What the help says below the keys. */
+export const HELP_NOTES: readonly string[] = [
+  'Suspended with Ctrl-Z, the agents stand still: the whole process is stopped.',
+  'Hold Shift while dragging to select text with the mouse, where the terminal reports the mouse to Mimir.',
+];

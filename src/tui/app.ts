@@ -9,7 +9,7 @@ import { EMPTY } from '../events/state.ts';
 import type { Command, Controls, Lobby, LobbyInfo, Refusal } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import { someoneWorks } from './agents.ts';
-import { APP_KEYS } from './app-keys.ts';
+import { APP_KEYS, HELP_NOTES } from './app-keys.ts';
 import { Boxes, Toasts } from './boxes.ts';
 import { cleanLobby } from './clean.ts';
 import type { DialogEffect } from './dialog.ts';
@@ -98,6 +98,10 @@ class App {
     const { terminal, firstTask, resumeSession, lobby } = this.#of;
     terminal.onInput((input) => this.#guarded(() => this.#input(input)));
     terminal.onResize(() => this.#paints.now());
+    lobby.onChange(() => {
+      this.#lobby = cleanLobby(lobby.info());
+      this.#paints.soon();
+    });
     if (resumeSession !== undefined) this.#begin(() => lobby.resume(resumeSession));
     else if (firstTask !== undefined) this.#begin(() => lobby.start(firstTask));
     this.#paints.now();
@@ -353,8 +357,3 @@ class App {
 /** Keys that no box and no field takes. */
 const ALWAYS: ReadonlySet<string> = new Set(['ctrl-l', 'ctrl-z']);
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
-
-const HELP_NOTES: readonly string[] = [
-  'Suspended with Ctrl-Z, the agents stand still: the whole process is stopped.',
-  'Hold Shift while dragging to select text with the mouse, where the terminal reports the mouse to Mimir.',
-];

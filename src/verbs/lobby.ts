@@ -9,16 +9,19 @@ import type { Start, Workshop } from './open-run.ts';
 import { newSession } from './open-run.ts';
 import { packageVersion } from './package-root.ts';
 
-/** The start screen may wait this long for facts about the repository: its first picture must come at once. */
-const FACTS_MS = 150;
-
 export interface RunLobby extends Lobby {
   /** The run that the screen holds now, or null. */
   current(): Run | null;
 }
 
-export async function openLobby(workshop: Workshop): Promise<RunLobby> {
-  const suggestions = suggestionsFor(await factsSoon(workshop));
+/** Suggestions come a moment after the first picture: they need a look at the whole repository. */
+export function openLobby(workshop: Workshop): RunLobby {
+  const listeners: (() => void)[] = [];
+  let suggestions: readonly string[] = [];
+  void workshop.repository.facts(new AbortController().signal).then((facts) => {
+    suggestions = suggestionsFor(facts);
+    for (const listener of listeners) listener();
+  });
   let current: Run | null = null;
   const begin = (what: Pick<Start, 'session' | 'task'>): ReturnType<Lobby['start']> => {
     try {
@@ -32,6 +35,7 @@ export async function openLobby(workshop: Workshop): Promise<RunLobby> {
   };
   return {
     info: () => infoOf(workshop, suggestions),
+    onChange: (listener) => void listeners.push(listener),
     start: (task) => begin({ session: newSession(), task }),
     resume(session) {
       const one = workshop.log.sessions().find((known) => known.session === session);
@@ -62,15 +66,9 @@ const infoOf = (
   notes: config.notes,
 });
 
-async function factsSoon({ repository }: Workshop): Promise<RepositoryFacts | null> {
-  const enough = AbortSignal.timeout(FACTS_MS);
-  const late = new Promise<null>((resolve) => enough.addEventListener('abort', () => resolve(null), { once: true }));
-  return Promise.race([repository.facts(enough), late]);
-}
-
 /** Tasks that make sense here: what is suggested names what the repository has. */
-function suggestionsFor(facts: RepositoryFacts | null): readonly string[] {
-  if (facts === null || facts.files === 0) return ['Explain what this directory is'];
+function suggestionsFor(facts: RepositoryFacts): readonly string[] {
+  if (facts.files === 0) return ['Explain what this directory is'];
   const has = (name: RegExp): string | undefined => facts.top.find((entry) => name.test(entry));
   const source = has(/^(?:src|lib|app|pkg|cmd|crates|packages)\/$/);
   const manifest = facts.manifests[0]?.path;

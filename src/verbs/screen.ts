@@ -63,7 +63,7 @@ async function askForTask(io: Io): Promise<string> {
 
 /** Runs the screen to its end; the exit code is that of the last run. */
 export async function openScreen(args: Arguments, io: Io, workshop: Workshop, first: First): Promise<number> {
-  const lobby = await openLobby(workshop);
+  const lobby = openLobby(workshop);
   const { ui = {}, keys = {} } = workshop.config.preferences;
   const { theme, problem } = themeFor(args, ui.theme, workshop);
   const colour = colourFrom(args);

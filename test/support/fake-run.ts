@@ -8,6 +8,8 @@ import { SESSION } from './recorded-run.ts';
 export interface FakeRun {
   readonly lobby: Lobby;
   readonly commands: Command[];
+  /** What the lobby learns after the first picture. */
+  learn(more: Partial<LobbyInfo>): void;
   /** Tasks and sessions that were begun. */
   readonly begun: string[];
   /** Gives more events to whoever listens; resolves when they were taken in. */
@@ -31,6 +33,8 @@ export const LOBBY: LobbyInfo = {
 
 export function fakeRun(info: LobbyInfo = LOBBY): FakeRun {
   const commands: Command[] = [];
+  let known = info;
+  const watchers: (() => void)[] = [];
   const begun: string[] = [];
   const listeners = new Set<(tick: Tick) => void>();
   const waiting: MimirEvent[] = [];
@@ -67,7 +71,11 @@ export function fakeRun(info: LobbyInfo = LOBBY): FakeRun {
   return {
     commands,
     begun,
-    lobby: { info: () => info, start: begin, resume: begin },
+    lobby: { info: () => known, onChange: (listener) => void watchers.push(listener), start: begin, resume: begin },
+    learn(more) {
+      known = { ...known, ...more };
+      for (const watcher of watchers) watcher();
+    },
     tick: (tick) => {
       for (const listener of listeners) listener(tick);
     },

@@ -16,6 +16,12 @@ describe('the session on a screen', () => {
     expect(terminal.rows()[0]).toContain('plan › Fix the token refresh race');
   });
 
+  it('shows what the lobby learns after the first picture', async () => {
+    const { terminal, run } = await open(null);
+    run.learn({ suggestions: ['Explain the moon'] });
+    expect(terminal.text()).toContain('Explain the moon');
+  });
+
   it('goes from plan to cards to result by what the log says, and back by keys', async () => {
     const { terminal, run } = await open(midRun());
     expect(terminal.rows()[0]).toContain('run-7f3a › Fix the token refresh race');
