@@ -60,6 +60,15 @@ const KEYS: readonly Key[] = [
     run: (ui) => ({ ui: { ...ui, chosen: FIELD } }),
   },
   {
+    keys: ['ctrl-c'],
+    action: 'start.clear',
+    hint: '',
+    help: 'Throw away what stands in the field.',
+    // Nothing to throw away: then it is about leaving.
+    whyNot: ({ editor }) => (isEmpty(editor) ? '' : null),
+    run: () => ({ ui: { editor: EMPTY_FIELD, chosen: FIELD, former: null } }),
+  },
+  {
     keys: ['q'],
     action: 'start.quit',
     hint: 'quit',
