@@ -139,7 +139,7 @@ function endLines(state: RunState, paint: Io['paint']): readonly string[] {
   if (finished === null) return [];
   if (finished.status === 'rejected') return [];
   const { totals } = finished;
-  const sum = `${totals.agents} agents · ${formatDuration(totals.duration)} · ${formatTokens(totals.tokens)} tokens · ${formatCost(totals.cost)}`;
+  const sum = `${totals.agents} ${totals.agents === 1 ? 'agent' : 'agents'} · ${formatDuration(totals.duration)} · ${formatTokens(totals.tokens)} tokens · ${formatCost(totals.cost)}`;
   const colour = finished.status === 'completed' ? paint.green : paint.red;
   return [
     '',

@@ -7,6 +7,8 @@ import { eventsOf, openReader, projectOf, sessionOf } from './project.ts';
 import { reportHtml, reportJson, reportMarkdown } from './report-text.ts';
 import type { Verb } from './verb.ts';
 
+const FORMATS = ['md', 'json', 'html'] as const;
+
 export const reportVerb: Verb = {
   usage: 'mimir report [SESSION] [--format md|json|html]',
   summary: 'Prints the report of a session; without an id, of the newest.',
@@ -14,13 +16,13 @@ export const reportVerb: Verb = {
   words: 1,
   flags: { format: { value: 'md|json|html', help: 'Markdown is the default' }, ...CWD },
   run(args, io) {
-    const format = args.get('format') ?? 'md';
+    const asked = args.get('format') ?? 'md';
+    const format = FORMATS.find((one) => one === asked);
+    if (format === undefined) throw new Exit(EXIT.wrongUse, `--format ${asked}\n  expected md, json or html`);
     const reader = openReader(projectOf(args, io));
     const state = foldAll(eventsOf(reader, sessionOf(reader, args.words[0]).session));
-    if (format === 'md') io.write(harmless(reportMarkdown(state)));
-    else if (format === 'json') io.json(reportJson(state));
-    else if (format === 'html') io.write(harmless(reportHtml(state)));
-    else throw new Exit(EXIT.wrongUse, `--format ${format}\n  expected md, json or html`);
+    if (format === 'json') io.json(reportJson(state));
+    else io.write(harmless(format === 'md' ? reportMarkdown(state) : reportHtml(state)));
     return Promise.resolve(EXIT.done);
   },
 };

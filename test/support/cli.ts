@@ -24,6 +24,8 @@ export interface How {
   readonly cwd?: string;
   /** Instead of `node src/cli.ts`: a command that gets the arguments after it. */
   readonly program?: readonly string[];
+  /** In a process group of its own, as a shell starts a command. */
+  readonly group?: true;
 }
 
 export interface Running {
@@ -69,7 +71,7 @@ export function openHome(files: Files = {}): Home {
   const env = environment(root);
   const startIn = (args: readonly string[], how: How = {}): Running => {
     const [command = '', ...first] = how.program ?? [process.execPath, PROGRAM];
-    return startChild(command, [...first, ...args], how.cwd ?? project, { ...env, ...how.env });
+    return startChild(command, [...first, ...args], { cwd: project, ...how, env: { ...env, ...how.env } });
   };
   return {
     root,
@@ -82,7 +84,8 @@ export function openHome(files: Files = {}): Home {
     run: (args, how) => startIn(args, how).ended,
     shell: (script, how = {}) => {
       const mimir = `mimir() { '${process.execPath}' '${PROGRAM}' "$@"; }`;
-      return startChild('bash', ['-c', `${mimir}\n${script}`], how.cwd ?? project, { ...env, ...how.env }).ended;
+      return startChild('bash', ['-c', `${mimir}\n${script}`], { cwd: project, ...how, env: { ...env, ...how.env } })
+        .ended;
     },
     remove: () => {
       rmSync(root, { recursive: true, force: true, maxRetries: 3 });
@@ -101,8 +104,8 @@ const environment = (root: string): Record<string, string> => ({
   TZ: 'UTC',
 });
 
-function startChild(command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Running {
-  const child = spawn(command, [...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+function startChild(command: string, args: readonly string[], { cwd, env, group }: How): Running {
+  const child = spawn(command, [...args], { cwd, env, detached: group ?? false, stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, err] = ['', ''];
   const looking = new Set<() => void>();
   const ended = new Promise<Ran>((resolve, reject) => {

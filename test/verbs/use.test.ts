@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Home, Ran } from '../support/cli.ts';
+import { openHome, SMALL } from '../support/cli.ts';
+import { holding, like } from '../support/like.ts';
+
+let home: Home;
+beforeAll(() => {
+  home = openHome(SMALL);
+});
+afterAll(() => {
+  home.remove();
+});
+
+const VERBS = 'run plan resume sessions show report events models config doctor init'.split(' ');
+const refused = (err: string): Ran => ({ code: 2, signal: null, out: '', err });
+
+describe('help', () => {
+  it('lists every command with what it does', async () => {
+    const { code, out, err } = await home.run(['--help']);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const listed = [...out.matchAll(/^ {2}mimir (\w+)?.*\n {6}[A-Z].*\.$/gm)].map(([, verb]) => verb);
+    expect(listed).toEqual([undefined, ...VERBS]);
+  });
+
+  it('of each command has its options and an example', async () => {
+    const all = await Promise.all(VERBS.map((verb) => home.run([verb, '--help'])));
+    for (const [index, { code, out, err }] of all.entries()) {
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(out).toMatch(
+        new RegExp(`^mimir ${VERBS[index]}[^]* --cwd DIR [^]*\\nExample:\\n  .*mimir ${VERBS[index]}`),
+      );
+    }
+  });
+
+  it('is the same by `mimir help VERB`', async () => {
+    expect(await home.run(['help', 'run'])).toEqual(await home.run(['run', '-h']));
+  });
+
+  it('names the nearest command for one that there is not', async () => {
+    expect(await home.run(['help', 'sesions'])).toMatchObject({
+      code: 2,
+      err: holding('`mimir sessions`'),
+    });
+    expect(await home.run(['help', 'xylophone'])).toEqual(
+      refused('mimir: there is no command "xylophone"\n  `mimir --help` lists them\n'),
+    );
+  });
+
+  it('prints the version and nothing else', async () => {
+    expect(await home.run(['--version'])).toEqual({
+      code: 0,
+      signal: null,
+      out: like(/^\d+\.\d+\.\d+\n$/),
+      err: '',
+    });
+  });
+});
+
+describe('wrong use is exit 2 and says what was meant:', () => {
+  const cases: readonly (readonly [what: string, args: readonly string[], err: string])[] = [
+    [
+      'a command with a typo is not taken for a task',
+      ['sesions'],
+      'there is no command "sesions"\n  did you mean `mimir sessions`? A task of this one word: mimir run "sesions"',
+    ],
+    [
+      'nor one that has arguments',
+      ['reprot', '4f9a2c'],
+      'there is no command "reprot"\n  did you mean `mimir report`? A task of this one word: mimir run "reprot"',
+    ],
+    ['an unknown option', ['run', 'x', '--jsn'], 'unknown option --jsn\n  did you mean --json?'],
+    ['an unknown short option', ['run', 'x', '-x'], 'unknown option -x'],
+    ['a value where none belongs', ['run', 'x', '--json=3'], '--json takes no value'],
+    ['a value that is missing', ['run', 'x', '--max-cost'], '--max-cost needs a value: --max-cost=USD'],
+    ['a negative number', ['run', 'x', '--max-tokens', '-5'], '--max-tokens needs a value: --max-tokens=N'],
+    [
+      'a number that is none',
+      ['run', 'x', '--max-tokens=many'],
+      '--max-tokens many\n  expected a whole number of 0 or more',
+    ],
+    ['half a token', ['run', 'x', '--max-tokens=1.5'], '--max-tokens 1.5\n  expected a whole number of 0 or more'],
+    ['money in words', ['run', 'x', '--max-cost=1e9'], '--max-cost 1e9\n  expected an amount such as 2.50'],
+    [
+      'a time in words',
+      ['run', 'x', '--max-duration=soon'],
+      '--max-duration soon\n  expected a time such as 90s, 10m or 1h',
+    ],
+    ['an unknown mode', ['run', 'x', '--mode=yol'], '--mode yol\n  expected human, confirm or yolo'],
+    ['an unknown colour', ['run', 'x', '--color', 'blue'], '--color blue\n  expected never, 16, 256, truecolor'],
+    [
+      'half a role model',
+      ['run', 'x', '--role-model', 'oracle'],
+      '--role-model oracle\n  expected role=model, such as oracle=o3',
+    ],
+    [
+      'a task without quotes',
+      ['run', 'find', 'bugs'],
+      'not expected: "bugs"\n  put a task of several words into quotes',
+    ],
+    ['no task', ['run', '--yes'], 'a task is missing\n  mimir run "what should be done"'],
+    ['an empty task', ['plan', ' \n'], 'a task is missing\n  mimir plan "what should be done"'],
+    [
+      'no task and no terminal',
+      [],
+      'a task is missing, and there is no terminal to ask for it\n  mimir run "what should be done"',
+    ],
+    ['config without a word', ['config'], 'mimir config schema, or mimir config show'],
+    ['a format that there is not', ['report', '--format', 'pdf'], '--format pdf\n  expected md, json or html'],
+    ['an empty folder name', ['sessions', '--cwd', ''], '--cwd is empty\n  expected a directory'],
+    [
+      'human mode without a person',
+      ['run', 'x', '--mode', 'human', '--yes'],
+      'mode human needs a terminal: every turn waits for a person\n  use --mode confirm',
+    ],
+    ['a session when there is none', ['show'], 'there is no session of this project yet\n  `mimir` starts one'],
+    [
+      'a session that there is not',
+      ['report', 'nope'],
+      'there is no session "nope" of this project\n  `mimir sessions` lists them',
+    ],
+    ['nothing to resume', ['resume'], 'no session of this project was stopped\n  `mimir sessions` lists what there is'],
+  ];
+  it.each(cases)('%s', async (_, args, err) => {
+    expect(await home.run(args)).toEqual(refused(`mimir: ${err}\n`));
+  });
+
+  it('what was typed is made harmless before it is repeated', async () => {
+    const { code, err } = await home.run(['run', 'x', '--mode', '\u001b[31myolo\u0007']);
+    expect({ code, err }).toEqual({ code: 2, err: 'mimir: --mode yolo\n  expected human, confirm or yolo\n' });
+  });
+
+  it('a task that only looks a little like a command is a task', async () => {
+    expect(await home.run(['Refactor', '--plain'])).toMatchObject({ code: 4 });
+  });
+});
