@@ -162,8 +162,8 @@ class App {
   #offerInbox(context: Context): void {
     const { approvals, phase } = context.state;
     if (!approvals.some((one) => this.#boxes.isNew(one))) return;
-    const atWork = phase === 'running' || phase === 'merging';
-    if (atWork && this.#boxes.top === undefined && !this.#page.typing(context))
+    // In mode human the planner's turn waits too; only a plan that is being read isn't covered.
+    if (phase !== 'approving' && this.#boxes.top === undefined && !this.#page.typing(context))
       this.#boxes.openInbox(context, context.now);
   }
 

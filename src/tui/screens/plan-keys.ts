@@ -37,6 +37,10 @@ export const PLAN_KEYS: readonly Key[] = [
     whyNotAccept,
     (ui, { state }) => command(ui, { do: 'approve plan', digest: state.planDigest }),
   ),
+  key('plan.answer', ['a'], 'answer', 'Answer the question that waits for you.', whyNotAnswer, (ui) => ({
+    ui,
+    app: 'inbox',
+  })),
   edit('plan.describe', 'e', 'edit', 'Edit what the task says.', describeDialog),
   edit('plan.model', 'M', 'model', 'Choose another model for the task.', modelDialog),
   edit('plan.manual', 'm', 'manual', 'Set everything about the task by hand, in one form.', manualDialog),
@@ -148,7 +152,8 @@ function edit(
   const whyNot: WhyNot = (ui, context) => whyNotEdit(ui, context) ?? also(ui, context);
   return key(action, [name], hint, help, whyNot, (ui, context) => {
     const of = subject(ui, context);
-    return of === null ? {} : { ui: tracked(ui, context.state), dialog: dialog(of) };
+    // Dependencies may move the task to another row: the selection stays with it.
+    return of === null ? {} : { ui: { ...tracked(ui, context.state), selected: of.task.id }, dialog: dialog(of) };
   });
 }
 
@@ -167,6 +172,11 @@ function whyNotChange(_: PlanUi, { state }: Context): string | null {
 
 function whyNotBack(_: PlanUi, { state }: Context): string | null {
   return ['running', 'merging', 'finished'].includes(state.phase) ? null : 'nothing runs yet';
+}
+
+/** While a plan is made or runs; else the key adds a task. */
+function whyNotAnswer(_: PlanUi, { state }: Context): string | null {
+  return state.approvals.length > 0 && state.phase !== 'approving' ? null : '';
 }
 
 function whyNotEdit(ui: PlanUi, context: Context): string | null {
