@@ -3,6 +3,7 @@
  * (SECURITY 2.9). Decides names and rights only; what is in the files is the database's.
  */
 import { hash } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { LogFault } from '../ports/log.ts';
@@ -47,11 +48,21 @@ export function prepare(place: Place): string {
 
 /** Is there a database? Throws `LogFault` when there is one of somebody else's. */
 export function exists(file: string): boolean {
-  const found = lstatSync(file, { throwIfNoEntry: false });
+  const found = statOf(file);
   if (found === undefined) return false;
   if (!found.isFile()) throw new LogFault(`${file} is not a plain file: move it away, Mimir makes a new one`);
   checkOwner(file, found.uid);
   return true;
+}
+
+function statOf(file: string): Stats | undefined {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new LogFault(`the log can't be read: ${wordsOf(error)}\n  check that folder (XDG_STATE_HOME moves it)`, {
+      cause: error,
+    });
+  }
 }
 
 function create(file: string): void {

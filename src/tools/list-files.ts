@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Tool } from '../ports/tool.ts';
 import { done, refused } from './outcome.ts';
 import { counted, shownName } from './output.ts';
-import { COMMON, seek, type SoughtEnd } from './ripgrep.ts';
+import { COMMON, faultOf, seek, type SoughtEnd, unreadIn } from './ripgrep.ts';
 import type { Root } from './root.ts';
 import { openFolder } from './workspace.ts';
 
@@ -59,18 +59,15 @@ export const listFilesTool = (root: Root): Tool<Input> => ({
         },
       });
       if (end.why === 'stopped') return refused('stopped');
-      if (end.exit === 2 && count === 0) return refused(faultText(end));
-      if (count === 0) return done(`no files in ${path}${glob === undefined ? '' : ` match ${glob}`}`);
+      const fault = faultOf(end);
+      if (fault !== null && count === 0) return refused(fault);
+      if (count === 0) return done(`no files in ${path}${glob === undefined ? '' : ` match ${glob}`}${unreadIn(end)}`);
       return done([...names, ...restText({ count, shown: names.length, folders, end })].join('\n'));
     } finally {
       await folder.value.handle.close();
     }
   },
 });
-
-/** What ripgrep had against the request (a bad glob or pattern), in its own words. */
-export const faultText = (end: SoughtEnd): string =>
-  end.said.trim() === '' ? 'the search failed without a reason' : end.said.trim().replace(/^rg: /, '');
 
 function restText(listed: {
   readonly count: number;
@@ -80,7 +77,9 @@ function restText(listed: {
 }): readonly string[] {
   const { count, shown, folders, end } = listed;
   const least = end.why === 'finished' ? '' : 'at least ';
-  if (count === shown) return end.why === 'finished' ? [] : [`(stopped by the ${end.why}: there may be more)`];
+  const unread = unreadIn(end).trim();
+  if (count === shown && end.why !== 'finished') return [`(stopped by the ${end.why}: there may be more)`];
+  if (count === shown) return unread === '' ? [] : [unread];
   const sorted = [...folders].sort(([, a], [, b]) => b - a);
   const named = sorted.slice(0, FOLDERS_SHOWN).map(([name, files]) => `  ${name} ${counted(files, 'file')}`);
   const others =

@@ -31,6 +31,14 @@ export interface SoughtEnd {
   readonly skipped: number;
 }
 
+/** What ripgrep had against the request (a bad glob or pattern), in its own words; null when it had nothing. */
+export const faultOf = ({ exit, said }: SoughtEnd): string | null =>
+  exit === 2 && said.trim() !== '' ? said.trim().replace(/^rg: /, '') : null;
+
+/** It is silent about what it may not read, and says so by its exit code only. */
+export const unreadIn = (end: SoughtEnd): string =>
+  end.exit === 2 && faultOf(end) === null ? ' (some files or folders could not be read)' : '';
+
 const RECORD_BYTES = 1024 * 1024;
 
 /** Common to every use: hidden files are seen, git's own and secret ones are not, and nothing of the user's setup. */

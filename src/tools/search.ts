@@ -3,10 +3,9 @@ import path from 'node:path';
 import { z } from 'zod';
 import { ok, type Result } from '../domain/result.ts';
 import type { Tool, ToolOutput } from '../ports/tool.ts';
-import { faultText } from './list-files.ts';
 import { done, refused } from './outcome.ts';
 import { capLine, counted, shownName } from './output.ts';
-import { COMMON, seek, type SoughtEnd } from './ripgrep.ts';
+import { COMMON, faultOf, seek, type SoughtEnd, unreadIn } from './ripgrep.ts';
 import type { Root } from './root.ts';
 import { type OpenFile, type OpenFolder, openFile, openFolder } from './workspace.ts';
 
@@ -146,14 +145,17 @@ function linesOf(found: Found, file: string, first: number): readonly string[] {
 
 function searchOutput(shown: readonly string[], matches: number, end: SoughtEnd, input: Input): ToolOutput {
   if (end.why === 'stopped') return refused('stopped');
-  if (end.exit === 2 && matches === 0) return refused(faultText(end));
+  const fault = faultOf(end);
+  if (fault !== null && matches === 0) return refused(fault);
   const notes = [
     end.why === 'enough'
       ? `(stopped after ${counted(matches, 'matching line')}; narrow the search or raise the limit)`
       : '',
     end.why === 'time limit' ? '(stopped after 20 seconds; narrow the search)' : '',
+    unreadIn(end).trim(),
     end.skipped > 0 ? `(${counted(end.skipped, 'line')} of more than 1 MiB not shown)` : '',
   ].filter((note) => note !== '');
-  if (matches === 0 && notes.length === 0) return done(`nothing matches ${input.pattern}`);
+  if (matches === 0 && end.why === 'finished' && end.skipped === 0)
+    return done(`nothing matches ${input.pattern}${unreadIn(end)}`);
   return done([...shown, ...notes].join('\n'));
 }

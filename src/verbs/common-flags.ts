@@ -6,8 +6,7 @@ import type { Mode } from '../domain/mode.ts';
 import { MODES } from '../domain/mode.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments, Flags } from './flags.ts';
-import type { Colour } from './io.ts';
-import { COLOURS } from './io.ts';
+import { COLOR } from './colour.ts';
 
 export const CWD: Flags = { cwd: { value: 'DIR', help: 'the project (default: the current directory)' } };
 export const JSON_FLAG: Flags = { json: { value: '', help: 'JSON on stdout, nothing else there' } };
@@ -23,10 +22,6 @@ export const LIMITS: Flags = {
   'max-cost': { value: 'USD', help: 'the run may cost at most this' },
   'max-tokens': { value: 'N', help: 'the run may use at most this many tokens' },
   'max-duration': { value: '10m', help: 'the run may take at most this long' },
-};
-
-export const COLOR: Flags = {
-  color: { value: COLOURS.join('|'), help: 'colours, where the terminal is misjudged' },
 };
 
 export const SCREEN: Flags = {
@@ -55,15 +50,6 @@ function numberFrom(args: Arguments, flag: string, { whole }: { readonly whole: 
     throw wrong(`--${flag}`, text, whole ? 'a whole number of 0 or more' : 'an amount such as 2.50');
   }
   return number;
-}
-
-/** `--color`, or undefined when it was not given. */
-export function colourFrom(args: Arguments): Colour | undefined {
-  const text = args.get('color');
-  if (text === undefined) return undefined;
-  const colour = COLOURS.find((one) => one === text);
-  if (colour === undefined) throw wrong('--color', text, COLOURS.join(', '));
-  return colour;
 }
 
 export function modeFrom(args: Arguments): Mode | undefined {

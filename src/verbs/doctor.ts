@@ -1,5 +1,6 @@
 /** `mimir doctor`: what works here and what doesn't, with what to do about it. Looks only, changes nothing. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { faultText } from '../config/fault.ts';
 import { loadConfig } from '../config/load.ts';
 import type { SessionSummary } from '../ports/log.ts';
@@ -139,14 +140,15 @@ function sessionsOf({ root, places }: ProjectPlace): readonly SessionSummary[] {
   }
 }
 
-function problemWith(folder: string): string | null {
-  if (!existsSync(folder)) return null;
-  if ((statSync(folder).mode & 0o077) !== 0) return `others may read it: chmod 700 it`;
+function problemWith(folder: string, isOurs = true): string | null {
+  // Where there is none yet, it has to be made in the nearest folder that there is.
+  if (!existsSync(folder)) return folder === dirname(folder) ? null : problemWith(dirname(folder), false);
+  if (isOurs && (statSync(folder).mode & 0o077) !== 0) return `others may read it: chmod 700 it`;
   try {
     accessSync(folder, constants.W_OK);
     return null;
   } catch {
-    return 'it is not writable: runs could not be recorded';
+    return `${folder} is not writable: runs could not be recorded`;
   }
 }
 

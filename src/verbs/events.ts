@@ -6,7 +6,8 @@ import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { openReader, orExit, projectOf, sessionOf } from './project.ts';
+import { openReader, orExit, sessionOf } from './log-of.ts';
+import { projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
 import { world } from './world.ts';
 

@@ -1,7 +1,8 @@
 /** The streams a verb speaks to. Text for people is made harmless here; JSON is one object a line and nothing else. */
 import { resolve } from 'node:path';
-import { Chalk, type ChalkInstance } from 'chalk';
+import type { ChalkInstance } from 'chalk';
 import { toTerminal } from '../tui/text/sanitise.ts';
+import { painter } from './colour.ts';
 import { EXIT, Exit } from './exit.ts';
 import { fileWords } from './file-words.ts';
 import { packageRoot } from './package-root.ts';
@@ -62,13 +63,3 @@ function whereTyped(env: Io['env']): string {
 /** 8-bit control characters are legal in JSON, and obeyed by terminals: written as escapes. */
 export const jsonLine = (value: unknown): string =>
   JSON.stringify(value).replace(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
-
-export const COLOURS = ['never', '16', '256', 'truecolor'] as const;
-export type Colour = (typeof COLOURS)[number];
-
-/** Colours for lines: as asked for, else few on a terminal and none elsewhere. */
-export function painter(env: Io['env'], isTty: boolean, asked?: Colour): ChalkInstance {
-  if (asked !== undefined) return new Chalk({ level: ({ never: 0, '16': 1, '256': 2, truecolor: 3 } as const)[asked] });
-  const plain = !isTty || env['TERM'] === 'dumb' || (env['NO_COLOR'] ?? '') !== '';
-  return new Chalk({ level: plain ? 0 : 1 });
-}

@@ -23,6 +23,8 @@ export interface Following {
   readonly json: boolean;
   /** The plan is put to the person here. */
   readonly person: boolean;
+  /** The plan's models are asked for as well, where it is edited. */
+  readonly models: boolean;
   /** Questions of agents are put to the person here. */
   readonly answers: boolean;
 }
@@ -35,7 +37,8 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
   }
   const asker = openAsker();
   // A run that was ended waits for no answer.
-  void result.finally(() => asker.close());
+  const close = (): void => asker.close();
+  void result.then(close, close);
   const questions = how.answers ? answerQuestions(controls, asker, io) : null;
   let state: RunState = EMPTY;
   try {
@@ -43,15 +46,20 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
       state = fold(state, event);
       for (const line of linesOf(event, state, io)) io.say(line);
       questions?.hear(event);
-      if (event.type === 'plan.proposed' && how.person) await decidePlan(controls, asker, io, state);
+      if (event.type === 'plan.proposed' && how.person) await decidePlan(controls, asker, io, { state, how });
     }
   } finally {
     asker.close();
   }
 }
 
-async function decidePlan(controls: Controls, asker: Asker, io: Io, state: RunState): Promise<void> {
-  const edited = await askAboutPlan(asker, io, state);
+async function decidePlan(
+  controls: Controls,
+  asker: Asker,
+  io: Io,
+  { state, how }: { readonly state: RunState; readonly how: Following },
+): Promise<void> {
+  const edited = await askAboutPlan(asker, io, state, how);
   let changes = 0;
   for (const edit of edited.edits) {
     const done = await controls.submit({ do: 'edit plan', edit });

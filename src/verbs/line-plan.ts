@@ -11,23 +11,30 @@ export interface PlanAnswer {
   readonly edits: readonly PlanEdit[];
 }
 
-const OPTIONS = [
+const optionsFor = (models: boolean): readonly string[] => [
   'Options:',
   '  Y  proceed with the recommended plan (Enter)',
   '  n  cancel',
-  '  e  edit task descriptions or models',
+  `  e  edit task descriptions${models ? ' or models' : ''}`,
   '  m  manual mode: description, model and max tokens of each agent',
 ];
 
-export async function askAboutPlan(asker: Asker, io: Io, { plan }: RunState): Promise<PlanAnswer> {
+/** `models` false: `e` leaves the recommended models as they are (`promptForModels`); `m` asks for them all the same. */
+export async function askAboutPlan(
+  asker: Asker,
+  io: Io,
+  { plan }: RunState,
+  { models }: { readonly models: boolean },
+): Promise<PlanAnswer> {
   if (plan === null) return { proceed: false, edits: [] };
-  for (const line of OPTIONS) io.say(line);
+  for (const line of optionsFor(models)) io.say(line);
   const answer = (await asker.ask('Proceed? [Y/n/e/m] '))?.trim() ?? 'n';
-  if (answer === '' || answer.toLowerCase() === 'y') return { proceed: true, edits: [] };
+  if (['', 'y', 'Y'].includes(answer)) return { proceed: true, edits: [] };
   if (answer !== 'e' && answer !== 'm') return { proceed: false, edits: [] };
   const edits: PlanEdit[] = [];
   for (const [index, task] of plan.tasks.entries()) {
-    edits.push(...(await editTask(asker, io, task, index + 1, { manual: answer === 'm' })));
+    const manual = answer === 'm';
+    edits.push(...(await editTask(asker, io, task, index + 1, { manual, models: models || manual })));
   }
   return { proceed: true, edits };
 }
@@ -38,7 +45,7 @@ async function editTask(
   io: Io,
   task: PlanTask,
   number: number,
-  { manual }: { readonly manual: boolean },
+  { manual, models }: { readonly manual: boolean; readonly models: boolean },
 ): Promise<readonly PlanEdit[]> {
   const typed = async (prompt: string): Promise<string> =>
     ((await asker.ask(`  ${prompt} (Enter keeps): `)) ?? '').trim();
@@ -46,7 +53,7 @@ async function editTask(
   io.say(`  Current: ${harmless(task.description)}`);
   const description = await typed('New description');
   io.say(`  Current model: ${harmless(task.model.asked)}`);
-  const model = await typed('New model');
+  const model = models ? await typed('New model') : '';
   const tokens = manual ? await typed('Max tokens') : '';
   const isNumber = /^\d+$/.test(tokens);
   if (tokens !== '' && !isNumber) io.complain(`  not changed: "${harmless(tokens)}" is not a number of tokens`);

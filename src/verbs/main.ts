@@ -1,11 +1,11 @@
 /** Finds the verb, reads its flags, runs it, and says how it ended. Every error a person can mend is words, no trace. */
 import { EXIT, Exit } from './exit.ts';
 import { nearest } from '../config/nearest.ts';
-import { colourFrom } from './common-flags.ts';
+import { colourFrom, painter } from './colour.ts';
 import { reportOf } from './crash-report.ts';
 import { flagLines, readArguments } from './flags.ts';
 import type { Io } from './io.ts';
-import { harmless, openIo, painter } from './io.ts';
+import { harmless, openIo } from './io.ts';
 import { packageVersion } from './package-root.ts';
 import type { Verb } from './verb.ts';
 

@@ -13,6 +13,7 @@ import { OFFLINE, modelProblem } from '../policy/models.ts';
 import type { Rules } from '../policy/rules.ts';
 import { builtIn } from '../policy/rules.ts';
 import type { Log } from '../ports/log.ts';
+import { LogFault } from '../ports/log.ts';
 import { openLog } from '../store/log.ts';
 import { checkRoot, openRepository, openTools, toolsFor } from '../tools/index.ts';
 import { budgetFrom, modeFrom, roleModelsFrom } from './common-flags.ts';
@@ -21,7 +22,8 @@ import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { packageVersion } from './package-root.ts';
 import type { ProjectPlace } from './project.ts';
-import { configOf, orExit } from './project.ts';
+import { orExit } from './log-of.ts';
+import { configOf } from './project.ts';
 import { world } from './world.ts';
 
 /** Everything of a project that runs are started from; opened once, used for one run or several. */
@@ -93,10 +95,19 @@ export function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Wo
       const claim = orExit(() => log.claim(what.session));
       if (!claim.ok) throw new Exit(EXIT.wrongUse, `session ${what.session} runs in another process: ${claim.holder}`);
       const run = startRun({ ...common, ...what, models: modelsAt(what.pace) });
-      return { ...run, result: run.result.finally(() => log.release(what.session)) };
+      return { ...run, result: run.result.finally(() => release(log, what.session)) };
     },
     close: () => log.close(),
   };
+}
+
+/** Where the log can't be written any more, the end of this process ends its claim. */
+function release(log: Log, session: SessionId): void {
+  try {
+    log.release(session);
+  } catch (error) {
+    if (!(error instanceof LogFault)) throw error;
+  }
 }
 
 function configFlags(args: Arguments): Parameters<typeof configOf>[2] {

@@ -1,4 +1,4 @@
-/** The project a verb works on, its configuration and its log. Faults end the verb with words: 2 for a path, 3 for rules. */
+/** The project a verb works on and its configuration. Faults end the verb with words: 2 for a path, 3 for rules. */
 import { userInfo } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { faultText } from '../config/fault.ts';
@@ -8,12 +8,6 @@ import { loadConfig } from '../config/load.ts';
 import type { Places } from '../config/paths.ts';
 import { placesOf } from '../config/paths.ts';
 import { findProject } from '../config/project.ts';
-import type { SessionId } from '../domain/ids.ts';
-import type { MimirEvent } from '../events/event.ts';
-import type { SessionSummary } from '../ports/log.ts';
-import { LogFault } from '../ports/log.ts';
-import type { LogReader } from '../store/log.ts';
-import { openLogReadOnly } from '../store/log.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
@@ -59,37 +53,3 @@ export function configOf(project: ProjectPlace, io: Io, flags: ConfigFlags): Loa
     `the configuration can't be used, so nothing ran:\n${loaded.fault.map((fault) => `  ${faultText(fault)}`).join('\n')}`,
   );
 }
-
-/** The stored sessions of the project, for verbs that only look back. */
-export function openReader({ root, places }: ProjectPlace): LogReader {
-  return orExit(() => openLogReadOnly({ stateDir: places.state, project: root }));
-}
-
-/** A log that can't be read or written is said in its own words. */
-export function orExit<T>(act: () => T): T {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof LogFault) throw new Exit(EXIT.wrongUse, error.message);
-    throw error;
-  }
-}
-
-/** The session that was named (its start is enough), else the newest. Exit 2 when there is none. */
-export function sessionOf(reader: Pick<LogReader, 'sessions'>, name: string | undefined): SessionSummary {
-  const all = orExit(() => reader.sessions());
-  const [newest] = all;
-  if (name === undefined) {
-    if (newest) return newest;
-    throw new Exit(EXIT.wrongUse, 'there is no session of this project yet\n  `mimir` starts one');
-  }
-  const found = all.filter(({ session }) => session === name || session.startsWith(name));
-  const [one] = found;
-  if (one && (found.length === 1 || one.session === name)) return one;
-  const words = one ? `${found.length} sessions begin with "${name}"` : `there is no session "${name}" of this project`;
-  throw new Exit(EXIT.wrongUse, `${words}\n  \`mimir sessions\` lists them`);
-}
-
-/** All events of a session, whole. */
-export const eventsOf = (reader: LogReader, session: SessionId): readonly MimirEvent[] =>
-  orExit(() => reader.read(session));

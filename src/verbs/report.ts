@@ -3,7 +3,8 @@ import { foldAll } from '../events/fold.ts';
 import { CWD } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import { harmless } from './io.ts';
-import { eventsOf, openReader, projectOf, sessionOf } from './project.ts';
+import { eventsOf, openReader, sessionOf } from './log-of.ts';
+import { projectOf } from './project.ts';
 import { reportHtml, reportJson, reportMarkdown } from './report-text.ts';
 import type { Verb } from './verb.ts';
 

@@ -6,7 +6,8 @@ import type { Io } from './io.ts';
 import type { SessionSummary } from '../ports/log.ts';
 import type { Workshop } from './open-run.ts';
 import { openWorkshop } from './open-run.ts';
-import { orExit, projectOf, sessionOf } from './project.ts';
+import { orExit, sessionOf } from './log-of.ts';
+import { projectOf } from './project.ts';
 import { carry } from './run.ts';
 import type { Verb } from './verb.ts';
 

@@ -1,7 +1,8 @@
 /** `mimir run`: a run without a screen, for people in a plain terminal (line mode), scripts and CI. */
 import type { SessionId } from '../domain/ids.ts';
 import type { RunOptions } from '../engine/run-options.ts';
-import { COLOR, CWD, JSON_FLAG, LIMITS, MODELS } from './common-flags.ts';
+import { COLOR } from './colour.ts';
+import { CWD, JSON_FLAG, LIMITS, MODELS } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import { exitCodeOf } from './exit-code.ts';
 import type { Arguments } from './flags.ts';
@@ -59,7 +60,8 @@ export async function carry(
   // Nobody would see what a run does whose output is cut off.
   io.lost.addEventListener('abort', () => run.stop('its output was cut off'), { once: true });
   try {
-    await followRun(run, io, { json, person: person && approval === 'person', answers: person });
+    const models = workshop.config.rules.promptForModels.value;
+    await followRun(run, io, { json, person: person && approval === 'person', models, answers: person });
     const result = await run.result;
     if (result.error !== null) io.complain(`mimir: ${harmless(result.error)}`);
     if (approval === 'nobody' && result.status === 'rejected')

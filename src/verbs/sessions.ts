@@ -4,7 +4,8 @@ import { toLabel } from '../tui/text/sanitise.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT } from './exit.ts';
 
-import { openReader, orExit, projectOf } from './project.ts';
+import { openReader, orExit } from './log-of.ts';
+import { projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
 
 export const sessionsVerb: Verb = {

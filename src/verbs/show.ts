@@ -9,7 +9,8 @@ import { EXIT } from './exit.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import { planLines } from './plan-lines.ts';
-import { eventsOf, openReader, projectOf, sessionOf } from './project.ts';
+import { eventsOf, openReader, sessionOf } from './log-of.ts';
+import { projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
 
 export const showVerb: Verb = {
