@@ -83,7 +83,7 @@ async function decidePlan(
 }
 
 /** What a person reads about an event, made harmless; nothing for what only changes a card. */
-export function linesOf(event: MimirEvent, state: RunState, { paint }: Io): readonly string[] {
+export function linesOf(event: MimirEvent, state: RunState, { paint }: Pick<Io, 'paint'>): readonly string[] {
   const agent = 'agent' in event && event.agent !== null ? state.agents.get(event.agent) : undefined;
   switch (event.type) {
     case 'session.started':
