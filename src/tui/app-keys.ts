@@ -17,6 +17,14 @@ export const APP_KEYS: readonly Binding<null>[] = [
     run: () => ({ app: 'help' }),
   },
   {
+    keys: ['a'],
+    action: 'app.answer',
+    hint: 'answer',
+    help: 'Answer the question that waits for you.',
+    whyNot: (_, { state }) => (state.approvals.length === 0 ? 'Nobody asks you anything.' : null),
+    run: () => ({ app: 'inbox' }),
+  },
+  {
     keys: ['backtab'],
     action: 'app.mode',
     hint: '',

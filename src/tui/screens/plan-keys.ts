@@ -37,14 +37,10 @@ export const PLAN_KEYS: readonly Key[] = [
     whyNotAccept,
     (ui, { state }) => command(ui, { do: 'approve plan', digest: state.planDigest }),
   ),
-  key('plan.answer', ['a'], 'answer', 'Answer the question that waits for you.', whyNotAnswer, (ui) => ({
-    ui,
-    app: 'inbox',
-  })),
   edit('plan.describe', 'e', 'edit', 'Edit what the task says.', describeDialog),
   edit('plan.model', 'M', 'model', 'Choose another model for the task.', modelDialog),
   edit('plan.manual', 'm', 'manual', 'Set everything about the task by hand, in one form.', manualDialog),
-  edit('plan.add', 'a', 'add', 'Add a task.', addDialog),
+  edit('plan.add', 'a', 'add', 'Add a task.', addDialog, () => null, isAsked),
   edit('plan.drop', 'd', 'drop', 'Drop the task; what depends on it is named first.', dropDialog, (_, { state }) =>
     state.plan?.tasks.length === 1 ? 'a plan needs at least one task' : null,
   ),
@@ -148,8 +144,9 @@ function edit(
   help: string,
   dialog: (of: Subject) => Dialog,
   also: WhyNot = () => null,
+  silent: (context: Context) => boolean = () => false,
 ): Key {
-  const whyNot: WhyNot = (ui, context) => whyNotEdit(ui, context) ?? also(ui, context);
+  const whyNot: WhyNot = (ui, context) => (silent(context) ? '' : (whyNotEdit(ui, context) ?? also(ui, context)));
   return key(action, [name], hint, help, whyNot, (ui, context) => {
     const of = subject(ui, context);
     // Dependencies may move the task to another row: the selection stays with it.
@@ -174,9 +171,9 @@ function whyNotBack(_: PlanUi, { state }: Context): string | null {
   return ['running', 'merging', 'finished'].includes(state.phase) ? null : 'nothing runs yet';
 }
 
-/** While a plan is made or runs; else the key adds a task. */
-function whyNotAnswer(_: PlanUi, { state }: Context): string | null {
-  return state.approvals.length > 0 && state.phase !== 'approving' ? null : '';
+/** A question waits while a plan is made or runs: then the key is the app's, to answer it. */
+function isAsked({ state }: Context): boolean {
+  return state.approvals.length > 0 && state.phase !== 'approving';
 }
 
 function whyNotEdit(ui: PlanUi, context: Context): string | null {
