@@ -9,6 +9,7 @@ import { type Result, fail, ok } from '../domain/result.ts';
 import { type ConfigFault, faultText } from './fault.ts';
 import { valueAt, wordsFor } from './issues.ts';
 import { suggestion } from './nearest.ts';
+import { Duration, durationMs } from './schema.ts';
 import { TOOL_NAMES, capabilitiesOf, isToolName } from './tool-names.ts';
 import { type Tree, readTree } from './tree.ts';
 import { placeOf, plainOf } from './tree-walk.ts';
@@ -23,6 +24,7 @@ const Front = z.object({
   models: z.array(z.string().min(1).max(200)).max(20).default([]),
   iterations: z.int().min(1).max(200).default(20),
   minTokens: z.int().min(0).max(1e9).default(120_000),
+  maxDuration: Duration.optional(),
   writes: z.boolean().default(false),
   planned: z.boolean().default(true),
   prompt: z.string().max(60_000).optional(),
@@ -96,10 +98,17 @@ function roleOf(
     models: front.models,
     iterations: front.iterations,
     minTokens: front.minTokens,
+    ...budgetOf(front.maxDuration),
     planned: front.planned,
     source: given.source,
   };
   return ok({ role, notes: notesOf(given, front, listed, tree) });
+}
+
+/** The time that an agent of this role has, where its file says so. */
+function budgetOf(written: string | number | undefined): Pick<Role, 'budget'> {
+  const maxDuration = written === undefined ? null : durationMs(written);
+  return maxDuration === null ? {} : { budget: { maxDuration } };
 }
 
 /** `Read, Grep` in one text is how some other programs write it. */

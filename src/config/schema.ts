@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { MODES } from '../domain/mode.ts';
 
 /** `500ms`, `10s`, `10m`, `1h`, `90d`, or whole milliseconds. */
-const Duration = z
+export const Duration = z
   .union([z.int().min(0).max(1e10), z.string().regex(/^\d{1,9}(?:ms|s|m|h|d)$/)])
   .describe('Milliseconds, or a number with ms, s, m, h or d: 10m');
 

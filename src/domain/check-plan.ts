@@ -3,6 +3,7 @@
  * wrote it can mend everything in one go. Which models and roles are allowed is asked of the context, not decided here.
  */
 import type { ModelChoice } from './agent.ts';
+import type { Budget } from './budget.ts';
 import { fullBudget, defaultTokens, estimatedCost, estimatedSeconds } from './estimate.ts';
 import type { RoleName } from './ids.ts';
 import { TaskId } from './ids.ts';
@@ -106,11 +107,10 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
   if (role === null) return null;
   const model = modelOf(look, draft, role);
   const tools = toolsOf(look, draft, role);
-  checkBudget(look, draft);
+  checkBudget(look, draft, role);
   if (id === null || model === null) return null;
   const option = look.models.get(model.used);
   const estimatedTokens = Math.ceil(draft.estimatedTokens ?? defaultTokens(role.minTokens));
-  const limit = look.context.choices.limits.agent;
   return {
     id,
     description: draft.description,
@@ -120,7 +120,7 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
     estimatedTokens,
     estimatedCost: estimatedCost(estimatedTokens, option),
     estimatedSeconds: estimatedSeconds(estimatedTokens, option),
-    budget: fullBudget(draft.budget ?? {}, estimatedTokens, role.minTokens, limit),
+    budget: fullBudget(draft.budget ?? {}, estimatedTokens, role, limitOf(look, role)),
     dependsOn,
     writes: draft.writes ?? [],
     maySpawn: draft.maySpawn ?? false,
@@ -183,8 +183,10 @@ function toolsOf(look: Look, draft: DraftTask, role: PlannedRole): readonly stri
   return known;
 }
 
-function checkBudget(look: Look, draft: DraftTask): void {
-  const limit = look.context.choices.limits.agent;
+const limitOf = ({ context }: Look, role: PlannedRole): Budget => role.limit ?? context.choices.limits.agent;
+
+function checkBudget(look: Look, draft: DraftTask, role: PlannedRole): void {
+  const limit = limitOf(look, role);
   const over = (what: string, asked: number | undefined, most: number | undefined): void => {
     if (asked === undefined || most === undefined || asked <= most) return;
     look.faults.push({ task: draft.id, problem: `its budget of ${what} is ${asked}; one agent may use ${most}` });

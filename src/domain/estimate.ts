@@ -6,7 +6,7 @@ import type { Budget } from './budget.ts';
 import { tightest, withoutAbsent } from './budget.ts';
 import type { Usd } from './ids.ts';
 import { fromMicro, toMicro } from './ids.ts';
-import type { ModelOption } from './plan.ts';
+import type { ModelOption, PlanChoices } from './plan.ts';
 
 /** Of the tokens of an agent, the share that it reads; the rest it writes. */
 const INPUT_SHARE = 0.8;
@@ -33,13 +33,15 @@ export function estimatedSeconds(tokens: number, model: ModelOption | undefined)
   return Math.max(1, Math.round((tokens * (1 - INPUT_SHARE)) / speed) + OVERHEAD_SECONDS);
 }
 
-/** Twice the estimate, not below the role's floor (CONTRACT O051, D17), and within what one agent may use. */
-export function defaultBudget(tokens: number, minTokens: number, limit: Budget): Budget {
-  return tightest({ maxTokens: Math.max(2 * tokens, minTokens) }, limit);
-}
+/** What a role says of the budgets of its agents. */
+type Floor = Pick<PlanChoices['roles'][number], 'minTokens' | 'budget'>;
 
-/** `asked` with the default for tokens where it says nothing, within what one agent may use. */
-export function fullBudget(asked: Budget, tokens: number, minTokens: number, limit: Budget): Budget {
-  const basic = defaultBudget(tokens, minTokens, limit);
-  return tightest(withoutAbsent({ ...asked, maxTokens: asked.maxTokens ?? basic.maxTokens }), limit);
+/** Twice the estimate, not below the role's floor (CONTRACT O051, D17), and within what one agent may use. */
+export const defaultBudget = (tokens: number, role: Floor, limit: Budget): Budget =>
+  fullBudget({}, tokens, role, limit);
+
+/** `asked` with the role's own where it says nothing, within what one agent may use. */
+export function fullBudget(asked: Budget, tokens: number, { minTokens, budget }: Floor, limit: Budget): Budget {
+  const own = { ...budget, maxTokens: Math.max(2 * tokens, minTokens) };
+  return tightest({ ...own, ...withoutAbsent(asked) }, limit);
 }

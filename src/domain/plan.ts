@@ -62,6 +62,10 @@ export interface PlanChoices {
     /** The model the role gets when nothing else is asked for, resolved and allowed. */
     readonly model: ModelChoice;
     readonly minTokens: number;
+    /** What its agents get where a task says nothing: a quick role has little time. */
+    readonly budget?: Budget;
+    /** What one agent of this role may use at most; that of `limits.agent` where it is missing. */
+    readonly limit?: Budget;
   }[];
   readonly models: readonly ModelOption[];
   /** What each name resolves to here: asked name -> choice, or the reason why not. */

@@ -1,4 +1,5 @@
 /** What a role may do. Public tool names stand for capabilities (CONTRACT, "Capabilities of roles"). */
+import type { Budget } from './budget.ts';
 import type { RoleName } from './ids.ts';
 
 export const CAPABILITIES = ['read', 'write', 'shell', 'git-read', 'git-write', 'spawn'] as const;
@@ -18,6 +19,8 @@ export interface Role {
   readonly iterations: number;
   /** The least token budget an agent of this role gets, however small the estimate (CONTRACT D17). */
   readonly minTokens: number;
+  /** What an agent of this role gets where its task says nothing, within what the rules allow. */
+  readonly budget?: Budget;
   /** May a planner use it? `main`, the Task tool's own types and forced roles are not planned. */
   readonly planned: boolean;
   /** Where it came from: `built-in`, or the file. */

@@ -45,7 +45,9 @@ export function choicesOf(options: RunOptions): PlanChoices {
     const model = modelFor(options, role, null);
     if (!model.ok) return [];
     const { name, description, tools, capabilities, minTokens } = role;
-    return [{ name, description, tools, capabilities, model: model.value.choice, minTokens }];
+    const own = role.budget === undefined ? {} : { budget: role.budget };
+    const limit = budgetOf(options, name);
+    return [{ name, description, tools, capabilities, model: model.value.choice, minTokens, ...own, limit }];
   });
   const models = options.models.models().map((model) => {
     const problem = modelProblem(model.id, rules);

@@ -1,5 +1,6 @@
 /** What tools ask of the run on behalf of an agent: its todos, messages, children, questions. The sender is stamped here. */
 import type { WorkOrder } from '../domain/agent.ts';
+import { tightest } from '../domain/budget.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { childOf, depthOf } from '../domain/ids.ts';
 import { reasonText } from '../domain/reason.ts';
@@ -88,7 +89,7 @@ async function spawn(
     taskId: null,
     model: model.value.choice,
     capabilities: inherited(role, order),
-    budget: budgetOf(options, role.name),
+    budget: tightest(role.budget ?? {}, budgetOf(options, role.name)),
     dependsOn: [],
   };
   recorder.record(createdEvent(options, one), {

@@ -37,7 +37,7 @@ describe('the built-in roles', () => {
     ]);
   });
 
-  it('name their models in the order of fallback (O078 to O087)', () => {
+  it('name their models in the order of fallback (O078 to O085, O087)', () => {
     const { roles } = loaded();
     expect(Object.fromEntries(roles.slice(0, 9).map(({ name, models }) => [name, models.join(' ')]))).toEqual({
       main: 'sonnet-4.5',
@@ -53,11 +53,14 @@ describe('the built-in roles', () => {
     expect(roles.flatMap(({ models }) => models).filter((name) => resolveModel(name, []) === null)).toEqual([]);
   });
 
-  it('take 20 steps, rush 5, and are planned as decided (D8, D31)', () => {
+  it('take 20 steps, rush 5 in half a minute, and are planned as decided (D8, D31, O155, O158)', () => {
     const { roles, rules } = loaded();
     expect(
       roles.filter(({ iterations }) => iterations !== 20).map(({ name, iterations }) => [name, iterations]),
     ).toEqual([['rush', 5]]);
+    expect(roles.flatMap(({ name, budget }) => (budget === undefined ? [] : [[name, budget]]))).toEqual([
+      ['rush', { maxDuration: 30_000 }],
+    ]);
     expect(plannableRoles(rules, roles).map(({ name }) => name)).toEqual([
       'finder',
       'oracle',
@@ -70,7 +73,7 @@ describe('the built-in roles', () => {
     expect(roles.every(({ minTokens }) => minTokens >= 60_000)).toBe(true);
   });
 
-  it('are all the files there are, each with a prompt of its own', () => {
+  it('are all the files there are, each with a prompt of its own (O002)', () => {
     const { roles } = loaded();
     expect(readdirSync(path.join(PACKAGE, '.mimir/agents'))).toHaveLength(roles.length);
     expect(new Set(roles.map(({ prompt }) => prompt)).size).toBe(roles.length);
@@ -82,7 +85,7 @@ describe('a role file', () => {
   it('is front matter and a prompt', () => {
     expect(
       read(
-        '---\ndescription: Reads logs\ntools: [file_operations, git]\nmodels: [haiku-4.5]\niterations: 7\nminTokens: 5000\nwrites: true\nplanned: false\n---\n\nRead the logs.\n',
+        '---\ndescription: Reads logs\ntools: [file_operations, git]\nmodels: [haiku-4.5]\niterations: 7\nminTokens: 5000\nmaxDuration: 90s\nwrites: true\nplanned: false\n---\n\nRead the logs.\n',
       ),
     ).toEqual({
       ok: true,
@@ -96,6 +99,7 @@ describe('a role file', () => {
           models: ['haiku-4.5'],
           iterations: 7,
           minTokens: 5000,
+          budget: { maxDuration: 90_000 },
           planned: false,
           source: 'agents/mine.md',
         },
@@ -144,7 +148,7 @@ describe('a role file', () => {
   it('with tools that nobody knows is loaded without them, and is told so (O077)', () => {
     expect(told(agent('tools: [Raed, file_search]\ncolour: red'))).toEqual([
       'agents/mine.md:3:1: unknown tool "Raed" is left out — did you mean "Read"?',
-      'agents/mine.md:4:1: unknown key colour is ignored — known here: name, description, tools, models, iterations, minTokens, writes, planned, prompt',
+      'agents/mine.md:4:1: unknown key colour is ignored — known here: name, description, tools, models, iterations, minTokens, maxDuration, writes, planned, prompt',
     ]);
   });
 
@@ -219,14 +223,14 @@ describe('roles of a project', () => {
 });
 
 describe('settings of roles', () => {
-  it('switch off, take tools away, and choose models and steps', () => {
+  it('switch off, take tools away, and choose models and steps (O131 to O133)', () => {
     const { roles, rules } = loaded({
-      user: 'agentOrchestration:\n  roles:\n    finder: { defaultModel: sonnet-4.5, iterations: 9 }\n    oracle: { fallbackModels: [opus-4.5], tools: [file_search, bash_execution] }\n    rush: { enabled: false }\n',
+      user: 'agentOrchestration:\n  roles:\n    finder: { defaultModel: sonnet-4.5, iterations: 9 }\n    oracle: { defaultModel: o3-mini, fallbackModels: [opus-4.5], tools: [file_search, bash_execution] }\n    rush: { enabled: false }\n',
       project: 'agentOrchestration: { roles: { oracle: { tools: [file_operations] } } }',
     });
     expect(roleIn(roles, 'finder')).toMatchObject({ models: ['sonnet-4.5', 'haiku-4.5', 'qwen-3'], iterations: 9 });
     expect(roleIn(roles, 'oracle')).toMatchObject({
-      models: ['opus-4.5'],
+      models: ['o3-mini', 'opus-4.5'],
       capabilities: ['read'],
       tools: ['file_operations'],
     });

@@ -1,10 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { applyEdit } from '../../src/domain/apply-edit.ts';
 import { checkPlan } from '../../src/domain/check-plan.ts';
 import { DraftPlan } from '../../src/domain/plan.ts';
 import { toPersonForm, toPlannerForm } from '../../src/domain/plan-view.ts';
 import { soundPlan } from '../support/arbitraries.ts';
-import { check, CHOICES, contextFor, graph, planOf } from '../support/plans.ts';
+import { check, CHOICES, contextFor, graph, planOf, task } from '../support/plans.ts';
 
 const one = (fields: object): unknown => ({
   tasks: [{ id: 'a', description: 'look', recommendedRole: 'finder', ...fields }],
@@ -78,6 +79,29 @@ describe('checking a plan', () => {
       [8000, 4000, 0],
       [8000, 4000, null],
     ]);
+  });
+
+  it('gives what its role has where the task says nothing, and judges by what its role may use (O158)', () => {
+    const roles = CHOICES.roles.map((role) =>
+      role.name === 'rush' ? { ...role, budget: { maxDuration: 30_000 }, limit: { maxCost: 3 } } : role,
+    );
+    const context = contextFor({ ...CHOICES, roles });
+    const budgetWith = (fields: object): unknown =>
+      planOf(one({ recommendedRole: 'rush', ...fields }), context).tasks[0]?.budget;
+    expect([
+      budgetWith({}),
+      budgetWith({ budget: { maxCost: 2 } }),
+      budgetWith({ budget: { maxDuration: 60_000 } }),
+      planOf(one({}), context).tasks[0]?.budget,
+    ]).toEqual([
+      { maxTokens: 8000, maxCost: 3, maxDuration: 30_000 },
+      { maxTokens: 8000, maxCost: 2, maxDuration: 30_000 },
+      { maxTokens: 8000, maxCost: 3, maxDuration: 60_000 },
+      { maxTokens: 8000, maxCost: 1 },
+    ]);
+    const rush = planOf(one({ recommendedRole: 'rush' }), context);
+    const other = applyEdit(rush, { is: 'role', task: task('a'), role: 'finder' }, context);
+    expect(other.ok && other.value.tasks[0]?.budget).toEqual({ maxTokens: 8000, maxCost: 1 });
   });
 
   it('keeps budgets within what one agent may use, and refuses those over it', () => {
