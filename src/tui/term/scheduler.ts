@@ -1,11 +1,11 @@
-/** When to paint: at once for keys, at most 30 times a second for what streams in, once a second for clocks; never when idle. */
+/** When to paint: at once for keys, at most 30 times a second for what streams in, twice for clocks; never when idle. */
 
 export interface Scheduler {
   /** A key was pressed or the size changed: paint as soon as what has come in is handled. */
   now(): void;
   /** Something changed on its own: paint within 33 ms. */
   soon(): void;
-  /** Paint every second while a clock is in sight. */
+  /** Paint every half second while a clock is in sight: no shown value is older (CONTRACT D25). */
   clock(runs: boolean): void;
   stop(): void;
 }
@@ -17,7 +17,7 @@ export interface SchedulerParts {
 }
 
 const FRAME = 33;
-const SECOND = 1000;
+const HALF_SECOND = 500;
 
 export function openScheduler(parts: SchedulerParts): Scheduler {
   let last = -FRAME;
@@ -54,7 +54,7 @@ export function openScheduler(parts: SchedulerParts): Scheduler {
       if (runs && ticking === undefined && !stopped) {
         ticking = setInterval(() => {
           later(0);
-        }, SECOND);
+        }, HALF_SECOND);
       }
       if (runs) return;
       clearInterval(ticking);

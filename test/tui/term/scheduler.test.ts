@@ -52,10 +52,10 @@ describe('painting', () => {
     expect(painted).toBe(1);
   });
 
-  it('ticks once a second while a clock is in sight, and leaves no timer when idle', () => {
+  it('ticks every 500 ms while a clock is in sight, and leaves no timer when idle (O115)', () => {
     scheduler.clock(true);
     scheduler.clock(true);
-    vi.advanceTimersByTime(3500);
+    vi.advanceTimersByTime(1750);
     expect(painted).toBe(3);
     scheduler.clock(false);
     expect(vi.getTimerCount()).toBe(0);
