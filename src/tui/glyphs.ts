@@ -23,6 +23,8 @@ export interface Glyphs {
   readonly scroll: string;
   /** In front of an entry of a list. */
   readonly bullet: string;
+  /** What the modifier is called that terminals send as Alt. */
+  readonly alt: 'Alt' | 'Opt';
   /** Names of keys that have a sign. */
   readonly key: Readonly<Record<'enter' | 'up' | 'down' | 'left' | 'right', string>>;
   /** Sparkline, lowest first. */
@@ -64,6 +66,7 @@ export const UNICODE: Glyphs = {
   bar: ['▆', '▬', '·'],
   scroll: '▐',
   bullet: '•',
+  alt: 'Alt',
   key: { enter: '⏎', up: '↑', down: '↓', left: '←', right: '→' },
   spark: ['▁', '▂', '▃', '▄', '▅', '▆'],
   meter: ['━', '╸', '─'],
@@ -100,6 +103,7 @@ export const ASCII: Glyphs = {
   bar: ['#', '=', '.'],
   scroll: '|',
   bullet: '*',
+  alt: 'Alt',
   key: { enter: 'Enter', up: 'Up', down: 'Down', left: 'Left', right: 'Right' },
   spark: ['_', '.', '-', '=', '+', '#'],
   meter: ['=', '-', '.'],
@@ -108,3 +112,9 @@ export const ASCII: Glyphs = {
   round: ['+', '+', '+', '+', '-', '|'],
   lane: ['|', '-', '+', '+', '+', '+', "'"],
 };
+
+/** The signs for this terminal and keyboard: a Mac has an Option key (CONTRACT O124). */
+export const glyphsFor = ({ ascii, platform }: { readonly ascii: boolean; readonly platform: string }): Glyphs => ({
+  ...(ascii ? ASCII : UNICODE),
+  alt: platform === 'darwin' ? 'Opt' : 'Alt',
+});

@@ -24,7 +24,8 @@ const NAMED: ReadonlySet<string> = new Set(
 export function keyLabel(key: string, glyphs: Glyphs): string {
   if (key.startsWith('ctrl-')) return `^${key.slice(5).toUpperCase()}`;
   const [, prefix, rest] = /^(alt|shift)-(.+)$/.exec(key) ?? [];
-  if (prefix !== undefined && rest !== undefined) return `${LABELS[prefix] ?? ''}-${keyLabel(rest, glyphs)}`;
+  if (prefix !== undefined && rest !== undefined)
+    return `${prefix === 'alt' ? glyphs.alt : 'Shift'}-${keyLabel(rest, glyphs)}`;
   return isSign(key) ? glyphs.key[key] : (LABELS[key] ?? key);
 }
 
@@ -32,8 +33,6 @@ const isSign = (key: string): key is keyof Glyphs['key'] => SIGNS.has(key);
 const SIGNS: ReadonlySet<string> = new Set(['enter', 'up', 'down', 'left', 'right'] satisfies (keyof Glyphs['key'])[]);
 
 const LABELS: Readonly<Record<string, string>> = {
-  alt: 'Alt',
-  shift: 'Shift',
   esc: 'Esc',
   tab: 'Tab',
   backtab: 'Shift-Tab',

@@ -5,7 +5,7 @@ import type { SessionId } from '../domain/ids.ts';
 import type { Theme } from '../domain/theme.ts';
 import type { AppEnd } from '../tui/app.ts';
 import { runApp } from '../tui/app.ts';
-import { ASCII, UNICODE } from '../tui/glyphs.ts';
+import { glyphsFor } from '../tui/glyphs.ts';
 import { openTerminal } from '../tui/term/open.ts';
 import type { Terminal } from '../tui/term/terminal.ts';
 import { colourFrom } from './colour.ts';
@@ -78,7 +78,8 @@ export async function openScreen(args: Arguments, io: Io, workshop: Workshop, fi
   });
   try {
     const ascii = ui.ascii === true || !terminal.unicode || theme.glyphs === 'ascii';
-    const end = await runApp({ terminal, lobby, world, keys, glyphs: ascii ? ASCII : UNICODE, ...first });
+    const glyphs = glyphsFor({ ascii, platform: process.platform });
+    const end = await runApp({ terminal, lobby, world, keys, glyphs, ...first });
     terminal.close();
     if (problem !== null) io.complain(`mimir: ${problem}`);
     farewell(end, io);

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { foldAll } from '../../src/events/fold.ts';
 import { APP_KEYS } from '../../src/tui/app-keys.ts';
-import { ASCII, UNICODE } from '../../src/tui/glyphs.ts';
+import { ASCII, glyphsFor, UNICODE } from '../../src/tui/glyphs.ts';
 import { footerLine, helpOf, hintsOf, isPlain, keyFaults, keyLabel, rebind } from '../../src/tui/keymap.ts';
 import { pageOf } from '../../src/tui/page.ts';
 import type { Context } from '../../src/tui/screen.ts';
@@ -78,11 +78,15 @@ describe('the key tables', () => {
 });
 
 describe('keys', () => {
-  it('are named as people read them', () => {
+  it('are named as people read them, on their keyboard (O124)', () => {
     expect(
       ['enter', 'ctrl-r', 'alt-enter', 'backtab', ' ', 'pageup', 'x'].map((key) => keyLabel(key, UNICODE)),
     ).toEqual(['⏎', '^R', 'Alt-⏎', 'Shift-Tab', 'Space', 'PgUp', 'x']);
     expect(keyLabel('enter', ASCII)).toBe('Enter');
+    const labels = ['linux', 'darwin'].flatMap((platform) =>
+      [false, true].map((ascii) => keyLabel('alt-enter', glyphsFor({ ascii, platform }))),
+    );
+    expect(labels).toEqual(['Alt-⏎', 'Alt-Enter', 'Opt-⏎', 'Opt-Enter']);
   });
 
   it('are text for a field or not', () => {

@@ -42,7 +42,7 @@ function open(dialog: TextDialog, editor: Editor, fault: string | null): Overlay
     },
     hints: ({ glyphs }) => [
       { keys: glyphs.key.enter, hint: 'send' },
-      ...(dialog.lines > 1 ? [{ keys: `Alt-${glyphs.key.enter}`, hint: 'new line' }] : []),
+      ...(dialog.lines > 1 ? [{ keys: `${glyphs.alt}-${glyphs.key.enter}`, hint: 'new line' }] : []),
       { keys: 'Esc', hint: 'cancel' },
     ],
   };

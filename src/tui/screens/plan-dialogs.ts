@@ -36,7 +36,7 @@ export function describeDialog(of: Subject): Dialog {
   return {
     is: 'text',
     title: `${titleOf(of)}: what it is to do`,
-    hint: 'Enter keeps it, Alt-Enter breaks the line',
+    hint: 'Enter keeps it',
     value: of.task.description,
     lines: 10,
     check: (text) => (text.trim() === '' ? 'say what the agent is to do' : editProblem(of.state, editOf(text))),

@@ -168,7 +168,7 @@ function fieldRows(
       ? [
           span(glyphs.key.enter, { fg: 'focus', bold: true }),
           span(' plan it  ', { fg: 'muted' }),
-          span(`Alt-${glyphs.key.enter}`, { fg: 'focus', bold: true }),
+          span(`${glyphs.alt}-${glyphs.key.enter}`, { fg: 'focus', bold: true }),
           span(' new line', { fg: 'muted' }),
         ]
       : [],
