@@ -126,7 +126,7 @@ describe('choosing a model', () => {
     });
   });
 
-  it('takes the first allowed model when none of the role is (D4)', () => {
+  it('takes the first allowed model when none of the role is (D4, O086)', () => {
     const rules = someRules({ allowedModels: [[entry(O3, onlySonnet), entry(SONNET, onlySonnet)]] });
     const chosen = chooseModel(wish({ rules, fallbacks: ['haiku-4.5'] }));
     expect(chosen.ok && chosen.value.choice.used).toBe(SONNET);

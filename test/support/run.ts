@@ -203,6 +203,8 @@ export interface Setting extends Partial<Omit<RunOptions, 'models' | 'tools' | '
   readonly record?: ((request: ModelRequest) => void) | undefined;
   /** The models there are: two with prices when left out. */
   readonly catalogue?: typeof MODELS;
+  /** Tools instead of the small ones. */
+  readonly port?: ToolPort;
   /** What `read` and `write` wait for before they answer. */
   readonly wait?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
@@ -237,7 +239,7 @@ export const planOf = (...tasks: readonly (readonly [string, ...string[]])[]): u
 });
 
 export function testRun(setting: Setting = {}): TestRun {
-  const { script, plan, acts = [], wait, catalogue = MODELS, record, file, runBudget = {}, ...rest } = setting;
+  const { script, plan, acts = [], wait, catalogue = MODELS, record, file, runBudget = {}, port, ...rest } = setting;
   const log = setting.log ?? memoryLog();
   const world = setting.world ?? fakeWorld();
   const session = SessionId.parse('test-session');
@@ -270,7 +272,7 @@ export function testRun(setting: Setting = {}): TestRun {
     log,
     world,
     models,
-    tools: testTools(acts, wait),
+    tools: port ?? testTools(acts, wait),
     runBudget,
   };
   const run = startRun(options);

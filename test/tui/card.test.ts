@@ -1,0 +1,75 @@
+/** One card: what stands on it, the sign and colour of every status, and which card is selected. */
+import { describe, expect, it } from 'vitest';
+import type { AgentStatus } from '../../src/domain/agent.ts';
+import { STATUSES } from '../../src/domain/agent.ts';
+import { AgentId } from '../../src/domain/ids.ts';
+import type { AgentState } from '../../src/events/state.ts';
+import { UNICODE } from '../../src/tui/glyphs.ts';
+import { plain } from '../../src/tui/text/clip.ts';
+import type { Ink, Line } from '../../src/tui/text/line.ts';
+import { card, statusSpan } from '../../src/tui/view/card.ts';
+import { contextOf } from '../support/look.ts';
+import { midRun } from '../support/recorded-run.ts';
+import { theme } from '../support/theme.ts';
+
+const context = contextOf(midRun().events);
+const oracle = agentOf('ROOT::S3');
+const drawn = (agent: AgentState, selected = false): readonly Line[] =>
+  card(agent, context, 60, { selected, focused: true });
+
+function agentOf(id: string): AgentState {
+  const found = context.state.agents.get(AgentId.parse(id));
+  if (found === undefined) throw new Error(`no ${id}`);
+  return found;
+}
+/** The name of the colour that is shown for an ink where there are 16. */
+const colour = (ink: Ink | undefined): string | null =>
+  ink === undefined || ink.startsWith('role:')
+    ? null
+    : (Object.entries(theme.tokens).find(([name]) => name === ink)?.[1].ansi ?? null);
+
+describe('a card', () => {
+  it('has a sign and a colour for each status; gray, yellow, green, cyan, green, red, yellow (O037, O118, O119)', () => {
+    const shown = (status: AgentStatus): readonly unknown[] => {
+      const [sign, style] = statusSpan({ ...oracle, status }, context);
+      return [status, sign, colour(style.fg)];
+    };
+    expect(STATUSES.map(shown)).toEqual([
+      ['pending', '○', 'brightBlack'],
+      ['initializing', '◐', 'yellow'],
+      ['running', '●', 'green'],
+      ['waiting', '◌', 'cyan'],
+      ['completed', '✓', 'green'],
+      ['failed', '✗', 'red'],
+      ['interrupted', '⏸', 'yellow'],
+    ]);
+    expect(new Set(STATUSES.map((status) => UNICODE.status[status])).size).toBe(STATUSES.length);
+  });
+
+  it('has sign, role in bold and model on the left; time, cost and tokens on the right (O116, O117)', () => {
+    const [top = []] = drawn(oracle);
+    expect(plain(top)).toBe('┌ ● oracle  o3 ──────────────────── 2m 13s · $0.1184 · 31k ┐');
+    expect(top.find(([text]) => text === 'oracle')?.[1]).toMatchObject({ bold: true, fg: 'role:oracle' });
+  });
+
+  it('has three todos at most, and says how many more there are (O120)', () => {
+    expect(drawn(oracle).slice(1, 4).map(plain)).toMatchInlineSnapshot(`
+      [
+        "│  ✓ Reproduce the race                                    │",
+        "│  ▸ Explain why two refreshes both win                    │",
+        "│  ○ Propose a lock                            ... +2 more │",
+      ]
+    `);
+  });
+
+  it('that is selected has a heavy cyan border, others a light gray one (O114, O122)', () => {
+    const corner = (selected: boolean): unknown => {
+      const [first] = drawn(oracle, selected)[0] ?? [];
+      return first === undefined ? null : [first[0][0], colour(first[1].fg)];
+    };
+    expect([corner(true), corner(false)]).toEqual([
+      ['┏', 'brightCyan'],
+      ['┌', 'brightBlack'],
+    ]);
+  });
+});
