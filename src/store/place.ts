@@ -59,6 +59,7 @@ function statOf(file: string): Stats | undefined {
   try {
     return lstatSync(file, { throwIfNoEntry: false });
   } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
     throw new LogFault(`the log can't be read: ${wordsOf(error)}\n  check that folder (XDG_STATE_HOME moves it)`, {
       cause: error,
     });

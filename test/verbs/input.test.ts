@@ -158,7 +158,7 @@ describe('a tree that is odd', () => {
     for (const name of names) writeFileSync(join(tree, name), 'eval("\u001b[31mred\u009b2J");\n');
     writeFileSync(join(tree, 'huge.js'), 'eval(1);\n');
     truncateSync(join(tree, 'huge.js'), 1024 ** 3);
-    spawnSync('mkfifo', [join(tree, 'pipe.js')]);
+    await home.shell('mkfifo pipe.js', { cwd: tree });
     symlinkSync('/etc', join(tree, 'out'));
     ran = await home.run(['run', TASK, '--yes', '--json'], { cwd: tree });
     events = jsonLines(ran.out);
