@@ -1,6 +1,6 @@
 /** However one leaves, or is made to: the terminal is given back, what was done is kept, and it can be gone on with. */
 import { describe, expect, it } from 'vitest';
-import { makeMachine, planFor, sessionsOf, TASK } from '../support/journey.ts';
+import { makeMachine, newest, planFor, sessionsOf, TASK } from '../support/journey.ts';
 import type { Machine, Person } from '../support/journey.ts';
 
 /** A plan of one agent, for what needs no more. */
@@ -11,12 +11,6 @@ async function atWork(machine: Machine, task = SMALL): Promise<Person> {
   person.press('enter');
   await person.sees('Message main', /● finder/, /⟩ (list|search|read)/);
   return person;
-}
-
-/** The name of the newest session. */
-async function newest(machine: Machine): Promise<string> {
-  const [first = ''] = await sessionsOf(machine);
-  return first.split(' ')[0] ?? '';
 }
 
 describe.concurrent('leaving', () => {

@@ -180,3 +180,9 @@ export async function sessionsOf(machine: Machine): Promise<readonly string[]> {
   const { out } = await machine.mimir('sessions');
   return out.split('\n').filter((line) => line.trim() !== '');
 }
+
+/** The name of the newest session. */
+export async function newest(machine: Machine): Promise<string> {
+  const [first = ''] = await sessionsOf(machine);
+  return first.split(' ')[0] ?? '';
+}
