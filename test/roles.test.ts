@@ -72,7 +72,7 @@ describe('the shipped roles', () => {
     );
   });
 
-  it('have these tools, also where no planner may use them (O027, O069, I006 to I008, I010)', () => {
+  it('have these tools, also where no planner may use them (O027, O069, I006 to I008, I010, I016)', () => {
     const { roles } = loaded();
     expect(Object.fromEntries(roles.map(({ name, capabilities }) => [name, toolsFor(capabilities).join(' ')]))).toEqual(
       TOOLS,
@@ -169,7 +169,7 @@ describe('the shipped roles', () => {
 describe('the shipped prompt of the planner', () => {
   const prompt = readFileSync(path.join(PACKAGE, '.mimir/prompts/plan.md'), 'utf8');
 
-  it('asks whether to split, and why, in one answer (O011 to O013)', () => {
+  it('asks whether to split, and why, in one answer (O012, O013)', () => {
     for (const words of [
       'one focused task, or several',
       'at the same time make it faster',
@@ -179,7 +179,7 @@ describe('the shipped prompt of the planner', () => {
       expect(prompt).toContain(words);
   });
 
-  it('shows a plan that is one: a finder, then a reviewer that needs it (O043, O044, O068)', async () => {
+  it('shows a plan that is one: a finder, then a reviewer that needs it (O044, O068)', async () => {
     const run = shippedRun({ plan: JSON.parse(prompt.slice(prompt.indexOf('{'), prompt.lastIndexOf('}') + 1)) });
     expect((await run.result).success).toBe(true);
     const { plan } = run.state();

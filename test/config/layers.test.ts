@@ -42,6 +42,16 @@ describe('wrong values', () => {
   ])('are told with what to write instead: %s', (text, expected) => {
     expect(faults({ user: text })).toEqual([`${USER}:${expected}`]);
   });
+
+  it('of limits are refused however they are written (G02)', () => {
+    const odd = ['-1', '.inf', '-.inf', '.nan', '1e999', '"100"', 'null', '~', 'true', '[1]'];
+    const taken = ['maxCost', 'maxTokens', 'maxDuration'].flatMap((limit) =>
+      odd
+        .filter((value) => faults({ user: `budgets: { run: { ${limit}: ${value} } }` }).length !== 1)
+        .map((value) => `${limit}: ${value}`),
+    );
+    expect(taken).toEqual([]);
+  });
 });
 
 describe('unknown keys', () => {

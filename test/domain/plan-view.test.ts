@@ -14,7 +14,7 @@ describe('views of a plan', () => {
     expect(dependantsOf(RACE, task('task-4')).map(({ id }) => id)).toEqual(['task-6', 'task-8']);
   });
 
-  it('adds tokens and money, and takes the time of the schedule (O101)', () => {
+  it('adds tokens and money, and takes the time of the schedule (O101, O111)', () => {
     expect(totalsOf(graph('a', 'b', 'c:a'), 4)).toEqual({
       tokens: 12_000,
       cost: 0.0216,

@@ -77,6 +77,27 @@ describe('an agent', () => {
     ]);
   });
 
+  it('may use what the rules say of its role in place of what they say of all (D17, O147)', async () => {
+    const { from } = RULES.agentBudget;
+    const run = testRun({
+      rules: {
+        ...RULES,
+        agentBudget: { value: { maxTokens: 5000 }, from },
+        roleBudgets: [{ role: 'oracle', budget: { value: { maxTokens: 9000 }, from } }],
+      },
+      plan: planOf(['a'], ['o']),
+    });
+    await run.result;
+    expect(
+      created(run)
+        .slice(1)
+        .map(({ role, budget }) => [role, budget.maxTokens]),
+    ).toEqual([
+      ['finder', 5000],
+      ['oracle', 9000],
+    ]);
+  });
+
   it('is made on demand by the name of a role: its model and its own limits, nothing of a plan (O010, O014, O035, O158)', async () => {
     const roles = ROLES.map((role) => (role.name === 'explore' ? { ...role, budget: { maxDuration: 30_000 } } : role));
     const input = { description: 'look', prompt: 'look there', subagent_type: 'explore' };
@@ -192,7 +213,7 @@ describe('agents of a run', () => {
     });
   });
 
-  it('send messages with sender, receiver, kind, words and time (O007, O046, O066, O139, O142)', async () => {
+  it('send messages with sender, receiver, kind, words and time (O046, O139)', async () => {
     const run = testRun({
       plan: planOf(['a']),
       script: says({

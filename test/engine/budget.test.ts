@@ -125,7 +125,7 @@ describe('a limit on time', () => {
     return { run: testRun({ world, plan: planWith({ maxDuration: 2000 }, 'oracle'), ...setting }), world };
   };
 
-  it('ends the call of a model that trickles (G09)', async () => {
+  it('ends the call of a model that trickles (O041, G09)', async () => {
     const { run, world } = timed({
       script: ({ agent }) => (agent === S1 ? new Promise<undefined>(() => {}) : undefined),
     });

@@ -33,7 +33,7 @@ describe('a message', () => {
     run.tell({ do: 'message', to: S1, text: `${delivery} words`, delivery });
   const letter = (delivery: Delivery): string => `Message from the person who runs you:\n${delivery} words`;
 
-  it('is read between turns, once (O015, O024, O142)', async () => {
+  it('is read between turns, once (O015, O024, O066, O142)', async () => {
     const { run, go } = held({ script: () => undefined });
     await inSecondTurn(run);
     expect(await send(run, 'important')).toBe('sent to finder 1');
@@ -87,7 +87,7 @@ describe('a message', () => {
     expect([S1, S2].map((id) => toldTo(run, id).filter((text) => text.includes('hello')).length)).toEqual([1, 1]);
   });
 
-  it('of an agent is stamped with its sender and marked as data (D27, O141, I04)', async () => {
+  it('of an agent is stamped with its sender and marked as data (D27, O007, O141, I04)', async () => {
     const go = Promise.withResolvers<void>();
     const run = testRun({
       plan: planOf(['a'], ['b']),

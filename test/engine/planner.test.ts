@@ -57,7 +57,7 @@ describe('the planner', () => {
     expect(asked[0]?.endsWith('Split the task into at least two tasks.')).toBe(true);
   });
 
-  it('is told of the task, the roles it may use, and the repository (O013, O068)', async () => {
+  it('is told of the task, the roles it may use, and the repository (O068)', async () => {
     const { asked } = await planned([plan(task('a'))], {
       rules: { ...RULES, disabledRoles: [{ role: 'reviewer', from: RULES.enabled.from }] },
     });
@@ -70,7 +70,7 @@ describe('the planner', () => {
     ]);
   });
 
-  it('reads a plan bare, in a fence, or between words (H01, O067)', async () => {
+  it('reads a plan bare, in a fence, or between words (H01, O011, O067)', async () => {
     const json = JSON.stringify(plan(task('a')));
     for (const answer of [json, `\`\`\`json\n${json}\n\`\`\``, `Here it is:\n${json}\nGood luck!`]) {
       const { run, asked } = await planned([answer]);
@@ -100,10 +100,11 @@ describe('the planner', () => {
     ['tools for all', plan(task('a', { tools: '*' }))],
     ['a mode', { ...plan(task('a')), mode: 'yolo' }],
     ['its own approval', { ...plan(task('a')), approved: true }],
+    ['a description of 5 MB', plan(task('a', { description: 'x'.repeat(5_000_000) }))],
     ['tokens below zero', plan(task('a', { estimatedTokens: -1 }))],
     ['tokens beyond measure', plan(task('a', { estimatedTokens: 1e300 }))],
   ])(
-    'that insists on %s is asked to mend it twice, then one agent gets the task (H01 to H06, H10)',
+    'that insists on %s is asked to mend it twice, then one agent gets the task (H01 to H06, H09, H10)',
     async (_, answer) => {
       const { run, asked } = await planned([answer]);
       expect(asked.length).toBe(3);

@@ -4,7 +4,7 @@ import { AGENT, planOf, RULES, testRun } from '../support/run.ts';
 const typesOf = (run: ReturnType<typeof testRun>): string[] => run.events().map(({ type }) => type);
 
 describe('a run', () => {
-  it('plans, is approved, runs its agents and merges what they found (O008, O059, O060, O061)', async () => {
+  it('plans, is approved, runs its agents and merges what they found (O008, O059, O060, O061, O063)', async () => {
     const run = testRun({ plan: planOf(['a'], ['b', 'a']) });
     expect(await run.result).toEqual({
       success: true,
@@ -37,7 +37,7 @@ describe('a run', () => {
     expect(agents.every(({ seq }) => seq > (approved?.seq ?? Infinity))).toBe(true);
   });
 
-  it('gives the answer of a single agent as the report, without a merge (O048, O065)', async () => {
+  it('gives the answer of a single agent as the report, without a merge (O043, O048, O065)', async () => {
     const run = testRun({ plan: planOf(['a']) });
     await run.result;
     expect(run.state().finished?.summary).toBe('ROOT::S1 is done');
@@ -51,7 +51,7 @@ describe('a run', () => {
     expect(await run.result).toMatchObject({ success: false, status: 'rejected', message: 'User rejected plan' });
   });
 
-  it('runs what the person changed (O104, O112)', async () => {
+  it('runs what the person changed (O005, O104, O112)', async () => {
     const told: string[] = [];
     const run = testRun({
       plan: planOf(['a']),
@@ -105,7 +105,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('hands findings of needed tasks to their dependants, and nothing else of them (O058, I002, T019)', async () => {
+  it('hands findings of needed tasks to their dependants, and nothing else of them (O058, O140, I002, T019)', async () => {
     const firsts = new Map<string, string>();
     const run = testRun({
       plan: planOf(['a'], ['b', 'a']),

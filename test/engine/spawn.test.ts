@@ -39,7 +39,7 @@ describe('a child made by the Task tool', () => {
     expect(results(run)).toEqual([[false, 'Tool not found: Task']]);
   });
 
-  it('gives its final text and nothing else; the parent grows by one call and one result (D15, I002 to I005, T019 to T021)', async () => {
+  it('gives its final text and nothing else; the parent grows by one call and one result (D15, I002 to I005, O004, T019 to T021)', async () => {
     const seen: ModelRequest[] = [];
     const of = (agent: string): ModelRequest[] => seen.filter((request) => request.agent === agent);
     const run = parentRun({
@@ -76,7 +76,7 @@ describe('a child made by the Task tool', () => {
   it.each([
     [1, 'Max nesting depth (1) exceeded. Cannot create nested agent.'],
     [0, 'Max nesting depth (0) exceeded. Cannot create nested agent.'],
-  ])('is refused below the deepest level %i (O055, O148, I02)', async (value, words) => {
+  ])('is refused below the deepest level %i (O055, O129, O148, I02)', async (value, words) => {
     const run = parentRun({
       rules: { ...RULES, maxNestingDepth: { ...RULES.maxNestingDepth, value } },
       script: ofS1(spawning()),

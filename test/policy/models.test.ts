@@ -100,7 +100,7 @@ describe('choosing a model', () => {
     });
   });
 
-  it('takes the next of the role when the one asked for is not allowed, and names the rule (O053)', () => {
+  it('takes the next of the role when the one asked for is not allowed, and names the rule (O053, O134)', () => {
     const rules = someRules({ allowedModels: [[entry(SONNET, onlySonnet)]] });
     expect(chooseModel(wish({ rules }))).toEqual({
       ok: true,

@@ -23,7 +23,7 @@ const ROLES = [role('main', false), role('finder'), role('oracle'), role('explor
 describe('a role', () => {
   const list = { value: ['finder'], from: written('enforcement.allowedSubAgents: [finder]', 3) };
 
-  it('that a layer does not list is refused in the words of the first design (O054)', () => {
+  it('that a layer does not list is refused in the words of the first design (O054, O135)', () => {
     expect(roleProblem('oracle', someRules({ allowedSubAgents: [list] }), ROLES)).toEqual({
       text: "Sub-agent role 'oracle' is not allowed by enterprise policy",
       reason: list.from,
@@ -36,7 +36,7 @@ describe('a role', () => {
     expect(roleProblem('finder', someRules({ allowedSubAgents: [list, other] }), ROLES)?.reason).toEqual(other.from);
   });
 
-  it('that is switched off, unknown or the root is refused', () => {
+  it('that is switched off, unknown or the root is refused (O131)', () => {
     const from = written('agentOrchestration.roles.finder.enabled: false', 5);
     expect(roleProblem('finder', someRules({ disabledRoles: [{ role: 'finder', from }] }), ROLES)).toEqual({
       text: "Role 'finder' is switched off",

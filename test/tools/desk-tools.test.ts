@@ -52,7 +52,7 @@ describe('the tools of a project', () => {
 describe('the Task tool', () => {
   const child = { description: 'find auth files', prompt: 'Find them.' };
 
-  it('D22 I012 takes subagent_type or agent_type, by any of their names', async () => {
+  it('takes subagent_type or agent_type, by any of their names, with a description and a prompt (D22, I009, I012 to I015)', async () => {
     const tools = workbench(makeFolder());
     const role = async (input: object) => (await tools.use('Task', { ...child, ...input })).text;
     expect(await role({ subagent_type: 'Explore' })).toBe(JSON.stringify({ ...child, role: 'explore' }));
@@ -60,6 +60,8 @@ describe('the Task tool', () => {
     expect(await role({ subagent_type: 'general-purpose' })).toBe(JSON.stringify({ ...child, role: 'code' }));
     expect(await role({ agent_type: 'Plan' })).toBe(JSON.stringify({ ...child, role: 'plan' }));
     expect(await role({ agent_type: 'my-reviewer' })).toBe(JSON.stringify({ ...child, role: 'my-reviewer' }));
+    await expect(tools.use('Task', { ...child, agent_type: 'code', prompt: '' })).rejects.toThrow('prompt');
+    await expect(tools.use('Task', { prompt: 'Find.', agent_type: 'code' })).rejects.toThrow('description');
     await expect(tools.use('Task', child)).rejects.toThrow('one of the two');
     await expect(tools.use('Task', { ...child, agent_type: 'code', subagent_type: 'Plan' })).rejects.toThrow(
       'one of the two',

@@ -52,7 +52,7 @@ describe('painting', () => {
     expect(painted).toBe(1);
   });
 
-  it('ticks every 500 ms while a clock is in sight, and leaves no timer when idle (O115)', () => {
+  it('ticks every 500 ms while a clock is in sight, and leaves no timer when idle (O115, D25)', () => {
     scheduler.clock(true);
     scheduler.clock(true);
     vi.advanceTimersByTime(1750);
