@@ -1,0 +1,71 @@
+/** Human mode: nothing happens without the person, and nothing is allowed by a slip of a key. */
+import { describe, expect, it } from 'vitest';
+import { makeMachine, newest } from '../support/journey.ts';
+import type { Person } from '../support/journey.ts';
+
+describe.concurrent('questions to the person', () => {
+  it('are asked for each turn and each act, and answered with Enter, words, n, y and A', async () => {
+    const machine = makeMachine();
+    const person = machine.opens(['Find balanceOf', '--mode', 'human'], { cols: 100, rows: 30 });
+    await person.sees('Your answer is needed', 'main waits before its next turn');
+    await pressesUntil(person, 'enter', /accept/);
+    person.press('enter');
+    await person.sees('finder waits before its next turn');
+    await pressesUntil(person, 'enter', 'finder wants to read');
+    person.press('enter');
+    await pressesUntil(person, 'n', /│ {2}list \. \{\*balanceOf/);
+    await pressesUntil(person, 'y', 'finder waits before its next turn');
+    await pressesUntil(person, 'enter', /finder wants to read[^]*search/);
+    await pressesUntil(person, 'A', 'finder waits before its next turn');
+    await pressesUntil(person, 'W', /│ W+ /);
+    person.type(' Look at refresh too');
+    await person.sees('Look at refresh too');
+    person.press('enter');
+    await person.sees('answered');
+    await pressesUntil(person, 'ctrl-c', 'Leave Mimir?');
+    person.press('y');
+    expect(await person.leaves()).toBe(1);
+    const { out } = await machine.mimir('events', await newest(machine), '--json');
+    const answers = out
+      .split('\n')
+      .filter((line) => line.includes('"type":"approval.answered"'))
+      .map((line) => /"answer":"(\w+)","scope":"(\w+)","text":"([^"]*)"/.exec(line)?.slice(1).join(' ').trim());
+    expect(answers.map((answer) => answer?.replace(/W+/, 'W'))).toEqual([
+      // The planner's turn, the finder's first turn, its two looks, its second turn.
+      'allowed once',
+      'allowed once',
+      'denied once',
+      'allowed once',
+      'allowed once',
+      'allowed session',
+      'allowed once W Look at refresh too',
+      'withdrawn once',
+    ]);
+  });
+
+  it('can wait: Esc puts them off, a brings them back', async () => {
+    const person = makeMachine().opens(['Find balanceOf', '--mode', 'human'], { cols: 80, rows: 24 });
+    await person.sees('Your answer is needed');
+    await pressesUntil(person, 'esc', 'a answer');
+    person.press('a');
+    await person.sees('Your answer is needed');
+    person.press('enter');
+    await person.sees('accept');
+    person.press('esc');
+    await person.sees('What should be done?');
+    person.terminal.kill();
+  });
+});
+
+/** A question is deaf at first to what was typed before it was drawn, so a key may have to be pressed again. */
+async function pressesUntil(person: Person, key: string, what: string | RegExp): Promise<void> {
+  for (let tries = 0; tries < 60; tries += 1) {
+    person.press(key);
+    const seen = await person.terminal.waitFor(what, { timeout: 400 }).then(
+      () => true,
+      () => false,
+    );
+    if (seen) return;
+  }
+  await person.sees(what);
+}
