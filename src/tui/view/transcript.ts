@@ -8,6 +8,7 @@ import type { Ink, Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap, wrapText } from '../text/wrap.ts';
 import { markdown } from './markdown.ts';
+import { planWords } from './plan-words.ts';
 
 /** Lines of a tool's output and of what an agent was told that are shown while folded. */
 const FOLDED = { tool: 5, told: 8 } as const;
@@ -75,7 +76,8 @@ function note(block: Extract<Block, { readonly is: 'note' }>, look: TranscriptLo
   return block.text.split('\n').flatMap((text) => wrap([sign, span(text, { fg: ink })], look.width, 2));
 }
 
-const said = (text: string, look: TranscriptLook): readonly Line[] => markdown(text, look.width, look.glyphs);
+const said = (text: string, look: TranscriptLook): readonly Line[] =>
+  markdown(planWords(text) ?? text, look.width, look.glyphs);
 
 function told(text: string, look: TranscriptLook): readonly Line[] {
   const mark = span(`${look.glyphs.selected} `, { fg: 'focus' });
