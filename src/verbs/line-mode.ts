@@ -94,7 +94,7 @@ export function linesOf(event: MimirEvent, state: RunState, { paint }: Pick<Io, 
     case 'plan.proposed':
       return planLines(state, paint);
     case 'plan.approved':
-      return [`Plan approved (${event.by}).`, ''];
+      return [`Plan approved (${harmless(event.by)}).`, ''];
     case 'plan.rejected':
       return [harmless(event.reason)];
     case 'session.finished':
@@ -114,13 +114,13 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
     case 'tool.started':
       return event.tool === 'update_todos' ? [] : [paint.dim(`${name}   ${harmless(event.label)}`)];
     case 'policy.decided':
-      return [paint.yellow(`${name} ${event.decision}: ${harmless(event.rule)}`)];
+      return [paint.yellow(harmless(`${name} ${event.decision}: ${event.rule}`))];
     case 'model.fallback':
-      return [paint.yellow(`${name} ${event.from} -> ${event.to}: ${harmless(event.cause)}`)];
+      return [paint.yellow(harmless(`${name} ${event.from} -> ${event.to}: ${event.cause}`))];
     case 'budget.warned':
-      return [paint.yellow(`${name} 80 % of the ${event.scope}'s ${event.what} is used`)];
+      return [paint.yellow(harmless(`${name} 80 % of the ${event.scope}'s ${event.what} is used`))];
     case 'budget.exhausted':
-      return [paint.red(`${name} the ${event.scope}'s ${event.what} are used up`)];
+      return [paint.red(harmless(`${name} the ${event.scope}'s ${event.what} are used up`))];
     case 'agent.finished':
       return agent.id === ROOT ? [] : [doneLine(agent, paint)];
     default:
@@ -134,8 +134,11 @@ function doneLine(agent: AgentState, paint: Io['paint']): string {
   const seconds = (elapsedOf(agent, agent.lastAt) / 1000).toFixed(1);
   const counts = `(${agent.toolCalls} tools, ${seconds}s)`;
   if (agent.outcome === 'completed') return paint.green(`${tag(agent)} ${task} - done ${counts}`);
-  const why = agent.error === null ? '' : `: ${harmless(agent.error)}`;
-  return paint.red(`${tag(agent)} ${task} - ${agent.outcome ?? ''}${why} ${counts}`);
+  const outcome = agent.outcome ?? '';
+  const why = harmless(agent.error ?? '');
+  // A reason that begins with the outcome has said it.
+  const how = why.startsWith(`${outcome}: `) ? why : [outcome, why].filter((part) => part !== '').join(': ');
+  return paint.red(`${tag(agent)} ${task} - ${how} ${counts}`);
 }
 
 const tag = ({ name, id, parent }: AgentState): string =>

@@ -150,4 +150,21 @@ describe('a plan file', () => {
     expect(out).toMatch(/^\[finder\] Find add - \w+: Budget exceeded.* \(0 tools, \d\.\ds\)$/m);
     expect(out).toMatch(/^failed: 1 agent · /m);
   });
+
+  it('whose first task fails skips what needs it, does the rest, and says so line by line (D16)', async () => {
+    const { code, out } = await runPlan(`reason: x
+tasks:
+  - { id: a, description: Find add, role: finder, budget: { maxTokens: 0 } }
+  - { id: b, description: Review it, role: reviewer, dependsOn: [a] }
+  - { id: c, description: Read the manifest, role: librarian }
+`);
+    expect(code).toBe(1);
+    const lines = out.split('\n').filter((line) => /^\[\w+\] .*(?: - |blocked)/.test(line));
+    expect(lines.map((line) => line.replace(/ \(\d+ tools, .*$/, '')).sort((a, b) => (a < b ? -1 : 1))).toEqual([
+      "[finder] Find add - partial: Budget exceeded: the agent's tokens (0 tokens of 0 tokens used, and the next step does not fit)",
+      '[librarian] Read the manifest - done',
+      '[reviewer] Review it - skipped: finder did not complete',
+      '[reviewer] pending: blocked by #1 finder',
+    ]);
+  });
 });

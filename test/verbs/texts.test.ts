@@ -27,7 +27,7 @@ describe('a line for a person', () => {
           expect(linesOf(event, state, { paint }).filter((line) => OBEYED.test(line))).toEqual([]);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 500 },
     );
   });
 });
