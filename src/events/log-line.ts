@@ -15,8 +15,11 @@ const LINES: ByType<[], [], Words> = {
   'plan.approved': (event) => ['info', `plan approved by ${event.by}`],
   'plan.rejected': (event) => ['warn', `plan rejected: ${event.reason}`],
   'agent.created': (event) => (event.parent === null ? null : ['info', `created for: ${event.task}`]),
-  'agent.status': (event) =>
-    event.reason === '' ? null : [event.status === 'failed' ? 'error' : 'warn', `${event.status}: ${event.reason}`],
+  'agent.status': ({ status, reason }) => {
+    if (reason === '') return null;
+    // "interrupted by you" says it already.
+    return [status === 'failed' ? 'error' : 'warn', reason.startsWith(status) ? reason : `${status}: ${reason}`];
+  },
   'model.finished': ({ bounded, model }) =>
     bounded === true ? ['warn', `the usage that ${model} reports can't be true: charged at its bound`] : null,
   'model.failed': (event) => [event.cause === 'aborted' ? 'info' : 'error', `model call ended: ${event.message}`],

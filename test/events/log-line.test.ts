@@ -49,6 +49,11 @@ describe('the line of an event in the log', () => {
     ['ROOT, which everybody has', created(ROOT), null],
     ['a status without a reason', status(FINDER, 'running'), null],
     ['a status with one', status(FINDER, 'waiting', 'asks'), line('warn', 'waiting: asks')],
+    [
+      'a status that its reason names',
+      status(FINDER, 'interrupted', 'interrupted by you'),
+      line('warn', 'interrupted by you'),
+    ],
     ['a failure', status(FINDER, 'failed', 'no'), line('error', 'failed: no')],
     ['a call that begins', asked(FINDER, 'c1'), null],
     [
