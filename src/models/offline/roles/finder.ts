@@ -43,11 +43,14 @@ function* places(brief: Brief, terms: readonly Term[]): Work {
     todo: 0,
     asks: [list(150), list(60, nameGlob(terms))],
   };
-  const uses = yield {
+  const files = askedFor(terms, filesOf(byName).names);
+  const seen = yield {
     say: `Now I search for ${named(terms)} itself: every line that holds ${terms.length > 1 ? 'one of them' : 'it'}.`,
     todo: 1,
-    asks: terms.map((term) => searchFor(term)),
+    asks: [...terms.map((term) => searchFor(term)), ...files.map((path) => read(path, 1, 60))],
   };
+  const uses = seen.slice(0, terms.length);
+  const heads = seen.slice(terms.length).flatMap((one) => headOf(linesOf(one)) ?? []);
   const words = terms.filter((term) => term.is !== 'path');
   const [defined] = yield {
     say: 'Uses are not enough: I look for the lines that define something of that name.',
@@ -64,7 +67,8 @@ function* places(brief: Brief, terms: readonly Term[]): Work {
     terms,
     filesOf(byName).names,
     definitions,
-    uses.flatMap((seen) => hitsOf(seen)),
+    uses.flatMap((one) => hitsOf(one)),
+    heads,
   );
   const best = ranked.slice(0, READ_PLACES).map(({ best: hit }) => hit);
   const around = yield {
@@ -78,15 +82,25 @@ function* places(brief: Brief, terms: readonly Term[]): Work {
   if (ranked.length === 0) return nothingFound(terms, all, uses);
   return [
     `${upper(plural(ranked.length, 'file'))} ${ranked.length === 1 ? 'holds' : 'hold'} ${terms.length > 1 ? 'at least one of ' : ''}${named(terms)}${uses.some(isCut) ? ' (or more: a search stopped at its limit)' : ''}. The best place is ${claim(first(ranked))}.`,
-    ...definitionsText(definitions, terms),
+    ...(words.length === 0 ? [] : definitionsText(definitions, terms)),
     ...filesText(ranked),
     ...readingText(around),
-    ...perTerm(terms, uses),
+    ...perTerm(terms, uses, heads),
     ...faults([all, byName, defined, ...uses, ...around]),
   ].join('\n');
 }
 
 const first = (ranked: readonly Ranked[]): Hit => ranked[0]?.best ?? { path: '', line: 1, text: '' };
+
+/** The files that the task calls by their paths. */
+const askedFor = (terms: readonly Term[], names: readonly string[]): readonly string[] =>
+  names.filter((name) => terms.some(({ is, text }) => is === 'path' && `/${name}`.endsWith(`/${text}`))).slice(0, 3);
+
+/** Where a file says what it is: its first definition, else its first line with words. */
+function headOf(lines: readonly Hit[]): Hit | undefined {
+  const words = lines.filter(({ text }) => /\w/.test(text));
+  return words.find(({ text }) => isDefinition(text)) ?? words[0];
+}
 
 /** File names that hold a word of the task, in any case of its first letter. */
 function nameGlob(terms: readonly Term[]): string {
@@ -105,26 +119,29 @@ function rank(
   byName: readonly string[],
   definitions: readonly Hit[],
   uses: readonly Hit[],
+  heads: readonly Hit[],
 ): readonly Ranked[] {
-  const paths = [...new Set([...definitions, ...uses].map(({ path }) => path))];
+  const paths = [...new Set([...heads, ...definitions, ...uses].map(({ path }) => path))];
+  const headIn = new Map(heads.map((hit) => [hit.path, hit]));
   return paths
     .map((path): Ranked => {
       const own = definitions.filter((hit) => hit.path === path);
       const lines = uses.filter((hit) => hit.path === path);
       const inName = byName.includes(path);
+      const asked = headIn.has(path) ? 40 : 0;
       const both = terms.filter((term) => lines.some(({ text }) => new RegExp(patternOf(term), 'i').test(text))).length;
       const weight =
         (isTest(path) ? 0.4 : 1) *
         (isForeign(path) ? 0.2 : 1) *
         (/(?:^|\/)examples?\//.test(path) ? 0.6 : 1) *
         (isSource(path) ? 1 : 0.5);
-      const score = (own.length * 10 + (inName ? 8 : 0) + Math.min(12, lines.length) + (both - 1) * 6) * weight;
+      const score = (own.length * 10 + asked + (inName ? 8 : 0) + Math.min(12, lines.length) + (both - 1) * 6) * weight;
       const exact = own.toSorted((a, b) => a.text.length - b.text.length)[0];
       return {
         path,
         score,
         why: whyOf(own.length, lines.length, inName, both, terms.length),
-        best: exact ?? lines[0] ?? { path, line: 1, text: '' },
+        best: [exact, headIn.get(path), ...lines].find((hit) => hit !== undefined) ?? { path, line: 1, text: '' },
       };
     })
     .toSorted((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
@@ -168,8 +185,13 @@ function readingText(around: readonly Seen[]): readonly string[] {
   return notes.length === 0 ? [] : ['', '## What the code says about itself there', '', ...notes];
 }
 
-function perTerm(terms: readonly Term[], uses: readonly Seen[]): readonly string[] {
-  const missing = terms.filter((_, index) => uses[index]?.ok === true && hitsOf(uses[index]).length === 0);
+function perTerm(terms: readonly Term[], uses: readonly Seen[], heads: readonly Hit[]): readonly string[] {
+  const missing = terms.filter(
+    ({ text }, index) =>
+      uses[index]?.ok === true &&
+      hitsOf(uses[index]).length === 0 &&
+      !heads.some(({ path }) => `/${path}`.endsWith(`/${text}`)),
+  );
   return missing.length === 0 ? [] : ['', `Not found anywhere: ${named(missing)}.`];
 }
 
