@@ -8,6 +8,7 @@ import { Exit } from './exit.ts';
 import type { Start, Workshop } from './open-run.ts';
 import { newSession } from './open-run.ts';
 import { packageVersion } from './package-root.ts';
+import { overBecause } from './resumable.ts';
 
 export interface RunLobby extends Lobby {
   /** The run that the screen holds now, or null. */
@@ -40,8 +41,8 @@ export function openLobby(workshop: Workshop): RunLobby {
     resume(session) {
       const one = workshop.log.sessions().find((known) => known.session === session);
       if (!one) return Promise.resolve(fail({ text: `there is no session ${session}` }));
-      if (one.state === 'finished')
-        return Promise.resolve(fail({ text: `session ${session} has ended: mimir report ${session}` }));
+      const over = overBecause(workshop.log, session);
+      if (over !== null) return Promise.resolve(fail({ text: `${over}: mimir report ${session}` }));
       return begin({ session, task: one.task });
     },
     current: () => current,

@@ -22,6 +22,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   config: async () => (await import('./config.ts')).configVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
   init: async () => (await import('./init.ts')).initVerb,
+  reset: async () => (await import('./reset.ts')).resetVerb,
 };
 
 /** Never rejects. Ends the process with the exit code of INTERFACE. */

@@ -8,6 +8,7 @@ import type { Workshop } from './open-run.ts';
 import { openWorkshop } from './open-run.ts';
 import { orExit, sessionOf } from './log-of.ts';
 import { projectOf } from './project.ts';
+import { overBecause } from './resumable.ts';
 import { carry } from './run.ts';
 import type { Verb } from './verb.ts';
 
@@ -30,9 +31,9 @@ export const resumeVerb: Verb = {
 async function resume(args: Arguments, io: Io): Promise<number> {
   const workshop = openWorkshop(args, io, projectOf(args, io));
   const [name] = args.words;
-  const { session, state, task } = name === undefined ? newestStopped(workshop) : sessionOf(workshop.log, name);
-  if (state === 'finished')
-    throw new Exit(EXIT.wrongUse, `session ${session} has ended\n  \`mimir report ${session}\` shows its report`);
+  const { session, task } = name === undefined ? newestStopped(workshop) : sessionOf(workshop.log, name);
+  const over = overBecause(workshop.log, session);
+  if (over !== null) throw new Exit(EXIT.wrongUse, `${over}\n  \`mimir report ${session}\` shows its report`);
   if (io.terminal && !args.has('json') && !args.has('plain') && io.env['TERM'] !== 'dumb') {
     const { openScreen } = await import('./screen.ts');
     return openScreen(args, io, workshop, { resumeSession: session });

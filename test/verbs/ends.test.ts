@@ -96,7 +96,7 @@ describe('a crash', () => {
     expect(sessionIn(resumed.out)).toBe(session);
     expect(await home.run(['resume', session])).toMatchObject({
       code: 2,
-      err: `mimir: session ${session} has ended\n  \`mimir report ${session}\` shows its report\n`,
+      err: `mimir: session ${session} has completed\n  \`mimir report ${session}\` shows its report\n`,
     });
   });
 });
@@ -143,7 +143,11 @@ describe('exit codes', () => {
   it('5: also when agents have begun, and resume with a wider limit goes on', async () => {
     const { code, out } = await home.run(['run', TASK, '--yes', '--json', '--max-duration', '0s']);
     expect(code).toBe(5);
-    expect(lastOf(out)).toMatchObject({ type: 'session.finished', status: 'failed' });
+    const end = lastOf(out);
+    expect(end).toMatchObject({ type: 'session.finished', status: 'failed' });
+    const again = await home.run(['resume', String(end?.['session']), '--yes', '--json', '--max-duration', '5m']);
+    expect({ code: again.code, err: again.err }).toEqual({ code: 0, err: '' });
+    expect(lastOf(again.out)).toMatchObject({ type: 'session.finished', status: 'completed' });
   });
 
   it('6: no provider could be used', async () => {

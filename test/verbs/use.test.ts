@@ -19,7 +19,7 @@ describe('help', () => {
     const { code, out, err } = await home.run(['--help']);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     const listed = [...out.matchAll(/^ {2}mimir (\w+)?.*\n {6}[A-Z].*\.$/gm)].map(([, verb]) => verb);
-    expect(listed).toEqual([undefined, ...VERBS]);
+    expect(listed).toEqual([undefined, ...VERBS, 'reset']);
   });
 
   it('of each command has its options and an example', async () => {
@@ -30,6 +30,12 @@ describe('help', () => {
         new RegExp(`^mimir ${VERBS[index]}[^]* --cwd DIR [^]*\\nExample:\\n  .*mimir ${VERBS[index]}`),
       );
     }
+  });
+
+  it('`mimir reset` gives a terminal back: alternate screen, mouse and hidden cursor are off', async () => {
+    const { code, out, err } = await home.run(['reset']);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    for (const mode of ['?1049l', '?1000l', '?2004l', '?25h']) expect(out).toContain(`\u001b[${mode}`);
   });
 
   it('is the same by `mimir help VERB`', async () => {
