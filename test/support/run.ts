@@ -79,7 +79,7 @@ export const MODELS = [
 ];
 
 /** Tools that do nothing but say so, and the agent's own ones; `acts` is what was really done, in order. */
-export function testTools(acts: string[], wait?: Setting['wait']): ToolPort {
+function testTools(acts: string[], wait?: Setting['wait']): ToolPort {
   const text = z.strictObject({ text: z.string() });
   const tool = (name: string, capability: Capability | null, repeat: 'safe' | 'never'): Tool<{ text: string }> => ({
     name,

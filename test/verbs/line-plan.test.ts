@@ -6,6 +6,7 @@ import { EMPTY } from '../../src/events/state.ts';
 import type { Io } from '../../src/verbs/io.ts';
 import { askAboutPlan } from '../../src/verbs/line-plan.ts';
 import type { PlanAnswer } from '../../src/verbs/line-plan.ts';
+import { planLines } from '../../src/verbs/plan-lines.ts';
 import { planOf } from '../support/plans.ts';
 
 interface Asked {
@@ -46,6 +47,36 @@ const DESCRIPTION = 'New description (Enter keeps):';
 const MODEL = 'New model (Enter keeps):';
 const TOKENS = 'Max tokens (Enter keeps):';
 const PROCEED = 'Proceed? [Y/n/e/m]';
+
+describe('a plan in lines', () => {
+  it('names each task with role, model, estimate and what it needs, and the sum (O099 to O101, O110, D21)', () => {
+    const plan = planOf({
+      reason: 'Two kinds of work.',
+      tasks: [
+        { id: 'a', description: 'look', role: 'finder', estimatedTokens: 4000 },
+        { id: 'b', description: 'judge', role: 'reviewer', estimatedTokens: 8000, dependsOn: ['a'] },
+      ],
+    });
+    const state = { ...EMPTY, plan, planBy: 'offline', maxParallel: 4 };
+    expect(planLines(state, new Chalk({ level: 0 }))).toMatchInlineSnapshot(`
+      [
+        "",
+        "Multi-Agent Execution Plan",
+        "2 agents, planned by offline. Two kinds of work.",
+        "",
+        "1. finder  haiku-4.5 (recommended)",
+        "   look",
+        "   Estimate: 4.0k tokens, $0.0072",
+        "2. reviewer  sonnet-4.5 (recommended)",
+        "   judge",
+        "   Estimate: 8.0k tokens, $0.0432",
+        "   Depends on: Task #1 finder",
+        "Total: 12k tokens, $0.0504, about 38 s with 4 at once",
+        "",
+      ]
+    `);
+  });
+});
 
 describe('the plan prompt', () => {
   it.each(['', 'y', 'Y', ' Y '])('proceeds with the recommended plan on "%s" (O102, O108)', async (typed) => {
