@@ -4,6 +4,7 @@ import { cpSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { MimirEvent } from '../../src/events/event.ts';
+import { openLogReadOnly } from '../../src/store/log.ts';
 import { claimCount, untrue } from '../models/folders.ts';
 import { freshFolder } from '../support/folder.ts';
 
@@ -25,17 +26,16 @@ function repositoryFrom(folder: string): string {
   return root;
 }
 
+/** Runs the real program and reads what it recorded. */
 function run(root: string, task: string): { readonly events: readonly MimirEvent[]; readonly summary: string } {
   const home = freshFolder();
-  const out = execFileSync(process.execPath, [CLI, 'run', task, '--yes', '--json', '--cwd', root], {
-    encoding: 'utf8',
+  execFileSync(process.execPath, [CLI, 'run', task, '--yes', '--cwd', root], {
     env: { PATH: process.env['PATH'], HOME: home, LANG: 'C.UTF-8' },
-    maxBuffer: 256 * 1024 * 1024,
+    stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const events = out
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line): MimirEvent => JSON.parse(line));
+  const log = openLogReadOnly({ stateDir: join(home, '.local/state/mimir'), project: root });
+  const events = log.sessions().flatMap(({ session }) => log.read(session));
+  log.close();
   const last = events.at(-1);
   return { events, summary: last?.type === 'session.finished' ? last.summary : '' };
 }
