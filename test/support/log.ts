@@ -40,14 +40,18 @@ export function memoryLog(): MemoryLog {
 
 function summary(session: SessionId, events: readonly MimirEvent[], isClaimed: boolean): SessionSummary {
   const first = events[0];
-  const end = events.findLast(({ type }) => type === 'session.finished' || type === 'session.resumed');
   return {
     session,
     task: first?.type === 'session.started' ? first.task : '',
     startedAt: first?.time ?? '',
     lastAt: events.at(-1)?.time ?? '',
-    state:
-      end?.type === 'session.finished' && end.status !== 'stopped' ? 'finished' : isClaimed ? 'running' : 'stopped',
+    state: isOver(events) ? 'finished' : isClaimed ? 'running' : 'stopped',
     events: events.length,
   };
+}
+
+/** A stopped run is not over, and one that was resumed after its end isn't either. */
+function isOver(events: readonly MimirEvent[]): boolean {
+  const end = events.findLast(({ type }) => type === 'session.finished' || type === 'session.resumed');
+  return end?.type === 'session.finished' && end.status !== 'stopped';
 }
