@@ -28,7 +28,7 @@ export function applyEdit(plan: SoundPlan, edit: PlanEdit, context: PlanContext)
   return checked.ok ? checked : fail(wordsOf(checked.fault));
 }
 
-/** What `edit` does to `plan`, for the log: `task-2 (finder): description changed`. */
+/** What `edit` does to `plan`, for the log: `#2 finder: description changed`, tasks named as on the screens. */
 export function editText(edit: PlanEdit, plan: SoundPlan): string {
   switch (edit.is) {
     case 'describe':
@@ -42,9 +42,9 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
     case 'tools':
       return `${named(plan, edit.task)}: tools are now ${edit.tools.join(', ') || 'none'}`;
     case 'depends':
-      return `${named(plan, edit.task)}: now needs ${edit.dependsOn.join(', ') || 'nothing'}`;
+      return `${named(plan, edit.task)}: now needs ${allNamed(plan, edit.dependsOn)}`;
     case 'add':
-      return `added ${freshId(plan)} (${edit.role})${edit.dependsOn.length === 0 ? '' : `, needs ${edit.dependsOn.join(', ')}`}`;
+      return `added #${plan.tasks.length + 1} ${edit.role}${edit.dependsOn.length === 0 ? '' : `, needs ${allNamed(plan, edit.dependsOn)}`}`;
     case 'drop':
       return dropText(plan, edit.task);
     case 'move':
@@ -52,7 +52,7 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
     case 'form':
       return `${named(plan, edit.task)}: edited in the form`;
     case 'replace':
-      return `back to a plan of ${edit.plan.tasks.length} tasks`;
+      return `the plan has ${edit.plan.tasks.length === 1 ? '1 task' : `${edit.plan.tasks.length} tasks`} again`;
     default:
       return unreachable(edit);
   }
@@ -141,10 +141,10 @@ const inherited = (needs: readonly string[], gone: PlanTask): readonly string[] 
 function move(plan: SoundPlan, task: PlanTask, by: 1 | -1): Result<Drafts, string> {
   const from = plan.tasks.indexOf(task);
   const other = plan.tasks[from + by];
-  if (other === undefined) return fail(`${task.id} is ${by === 1 ? 'last' : 'first'} already`);
+  if (other === undefined) return fail(`${named(plan, task.id)} is ${by === 1 ? 'last' : 'first'} already`);
   const [first, second] = by === 1 ? [task, other] : [other, task];
   if (second.dependsOn.includes(first.id)) {
-    return fail(`${second.id} needs ${first.id}, so it can't come before it`);
+    return fail(`${named(plan, second.id)} needs ${named(plan, first.id)}, so it can't come before it`);
   }
   const drafts = [...draftsOf(plan)];
   const [a, b] = [drafts[from], drafts[from + by]];
@@ -168,17 +168,22 @@ function freshId(plan: SoundPlan): string {
   return `task-${number}`;
 }
 
-function named(plan: SoundPlan, id: TaskId): string {
-  const task = plan.tasks.find((each) => each.id === id);
-  return task === undefined ? id : `${id} (${task.role})`;
+/** `#2 finder`, by its place in `plan`. */
+function named(plan: SoundPlan, id: string): string {
+  const at = plan.tasks.findIndex((each) => each.id === id);
+  const task = plan.tasks[at];
+  return task === undefined ? id : `#${at + 1} ${task.role}`;
 }
+
+const allNamed = (plan: SoundPlan, ids: readonly string[]): string =>
+  ids.map((id) => named(plan, id)).join(', ') || 'nothing';
 
 function dropText(plan: SoundPlan, id: TaskId): string {
   const gone = plan.tasks.find((task) => task.id === id);
   if (gone === undefined) return `dropped ${id}`;
   const rewired = dependantsOf(plan, id).map((task) => {
     const needs = inherited(task.dependsOn, gone);
-    return `${task.id} now needs ${needs.join(', ') || 'nothing'}`;
+    return `${named(plan, task.id)} now needs ${allNamed(plan, needs)}`;
   });
   return [`dropped ${named(plan, id)}`, ...rewired].join('; ');
 }

@@ -125,7 +125,9 @@ function message({ recorder, inbox }: RunParts, to: AgentId, { text, delivery }:
 function broadcast(parts: RunParts, letter: Letter): Done {
   const open = [...parts.recorder.state().agents.values()].filter((one) => one.id !== ROOT && !isFinal(one));
   const sent = open.filter(({ id }) => message(parts, id, letter).ok);
-  return sent.length === 0 ? fail('no agent is left to read it') : ok(`sent to ${sent.length} agents`);
+  return sent.length === 0
+    ? fail('no agent is left to read it')
+    : ok(`sent to ${sent.length === 1 ? '1 agent' : `${sent.length} agents`}`);
 }
 
 function setMode({ recorder, options }: RunParts, mode: Mode): Done {

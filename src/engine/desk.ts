@@ -42,7 +42,9 @@ function sendMessage(parts: DeskParts, order: WorkOrder, to: string, content: st
   const others = all.filter((one) => one.id !== order.agent && one.parent !== null && one.outcome === null);
   if (wanted === 'all') {
     for (const { id } of others) post(parts, order, id, content);
-    return others.length === 0 ? refused('No other agent is left to read it.') : sent(`${others.length} agents`);
+    return others.length === 0
+      ? refused('No other agent is left to read it.')
+      : sent(others.length === 1 ? '1 agent' : `${others.length} agents`);
   }
   const receiver =
     wanted === 'orchestrator' || wanted === 'main'

@@ -60,7 +60,7 @@ export const APP_KEYS: readonly Binding<null>[] = [
   {
     keys: ['ctrl-c'],
     action: 'app.stop',
-    hint: '',
+    hint: 'twice: quit',
     help: 'Clear the field or interrupt the selected agent; twice: leave.',
     whyNot: () => null,
     run: () => ({ app: 'quit' }),
@@ -82,7 +82,7 @@ const AUTOMATIC: Readonly<Record<Mode, readonly string[]>> = {
 };
 
 /** The next mode, with what becomes automatic for whom, before anything changes. */
-function modeDialog({ state }: Context): Dialog {
+function modeDialog({ state, glyphs }: Context): Dialog {
   const next = MODES[(MODES.indexOf(state.mode) + 1) % MODES.length] ?? 'confirm';
   const gained = AUTOMATIC[next].filter((what) => !AUTOMATIC[state.mode].includes(what));
   const lost = AUTOMATIC[state.mode].filter((what) => !AUTOMATIC[next].includes(what));
@@ -92,7 +92,7 @@ function modeDialog({ state }: Context): Dialog {
   const looser = isLooser(next, state.mode);
   return {
     is: 'confirm',
-    title: `Mode ${state.mode} -> ${next}`,
+    title: `Mode ${state.mode} ${glyphs.arrow} ${next}`,
     lines: [
       [
         span(

@@ -87,10 +87,13 @@ export class Toasts {
     return this.#all;
   }
 
-  /** The same words again take the place of the old ones. */
+  /** The same words again take the place of the old ones, and so does news about the same: `Density: card`, then `line`. */
   add(toast: Toast, now: Millis): void {
     const text = toLabel(toast.text);
-    const others = this.#all.filter((one) => one.text !== text);
+    const topic = toast.level === 'info' ? /^[^:]+:/.exec(text)?.[0] : undefined;
+    const isOld = (one: Toast): boolean =>
+      one.text === text || (topic !== undefined && one.level === 'info' && one.text.startsWith(topic));
+    const others = this.#all.filter((one) => !isOld(one));
     this.#all = [...others.slice(-4), { ...toast, text, until: now + STAYS[toast.level] }];
   }
 

@@ -39,13 +39,15 @@ export type Field =
     };
 
 export type Dialog =
-  /** One text; Enter sends, Alt-Enter breaks the line where `lines` > 1. `check` says what is wrong with it, or null. */
+  /** One text; Enter takes it, Alt-Enter breaks the line where `lines` > 1. `check` says what is wrong with it, or null. */
   | {
       readonly is: 'text';
       readonly title: string;
       readonly hint: string;
       readonly value: string;
       readonly lines: number;
+      /** What Enter does, for the footer. */
+      readonly yes: string;
       check(text: string): string | null;
       then(text: string): DialogEffect;
     }

@@ -25,6 +25,9 @@ export function formatTokens(tokens: number): string {
 /** A share as a whole percentage, rounded down so that 100 % means it: `79%`. */
 export const formatShare = (share: number): string => `${Math.floor(share * 100 + 1e-9)}%`;
 
+/** `1 agent`, `4 agents`: a count with its word. */
+export const counted = (many: number, word: string): string => `${many} ${word}${many === 1 ? '' : 's'}`;
+
 /** `14:03:09` on this machine's clock. */
 export function formatClock(at: Millis): string {
   const time = new Date(at);

@@ -3,7 +3,7 @@ import type { Overlay } from './dialogs/overlay.ts';
 import { isOffline } from './agents.ts';
 import { APP_KEYS } from './app-keys.ts';
 import type { Hint } from './keymap.ts';
-import { footerLine, hintsOf } from './keymap.ts';
+import { footerLine, hintsOf, hintsWhileTyping, isPlain } from './keymap.ts';
 import type { Page } from './page.ts';
 import type { Context, Toast } from './screen.ts';
 import type { Input, Size } from './term/terminal.ts';
@@ -13,6 +13,9 @@ import type { Cursor, Frame, Line } from './text/line.ts';
 import { headerLine, marks } from './view/header.ts';
 import { isTooSmall, smallView } from './view/small.ts';
 import { toastBlock } from './view/toast.ts';
+
+/** Leaving has a letter of its own: Ctrl-C is named only where letters are taken. */
+const LETTER_KEYS = APP_KEYS.filter(({ keys }) => keys.some(isPlain));
 
 export interface Shown {
   readonly page: Page;
@@ -59,10 +62,10 @@ function footer({ page, overlays }: Shown, context: Context, width: number): Lin
   const own = page.hints(context);
   const taken = new Set(own.map(({ keys }) => keys));
   // While letters belong to a field, the app's plain keys do nothing.
-  const global: readonly Hint[] = page.typing(context)
-    ? []
-    : hintsOf(APP_KEYS, null, context).filter(({ keys }) => !taken.has(keys));
-  return footerLine([...own, ...global], page.position(context), width, context.glyphs);
+  const all = page.typing(context) ? hintsWhileTyping(APP_KEYS, context) : hintsOf(LETTER_KEYS, null, context);
+  const global: readonly Hint[] = all.filter(({ keys }) => !taken.has(keys));
+  const help = global.find(({ hint }) => hint === 'help');
+  return footerLine([...own, ...global], page.position(context), width, context.glyphs, help);
 }
 
 /** Boxes in the middle, one over the other; what is below them is dimmed. */

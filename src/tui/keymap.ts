@@ -26,7 +26,8 @@ export function keyLabel(key: string, glyphs: Glyphs): string {
   const [, prefix, rest] = /^(alt|shift)-(.+)$/.exec(key) ?? [];
   if (prefix !== undefined && rest !== undefined)
     return `${prefix === 'alt' ? glyphs.alt : 'Shift'}-${keyLabel(rest, glyphs)}`;
-  return isSign(key) ? glyphs.key[key] : (LABELS[key] ?? key);
+  if (isSign(key)) return glyphs.key[key];
+  return LABELS[key] ?? (/^f\d+$/.test(key) ? key.toUpperCase() : key);
 }
 
 const isSign = (key: string): key is keyof Glyphs['key'] => SIGNS.has(key);
@@ -66,30 +67,46 @@ export const hintsOf = <Ui>(table: readonly Binding<Ui>[], ui: Ui, context: Cont
     .filter((binding) => binding.hint !== '' && binding.keys.length > 0 && binding.whyNot(ui, context) === null)
     .map(({ keys, hint }) => ({ keys: shown(keys, context.glyphs), hint }));
 
-/** The footer: exactly `width` columns; hints that don't fit end in an ellipsis, the position stays on the right. */
-export function footerLine(hints: readonly Hint[], position: string, width: number, glyphs: Glyphs): Line {
+/** Hints of the app's keys that aren't letters: what is left while a field takes those. */
+export const hintsWhileTyping = (table: readonly Binding<null>[], context: Context): readonly Hint[] =>
+  hintsOf(
+    table.map((binding) => Object.assign({}, binding, { keys: binding.keys.filter((key) => !isPlain(key)) })),
+    null,
+    context,
+  );
+
+/**
+ * The footer: exactly `width` columns; hints that don't fit end in an ellipsis, and then `kept` is still shown
+ * where there is room for it. The position stays on the right.
+ */
+export function footerLine(hints: readonly Hint[], position: string, width: number, glyphs: Glyphs, kept?: Hint): Line {
   const right: Line = position === '' ? [] : [span(`  ${position} `, { fg: 'faint', bg: 'raised' })];
   const room = Math.max(0, width - lineWidth(right) - 1);
-  const left: [string, Line[number][1]][] = [];
-  let used = 0;
-  for (const { keys, hint } of hints) {
-    const part: Line = [
-      span(keys, { fg: 'focus', bg: 'raised', bold: true }),
-      span(` ${hint}`, { fg: 'muted', bg: 'raised' }),
-    ];
-    const gap = used === 0 ? 0 : 2;
-    if (used + gap + lineWidth(part) > room) {
-      if (used + 2 <= room) left.push([` ${glyphs.ellipsis}`, { fg: 'faint', bg: 'raised' }]);
-      break;
-    }
-    if (gap > 0) left.push(['  ', { bg: 'raised' }]);
-    for (const [text, style] of part) left.push([text, style]);
-    used += gap + lineWidth(part);
-  }
+  const left = lineWidth(hintLine(hints)) <= room ? hintLine(hints) : shortened(hints, room, glyphs, kept);
   const start: Line = [span(' ', { bg: 'raised' }), ...left];
   const missing = Math.max(0, width - lineWidth(start) - lineWidth(right));
   return clip([...start, span(' '.repeat(missing), { bg: 'raised' }), ...right], width, '');
 }
+
+/** As many of the first hints as fit before the sign of more and the hint that is kept. */
+function shortened(hints: readonly Hint[], room: number, glyphs: Glyphs, kept: Hint | undefined): Line {
+  const sign = span(` ${glyphs.ellipsis}`, { fg: 'faint', bg: 'raised' });
+  const whole: Line = kept === undefined ? [sign] : [sign, span(' ', { bg: 'raised' }), ...hintLine([kept])];
+  if (lineWidth(whole) > room) return room < 2 ? [] : [sign];
+  const others = hints.filter(({ keys }) => keys !== kept?.keys);
+  let fitting = others.length;
+  while (fitting > 0 && lineWidth(hintLine(others.slice(0, fitting))) + lineWidth(whole) > room) fitting -= 1;
+  return [...hintLine(others.slice(0, fitting)), ...whole];
+}
+
+const hintLine = (hints: readonly Hint[]): Line =>
+  hints.flatMap(
+    ({ keys, hint }, index): Line => [
+      ...(index === 0 ? [] : [span('  ', { bg: 'raised' })]),
+      span(keys, { fg: 'focus', bg: 'raised', bold: true }),
+      span(` ${hint}`, { fg: 'muted', bg: 'raised' }),
+    ],
+  );
 
 export interface HelpPart {
   readonly title: string;

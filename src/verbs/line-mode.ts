@@ -11,7 +11,7 @@ import type { AgentState, RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import type { Run } from '../engine/run.ts';
 import type { Controls } from '../ports/controls.ts';
-import { formatCost, formatDuration, formatTokens } from '../tui/format.ts';
+import { counted, formatCost, formatDuration, formatTokens } from '../tui/format.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import { askAboutPlan } from './line-plan.ts';
@@ -128,11 +128,11 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
   }
 }
 
-/** CONTRACT T015: `[type] description - done (N tools, S.Ss)`. */
+/** CONTRACT T015: `[type] description - done (N tools, S.Ss)`, of one `(1 tool, S.Ss)`. */
 function doneLine(agent: AgentState, paint: Io['paint']): string {
   const task = harmless(agent.task.split('\n')[0] ?? '');
   const seconds = (elapsedOf(agent, agent.lastAt) / 1000).toFixed(1);
-  const counts = `(${agent.toolCalls} tools, ${seconds}s)`;
+  const counts = `(${counted(agent.toolCalls, 'tool')}, ${seconds}s)`;
   if (agent.outcome === 'completed') return paint.green(`${tag(agent)} ${task} - done ${counts}`);
   const outcome = agent.outcome ?? '';
   const why = harmless(agent.error ?? '');
@@ -150,7 +150,7 @@ function endLines(state: RunState, paint: Io['paint']): readonly string[] {
   if (finished === null) return [];
   if (finished.status === 'rejected') return [];
   const { totals } = finished;
-  const sum = `${totals.agents} ${totals.agents === 1 ? 'agent' : 'agents'} · ${formatDuration(totals.duration)} · ${formatTokens(totals.tokens)} tokens · ${formatCost(totals.cost)}`;
+  const sum = `${counted(totals.agents, 'agent')} · ${formatDuration(totals.duration)} · ${formatTokens(totals.tokens)} tokens · ${formatCost(totals.cost)}`;
   const colour = finished.status === 'completed' ? paint.green : paint.red;
   return [
     '',

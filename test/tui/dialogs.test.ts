@@ -50,6 +50,7 @@ const text: Dialog = {
   hint: 'What it should do.',
   value: 'old',
   lines: 3,
+  yes: 'save',
   check: (value) => (value.trim() === '' ? 'it is empty' : null),
   then: answer,
 };

@@ -64,6 +64,20 @@ describe('the key tables', () => {
     );
   });
 
+  it('keep the hint of the help where not all of them fit', () => {
+    const help = { keys: '?', hint: 'help' };
+    const hints = [{ keys: 'e', hint: 'edit' }, { keys: 'M', hint: 'model' }, help, { keys: 'q', hint: 'quit' }];
+    const footer = (width: number): string => plain(footerLine(hints, '', width, UNICODE, help)).trimEnd();
+    expect([40, 30, 22, 18, 10, 5].map(footer)).toEqual([
+      ' e edit  M model  ? help  q quit',
+      ' e edit  M model … ? help',
+      ' e edit … ? help',
+      ' e edit … ? help',
+      '  … ? help',
+      '  …',
+    ]);
+  });
+
   it('show only the keys of the message while one is written', () => {
     const page = pageOf(runScreen, {});
     const size = { width: 80, height: 22 };
@@ -73,6 +87,7 @@ describe('the key tables', () => {
       { keys: '⏎', hint: 'send' },
       { keys: 'Tab', hint: 'when' },
       { keys: 'Esc', hint: 'keep for later' },
+      { keys: '^C', hint: 'clear' },
     ]);
   });
 });

@@ -39,7 +39,7 @@ describe('the run screen', () => {
         "┗━ ⟩ Bash npm test -- refresh --repeat 50 ━━━━━━━━━━━━━━━━━━━━━━━━ ▰▰▰▰▱  78% ┛ ",
         " hh:mm:ss · finder 2      Search legacyRefresh                                  ",
         " ❯ Message oracle…                                                    i to type ",
-        " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill  z density …   4/8 ",
+        " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill … ? help       4/8 ",
       ]
     `);
   });
@@ -84,7 +84,7 @@ describe('the run screen', () => {
         "│                                                    │ │ ✗ librarian           failed ││                               │",
         "│                                                    │ │ ○ tester             pending ││                               │",
         "└─ ⟩ Search legacyRefresh ─────────────── ▱▱▱▱▱   0% ┘ └──────────────────────────────┘└───────────────────────────────┘",
-        "┌─ Log ─────────────────────────────────────────────────────────────────────────────────────────────────────────── 16 ─┐",
+        "┌─ Log ─────────────────────────────────────────────────────────────────────────────────────────────────── 16 entries ─┐",
         "│ hh:mm:ss ! librarian     failed: provider refused the request (400)                                                  │",
         "│ hh:mm:ss · oracle        Edit src/auth/store.ts                                                                      │",
         "│ hh:mm:ss · oracle        Bash npm test -- refresh --repeat 50                                                        │",
@@ -125,7 +125,7 @@ describe('the run screen', () => {
         "┗━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ paused at 18/20, G to follow ━┛",
         " hh:mm:ss · finder 2      Search legacyRefresh                                  ",
         " ❯ Message oracle…                                                    i to type ",
-        " ↑↓ select  Esc back  ←→ tab  o unfold  Tab pane  i message  s interrupt …  4/8 ",
+        " ↑↓ select  Esc back  ←→ tab  o unfold  Tab pane  i message … ? help        4/8 ",
       ]
     `);
     const more = says(midRun(), 150, 'ROOT::S3', 'One more thing.\n\nAnd another.', 1, 0);

@@ -1,4 +1,4 @@
-/** One text: Enter sends it when nothing is wrong with it, Alt-Enter breaks the line where there may be several. */
+/** One text: Enter takes it when nothing is wrong with it, Alt-Enter breaks the line where there may be several. */
 import type { Dialog } from '../dialog.ts';
 import type { Editor } from '../text/editor.ts';
 import { edit, editorText, openEditor } from '../text/editor.ts';
@@ -41,7 +41,7 @@ function open(dialog: TextDialog, editor: Editor, fault: string | null): Overlay
       return stay(next === null ? this : open(dialog, next, null));
     },
     hints: ({ glyphs }) => [
-      { keys: glyphs.key.enter, hint: 'send' },
+      { keys: glyphs.key.enter, hint: dialog.yes },
       ...(dialog.lines > 1 ? [{ keys: `${glyphs.alt}-${glyphs.key.enter}`, hint: 'new line' }] : []),
       { keys: 'Esc', hint: 'cancel' },
     ],

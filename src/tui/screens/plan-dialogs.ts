@@ -36,9 +36,10 @@ export function describeDialog(of: Subject): Dialog {
   return {
     is: 'text',
     title: `${titleOf(of)}: what it is to do`,
-    hint: 'Enter keeps it',
+    hint: '',
     value: of.task.description,
     lines: 10,
+    yes: 'save',
     check: (text) => (text.trim() === '' ? 'say what the agent is to do' : editProblem(of.state, editOf(text))),
     then: (text) => sendEdit(editOf(text)),
   };
@@ -185,10 +186,11 @@ export const againDialog = (edited: boolean): Dialog => ({
   is: 'text',
   title: 'Plan again',
   hint: edited
-    ? 'a hint for the planner; your edits are lost'
-    : 'a hint for the planner: fewer agents, also check the docs …',
+    ? 'A hint for the planner, or nothing. Your edits are lost.'
+    : 'A hint for the planner, or nothing: fewer agents, also check the docs …',
   value: '',
   lines: 1,
+  yes: 'plan again',
   check: () => null,
   then: (hint) => ({ commands: [{ do: 'plan again', hint: hint.trim() }] }),
 });

@@ -1,4 +1,5 @@
 /** The keys of the plan screen (SCREENS, section 7; CONTRACT D25). Each says when it can't be used, and why. */
+import type { RunState } from '../../events/state.ts';
 import type { Command } from '../../ports/controls.ts';
 import type { Dialog } from '../dialog.ts';
 import type { Binding, Context, Effect } from '../screen.ts';
@@ -46,12 +47,14 @@ export const PLAN_KEYS: readonly Key[] = [
   ),
   key('plan.undo', ['u'], 'undo', 'Take the last edit back.', whyNotStep(-1, 'nothing to undo'), stepTo(-1)),
   key('plan.redo', ['U'], '', 'Make an edit that was taken back again.', whyNotStep(1, 'nothing to redo'), stepTo(1)),
-  edit('plan.role', 'r', 'role', 'Choose another role for the task.', roleDialog),
-  edit('plan.budget', 'b', 'budget', "Set the task's budget of tokens, dollars and time.", budgetDialog),
+  edit('plan.role', 'r', '', 'Choose another role for the task.', roleDialog),
+  edit('plan.budget', 'b', '', "Set the task's budget of tokens, dollars and time.", budgetDialog),
   edit('plan.tools', 't', '', 'Choose which of its tools the agent has.', toolsDialog),
   edit('plan.needs', 'D', '', 'Choose what has to be done before the task.', needsDialog),
   key('plan.moveDown', ['J'], '', 'Move the task down.', whyNotEdit, move(1)),
   key('plan.moveUp', ['K'], '', 'Move the task up.', whyNotEdit, move(-1)),
+  key('plan.cancel', ['esc', 'n'], 'cancel', 'Cancel the plan, asking when it was edited.', whyNotCancel, cancel),
+  key('plan.back', ['esc', 'p', 'n'], 'back', 'Back to the agents, once the plan runs.', whyNotBack, back),
   key(
     'plan.again',
     ['ctrl-r'],
@@ -63,15 +66,6 @@ export const PLAN_KEYS: readonly Key[] = [
       dialog: againDialog(isEdited(ui, context.state)),
     }),
   ),
-  key(
-    'plan.cancel',
-    ['esc', 'n'],
-    'cancel',
-    'Cancel the plan, asking when it was edited; go back when it runs.',
-    () => null,
-    cancel,
-  ),
-  key('plan.back', ['p'], 'back', 'Back to the agents, once the plan runs.', whyNotBack, cancel),
   key(
     'plan.down',
     ['down', 'j'],
@@ -167,8 +161,15 @@ function whyNotChange(_: PlanUi, { state }: Context): string | null {
   return state.plan === null ? 'the plan is still being made' : 'the plan runs already; it can only be looked at';
 }
 
+/** Once it runs there is nothing to cancel: then the same keys go back. */
+function whyNotCancel(_: PlanUi, { state }: Context): string | null {
+  return runsAlready(state) ? '' : null;
+}
+
+const runsAlready = ({ phase }: RunState): boolean => ['running', 'merging', 'finished'].includes(phase);
+
 function whyNotBack(_: PlanUi, { state }: Context): string | null {
-  return ['running', 'merging', 'finished'].includes(state.phase) ? null : 'nothing runs yet';
+  return runsAlready(state) ? null : 'nothing runs yet';
 }
 
 /** A question waits while a plan is made or runs: then the key is the app's, to answer it. */
@@ -210,13 +211,16 @@ function move(by: 1 | -1): Run {
   };
 }
 
-/** Before anything runs, cancelling rejects the plan; while the planner still thinks, it ends the run; later, it goes back. */
+function back(_: PlanUi, { state }: Context): Effect<PlanUi> {
+  return { app: { show: state.phase === 'finished' ? 'result' : 'run' } };
+}
+
+/** While the planner still thinks, cancelling ends the run; later, it rejects the plan. */
 function cancel(ui: PlanUi, context: Context): Effect<PlanUi> {
   const { state } = context;
   if (state.phase === 'starting' || state.phase === 'planning') {
     return command(ui, { do: 'stop run', reason: 'cancelled while it was planned' });
   }
-  if (state.phase !== 'approving') return { app: { show: state.phase === 'finished' ? 'result' : 'run' } };
   if (isEdited(ui, state)) return { ui: tracked(ui, state), dialog: cancelDialog() };
   return command(ui, { do: 'reject plan' });
 }

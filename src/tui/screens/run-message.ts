@@ -32,7 +32,7 @@ export const MESSAGE_KEYS: readonly Binding<RunUi>[] = [
       ui: { ...ui, message: null, draft: editorText(message.editor) },
     }),
   ),
-  key({ keys: ['ctrl-c'], action: 'message.clear', hint: '', help: 'Throw the message away.' }, (ui) => ({
+  key({ keys: ['ctrl-c'], action: 'message.clear', hint: 'clear', help: 'Throw the message away.' }, (ui) => ({
     ui: { ...ui, message: null, draft: '' },
   })),
 ];

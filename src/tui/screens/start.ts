@@ -62,7 +62,7 @@ const KEYS: readonly Key[] = [
   {
     keys: ['ctrl-c'],
     action: 'start.clear',
-    hint: '',
+    hint: 'clear',
     help: 'Throw away what stands in the field.',
     // Nothing to throw away: then it is about leaving.
     whyNot: ({ editor }) => (isEmpty(editor) ? '' : null),

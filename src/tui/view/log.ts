@@ -23,7 +23,7 @@ export function logPane(context: Context, width: number, height: number): readon
     border: 'light',
     style: { fg: 'border' },
     title: [span('Log', { fg: 'muted', bold: true })],
-    titleEnd: [span(`${log.length}`, { fg: 'faint' })],
+    titleEnd: [span(`${log.length} ${log.length === 1 ? 'entry' : 'entries'}`, { fg: 'faint' })],
     body: rows.map((one) => line(one, context)),
   });
 }

@@ -55,7 +55,9 @@ export function tallRows(plan: SoundPlan, width: number, height: number): number
   const needed = (task: PlanTask): number => Math.ceil(widthOf(firstLine(task)) / Math.max(1, room - 4));
   const longest = plan.tasks.reduce((most, task) => Math.max(most, needed(task)), 1);
   const fitting = Math.floor(height / Math.max(1, plan.tasks.length)) - 1;
-  return 1 + Math.max(1, Math.min(longest, fitting, MOST_TEXT));
+  const rows = 1 + Math.max(1, Math.min(longest, fitting, MOST_TEXT));
+  // Texts of several rows run into the next task unless a row stays empty between them.
+  return rows > 2 && rows * plan.tasks.length + plan.tasks.length <= height ? rows + 1 : rows;
 }
 
 const mostLanes = (width: number): number => Math.max(1, Math.min(MOST_LANES, Math.floor(width / 8)));
@@ -98,7 +100,8 @@ function taskLines(list: PlanList, task: PlanTask, index: number, shape: Shape):
     const rest = at === list.rows - 2 ? words.slice(at).flatMap((line) => [...line, span(' ')]) : (words[at] ?? []);
     return paint([...lanes, behind, ...fit(rest, room, {}, shape.glyphs.ellipsis)]);
   });
-  const head = spread([...name(list, task, shape), span(' ')], numbers(list, task, tallColumns(room), shape), room);
+  const end = numbers(list, task, tallColumns(room), shape);
+  const head = spread([...name(list, task, shape, room - lineWidth(end)), span(' ')], end, room);
   return [paint([...front, ...head]), ...below];
 }
 
@@ -117,12 +120,14 @@ function gutter(list: PlanList, task: PlanTask, index: number, row: LaneRow, sha
   ];
 }
 
-function name(list: PlanList, task: PlanTask, { glyphs }: Shape): Line {
+/** The role, and what was done to the task: a word where it fits, else the sign alone. */
+function name(list: PlanList, task: PlanTask, { glyphs }: Shape, room: number): Line {
   const change = list.changeOf(task);
-  return [
-    span(task.role, { fg: `role:${task.role}`, bold: true }),
-    ...(change === null ? [] : [span(`  ${glyphs.edited} ${change}`, { fg: 'warn' })]),
-  ];
+  const role = span(task.role, { fg: `role:${task.role}`, bold: true });
+  if (change === null) return [role];
+  const words = `  ${glyphs.edited} ${change}`;
+  const fits = lineWidth([role]) + widthOf(words) + 2 <= room;
+  return [role, span(fits ? words : ` ${glyphs.edited}`, { fg: 'warn' })];
 }
 
 /** Number of columns that a role's name takes in a list of one row each. */

@@ -1,7 +1,7 @@
 /** What an agent was told, said and did, as lines. Wrapped once for each block and width; only what streams is wrapped again. */
 import { unreachable } from '../../domain/result.ts';
 import type { AgentState, Block } from '../../events/state.ts';
-import { formatDuration } from '../format.ts';
+import { counted, formatDuration } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
 import { clip, span, spread } from '../text/clip.ts';
 import type { Ink, Line } from '../text/line.ts';
@@ -153,7 +153,7 @@ function folded(lines: readonly Line[], most: number, look: TranscriptLook): rea
 }
 
 const more = (count: number, { glyphs, width }: TranscriptLook): Line =>
-  clip([span(`    ${glyphs.ellipsis} +${count} lines  (o to open)`, { fg: 'faint' })], width);
+  clip([span(`    ${glyphs.ellipsis} +${counted(count, 'line')}  (o to open)`, { fg: 'faint' })], width);
 
 function withCaret(lines: readonly Line[], look: TranscriptLook): readonly Line[] {
   const last = clip(lines.at(-1) ?? [], Math.max(0, look.width - 1), '');
