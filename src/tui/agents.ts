@@ -4,6 +4,8 @@ import { depthOf, parentOf, ROOT } from '../domain/ids.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
 import { committed, elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
+import type { Todo } from '../domain/turn.ts';
+import { counted } from './format.ts';
 import type { Glyphs } from './glyphs.ts';
 
 /** ROOT first, then its children in their order, each followed by its own children. */
@@ -41,6 +43,27 @@ export function labelOf(state: RunState, agent: AgentId): string {
   return `${numberOf(agent)} ${found?.name ?? parentOf(agent) ?? ''}`.trim();
 }
 
+/** Its own list; of main, which writes none, the steps of the run: plan, the agents, the report. */
+export function todosOf(state: RunState, agent: AgentState): readonly Todo[] {
+  if (agent.id !== ROOT || agent.todos.length > 0 || state.plan === null) return agent.todos;
+  const many = counted(state.plan.tasks.length, 'agent');
+  const at = agent.outcome === 'completed' || agent.outcome === 'partial' ? 3 : STEPS[state.phase];
+  return ['Plan', `Run ${many}`, 'Merge what they found'].map((description, index) => ({
+    description,
+    status: index < at ? 'completed' : index === at && agent.outcome === null ? 'active' : 'pending',
+  }));
+}
+
+/** How many of main's steps are done in each phase; a run that ended before its report stays at the agents. */
+const STEPS: Readonly<Record<RunState['phase'], number>> = {
+  starting: 0,
+  planning: 0,
+  approving: 0,
+  running: 1,
+  merging: 2,
+  finished: 1,
+};
+
 /** A model as people call it: without the provider and the date of its release. */
 export function modelName(model: string): string {
   if (model.startsWith('offline/')) return 'offline';
@@ -76,6 +99,9 @@ export function runShare(state: RunState): number | null {
 
 const share = (used: number, limit: number | undefined): number | null =>
   limit === undefined ? null : limit === 0 ? (used > 0 ? 1 : 0) : used / limit;
+
+/** True when it was skipped, or its turn has not come: it has no numbers. */
+export const neverRan = (agent: AgentState): boolean => agent.firstRunAt === null && agent.iterations === 0;
 
 /** True while it works or is about to: what a person can interrupt. */
 export const isAtWork = (agent: AgentState): boolean =>

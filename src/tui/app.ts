@@ -2,37 +2,31 @@
  * The session on a screen: holds the screens and the run, hands keys to whom they belong, does what screens ask for, and
  * paints. It works over `Lobby` and `Controls` alone. What is drawn is frame.ts and the screens; when, pace.ts.
  */
-import type { Millis, SessionId } from '../domain/ids.ts';
-import type { Result } from '../domain/result.ts';
+import type { SessionId } from '../domain/ids.ts';
 import type { RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
-import type { Command, Controls, Lobby, LobbyInfo, Refusal } from '../ports/controls.ts';
+import type { Command, Lobby, LobbyInfo } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import { someoneWorks } from './agents.ts';
 import { APP_KEYS, HELP_NOTES } from './app-keys.ts';
 import { Boxes, Toasts } from './boxes.ts';
 import { cleanLobby } from './clean.ts';
 import type { DialogEffect } from './dialog.ts';
+import { dispatch } from './dispatch.ts';
+import { helpOverlay } from './dialogs/help.ts';
 import { overlayFor } from './dialogs/open.ts';
-import { helpDialog } from './dialogs/read.ts';
-import { quitOverlay } from './dialogs/quit.ts';
-import { bodySize, frameOf, inBody } from './frame.ts';
-import { bindingFor, helpOf, isPlain, keyFaults, rebind } from './keymap.ts';
+import { bodySize, frameOf } from './frame.ts';
+import { helpOf, keyFaults, rebind } from './keymap.ts';
 import type { Glyphs } from './glyphs.ts';
+import { Leaving } from './leaving.ts';
 import type { Page } from './page.ts';
-import { RunFeed } from './run-feed.ts';
+import { Runs } from './runs.ts';
 import type { Context, ScreenName, Toast } from './screen.ts';
 import { screenFor, screens } from './screens/all.ts';
 import { openScheduler } from './term/scheduler.ts';
 import type { Scheduler, SchedulerParts } from './term/scheduler.ts';
 import type { Input, Terminal } from './term/terminal.ts';
-import { isTooSmall } from './view/small.ts';
 import { windowTitle } from './view/window-title.ts';
-
-/** A second Ctrl-C within this time leaves. */
-const TWICE: Millis = 1500;
-/** How long a stopped run may take to say that it has ended before we leave anyway. */
-const GRACE: Millis = 5000;
 
 export interface AppOptions {
   /** Opened, and later closed, by the caller. */
@@ -70,15 +64,12 @@ class App {
   readonly #end = Promise.withResolvers<AppEnd>();
   #lobby: LobbyInfo;
   #page: Page;
-  #feed: RunFeed | null = null;
-  #last: RunFeed | null = null;
   readonly #boxes = new Boxes();
   readonly #toasts = new Toasts();
+  readonly #leaving: Leaving;
+  readonly #runs: Runs;
   /** The phase whose screen was shown by itself last. */
   #shownFor: ScreenName = 'start';
-  #stoppedAt = Number.NEGATIVE_INFINITY;
-  #starting = false;
-  #leaving = false;
   #title = '';
 
   constructor(options: AppOptions) {
@@ -90,6 +81,32 @@ class App {
     this.#lobby = cleanLobby(options.lobby.info());
     const { terminal, schedule = openScheduler } = options;
     this.#paints = schedule({ paint: () => this.#guarded(() => this.#paint()), busy: () => terminal.busy() });
+    const fail = (error: unknown): void => this.#end.reject(error);
+    const toast = (one: Toast): void => this.#toast(one);
+    this.#runs = new Runs({
+      world: options.world,
+      begun: () => {
+        this.#boxes.forgetAll();
+        this.#paints.now();
+      },
+      refused: (why) => {
+        this.#backToStart(null);
+        this.#toast({ level: 'error', text: why });
+        this.#paints.now();
+      },
+      changed: () => this.#paints.soon(),
+      toast,
+      fail,
+    });
+    this.#leaving = new Leaving({
+      world: options.world,
+      boxes: this.#boxes,
+      feed: () => this.#runs.feed,
+      context: () => this.#context(),
+      toast,
+      leave: () => this.#resolve(),
+      fail,
+    });
     const tables = [...Object.values(this.#pages).map(({ actions }) => actions), this.#appKeys];
     for (const text of keyFaults(tables, own)) this.#toast({ level: 'warn', text });
   }
@@ -102,8 +119,8 @@ class App {
       this.#lobby = cleanLobby(lobby.info());
       this.#paints.soon();
     });
-    if (resumeSession !== undefined) this.#begin(() => lobby.resume(resumeSession));
-    else if (firstTask !== undefined) this.#begin(() => lobby.start(firstTask));
+    if (resumeSession !== undefined) this.#runs.begin(() => lobby.resume(resumeSession));
+    else if (firstTask !== undefined) this.#runs.begin(() => lobby.start(firstTask));
     this.#paints.now();
     return this.#end.promise;
   }
@@ -111,7 +128,7 @@ class App {
   // What is shown
 
   #context(): Context {
-    const feed = this.#feed;
+    const feed = this.#runs.feed;
     const now = this.#of.world.now();
     return {
       state: feed?.state ?? EMPTY,
@@ -136,8 +153,8 @@ class App {
 
   /** Is there a clock on the screen? */
   #isMoving({ state }: Context): boolean {
-    if (this.#starting || state.approvals.length > 0 || someoneWorks(state)) return true;
-    return this.#feed !== null && (state.phase === 'planning' || state.phase === 'starting');
+    if (this.#runs.starting || state.approvals.length > 0 || someoneWorks(state)) return true;
+    return this.#runs.feed !== null && (state.phase === 'planning' || state.phase === 'starting');
   }
 
   /** What time and the run did to the screen: toasts that are over, the screen of the new phase, questions. */
@@ -150,7 +167,7 @@ class App {
   }
 
   #followPhase(state: RunState): void {
-    const wanted = screenFor(state, this.#feed !== null || this.#starting);
+    const wanted = screenFor(state, this.#runs.feed !== null || this.#runs.starting);
     if (wanted === this.#shownFor) return;
     this.#shownFor = wanted;
     if (state.finished?.status === 'rejected') return this.#backToStart('The plan was not approved; nothing ran.');
@@ -178,47 +195,17 @@ class App {
     this.#toasts.dismiss();
     const context = this.#context();
     this.#settle(context);
-    const effect = this.#dispatch(input, context);
+    const { terminal } = this.#of;
+    const effect = dispatch(input, {
+      context,
+      size: terminal.size(),
+      page: this.#page,
+      boxes: this.#boxes,
+      keys: this.#appKeys,
+      leaves: () => this.#leaving.isMeant(),
+    });
     if (effect !== null) this.#do(effect);
     this.#paints.now();
-  }
-
-  #dispatch(input: Input, context: Context): DialogEffect | null {
-    const size = this.#of.terminal.size();
-    const key = input.is === 'key' ? input.key : null;
-    if (key === 'ctrl-c') return this.#stopKey(context);
-    if (key !== null && (isTooSmall(size) || ALWAYS.has(key))) return this.#global(key, context);
-    if (this.#boxes.top) return this.#boxes.press(input, context, size);
-    const effect = this.#page.press(inBody(input), context, bodySize(size));
-    return effect ?? (key === null ? null : this.#unusedKey(key, context));
-  }
-
-  /** Letters that a field didn't take are no commands either. */
-  #unusedKey(key: string, context: Context): DialogEffect | null {
-    return this.#page.typing(context) && isPlain(key) ? null : this.#global(key, context);
-  }
-
-  #global(key: string, context: Context): DialogEffect | null {
-    const binding = bindingFor(this.#appKeys, key);
-    if (binding === undefined) return null;
-    const why = binding.whyNot(null, context);
-    if (why !== null) return { toast: { level: 'info', text: why } };
-    const { ui: _, ...effect } = binding.run(null, context, key);
-    return effect;
-  }
-
-  /** First: clears the field, closes the box or interrupts the selected agent. Twice: leaves, or asks whether to. */
-  #stopKey(context: Context): DialogEffect | null {
-    const now = this.#of.world.elapsed();
-    const again = now - this.#stoppedAt < TWICE;
-    this.#stoppedAt = now;
-    if (this.#boxes.top?.kind === 'quit' || again) return { app: 'quit' };
-    if (this.#boxes.top) {
-      this.#boxes.pop();
-      return null;
-    }
-    const effect = this.#page.press({ is: 'key', key: 'ctrl-c' }, context, bodySize(this.#of.terminal.size()));
-    return effect ?? { toast: { level: 'info', text: 'Ctrl-C again to leave.' } };
   }
 
   // Doing
@@ -233,19 +220,19 @@ class App {
   #doApp(what: NonNullable<DialogEffect['app']>): void {
     const { terminal, lobby } = this.#of;
     if (typeof what === 'object') {
-      if ('start' in what) return this.#begin(() => lobby.start(what.start));
+      if ('start' in what) return this.#runs.begin(() => lobby.start(what.start));
       if ('show' in what) return this.#show(what.show);
       const session = lobby.info().sessions.find(({ id }) => id === what.resume)?.id;
-      if (session !== undefined) return this.#begin(() => lobby.resume(session));
+      if (session !== undefined) return this.#runs.begin(() => lobby.resume(session));
       return this.#toast({ level: 'error', text: `There is no session ${what.resume} here.` });
     }
     const deeds: Readonly<Record<typeof what, () => void>> = {
-      quit: () => this.#quit(),
+      quit: () => this.#leaving.quit(),
       suspend: () => terminal.suspend(),
       redraw: () => terminal.redraw(),
       help: () => this.#help(),
       inbox: () => this.#boxes.openInbox(this.#context(), null),
-      back: () => this.#show(screenFor(this.#context().state, this.#feed !== null)),
+      back: () => this.#show(screenFor(this.#context().state, this.#runs.feed !== null)),
     };
     deeds[what]();
   }
@@ -253,7 +240,7 @@ class App {
   #help(): void {
     const context = this.#context();
     const parts = [this.#page.help(context), helpOf('Everywhere', this.#appKeys, context.glyphs)];
-    this.#boxes.push(overlayFor(helpDialog(parts, HELP_NOTES)));
+    this.#boxes.push(helpOverlay(parts, HELP_NOTES));
   }
 
   #show(name: ScreenName): void {
@@ -261,14 +248,12 @@ class App {
       this.#page = this.#pages[name];
       return;
     }
-    if (this.#feed === null || this.#feed.state.finished) this.#backToStart(null);
+    if (this.#runs.feed === null || this.#runs.feed.state.finished) this.#backToStart(null);
     else this.#toast({ level: 'info', text: 'This run goes on: leave it with q, or stop it with X.' });
   }
 
   #backToStart(why: string | null): void {
-    this.#last = this.#feed ?? this.#last;
-    this.#feed?.stop();
-    this.#feed = null;
+    this.#runs.letGo();
     this.#shownFor = 'start';
     this.#lobby = cleanLobby(this.#of.lobby.info());
     for (const page of Object.values(this.#pages)) page.reset();
@@ -276,69 +261,16 @@ class App {
     if (why !== null) this.#toast({ level: 'info', text: why });
   }
 
-  #begin(source: () => Promise<Result<Controls, Refusal>>): void {
-    if (this.#starting || this.#feed !== null) return;
-    this.#starting = true;
-    void this.#connect(source).catch((error: unknown) => this.#end.reject(error));
-  }
-
-  async #connect(source: () => Promise<Result<Controls, Refusal>>): Promise<void> {
-    const controls = await source();
-    this.#starting = false;
-    if (controls.ok) {
-      this.#boxes.forgetAll();
-      const feed = new RunFeed(controls.value, this.#of.world, () => this.#paints.soon());
-      this.#feed = feed;
-      feed.ended.catch((error: unknown) => this.#end.reject(error));
-    } else {
-      this.#backToStart(null);
-      this.#toast({ level: 'error', text: controls.fault.text });
-    }
-    this.#paints.now();
-  }
-
   #submit(command: Command): void {
-    const controls = this.#feed?.controls;
-    if (controls === undefined) return this.#toast({ level: 'warn', text: 'There is no run.' });
-    void controls.submit(command).then(
-      (result) => {
-        if (result.ok && result.value.text !== '') this.#toast({ level: 'info', text: result.value.text });
-        if (!result.ok) {
-          this.#toast({ level: 'warn', text: result.fault.text });
-          // A refused answer is a question that still waits: it is shown again.
-          if (command.do === 'answer') this.#boxes.forget(command.approval);
-        }
-        this.#paints.soon();
-      },
-      (error: unknown) => this.#end.reject(error),
-    );
-  }
-
-  #quit(): void {
-    const feed = this.#feed;
-    if (feed === null || feed.state.finished) return this.#leave();
-    // Asked a second time while it is asked: meant.
-    if (this.#boxes.top?.kind === 'quit') return this.#leave();
-    this.#boxes.push(quitOverlay(this.#context(), () => this.#leave()));
-  }
-
-  #leave(): void {
-    if (this.#leaving) return this.#resolve();
-    this.#leaving = true;
-    const feed = this.#feed;
-    if (feed === null || feed.state.finished) return this.#resolve();
-    this.#boxes.clear();
-    this.#toast({ level: 'warn', text: 'Stopping the agents; their state is kept. Ctrl-C twice leaves at once.' });
-    const stopped = feed.controls.submit({ do: 'stop run', reason: 'the person left' }).then(() => feed.ended);
-    void Promise.race([stopped, this.#of.world.sleep(GRACE)]).then(
-      () => this.#resolve(),
-      (error: unknown) => this.#end.reject(error),
-    );
+    this.#runs.submit(command, () => {
+      // A refused answer is a question that still waits: it is shown again.
+      if (command.do === 'answer') this.#boxes.forget(command.approval);
+    });
   }
 
   #resolve(): void {
     this.#paints.stop();
-    const feed = this.#feed ?? this.#last;
+    const feed = this.#runs.last;
     feed?.stop();
     this.#end.resolve({ session: feed?.controls.session ?? null, state: feed?.state ?? EMPTY });
   }
@@ -354,6 +286,4 @@ class App {
   }
 }
 
-/** Keys that no box and no field takes. */
-const ALWAYS: ReadonlySet<string> = new Set(['ctrl-l', 'ctrl-z']);
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();

@@ -14,6 +14,9 @@ import { headerLine, marks } from './view/header.ts';
 import { isTooSmall, smallView } from './view/small.ts';
 import { toastBlock } from './view/toast.ts';
 
+/** Rows that a field at the bottom may have above its cursor. */
+const MOST_FIELD = 5;
+
 /** Leaving has a letter of its own: Ctrl-C is named only where letters are taken. */
 const LETTER_KEYS = APP_KEYS.filter(({ keys }) => keys.some(isPlain));
 
@@ -42,7 +45,10 @@ export function frameOf(shown: Shown, context: Context, size: Size): Frame {
   const cursor = body.cursor ? { x: body.cursor.x, y: body.cursor.y + 1 } : null;
   const boxed = withOverlays({ lines, cursor }, shown.overlays, context, size);
   const block = toastBlock(shown.toasts, width, context.glyphs);
-  const at = { x: width - 1 - Math.max(0, ...block.map(lineWidth)), y: Math.max(1, height - 2 - block.length) };
+  const below = Math.max(1, height - 2 - block.length);
+  // What is being written is not covered: then they stand at the top.
+  const writing = boxed.cursor !== null && boxed.cursor.y > below - MOST_FIELD;
+  const at = { x: width - 1 - Math.max(0, ...block.map(lineWidth)), y: writing ? 1 : below };
   return { ...boxed, lines: sized(overlay(boxed.lines, block, at.x, at.y), width, height) };
 }
 

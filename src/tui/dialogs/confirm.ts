@@ -26,7 +26,7 @@ export const confirmOverlay = (dialog: ConfirmDialog, kind: Overlay['kind'] = 'd
 
 const hint = (dialog: ConfirmDialog, { glyphs }: Context): readonly Hint[] => [
   ...(dialog.word === '' ? [{ keys: 'y', hint: dialog.yes }] : []),
-  { keys: `${glyphs.key.enter} Esc`, hint: dialog.no },
+  { keys: `${glyphs.key.enter}/Esc`, hint: dialog.no },
 ];
 
 function plain(dialog: ConfirmDialog, kind: Overlay['kind'], top: number): Overlay {
@@ -34,9 +34,9 @@ function plain(dialog: ConfirmDialog, kind: Overlay['kind'], top: number): Overl
     title: dialog.title,
     kind,
     view: (context, size) => view(dialog, context, size, top, [], null),
-    press(input, _context, size) {
-      const lines = wrapped(dialog, boxWidth(size, WIDTH) - 4);
-      const to = scrolled(input, top, lines.length, boxRows(size) - 2);
+    press(input, context, size) {
+      const { lines, rows } = parted(dialog, context, size, 0);
+      const to = scrolled(input, top, lines.length, rows);
       if (input.is !== 'key') return stay(to === null ? this : plain(dialog, kind, to));
       if (input.key === 'y' || input.key === 'Y') return closed(yes(dialog));
       if (['n', 'N', 'esc', 'enter', 'q'].includes(input.key)) return closed();
@@ -74,8 +74,22 @@ function typed(dialog: ConfirmDialog, editor: Editor, fault: string): Overlay {
   };
 }
 
-const wrapped = (dialog: ConfirmDialog, width: number): readonly Line[] =>
-  dialog.lines.flatMap((line) => wrap(line, Math.max(1, width)));
+interface Parted {
+  readonly lines: readonly Line[];
+  /** How many of the lines there is room for. */
+  readonly rows: number;
+  /** The keys; in a low terminal the footer alone names them, rather than that words are cut. */
+  readonly tail: readonly Line[];
+}
+
+function parted(dialog: ConfirmDialog, context: Context, size: Size, fieldRows: number): Parted {
+  const inner = Math.max(1, boxWidth(size, WIDTH) - 4);
+  const lines = dialog.lines.flatMap((line) => wrap(line, inner));
+  const room = boxRows(size) - fieldRows;
+  const keys = wrap(keyLine(hint(dialog, context).map((one) => [one.keys, one.hint] as const)), inner);
+  const tail = lines.length + 1 + keys.length <= room ? [[], ...keys] : [];
+  return { lines, rows: Math.max(1, room - tail.length), tail };
+}
 
 function view(
   dialog: ConfirmDialog,
@@ -86,13 +100,9 @@ function view(
   cursorX: number | null,
 ): OverlayView {
   const width = boxWidth(size, WIDTH);
-  const rows = Math.max(1, boxRows(size) - 2 - field.length);
-  const { shown } = windowed(wrapped(dialog, width - 4), top, rows);
-  const keys = keyLine([
-    ...(dialog.word === '' ? [['y', dialog.yes] as const] : []),
-    [`${context.glyphs.key.enter}/Esc`, dialog.no],
-  ]);
-  const body: readonly Line[] = [...shown, ...field, [], keys];
+  const { lines, rows, tail } = parted(dialog, context, size, field.length);
+  const { shown } = windowed(lines, top, rows);
+  const body: readonly Line[] = [...shown, ...field, ...tail];
   return {
     lines: framed({ title: dialog.title, width, body, ink: dialog.word === '' ? 'focus' : 'err' }, context),
     // The field is the first line behind "Type …", which stands behind the text.

@@ -1,6 +1,5 @@
 /** Something to read and scroll: the help, long texts. */
 import type { Dialog } from '../dialog.ts';
-import type { HelpPart } from '../keymap.ts';
 import { lineWidth, span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { wrap } from '../text/wrap.ts';
@@ -10,13 +9,17 @@ import type { Overlay } from './overlay.ts';
 type ReadDialog = Extract<Dialog, { readonly is: 'read' }>;
 const WIDTH = 92;
 
-export const readOverlay = (dialog: ReadDialog): Overlay => open(dialog, 0);
+export const readOverlay = ({ title, lines }: ReadDialog): Overlay =>
+  scrollOverlay(title, (width) => lines.flatMap((line) => wrap(line, width, hang(line))));
 
-function open(dialog: ReadDialog, at: number): Overlay {
-  const wrapped = (width: number): readonly Line[] =>
-    dialog.lines.flatMap((line) => wrap(line, Math.max(1, width - 4), hang(line)));
+/** `linesAt` gives the lines for a width, 1 or more; none may be wider. */
+export const scrollOverlay = (title: string, linesAt: (width: number) => readonly Line[]): Overlay =>
+  open(title, linesAt, 0);
+
+function open(title: string, linesAt: (width: number) => readonly Line[], at: number): Overlay {
+  const wrapped = (width: number): readonly Line[] => linesAt(Math.max(1, width - 4));
   return {
-    title: dialog.title,
+    title,
     kind: 'dialog',
     view(context, size) {
       const width = boxWidth(size, WIDTH);
@@ -24,13 +27,13 @@ function open(dialog: ReadDialog, at: number): Overlay {
       const rows = Math.min(lines.length, boxRows(size));
       const { shown, top } = windowed(lines, at, rows);
       const place = lines.length > rows ? [span(`${top + rows}/${lines.length}`, { fg: 'muted' })] : [];
-      return { lines: framed({ title: dialog.title, titleEnd: place, width, body: shown }, context), cursor: null };
+      return { lines: framed({ title, titleEnd: place, width, body: shown }, context), cursor: null };
     },
     press(input, _context, size) {
       if (input.is === 'key' && ['esc', 'q', '?', 'enter'].includes(input.key)) return closed();
       const total = wrapped(boxWidth(size, WIDTH)).length;
       const to = scrolled(input, at, total, Math.min(total, boxRows(size)));
-      return stay(to === null ? this : open(dialog, to));
+      return stay(to === null ? this : open(title, linesAt, to));
     },
     hints: ({ glyphs }) => [
       { keys: glyphs.key.up + glyphs.key.down, hint: 'scroll' },
@@ -41,19 +44,3 @@ function open(dialog: ReadDialog, at: number): Overlay {
 
 /** Behind a first span of keys the text goes on under itself. */
 const hang = (line: Line): number => (line.length === 2 && line[0] ? lineWidth([line[0]]) : 0);
-
-/** The help as lines, made from the tables. */
-export function helpDialog(parts: readonly HelpPart[], notes: readonly string[]): ReadDialog {
-  const lines = parts.flatMap(({ title, rows }, index): readonly Line[] => [
-    ...(index === 0 ? [] : [[]]),
-    [span(title, { fg: 'title', bold: true })],
-    ...rows.map(
-      ({ keys, help }): Line => [span(`  ${keys.padEnd(20)} `, { fg: 'focus', bold: true }), span(help, { fg: 'fg' })],
-    ),
-  ]);
-  return {
-    is: 'read',
-    title: 'Help',
-    lines: [...lines, [], ...notes.map((note): Line => [span(note, { fg: 'muted' })])],
-  };
-}

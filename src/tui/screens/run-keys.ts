@@ -3,10 +3,10 @@ import type { AgentState } from '../../events/state.ts';
 import { isFinal } from '../../events/queries.ts';
 import { isAtWork } from '../agents.ts';
 import type { Binding, Context, Effect } from '../screen.ts';
-import { span } from '../text/clip.ts';
 import { openEditor } from '../text/editor.ts';
 import { TABS } from '../view/detail.ts';
 import { MESSAGE_KEYS } from './run-message.ts';
+import { killQuestion, stopQuestion } from './run-questions.ts';
 import { move, nextInNeed, scrollBy, select, selectedOf } from './run-state.ts';
 import type { Message, RunUi } from './run-state.ts';
 
@@ -184,15 +184,15 @@ const SCREEN_KEYS: readonly RunBinding[] = [
   },
 ];
 
-/** While a message is typed its keys come first, and those of the screen mean nothing. */
+/** While a message is typed only its keys mean something, and else none of them does. */
 export const RUN_KEYS: readonly RunBinding[] = [
-  ...MESSAGE_KEYS,
   ...SCREEN_KEYS.map(
     (binding): RunBinding => ({
       ...binding,
       whyNot: (ui, context) => (ui.message === null ? binding.whyNot(ui, context) : SILENT),
     }),
   ),
+  ...MESSAGE_KEYS,
 ];
 
 const DENSITIES = ['auto', 'card', 'compact', 'line'] as const;
@@ -253,40 +253,4 @@ function scrolled(ui: RunUi, key: string): RunUi {
 
 function otherTab(ui: RunUi, by: 1 | -1): RunUi['tab'] {
   return TABS[(TABS.indexOf(ui.tab) + by + TABS.length) % TABS.length] ?? 'Transcript';
-}
-
-function killQuestion(agent: AgentState): Effect<RunUi> {
-  const below = agent.children.length;
-  const whom = below === 0 ? agent.name : `${agent.name} and the ${below} agent${below === 1 ? '' : 's'} below it`;
-  return {
-    dialog: {
-      is: 'confirm',
-      title: `Kill ${agent.name}?`,
-      lines: [
-        [span(`${whom} will be stopped for good: no resume, only a retry.`, { fg: 'fg' })],
-        [span('What it did so far stays in the log; files that it changed stay changed.', { fg: 'muted' })],
-      ],
-      yes: 'kill',
-      no: 'keep it running',
-      word: '',
-      then: () => ({ commands: [{ do: 'kill', agent: agent.id }] }),
-    },
-  };
-}
-
-function stopQuestion(): Effect<RunUi> {
-  return {
-    dialog: {
-      is: 'confirm',
-      title: 'Stop all agents?',
-      lines: [
-        [span('Every agent is stopped and the run ends.', { fg: 'fg' })],
-        [span('Its state is kept: mimir resume goes on from the last recorded turn.', { fg: 'muted' })],
-      ],
-      yes: 'stop the run',
-      no: 'keep it running',
-      word: 'kill',
-      then: () => ({ commands: [{ do: 'stop run', reason: 'stopped by the person' }] }),
-    },
-  };
 }

@@ -3,7 +3,6 @@
  * the bottom where one is. How much of it there is room for is decided here; what a key does is start.ts's.
  */
 import type { LobbyInfo } from '../../ports/controls.ts';
-import { isOffline } from '../agents.ts';
 import type { Glyphs } from '../glyphs.ts';
 import type { Body, Context } from '../screen.ts';
 import type { Size } from '../term/terminal.ts';
@@ -11,8 +10,10 @@ import { box } from '../text/box.ts';
 import { fit, fitText, restyle, span, spread } from '../text/clip.ts';
 import type { Editor } from '../text/editor.ts';
 import { editorHeight, viewEditor } from '../text/editor-view.ts';
-import type { Line, Style } from '../text/line.ts';
-import { wrap, wrapText } from '../text/wrap.ts';
+import type { Line } from '../text/line.ts';
+import { wrapText } from '../text/wrap.ts';
+import { statusLines } from './start-status.ts';
+import type { StatusMeasure } from './start-status.ts';
 
 /** What a row of the screen stands for, for keys and clicks. */
 export type Target =
@@ -37,7 +38,7 @@ interface Measure {
   readonly gap: 0 | 1;
   readonly suggestions: number;
   readonly sessions: number;
-  readonly status: 'full' | 'short' | 'line' | 'none';
+  readonly status: StatusMeasure;
 }
 
 const MEASURES: readonly Measure[] = [
@@ -105,7 +106,7 @@ function partsFor(look: StartLook, context: Context, width: number, height: numb
   const field = fieldRows(look, context.glyphs, width, height);
   const suggestions = suggestionRows(look, context, width, measure.suggestions);
   const sessions = sessionRows(look, context, width, measure.sessions);
-  const status = statusRows(context, width, measure.status);
+  const status = statusLines(context, width, measure.status).map(plainRow);
   return {
     top: [
       ...head,
@@ -238,51 +239,4 @@ function ago(when: string, now: number): string {
   if (minutes < 1) return 'just now';
   if (minutes < 60) return `${minutes}m ago`;
   return minutes < 48 * 60 ? `${Math.floor(minutes / 60)}h ago` : `${Math.floor(minutes / 1440)}d ago`;
-}
-
-const OFFLINE_WORDS =
-  'No provider is connected, so no language model is used: the built-in analyst reads the project and reports, at no cost. Models come with ANTHROPIC_API_KEY or OPENAI_API_KEY; "mimir models" says which this version can call.';
-const OFFLINE_SHORT =
-  'No provider: the built-in analyst reads and reports, free. Models come with ANTHROPIC_API_KEY or OPENAI_API_KEY.';
-
-function statusRows({ lobby, glyphs }: Context, width: number, kind: Measure['status']): readonly Row[] {
-  if (kind === 'none') return [];
-  const full = kind === 'full';
-  const room = Math.max(1, width - 1);
-  const project: Line = [span(lobby.project, { fg: 'fg', bold: true }), span(`  ${lobby.cwd}`, { fg: 'muted' })];
-  const place: Line = [
-    span(lobby.sandbox, { fg: 'fg' }),
-    span('   mode ', { fg: 'faint' }),
-    span(lobby.mode, modeStyle(lobby.mode)),
-  ];
-  const notes = lobby.notes.slice(0, full ? 3 : 1).flatMap((note): readonly Line[] => {
-    const words: Line = [span(' ! ', { fg: 'warn', bold: true }), span(note, { fg: 'warn' })];
-    return wrap(words, room).slice(0, 2);
-  });
-  const rule: Line = [span(` ${glyphs.light[4].repeat(Math.max(0, width - 2))}`, { fg: 'border' })];
-  const lines: readonly Line[] = [
-    ...(full ? [rule, ...labelled('Project', project, room)] : []),
-    ...labelled('Provider', providerLine(lobby, kind), room).slice(0, full ? 4 : kind === 'short' ? 2 : 1),
-    ...(kind === 'line' ? [] : labelled('Sandbox', place, room).slice(0, full ? 2 : 1)),
-    ...(kind === 'line' ? [] : notes),
-  ];
-  return lines.map((line) => plainRow(line));
-}
-
-function providerLine({ provider }: LobbyInfo, kind: Measure['status']): Line {
-  if (!isOffline(provider)) return [span(provider, { fg: 'ok' })];
-  const words = kind === 'full' ? OFFLINE_WORDS : kind === 'short' ? OFFLINE_SHORT : 'no key found, no language model';
-  return [span('OFFLINE', { fg: 'warn', bold: true }), span(`  ${words}`, { fg: 'muted' })];
-}
-
-const modeStyle = (mode: LobbyInfo['mode']): Style => ({ fg: mode === 'yolo' ? 'err' : 'fg' });
-
-const LABEL = 10;
-
-function labelled(label: string, value: Line, width: number): readonly Line[] {
-  if (width < 50) return wrap(value, width).map((line) => [span(' '), ...line]);
-  return wrap(value, Math.max(1, width - LABEL)).map((line, index) => [
-    span(` ${fitText(index === 0 ? label : '', LABEL - 1)}`, { fg: 'faint' }),
-    ...line,
-  ]);
 }

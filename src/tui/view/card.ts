@@ -1,9 +1,10 @@
 /** One agent as a card of five rows: who, what it cost, what it is at. Text of its own only; where it stands is cards.ts'. */
+import type { AgentId } from '../../domain/ids.ts';
 import type { Todo } from '../../domain/turn.ts';
-import { activityOf, elapsedOf, tokensOfAgent } from '../../events/queries.ts';
-import type { AgentState } from '../../events/state.ts';
-import { budgetShare, indentOf, labelOf, modelName, modelText } from '../agents.ts';
-import { formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
+import { activityOf, elapsedOf, isFinal, tokensOfAgent } from '../../events/queries.ts';
+import type { AgentState, RunState } from '../../events/state.ts';
+import { budgetShare, indentOf, labelOf, modelName, modelText, neverRan, todosOf } from '../agents.ts';
+import { counted, formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
 import { clip, lineWidth, span, spread } from '../text/clip.ts';
@@ -65,7 +66,7 @@ export const statusSpan = (agent: AgentState, { glyphs }: Context): Span =>
 
 /** `2m 13s · $0.1184 · 31k tok`; nothing for an agent that never ran. */
 function metrics(agent: AgentState, context: Context, width: number): Line {
-  if (agent.firstRunAt === null && agent.iterations === 0) return [];
+  if (neverRan(agent)) return [];
   const dot = span(` ${context.glyphs.dot} `, { fg: 'faint' });
   const tokens = formatTokens(tokensOfAgent(agent));
   const parts: Span[] = [span(formatDuration(elapsedOf(agent, context.now)), { fg: 'fg' })];
@@ -104,7 +105,7 @@ export function now(agent: AgentState, context: Context): string {
 
 function waitsForAgents(agent: AgentState, context: Context): string {
   const working = agent.open.length === 0 ? children(agent, context) : 0;
-  return working === 0 ? '' : `waiting for ${working} agent${working === 1 ? '' : 's'}`;
+  return working === 0 ? '' : `waiting for ${counted(working, 'agent')}`;
 }
 
 function tool(agent: AgentState): string {
@@ -136,16 +137,23 @@ export function endOf(agent: AgentState): string {
 /** `waits for #1 finder, #2 oracle`, or why it can't start. */
 export function pendingText(agent: AgentState, { state }: Context): string {
   const needs = agent.dependsOn.filter((id) => state.agents.get(id)?.status !== 'completed');
-  if (agent.reason !== '') return oneLine(agent.reason);
+  // A need that was tried again blocks nothing any more, whatever the reason was.
+  const tried = agent.reason.startsWith('blocked by') && !needs.some((id) => isOver(state, id));
+  if (agent.reason !== '' && !tried) return oneLine(agent.reason);
   return needs.length === 0
     ? 'ready to start'
     : `waits for ${needs.map((id) => toLabel(labelOf(state, id))).join(', ')}`;
 }
 
+const isOver = (state: RunState, id: AgentId): boolean => {
+  const agent = state.agents.get(id);
+  return agent === undefined || isFinal(agent);
+};
+
 /** `▰▰▰▰▱  79%`; nothing without a budget. */
 function budget(agent: AgentState, context: Context): Line {
   const share = budgetShare(context.state, agent, context.now);
-  if (share === null || agent.status === 'pending') return [];
+  if (share === null || neverRan(agent)) return [];
   return [
     ...gauge(share, 5, context.glyphs),
     span(` ${formatShare(share).padStart(4)}`, { fg: share >= 0.8 ? inkOfShare(share) : 'muted' }),
@@ -155,7 +163,8 @@ function budget(agent: AgentState, context: Context): Line {
 /** The three todos around the current one; the task in its own words where there is no list. */
 function todoLines(agent: AgentState, context: Context, width: number): readonly Line[] {
   const { glyphs } = context;
-  if (agent.todos.length === 0) {
+  const todos = todosOf(context.state, agent);
+  if (todos.length === 0) {
     const lines = wrapText(oneLine(agent.task), Math.max(1, width), {
       fg: agent.status === 'pending' ? 'faint' : 'muted',
     });
@@ -166,9 +175,9 @@ function todoLines(agent: AgentState, context: Context, width: number): readonly
           clip([...(lines[TODOS - 1] ?? []), span(` ${glyphs.ellipsis}`, { fg: 'faint' })], width),
         ];
   }
-  const from = windowStart(agent.todos);
-  const shown = agent.todos.slice(from, from + TODOS);
-  const more = agent.todos.length - shown.length;
+  const from = windowStart(todos);
+  const shown = todos.slice(from, from + TODOS);
+  const more = todos.length - shown.length;
   return shown.map((todo, index) => {
     const last = index === TODOS - 1 && more > 0;
     return last

@@ -1,7 +1,7 @@
 /** The pane of the agents: cards, two rows or one row each, as many as are visible; the rest isn't even composed. */
 import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
-import { budgetShare, indentOf, modelText } from '../agents.ts';
+import { budgetShare, indentOf, modelText, neverRan, todosOf } from '../agents.ts';
 import { formatDuration, formatShare, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { fit, fitText, lineWidth, restyle, span, spread } from '../text/clip.ts';
@@ -94,16 +94,17 @@ function twoRows(agent: AgentState, context: Context, width: number): readonly L
     numbers(agent, context, width),
     width,
   );
-  const done = agent.todos.filter(({ status }) => status === 'completed').length;
+  const todos = todosOf(context.state, agent);
+  const done = todos.filter(({ status }) => status === 'completed').length;
   const share = budgetShare(context.state, agent, context.now);
-  const todo = agent.todos[currentTodo(agent.todos)];
+  const todo = todos[currentTodo(todos)];
   const at: Line =
     todo && agent.outcome === null
       ? [span(`${context.glyphs.todo.active} `, { fg: 'ok' }), span(oneLine(todo.description), { fg: 'fg' })]
       : foot(agent, context);
   const right: Line = [
-    ...(agent.todos.length === 0 ? [] : [span(`${done}/${agent.todos.length} `, { fg: 'muted' })]),
-    ...(share === null || agent.status === 'pending'
+    ...(todos.length === 0 ? [] : [span(`${done}/${todos.length} `, { fg: 'muted' })]),
+    ...(share === null || neverRan(agent)
       ? []
       : [...gauge(share, 5, context.glyphs), span(formatShare(share).padStart(5), { fg: 'muted' })]),
   ];
@@ -138,7 +139,7 @@ function nameSpans(agent: AgentState, context: Context, rest: string): Line {
 }
 
 function numbers(agent: AgentState, context: Context, width: number): Line {
-  if (agent.firstRunAt === null && agent.iterations === 0) return [];
+  if (neverRan(agent)) return [];
   const time = formatDuration(elapsedOf(agent, context.now)).padStart(7);
   const cost = width < 40 ? [] : [span(costText(agent).padStart(9), { fg: 'fg', bold: true })];
   const tokens = width < 48 ? [] : [span(formatTokens(tokensOfAgent(agent)).padStart(6), { fg: 'muted' })];

@@ -1,7 +1,7 @@
 /** One agent in full: its facts, and one of three tabs. Where it scrolls to is the screen's; what it says is here. */
 import { committed, elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
-import { labelOf, modelName } from '../agents.ts';
+import { labelOf, modelName, todosOf } from '../agents.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
@@ -151,9 +151,10 @@ function nothingYet(agent: AgentState, context: Context, width: number): readonl
 }
 
 function todos(agent: AgentState, context: Context, width: number): readonly Line[] {
-  if (agent.todos.length === 0)
+  const list = todosOf(context.state, agent);
+  if (list.length === 0)
     return wrap([span('No todo list yet: the agent writes it in its first turn.', { fg: 'faint' })], width);
-  return agent.todos.flatMap((todo) => wrap(todoLine(todo, context), width, 2));
+  return list.flatMap((todo) => wrap(todoLine(todo, context), width, 2));
 }
 
 /** Task, model, budget, tools, messages, summary. */

@@ -1,0 +1,83 @@
+/** The run behind the screens: begins or goes on with one, hands it commands, and remembers the last one for the end. */
+import { RunFeed } from './run-feed.ts';
+import type { Result } from '../domain/result.ts';
+import type { Command, Controls, Refusal } from '../ports/controls.ts';
+import type { World } from '../ports/world.ts';
+import type { Toast } from './screen.ts';
+
+export interface RunsParts {
+  readonly world: World;
+  /** A run stands behind the screens now. */
+  readonly begun: () => void;
+  /** None could be begun. */
+  readonly refused: (why: string) => void;
+  /** The run goes on, or has answered: there is something to paint. */
+  readonly changed: () => void;
+  readonly toast: (toast: Toast) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+export class Runs {
+  readonly #of: RunsParts;
+  #feed: RunFeed | null = null;
+  #last: RunFeed | null = null;
+  #starting = false;
+
+  constructor(parts: RunsParts) {
+    this.#of = parts;
+  }
+
+  /** The run that is shown, or null. */
+  get feed(): RunFeed | null {
+    return this.#feed;
+  }
+
+  /** The run that is shown, or that was. */
+  get last(): RunFeed | null {
+    return this.#feed ?? this.#last;
+  }
+
+  /** Was one asked for that isn't there yet? */
+  get starting(): boolean {
+    return this.#starting;
+  }
+
+  /** Nothing while there is a run, or one begins. */
+  begin(source: () => Promise<Result<Controls, Refusal>>): void {
+    if (this.#starting || this.#feed !== null) return;
+    this.#starting = true;
+    void this.#connect(source).catch(this.#of.fail);
+  }
+
+  async #connect(source: () => Promise<Result<Controls, Refusal>>): Promise<void> {
+    const { world, begun, refused, changed, fail } = this.#of;
+    const controls = await source();
+    this.#starting = false;
+    if (!controls.ok) return refused(controls.fault.text);
+    const feed = new RunFeed(controls.value, world, changed);
+    this.#feed = feed;
+    feed.ended.catch(fail);
+    begun();
+  }
+
+  /** The run is shown no longer. */
+  letGo(): void {
+    this.#last = this.last;
+    this.#feed?.stop();
+    this.#feed = null;
+  }
+
+  /** What the run says to it becomes a toast; `refused` is called where it says no. */
+  submit(command: Command, refused: () => void): void {
+    const { toast, changed, fail } = this.#of;
+    if (this.#feed === null) return toast({ level: 'warn', text: 'There is no run.' });
+    void this.#feed.controls.submit(command).then((result) => {
+      if (result.ok && result.value.text !== '') toast({ level: 'info', text: result.value.text });
+      if (!result.ok) {
+        toast({ level: 'warn', text: result.fault.text });
+        refused();
+      }
+      changed();
+    }, fail);
+  }
+}

@@ -1,0 +1,193 @@
+/** What the end of a run looks like: how it went, the report, what each agent did, what it cost, and what to do next. */
+import { ROOT } from '../../domain/ids.ts';
+import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import type { AgentState } from '../../events/state.ts';
+import { inOrder, neverRan } from '../agents.ts';
+import { formatCost, formatDuration, formatTokens } from '../format.ts';
+import type { Context } from '../screen.ts';
+import type { Size } from '../term/terminal.ts';
+import { box } from '../text/box.ts';
+import { fit, fitText, span } from '../text/clip.ts';
+import { beside, sized } from '../text/compose.ts';
+import type { Line } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
+import { wrap } from '../text/wrap.ts';
+import { costText, endOf, oneLine, statusSpan } from '../view/card.ts';
+import { scrollBar } from '../view/cards.ts';
+import { markdown } from '../view/markdown.ts';
+import { statusLine } from '../view/outcome.ts';
+
+/** The furthest that one can scroll. */
+export function lastTop(context: Context, size: Size): number {
+  const { report, height } = plan(context, size);
+  return Math.max(0, report.length - Math.max(1, height - 2));
+}
+
+interface Parts {
+  /** What scrolls. */
+  readonly report: readonly Line[];
+  readonly width: number;
+  /** Rows of the scrolling box, borders counted in. */
+  readonly height: number;
+  /** Columns of the box beside it; 0 where there is one column. */
+  readonly side: number;
+}
+
+function plan(context: Context, size: Size): Parts {
+  const side = size.width >= 100 ? Math.min(56, Math.floor(size.width * 0.4)) : 0;
+  const width = size.width - side;
+  const inner = Math.max(1, width - 4);
+  const report = reportLines(context, inner);
+  // With one column the agents and totals stand below the report and scroll with it.
+  const below =
+    side > 0
+      ? []
+      : [
+          [],
+          ...titled('Agents', agentLines(context, inner)),
+          [],
+          ...titled('Totals', totalLines(context, inner)),
+          [],
+          ...nextLines(context, inner),
+        ];
+  return { report: [...report, ...below], width, height: Math.max(0, size.height - 1), side };
+}
+
+/** Exactly the size of the body; `top` is the first line of the report that is shown. */
+export function resultBody(top: number, context: Context, size: Size): readonly Line[] {
+  const { report, width, height, side } = plan(context, size);
+  const rows = Math.max(0, height - 2);
+  const bar = scrollBar(top, report.length, rows, context.glyphs.scroll);
+  const inner = Math.max(0, width - 3);
+  const text = sized(report.slice(top, top + rows), Math.max(0, inner - 1), rows).map(
+    (line, row): Line => [span(' '), ...line, span(bar[row] ?? ' ', { fg: 'muted' })],
+  );
+  const left = box({
+    width,
+    height,
+    glyphs: context.glyphs,
+    border: 'light',
+    style: { fg: 'border' },
+    title: [span('Report', { fg: 'title', bold: true })],
+    footEnd:
+      report.length > rows ? [span(`${Math.min(report.length, top + rows)}/${report.length}`, { fg: 'muted' })] : [],
+    pad: 0,
+    body: text,
+  });
+  const main =
+    side === 0 ? left : beside({ lines: left, width }, { lines: sideBoxes(context, side, height), width: side });
+  return sized([statusLine(context, size.width), ...main], size.width, size.height);
+}
+
+const REPORT = new WeakMap<object, { readonly width: number; readonly lines: readonly Line[] }>();
+
+function reportLines({ state, glyphs }: Context, width: number): readonly Line[] {
+  const { finished } = state;
+  if (finished === null) return [[span('The run goes on.', { fg: 'faint' })]];
+  const known = REPORT.get(finished);
+  if (known?.width === width) return known.lines;
+  const text = finished.summary.trim() === '' ? '_There is no report: nothing was finished._' : finished.summary;
+  const lines = markdown(text, width, glyphs);
+  REPORT.set(finished, { width, lines });
+  return lines;
+}
+
+function sideBoxes(context: Context, width: number, height: number): readonly Line[] {
+  const inner = Math.max(1, width - 4);
+  const pane = (title: string, body: readonly Line[], rows: number): readonly Line[] =>
+    box({
+      width,
+      height: rows,
+      glyphs: context.glyphs,
+      border: 'light',
+      style: { fg: 'border' },
+      title: [span(title, { fg: 'muted', bold: true })],
+      body,
+    });
+  const totals = totalLines(context, inner);
+  const next = nextLines(context, inner);
+  const below = totals.length + 2 + next.length + 2;
+  const above = Math.max(3, height - below);
+  return [
+    ...pane('Agents', agentLines(context, inner, above - 2), above),
+    ...pane('Totals', totals, totals.length + 2),
+    ...pane('Next', next, next.length + 2),
+  ];
+}
+
+const titled = (title: string, lines: readonly Line[]): readonly Line[] => [
+  [span(title, { fg: 'title', bold: true })],
+  ...lines,
+];
+
+/** Two lines an agent: who and what it cost, and how it ended; one where `rows` are too few for that. */
+function agentLines(context: Context, width: number, rows = Number.POSITIVE_INFINITY): readonly Line[] {
+  const agents = inOrder(context.state);
+  if (agents.length === 0) return [[span('No agent was started.', { fg: 'faint' })]];
+  const whole = agents.flatMap((agent) => [
+    headOf(agent, context, width),
+    ...wrap([span('  '), ...ending(agent)], width).slice(0, 2),
+  ]);
+  if (whole.length <= rows) return whole;
+  const heads = agents.map((agent) => headOf(agent, context, width));
+  if (heads.length <= rows) return heads;
+  const shown = heads.slice(0, Math.max(0, rows - 1));
+  return [...shown, [span(`... +${heads.length - shown.length} more, Esc shows all`, { fg: 'muted' })]];
+}
+
+function headOf(agent: AgentState, context: Context, width: number): Line {
+  const numbers = neverRan(agent)
+    ? ''
+    : `${formatDuration(elapsedOf(agent, context.now)).padStart(7)} ${costText(agent).padStart(8)} ${formatTokens(tokensOfAgent(agent)).padStart(5)}`;
+  const room = Math.max(1, width - numbers.length - 2);
+  return fit(
+    [
+      statusSpan(agent, context),
+      span(` ${fitText(toLabel(agent.name), room - 1)}`, { fg: `role:${agent.role}`, bold: true }),
+      span(` ${numbers}`, { fg: 'muted' }),
+    ],
+    width,
+  );
+}
+
+function ending(agent: AgentState): Line {
+  if (agent.id === ROOT && agent.outcome === 'completed')
+    return [span('planned, and wrote the report', { fg: 'muted' })];
+  if (agent.id === ROOT && agent.outcome === 'partial')
+    return [span('planned, and reported what there was', { fg: 'muted' })];
+  if (agent.outcome === 'completed') return [span(oneLine(agent.summary), { fg: 'fg' })];
+  return [span(toLabel(endOf(agent)), { fg: agent.outcome === 'failed' ? 'err' : 'warn' })];
+}
+
+function totalLines({ state }: Context, width: number): readonly Line[] {
+  const totals = state.finished?.totals;
+  if (!totals) return [];
+  const row = (name: string, value: string): Line =>
+    fit([span(name.padEnd(8), { fg: 'faint' }), span(value, { fg: 'fg', bold: true })], width);
+  return [
+    row('Time', formatDuration(totals.duration)),
+    row('Cost', formatCost(totals.cost)),
+    row('Tokens', formatTokens(totals.tokens)),
+    row('Agents', String(totals.agents)),
+  ];
+}
+
+function nextLines({ state, glyphs }: Context, width: number): readonly Line[] {
+  const session = state.session ?? '';
+  const row = (key: string, words: string): readonly Line[] =>
+    wrap([span(key.padEnd(5), { fg: 'focus', bold: true }), span(words, { fg: 'fg' })], width, 5);
+  return [
+    ...row('Esc', 'the cards, with every transcript'),
+    ...row('n', 'another task'),
+    ...row('q', 'leave'),
+    ...wrap(
+      [
+        span(`${glyphs.arrow}    `, { fg: 'faint' }),
+        span(`mimir report ${session}`, { fg: 'info' }),
+        span(' shows it again', { fg: 'muted' }),
+      ],
+      width,
+      5,
+    ),
+  ];
+}

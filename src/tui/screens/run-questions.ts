@@ -1,0 +1,43 @@
+/** What the run screen asks before it stops something. */
+import type { AgentState } from '../../events/state.ts';
+import type { DialogEffect } from '../dialog.ts';
+import { counted } from '../format.ts';
+import { span } from '../text/clip.ts';
+
+/** Before one agent, and those below it, is stopped for good. */
+export function killQuestion(agent: AgentState): DialogEffect {
+  const below = agent.children.length;
+  const whom = below === 0 ? agent.name : `${agent.name} and the ${counted(below, 'agent')} below it`;
+  return {
+    dialog: {
+      is: 'confirm',
+      title: `Kill ${agent.name}?`,
+      lines: [
+        [span(`${whom} will be stopped for good: no resume, only a retry.`, { fg: 'fg' })],
+        [span('What it did so far stays in the log; files that it changed stay changed.', { fg: 'muted' })],
+      ],
+      yes: 'kill',
+      no: 'keep it running',
+      word: '',
+      then: () => ({ commands: [{ do: 'kill', agent: agent.id }] }),
+    },
+  };
+}
+
+/** Before the whole run is stopped: it takes a word. */
+export function stopQuestion(): DialogEffect {
+  return {
+    dialog: {
+      is: 'confirm',
+      title: 'Stop all agents?',
+      lines: [
+        [span('Every agent is stopped and the run ends.', { fg: 'fg' })],
+        [span('Its state is kept: mimir resume goes on from the last recorded turn.', { fg: 'muted' })],
+      ],
+      yes: 'stop the run',
+      no: 'keep it running',
+      word: 'kill',
+      then: () => ({ commands: [{ do: 'stop run', reason: 'stopped by the person' }] }),
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/** The foot of the start screen: project, provider, sandbox and mode, and what the person should know about them. */
+import type { LobbyInfo } from '../../ports/controls.ts';
+import { isOffline } from '../agents.ts';
+import type { Context } from '../screen.ts';
+import { fitText, span } from '../text/clip.ts';
+import type { Line, Style } from '../text/line.ts';
+import { wrap } from '../text/wrap.ts';
+
+/** How much of it is shown. */
+export type StatusMeasure = 'full' | 'short' | 'line' | 'none';
+
+const OFFLINE_WORDS =
+  'No provider is connected, so no language model is used: the built-in analyst reads the project and reports, at no cost. Models come with ANTHROPIC_API_KEY or OPENAI_API_KEY; "mimir models" says which this version can call.';
+const OFFLINE_SHORT =
+  'No provider: the built-in analyst reads and reports, free. Models come with ANTHROPIC_API_KEY or OPENAI_API_KEY.';
+
+/** Lines of at most `width` columns. */
+export function statusLines({ lobby, glyphs }: Context, width: number, kind: StatusMeasure): readonly Line[] {
+  if (kind === 'none') return [];
+  const full = kind === 'full';
+  const room = Math.max(1, width - 1);
+  const project: Line = [span(lobby.project, { fg: 'fg', bold: true }), span(`  ${lobby.cwd}`, { fg: 'muted' })];
+  const place: Line = [
+    span(lobby.sandbox, { fg: 'fg' }),
+    span('   mode ', { fg: 'faint' }),
+    span(lobby.mode, modeStyle(lobby.mode)),
+  ];
+  const notes = lobby.notes.slice(0, full ? 3 : 1).flatMap((note): readonly Line[] => {
+    const words: Line = [span(' ! ', { fg: 'warn', bold: true }), span(note, { fg: 'warn' })];
+    return wrap(words, room).slice(0, 2);
+  });
+  const rule: Line = [span(` ${glyphs.light[4].repeat(Math.max(0, width - 2))}`, { fg: 'border' })];
+  return [
+    ...(full ? [rule, ...labelled('Project', project, room)] : []),
+    ...labelled('Provider', providerLine(lobby, kind), room).slice(0, full ? 4 : kind === 'short' ? 2 : 1),
+    ...(kind === 'line' ? [] : labelled('Sandbox', place, room).slice(0, full ? 2 : 1)),
+    ...(kind === 'line' ? [] : notes),
+  ];
+}
+
+function providerLine({ provider }: LobbyInfo, kind: StatusMeasure): Line {
+  if (!isOffline(provider)) return [span(provider, { fg: 'ok' })];
+  const words = kind === 'full' ? OFFLINE_WORDS : kind === 'short' ? OFFLINE_SHORT : 'no key found, no language model';
+  return [span('OFFLINE', { fg: 'warn', bold: true }), span(`  ${words}`, { fg: 'muted' })];
+}
+
+const modeStyle = (mode: LobbyInfo['mode']): Style => ({ fg: mode === 'yolo' ? 'err' : 'fg' });
+
+const LABEL = 10;
+
+function labelled(label: string, value: Line, width: number): readonly Line[] {
+  if (width < 50) return wrap(value, width).map((line) => [span(' '), ...line]);
+  return wrap(value, Math.max(1, width - LABEL)).map((line, index) => [
+    span(` ${fitText(index === 0 ? label : '', LABEL - 1)}`, { fg: 'faint' }),
+    ...line,
+  ]);
+}

@@ -1,0 +1,40 @@
+/** The help: two columns, as wide as its keys are. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { APP_KEYS } from '../../src/tui/app-keys.ts';
+import { helpLines } from '../../src/tui/dialogs/help.ts';
+import { UNICODE } from '../../src/tui/glyphs.ts';
+import { helpOf } from '../../src/tui/keymap.ts';
+import { RUN_KEYS } from '../../src/tui/screens/run-keys.ts';
+import { lineWidth, plain } from '../../src/tui/text/clip.ts';
+
+describe('the help', () => {
+  it('puts many keys into several rows beside what they do', () => {
+    const rows = [
+      { keys: '↑ ↓ k j PgUp PgDn ^U ^D', help: 'Select a card, or scroll the opened agent.' },
+      { keys: '⏎', help: 'Open it.' },
+    ];
+    expect(helpLines([{ title: 'Run', rows }], ['A note.'], 40).map((line) => plain(line).trimEnd())).toEqual([
+      'Run',
+      '  ↑ ↓ k j    Select a card, or scroll',
+      '  PgUp PgDn  the opened agent.',
+      '  ^U ^D',
+      '  ⏎          Open it.',
+      '',
+      'A note.',
+    ]);
+  });
+
+  it('is never wider than asked, and leaves out no key', () => {
+    const parts = [helpOf('Run', RUN_KEYS, UNICODE), helpOf('Everywhere', APP_KEYS, UNICODE)];
+    const all = parts.flatMap(({ rows }) => rows.flatMap(({ keys }) => keys.split(' ')));
+    fc.assert(
+      fc.property(fc.integer({ min: 34, max: 200 }), (width) => {
+        const lines = helpLines(parts, [], width);
+        expect(Math.max(...lines.map(lineWidth))).toBeLessThanOrEqual(width);
+        const shown = lines.map(plain).join(' ').split(/\s+/);
+        expect(all.filter((key) => !shown.includes(key))).toEqual([]);
+      }),
+    );
+  });
+});
