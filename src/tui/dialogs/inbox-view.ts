@@ -1,7 +1,7 @@
 /** How a question that waits for the person looks. Nothing of the action is summed up, collapsed or cut: it scrolls. */
 import type { Approval } from '../../events/state.ts';
 import { labelOf } from '../agents.ts';
-import { formatDuration } from '../format.ts';
+import { counted, formatDuration } from '../format.ts';
 import type { Hint } from '../keymap.ts';
 import type { Context } from '../screen.ts';
 import type { Size } from '../term/terminal.ts';
@@ -37,9 +37,8 @@ export function inboxView(state: InboxState, left: readonly Approval[], context:
   if (current === undefined) return { lines: [], cursor: null };
   const width = boxWidth(size, WIDTH);
   const inner = Math.max(1, width - 4);
-  const head = headLines(current, context, inner);
-  const tail = tailLines(state, current, context, inner);
-  const rows = rowsFor(current, context, size);
+  const { head, rows, low } = measured(current, context, size);
+  const tail = low ? lowTail(state, current, context, inner) : tailLines(state, current, context, inner);
   const exact = exactLines(current, inner - 2);
   const { shown, top } = windowed(exact, state.top, rows);
   const bar = scrollBar(top, exact.length, shown.length, context.glyphs.scroll);
@@ -82,16 +81,30 @@ export function exactRows(
   size: Size,
 ): { readonly total: number; readonly rows: number } {
   const inner = Math.max(1, boxWidth(size, WIDTH) - 4);
-  return { total: exactLines(current, inner - 2).length, rows: rowsFor(current, context, size) };
+  return { total: exactLines(current, inner - 2).length, rows: measured(current, context, size).rows };
 }
 
-/** As much as the box can give; what stands above and below it is counted at its highest, so that it doesn't jump. */
-function rowsFor(current: Approval, context: Context, size: Size): number {
+interface Measured {
+  readonly head: readonly Line[];
+  /** Rows of the exact action that are in sight. */
+  readonly rows: number;
+  /** Too low for all of it: the answer keeps its place, what stands above gives way, the footer alone names the keys. */
+  readonly low: boolean;
+}
+
+/** The action gets as much as the box can give; what stands below is counted at its highest, so that it doesn't jump. */
+function measured(current: Approval, context: Context, size: Size): Measured {
   const inner = Math.max(1, boxWidth(size, WIDTH) - 4);
-  const head = headLines(current, context, inner).length;
-  const below =
-    kindOf(current) === 'options' ? current.request.options.length + 3 : kindOf(current) === 'words' ? 6 : 4;
-  return Math.max(1, Math.min(exactLines(current, inner - 2).length, boxRows(size) - head - below));
+  const head = headLines(current, context, inner);
+  const kind = kindOf(current);
+  const options = kind === 'options' ? current.request.options.length : 0;
+  const below = kind === 'options' ? options + 3 : kind === 'words' ? 6 : 4;
+  const room = boxRows(size);
+  const exact = exactLines(current, inner - 2).length;
+  if (head.length + 1 + below <= room) return { head, rows: Math.min(exact, room - head.length - below), low: false };
+  const least = Math.max(1, options);
+  const some = head.slice(0, Math.max(1, room - least - 1));
+  return { head: some, rows: Math.max(1, Math.min(exact, room - some.length - least)), low: true };
 }
 
 /** Who asks, for what task, what it wants, why a person is asked. */
@@ -180,29 +193,47 @@ interface Tail {
 }
 
 function tailLines(state: InboxState, current: Approval, context: Context, width: number): Tail {
-  const keys = keyLine(keysOf(current, context));
+  const keys = wrap(keyLine(keysOf(current, context)), width);
   const kind = kindOf(current);
-  if (kind === 'options') {
-    const list = current.request.options.map((option, index): Line => {
-      const on = index === state.option;
-      const mark = span(on ? `${context.glyphs.selected} ` : '  ', { fg: 'focus' });
-      return fit(
-        [mark, span(`${index + 1} `, { fg: 'faint' }), span(toLabel(option), { fg: on ? 'title' : 'fg', bold: on })],
-        width,
-      );
-    });
-    return { lines: [[], ...list, [], keys], cursor: null };
-  }
+  if (kind === 'options')
+    return { lines: [[], ...optionLines(state, current, context, width), [], ...keys], cursor: null };
   if (kind === 'words') {
     const height = Math.max(1, Math.min(3, editorHeight(state.editor, width)));
-    const placeholder = current.request.action === 'turn' ? 'a message, or !command' : 'your answer';
-    const field = viewEditor(state.editor, { width, height, placeholder, style: { fg: 'fg', bg: 'raised' } });
-    return { lines: [[], ...field.lines, [], keys], cursor: { x: field.cursor.x, y: field.cursor.y + 1 } };
+    const field = answerField(state, current, width, height);
+    return { lines: [[], ...field.lines, [], ...keys], cursor: { x: field.cursor.x, y: field.cursor.y + 1 } };
   }
-  const { exact } = current.request;
-  const count = exact.split('\n').length;
-  const length: Line = [span(`${count} line${count === 1 ? '' : 's'}, ${exact.length} characters`, { fg: 'faint' })];
-  return { lines: [length, [], ...wrap(keys, width)], cursor: null };
+  return { lines: [lengthLine(current), [], ...keys], cursor: null };
+}
+
+/** Only what is answered with. */
+function lowTail(state: InboxState, current: Approval, context: Context, width: number): Tail {
+  const kind = kindOf(current);
+  if (kind === 'options') return { lines: optionLines(state, current, context, width), cursor: null };
+  return kind === 'words' ? answerField(state, current, width, 1) : { lines: [lengthLine(current)], cursor: null };
+}
+
+const optionLines = (state: InboxState, { request }: Approval, { glyphs }: Context, width: number): readonly Line[] =>
+  request.options.map((option, index): Line => {
+    const on = index === state.option;
+    const mark = span(on ? `${glyphs.selected} ` : '  ', { fg: 'focus' });
+    return fit(
+      [mark, span(`${index + 1} `, { fg: 'faint' }), span(toLabel(option), { fg: on ? 'title' : 'fg', bold: on })],
+      width,
+    );
+  });
+
+function answerField(
+  state: InboxState,
+  { request }: Approval,
+  width: number,
+  height: number,
+): Tail & { cursor: Cursor } {
+  const placeholder = request.action === 'turn' ? 'a message, or !command' : 'your answer';
+  return viewEditor(state.editor, { width, height, placeholder, style: { fg: 'fg', bg: 'raised' } });
+}
+
+function lengthLine({ request: { exact } }: Approval): Line {
+  return [span(`${counted(exact.split('\n').length, 'line')}, ${exact.length} characters`, { fg: 'faint' })];
 }
 
 function keysOf(current: Approval, { glyphs }: Context): readonly (readonly [string, string])[] {

@@ -28,7 +28,9 @@ export function headerLine(
   width: number,
 ): Line {
   const bar = { bg: 'raised' } as const;
-  const right = restyle([...parts.marks, ...parts.right, span(' ')], bar);
+  // Marks end in a gap to what follows; where nothing does, the edge is gap enough.
+  const marked = parts.right.length === 0 ? parts.marks.slice(0, -1) : parts.marks;
+  const right = restyle([...marked, ...parts.right, span(' ')], bar);
   const badge = clip(BADGE, width, '');
   const room = Math.max(0, width - lineWidth(badge));
   const end = clip(right, room);

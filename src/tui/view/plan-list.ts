@@ -52,7 +52,7 @@ const MOST_TEXT = 3;
 export function tallRows(plan: SoundPlan, width: number, height: number): number {
   const { count } = lanesOf(plan.tasks);
   const room = Math.max(1, width - lanesWidth(count, mostLanes(width)) - 6 - String(plan.tasks.length).length);
-  const needed = (task: PlanTask): number => Math.ceil(widthOf(firstLine(task)) / Math.max(1, room - 4));
+  const needed = (task: PlanTask): number => wrap([span(firstLine(task))], Math.max(1, room - 1)).length;
   const longest = plan.tasks.reduce((most, task) => Math.max(most, needed(task)), 1);
   const fitting = Math.floor(height / Math.max(1, plan.tasks.length)) - 1;
   const rows = 1 + Math.max(1, Math.min(longest, fitting, MOST_TEXT));
