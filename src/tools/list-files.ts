@@ -16,6 +16,7 @@ const Input = z.strictObject({
     .optional()
     .describe('Only files that match, as in .gitignore: `*.ts`, `src/**/*.test.ts`; `!` in front leaves out.'),
   limit: z.number().int().min(1).max(2000).default(300).describe('Most names to show; the rest is counted by folder.'),
+  about: z.string().min(1).max(80).optional().describe('What is listed, in a few words: shown beside the call.'),
 });
 type Input = z.output<typeof Input>;
 
@@ -32,7 +33,10 @@ export const listFilesTool = (root: Root): Tool<Input> => ({
   input: Input,
   capability: 'read',
   repeat: 'safe',
-  label: ({ path, glob }) => `list ${path}${glob === undefined ? '' : ` ${glob}`}`,
+  label: ({ path, glob, about }) =>
+    about === undefined
+      ? `list ${path}${glob === undefined ? '' : ` ${glob}`}`
+      : `list ${about}${path === '.' ? '' : ` in ${path}`}`,
 
   async run({ path, glob, limit }, { signal }) {
     const folder = await openFolder(root, path);

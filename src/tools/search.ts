@@ -17,6 +17,7 @@ const Input = z.strictObject({
   ignore_case: z.boolean().default(false),
   context: z.number().int().min(0).max(10).default(0).describe('Lines to show before and after each match.'),
   limit: z.number().int().min(1).max(1000).default(100).describe('Most matching lines to show.'),
+  about: z.string().min(1).max(80).optional().describe('What is looked for, in a few words: shown beside the search.'),
 });
 type Input = z.output<typeof Input>;
 
@@ -41,8 +42,8 @@ export const searchTool = (root: Root): Tool<Input> => ({
   input: Input,
   capability: 'read',
   repeat: 'safe',
-  label: ({ pattern, path, glob }) =>
-    `search ${pattern}${path === '.' ? '' : ` in ${path}`}${glob === undefined ? '' : ` (${glob})`}`,
+  label: ({ pattern, path, glob, about }) =>
+    `search ${about ?? shortened(pattern)}${path === '.' ? '' : ` in ${path}`}${globLabel(about, glob)}`,
 
   async run(input, { signal }) {
     const place = await openPlace(root, input.path);
@@ -55,6 +56,15 @@ export const searchTool = (root: Root): Tool<Input> => ({
     }
   },
 });
+
+const LABEL_PATTERN = 60;
+/** Long patterns tell a person nothing after their beginning. */
+const shortened = (pattern: string): string =>
+  pattern.length <= LABEL_PATTERN ? pattern : `${pattern.slice(0, LABEL_PATTERN - 1).toWellFormed()}…`;
+
+/** Words that say what is looked for say it without the globs, too. */
+const globLabel = (about: string | undefined, glob: string | undefined): string =>
+  about !== undefined || glob === undefined ? '' : ` (${shortened(glob)})`;
 
 interface Place {
   readonly folder: OpenFolder;

@@ -4,20 +4,23 @@
  */
 import { posix as path } from 'node:path';
 import type { Hit } from './claims.ts';
-import { isTest } from './languages.ts';
+import { isComment, isTest } from './languages.ts';
 import type { LanguageName } from './languages.ts';
-import { captured } from './words.ts';
+import { captured, escaped } from './words.ts';
 
 /** `from` imports `to`; `hit` is the line that says so. Go links folders, the others files. */
 export interface Link {
   readonly from: string;
   readonly to: string;
   readonly hit: Hit;
+  /** It imports types only, as far as its lines tell: nothing of it is there when the program runs. */
+  readonly typeOnly: boolean;
 }
 
 /** Lines that import something of the project, by language. */
 export const IMPORT_PATTERNS: Readonly<Partial<Record<LanguageName, string>>> = {
-  js: '(?:\\bfrom|^\\s*import|\\brequire\\(|\\bimport\\()\\s*["\'][.@~#][^"\']*["\']',
+  // Openings of imports over several lines come, too: they tell which of them are of types only.
+  js: '(?:\\bfrom|^\\s*import|\\brequire\\(|\\bimport\\()\\s*["\'][.@~#][^"\']*["\']|^\\s*(?:import|export)\\s+(?:type\\s*)?\\{\\s*$',
   py: '^\\s*(?:from\\s+[.\\w]+\\s+import\\b|import\\s+\\w[\\w.]*)',
   go: '^\\s*(?:import\\s+)?(?:[\\w.]+\\s+)?"[\\w.-]+(?:/[\\w.-]+)+"$|^module\\s',
   rust: '^\\s*(?:pub(?:\\([^)]*\\))?\\s+)?(?:use\\s+(?:crate|super|self)::|mod\\s+\\w+;)',
@@ -27,15 +30,36 @@ export const IMPORT_PATTERNS: Readonly<Partial<Record<LanguageName, string>>> = 
 /** Links among `files`, from the hits of searches with the patterns above. */
 export function linksOf(hits: readonly Hit[], files: ReadonlySet<string>): readonly Link[] {
   const known = new Lookup(files, hits);
-  const links = hits.flatMap((hit) =>
-    known
-      .targets(hit)
-      .map((to): Link => ({ from: hit.path.endsWith('.go') ? `${path.dirname(hit.path)}/` : hit.path, to, hit })),
-  );
-  return links.filter(
-    (link, index) =>
-      link.from !== link.to && links.findIndex(({ from, to }) => from === link.from && to === link.to) === index,
-  );
+  const first = new Map<string, Link>();
+  for (const [index, hit] of hits.entries()) {
+    if (isComment(hit.text) || standsInString(hit.text)) continue;
+    const typeOnly = isTypeOnly(hit, hits[index - 1]);
+    for (const to of known.targets(hit)) {
+      const from = hit.path.endsWith('.go') ? `${path.dirname(hit.path)}/` : hit.path;
+      const before = first.get(`${from}\n${to}`);
+      // Of several imports of the same file, one of values counts more than one of types.
+      if (from !== to && (before === undefined || (before.typeOnly && !typeOnly)))
+        first.set(`${from}\n${to}`, { from, to, hit, typeOnly });
+    }
+  }
+  return [...first.values()];
+}
+
+const STARTS = /\bfrom\s*["']|\bimport\b|\brequire\(/;
+
+/** The import itself is quoted, or stands behind a comment's beginning: it only speaks of one. */
+function standsInString(text: string): boolean {
+  const before = text.slice(0, STARTS.exec(text)?.index ?? 0);
+  return /(?:^|\s)\/[/*]/.test(before) || ['"', "'", '`'].some((quote) => before.split(quote).length % 2 === 0);
+}
+
+/** `import type …`, `import { type A, type B } …`, and the last line of an import whose first line says `type`. */
+function isTypeOnly({ path: file, text }: Hit, before: Hit | undefined): boolean {
+  if (/^\s*(?:import|export)\s+type\b(?!\s*(?:,|from\b))/.test(text)) return true;
+  const names = /^\s*(?:import|export)\s*\{([^}]*)\}\s*from/.exec(text)?.[1];
+  if (names !== undefined) return names.split(',').every((name) => name.trim() === '' || /^\s*type\s+\w/.test(name));
+  const opened = before?.path === file && /\{\s*$/.test(before.text) ? before.text : '';
+  return /^\s*\}\s*from\b/.test(text) && /^\s*(?:import|export)\s+type\s*\{/.test(opened);
 }
 
 class Lookup {
@@ -160,9 +184,9 @@ export function central(links: readonly Link[]): readonly { readonly path: strin
     .toSorted((a, b) => b.users - a.users || (a.path < b.path ? -1 : 1));
 }
 
-/** Groups of files that import each other in a circle, each as one way round; type-only imports don't count. */
-export function cycles(links: readonly Link[]): readonly (readonly Link[])[] {
-  const real = links.filter(({ hit }) => !/^\s*(?:import|export)\s+type\b/.test(hit.text));
+/** Groups of files that import each other in a circle, each as one way round. Without those that only types close, unless asked for. */
+export function cycles(links: readonly Link[], { types = false } = {}): readonly (readonly Link[])[] {
+  const real = links.filter(({ typeOnly }) => types || !typeOnly);
   const next = new Map<string, Link[]>();
   for (const link of real) next.set(link.from, [...(next.get(link.from) ?? []), link]);
   const found: (readonly Link[])[] = [];
@@ -198,4 +222,58 @@ function wayTo(end: string, start: string, cameBy: ReadonlyMap<string, Link>): r
     link = link.from === start ? undefined : cameBy.get(link.from);
   }
   return way;
+}
+
+/** Lines that import one of these modules, by name; as many names as a search takes. */
+export function importOf(paths: readonly string[]): string {
+  const names = [...new Set(paths.map((path) => escaped(nameOf(path))))];
+  while (names.join('|').length > 800) names.pop();
+  return `(?:import|from|require|use|include)\\b.*[/."'\\s:](?:${names.join('|')})(?:["'./;\\s]|$)`;
+}
+
+/** What others write to import it: `index` and the like go by the name of their folder. */
+export function nameOf(path: string): string {
+  const parts = path.split('/');
+  const file = (parts.at(-1) ?? '').replace(/\.\w+$/, '');
+  return /^(?:index|mod|__init__|lib|main)$/.test(file) ? (parts.at(-2) ?? file) : file;
+}
+
+/** The shortest way by imports from one of `starts` to `goal`; null when there is none. */
+export function wayBetween(links: readonly Link[], starts: readonly string[], goal: string): readonly Link[] | null {
+  const next = Map.groupBy(links, ({ from }) => from);
+  const cameBy = new Map<string, Link | null>(starts.map((start) => [start, null]));
+  const queue = [...starts];
+  for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
+    if (at === goal) return wayBack(goal, cameBy);
+    for (const link of next.get(at) ?? []) {
+      if (cameBy.has(link.to)) continue;
+      cameBy.set(link.to, link);
+      queue.push(link.to);
+    }
+  }
+  return null;
+}
+
+function wayBack(goal: string, cameBy: ReadonlyMap<string, Link | null>): readonly Link[] {
+  const way: Link[] = [];
+  for (let link = cameBy.get(goal); link; link = cameBy.get(link.from)) way.unshift(link);
+  return way;
+}
+
+/** How many files import `path`, themselves or through others. Tests are left out. */
+export function reached(links: readonly Link[], path: string): number {
+  const users = Map.groupBy(
+    links.filter(({ from }) => !isTest(from)),
+    ({ to }) => to,
+  );
+  const seen = new Set([path]);
+  const queue = [path];
+  for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
+    for (const { from } of users.get(at) ?? []) {
+      if (seen.has(from)) continue;
+      seen.add(from);
+      queue.push(from);
+    }
+  }
+  return seen.size - 1;
 }

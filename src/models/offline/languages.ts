@@ -27,6 +27,9 @@ export function globFor(names: readonly LanguageName[]): string {
   return extensions.length === 1 ? `*.${extensions[0] ?? ''}` : `*.{${extensions.join(',')}}`;
 }
 
+/** Every language whose imports can be followed, for a listing. */
+export const SOURCE_GLOB = globFor(['js', 'py', 'go', 'rust', 'jvm', 'c', 'ruby', 'php']);
+
 /** Languages that `paths` are written in, by extension. */
 export const languagesIn = (paths: readonly string[]): readonly LanguageName[] =>
   LANGUAGE_NAMES.filter((name) =>
@@ -44,6 +47,14 @@ export const isTest = (path: string): boolean =>
   /(?:^|\/)(?:tests?|__tests__|specs?|testing|e2e|testdata|fixtures)\/|(?:^|\/)(?:test_[^/]*|conftest)\.py$|(?:[._-](?:test|spec|tests|e2e|cy)|_test|Test|Tests|Spec|IT)\.\w+$|(?:^|\/)tests?\.\w+$/.test(
     path,
   );
+
+/** Where tests lie, for a listing. */
+export const TEST_GLOB =
+  '{**/test/**,**/tests/**,**/__tests__/**,**/spec/**,*.test.*,*.spec.*,*_test.*,test_*.py,*Test.java,*Tests.java,*Test.kt,*Spec.scala,*_spec.rb}';
+
+/** Beside the program itself: examples, measurements, scripts of the house, documents. */
+export const isAside = (path: string): boolean =>
+  /^(?:[\w.-]+\/){0,2}(?:examples?|samples?|demos?|bench(?:mark)?s?|scripts?|docs?|tools|website|\.\w+)\//i.test(path);
 
 /** Not the project's own work, or not worth a look: vendored, generated, examples of data. */
 export const isForeign = (path: string): boolean =>
@@ -75,28 +86,6 @@ function definitionsOf(names: readonly string[]): string {
     `^(?:module\\.)?exports\\.${name}\\s*=`,
   ].join('|');
 }
-
-/** Lines where a program begins or opens itself to the outside. */
-export const ENTRY_PATTERN = [
-  '^#!',
-  '\\bfunc main\\(\\)',
-  '\\bfn main\\(\\)',
-  '\\bstatic\\s+void\\s+[Mm]ain\\s*\\(',
-  '\\bfun main\\(',
-  '^int main\\s*\\(',
-  '__name__\\s*==\\s*[\'"]__main__[\'"]',
-  '\\bcreateServer\\(',
-  '\\b(?:app|server|http)\\.listen\\(',
-  '\\bListenAndServe\\(',
-  '@SpringBootApplication',
-  '\\b(?:FastAPI|Flask)\\(',
-  '\\bprocess\\.argv\\b',
-  '\\bif require\\.main === module\\b',
-].join('|');
-
-/** Names of files where one usually begins to read. */
-export const isEntryName = (path: string): boolean =>
-  /(?:^|\/)(?:index|main|app|server|cli|mod|lib|program|__main__|manage|setup|Main|App|Program)\.\w+$/.test(path);
 
 /** What a definition line defines: its name, or null. */
 export function definedName(line: string): string | null {

@@ -10,20 +10,34 @@ import type { Term } from './words.ts';
 /** Left out of searches: generated, locked or packed text, whose hits tell nothing. */
 const NOISE = '!*{.lock,.map,.svg,.snap,.min.js,-lock.json}';
 
-/** Names below the root, or those that fit `glob`, at most `limit`. */
-export const list = (limit: number, glob?: string): Ask => ({
+/** The tools take eighty characters. */
+const LONGEST_ABOUT = 80;
+const clipped = (about: string | undefined): { readonly about?: string } =>
+  about === undefined ? {} : { about: about.slice(0, LONGEST_ABOUT).toWellFormed() };
+
+export interface ListOptions {
+  readonly glob?: string;
+  readonly path?: string;
+  /** What is looked for, in a few words: shown to the person instead of the glob. */
+  readonly about?: string;
+}
+
+/** Names below the root (or `path`), or those that fit `glob`, at most `limit`. */
+export const list = (limit: number, options: ListOptions = {}): Ask => ({
   tool: 'list_files',
-  input: { ...(glob === undefined ? {} : { glob }), limit },
+  input: { limit, ...options, ...clipped(options.about) },
 });
 
 export interface SearchOptions {
   readonly glob?: string;
-  readonly path?: string;
+  readonly path?: string | undefined;
   readonly anyCase?: boolean;
   readonly limit?: number;
+  /** What is looked for, in a few words: shown to the person instead of the pattern. */
+  readonly about?: string;
 }
 
-export const search = (pattern: string, { glob, path, anyCase, limit }: SearchOptions = {}): Ask => ({
+export const search = (pattern: string, { glob, path, anyCase, limit, about }: SearchOptions = {}): Ask => ({
   tool: 'search',
   input: {
     pattern,
@@ -31,12 +45,13 @@ export const search = (pattern: string, { glob, path, anyCase, limit }: SearchOp
     limit: limit ?? 40,
     ...(path === undefined ? {} : { path }),
     ...(anyCase === true ? { ignore_case: true } : {}),
+    ...clipped(about),
   },
 });
 
 /** A search for a term: words in any case, the rest as written. */
-export const searchFor = (term: Term, limit = 40): Ask =>
-  search(patternOf(term), { anyCase: term.is === 'word', limit });
+export const searchFor = (term: Term, limit = 40, path?: string): Ask =>
+  search(patternOf(term), { anyCase: term.is === 'word', limit, path, about: `\`${term.text}\`` });
 
 export const read = (path: string, from = 1, lines = 60): Ask => ({ tool: 'read_file', input: { path, from, lines } });
 

@@ -1,25 +1,21 @@
 /**
- * Puts the agents' answers together into one report: what was asked, the answers in short, the files that several agents
- * named, each agent's part cut to what matters, what was not done, and what to do next. At most about 150 lines.
+ * Puts the agents' answers together into one report: what was asked, the answers in short (those to the question first), what
+ * to do next, each agent's part cut to what matters, and what was not done. At most about 150 lines.
  */
 import type { Finding } from '../../domain/agent.ts';
 import type { Purpose } from '../../ports/model.ts';
 import { claim } from './claims.ts';
-import type { Hit } from './claims.ts';
 import { claimsIn, firstWords } from './findings.ts';
 import { BOTTOM, TOP, unsigned } from './signature.ts';
-import { captured, listed, wishesIn } from './words.ts';
+import { captured, wishesIn } from './words.ts';
+import type { Wish } from './words.ts';
 
 type Merging = Extract<Purpose, { is: 'merge' }>;
 
 const AGENT_LINES = 100;
-const MOST_FILES = 6;
 const MOST_ROWS = 6;
 /** Sections of an answer that stand elsewhere in the report. */
 const ELSEWHERE = /^## (?:What the others found|Could not be looked at|Said there|Searched for and not found)/;
-/** Whose answer comes first when nothing else decides. */
-const ORDER = ['oracle', 'finder', 'reviewer', 'security', 'tester', 'refactoring', 'librarian', 'rush'];
-
 /** The report as Markdown. Says nothing that no agent said. */
 export function mergeText({ task, results }: Merging): string {
   const plain = results.map((result) => ({ ...result, summary: unsigned(result.summary) }));
@@ -31,15 +27,14 @@ export function mergeText({ task, results }: Merging): string {
     ...(title(task) === task.trim() ? [] : ['', `Asked: ${oneLine(task)}`]),
     ...part(
       'In short',
-      byWorth(done).map(
+      byWorth(done, task).map(
         ({ role, summary, outcome }) =>
-          `- **${role}**${outcome === 'completed' ? '' : ` (${outcome})`}: ${firstWords(summary)}`,
+          `- ${firstWords(summary)} (${role}${outcome === 'completed' ? '' : `, ${outcome}`})`,
       ),
     ),
-    ...part('Named by more than one agent', sharedFiles(done)),
+    ...part('Next steps', nextSteps(done)),
     ...done.flatMap((result) => agentPart(result, Math.max(8, Math.floor(AGENT_LINES / done.length)))),
     ...part('What was not done', notDone(task, plain)),
-    ...part('Next steps', nextSteps(done)),
     '',
     BOTTOM,
   ].join('\n');
@@ -58,27 +53,31 @@ const oneLine = (text: string): string => {
   return line.length <= 600 ? line : `${line.slice(0, 599).toWellFormed()}…`;
 };
 
-const byWorth = (results: readonly Finding[]): readonly Finding[] => {
-  const worth = (role: string): number => (ORDER.includes(role) ? ORDER.indexOf(role) : ORDER.length);
-  return results.toSorted((a, b) => worth(a.role) - worth(b.role));
+/** Whose answer is asked for first by which wish; the rest keeps the order of the plan. */
+const FIRST: Readonly<Partial<Record<Wish, readonly string[]>>> = {
+  entries: ['finder'],
+  find: ['finder'],
+  explain: ['librarian', 'finder'],
+  riskiest: ['reviewer'],
+  review: ['reviewer', 'security'],
+  security: ['security', 'reviewer'],
+  test: ['tester'],
+  refactor: ['refactoring'],
+  dependency: ['librarian'],
+  status: ['rush'],
+  changes: ['rush'],
+  debug: ['oracle', 'finder'],
 };
 
-/** Files that two or more agents came upon by themselves, with the first line that was quoted. The oracle repeats others. */
-function sharedFiles(results: readonly Finding[]): readonly string[] {
-  const named = results.flatMap(({ role, summary }) => claimsIn(summary).map((hit) => ({ role, hit })));
-  return [...Map.groupBy(named, ({ hit }) => hit.path)]
-    .map(([path, all]) => ({
-      path,
-      roles: [...new Set(all.map(({ role }) => role))],
-      hit: best(all.map(({ hit }) => hit)),
-    }))
-    .filter(({ roles }) => roles.filter((role) => role !== 'oracle').length > 1)
-    .toSorted((a, b) => b.roles.length - a.roles.length || (a.path < b.path ? -1 : 1))
-    .slice(0, MOST_FILES)
-    .map(({ path, roles, hit }) => `- ${path} (${listed(roles)})${hit === undefined ? '' : `: ${claim(hit)}`}`);
-}
-
-const best = (hits: readonly Hit[]): Hit | undefined => hits.find(({ text }) => text !== '') ?? hits[0];
+const byWorth = (results: readonly Finding[], task: string): readonly Finding[] => {
+  // Asked for words, the places come before what the project says it is.
+  const words = results.some(({ description }) => description.startsWith('Find where'));
+  const order = wishesIn(task).flatMap((wish) =>
+    words && wish === 'explain' ? ['finder', 'oracle'] : (FIRST[wish] ?? []),
+  );
+  const worth = (role: string): number => (order.includes(role) ? order.indexOf(role) : order.length);
+  return results.toSorted((a, b) => worth(a.role) - worth(b.role));
+};
 
 /** One agent's answer: its task, and its sections without their tails. Its first words stand in the list above. */
 function agentPart({ role, description, summary, outcome }: Finding, room: number): readonly string[] {
@@ -124,7 +123,9 @@ function notDone(task: string, results: readonly Finding[]): readonly string[] {
 /** What the answers call for. Each step comes from a sentence that an agent said. */
 function nextSteps(results: readonly Finding[]): readonly string[] {
   const of = (...roles: readonly string[]): string => results.find(({ role }) => roles.includes(role))?.summary ?? '';
-  const place = claimsIn(firstWords(of('oracle')))[0] ?? claimsIn(firstWords(of('finder')))[0];
+  const place = [of('oracle'), of('finder')].flatMap((summary) =>
+    claimsIn(captured(/((?:best place|likeliest place|begins at)\b.*)/, firstWords(summary))).slice(0, 1),
+  )[0];
   const steps = [
     ...(place === undefined ? [] : [`Begin reading at ${claim(place)}.`]),
     ...riskStep(firstWords(of('reviewer', 'security'))),
@@ -138,8 +139,10 @@ function nextSteps(results: readonly Finding[]): readonly string[] {
 function riskStep(words: string): readonly string[] {
   const worst = claimsIn(words)[0];
   const high = Number(captured(/: (\d+) high,/, words));
+  const file = captured(/riskiest file (?:of .*? )?is (\S+?):? /, words);
   if (worst === undefined) return [];
   return [
+    ...(file === '' ? [] : [`Go through ${file} with someone who knows it.`]),
     `${high > 0 ? `Judge the ${high === 1 ? 'place' : `${high} places`} marked high` : 'Judge the places found'}, first ${claim(worst)}.`,
   ];
 }

@@ -4,14 +4,25 @@
  */
 import type { RepositoryFacts } from '../../domain/repository.ts';
 import { listed, plural } from './words.ts';
-import type { Term, Wish } from './words.ts';
+import type { Topic } from './topic.ts';
+import type { Wish } from './words.ts';
 
-export type SlotName = 'state' | 'places' | 'papers' | 'risks' | 'security' | 'tests' | 'shape' | 'links';
+export type SlotName =
+  | 'state'
+  | 'entries'
+  | 'places'
+  | 'papers'
+  | 'risks'
+  | 'security'
+  | 'riskiest'
+  | 'tests'
+  | 'shape'
+  | 'links';
 
 /** What a description is made from. */
 export interface Subject {
   readonly facts: RepositoryFacts;
-  readonly terms: readonly Term[];
+  readonly topic: Topic;
   readonly wishes: readonly Wish[];
 }
 
@@ -33,10 +44,20 @@ export const SLOTS: readonly Slot[] = [
     roles: ['rush'],
     needs: [],
     tokens: 6000,
-    describe: ({ facts }) =>
-      facts.isGit
-        ? `Tell the state of ${facts.name}: uncommitted changes, the latest commits, what changed most.`
-        : `Tell the size of ${facts.name}: its folders and kinds of files (it is not a git repository).`,
+    describe: ({ facts, wishes }) => {
+      if (!facts.isGit)
+        return `Tell the size of this repository: its folders and kinds of files (it is not a git repository).`;
+      return wishes.includes('status')
+        ? `Tell the state of this repository: what is uncommitted, the latest commits, what changed most, sizes.`
+        : `Tell what changed lately in this repository: the latest commits, the files they changed most, what is uncommitted.`;
+    },
+  },
+  {
+    name: 'entries',
+    roles: ['finder', 'explore', 'Explore'],
+    needs: [],
+    tokens: 6000,
+    describe: (subject) => `Find the entry points of ${ground(subject)}: where it starts, and why each is one.`,
   },
   {
     name: 'places',
@@ -44,27 +65,37 @@ export const SLOTS: readonly Slot[] = [
     needs: [],
     tokens: 7000,
     describe: (subject) =>
-      subject.terms.length > 0
-        ? `Find where ${named(subject)} ${subject.terms.length > 1 ? 'are' : 'is'} defined and used in ${ground(subject)}.`
-        : `Find the entry points and the parts that matter most in ${ground(subject)}.`,
+      `Find where ${named(subject)} ${subject.topic.words.length > 1 ? 'are' : 'is'} defined and used in ${ground(subject)}.`,
   },
   {
     name: 'papers',
     roles: ['librarian'],
     needs: [],
     tokens: 4000,
-    describe: ({ facts }) => `Read ${papers(facts)} and count how the dependencies are really used.`,
+    describe: (subject) => {
+      const { facts, wishes } = subject;
+      if (subject.topic.words.length > 0 && !wishes.includes('dependency'))
+        return `Read ${papers(facts)}, and what documents say of ${named(subject)}.`;
+      return wishes.includes('dependency')
+        ? `Count how the dependencies that ${declares(facts)} are really used, and name those that nobody imports.`
+        : `Read ${papers(facts)}: what the project says it is, and how its dependencies are used.`;
+    },
+  },
+  {
+    name: 'riskiest',
+    roles: ['reviewer', 'security'],
+    needs: [],
+    tokens: 14_000,
+    describe: (subject) =>
+      `Find the riskiest file of ${ground(subject)} by risky lines, size, importers, tests and recent changes, and go through it.`,
   },
   {
     name: 'risks',
     roles: ['reviewer', 'security'],
     needs: ['places'],
     tokens: 8000,
-    describe: (subject) => {
-      const fast = subject.wishes.includes('performance');
-      const kind = fast ? 'patterns that cost time' : 'risky patterns (security, errors, leftovers)';
-      return `Go through ${ground(subject)} for ${kind}${first(subject)}, and check each hit in its place.`;
-    },
+    describe: (subject) =>
+      `Go through ${ground(subject)} for ${kinds(subject)}${first(subject)}, check each place, and name the riskiest file.`,
   },
   {
     name: 'security',
@@ -72,7 +103,7 @@ export const SLOTS: readonly Slot[] = [
     needs: ['places'],
     tokens: 5000,
     describe: (subject) =>
-      `Go through ${ground(subject)} for security risks (injection, secrets, unsafe calls)${first(subject)}, and check each hit in its place.`,
+      `Go through ${ground(subject)} for security risks (injection, secrets, unsafe calls)${first(subject)}, and check each place.`,
   },
   {
     name: 'tests',
@@ -80,7 +111,9 @@ export const SLOTS: readonly Slot[] = [
     needs: ['places'],
     tokens: 11_000,
     describe: (subject) =>
-      `Find the test command and the modules that no test imports${first(subject)} (${plural(subject.facts.tests.count, 'test file')} seen). Runs nothing.`,
+      subject.facts.tests.count === 0
+        ? `Find what ${ground(subject)} offers to run tests with, and which modules to test first. Runs nothing.`
+        : `Find the test command and the modules of ${ground(subject)} that no test imports${first(subject)} (${plural(subject.facts.tests.count, 'test file')} seen). Runs nothing.`,
   },
   {
     name: 'shape',
@@ -93,60 +126,88 @@ export const SLOTS: readonly Slot[] = [
   {
     name: 'links',
     roles: ['oracle', 'plan', 'Plan'],
-    needs: ['state', 'places', 'papers', 'risks', 'security', 'tests', 'shape'],
+    needs: ['state', 'entries', 'places', 'papers', 'risks', 'security', 'riskiest', 'tests', 'shape'],
     tokens: 16_000,
-    describe: (subject) =>
-      subject.terms.length > 0
-        ? `Draw the import graph of ${ground(subject)} and, with what the others found, name the likely places for ${named(subject)} and why.`
-        : `Draw the import graph of ${ground(subject)}: central modules, cycles, and what the other findings have in common.`,
+    describe: (subject) => `Draw the import graph of ${ground(subject)} and ${purposeOf(subject)}.`,
   },
 ];
+
+/** What the import graph is drawn for. */
+function purposeOf({ topic, wishes }: Subject): string {
+  const words = listed(topic.words.map(({ text }) => `\`${text}\``));
+  if (words !== '') return `name the likely places for ${words} and why, with what the others found`;
+  if (wishes.includes('riskiest')) return 'trace how the entry points lead to the riskiest file';
+  if (wishes.includes('changes')) return 'tell what hangs on the files that changed lately';
+  if (wishes.includes('review') || wishes.includes('security')) return 'tell how much hangs on the risky files';
+  if (wishes.includes('test')) return 'tell how much hangs on the modules without a test';
+  return 'say what to read first: central files, layers, circles';
+}
 
 /** Which looks a wish calls for. */
 export const LOOKS: Readonly<Record<Wish, readonly SlotName[]>> = {
   find: ['places'],
+  entries: ['entries'],
   explain: ['places', 'papers', 'links'],
-  review: ['places', 'risks', 'tests', 'links'],
-  security: ['places', 'security', 'papers', 'links'],
+  review: ['places', 'risks', 'security', 'tests', 'links'],
+  riskiest: ['riskiest', 'links'],
+  security: ['places', 'security', 'links'],
   performance: ['places', 'risks', 'links'],
-  test: ['places', 'tests'],
+  test: ['places', 'tests', 'links'],
   refactor: ['places', 'shape', 'links'],
   document: ['places', 'papers', 'links'],
   dependency: ['papers'],
   status: ['state'],
+  changes: ['state', 'links'],
   debug: ['places', 'state', 'links'],
   change: ['places', 'papers', 'tests', 'links'],
 };
 
 /** For a task whose words name no wish: a first look at everything. */
-export const ALL_ROUND: readonly SlotName[] = ['state', 'places', 'papers', 'risks', 'tests', 'links'];
+export const ALL_ROUND: readonly SlotName[] = ['state', 'entries', 'papers', 'risks', 'security', 'tests', 'links'];
 
 /** What is dropped last when a plan may have few tasks only. */
-export const WORTH: readonly SlotName[] = ['places', 'links', 'risks', 'security', 'tests', 'shape', 'papers', 'state'];
+export const WORTH: readonly SlotName[] = [
+  'places',
+  'riskiest',
+  'entries',
+  'links',
+  'risks',
+  'security',
+  'tests',
+  'shape',
+  'papers',
+  'state',
+];
 
-const named = ({ terms }: Subject): string => listed(terms.slice(0, 4).map(({ text }) => `\`${text}\``));
-const first = (subject: Subject): string => (subject.terms.length > 0 ? `, files about ${named(subject)} first` : '');
+const named = ({ topic }: Subject): string => listed(topic.words.map(({ text }) => `\`${text}\``));
+const first = (subject: Subject): string =>
+  subject.topic.words.length > 0 ? `, files about ${named(subject)} first` : '';
 
-const NOT_SOURCE =
-  /^(?:\.|node_modules\/|dist\/|build\/|out\/|target\/|vendor\/|coverage\/|docs?\/|assets\/|public\/|images?\/)/;
+/** Where to look, in words: the places of the task, else the whole with its size. */
+function ground({ facts, topic }: Subject): string {
+  const places = [...topic.folders, ...topic.files];
+  if (places.length > 0) return listed(places);
+  return `this repository (${facts.more ? `more than ${facts.files} files` : plural(facts.files, 'file')})`;
+}
 
-/** Where to look, in words: folders that are there, and what they mostly hold. */
-function ground({ facts, terms }: Subject): string {
-  const folders = facts.top.filter((name) => name.endsWith('/') && !NOT_SOURCE.test(name));
-  const asked = folders.filter((folder) =>
-    terms.some(({ is, text }) => is === 'path' && `${text}/`.startsWith(folder)),
-  );
-  const known = folders.filter((folder) =>
-    /^(?:src|lib|libs|app|apps|packages|cmd|internal|pkg|core|server|client|bin|test|tests)\/$/.test(folder),
-  );
-  const some = [asked, known, folders].find((names) => names.length > 0)?.slice(0, 3) ?? [];
-  const files = facts.more ? `more than ${facts.files} files` : plural(facts.files, 'file');
-  return some.length === 0 ? `the ${files} of ${facts.name}` : `${listed(some)} (${files} in all)`;
+/** What a review looks for: security is another look's wherever there is one. */
+function kinds({ wishes }: Subject): string {
+  if (wishes.includes('performance') && !wishes.includes('review')) return 'what costs time, and error handling';
+  if (wishes.includes('security')) return 'error handling';
+  return 'error handling, speed and leftovers';
+}
+
+/** Manifests that are known to declare dependencies. */
+function declares({ manifests }: RepositoryFacts): string {
+  const names = manifests.slice(0, 3).flatMap(({ path }) => (/tsconfig/.test(path) ? [] : [path]));
+  return names.length === 0
+    ? 'the manifests declare'
+    : `${listed(names)} ${names.length === 1 ? 'declares' : 'declare'}`;
 }
 
 function papers(facts: RepositoryFacts): string {
-  const names = facts.manifests.slice(0, 3).map(({ path }) => path);
+  const names = facts.manifests.slice(0, 3).flatMap(({ path }) => (/tsconfig/.test(path) ? [] : [path]));
   const readme = facts.top.find((name) => /^readme/i.test(name));
   const all = [...names, ...(readme === undefined ? [] : [readme])];
-  return all.length === 0 ? 'manifests and documents, if there are any,' : listed(all);
+  return all.length === 0 ? 'manifests and documents' : listed(all);
 }

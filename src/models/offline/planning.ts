@@ -6,7 +6,8 @@ import type { RepositoryFacts } from '../../domain/repository.ts';
 import type { Purpose } from '../../ports/model.ts';
 import { ALL_ROUND, LOOKS, SLOTS, WORTH } from './plan-slots.ts';
 import type { Slot, SlotName, Subject } from './plan-slots.ts';
-import { listed, plural, termsIn, wishesIn } from './words.ts';
+import { topicOf } from './topic.ts';
+import { listed, plural, wishesIn } from './words.ts';
 import type { Wish } from './words.ts';
 
 type Planning = Extract<Purpose, { is: 'plan' }>;
@@ -32,7 +33,7 @@ const BUILT_IN = new Set(SLOTS.flatMap(({ roles }) => roles).concat('code', 'gen
 /** The plan as JSON text. `hint` is what a person added when asking for another plan; empty when nothing was. */
 export function planText(purpose: Planning, hint = ''): string {
   const words = `${purpose.task}\n${hint}`;
-  const subject: Subject = { facts: purpose.facts, terms: termsIn(words, 4), wishes: wishesIn(words) };
+  const subject: Subject = { facts: purpose.facts, topic: topicOf(words, purpose.facts), wishes: wishesIn(words) };
   const cast = casting(purpose, subject, words);
   return JSON.stringify({ reason: reasonFor(purpose, subject, cast), tasks: drafts(cast, subject) }, null, 2);
 }
@@ -43,7 +44,7 @@ function casting(purpose: Planning, subject: Subject, words: string): readonly C
   const custom = purpose.roles
     .filter((role) => !BUILT_IN.has(role) && names(words, role))
     .map((role): Cast => ({ slot: null, role }));
-  const all = [...onceEach(castOf(wanted(purpose, subject), purpose.roles)), ...custom];
+  const all = [...castOf(wanted(purpose, subject), purpose.roles), ...custom];
   if (all.length === 0) return [{ slot: null, role: purpose.roles[0] ?? 'finder' }];
   if (all.length <= most) return all;
   const worth = ({ slot }: Cast): number => (slot === null ? -1 : WORTH.indexOf(slot.name));
@@ -58,33 +59,32 @@ function castOf(names: readonly SlotName[], roles: readonly string[]): readonly 
   });
 }
 
-/** One reviewer goes through risks and security together when it is the same role that would do both. */
-const onceEach = (cast: readonly Cast[]): readonly Cast[] =>
-  cast.filter(
-    ({ slot, role }) =>
-      slot?.name !== 'security' || !cast.some((other) => other.slot?.name === 'risks' && other.role === role),
-  );
-
 /** Looks that the words and facts call for; what the facts rule out is left out. */
-function wanted({ split, facts, roles }: Planning, { wishes, terms }: Subject): readonly SlotName[] {
+function wanted({ split, facts, roles }: Planning, { wishes, topic }: Subject): readonly SlotName[] {
   if (facts.files === 0) return ['state'];
-  const asked =
-    wishes.length === 0 ? (terms.length > 0 ? LOOKS.explain : ALL_ROUND) : wishes.flatMap((wish) => LOOKS[wish]);
-  const focused = withoutExtras([...new Set(asked)], wishes, terms.length > 0);
+  const named = topic.words.length > 0;
+  const asked = wishes.length === 0 ? (named ? LOOKS.explain : ALL_ROUND) : wishes.flatMap((wish) => LOOKS[wish]);
+  const focused = withoutExtras([...new Set(asked)], wishes, named);
   if (split !== 'always' || castOf(focused, roles).length > 1) return focused;
-  return [...new Set<SlotName>([...focused, 'places', 'papers', 'links'])];
+  return [...new Set<SlotName>([...focused, 'entries', 'papers', 'links'])];
 }
 
-/** One wish with one look stays one look; a look for places helps others only if there is something to look for. */
+/** A look for places needs words; without them, whoever explains or builds wants to know where the code begins. */
 function withoutExtras(looks: readonly SlotName[], wishes: readonly Wish[], named: boolean): readonly SlotName[] {
-  const narrow = wishes.length === 1 && !named;
-  const others = looks.filter((look) => look !== 'places');
-  if (narrow && looks.length === 2 && others.length === 1) return others;
-  // With a review asked for in the name of security, one reviewer goes through it.
-  return looks.includes('security') && looks.includes('risks') && !wishes.includes('review')
-    ? looks.filter((look) => look !== 'risks')
-    : looks;
+  const begins = wishes.some((wish) => BEGINNING.has(wish)) || wishes.every((wish) => wish === 'find');
+  const some = named
+    ? looks
+    : looks.flatMap((look): readonly SlotName[] => (look !== 'places' ? [look] : begins ? ['entries'] : []));
+  const covered = new Set<SlotName>([
+    // A task that is about one file, or about security alone, is no review of everything.
+    ...(wishes.includes('riskiest') ? (['risks', 'security', 'tests'] as const) : []),
+    ...(wishes.includes('security') && wishes.includes('review') ? (['tests'] as const) : []),
+  ]);
+  const asked = new Set(wishes.flatMap((wish) => (wish === 'review' ? [] : LOOKS[wish])));
+  return [...new Set(some)].filter((look) => !covered.has(look) || (look === 'tests' && asked.has('tests')));
 }
+
+const BEGINNING: ReadonlySet<Wish> = new Set(['explain', 'document', 'change', 'entries']);
 
 function drafts(cast: readonly Cast[], subject: Subject): readonly Draft[] {
   const idOf = (name: SlotName): string | null => {
@@ -106,23 +106,27 @@ function tokensFor(base: number, { files }: RepositoryFacts): number {
   return Math.max(500, Math.round((base * share) / 500) * 500);
 }
 
-function oneLine({ terms, facts }: Subject): string {
-  const about = listed(terms.map(({ text }) => `\`${text}\``));
+function oneLine({ topic, facts }: Subject): string {
+  const about = listed(topic.words.map(({ text }) => `\`${text}\``));
   return about === ''
     ? `look through ${facts.name} for what the task asks.`
     : `look through ${facts.name} for ${about}.`;
 }
 
-function reasonFor(purpose: Planning, { wishes, terms }: Subject, cast: readonly Cast[]): string {
+function reasonFor(purpose: Planning, { wishes, topic }: Subject, cast: readonly Cast[]): string {
+  const named = listed(topic.words.map(({ text }) => `\`${text}\``));
+  const places = listed([...topic.folders, ...topic.files]);
   const heard = [
     wishes.length > 0
-      ? `the words ask to ${listed(wishes.map((wish) => WISH_NAMES[wish]))}`
-      : 'the words name no kind of work that I know',
-    ...(terms.length > 0 ? [`and name ${listed(terms.map(({ text }) => `\`${text}\``))}`] : []),
+      ? `You ask to ${listed(wishes.filter((wish) => wish !== 'find' || wishes.length === 1).map((wish) => WISH_NAMES[wish]))}`
+      : 'Your words name no kind of work that I know, so I look around',
+    ...(named === '' ? [] : [`about ${named}`]),
+    ...(places === '' ? [] : [`in ${places}`]),
   ].join(' ');
-  const who = `Made by the offline analyst from words and file counts, without a language model: ${heard}.`;
-  return [who, shapeOf(purpose, cast), ...caveats(purpose, wishes)].join(' ');
+  return [`${heard}.`, shapeOf(purpose, cast), ...caveats(purpose, wishes), OWN_WORDS].join(' ');
 }
+
+const OWN_WORDS = 'Made by the offline analyst from words and file counts, without a language model.';
 
 function shapeOf({ split }: Planning, cast: readonly Cast[]): string {
   if (cast.length === 1) {
@@ -132,12 +136,20 @@ function shapeOf({ split }: Planning, cast: readonly Cast[]): string {
   }
   const present = cast.flatMap(({ slot }) => (slot === null ? [] : [slot.name]));
   const free = cast.filter(({ slot }) => slot === null || !slot.needs.some((name) => present.includes(name)));
-  const at = `${plural(cast.length, 'task')}: ${listed(free.map(({ role }) => role))} can begin at once`;
+  const at = `${plural(cast.length, 'task')}: ${who(free)} can begin at once`;
   const rest = cast.length - free.length;
   return rest === 0
     ? `${at}, since none needs another.`
     : `${at}, the ${rest === 1 ? 'other builds' : `other ${rest} build`} on what they find.`;
 }
+
+/** Roles, those that come twice with their number. */
+const who = (cast: readonly Cast[]): string =>
+  listed(
+    [...Map.groupBy(cast, ({ role }) => role)].map(([role, all]) =>
+      all.length === 1 ? role : `${all.length} ${role}s`,
+    ),
+  );
 
 function caveats({ facts }: Planning, wishes: readonly Wish[]): readonly string[] {
   const edits = wishes.some((wish) => wish === 'change' || wish === 'refactor' || wish === 'document');
@@ -150,8 +162,10 @@ function caveats({ facts }: Planning, wishes: readonly Wish[]): readonly string[
 
 const WISH_NAMES: Readonly<Record<Wish, string>> = {
   find: 'find something',
-  explain: 'explain',
+  entries: 'find where it begins',
+  explain: 'explain how it works',
   review: 'review',
+  riskiest: 'name the riskiest file',
   security: 'look at security',
   performance: 'look at speed',
   test: 'look at tests',
@@ -160,6 +174,7 @@ const WISH_NAMES: Readonly<Record<Wish, string>> = {
   dependency: 'look at dependencies',
   status: 'tell the state',
   debug: 'look for a fault',
+  changes: 'tell what changed',
   change: 'change something',
 };
 

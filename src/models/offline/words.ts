@@ -11,8 +11,10 @@ export interface Term {
 
 export const WISHES = [
   'find',
+  'entries',
   'explain',
   'review',
+  'riskiest',
   'security',
   'performance',
   'test',
@@ -20,6 +22,7 @@ export const WISHES = [
   'document',
   'dependency',
   'status',
+  'changes',
   'debug',
   'change',
 ] as const;
@@ -28,10 +31,13 @@ export type Wish = (typeof WISHES)[number];
 /** The words that stand for a wish, as stems. Data: a new wish is a new row here and a row in planning. */
 const WISH_WORDS: Readonly<Record<Wish, RegExp>> = {
   find: /\b(?:find|finds|where|locate|search|look for|which files?|grep)\b/i,
+  entries:
+    /\bentry[- ]?points?\b|\bwhere (?:to|do i|does (?:it|the code|the program)|should i) (?:start|begin)|\b(?:start|begin) reading\b|\bmain functions?\b/i,
   explain:
-    /\b(?:explain|how do(?:es)?|how is|how are|understand|describe|overview|architecture|what does|walk me|summar\w+|tour|structure|tell me about|analy[sz]e\w*|explore)\b/i,
+    /\b(?:explain|how do(?:es)?|how is|how are|how (?:[\w-]+ ){1,4}(?:is|are|does|do|works?|gets?)|understand|describe|overview|architecture|what does|walk me|tour|structure|tell me about|analy[sz]e\w*|explore)\b/i,
   review:
-    /\b(?:review\w*|audit\w*|bugs|quality|problems?|issues|smells?|risk\w*|code check|check the code|inspect\w*)\b/i,
+    /\b(?:review\w*|audit\w*|bugs|quality|problems?|issues|smells?|risks?|risky|riskiest|code check|check the code|inspect\w*)\b/i,
+  riskiest: /\b(?:riskiest|most (?:risky|dangerous|fragile)|worst) (?:file|module|part|place|code)s?\b/i,
   security:
     /\b(?:secur\w+|vulnerab\w+|secrets?|injection\w*|xss|csrf|exploit\w*|owasp|unsafe|hardening|credentials?)\b/i,
   performance:
@@ -40,17 +46,24 @@ const WISH_WORDS: Readonly<Record<Wish, RegExp>> = {
   refactor:
     /\b(?:refactor\w*|clean(?:ing)? ?up|simplif\w+|restructur\w+|dead code|duplicat\w+|unused|rename|split up|long functions?|technical debt|complexity|tidy)\b/i,
   document: /\b(?:document(?:s|ed|ation|ing)?|docs?|readme|docstrings?|changelog|comments)\b/i,
-  dependency: /\b(?:dependenc\w+|packages?|librar(?:y|ies)|versions?|upgrad\w+|outdated|licen[cs]es?|imports?)\b/i,
+  dependency: /\b(?:dependenc\w+|packages?|librar(?:y|ies)|versions?|upgrad\w+|outdated|licen[cs]es?)\b/i,
   status:
-    /\b(?:status|git state|state of (?:the|this) (?:repo|repository|project|tree)|recent|recently|changed|history|commits?|uncommitted|branch(?:es)?|how (?:big|large)|sizes?|latest changes|what happened)\b/i,
+    /\b(?:status|git state|state of (?:the|this) (?:repo|repository|project|tree)|history|uncommitted|branch(?:es)?|how (?:big|large)|sizes?)\b/i,
+  changes:
+    /\b(?:recent|recently|lately|what (?:has |was )?changed|changed most|latest (?:changes|commits)|last (?:changes|commits)|commits?|what happened)\b/i,
   debug:
-    /\b(?:fix\w*|bug|errors?|crash\w*|fail\w*|broken|debug\w*|exceptions?|hangs?|why (?:does|is|do|are)|wrong|regression\w*)\b/i,
+    /\b(?:fix\w*|bug|(?:an?|the|this|these|my|following|type|runtime) errors?(?! (?:handling|messages?|types?|codes?|class))|crash\w*|fail\w*|broken|debug\w*|exceptions?|hangs?|why (?:does|is|do|are)|wrong|regression\w*)\b/i,
   change:
     /\b(?:add|implement\w*|build|create|make|migrat\w+|port|support for|introduce|replace|convert|remove|delete|change|extend|rewrite)\b/i,
 };
 
-/** Wishes that the words of `text` name, in the order of the list above. */
-export const wishesIn = (text: string): readonly Wish[] => WISHES.filter((wish) => WISH_WORDS[wish].test(text));
+const SUMMARY = /\bsummar\w+/i;
+
+/** Wishes that the words of `text` name, in the order of the list above. A summary alone is one of the whole. */
+export function wishesIn(text: string): readonly Wish[] {
+  const wishes = WISHES.filter((wish) => WISH_WORDS[wish].test(text));
+  return wishes.length === 0 && SUMMARY.test(text) ? ['explain'] : wishes;
+}
 
 /** Too common to look for: articles and the like, words of wishes, and what every repository is full of. */
 const COMMON = new Set(
@@ -69,7 +82,9 @@ with within without work working works would write writes writing written yes ye
 class classes constant interface interfaces type types variable variables value values implementation implemented implement logic define defined definition defines
 name names named needing depend depends entry point points likely risky pattern patterns worth note notes answer question questions report reports suggest suggestion
 suggestions improve improvement improvements state detail details summary overview result results review reviewer finder librarian oracle tester rush refactoring
-missing exist exists whole hit hits leftovers leftover calls risks unused exports blocks begin begins edits edit latest order state tells command commands seen sees biggest folders folder uncommitted central cycles graph draw others found finding findings agent agents compare compared comparing measure count counts common important language languages`.split(
+missing exist exists whole hit hits leftovers leftover calls risks unused exports blocks begin begins edits edit latest state tells command commands seen sees biggest folders folder uncommitted central cycles graph draw others found finding findings agent agents compare compared comparing measure count counts common important language languages lately touches touch touched kept keeping import imports imported begin began hangs hang riskiest reason reasons
+reading reader readers paper papers declare declares declared nobody anybody somebody cost costs time times trace traces traced lead leads way ways importers importer length lengths layers layer circles circle risky central name named checked check verbatim injection hole holes unsafe offer offers folders uses
+involved responsible deal deals dealt scripts script command pieces piece change changed changes recent recently uses widely mostly`.split(
     /\s+/,
   ),
 );
@@ -77,7 +92,7 @@ missing exist exists whole hit hits leftovers leftover calls risks unused export
 const IDENTIFIER =
   /^(?:[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Z]{2,}[a-z]\w*|_+\w+|\w+_\w+|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z_]\w*::\w[\w:]*|[A-Za-z_]\w*\(\))$/;
 const PATH =
-  /^(?:\.{0,2}\/)?[\w@.-]+(?:\/[\w@.-]+)+\/?$|^[\w-]+\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|sh|sql|json|ya?ml|toml|md|html|css)$/;
+  /^(?:\.{0,2}\/)?[\w@.-]+(?:\/[\w@.-]+)+\/?$|^[\w@.-]*[\w@-]\/$|^[\w-]+\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|sh|sql|json|ya?ml|toml|md|html|css)$/;
 
 /** Longer tokens are no names. */
 const LONGEST_TERM = 60;
@@ -114,7 +129,7 @@ function wordsOf(token: string): readonly Term[] {
 const sameTerm = (a: Term, b: Term): boolean => stem(a.text.toLowerCase()) === stem(b.text.toLowerCase());
 
 /** The part of a word that its forms share: `parsing`, `parses`, `parsed` -> `pars`. Never shorter than four letters. */
-function stem(word: string): string {
+export function stem(word: string): string {
   for (const ending of ['ations', 'ation', 'ings', 'ing', 'ers', 'ies', 'ed', 'er', 'es', 's', 'e', 'y']) {
     if (word.endsWith(ending) && word.length - ending.length >= 4) return word.slice(0, -ending.length);
   }

@@ -5,6 +5,7 @@ import { RoleName } from '../../../src/domain/ids.ts';
 import { DraftPlan } from '../../../src/domain/plan.ts';
 import type { RepositoryFacts } from '../../../src/domain/repository.ts';
 import { planText } from '../../../src/models/offline/planning.ts';
+import { topicIn } from '../../../src/models/offline/topic.ts';
 import type { Purpose } from '../../../src/ports/model.ts';
 
 const ROLES = ['finder', 'oracle', 'librarian', 'refactoring', 'rush', 'reviewer', 'tester'];
@@ -48,21 +49,27 @@ describe('the analyst plans from the words of the task (O001, O067, O068)', () =
     ['Where is the session token stored?', 'finder'],
     ['Explain how the scheduler works', 'finder librarian oracle<1<2'],
     ['Give me an overview of the architecture', 'finder librarian oracle<1<2'],
-    ['Review this repository', 'finder reviewer<1 tester<1 oracle<1<2<3'],
-    ['Review the payment code', 'finder reviewer<1 tester<1 oracle<1<2<3'],
-    ['Audit the login for security holes', 'finder librarian reviewer<1 tester<1 oracle<1<2<3<4'],
-    ['Look for vulnerabilities', 'finder librarian reviewer<1 oracle<1<2<3'],
-    ['Which modules are untested?', 'tester'],
-    ['What tests are missing for the cart?', 'finder tester<1'],
+    ['Review this repository', 'reviewer reviewer tester oracle<1<2<3'],
+    ['Review the payment code', 'finder reviewer<1 reviewer<1 tester<1 oracle<1<2<3<4'],
+    ['Audit the login for security holes', 'finder reviewer<1 reviewer<1 oracle<1<2<3'],
+    ['Look for vulnerabilities', 'reviewer oracle<1'],
+    ['Which modules are untested?', 'tester oracle<1'],
+    ['What tests are missing for the cart?', 'finder tester<1 oracle<1<2'],
     ['Refactor the order module', 'finder refactoring<1 oracle<1<2'],
     ['Document the public API', 'finder librarian oracle<1<2'],
     ['Which dependencies are outdated?', 'librarian'],
     ['What is the git status?', 'rush'],
     ['Why does the checkout crash?', 'rush finder oracle<1<2'],
-    ['The start is slow, make it faster', 'finder librarian reviewer<1 tester<1 oracle<1<2<3<4'],
+    ['The start is slow, make it faster', 'finder librarian reviewer tester oracle<1<2<3<4'],
     ['Add a discount code to the cart', 'finder librarian tester<1 oracle<1<2<3'],
     ['Hello', 'finder librarian oracle<1<2'],
-    ['?', 'rush finder librarian reviewer<2 tester<2 oracle<1<2<3<4<5'],
+    ['?', 'rush finder librarian reviewer reviewer tester oracle<1<2<3<4<5<6'],
+    ['Explain how shop works and where to start reading', 'finder librarian oracle<1<2'],
+    ['Find the entry points of src/ and review the riskiest file', 'finder reviewer oracle<1<2'],
+    ['Find modules that no test imports', 'tester oracle<1'],
+    ['Show how the dependencies in package.json are used, and which are not', 'librarian'],
+    ['Review src/ for error handling and security', 'reviewer reviewer oracle<1<2'],
+    ['Summarise what changed lately and what it touches', 'rush oracle<1'],
   ];
 
   it.each(TABLE)('%s -> %s', (task, shape) => {
@@ -71,14 +78,29 @@ describe('the analyst plans from the words of the task (O001, O067, O068)', () =
 
   it('names folders and identifiers in the descriptions', () => {
     const [first] = planOf('Find where `parseConfig` is defined').tasks;
-    expect(first?.description).toBe(
-      'Find where `parseConfig` is defined and used in src/ and test/ (212 files in all).',
-    );
+    expect(first?.description).toBe('Find where `parseConfig` is defined and used in this repository (212 files).');
+  });
+
+  it('takes a folder of the task as the place to look in, and its own wording for no word to look for', () => {
+    for (const [task] of TABLE) {
+      for (const { description } of planOf(`${task} in src`).tasks) {
+        const { words, folders } = topicIn(description);
+        expect(words.filter(({ text }) => !description.includes(`\`${text}\``))).toEqual([]);
+        expect(folders.filter((folder) => folder !== 'src/')).toEqual([]);
+      }
+    }
+    expect(
+      planOf('Find the entry points of src and review the riskiest file').tasks.map((each) => each.description),
+    ).toEqual([
+      'Find the entry points of src/: where it starts, and why each is one.',
+      'Find the riskiest file of src/ by risky lines, size, importers, tests and recent changes, and go through it.',
+      'Draw the import graph of src/ and trace how the entry points lead to the riskiest file.',
+    ]);
   });
 
   it('says why, and that no model was used', () => {
     expect(planOf('Review the payment code').reason).toBe(
-      'Made by the offline analyst from words and file counts, without a language model: the words ask to review and name `payment`. 4 tasks: finder can begin at once, the other 3 build on what they find.',
+      'You ask to review about `payment`. 5 tasks: finder can begin at once, the other 4 build on what they find. Made by the offline analyst from words and file counts, without a language model.',
     );
   });
 
@@ -92,7 +114,7 @@ describe('the analyst plans from the words of the task (O001, O067, O068)', () =
   });
 
   it('keeps to the roles that may be planned', () => {
-    expect(shapeOf(planOf('Review this repository', { roles: ['finder', 'tester'] }))).toBe('finder tester<1');
+    expect(shapeOf(planOf('Review this repository', { roles: ['finder', 'tester'] }))).toBe('tester');
     expect(shapeOf(planOf('Review this repository', { roles: ['tax-lawyer'] }))).toBe('tax-lawyer');
   });
 
@@ -116,7 +138,9 @@ describe('the analyst plans from the words of the task (O001, O067, O068)', () =
       split: 'auto',
       roles: ROLES.map((role) => RoleName.parse(role)),
     };
-    expect(shapeOf(DraftPlan.parse(JSON.parse(planText(purpose, 'also look at the tests'))))).toBe('finder tester<1');
+    expect(shapeOf(DraftPlan.parse(JSON.parse(planText(purpose, 'also look at the tests'))))).toBe(
+      'finder tester<1 oracle<1<2',
+    );
   });
 
   it('is a whole plan for any task: known ids, earlier dependencies, planned roles, the same again', () => {

@@ -1,100 +1,156 @@
 /** The finder: where the words of a task live. Ranks files by definitions, names and uses; else shows where to begin. */
 import { claim } from '../claims.ts';
 import type { Hit } from '../claims.ts';
+import { groundOf, missingText } from '../ground.ts';
+import type { Ground } from '../ground.ts';
 import { definitionPattern, isComment, isDefinition, isForeign, isSource, isTest } from '../languages.ts';
 import { faultOf, filesOf, hitsOf, isCut, linesOf, list, read, search, searchFor } from '../looking.ts';
-import type { Brief, Part, Seen, Work } from '../step.ts';
-import { entryPoints } from './entry-points.ts';
+import type { Ask, Part, Seen, Step, Work } from '../step.ts';
+import { nameFits, topicIn } from '../topic.ts';
+import type { Topic } from '../topic.ts';
+import { ENTRY_TODOS, entryPoints } from './entry-points.ts';
 import { faults, upper } from './parts.ts';
-import { listed, patternOf, plural, termsIn } from '../words.ts';
+import { homeOf, onceEach, rank } from './ranking.ts';
+import type { Ranked } from './ranking.ts';
+import { listed, plural, stem } from '../words.ts';
 import type { Term } from '../words.ts';
 
-const MOST_TERMS = 4;
 const MOST_FILES = 8;
 const MOST_DEFINITIONS = 10;
 const READ_PLACES = 3;
 
 export const finder: Part = {
-  todos: ({ task }) =>
-    termsIn(task, MOST_TERMS).length === 0
-      ? ['See what is there', 'Look for entry points', 'Read where it begins']
+  todos: ({ task }) => {
+    const { words, files } = topicIn(task);
+    return words.length + files.length === 0 || asksForEntries(task)
+      ? ENTRY_TODOS
       : [
           'See what is there',
-          `Search for ${named(termsIn(task, MOST_TERMS))}`,
-          'Rank the files',
+          `Search for ${named(words) || listed(files)}`,
+          'Tell definitions from uses',
           'Read the best places',
-        ],
-  work: (brief) => {
-    const terms = termsIn(brief.task, MOST_TERMS);
-    return terms.length === 0 ? entryPoints() : places(brief, terms);
+        ];
+  },
+  work: ({ task }) => {
+    const topic = topicIn(task);
+    return topic.words.length + topic.files.length === 0 || asksForEntries(task) ? entryPoints(topic) : places(topic);
   },
 };
 
-interface Ranked {
-  readonly path: string;
-  readonly score: number;
-  readonly why: string;
-  readonly best: Hit;
-}
+/** Quoted words are looked for whatever else is said. */
+const asksForEntries = (task: string): boolean => /\bentry[- ]?points?\b/i.test(task) && !task.includes('`');
 
-function* places(brief: Brief, terms: readonly Term[]): Work {
-  const [all, byName] = yield {
-    say: 'I list the files first, to see what kind of repository this is and whose names fit.',
+function* places(topic: Topic): Work {
+  const terms = topic.words;
+  const ground = yield* groundOf(topic, {
+    say: 'I list the files first: names of files and folders often tell where something lives.',
     todo: 0,
-    asks: [list(150), list(60, nameGlob(terms))],
-  };
-  const files = askedFor(terms, filesOf(byName).names);
-  const seen = yield {
-    say: `Now I search for ${named(terms)} itself: every line that holds ${terms.length > 1 ? 'one of them' : 'it'}.`,
-    todo: 1,
-    asks: [...terms.map((term) => searchFor(term)), ...files.map((path) => read(path, 1, 60))],
-  };
-  const uses = seen.slice(0, terms.length);
-  const heads = seen.slice(terms.length).flatMap((one) => headOf(linesOf(one)) ?? []);
-  const words = terms.filter((term) => term.is !== 'path');
+    limit: 200,
+  });
+  const fitting = yield* namesLike(terms, ground);
+  const found = yield* searching(topic, ground, homeOf(fitting, terms));
   const [defined] = yield {
-    say: 'Uses are not enough: I look for the lines that define something of that name.',
+    say: 'A use is no answer yet: I look for the lines that define something of that name.',
     todo: 2,
-    asks:
-      words.length === 0
-        ? []
-        : [search(definitionPattern(words), { anyCase: words.some(({ is }) => is === 'word'), limit: 60 })],
+    asks: terms.length === 0 ? [] : [definitionsOf(terms, ground.path)],
   };
-  const definitions = hitsOf(defined).filter(
-    (hit) => isSource(hit.path) && isDefinition(hit.text) && !isForeign(hit.path),
+  const definitions = onceEach([...hitsOf(defined), ...found.definitions]).filter(
+    (hit) => ground.has(hit.path) && isSource(hit.path) && isDefinition(hit.text) && !isForeign(hit.path),
   );
-  const ranked = rank(
-    terms,
-    filesOf(byName).names,
-    definitions,
-    uses.flatMap((one) => hitsOf(one)),
-    heads,
-  );
+  const ranked = rank({ terms, byName: fitting, home: found.home, definitions, uses: found.hits, heads: found.heads });
   const best = ranked.slice(0, READ_PLACES).map(({ best: hit }) => hit);
   const around = yield {
     say:
       best.length === 0
         ? 'Nothing to read.'
-        : `I read around the best ${plural(best.length, 'place')}, to quote what is really there.`,
+        : `I read ${listed(best.map(({ path }) => path))} around the best places, to quote what is really there.`,
     todo: 3,
-    asks: best.map((hit) => read(hit.path, Math.max(1, hit.line - 2), 14)),
+    asks: best.map((hit) => read(hit.path, Math.max(1, hit.line - 6), 18)),
   };
-  if (ranked.length === 0) return nothingFound(terms, all, uses);
+  if (ranked.length === 0) return nothingFound(terms, ground, found.uses);
   return [
-    `${upper(plural(ranked.length, 'file'))} ${ranked.length === 1 ? 'holds' : 'hold'} ${terms.length > 1 ? 'at least one of ' : ''}${named(terms)}${uses.some(isCut) ? ' (or more: a search stopped at its limit)' : ''}. The best place is ${claim(first(ranked))}.`,
-    ...(words.length === 0 ? [] : definitionsText(definitions, terms)),
+    foundText(terms, ranked, found.uses.some(isCut)),
+    ...missingText(ground),
+    ...(terms.length === 0 ? [] : definitionsText(definitions, terms)),
     ...filesText(ranked),
     ...readingText(around),
-    ...perTerm(terms, uses, heads),
-    ...faults([all, byName, defined, ...uses, ...around]),
+    ...perTerm(terms, found.uses, fitting),
+    ...faults([...ground.seen, defined, ...found.uses, ...around]),
   ].join('\n');
 }
 
-const first = (ranked: readonly Ranked[]): Hit => ranked[0]?.best ?? { path: '', line: 1, text: '' };
+/** Files whose name, or whose folder's, holds a word. */
+function* namesLike(terms: readonly Term[], ground: Ground): Generator<Step, readonly string[], readonly Seen[]> {
+  const [byName] = yield {
+    say: `Do files or folders go by ${named(terms)}?`,
+    todo: 1,
+    asks: terms.length === 0 ? [] : [list(120, { glob: nameGlob(terms), about: `names with ${named(terms)}` })],
+  };
+  return filesOf(byName).names.filter((name) => ground.has(name));
+}
 
-/** The files that the task calls by their paths. */
-const askedFor = (terms: readonly Term[], names: readonly string[]): readonly string[] =>
-  names.filter((name) => terms.some(({ is, text }) => is === 'path' && `/${name}`.endsWith(`/${text}`))).slice(0, 3);
+interface Searched {
+  readonly home: string | null;
+  readonly uses: readonly Seen[];
+  readonly hits: readonly Hit[];
+  readonly definitions: readonly Hit[];
+  readonly heads: readonly Hit[];
+}
+
+/** Searches the folder that goes by a word first, since a search everywhere may stop before it comes there. */
+function* searching(
+  { words, files }: Topic,
+  ground: Ground,
+  home: string | null,
+): Generator<Step, Searched, readonly Seen[]> {
+  const folder = home?.replace(/\/$/, '');
+  const others = home === null ? [] : words.filter((term) => nameFits(home, [term]) === 0);
+  const there = others.length === 0 ? '' : ` for ${named(others)}`;
+  const seen = yield {
+    say:
+      home === null
+        ? `I search for ${named(words) || listed(files)} in the text.`
+        : `${home} goes by that name: I search there first${there}, then everywhere.`,
+    todo: 1,
+    asks: [
+      ...words.map((term) => searchFor(term, 60, ground.path)),
+      ...others.map((term) => searchFor(term, 60, folder)),
+      ...(home === null ? [] : [definitionsOf(others.length > 0 ? others : words, folder)]),
+      ...ground.files.map((path) => read(path, 1, 60)),
+    ],
+  };
+  const uses = seen.slice(0, words.length + others.length);
+  const rest = seen.slice(uses.length + (home === null ? 0 : 1));
+  return {
+    home,
+    uses,
+    hits: onceEach(uses.flatMap((one) => hitsOf(one))).filter(({ path }) => ground.has(path)),
+    definitions: home === null ? [] : hitsOf(seen[uses.length]),
+    heads: rest.flatMap((one) => headOf(linesOf(one)) ?? []),
+  };
+}
+
+const definitionsOf = (terms: readonly Term[], path: string | undefined): Ask =>
+  search(definitionPattern(terms), {
+    anyCase: terms.some(({ is }) => is === 'word'),
+    limit: 80,
+    path,
+    about: `definitions of ${named(terms)}`,
+  });
+
+/** The first words: where to look first and why, then how widely it is spread. */
+function foundText(terms: readonly Term[], ranked: readonly Ranked[], cut: boolean): string {
+  const [best, second] = ranked;
+  const also = second === undefined ? '' : ` Next comes ${claim(second.best)}.`;
+  const what = terms.length === 0 ? 'The place that the task names' : `The best place for ${named(terms)}`;
+  const spread =
+    terms.length === 0
+      ? ''
+      : ` ${cut ? 'At least ' : ''}${plural(ranked.length, 'file')} ${ranked.length === 1 ? 'holds' : 'hold'} ${terms.length > 1 ? 'at least one of them' : 'it'}.`;
+  return `${what} is ${claim(first(ranked))}${best === undefined || best.why === '' ? '' : ` (${best.why})`}.${also}${spread}`;
+}
+
+const first = (ranked: readonly Ranked[]): Hit => ranked[0]?.best ?? { path: '', line: 1, text: '' };
 
 /** Where a file says what it is: its first definition, else its first line with words. */
 function headOf(lines: readonly Hit[]): Hit | undefined {
@@ -102,58 +158,11 @@ function headOf(lines: readonly Hit[]): Hit | undefined {
   return words.find(({ text }) => isDefinition(text)) ?? words[0];
 }
 
-/** File names that hold a word of the task, in any case of its first letter. */
+/** Names of files and folders that hold a word of the task, in any case of its first letter. */
 function nameGlob(terms: readonly Term[]): string {
-  const parts = terms
-    .map(({ text, is }) => (is === 'path' ? text.replace(/\/$/, '') : text))
-    .map((text) => text.replaceAll(/[^\w./-]/g, '?'));
-  const cases = parts.flatMap((part) =>
-    part.includes('/') ? [`**/${part}*`, `${part}/**`] : [`*${part}*`, `*${upper(part)}*`],
-  );
-  return `{${[...new Set(cases)].join(',')}}`;
-}
-
-/** Definitions count most, then names of files, then uses; tests and foreign code come after the code itself. */
-function rank(
-  terms: readonly Term[],
-  byName: readonly string[],
-  definitions: readonly Hit[],
-  uses: readonly Hit[],
-  heads: readonly Hit[],
-): readonly Ranked[] {
-  const paths = [...new Set([...heads, ...definitions, ...uses].map(({ path }) => path))];
-  const headIn = new Map(heads.map((hit) => [hit.path, hit]));
-  return paths
-    .map((path): Ranked => {
-      const own = definitions.filter((hit) => hit.path === path);
-      const lines = uses.filter((hit) => hit.path === path);
-      const inName = byName.includes(path);
-      const asked = headIn.has(path) ? 40 : 0;
-      const both = terms.filter((term) => lines.some(({ text }) => new RegExp(patternOf(term), 'i').test(text))).length;
-      const weight =
-        (isTest(path) ? 0.4 : 1) *
-        (isForeign(path) ? 0.2 : 1) *
-        (/(?:^|\/)examples?\//.test(path) ? 0.6 : 1) *
-        (isSource(path) ? 1 : 0.5);
-      const score = (own.length * 10 + asked + (inName ? 8 : 0) + Math.min(12, lines.length) + (both - 1) * 6) * weight;
-      const exact = own.toSorted((a, b) => a.text.length - b.text.length)[0];
-      return {
-        path,
-        score,
-        why: whyOf(own.length, lines.length, inName, both, terms.length),
-        best: [exact, headIn.get(path), ...lines].find((hit) => hit !== undefined) ?? { path, line: 1, text: '' },
-      };
-    })
-    .toSorted((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
-}
-
-function whyOf(definitions: number, uses: number, inName: boolean, both: number, terms: number): string {
-  return [
-    ...(definitions > 0 ? [plural(definitions, 'definition')] : []),
-    plural(uses, 'line'),
-    ...(inName ? ['its name fits'] : []),
-    ...(terms > 1 && both > 1 ? [`holds ${both} of the ${terms} words`] : []),
-  ].join(', ');
+  const parts = terms.map(({ text, is }) => (is === 'word' ? stem(text) : text).replaceAll(/[^\w.-]/g, '?'));
+  const cases = [...new Set(parts.flatMap((part) => [part, upper(part)]))];
+  return `{${cases.flatMap((part) => [`*${part}*`, `**/*${part}*/**`]).join(',')}}`;
 }
 
 function definitionsText(definitions: readonly Hit[], terms: readonly Term[]): readonly string[] {
@@ -185,25 +194,25 @@ function readingText(around: readonly Seen[]): readonly string[] {
   return notes.length === 0 ? [] : ['', '## What the code says about itself there', '', ...notes];
 }
 
-function perTerm(terms: readonly Term[], uses: readonly Seen[], heads: readonly Hit[]): readonly string[] {
+function perTerm(terms: readonly Term[], uses: readonly Seen[], byName: readonly string[]): readonly string[] {
   const missing = terms.filter(
-    ({ text }, index) =>
+    (term, index) =>
       uses[index]?.ok === true &&
       hitsOf(uses[index]).length === 0 &&
-      !heads.some(({ path }) => `/${path}`.endsWith(`/${text}`)),
+      !byName.some((name) => nameFits(name, [term]) > 0),
   );
   return missing.length === 0 ? [] : ['', `Not found anywhere: ${named(missing)}.`];
 }
 
-function nothingFound(terms: readonly Term[], all: Seen | undefined, uses: readonly Seen[]): string {
-  const { count, names } = filesOf(all);
-  const failed = [all, ...uses].flatMap((seen) => faultOf(seen) ?? []);
-  if (count === 0 && failed.length === 0)
+function nothingFound(terms: readonly Term[], ground: Ground, uses: readonly Seen[]): string {
+  const failed = [...ground.seen, ...uses].flatMap((seen) => faultOf(seen) ?? []);
+  if (ground.count === 0 && failed.length === 0)
     return 'The folder holds no files that I can see, so there is nothing to find.';
   return [
-    `Nothing in ${plural(count, 'file')} holds ${named(terms)}, in file names or in text.`,
-    ...(names.length > 0 ? ['', `There are, for example: ${names.slice(0, 8).join(', ')}.`] : []),
-    ...faults([all, ...uses]),
+    `Nothing in ${plural(ground.count, 'file')} of ${ground.called} holds ${named(terms)}, in file names or in text.`,
+    ...missingText(ground),
+    ...(ground.names.length > 0 ? ['', `There are, for example: ${ground.names.slice(0, 8).join(', ')}.`] : []),
+    ...faults([...ground.seen, ...uses]),
   ].join('\n');
 }
 

@@ -4,8 +4,10 @@ import type { Hit } from '../claims.ts';
 import { faultOf, filesOf, hitsOf, isCut, linesOf, list, read, search } from '../looking.ts';
 import { dependenciesIn, MANIFESTS } from '../manifests.ts';
 import type { Dependency } from '../manifests.ts';
-import type { Part, Seen, Work } from '../step.ts';
-import { listed, plural } from '../words.ts';
+import type { Ask, Brief, Part, Seen, Step, Work } from '../step.ts';
+import { topicIn } from '../topic.ts';
+import { listed, patternOf, plural } from '../words.ts';
+import type { Term } from '../words.ts';
 import { faults, section } from './parts.ts';
 
 const MOST_MANIFESTS = 3;
@@ -18,6 +20,8 @@ const DOCUMENTS =
 const LOCKS =
   '{package-lock.json,npm-shrinkwrap.json,yarn.lock,pnpm-lock.yaml,bun.lock,poetry.lock,uv.lock,Pipfile.lock,go.sum,Cargo.lock,Gemfile.lock,composer.lock,gradle.lockfile}';
 
+const TEXTS = '*.{md,mdx,rst,adoc,txt}';
+
 export const librarian: Part = {
   todos: () => [
     'List manifests and documents',
@@ -28,11 +32,17 @@ export const librarian: Part = {
   work: papers,
 };
 
-function* papers(): Work {
-  const [manifestList, documentList, lockList] = yield {
+function* papers({ task }: Brief): Work {
+  const { words } = topicIn(task);
+  const [manifestList, documentList, lockList, spoken] = yield {
     say: 'I list manifests, lock files and documents, to read the project as it describes itself.',
     todo: 0,
-    asks: [list(40, MANIFESTS), list(60, DOCUMENTS), list(20, LOCKS)],
+    asks: [
+      list(40, { glob: MANIFESTS, about: 'manifests' }),
+      list(60, { glob: DOCUMENTS, about: 'documents' }),
+      list(20, { glob: LOCKS, about: 'lock files' }),
+      ...(words.length === 0 ? [] : [inDocuments(words)]),
+    ],
   };
   const manifests = nearest(filesOf(manifestList).names).slice(0, MOST_MANIFESTS);
   const documents = filesOf(documentList).names;
@@ -49,6 +59,34 @@ function* papers(): Work {
     todo: 1,
     asks: papersRead,
   };
+  const { declared, counted, uses } = yield* counting(manifests, texts);
+  const about = readme === undefined ? [] : aboutText(linesOf(texts[manifests.length]));
+  const failed = faults([manifestList, documentList, lockList, ...texts, ...uses]);
+  if (manifests.length + documents.length === 0)
+    return ['There is no manifest and no document that I know by its name.', ...failed].join('\n');
+  return [
+    [
+      ...spokenHead(words, spoken),
+      ...(/says it is/.test(task) ? aboutHead(about) : []),
+      headLine(manifests, declared, counted, uses, filesOf(lockList).names),
+    ].join(' '),
+    ...section('What documents say of it', spokenText(words, spoken)),
+    ...section('What it says it is', about),
+    ...section('Commands it declares', manifests.flatMap((_, index) => commandsIn(linesOf(texts[index]))).slice(0, 10)),
+    ...section('Dependencies, and how they are used', usesText(counted, uses, declared)),
+    ...section('Papers', papersText(filesOf(manifestList), documents, filesOf(lockList).names)),
+    ...failed,
+  ].join('\n');
+}
+
+interface Counted {
+  readonly declared: readonly Dependency[];
+  readonly counted: readonly Dependency[];
+  readonly uses: readonly Seen[];
+}
+
+/** What the manifests declare, and a search for the imports of each. */
+function* counting(manifests: readonly string[], texts: readonly Seen[]): Generator<Step, Counted, readonly Seen[]> {
   const declared = manifests.flatMap((path, index) => dependenciesIn(path, linesOf(texts[index])));
   const counted = declared
     .toSorted((a, b) => Number(a.forDevelopment) - Number(b.forDevelopment))
@@ -57,8 +95,10 @@ function* papers(): Work {
   const uses: Seen[] = [];
   for (let at = 0; at < counted.length; at += PER_TURN) {
     const some = counted.slice(at, at + PER_TURN);
-    const asks = some.flatMap(({ use }) =>
-      use === null ? [] : [search(use.pattern, { glob: use.glob, limit: USES })],
+    const asks = some.flatMap(({ name, use }) =>
+      use === null
+        ? []
+        : [search(use.pattern, { glob: use.glob, limit: USES, about: `imports of ${name.slice(0, 60)}` })],
     );
     uses.push(
       ...(yield {
@@ -68,17 +108,7 @@ function* papers(): Work {
       }),
     );
   }
-  const failed = faults([manifestList, documentList, lockList, ...texts, ...uses]);
-  if (manifests.length + documents.length === 0)
-    return ['There is no manifest and no document that I know by its name.', ...failed].join('\n');
-  return [
-    headLine(manifests, declared, counted, uses, filesOf(lockList).names),
-    ...section('What it says it is', readme === undefined ? [] : aboutText(linesOf(texts[manifests.length]))),
-    ...section('Commands it declares', manifests.flatMap((_, index) => commandsIn(linesOf(texts[index]))).slice(0, 10)),
-    ...section('Dependencies, and how they are used', usesText(counted, uses, declared)),
-    ...section('Papers', papersText(filesOf(manifestList), documents, filesOf(lockList).names)),
-    ...failed,
-  ].join('\n');
+  return { declared, counted, uses };
 }
 
 /** Those at the top of the project come first; fixtures and examples last. */
@@ -108,6 +138,34 @@ function headLine(
     unused.length === 0 ? '' : ` No import was found of ${listed(unused.slice(0, 5).map(({ name }) => name))}.`;
   return `${listed(manifests)} ${manifests.length === 1 ? 'declares' : 'declare'} ${kinds}; ${locks.length === 0 ? 'there is no lock file' : `locked by ${listed(nearest(locks).slice(0, 2))}`}.${least}`;
 }
+
+const inDocuments = (words: readonly Term[]): Ask =>
+  search(words.map(patternOf).join('|'), { glob: TEXTS, anyCase: true, limit: 40, about: 'the words in documents' });
+
+/** Lines of documents that hold words of the task, those with most of them first. */
+function spokenText(words: readonly Term[], spoken: Seen | undefined): readonly string[] {
+  const held = (text: string): number => words.filter((word) => new RegExp(patternOf(word), 'i').test(text)).length;
+  return hitsOf(spoken)
+    .toSorted((a, b) => held(b.text) - held(a.text))
+    .slice(0, 5)
+    .map((hit) => `- ${claim(hit)}`);
+}
+
+function spokenHead(words: readonly Term[], spoken: Seen | undefined): readonly string[] {
+  if (words.length === 0 || spoken?.ok !== true) return [];
+  const named = listed(words.map(({ text }) => `\`${text}\``));
+  const [first] = spokenText(words, spoken);
+  if (first === undefined) return [`No document speaks of ${named}.`];
+  const hits = hitsOf(spoken);
+  const files = new Set(hits.map(({ path }) => path)).size;
+  return [
+    `Documents speak of ${named} in ${isCut(spoken) ? 'at least ' : ''}${plural(hits.length, 'line')} of ${plural(files, 'file')}, for example ${first.replace(/^- /, '')}.`,
+  ];
+}
+
+/** The first sentence of the README, before the counts. */
+const aboutHead = (about: readonly string[]): readonly string[] =>
+  about.slice(about.length > 1 ? 1 : 0, 2).map((text) => `It says of itself: ${text.replace(/^- /, '')}.`);
 
 /** The title and the first sentence of a README, quoted. */
 function aboutText(lines: readonly Hit[]): readonly string[] {

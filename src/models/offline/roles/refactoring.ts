@@ -5,11 +5,12 @@
 import { claim } from '../claims.ts';
 import type { Hit } from '../claims.ts';
 import { pathsIn } from '../findings.ts';
-import { definedName, globFor, isComment, isForeign, isSource, isTest } from '../languages.ts';
+import { definedName, globFor, isComment, isForeign, isSource, isTest, SOURCE_GLOB } from '../languages.ts';
 import { filesOf, hitsOf, isCut, lengthOf, linesOf, list, read, search } from '../looking.ts';
 import { longFunctions, repeatedBlocks } from '../measures.ts';
-import type { Brief, Part, Seen, Work } from '../step.ts';
-import { escaped, listed, plural, termsIn } from '../words.ts';
+import type { Brief, Part, Seen, Step, Work } from '../step.ts';
+import { nameFits, topicIn } from '../topic.ts';
+import { escaped, listed, plural } from '../words.ts';
 import { faults, section } from './parts.ts';
 
 const MOST_NAMES = 500;
@@ -37,9 +38,13 @@ function* measure(brief: Brief): Work {
     say: 'I write no code. I measure: first which sources there are, and where functions and exports begin.',
     todo: 0,
     asks: [
-      list(MOST_NAMES, globFor(['js', 'py', 'go', 'rust', 'jvm', 'c', 'ruby', 'php'])),
-      search(FUNCTIONS, { glob: globFor(['js', 'py', 'go', 'rust', 'jvm']), limit: 200 }),
-      search(EXPORTS, { glob: globFor(['js']), limit: 120 }),
+      list(MOST_NAMES, { glob: SOURCE_GLOB, about: 'sources' }),
+      search(FUNCTIONS, {
+        glob: globFor(['js', 'py', 'go', 'rust', 'jvm']),
+        limit: 200,
+        about: 'where functions begin',
+      }),
+      search(EXPORTS, { glob: globFor(['js']), limit: 120, about: 'exports' }),
     ],
   };
   const names = filesOf(all).names.filter(own);
@@ -73,17 +78,23 @@ function* measure(brief: Brief): Work {
     .filter(({ path, text }) => own(path) && definedName(text) !== null)
     .toSorted((a, b) => Number(near.has(b.path)) - Number(near.has(a.path)))
     .slice(0, CANDIDATES);
-  const uses = yield {
+  const uses = yield* following(suspects);
+  return answer({ names, lengths, texts, suspects, uses, seen: [all, begins, exported, ...heads, ...texts, ...uses] });
+}
+
+/** Who names each export. */
+function* following(suspects: readonly Hit[]): Generator<Step, readonly Seen[], readonly Seen[]> {
+  const names = suspects.map(({ text }) => definedName(text) ?? '');
+  return yield {
     say:
-      suspects.length === 0
+      names.length === 0
         ? 'No exports that I could follow.'
-        : `I look whether anyone names ${plural(suspects.length, 'export')} elsewhere.`,
+        : `I look whether anyone names ${plural(names.length, 'export')} elsewhere.`,
     todo: 3,
-    asks: suspects.map((hit) =>
-      search(`\\b${escaped(definedName(hit.text) ?? '')}\\b`, { glob: globFor(['js']), limit: 6 }),
+    asks: names.map((name) =>
+      search(`\\b${escaped(name)}\\b`, { glob: globFor(['js']), limit: 6, about: `uses of ${name}` }),
     ),
   };
-  return answer({ names, lengths, texts, suspects, uses, seen: [all, begins, exported, ...heads, ...texts, ...uses] });
 }
 
 const own = (path: string): boolean => isSource(path) && !isTest(path) && !isForeign(path);
@@ -91,10 +102,13 @@ const own = (path: string): boolean => isSource(path) && !isTest(path) && !isFor
 /** Files of the task and the findings first, then those with most functions. */
 function likeliest(brief: Brief, names: readonly string[], begins: readonly Hit[]): readonly string[] {
   const named = new Set(pathsIn(brief.findings));
-  const words = termsIn(brief.task, 4).map(({ text }) => text.toLowerCase());
+  const { words, folders, files } = topicIn(brief.task);
+  const asked = (path: string): boolean =>
+    folders.some((folder) => path.startsWith(folder)) || files.some((file) => `/${path}`.endsWith(`/${file}`));
   const score = (path: string): number =>
     (named.has(path) ? 100 : 0) +
-    (words.some((word) => path.toLowerCase().includes(word)) ? 50 : 0) +
+    (asked(path) ? 200 : 0) +
+    nameFits(path, words) * 50 +
     begins.filter((hit) => hit.path === path).length;
   return [...new Set([...names, ...begins.map(({ path }) => path)])]
     .map((path) => ({ path, score: score(path) }))

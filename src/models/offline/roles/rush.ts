@@ -1,18 +1,19 @@
 /** Rush: the state of the repository in few looks. Git state, recent changes, sizes; without git, what the files tell. */
+import { changesIn, commitsIn } from '../history.ts';
 import { filesOf, git, list } from '../looking.ts';
-import type { Part, Seen, Work } from '../step.ts';
-import { captured, plural } from '../words.ts';
+import type { Brief, Part, Seen, Work } from '../step.ts';
+import { captured, listed, plural } from '../words.ts';
 import { faults, section, upper } from './parts.ts';
 
 const MOST_NAMES = 400;
-const COMMITS = 12;
+const COMMITS = 20;
 
 export const rush: Part = {
   todos: () => ['Ask git for the state, and list the files', 'Count what changed lately'],
   work: state,
 };
 
-function* state(): Work {
+function* state({ task }: Brief): Work {
   const [status, log, branch, all] = yield {
     say: 'Three questions to git at once (state, branches, latest commits) and a list of the files.',
     todo: 0,
@@ -23,10 +24,15 @@ function* state(): Work {
     todo: 1,
     asks: status?.ok === true ? [git('log', { limit: COMMITS, stat: true }), git('shortlog', { refs: ['HEAD'] })] : [],
   };
-  return answer(status, all, [log, changes, branch, people]);
+  return answer(status, all, [log, changes, branch, people], !/changed lately/.test(task));
 }
 
-function answer(status: Seen | undefined, all: Seen | undefined, asked: readonly (Seen | undefined)[]): string {
+function answer(
+  status: Seen | undefined,
+  all: Seen | undefined,
+  asked: readonly (Seen | undefined)[],
+  whole: boolean,
+): string {
   const { names, count } = filesOf(all);
   const files = upper(plural(count, 'file'));
   const size = section(count > names.length ? `Size, of the first ${names.length} files listed` : 'Size', sizes(names));
@@ -36,29 +42,44 @@ function answer(status: Seen | undefined, all: Seen | undefined, asked: readonly
   }
   const [log, changes, branch, people] = asked;
   return [
-    `${files}. ${stateText(status)}`,
-    ...section('Uncommitted', changed(status)),
+    lately(changes, log, stateText(status), whole),
     ...section('Latest commits', commits(log)),
     ...section('Changed most in these commits', mostChanged(changes)),
-    ...section(
-      'Branches',
-      lines(branch)
-        .slice(0, 6)
-        .map((line) => `- ${quiet(line)}`),
-    ),
-    ...section(
-      'Commits by author',
-      lines(people)
-        .slice(0, 5)
-        .map((line) => `- ${quiet(line)}`),
-    ),
-    ...size,
+    ...section('Where these changes lie', whereChanged(changes)),
+    ...section('Uncommitted', changed(status)),
+    ...section('Branches', several(branch)),
+    ...section('Commits by author', several(people)),
+    ...(whole ? size : []),
     ...faults([all, ...asked]),
   ].join('\n');
 }
 
 const lines = (seen: Seen | undefined): readonly string[] =>
   seen?.ok === true ? seen.text.split('\n').filter((line) => line.trim() !== '') : [];
+
+/** The first words: what was worked on lately, then what is open. */
+function lately(changes: Seen | undefined, log: Seen | undefined, open: string, whole: boolean): string {
+  const rows = lines(log);
+  const at = rows.findIndex((line) => HEAD.test(line));
+  const subject = quiet(rows[at + 1] ?? '');
+  const count = commitsIn(changes);
+  const top = changesIn(changes)
+    .slice(0, 3)
+    .map(({ path, times }) => (count > 1 ? `${path} (${times} times)` : path));
+  const latest =
+    at === -1 || subject === ''
+      ? ''
+      : ` The latest commit says "${subject}" (${HEAD.exec(rows[at] ?? '')?.[2] ?? ''}).`;
+  const most =
+    count === 0
+      ? ''
+      : count === 1
+        ? ' There is only one commit to look at.'
+        : ` The last ${count} commits changed most often ${listed(top)}.`;
+  return whole ? `${open}${latest}${most}` : `${latest}${most} ${open}`.trim();
+}
+
+const HEAD = /^([0-9a-f]{7,40}) (\d{4}-\d{2}-\d{2})\S* (.*)$/;
 
 /** Text of people, on one line and without what would format it. */
 const quiet = (text: string): string =>
@@ -101,26 +122,34 @@ function commits(log: Seen | undefined): readonly string[] {
   const rows = lines(log);
   return rows
     .flatMap((line, index) => {
-      const head = /^([0-9a-f]{7,40}) (\d{4}-\d{2}-\d{2})\S* (.*)$/.exec(line);
+      const head = HEAD.exec(line);
       return head === null ? [] : [`- ${head[1] ?? ''} ${head[2] ?? ''} ${quiet(rows[index + 1] ?? '')}`];
     })
     .slice(0, 8);
 }
 
-function mostChanged(changes: Seen | undefined): readonly string[] {
-  const counts = new Map<string, { times: number; lines: number }>();
-  for (const line of lines(changes)) {
-    const row = /^ (\S.*?)\s+\|\s+(\d+) [+-]*$/.exec(line);
-    if (row === null) continue;
-    const [, path = '', size = '0'] = row;
-    const before = counts.get(path) ?? { times: 0, lines: 0 };
-    counts.set(path, { times: before.times + 1, lines: before.lines + Number(size) });
-  }
-  return [...counts]
-    .toSorted(([a, one], [b, two]) => two.times - one.times || two.lines - one.lines || (a < b ? -1 : 1))
+const mostChanged = (log: Seen | undefined): readonly string[] =>
+  changesIn(log)
+    .slice(0, 8)
+    .map(({ path, times, lines: size }) => `- ${path}: ${plural(size, 'line')} in ${plural(times, 'commit')}`);
+
+/** Lines changed, by the first two folders of a path. */
+function whereChanged(log: Seen | undefined): readonly string[] {
+  const folders = Map.groupBy(changesIn(log), ({ path }) => captured(/^((?:[^/]+\/){1,2})/, path) || '(top)');
+  return [...folders]
+    .map(([folder, all]) => ({ folder, files: all.length, size: all.reduce((sum, one) => sum + one.lines, 0) }))
+    .toSorted((a, b) => b.size - a.size || (a.folder < b.folder ? -1 : 1))
     .slice(0, 6)
-    .map(([path, { times, lines: size }]) => `- ${path}: ${plural(size, 'line')} in ${plural(times, 'commit')}`);
+    .map(({ folder, files, size }) => `- ${folder}: ${plural(size, 'line')} in ${plural(files, 'file')}`);
 }
+
+/** Lines of a list that says something only when there is more than one. */
+const several = (seen: Seen | undefined): readonly string[] =>
+  lines(seen).length < 2
+    ? []
+    : lines(seen)
+        .slice(0, 5)
+        .map((line) => `- ${quiet(line)}`);
 
 function sizes(names: readonly string[]): readonly string[] {
   const tally = (key: (name: string) => string): string =>

@@ -5,12 +5,15 @@
 import { claim } from '../claims.ts';
 import type { Hit } from '../claims.ts';
 import { pathsIn } from '../findings.ts';
-import { IMPORT_PATTERNS, linksOf } from '../import-graph.ts';
+import { searchesFor } from '../graph-drawing.ts';
+import { IMPORT_PATTERNS, importOf, linksOf, nameOf } from '../import-graph.ts';
 import type { Link } from '../import-graph.ts';
-import { globFor, isForeign, isSource, isTest, languagesIn } from '../languages.ts';
+import { globFor, isForeign, isSource, isTest, languagesIn, SOURCE_GLOB, TEST_GLOB } from '../languages.ts';
 import { filesOf, hitsOf, isCut, list, search } from '../looking.ts';
-import type { Brief, Part, Seen, Work } from '../step.ts';
-import { captured, escaped, listed, plural, termsIn } from '../words.ts';
+import type { Brief, Part, Seen, Step, Work } from '../step.ts';
+import { nameFits, topicIn } from '../topic.ts';
+import type { Topic } from '../topic.ts';
+import { captured, escaped, listed, plural } from '../words.ts';
 import { faults, section } from './parts.ts';
 
 const MOST_NAMES = 700;
@@ -21,9 +24,6 @@ const COMMANDS =
   '^\\s*"(?:test|check|unit|e2e|coverage)[\\w:-]*"\\s*:|^(?:test|check)[\\w-]*\\s*:|\\b(?:npm|pnpm|yarn|bun)\\s+(?:run\\s+)?test\\b|\\b(?:pytest|tox|nox|vitest|jest|mocha|rspec|phpunit|ctest)\\b|\\b(?:go|cargo|mvn|gradle|gradlew|make|dotnet|mix|swift)\\s+(?:\\S+\\s+)?test\\b|\\[tool\\.pytest';
 const WHERE =
   '{package.json,Makefile,makefile,justfile,tox.ini,noxfile.py,setup.cfg,pyproject.toml,pytest.ini,*.yml,*.yaml,Rakefile,.ci/*,Jenkinsfile,composer.json}';
-const TESTS =
-  '{**/test/**,**/tests/**,**/__tests__/**,**/spec/**,*.test.*,*.spec.*,*_test.*,test_*.py,*Test.java,*Tests.java,*Test.kt,*Spec.scala,*_spec.rb}';
-
 export const tester: Part = {
   todos: () => [
     'List sources and tests',
@@ -38,22 +38,22 @@ function* tests(brief: Brief): Work {
   const [sourceList, testList] = yield {
     say: 'I list sources and tests side by side.',
     todo: 0,
-    asks: [list(MOST_NAMES, globFor(['js', 'py', 'go', 'rust', 'jvm', 'c', 'ruby', 'php'])), list(300, TESTS)],
+    asks: [list(MOST_NAMES, { glob: SOURCE_GLOB, about: 'sources' }), list(300, { glob: TEST_GLOB, about: 'tests' })],
   };
   const names = filesOf(sourceList).names.filter((name) => isSource(name) && !isForeign(name));
   const testFiles = [...new Set([...names, ...filesOf(testList).names])].filter(
     (name) => isTest(name) && isSource(name) && !isForeign(name),
   );
-  const modules = names.filter(
-    (name) =>
-      !isTest(name) && !/^(?:[\w.-]+\/)?(?:examples?|docs?|scripts?|bench(?:mark)?s?)\/|\.config\.\w+$/.test(name),
-  );
+  const modules = modulesOf(names, topicIn(brief.task));
   const [commands, manifests] = yield {
     say: 'I look for the command that runs the tests: in manifests, make files and CI. I only name it; I run nothing.',
     todo: 1,
     asks: [
-      search(COMMANDS, { glob: WHERE, limit: 40 }),
-      list(20, '{go.mod,Cargo.toml,pom.xml,build.gradle,build.gradle.kts,mix.exs,Package.swift}'),
+      search(COMMANDS, { glob: WHERE, limit: 40, about: 'test commands' }),
+      list(20, {
+        glob: '{go.mod,Cargo.toml,pom.xml,build.gradle,build.gradle.kts,mix.exs,Package.swift}',
+        about: 'manifests',
+      }),
     ],
   };
   const languages = languagesIn(testFiles).filter((name) => IMPORT_PATTERNS[name] !== undefined);
@@ -64,25 +64,17 @@ function* tests(brief: Brief): Work {
         : `${plural(testFiles.length, 'test file')} seen: I search them for what they import.`,
     todo: 2,
     asks: [
-      ...languages.map((name) => search(IMPORT_PATTERNS[name] ?? '', { glob: TESTS, limit: 300 })),
-      ...(languagesIn(names).includes('rust') ? [search('#\\[cfg\\(test\\)\\]', { glob: '*.rs', limit: 100 })] : []),
+      ...languages.flatMap((name) => searchesFor(name, testFiles)),
+      ...(languagesIn(names).includes('rust')
+        ? [search('#\\[cfg\\(test\\)\\]', { glob: '*.rs', limit: 100, about: 'tests inside modules' })]
+        : []),
     ],
   };
   const lines = imports.flatMap((seen) => hitsOf(seen));
   const links = linksOf(lines, new Set([...names, ...testFiles]));
   const untested = modules.filter((path) => !isTested(path, testFiles, lines, links));
   const about = modulesAbout(nearness(brief), untested);
-  const uses = yield {
-    say:
-      untested.length === 0
-        ? 'Every module has a test that names it.'
-        : `${plural(untested.length, 'module')} without one: I count who relies on them, to say which matter.`,
-    todo: 3,
-    asks:
-      about.length === 0
-        ? []
-        : [search(importOf(about.slice(0, 20)), { glob: globFor(languagesIn(about)), limit: 120 })],
-  };
+  const uses = yield* relying(about);
   return answer({
     modules,
     testFiles,
@@ -92,6 +84,37 @@ function* tests(brief: Brief): Work {
     imports,
     all: [sourceList, testList, ...uses],
   });
+}
+
+/** What could be tested, in the folders of the task where it names some that are there. */
+function modulesOf(names: readonly string[], { folders }: Topic): readonly string[] {
+  const own = names.filter(
+    (name) =>
+      !isTest(name) && !/^(?:[\w.-]+\/)?(?:examples?|docs?|scripts?|bench(?:mark)?s?)\/|\.config\.\w+$/.test(name),
+  );
+  const inside = own.filter((name) => folders.some((folder) => name.startsWith(folder)));
+  return inside.length > 0 ? inside : own;
+}
+
+/** Who relies on the modules without a test. */
+function* relying(untested: readonly string[]): Generator<Step, readonly Seen[], readonly Seen[]> {
+  return yield {
+    say:
+      untested.length === 0
+        ? 'Every module has a test that names it.'
+        : `${plural(untested.length, 'module')} without one: I count who relies on them, to say which matter.`,
+    todo: 3,
+    asks:
+      untested.length === 0
+        ? []
+        : [
+            search(importOf(untested.slice(0, 20)), {
+              glob: globFor(languagesIn(untested)),
+              limit: 120,
+              about: 'imports of untested modules',
+            }),
+          ],
+  };
 }
 
 /** A test imports it, is named after it, or lies inside it (Rust). Where imports can't be followed, their words count. */
@@ -113,13 +136,6 @@ const followed = (path: string): boolean => languagesIn([path]).some((name) => I
 const isIn = (path: string, folder: string): boolean =>
   path.startsWith(folder) && !path.slice(folder.length).includes('/');
 
-/** What others write to import it: `index` and the like go by the name of their folder. */
-function nameOf(path: string): string {
-  const parts = path.split('/');
-  const file = (parts.at(-1) ?? '').replace(/\.\w+$/, '');
-  return /^(?:index|mod|__init__|lib|main)$/.test(file) ? (parts.at(-2) ?? file) : file;
-}
-
 /** Modules that the task or the findings are about come first, then those nearest to the top. */
 function modulesAbout(near: (path: string) => number, untested: readonly string[]): readonly string[] {
   return untested.toSorted(
@@ -130,15 +146,8 @@ function modulesAbout(near: (path: string) => number, untested: readonly string[
 /** How close a path is to the task and the findings: 0 for any other. */
 function nearness({ findings, task }: Brief): (path: string) => number {
   const named = new Set(pathsIn(findings));
-  const words = termsIn(task, 4).flatMap(({ is, text }) => (is === 'path' ? [] : [text.toLowerCase()]));
-  return (path) => (named.has(path) ? 2 : 0) + (words.some((word) => path.toLowerCase().includes(word)) ? 1 : 0);
-}
-
-/** Lines that import one of these modules, by name; as many names as a search takes. */
-function importOf(paths: readonly string[]): string {
-  const names = [...new Set(paths.map((path) => escaped(nameOf(path))))];
-  while (names.join('|').length > 800) names.pop();
-  return `(?:import|from|require|use|include)\\b.*[/."'\\s:](?:${names.join('|')})(?:["'./;\\s]|$)`;
+  const { words } = topicIn(task);
+  return (path) => (named.has(path) ? 2 : 0) + Math.min(2, nameFits(path, words));
 }
 
 interface Untested {
@@ -185,7 +194,12 @@ function answer({ modules, testFiles, untested, commands, custom, imports, all }
   if (modules.length + testFiles.length === 0)
     return ['There are no sources and no tests that I know the look of.', ...faults([...all, commands])].join('\n');
   return [
-    `${first === undefined ? `No command for tests is named in a manifest or in CI${custom}` : `The tests are run by ${claim(first)}`}; tests were not run. ${ratioText(testFiles.length, modules.length, untested.length)}.`,
+    headText(
+      modules.length,
+      testFiles.length,
+      untested,
+      `${first === undefined ? `No command for tests is named in a manifest or in CI${custom}` : `The tests are run by ${claim(first)}`}; tests were not run.`,
+    ),
     ...section(
       'Where the command stands',
       best.slice(0, 6).map((hit) => `- ${claim(hit)}`),
@@ -193,19 +207,23 @@ function answer({ modules, testFiles, untested, commands, custom, imports, all }
     ...section('Modules that no test imports', untestedText(untested)),
     ...section('Tests, by folder', folders(testFiles)),
     '',
-    `A module can be tested through another one: this is what imports and names tell, not coverage.${cut ? ' The repository is larger than what was looked at: counts are lower bounds.' : ''}`,
+    `A module can be tested through another one: this is what imports and names tell, not coverage.${cut ? ' The repository is larger than what was looked at: more of them may be tested.' : ''}`,
     ...faults([...all, commands, ...imports]),
   ].join('\n');
 }
 
-function ratioText(tests: number, modules: number, untested: number): string {
-  if (tests === 0 && untested === modules)
-    return `There is no test file for ${plural(modules, 'module')} that I know by its name or folder`;
+/** How much is tested first, as far as imports and names tell; then how the tests are run. */
+function headText(modules: number, tests: number, untested: readonly Untested[], command: string): string {
+  const most = untested.filter(({ users }) => users > 0).slice(0, 3);
+  const weight =
+    most.length === 0 ? '' : ` Most rely on ${listed(most.map(({ path, users }) => `${path} (${users})`))}.`;
+  if (tests === 0 && untested.length === modules)
+    return `There is no test file for ${plural(modules, 'module')} that I know by its name or folder.${weight} ${command}`;
   const state =
-    untested === 0
-      ? 'each is named by a test'
-      : `${untested} of them ${untested === 1 ? 'is' : 'are'} neither imported by a test nor named in one's file name`;
-  return `${plural(tests, 'test file')} for ${plural(modules, 'module')}; ${state}`;
+    untested.length === 0
+      ? `Each of ${plural(modules, 'module')} is imported by one of ${plural(tests, 'test file')} or named in its name.`
+      : `${untested.length} of ${plural(modules, 'module')} ${untested.length === 1 ? 'is' : 'are'} imported by none of ${plural(tests, 'test file')}, nor named in a test's file name.${weight}`;
+  return `${state} ${command}`;
 }
 
 const CUSTOMS: Readonly<Record<string, string>> = {
