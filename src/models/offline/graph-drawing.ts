@@ -1,7 +1,7 @@
 /** Draws the import graph of a repository: lists the sources, searches their imports in portions, links them. Bounded. */
 import { linksOf, IMPORT_PATTERNS } from './import-graph.ts';
 import type { Link } from './import-graph.ts';
-import { globFor, isForeign, isTest, languagesIn, SOURCE_GLOB } from './languages.ts';
+import { foreignAmong, globFor, isTest, languagesIn, SOURCE_GLOB } from './languages.ts';
 import type { LanguageName } from './languages.ts';
 import { filesOf, hitsOf, isCut, list, search } from './looking.ts';
 import type { Ask, Brief, Seen, Step } from './step.ts';
@@ -44,7 +44,8 @@ export function* drawing(brief: Brief): Generator<Step, Graph, readonly Seen[]> 
   };
   const { names, count } = filesOf(all);
   // Tests hang on everything and nothing on them: they would only hide what matters.
-  const files = names.filter((name) => !isForeign(name) && !isTest(name));
+  const foreign = foreignAmong(names);
+  const files = names.filter((name) => !foreign(name) && !isTest(name));
   const languages = languagesIn(files).filter((name) => IMPORT_PATTERNS[name] !== undefined);
   const asks = languages.flatMap((name) => searchesFor(name, files));
   const imports = yield {
@@ -55,7 +56,7 @@ export function* drawing(brief: Brief): Generator<Step, Graph, readonly Seen[]> 
     todo: 1,
     asks,
   };
-  const hits = imports.flatMap((seen) => hitsOf(seen).filter(({ path }) => !isForeign(path)));
+  const hits = imports.flatMap((seen) => hitsOf(seen).filter(({ path }) => !foreign(path)));
   const { folders } = topicIn(brief.task);
   const there = folders.filter((folder) => files.some((file) => file.startsWith(folder)));
   return {

@@ -62,6 +62,16 @@ export const isForeign = (path: string): boolean =>
     path,
   );
 
+const BUILT = /(?:^|\/)(?:dist|build|out|target)\//g;
+
+/** What is foreign in this repository: where nearly all sources lie in dist/ or the like, those are what it is made of. */
+export function foreignAmong(names: readonly string[]): (path: string) => boolean {
+  const sources = names.filter(isSource);
+  const own = sources.filter((name) => !isForeign(name));
+  if (own.length * 5 >= sources.length) return isForeign;
+  return (path) => isForeign(path.replaceAll(BUILT, '/'));
+}
+
 const WORDS_BEFORE =
   'function\\*?|class|interface|type|enum|const|let|var|val|def|fn|func|fun|struct|trait|impl|mod|module|object|record|union|protocol|extension|namespace|package|macro_rules!|defmodule|defp?|sub|proc';
 

@@ -3,7 +3,7 @@
  * foreign code), and in which order they matter.
  */
 import type { Hit } from './claims.ts';
-import { globFor, isComment, isForeign, isTest, languagesIn } from './languages.ts';
+import { globFor, isComment, isTest, languagesIn } from './languages.ts';
 import type { LanguageName } from './languages.ts';
 import { hitsOf, search } from './looking.ts';
 import type { Risk, RiskKind, Severity } from './risk.ts';
@@ -69,14 +69,22 @@ function aboutOf(risks: readonly Risk[]): string {
   return names.length > 2 ? `${names.slice(0, 2).join(', ')} and ${names.length - 2} more` : names.join(', ');
 }
 
+/** They say what is elsewhere, and do nothing. */
+const DECLARATIONS = /\.d\.[cm]?ts$/;
+
 /** Hits of one row that count: `near` are files that the task is about. */
-export function suspectsOf(risk: Risk, seen: Seen | undefined, near: Near): readonly Suspect[] {
+export function suspectsOf(
+  risk: Risk,
+  seen: Seen | undefined,
+  near: Near,
+  foreign: (path: string) => boolean,
+): readonly Suspect[] {
   const expression = expressionOf(risk);
   return hitsOf(seen)
     .filter(
       ({ path, text }) => expression.test(text) && languagesIn([path]).some((name) => risk.languages.includes(name)),
     )
-    .filter((hit) => !isForeign(hit.path) && (risk.inTests === true || !isTest(hit.path)))
+    .filter((hit) => !foreign(hit.path) && !DECLARATIONS.test(hit.path) && (risk.inTests === true || !isTest(hit.path)))
     .filter(
       ({ text }) =>
         risk.unless?.test(text) !== true &&

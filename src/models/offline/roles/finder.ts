@@ -3,7 +3,7 @@ import { claim } from '../claims.ts';
 import type { Hit } from '../claims.ts';
 import { groundOf, missingText } from '../ground.ts';
 import type { Ground } from '../ground.ts';
-import { definitionPattern, isComment, isDefinition, isForeign, isSource, isTest } from '../languages.ts';
+import { definitionPattern, foreignAmong, isComment, isDefinition, isSource, isTest } from '../languages.ts';
 import { faultOf, filesOf, hitsOf, isCut, linesOf, list, read, search, searchFor } from '../looking.ts';
 import type { Ask, Part, Seen, Step, Work } from '../step.ts';
 import { nameFits, topicIn } from '../topic.ts';
@@ -54,8 +54,9 @@ function* places(topic: Topic): Work {
     todo: 2,
     asks: terms.length === 0 ? [] : [definitionsOf(terms, ground.path)],
   };
+  const foreign = foreignAmong(ground.names);
   const definitions = onceEach([...hitsOf(defined), ...found.definitions]).filter(
-    (hit) => ground.has(hit.path) && isSource(hit.path) && isDefinition(hit.text) && !isForeign(hit.path),
+    (hit) => ground.has(hit.path) && isSource(hit.path) && isDefinition(hit.text) && !foreign(hit.path),
   );
   const ranked = rank({ terms, byName: fitting, home: found.home, definitions, uses: found.hits, heads: found.heads });
   const best = ranked.slice(0, READ_PLACES).map(({ best: hit }) => hit);

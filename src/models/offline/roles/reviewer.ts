@@ -6,7 +6,7 @@ import { claim, place } from '../claims.ts';
 import { pathsIn } from '../findings.ts';
 import { groundOf, missingText } from '../ground.ts';
 import type { Ground } from '../ground.ts';
-import { globFor, LANGUAGE_NAMES, languagesIn } from '../languages.ts';
+import { foreignAmong, globFor, LANGUAGE_NAMES, languagesIn } from '../languages.ts';
 import type { LanguageName } from '../languages.ts';
 import { filesOf, isCut, linesOf, list, read } from '../looking.ts';
 import type { Risk, RiskKind, Severity } from '../risk.ts';
@@ -80,6 +80,7 @@ function* review(brief: Brief): Work {
   const present = whole
     ? languagesIn(ground.names)
     : LANGUAGE_NAMES.filter((_, index) => filesOf(counts[index]).count > 0);
+  const foreign = foreignAmong(ground.names);
   const known = new Set(pathsIn(brief.findings));
   const near: Near = { has: (path) => known.has(path) || nameFits(path, topic.words) > 0 };
   const risks = risksFor(present, kindsFor(brief));
@@ -93,7 +94,7 @@ function* review(brief: Brief): Work {
     seen.push(...groups.flatMap((group, index) => group.flatMap(() => given[index] ?? [])));
   }
   const suspects = risks.flatMap((risk, index) =>
-    suspectsOf(risk, seen[index], near).filter(({ hit }) => ground.has(hit.path)),
+    suspectsOf(risk, seen[index], near, foreign).filter(({ hit }) => ground.has(hit.path)),
   );
   const worst = suspects.toSorted(byWeight).slice(0, MOST_READ);
   const around = yield {
@@ -149,7 +150,7 @@ function headLine(kept: readonly Suspect[], risks: number, { count, called }: Gr
   const [file] = filesByWeight(kept);
   const searched = `${plural(count, 'source file')} of ${called}`;
   if (worst === undefined || file === undefined)
-    return `None of the ${plural(risks, 'risky pattern')} that I know is in the ${searched}. That means only that these patterns are not there.`;
+    return `None of the ${plural(risks, 'risky pattern')} that I know is in the ${searched}; tests, comments and foreign code are left out. That means only that these patterns are not there.`;
   const told = worst.risk.secret === true ? place(worst.hit) : claim(worst.hit);
   const kinds = listed([...new Set(file.own.map(({ risk }) => risk.id.replaceAll('-', ' ')))].slice(0, 3));
   return `${plural(kept.length, 'place')} of the ${searched} ${kept.length === 1 ? 'deserves' : 'deserve'} a look: ${of('high')} high, ${of('medium')} medium, ${of('low')} low. The gravest is ${told}: ${worst.risk.why}. The riskiest file is ${file.path} (${plural(file.own.length, 'place')}: ${kinds}).`;

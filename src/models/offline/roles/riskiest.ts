@@ -5,15 +5,15 @@
 import { claim, place } from '../claims.ts';
 import type { Hit } from '../claims.ts';
 import { groundOf, missingText } from '../ground.ts';
-import type { Ground } from '../ground.ts';
+import type { Ground, Listing } from '../ground.ts';
 import { changesIn, commitsIn } from '../history.ts';
 import { importOf, linksOf, nameOf } from '../import-graph.ts';
 import {
   definedName,
+  foreignAmong,
   globFor,
   isAside,
   isDefinition,
-  isForeign,
   isSource,
   isTest,
   languagesIn,
@@ -46,6 +46,13 @@ export const RISKIEST_TODOS: readonly string[] = [
   'Go through the riskiest file',
 ];
 
+const LISTING: Listing = {
+  say: 'I list the sources, to know which languages and therefore which risks there can be.',
+  todo: 0,
+  limit: 800,
+  glob: SOURCE_GLOB,
+};
+
 interface Weighed {
   readonly path: string;
   readonly places: readonly Suspect[];
@@ -58,13 +65,9 @@ interface Weighed {
 
 /** Names one file and goes through it. */
 export function* riskiest(brief: Brief, kinds: readonly RiskKind[]): Work {
-  const ground = yield* groundOf(topicIn(brief.task), {
-    say: 'I list the sources, to know which languages and therefore which risks there can be.',
-    todo: 0,
-    limit: 800,
-    glob: SOURCE_GLOB,
-  });
-  const own = ground.names.filter((path) => isSource(path) && !isTest(path) && !isForeign(path));
+  const ground = yield* groundOf(topicIn(brief.task), LISTING);
+  const foreign = foreignAmong(ground.names);
+  const own = ground.names.filter((path) => isSource(path) && !isTest(path) && !foreign(path));
   const risks = risksFor(languagesIn(own), kinds);
   const groups = joined(risks);
   const found = yield {
@@ -73,7 +76,9 @@ export function* riskiest(brief: Brief, kinds: readonly RiskKind[]): Work {
     asks: groups.map((group) => searchAll(group, languagesIn(own), ground.path)),
   };
   const suspects = groups.flatMap((group, index) =>
-    group.flatMap((risk) => suspectsOf(risk, found[index], new Set()).filter(({ hit }) => ground.has(hit.path))),
+    group.flatMap((risk) =>
+      suspectsOf(risk, found[index], new Set(), foreign).filter(({ hit }) => ground.has(hit.path)),
+    ),
   );
   const candidates = likeliest(suspects, own);
   const asked = yield {
@@ -227,7 +232,9 @@ function answer({ ground, weighed, texts, risks, commits, seen }: Judged): strin
       ? ''
       : ` Its gravest line is ${secret ? place(grave.hit) : claim(grave.hit)}: ${grave.risk.why}.`;
   return [
-    `The riskiest file of ${ground.called} is ${worst.path}: ${reasonsFor({ ...worst, places }, commits)}.${gravest}`,
+    places.length === 0
+      ? `None of the ${plural(risks, 'risky pattern')} that I know is in the files I looked at. By length and importers the one to look at first is ${worst.path}: ${reasonsFor({ ...worst, places }, commits)}.`
+      : `The riskiest file of ${ground.called} is ${worst.path}: ${reasonsFor({ ...worst, places }, commits)}.${gravest}`,
     ...missingText(ground),
     ...section(`Going through ${worst.path}`, through(places, lines)),
     ...section(

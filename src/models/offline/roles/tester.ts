@@ -8,7 +8,16 @@ import { pathsIn } from '../findings.ts';
 import { searchesFor } from '../graph-drawing.ts';
 import { IMPORT_PATTERNS, importOf, linksOf, nameOf } from '../import-graph.ts';
 import type { Link } from '../import-graph.ts';
-import { globFor, isForeign, isSource, isTest, languagesIn, SOURCE_GLOB, TEST_GLOB } from '../languages.ts';
+import {
+  foreignAmong,
+  globFor,
+  isForeign,
+  isSource,
+  isTest,
+  languagesIn,
+  SOURCE_GLOB,
+  TEST_GLOB,
+} from '../languages.ts';
 import { filesOf, hitsOf, isCut, list, search } from '../looking.ts';
 import type { Brief, Part, Seen, Step, Work } from '../step.ts';
 import { nameFits, topicIn } from '../topic.ts';
@@ -40,7 +49,8 @@ function* tests(brief: Brief): Work {
     todo: 0,
     asks: [list(MOST_NAMES, { glob: SOURCE_GLOB, about: 'sources' }), list(300, { glob: TEST_GLOB, about: 'tests' })],
   };
-  const names = filesOf(sourceList).names.filter((name) => isSource(name) && !isForeign(name));
+  const foreign = foreignAmong(filesOf(sourceList).names);
+  const names = filesOf(sourceList).names.filter((name) => isSource(name) && !foreign(name));
   const testFiles = [...new Set([...names, ...filesOf(testList).names])].filter(
     (name) => isTest(name) && isSource(name) && !isForeign(name),
   );
