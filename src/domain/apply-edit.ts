@@ -52,7 +52,7 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
     case 'form':
       return `${named(plan, edit.task)}: edited in the form`;
     case 'replace':
-      return `the plan has ${edit.plan.tasks.length === 1 ? '1 task' : `${edit.plan.tasks.length} tasks`} again`;
+      return `back to a plan of ${edit.plan.tasks.length === 1 ? '1 task' : `${edit.plan.tasks.length} tasks`}`;
     default:
       return unreachable(edit);
   }

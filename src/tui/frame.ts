@@ -49,8 +49,16 @@ export function frameOf(shown: Shown, context: Context, size: Size): Frame {
   // What is being written is not covered: then they stand at the top.
   const writing = boxed.cursor !== null && boxed.cursor.y > below - MOST_FIELD;
   const at = { x: width - 1 - Math.max(0, ...block.map(lineWidth)), y: writing ? 1 : below };
-  return { ...boxed, lines: sized(overlay(boxed.lines, block, at.x, at.y), width, height) };
+  const whole = sized(overlay(boxed.lines, block, at.x, at.y), width, height);
+  return {
+    ...boxed,
+    lines: context.glyphs.ellipsis === '…' ? whole : whole.map((line) => plainEllipsis(line, context)),
+  };
 }
+
+/** Without Unicode a cut text ends in the sign for it, wherever it was cut. */
+const plainEllipsis = (line: Line, { glyphs }: Context): Line =>
+  line.map(([text, style]) => [text.replaceAll('…', glyphs.ellipsis), style] as const);
 
 function header(page: Page, context: Context, width: number): Line {
   const { state, lobby } = context;

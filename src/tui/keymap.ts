@@ -46,6 +46,9 @@ const LABELS: Readonly<Record<string, string>> = {
   ' ': 'Space',
 };
 
+/** The two keys that go up and down, as one: `↑↓`. */
+export const upDown = (glyphs: Glyphs): string => shown(['up', 'down'], glyphs);
+
 /** What the footer shows of a binding: its first key, and the second where the two are a pair (`↑↓`). */
 function shown(keys: readonly string[], glyphs: Glyphs): string {
   const [first = '', second = ''] = keys;

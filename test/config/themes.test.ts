@@ -30,8 +30,11 @@ function contrast(a: string, b: string): number {
   return (bright + 0.05) / (dark + 0.05);
 }
 
-describe('the theme that is shipped', () => {
-  const theme = load('mimir-dark');
+describe.each([
+  ['mimir-dark', '#7fca95', []],
+  ['mimir-light', '#17602c', ['#ffffff']],
+])('the theme %s that is shipped', (name, green, terminal) => {
+  const theme = load(name);
   if (typeof theme === 'string') throw new Error(theme);
 
   it('has a colour for every role that is built in', () => {
@@ -47,11 +50,12 @@ describe('the theme that is shipped', () => {
       'tester',
     ]);
     expect(theme.roles['main']).toEqual(theme.tokens.title);
-    expect(theme.tokens.ok).toEqual({ hex: '#7fca95', ansi: 'green' });
+    expect(theme.tokens.ok).toEqual({ hex: green, ansi: 'green' });
   });
 
   it('can be read on every background', () => {
-    const backgrounds = [theme.tokens.surface, theme.tokens.raised, theme.tokens.selection].map(({ hex }) => hex);
+    const painted = [theme.tokens.surface, theme.tokens.raised, theme.tokens.selection].map(({ hex }) => hex);
+    const backgrounds = [...painted, ...terminal];
     const worst = (hex: string): number => Math.min(...backgrounds.map((background) => contrast(hex, background)));
     const { fg, muted, focus, ok, warn, err, info, title, faint } = theme.tokens;
     const weak = [fg, muted, focus, ok, warn, err, info, title, ...Object.values(theme.roles)].filter(

@@ -23,6 +23,14 @@ describe('questions that wait for the person', () => {
     }
   });
 
+  it('keeps the place of the answer, and names the keys, where there is little room', async () => {
+    const { terminal } = await open(asked(), { width: 40, height: 10 });
+    const rows = terminal.text().split('\n');
+    expect(rows).toHaveLength(10);
+    expect(rows.slice(1, 9).map((row) => row.slice(0, 1))).toEqual(['╭', '│', '│', '│', '│', '│', '│', '╰']);
+    expect(rows[9]).toContain('y allow once');
+  });
+
   it('takes no key for an answer that was pressed before it was drawn', async () => {
     const { terminal, run, world } = await open(asked());
     terminal.press('y');

@@ -2,6 +2,7 @@
 import type { Approval } from '../../events/state.ts';
 import { labelOf } from '../agents.ts';
 import { counted, formatDuration } from '../format.ts';
+import { upDown } from '../keymap.ts';
 import type { Hint } from '../keymap.ts';
 import type { Context } from '../screen.ts';
 import type { Size } from '../term/terminal.ts';
@@ -251,7 +252,7 @@ export function inboxHints(current: Approval, count: number, context: Context): 
   const { glyphs } = context;
   return [
     ...keysOf(current, context).map(([keys, hint]) => ({ keys, hint })),
-    { keys: glyphs.key.up + glyphs.key.down, hint: kindOf(current) === 'options' ? 'select' : 'scroll' },
+    { keys: upDown(glyphs), hint: kindOf(current) === 'options' ? 'select' : 'scroll' },
     ...(count > 1 ? [{ keys: 'Tab', hint: 'next question' }] : []),
   ];
 }

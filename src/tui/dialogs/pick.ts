@@ -8,6 +8,7 @@ import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import type { Context } from '../screen.ts';
 import type { Input } from '../term/terminal.ts';
+import { upDown } from '../keymap.ts';
 import { boxRows, boxWidth, closed, framed, stay } from './overlay.ts';
 import type { Overlay, Pressed } from './overlay.ts';
 
@@ -62,7 +63,7 @@ function open(dialog: PickDialog, state: PickState): Overlay {
     },
     press: (input) => press(dialog, state, found, at, input),
     hints: ({ glyphs }) => [
-      { keys: glyphs.key.up + glyphs.key.down, hint: 'select' },
+      { keys: upDown(glyphs), hint: 'select' },
       { keys: glyphs.key.enter, hint: 'choose' },
       { keys: 'Esc', hint: 'cancel' },
     ],

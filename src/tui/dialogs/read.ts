@@ -3,6 +3,7 @@ import type { Dialog } from '../dialog.ts';
 import { lineWidth, span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { wrap } from '../text/wrap.ts';
+import { upDown } from '../keymap.ts';
 import { boxRows, boxWidth, closed, framed, scrolled, stay, windowed } from './overlay.ts';
 import type { Overlay } from './overlay.ts';
 
@@ -36,7 +37,7 @@ function open(title: string, linesAt: (width: number) => readonly Line[], at: nu
       return stay(to === null ? this : open(title, linesAt, to));
     },
     hints: ({ glyphs }) => [
-      { keys: glyphs.key.up + glyphs.key.down, hint: 'scroll' },
+      { keys: upDown(glyphs), hint: 'scroll' },
       { keys: 'Esc', hint: 'close' },
     ],
   };
