@@ -14,6 +14,9 @@ const MOST_IMPORTS = 800;
 const PER_SEARCH = 40;
 const MOST_SEARCHES = 9;
 
+/** One reply may hold sixteen calls, the todo list's among them. */
+export const MOST_ASKS = 14;
+
 /** What is known of the links, and of how much. */
 export interface Graph {
   readonly links: readonly Link[];
@@ -48,13 +51,14 @@ export function* drawing(brief: Brief): Generator<Step, Graph, readonly Seen[]> 
   const files = names.filter((name) => !foreign(name) && !isTest(name));
   const languages = languagesIn(files).filter((name) => IMPORT_PATTERNS[name] !== undefined);
   const asks = languages.flatMap((name) => searchesFor(name, files));
+  const first = asks.slice(0, MOST_ASKS);
   const imports = yield {
     say:
       languages.length === 0
         ? 'No language whose imports I can read.'
         : `${plural(files.length, 'source')}. I read their imports and link each file with those it uses.`,
     todo: 1,
-    asks,
+    asks: first,
   };
   const hits = imports.flatMap((seen) => hitsOf(seen).filter(({ path }) => !foreign(path)));
   const { folders } = topicIn(brief.task);
@@ -64,7 +68,7 @@ export function* drawing(brief: Brief): Generator<Step, Graph, readonly Seen[]> 
     names: files,
     files: files.length,
     count: count - names.length + files.length,
-    cut: imports.some(isCut),
+    cut: imports.some(isCut) || first.length < asks.length,
     has: (path) => there.length === 0 || there.some((folder) => path.startsWith(folder)),
     seen: [all, ...imports],
   };

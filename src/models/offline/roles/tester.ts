@@ -5,7 +5,7 @@
 import { claim } from '../claims.ts';
 import type { Hit } from '../claims.ts';
 import { pathsIn } from '../findings.ts';
-import { searchesFor } from '../graph-drawing.ts';
+import { MOST_ASKS, searchesFor } from '../graph-drawing.ts';
 import { IMPORT_PATTERNS, importOf, linksOf, nameOf } from '../import-graph.ts';
 import type { Link } from '../import-graph.ts';
 import {
@@ -74,7 +74,7 @@ function* tests(brief: Brief): Work {
         : `${plural(testFiles.length, 'test file')} seen: I search them for what they import.`,
     todo: 2,
     asks: [
-      ...languages.flatMap((name) => searchesFor(name, testFiles)),
+      ...languages.flatMap((name) => searchesFor(name, testFiles)).slice(0, MOST_ASKS),
       ...(languagesIn(names).includes('rust')
         ? [search('#\\[cfg\\(test\\)\\]', { glob: '*.rs', limit: 100, about: 'tests inside modules' })]
         : []),
