@@ -122,30 +122,31 @@ class LocalCrew implements Crew {
 
   /** Stretches of work, with an interruption between them each time. */
   private async toItsEnd(order: WorkOrder, seat: Seat): Promise<AgentOutcome | null> {
-    const { recorder } = this.parts;
+    const { recorder, slots } = this.parts;
     this.status(order.agent, 'initializing', '');
     for (let turns = order.turns; ; turns = turnsOf(recorder.stored(), order.agent)) {
-      const outcome = await this.stretch({ ...order, turns }, seat);
-      // Written to in the very moment of its end: it reads that, and works on.
-      if (outcome.is === 'completed' && hasMail(recorder.state(), order.agent)) continue;
-      if (outcome.is !== 'stopped') return close(this.parts, order.agent, outcome);
-      if (seat.end === null) await this.whileInterrupted(order.agent, seat);
+      seat.release = await slots.take(seat.control.signal);
+      // The slot is given back when the end is recorded: in the log no two share one.
+      try {
+        const outcome = await this.stretch({ ...order, turns }, seat);
+        // Written to in the very moment of its end: it reads that, and works on.
+        if (outcome.is === 'completed' && hasMail(recorder.state(), order.agent)) continue;
+        if (outcome.is !== 'stopped') return close(this.parts, order.agent, outcome);
+        if (seat.end !== null) return closeStopped(this.parts, order.agent, seat.end);
+      } finally {
+        seat.release();
+      }
+      await this.whileInterrupted(order.agent, seat);
       if (seat.end !== null) return closeStopped(this.parts, order.agent, seat.end);
       seat.control = new AbortController();
     }
   }
 
   /** One stretch of work: until it ends or is stopped. */
-  private async stretch(order: WorkOrder, seat: Seat): Promise<WorkOutcome> {
-    const { signal } = seat.control;
-    seat.release = await this.parts.slots.take(signal);
-    try {
-      if (signal.aborted) return { is: 'stopped', reason: String(signal.reason) };
-      this.status(order.agent, 'running', '');
-      return await this.parts.executor.run(order, signal);
-    } finally {
-      seat.release();
-    }
+  private async stretch(order: WorkOrder, { control: { signal } }: Seat): Promise<WorkOutcome> {
+    if (signal.aborted) return { is: 'stopped', reason: String(signal.reason) };
+    this.status(order.agent, 'running', '');
+    return this.parts.executor.run(order, signal);
   }
 
   /** Waits until the person resumes an interrupted agent, or something ends it. */
