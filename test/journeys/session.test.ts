@@ -80,7 +80,8 @@ async function changesThePlan(person: Person): Promise<void> {
 async function holdsTheFinder(person: Person): Promise<void> {
   await person.sees(chosen('main'));
   person.press('j');
-  await person.sees(chosen('finder'));
+  // Its first turn has come as far as its todos: a look is asked for, and will be in the transcript.
+  await person.sees(chosen('finder'), /[▸✓] See what is there/);
   person.press('s');
   await person.sees(/┏ ⏸ finder/, '! interrupted by you');
 }
