@@ -52,7 +52,7 @@ describe('mimir plan', () => {
     expect(await home.run(['plan', TASK, '--yaml', '-o', 'mine.yml'])).toMatchObject({ code: 0, out: '', err: '' });
     const file = join(home.project, 'mine.yml');
     const text = readFileSync(file, 'utf8');
-    writeFileSync(file, text.replace(/description: Find .*/, 'description: Find `add` and nothing else'));
+    writeFileSync(file, text.replace(/description: .*(?:\n {6,}.*)*/, 'description: Find `add` and nothing else'));
     const { code, out } = await home.run(['run', TASK, '--plan', 'mine.yml', '--yes', '--json']);
     expect(code).toBe(0);
     const events = jsonLines(out);
