@@ -1,22 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { MimirEvent } from '../../src/events/event.ts';
 import { AGENT, calling, planOf, RULES, says, testRun } from '../support/run.ts';
-import type { Setting, TestRun } from '../support/run.ts';
+import { eventsOf, outputs, ran } from '../support/run-looks.ts';
 
 const S1 = AGENT('ROOT::S1');
 const S2 = AGENT('ROOT::S2');
-
-const of = (run: TestRun, type: MimirEvent['type'], agent = 'ROOT::S1'): MimirEvent[] =>
-  run.events().filter((event) => event.type === type && 'agent' in event && event.agent === agent);
-const outputs = (run: TestRun): [boolean, string][] =>
-  run.events().flatMap((event) => (event.type === 'tool.finished' ? [[event.ok, event.output]] : []));
-
-/** A finished run of one agent, an oracle when its task begins with `o`. */
-async function ran(script: Setting['script'], setting: Setting = {}): Promise<TestRun> {
-  const run = testRun({ plan: planOf(['o']), mode: 'yolo', ...setting, ...(script ? { script } : {}) });
-  await run.result;
-  return run;
-}
 
 describe('approvals', () => {
   it('are asked for writing, not for reading, and never kill an agent when denied', async () => {
@@ -105,7 +92,7 @@ describe('approvals', () => {
     const run = await ran(says({ [S1]: [calling('write b')] }), { mode: 'confirm', person: false });
     expect(outputs(run)).toEqual([[false, 'Denied: mode confirm: write asks, and nobody can be asked here (default)']]);
     expect(run.state().agents.get(S1)?.outcome).toBe('completed');
-    expect(of(run, 'policy.decided').length).toBe(1);
+    expect(eventsOf(run, 'policy.decided').length).toBe(1);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AGENT, calling, planOf, RULES, says, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
+import { held, inSecondTurn, toldTo } from '../support/run-looks.ts';
 
 const S1 = AGENT('ROOT::S1');
 const S2 = AGENT('ROOT::S2');
@@ -12,27 +13,6 @@ const outcomesOf = (run: TestRun): unknown[] =>
   [...run.state().agents.values()].slice(1).map(({ id, outcome }) => [id, outcome]);
 const typesOf = (run: TestRun, agent: string): string[] =>
   run.events().flatMap((event) => ('agent' in event && event.agent === agent ? [event.type] : []));
-const toldTo = (run: TestRun, agent: string): string[] =>
-  run.events().flatMap((event) => (event.type === 'agent.told' && event.agent === agent ? [event.text] : []));
-
-/** A run whose first agent is in its second turn, and stays there until `go` is resolved. */
-function held(setting: Setting = {}): { readonly run: TestRun; readonly go: PromiseWithResolvers<void> } {
-  const go = Promise.withResolvers<void>();
-  const run = testRun({
-    plan: planOf(['a'], ['b']),
-    ...setting,
-    script: async (request, n) => {
-      if (request.agent !== S1) return setting.script?.(request, n);
-      if (n === 0) return { ...calling('read x'), text: 'looking' };
-      if (n === 1) await go.promise;
-      return undefined;
-    },
-  });
-  return { run, go };
-}
-const inSecondTurn = (run: TestRun): Promise<unknown> =>
-  run.until(({ agents }) => agents.get(S1)?.iterations === 2 && agents.get(S1)?.open.length === 1);
-
 describe('interrupt and resume', () => {
   it('ends the call of the model, gives the slot to the next, and goes on from the recorded turn (O021, O022, D11)', async () => {
     const { run, go } = held({ rules: ONE_SLOT });

@@ -1,24 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
-import type { EventBody, MimirEvent } from '../../src/events/event.ts';
+import type { EventBody } from '../../src/events/event.ts';
 import { memoryLog } from '../support/log.ts';
 import { AGENT, calling, planOf, says, testRun } from '../support/run.ts';
-import type { Setting, TestRun } from '../support/run.ts';
+import { eventsOf, outputs, ran } from '../support/run-looks.ts';
 
 const S1 = AGENT('ROOT::S1');
 const S2 = AGENT('ROOT::S2');
-
-const of = (run: TestRun, type: MimirEvent['type'], agent = 'ROOT::S1'): MimirEvent[] =>
-  run.events().filter((event) => event.type === type && 'agent' in event && event.agent === agent);
-const outputs = (run: TestRun): [boolean, string][] =>
-  run.events().flatMap((event) => (event.type === 'tool.finished' ? [[event.ok, event.output]] : []));
-
-/** A finished run of one agent, an oracle when its task begins with `o`. */
-async function ran(script: Setting['script'], setting: Setting = {}): Promise<TestRun> {
-  const run = testRun({ plan: planOf(['o']), mode: 'yolo', ...setting, ...(script ? { script } : {}) });
-  await run.result;
-  return run;
-}
 
 describe('the order of things', () => {
   it('is decide, reserve, record, act, record', async () => {
@@ -140,7 +128,7 @@ describe('a tool call', () => {
     const acts: string[] = [];
     const run = await ran(says({ [S1]: [{ ...calling('write x'), stopReason: 'output limit' }] }), { acts });
     expect(acts).toEqual([]);
-    expect(of(run, 'agent.told').length).toBe(2);
+    expect(eventsOf(run, 'agent.told').length).toBe(2);
     expect(run.state().agents.get(S1)?.outcome).toBe('completed');
   });
 

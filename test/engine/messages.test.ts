@@ -2,32 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { Delivery } from '../../src/ports/controls.ts';
 import { AGENT, calling, planOf, says, testRun } from '../support/run.ts';
-import type { Setting, TestRun } from '../support/run.ts';
+import type { TestRun } from '../support/run.ts';
+import { held, inSecondTurn, toldTo } from '../support/run-looks.ts';
 
 const S1 = AGENT('ROOT::S1');
 const S2 = AGENT('ROOT::S2');
 const S3 = AGENT('ROOT::S3');
-const toldTo = (run: TestRun, agent: string): string[] =>
-  run.events().flatMap((event) => (event.type === 'agent.told' && event.agent === agent ? [event.text] : []));
-
-/** A run whose first agent is in its second turn, and stays there until `go` is resolved. */
-function held(setting: Setting = {}): { readonly run: TestRun; readonly go: PromiseWithResolvers<void> } {
-  const go = Promise.withResolvers<void>();
-  const run = testRun({
-    plan: planOf(['a'], ['b']),
-    ...setting,
-    script: async (request, n) => {
-      if (request.agent !== S1) return setting.script?.(request, n);
-      if (n === 0) return { ...calling('read x'), text: 'looking' };
-      if (n === 1) await go.promise;
-      return undefined;
-    },
-  });
-  return { run, go };
-}
-const inSecondTurn = (run: TestRun): Promise<unknown> =>
-  run.until(({ agents }) => agents.get(S1)?.iterations === 2 && agents.get(S1)?.open.length === 1);
-
 describe('a message', () => {
   const send = (run: TestRun, delivery: Delivery): Promise<string> =>
     run.tell({ do: 'message', to: S1, text: `${delivery} words`, delivery });
