@@ -85,7 +85,7 @@ export const SLOTS: readonly Slot[] = [
     name: 'riskiest',
     roles: ['reviewer', 'security'],
     needs: [],
-    tokens: 14_000,
+    tokens: 28_000,
     describe: (subject) =>
       `Find the riskiest file of ${ground(subject)} by risky lines, size, importers, tests and recent changes, and go through it.`,
   },
