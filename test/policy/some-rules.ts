@@ -1,6 +1,7 @@
 /** Rules for tests: the package's defaults by hand, with what a test changes. */
 import type { Reason } from '../../src/domain/reason.ts';
 import { type ModelEntry, type Rule, type Rules, builtIn } from '../../src/policy/rules.ts';
+import { RULES } from '../support/run.ts';
 
 const rule = <T>(value: T): Rule<T> => ({ value, from: builtIn('default') });
 
@@ -15,26 +16,8 @@ export const written = (text: string, line: number): Reason => ({
 export const entry = (pattern: string, from: Reason): ModelEntry => ({ written: pattern, pattern, from });
 
 export const someRules = (changes: Partial<Rules> = {}): Rules => ({
-  policyHash: 'hash',
-  enabled: rule(true),
-  autoDetect: rule(true),
-  promptForApproval: rule(true),
-  promptForModels: rule(true),
-  maxNestingDepth: rule(2),
-  maxParallelAgents: rule(4),
-  onFailure: rule('ask'),
-  allowedModels: [],
-  deniedModels: [],
-  modelFallback: rule('list'),
-  allowedSubAgents: [],
-  disabledRoles: [],
+  ...RULES,
   runBudget: rule({ maxCost: 5 }),
   agentBudget: rule({ maxCost: 1 }),
-  roleBudgets: [],
-  costLimitSet: false,
-  maxTasksPerPlan: rule(50),
-  maxAgentsPerRun: rule(100),
-  mode: 'confirm',
-  maxMode: rule('yolo'),
   ...changes,
 });
