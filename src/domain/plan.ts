@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ModelChoice } from './agent.ts';
 import { Budget } from './budget.ts';
 import type { ModelId, RoleName, TaskId, Usd } from './ids.ts';
+import type { Price } from './price.ts';
 
 /** One task of a sound plan: nothing in it can be wrong in a way that was already checked. */
 export interface PlanTask {
@@ -45,7 +46,11 @@ export interface ModelOption {
   /** Context window in tokens. */
   readonly window: number;
   readonly outputLimit: number;
-  readonly price: { readonly input: number; readonly output: number } | null;
+  readonly price: Price | null;
+  /** What it is good for, to find one of the same kind when it can't be used; missing where that isn't known. */
+  readonly grade?: 'fast' | 'usual' | 'deep';
+  /** False for a model that takes no tool calls: agents can't use it. */
+  readonly tools?: false;
   /** Tokens a second it is expected to write, for estimates of time. */
   readonly speed: number;
   /** False with the reason when it can't be called here (no key, no endpoint, denied by policy). */

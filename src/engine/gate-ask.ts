@@ -132,7 +132,7 @@ async function act(
   const began = world.elapsed();
   const step = stepSignal(parts, order, signal);
   const reply = await parts.models
-    .call(request, step.signal, (delta) => parts.tick({ agent: order.agent, is: 'text', delta }))
+    .call(request, step.signal, ({ is, text }) => parts.tick({ agent: order.agent, is, delta: text }))
     .finally(step.end);
   if (!reply.ok) {
     recorder.record({

@@ -7,6 +7,7 @@ import { parentOf, ROOT, toMicro } from '../domain/ids.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
 import { tokensOf } from '../domain/budget.ts';
 import type { ModelOption } from '../domain/plan.ts';
+import { costOf, FREE, worstRates } from '../domain/price.ts';
 import type { EventBody } from '../events/event.ts';
 import type { Committed } from '../events/queries.ts';
 import { committed, elapsedOf, isWithin } from '../events/queries.ts';
@@ -39,17 +40,15 @@ export function reserve(state: RunState, asked: Asked): Reservation {
     const over = timeOver(state, limit.agent, limit.scope, limit.budget, asked.now);
     if (over) return { ok: false, exhausted: over };
     const used = committed(state, limit.agent);
-    const room = outputRoom(limit.budget, used, asked.inputBound, price ?? FREE);
+    const room = outputRoom(limit.budget, used, asked.inputBound, worstRates(price ?? FREE, asked.inputBound));
     maxOutput = Math.min(maxOutput, room.tokens, room.cost);
     if (room.tokens < LEAST_OUTPUT) return exhausted(limit, 'tokens', used.tokens, limit.budget.maxTokens);
     if (room.cost < LEAST_OUTPUT) return exhausted(limit, 'cost', used.cost, limit.budget.maxCost);
   }
-  const { input, output } = price ?? FREE;
+  const { input, output } = worstRates(price ?? FREE, asked.inputBound);
   const worst = asked.inputBound * input + maxOutput * output;
   return { ok: true, tokens: asked.inputBound + maxOutput, cost: Math.ceil(worst) / 1_000_000, maxOutput };
 }
-
-const FREE = { input: 0, output: 0 };
 
 /** Output tokens that still fit, by each limit, once the input is paid for. Negative when not even that fits. */
 function outputRoom(
@@ -138,8 +137,7 @@ export function settle(
   reserved: { readonly tokens: number; readonly cost: Usd },
 ): { readonly usage: Usage; readonly cost: Usd; readonly priced: boolean; readonly bounded: boolean } {
   const { input, output, cacheRead, cacheWrite } = usage;
-  const price = model.price ?? FREE;
-  const cost = Math.round((input + cacheRead + cacheWrite) * price.input + output * price.output) / 1_000_000;
+  const cost = costOf(model.price ?? FREE, usage);
   const whole = [input, output, cacheRead, cacheWrite].every((count) => Number.isSafeInteger(count) && count >= 0);
   const priced = model.price !== null;
   if (whole && tokensOf(usage) <= reserved.tokens && cost <= reserved.cost)

@@ -84,7 +84,7 @@ export type EventBody =
       readonly agent: AgentId;
       readonly call: CallId;
       readonly model: ModelId;
-      readonly purpose: 'plan' | 'work' | 'merge';
+      readonly purpose: 'plan' | 'work' | 'merge' | 'compact';
       readonly reserved: { readonly tokens: number; readonly cost: Usd };
     }
   | {
@@ -109,6 +109,10 @@ export type EventBody =
       readonly model: ModelId;
       readonly cause: string;
       readonly message: string;
+      /** What was used up before it failed, and is charged; missing when nothing was. */
+      readonly usage?: Usage;
+      readonly cost?: Usd;
+      readonly priced?: boolean;
     }
   | {
       readonly type: 'model.retry';
@@ -117,6 +121,9 @@ export type EventBody =
       readonly model: ModelId;
       readonly cause: string;
       readonly wait: Millis;
+      /** The try that comes next, from 2, and how many there are at most. */
+      readonly attempt?: number;
+      readonly attempts?: number;
     }
   | {
       readonly type: 'model.fallback';
@@ -125,6 +132,17 @@ export type EventBody =
       readonly to: ModelId;
       readonly cause: string;
       readonly rule: string;
+    }
+  /**
+   * The agent's conversation came near the model's window and goes on as: its first turn, `summary` as a user turn, and the last
+   * `kept` turns. Tokens before as the provider counted, after as estimated.
+   */
+  | {
+      readonly type: 'context.compacted';
+      readonly agent: AgentId;
+      readonly summary: string;
+      readonly kept: number;
+      readonly tokens: { readonly before: number; readonly after: number };
     }
   | {
       readonly type: 'tool.started';

@@ -81,6 +81,10 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'model.failed': (agent, event) => ({
     ...agent,
     open: agent.open.filter(({ call }) => call !== event.call),
+    // A call that broke off is charged for what it had used.
+    usage: addUsage(agent.usage, event.usage ?? NO_USAGE),
+    cost: fromMicro(toMicro(agent.cost) + toMicro(event.cost ?? 0)),
+    priced: agent.priced && event.priced !== false,
     blocks: event.cause === 'aborted' ? agent.blocks : add(agent, noteBlock(`model: ${event.message}`, 'error')),
   }),
   'model.retry': (agent, event) => ({
@@ -91,6 +95,10 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     ...agent,
     model: { asked: agent.model.asked, used: event.to, because: event.cause },
     blocks: add(agent, noteBlock(`${event.from} -> ${event.to}: ${event.cause}`, 'warn')),
+  }),
+  'context.compacted': (agent, { tokens }) => ({
+    ...agent,
+    blocks: add(agent, noteBlock(`context summarised: ${tokens.before} -> about ${tokens.after} tokens`, 'info')),
   }),
   'tool.started': (agent, event, at) => ({
     ...agent,

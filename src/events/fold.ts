@@ -121,6 +121,7 @@ const KNOWN: ReadonlySet<string> = new Set<EventType>([
   'model.failed',
   'model.retry',
   'model.fallback',
+  'context.compacted',
   'tool.started',
   'tool.finished',
   'approval.requested',

@@ -25,6 +25,7 @@ const LINES: ByType<[], [], Words> = {
   'model.failed': (event) => [event.cause === 'aborted' ? 'info' : 'error', `model call ended: ${event.message}`],
   'model.retry': (event) => ['warn', `${event.cause}: next try in ${Math.ceil(event.wait / 1000)} s`],
   'model.fallback': (event) => ['warn', `${event.from} -> ${event.to}: ${event.cause}`],
+  'context.compacted': ({ tokens }) => ['info', `context summarised: ${tokens.before} -> about ${tokens.after} tokens`],
   'tool.started': (event) => ['info', event.label],
   'tool.finished': (event) => (event.ok ? null : ['warn', `${event.tool}: ${event.output.split('\n')[0] ?? ''}`]),
   'approval.requested': (event) => ['warn', `asks: ${event.request.title}`],

@@ -28,13 +28,14 @@ export function routeModels(providers: readonly Provider[]): ModelPort {
 
   return {
     models: () => options,
-    async call(request, signal, onText) {
+    async call(request, signal, onDelta) {
       const route = routes.get(request.model);
       if (route === undefined) return fail({ is: 'refused', message: `no provider knows the model ${request.model}` });
       const { provider, option } = route;
       if (!option.usable.yes) return fail({ is: 'refused', message: `${option.label}: ${option.usable.because}` });
-      return provider.call(request, signal, onText);
+      return provider.call(request, signal, onDelta);
     },
+    count: async (request, signal) => (await routes.get(request.model)?.provider.count?.(request, signal)) ?? null,
   };
 }
 

@@ -12,11 +12,15 @@ import type { ModelFault, ModelPort, ModelRequest } from '../ports/model.ts';
 
 /** A source of models: its options in the order they should be shown, and a call as `ModelPort` promises it. */
 export interface Provider {
-  /** For messages and `mimir models`: `offline`, `scripted`, later `anthropic`. */
+  /** For messages and `mimir models`: `offline`, `scripted`, `anthropic`. */
   readonly name: string;
   models(): readonly ModelOption[];
   readonly call: ModelPort['call'];
+  readonly count?: ModelPort['count'];
 }
+
+/** What reaches one provider over its own wire: loaded when it is first needed, since client libraries are slow to load. */
+export type Caller = Pick<Provider, 'call' | 'count'>;
 
 export const ABORTED: ModelFault = { is: 'aborted', message: 'stopped' };
 

@@ -10,7 +10,7 @@ import type { ModelOption } from '../domain/plan.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Result } from '../domain/result.ts';
 import type { Json, ModelReply, StopReason, ToolCall } from '../domain/turn.ts';
-import type { ModelFault, ModelRequest } from '../ports/model.ts';
+import type { Delta, ModelFault, ModelRequest } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import { bytesOf, bytesOfTurn, tokensIn, toolCallId, unlessAborted } from './provider.ts';
 import type { Provider } from './provider.ts';
@@ -65,13 +65,13 @@ export function scriptedProvider(options: ScriptedOptions): Provider {
   return {
     name: 'scripted',
     models: () => models,
-    async call(request, signal, onText) {
+    async call(request, signal, onDelta) {
       const key = `${request.agent} ${request.purpose.is}`;
       const n = made.get(key) ?? request.turns.filter((turn) => turn.by === 'model').length;
       made.set(key, n + 1);
       const next = await unlessAborted(awaited(options, request, n, signal), signal);
       if (!next.ok) return next;
-      return spoken(request, n, next.value, onText);
+      return spoken(request, n, next.value, onDelta);
     },
   };
 }
@@ -91,11 +91,11 @@ function spoken(
   request: ModelRequest,
   n: number,
   reply: ScriptedReply | undefined,
-  onText: (delta: string) => void,
+  onDelta: (delta: Delta) => void,
 ): Result<ModelReply, ModelFault> {
   if (reply === undefined) return fail(scriptEnded(request, n));
   const text = reply.text ?? '';
-  for (const word of text.match(/\s*\S+\s*/g) ?? []) onText(word);
+  for (const word of text.match(/\s*\S+\s*/g) ?? []) onDelta({ is: 'text', text: word });
   if (reply.fault !== undefined) return fail(reply.fault);
   const calls = (reply.calls ?? []).map((call, index): ToolCall => ({ id: toolCallId(request, index), ...call }));
   return ok({

@@ -41,10 +41,10 @@ export interface Refusal {
   readonly text: string;
 }
 
-/** Streams past, is not logged: text of a running turn, output of a running tool. */
+/** Streams past, is not logged: text and reasoning of a running turn, output of a running tool. */
 export interface Tick {
   readonly agent: AgentId;
-  readonly is: 'text' | 'output';
+  readonly is: 'text' | 'reasoning' | 'output';
   readonly delta: string;
 }
 

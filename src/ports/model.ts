@@ -3,6 +3,7 @@
  *
  * Adapters neither retry nor price nor judge: a failure is a value, and what it means is the gate's and policy's to say.
  */
+import type { Usage } from '../domain/budget.ts';
 import type { Finding } from '../domain/agent.ts';
 import type { AgentId, CallId, ModelId, RoleName } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
@@ -31,7 +32,9 @@ export type Purpose =
       readonly split: 'auto' | 'always' | 'never';
     }
   | { readonly is: 'work'; readonly task: string; readonly role: RoleName; readonly findings: readonly Finding[] }
-  | { readonly is: 'merge'; readonly task: string; readonly results: readonly Finding[] };
+  | { readonly is: 'merge'; readonly task: string; readonly results: readonly Finding[] }
+  /** The conversation of an agent comes near the window: it is asked for a summary to go on with. */
+  | { readonly is: 'compact'; readonly task: string };
 
 export interface ModelRequest {
   readonly model: ModelId;
@@ -47,20 +50,46 @@ export interface ModelRequest {
   readonly format: Json | null;
 }
 
-/** Why a call failed, in the only terms the engine acts on. */
+/**
+ * Why a call failed, in the only terms the engine acts on.
+ *
+ * - `rate limited` (429), `overloaded` (500, 502, 503, 529), `unreachable` (no connection, DNS, TLS), `cut` (the stream ended early or broke),
+ *   `silent` (no event within the time that the provider has for one): may pass; tried again.
+ * - `malformed`: what came can't be read as a reply (HTML, no JSON, an event that isn't one): tried again, once.
+ * - `unauthorised` (401, 403), `no credit` (402, a quota that is used up): another provider may do, the same one won't.
+ * - `refused` (400, 404, 413 …): the request itself is at fault; nothing is tried again.
+ * - `too long`: more than the model's window; fewer turns may do.
+ * - `mismatch`: another model answered than the one that was asked.
+ */
 export interface ModelFault {
   readonly is:
     | 'rate limited'
     | 'overloaded'
     | 'unreachable'
+    | 'cut'
+    | 'silent'
     | 'refused'
     | 'unauthorised'
+    | 'no credit'
     | 'malformed'
     | 'too long'
+    | 'mismatch'
     | 'aborted';
+  /** For a person: what happened and what to do about it. Holds no key and no stack trace. */
   readonly message: string;
-  /** What the provider asked to wait, if it did. */
+  /** What the provider asked to wait, if it did: whatever it said, not yet capped; never negative. */
   readonly retryAfterMs?: number;
+  /**
+   * What the call used up before it failed: as the provider counted where it did, else an upper bound (one token for each byte received).
+   * Missing when the provider refused it before any work began: then nothing is billed.
+   */
+  readonly spent?: Usage;
+}
+
+/** A piece of a reply as it streams. */
+export interface Delta {
+  readonly is: 'text' | 'reasoning';
+  readonly text: string;
 }
 
 export interface ModelPort {
@@ -68,11 +97,13 @@ export interface ModelPort {
   models(): readonly ModelOption[];
   /**
    * One call, one reply. Resolves for every fault; rejects only for a bug. Aborting `signal` resolves with `aborted`
-   * within a second. `onText` gets text as it streams: passing ticks, never part of the result's meaning.
+   * within a second. `onDelta` gets what streams: passing ticks, never part of the result's meaning.
    */
   call(
     request: ModelRequest,
     signal: AbortSignal,
-    onText: (delta: string) => void,
+    onDelta: (delta: Delta) => void,
   ): Promise<Result<ModelReply, ModelFault>>;
+  /** Tokens that `request` would put in, by the provider's own count and at no cost; null where it has none or can't be asked. */
+  count?(request: ModelRequest, signal: AbortSignal): Promise<number | null>;
 }

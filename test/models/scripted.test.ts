@@ -14,7 +14,7 @@ describe('a scripted model', () => {
     const provider = scriptedProvider({
       replies: () => ({ text: 'I look first.', calls: [{ tool: 'list_files', input: { path: '.' } }] }),
     });
-    const reply = await provider.call(workRequest(), never, (delta) => heard.push(delta));
+    const reply = await provider.call(workRequest(), never, ({ text }) => heard.push(text));
     expect(heard).toEqual(['I ', 'look ', 'first.']);
     expect(reply).toEqual({
       ok: true,

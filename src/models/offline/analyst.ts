@@ -40,10 +40,10 @@ export function offlineAnalyst(aliases: Aliases, pace: Pace): Provider {
   return {
     name: 'offline',
     models: () => [option],
-    async call(request, signal, onText) {
+    async call(request, signal, onDelta) {
       if (signal.aborted) return fail(ABORTED);
       const turn = fitted(turnFor(request), request.maxOutputTokens);
-      await speak(turn.text, pace, signal, onText);
+      await speak(turn.text, pace, signal, (text) => onDelta({ is: 'text', text }));
       return signal.aborted ? fail(ABORTED) : ok(replyOf(request, turn));
     },
   };
@@ -54,6 +54,8 @@ function turnFor(request: ModelRequest): NextTurn {
   switch (purpose.is) {
     case 'plan':
       return { text: planText(purpose, hintIn(request)), asks: [] };
+    case 'compact':
+      return { text: 'The conversation went on for long; what it found stands in the turns that follow.', asks: [] };
     case 'merge':
       return { text: mergeText(purpose), asks: [] };
     case 'work': {

@@ -231,7 +231,7 @@ describe('a call of the analyst', () => {
     const heard: string[] = [];
     const results: Finding[] = [findingOf('finder', await atWork('finder'))];
     const request = { ...workRequest(), model: OFFLINE, purpose: { is: 'merge', task: TASK, results } as const };
-    const reply = await slow.call(request, new AbortController().signal, (delta) => heard.push(delta));
+    const reply = await slow.call(request, new AbortController().signal, ({ text }) => heard.push(text));
     expect(reply.ok && reply.value.text).toBe(heard.join(''));
     expect(heard.length).toBeGreaterThan(10);
     expect(waited).toBeLessThan(3500);
