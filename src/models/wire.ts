@@ -1,0 +1,56 @@
+/**
+ * One call's way to a provider, under the client library: a `fetch` that follows no redirect, beats at every chunk (pings too, which
+ * libraries swallow), counts and caps what comes, and sends no header that the environment put in. One per call.
+ */
+import type { ProviderSetup } from '../domain/provider.ts';
+
+/** More of one response than this is no reply. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+export interface Wire {
+  readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+  /** Bytes of the body that have come; 0 before the first. A token takes at least one. */
+  bytes(): number;
+  /** Status and content type of the response; null before its head has come. */
+  head(): { readonly status: number; readonly type: string } | null;
+}
+
+/** What goes out and nothing else: libraries read header lines from the environment, and a machine's would go to every host. */
+const SENT =
+  /^(?:accept|content-type|content-length|user-agent|anthropic-version|anthropic-beta|idempotency-key|x-stainless-[\w-]+)$/;
+
+/** The headers that carry a key, by kind of provider. */
+export type KeyHeaders = (key: string) => Readonly<Record<string, string>>;
+
+export function openWire(setup: Pick<ProviderSetup, 'key'>, keyHeaders: KeyHeaders, beat: () => void): Wire {
+  let bytes = 0;
+  let head: { status: number; type: string } | null = null;
+  const counted = (): TransformStream<Uint8Array, Uint8Array> =>
+    new TransformStream({
+      transform(chunk, stream) {
+        bytes += chunk.byteLength;
+        beat();
+        if (bytes > MOST_BYTES) stream.error(new Error('the response is too large'));
+        else stream.enqueue(chunk);
+      },
+    });
+  return {
+    bytes: () => bytes,
+    head: () => head,
+    async fetch(input, init = {}) {
+      const headers = new Headers();
+      for (const [name, value] of new Headers(init.headers)) if (SENT.test(name)) headers.set(name, value);
+      for (const [name, value] of Object.entries(setup.key === null ? {} : keyHeaders(setup.key)))
+        headers.set(name, value);
+      const response = await fetch(input, { ...init, headers, redirect: 'error' });
+      head = { status: response.status, type: response.headers.get('content-type') ?? '' };
+      beat();
+      if (response.body === null) return response;
+      return new Response(response.body.pipeThrough(counted()), {
+        status: response.status,
+        statusText: response.statusText,
+        headers: response.headers,
+      });
+    },
+  };
+}
