@@ -5,7 +5,7 @@ import type { Millis } from '../domain/ids.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { MimirEvent } from './event.ts';
-import type { AgentState, Block } from './state.ts';
+import type { AgentState, Block, LostTries } from './state.ts';
 
 /** Characters of a tool's output that the state keeps: head and tail. The log has all of it. */
 const OUTPUT_KEPT = 6000;
@@ -35,6 +35,11 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
     cost: 0,
     priced: true,
     open: [],
+    pause: null,
+    lost: { calls: 0, usage: NO_USAGE, cost: 0 },
+    retries: 0,
+    fallbacks: [],
+    compactions: 0,
     iterations: 0,
     toolCalls: 0,
     firstRunAt: null,
@@ -54,6 +59,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
       ...clocked,
       status: event.status,
       reason: event.reason,
+      pause: event.status === 'waiting' ? agent.pause : null,
       // A retried or resumed agent is no longer at its end.
       outcome: null,
       endedAt: null,
@@ -69,6 +75,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'model.started': (agent, event) => ({
     ...agent,
     open: [...agent.open, { call: event.call, model: event.model, ...event.reserved }],
+    pause: null,
     iterations: agent.iterations + 1,
   }),
   'model.finished': (agent, event) => ({
@@ -85,20 +92,35 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     usage: addUsage(agent.usage, event.usage ?? NO_USAGE),
     cost: fromMicro(toMicro(agent.cost) + toMicro(event.cost ?? 0)),
     priced: agent.priced && event.priced !== false,
+    lost: withLost(agent.lost, event),
     blocks: event.cause === 'aborted' ? agent.blocks : add(agent, noteBlock(`model: ${event.message}`, 'error')),
   }),
-  'model.retry': (agent, event) => ({
+  'model.retry': (agent, event, at) => ({
     ...agent,
+    pause: {
+      model: event.model,
+      cause: event.cause,
+      until: at + event.wait,
+      attempt: event.attempt ?? null,
+      attempts: event.attempts ?? null,
+    },
+    retries: agent.retries + 1,
     blocks: add(agent, noteBlock(`${event.cause}: next try in ${Math.ceil(event.wait / 1000)} s`, 'warn')),
   }),
   'model.fallback': (agent, event) => ({
     ...agent,
     model: { asked: agent.model.asked, used: event.to, because: event.cause },
+    pause: null,
+    fallbacks: [...agent.fallbacks, { from: event.from, to: event.to, cause: event.cause, rule: event.rule }],
     blocks: add(agent, noteBlock(`${event.from} -> ${event.to}: ${event.cause}`, 'warn')),
   }),
-  'context.compacted': (agent, { tokens }) => ({
+  'context.compacted': (agent, { tokens, summary }) => ({
     ...agent,
-    blocks: add(agent, noteBlock(`context summarised: ${tokens.before} -> about ${tokens.after} tokens`, 'info')),
+    compactions: agent.compactions + 1,
+    blocks: add(agent, {
+      ...noteBlock(`context summarised: ${tokens.before} -> about ${tokens.after} tokens`, 'info'),
+      more: summary,
+    }),
   }),
   'tool.started': (agent, event, at) => ({
     ...agent,
@@ -137,6 +159,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     summary: event.summary,
     error: event.error,
     reason: event.error ?? '',
+    pause: null,
     endedAt: at,
   }),
 };
@@ -159,7 +182,17 @@ export function clock(agent: AgentState, running: boolean, at: Millis): AgentSta
 }
 
 const add = (agent: AgentState, block: Block): readonly Block[] => [...agent.blocks, block];
-const noteBlock = (text: string, level: 'info' | 'warn' | 'error'): Block => ({ is: 'note', text, level });
+const noteBlock = (text: string, level: NoteBlock['level']): NoteBlock => ({ is: 'note', text, level });
+type NoteBlock = Extract<Block, { readonly is: 'note' }>;
+
+/** A try that was ended on purpose is not lost, but what it used up is. */
+function withLost(lost: LostTries, event: EventOf<'model.failed'>): LostTries {
+  return {
+    calls: lost.calls + (event.cause === 'aborted' ? 0 : 1),
+    usage: addUsage(lost.usage, event.usage ?? NO_USAGE),
+    cost: fromMicro(toMicro(lost.cost) + toMicro(event.cost ?? 0)),
+  };
+}
 
 function kept(output: string): string {
   if (output.length <= OUTPUT_KEPT) return output;

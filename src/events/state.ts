@@ -25,7 +25,13 @@ export type Block =
       readonly ms: Millis;
     }
   /** Something that happened to the agent: interrupted, fallback, denied, waiting for a provider. */
-  | { readonly is: 'note'; readonly text: string; readonly level: 'info' | 'warn' | 'error' };
+  | {
+      readonly is: 'note';
+      readonly text: string;
+      readonly level: 'info' | 'warn' | 'error';
+      /** What lies behind it, for those who want to read it: the summary that an agent goes on with. */
+      readonly more?: string;
+    };
 
 /** A model call in flight: its reservation counts as spent until it is settled. */
 export interface OpenCall {
@@ -33,6 +39,30 @@ export interface OpenCall {
   readonly model: ModelId;
   readonly tokens: number;
   readonly cost: Usd;
+}
+
+/** A wait before the next try of a model call. */
+export interface Pause {
+  readonly model: ModelId;
+  readonly cause: string;
+  readonly until: Millis;
+  /** The try that comes next and how many there are at most, where it was said. */
+  readonly attempt: number | null;
+  readonly attempts: number | null;
+}
+
+/** Tries of model calls that came to nothing: how many, and what they used up all the same (part of the agent's sums). */
+export interface LostTries {
+  readonly calls: number;
+  readonly usage: Usage;
+  readonly cost: Usd;
+}
+
+export interface Fallback {
+  readonly from: ModelId;
+  readonly to: ModelId;
+  readonly cause: string;
+  readonly rule: string;
 }
 
 export interface AgentState {
@@ -61,6 +91,15 @@ export interface AgentState {
   /** False when a call was made whose price is not known. */
   readonly priced: boolean;
   readonly open: readonly OpenCall[];
+  /** Null while no provider is waited for. */
+  readonly pause: Pause | null;
+  readonly lost: LostTries;
+  /** Tries after a wait. */
+  readonly retries: number;
+  /** In the order they happened. */
+  readonly fallbacks: readonly Fallback[];
+  /** How often its context was summarised. */
+  readonly compactions: number;
   readonly iterations: number;
   readonly toolCalls: number;
   readonly firstRunAt: Millis | null;

@@ -49,6 +49,11 @@ describe('a new agent (O019)', () => {
       cost: 0,
       priced: true,
       open: [],
+      pause: null,
+      lost: { calls: 0, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, cost: 0 },
+      retries: 0,
+      fallbacks: [],
+      compactions: 0,
       iterations: 0,
       toolCalls: 0,
       firstRunAt: null,
@@ -154,7 +159,70 @@ describe('what an agent uses (O045, O093)', () => {
   });
 });
 
+describe('a wait for a provider', () => {
+  const failed: EventBody = {
+    type: 'model.failed',
+    agent: FINDER,
+    call: callId('c1'),
+    model: MODEL,
+    cause: 'cut',
+    message: 'the stream broke off',
+    usage: { input: 100, output: 7, cacheRead: 0, cacheWrite: 0 },
+    cost: 0.002,
+    priced: true,
+  };
+  const retry: EventBody = {
+    type: 'model.retry',
+    agent: FINDER,
+    call: callId('c1'),
+    model: MODEL,
+    cause: 'cut',
+    wait: 12_000,
+    attempt: 2,
+    attempts: 5,
+  };
+  const pause = { model: MODEL, cause: 'cut', until: START + 17_000, attempt: 2, attempts: 5 };
+
+  it('lasts until the next try, whether the status is said before or after it', () => {
+    const waits = status(FINDER, 'waiting', 'the provider is rate limited');
+    expect(finder(asked(FINDER, 'c1'), status(FINDER, 'waiting'), failed, retry).pause).toEqual(pause);
+    expect(finder(asked(FINDER, 'c1'), failed, waits, retry, waits).pause).toEqual(pause);
+    expect(finder(asked(FINDER, 'c1'), failed, retry, asked(FINDER, 'c2')).pause).toBe(null);
+    expect(finder(asked(FINDER, 'c1'), failed, retry, status(FINDER, 'interrupted', 'by you')).pause).toBe(null);
+    expect(finder(asked(FINDER, 'c1'), failed, retry, finished(FINDER)).pause).toBe(null);
+  });
+
+  it('leaves behind how many tries there were and what those that failed cost', () => {
+    const aborted: EventBody = { ...failed, cause: 'aborted', cost: 0.001 };
+    const end = finder(asked(FINDER, 'c1'), failed, retry, asked(FINDER, 'c2'), aborted);
+    expect([end.retries, end.lost, end.cost]).toEqual([
+      1,
+      { calls: 1, usage: { input: 200, output: 14, cacheRead: 0, cacheWrite: 0 }, cost: 0.003 },
+      0.003,
+    ]);
+  });
+
+  it('is over with a fallback, which is kept with its cause and rule', () => {
+    const to = ModelId.parse('openai/gpt-5');
+    const fallback = { from: MODEL, to, cause: 'overloaded: 529', rule: 'built-in defaults' };
+    const end = finder(asked(FINDER, 'c1'), failed, retry, { type: 'model.fallback', agent: FINDER, ...fallback });
+    expect([end.pause, end.fallbacks, end.model.used]).toEqual([null, [fallback], to]);
+  });
+});
+
 describe("an agent's transcript", () => {
+  it('has a summary of the context behind a note', () => {
+    const { blocks, compactions } = finder({
+      type: 'context.compacted',
+      agent: FINDER,
+      summary: 'So far: nothing.',
+      kept: 2,
+      tokens: { before: 120_000, after: 9000 },
+    });
+    const text = 'context summarised: 120000 -> about 9000 tokens';
+    expect([blocks, compactions]).toEqual([[{ is: 'note', level: 'info', text, more: 'So far: nothing.' }], 1]);
+  });
+
   it('tells in order what it was told, what it said and what it did', () => {
     const agent = finder(
       told(FINDER, 'find'),
