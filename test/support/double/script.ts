@@ -3,6 +3,8 @@
  * itself (double.ts) speaks the real wire formats and counts what it would bill.
  */
 
+import { isFields } from './json.ts';
+
 /** One reply, in no provider's terms: the double puts it on whichever wire it was asked on. */
 export interface Answer {
   readonly text?: string;
@@ -55,6 +57,8 @@ export interface Rule {
     readonly model?: string;
     /** The nth request of its conversation, from 1. */
     readonly nth?: number;
+    /** The reply's place in its conversation, from 1: one more than the replies in the request. Repetitions don't move it. */
+    readonly turn?: number;
     /** Only this many times over all conversations. */
     readonly times?: number;
   };
@@ -69,4 +73,11 @@ export interface Script {
   readonly chaos?: { readonly share: number; readonly faults: readonly WireFault[]; readonly seed: number };
   /** What a server of this kind lacks: it then answers as such servers do. */
   readonly lacks?: readonly ('tools' | 'parallel tools' | 'usage' | 'responses' | 'schema' | 'streaming options')[];
+  /** Prompt caching: the least prefix in tokens (1024 unless said), and whether servers that cache by themselves count writes. */
+  readonly cache?: { readonly minimum?: number; readonly writes?: boolean };
+  /** The models there are; any other is answered 404. Every one is there unless this is said. */
+  readonly models?: readonly string[];
 }
+
+/** Is `value`, read from a file, a script? Its rules are taken at their word. */
+export const isScript = (value: unknown): value is Script => isFields(value) && Array.isArray(value['rules']);

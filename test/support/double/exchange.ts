@@ -1,0 +1,212 @@
+/** Decides what each request is answered, and keeps what became of it. Speaks to no socket. */
+import type { Asked, Counted, Outcome, Read } from './asked.ts';
+import { NOTHING } from './asked.ts';
+import type { Outgoing } from './faults.ts';
+import { faulted, refusal } from './faults.ts';
+import { FORMATS, readAs, wireOf } from './format.ts';
+import { at, parsed } from './json.ts';
+import { lacking, trimmed } from './lacks.ts';
+import type { Memory } from './memory.ts';
+import { inputTokens, openMemory } from './memory.ts';
+import { prefixFault } from './prefix.ts';
+import { problemOf } from './problem.ts';
+import type { Choice } from './rules.ts';
+import { choiceOf } from './rules.ts';
+import type { Answer, Script } from './script.ts';
+import type { Sent } from './sending.ts';
+import type { Reply } from './tokens.ts';
+import { replyOf } from './tokens.ts';
+import type { Problem } from './vendor-error.ts';
+import { errorBody, isAnthropic } from './vendor-error.ts';
+
+export interface Visitor {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly raw: string;
+}
+
+/** A request that was taken in, and what is to go out for it. */
+export interface Taken {
+  readonly outgoing: Outgoing;
+  readonly latencyMs: number;
+  readonly rate: number | null;
+  /** The connection is done with it, or gone. Only the first time counts. */
+  settle(sent: Sent, isWhole: boolean): void;
+}
+
+export interface Exchange {
+  readonly asked: readonly Asked[];
+  take(visitor: Visitor): Taken;
+  prefixFaults(): readonly string[];
+}
+
+type Kept = { -readonly [field in keyof Asked]: Asked[field] };
+
+export function openExchange(
+  script: Script,
+  { key, answer }: { readonly key: string; readonly answer?: (asked: Asked) => Answer },
+): Exchange {
+  const asked: Kept[] = [];
+  const prefixFaults: string[] = [];
+  const memory = openMemory({ minimum: script.cache?.minimum ?? 1024, writes: script.cache?.writes ?? false });
+  const choice = choiceOf(script);
+  const choose = (one: Asked): Answer | null => (answer ? answer(one) : choice.answer(one));
+  return {
+    asked,
+    prefixFaults: () => prefixFaults,
+    take: ({ method, path, headers, raw }) => {
+      const wire = wireOf(method, path.replace(/\?.*$/, ''));
+      const body = parsed(raw);
+      const read = readAs(wire, body);
+      const { conversation, nth, former } = memory.place(wire, read);
+      const one: Kept = { wire, path, headers, body, raw, ...read, conversation, nth, outcome: WAITING };
+      asked.push(one);
+      const id = String(asked.length).padStart(24, '0');
+      const problem = problemOf(one, { script, key, memory }) ?? lacking(one, script.lacks ?? []);
+      if (problem !== null) return refused(one, problem, id);
+      if (wire === 'models') return plain(one, modelsBody(script, headers));
+      if (wire === 'count tokens') return plain(one, JSON.stringify({ input_tokens: inputTokens(one.parts) }));
+      if (wire !== 'messages' && wire !== 'chat' && wire !== 'responses') return refused(one, NOWHERE, id);
+      const fault = prefixFault(one, former);
+      if (fault !== null) prefixFaults.push(fault);
+      memory.remember(one);
+      return answered(one, { wire, id, script, choice, choose, memory });
+    },
+  };
+}
+
+const WAITING: Outcome = { is: 'waiting', status: 0, usage: NOTHING, answer: null, problem: '' };
+const NOWHERE: Problem = { status: 404, message: 'Not found' };
+
+function refused(asked: Kept, problem: Problem, id: string): Taken {
+  const headers = isAnthropic(asked.wire) ? { 'request-id': `req_${id}` } : { 'x-request-id': `req_${id}` };
+  return {
+    outgoing: refusal(problem.status, problem.body ?? errorBody(asked.wire, problem, id), {
+      ...headers,
+      ...problem.headers,
+    }),
+    latencyMs: 0,
+    rate: null,
+    settle: () => {
+      asked.outcome = { ...WAITING, is: 'refused', status: problem.status, problem: problem.message };
+    },
+  };
+}
+
+const plain = (asked: Kept, data: string): Taken => ({
+  outgoing: refusal(200, data),
+  latencyMs: 0,
+  rate: null,
+  settle: () => {
+    asked.outcome = { ...WAITING, is: 'answered', status: 200 };
+  },
+});
+
+interface Answering {
+  readonly wire: 'messages' | 'chat' | 'responses';
+  readonly id: string;
+  readonly script: Script;
+  readonly choice: Choice;
+  readonly choose: (asked: Asked) => Answer | null;
+  readonly memory: Memory;
+}
+
+function answered(asked: Kept, answering: Answering): Taken {
+  const { wire, id, script, choice, choose, memory } = answering;
+  const chaos = choice.chaos();
+  const chosen = choose(asked);
+  if (chosen === null) return refused(asked, { status: 400, message: UNSCRIPTED }, id);
+  const answer = trimmed(chaos === null ? chosen : { ...chosen, fault: chaos }, script.lacks ?? []);
+  const reply = replyOf(answer, { ...asked, id: id });
+  const input = memory.cached(wire, asked.parts);
+  const counted: Counted = { ...input, output: reply.output };
+  const outgoing = outgoingOf(asked, { wire, answer, reply, counted });
+  memory.made(
+    asked,
+    reply.calls.map((call) => call.id),
+  );
+  return {
+    outgoing,
+    latencyMs: answer.latencyMs ?? script.latencyMs ?? 0,
+    rate: answer.rate ?? script.rate ?? null,
+    settle: (sent, isWhole) => {
+      if (asked.outcome.is !== 'waiting') return;
+      const is = outgoing.counts === 'answered' && !isWhole ? 'broken' : outgoing.counts;
+      asked.outcome = {
+        is,
+        status: outgoing.head ? outgoing.status : 0,
+        usage: usageOf(is, sent, counted, outgoing),
+        answer,
+        problem: '',
+      };
+    },
+  };
+}
+
+const UNSCRIPTED = 'The script of the double has no rule for this request.';
+
+function usageOf(is: Outcome['is'], sent: Sent, counted: Counted, { frames, billed }: Outgoing): Counted {
+  if (is === 'answered') return counted;
+  const told = Math.min(sent.frames, billed ?? frames.length);
+  if (is === 'refused' || told === 0) return NOTHING;
+  const tokens = frames.slice(0, told).reduce((sum, frame) => sum + frame.tokens, 0);
+  return { ...counted, output: Math.min(counted.output, tokens) };
+}
+
+interface Written {
+  readonly wire: 'messages' | 'chat' | 'responses';
+  readonly answer: Answer;
+  readonly reply: Reply;
+  readonly counted: Counted;
+}
+
+function outgoingOf(asked: Read & { readonly body: unknown }, { wire, answer, reply, counted }: Written): Outgoing {
+  const format = FORMATS[wire];
+  const writing = { body: asked.body, usage: answer.usage, created: Math.floor(Date.now() / 1000) };
+  const headers = wire === 'messages' ? anthropicHeaders(reply.id) : openaiHeaders(reply.id);
+  const frames = asked.stream
+    ? format.frames(reply, counted, writing)
+    : [{ data: JSON.stringify(format.whole(reply, counted, writing)), tokens: counted.output }];
+  const type = asked.stream ? 'text/event-stream; charset=utf-8' : 'application/json';
+  const whole: Outgoing = {
+    head: true,
+    status: 200,
+    headers: { 'content-type': type, 'cache-control': 'no-cache', ...headers },
+    frames,
+    ending: 'end',
+    counts: 'answered',
+  };
+  return faulted(answer.fault, { wire, format, reply, writing, whole });
+}
+
+const anthropicHeaders = (id: string) => ({ 'request-id': `req_${id}`, 'anthropic-organization-id': 'double' });
+const openaiHeaders = (id: string) => ({
+  'x-request-id': `req_${id}`,
+  'openai-version': '2020-10-01',
+  'openai-processing-ms': '1',
+});
+
+/** Both vendors list their models on the same path: the header tells which one is meant. */
+function modelsBody({ models = [] }: Script, headers: Readonly<Record<string, string>>): string {
+  if (at(headers, 'anthropic-version') === undefined) {
+    return JSON.stringify({
+      object: 'list',
+      data: models.map((id) => ({ id, object: 'model', created: 0, owned_by: 'double' })),
+    });
+  }
+  const data = models.map((id) => ({
+    type: 'model',
+    id,
+    display_name: id,
+    created_at: '2026-01-01T00:00:00Z',
+    deprecated_at: null,
+    retires_at: null,
+    lifecycle: 'active',
+    line: null,
+    capabilities: null,
+    max_input_tokens: 200_000,
+    max_tokens: 64_000,
+  }));
+  return JSON.stringify({ data, has_more: false, first_id: models[0] ?? null, last_id: models.at(-1) ?? null });
+}

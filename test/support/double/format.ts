@@ -1,0 +1,74 @@
+/** The wires side by side: how each reads a request, refuses it, and writes a reply. */
+import type { Counted, Read, Wire } from './asked.ts';
+import { UNREAD } from './asked.ts';
+import { chatFrames, readChat, wholeChat } from './chat.ts';
+import type { Frame, Writing } from './frame.ts';
+import { messageFrames, readMessages, wholeMessage } from './messages.ts';
+import { failedResponse, readResponses, responseEvent, responseFrames, wholeResponse } from './responses.ts';
+import type { Reply } from './tokens.ts';
+
+export interface Format {
+  read(body: unknown): Read;
+  frames(reply: Reply, counted: Counted, writing: Writing): readonly Frame[];
+  whole(reply: Reply, counted: Counted, writing: Writing): unknown;
+  /** The wire's own error in the midst of a stream; `before`: how many events came already. */
+  error(error: { type: string; message: string }, reply: Reply, writing: Writing, before: number): readonly Frame[];
+  /** How many events at the end of a stream only say that it ends: a fault comes before them. */
+  readonly tail: number;
+}
+
+export const FORMATS: { readonly [wire in 'messages' | 'chat' | 'responses']: Format } = {
+  messages: {
+    read: readMessages,
+    frames: messageFrames,
+    whole: wholeMessage,
+    error: (error, { id }) => [
+      {
+        data: `event: error\ndata: ${JSON.stringify({ type: 'error', error, request_id: `req_${id}` })}\n\n`,
+        tokens: 0,
+      },
+    ],
+    tail: 2,
+  },
+  chat: {
+    read: readChat,
+    frames: chatFrames,
+    whole: wholeChat,
+    error: ({ type, message }) => [
+      { data: `data: ${JSON.stringify({ error: { message, type, param: null, code: null } })}\n\n`, tokens: 0 },
+    ],
+    tail: 3,
+  },
+  responses: {
+    read: readResponses,
+    frames: responseFrames,
+    whole: wholeResponse,
+    // What fails while it is worked on ends as `response.failed`; what fails around it is a bare `error`.
+    error: ({ type, message }, reply, writing, before) =>
+      type === 'error'
+        ? [responseEvent('error', { code: null, message, param: null, sequence_number: before })]
+        : [
+            responseEvent('response.failed', {
+              response: failedResponse(reply, writing, { code: type, message }),
+              sequence_number: before,
+            }),
+          ],
+    tail: 1,
+  },
+};
+
+const PATHS: Readonly<Record<string, Wire>> = {
+  'POST /v1/messages': 'messages',
+  'POST /v1/messages/count_tokens': 'count tokens',
+  'POST /v1/chat/completions': 'chat',
+  'POST /v1/responses': 'responses',
+  'GET /v1/models': 'models',
+};
+
+export const wireOf = (method: string, path: string): Wire => PATHS[`${method} ${path}`] ?? 'unknown';
+
+/** Reads `body` as `wire` has it. */
+export function readAs(wire: Wire, body: unknown): Read {
+  if (wire === 'count tokens') return readMessages(body);
+  return wire === 'models' || wire === 'unknown' ? UNREAD : FORMATS[wire].read(body);
+}
