@@ -1,0 +1,63 @@
+/**
+ * Puts the tool calls of Chat Completions together from what servers send: pieces by index as OpenAI does, whole calls in one chunk, all under
+ * index 0, without index, without id or with the same one for several, arguments as an object.
+ */
+import { at, isFields, numberAt, parsed, textAt } from './openai-json.ts';
+import type { RawCall } from './openai-reading.ts';
+
+export interface CallsInPieces {
+  /** Takes one entry of a chunk's `tool_calls`. */
+  take(entry: unknown): void;
+  calls(): readonly RawCall[];
+}
+
+interface Open {
+  readonly index: number | null;
+  id: string;
+  tool: string;
+  arguments: string;
+}
+
+/** The calls of one reply. */
+export function callsInPieces(): CallsInPieces {
+  const open: Open[] = [];
+
+  const meant = (index: number | null, id: string): Open | undefined => {
+    if (index !== null) return open.findLast((call) => call.index === index);
+    return open.findLast((call) => id !== '' && call.id === id) ?? (id === '' ? open.at(-1) : undefined);
+  };
+  return {
+    take(entry) {
+      if (!isFields(entry)) return;
+      const index = numberAt(entry, 'index');
+      const piece = {
+        index,
+        id: textAt(entry, 'id'),
+        tool: textAt(at(entry, 'function'), 'name'),
+        arguments: argumentsIn(entry),
+      };
+      const call = meant(index, piece.id);
+      if (call === undefined || isAnother(call, piece)) {
+        if (piece.tool !== '' || piece.id !== '' || piece.arguments !== '') open.push(piece);
+        return;
+      }
+      call.id ||= piece.id;
+      call.tool ||= piece.tool;
+      call.arguments += piece.arguments;
+    },
+    calls: () => open.map(({ id, tool, arguments: text }) => ({ id, tool, arguments: text })),
+  };
+}
+
+/** Does `piece` begin a call of its own, though it came where `call` did? */
+function isAnother(call: Open, piece: Open): boolean {
+  if (piece.id !== '' && call.id !== '' && piece.id !== call.id) return true;
+  // A name again, and arguments from their beginning, once those of the call are whole.
+  return piece.tool !== '' && piece.arguments.trimStart().startsWith('{') && isFields(parsed(call.arguments));
+}
+
+function argumentsIn(entry: unknown): string {
+  const said = at(at(entry, 'function'), 'arguments');
+  if (typeof said === 'string') return said;
+  return isFields(said) ? JSON.stringify(said) : '';
+}

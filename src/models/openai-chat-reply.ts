@@ -1,0 +1,123 @@
+/** Reads the chunks of Chat Completions, of whatever server. Calls are only made where the stream came to its end by itself. */
+import type { Usage } from '../domain/budget.ts';
+import type { StopReason } from '../domain/turn.ts';
+import type { Delta, ModelRequest } from '../ports/model.ts';
+import { callsInPieces } from './openai-chat-calls.ts';
+import { at, isFields, listAt, textAt } from './openai-json.ts';
+import type { RawCall, Read, Reader, Reading } from './openai-reading.ts';
+import { callsOf, NOT_COUNTED, usageOf, withoutCalls } from './openai-reading.ts';
+import { parseArguments } from './strict-json.ts';
+import { splitThinking } from './openai-think.ts';
+
+/** What servers call the ends. `calls` and `end` are one: some say `stop` when there are calls. */
+const FINISH: Readonly<Record<string, StopReason | 'error'>> = {
+  stop: 'end',
+  eos: 'end',
+  eos_token: 'end',
+  end_turn: 'end',
+  stop_sequence: 'end',
+  tool_calls: 'tool use',
+  tool_use: 'tool use',
+  function_call: 'tool use',
+  length: 'output limit',
+  max_tokens: 'output limit',
+  content_filter: 'refused',
+  refusal: 'refused',
+  error: 'error',
+};
+
+const THOUGHTS = ['reasoning_content', 'reasoning'] as const;
+
+/** A reader of the reply to `request`. `byTool`: the reply comes as the arguments of the one tool that must be called. */
+export function readChat(
+  request: ModelRequest,
+  { byTool }: { readonly byTool: boolean },
+  onDelta: (delta: Delta) => void,
+): Reader {
+  const split = splitThinking();
+  const pieces = callsInPieces();
+  const came = { text: '', refusal: '', thought: '', field: '', model: '', finish: '' };
+  let counted: Usage | null = null;
+  let error: unknown;
+
+  const tell = (deltas: readonly Delta[]): void => {
+    for (const delta of deltas) {
+      if (delta.is === 'text') came.text += delta.text;
+      onDelta(delta);
+    }
+  };
+  const takeDelta = (delta: unknown): void => {
+    // One of both: some servers send the same words under either name.
+    const field = THOUGHTS.find((name) => textAt(delta, name) !== '');
+    if (field !== undefined) {
+      came.field = field;
+      came.thought += textAt(delta, field);
+      onDelta({ is: 'reasoning', text: textAt(delta, field) });
+    }
+    tell(split.take(textAt(delta, 'content')));
+    const refusal = textAt(delta, 'refusal');
+    came.refusal += refusal;
+    if (refusal !== '') onDelta({ is: 'text', text: refusal });
+    for (const entry of listAt(delta, 'tool_calls')) pieces.take(entry);
+  };
+
+  return {
+    usage: () => counted,
+    take(chunk) {
+      if (error !== undefined) return true;
+      error = at(chunk, 'error') ?? undefined;
+      came.model = textAt(chunk, 'model') || came.model;
+      const usage = at(chunk, 'usage');
+      if (isFields(usage)) counted = usageOf(usage, { all: 'prompt_tokens', output: 'completion_tokens' });
+      const choice = listAt(chunk, 'choices')[0];
+      takeDelta(at(choice, 'delta') ?? at(choice, 'message'));
+      came.finish = textAt(choice, 'finish_reason') || came.finish;
+      error ??= at(choice, 'error') ?? undefined;
+      return error !== undefined;
+    },
+    reading(done) {
+      if (error !== undefined) return { is: 'error', error };
+      if (came.finish === '' && !done) return { is: 'cut' };
+      tell(split.end());
+      const read = { text: came.text, usage: counted ?? NOT_COUNTED, model: came.model };
+      const isNeeded = came.field === 'reasoning_content';
+      const thought = isNeeded ? { thought: { field: came.field, text: came.thought } } : {};
+      if (came.refusal !== '') return withoutCalls({ ...read, text: came.refusal }, 'refused');
+      return readingOf(request, { ...came, thought, read, byTool }, pieces.calls());
+    },
+  };
+}
+
+interface Came {
+  readonly finish: string;
+  readonly read: Pick<Read, 'text' | 'usage' | 'model'>;
+  readonly thought: Pick<Read['kept'], 'thought'>;
+  readonly byTool: boolean;
+}
+
+function readingOf(request: ModelRequest, came: Came, raw: readonly RawCall[]): Reading {
+  const { finish, read, thought } = came;
+  // Without a word about the end, though the stream itself ended: only what is whole counts.
+  const stop = finish === '' ? 'end' : FINISH[finish];
+  if (stop === 'error') return { is: 'error', error: { message: 'it stopped with an error' } };
+  if (stop === 'output limit' || stop === 'refused') return withoutCalls(read, stop);
+  const why = stop === undefined ? `it stopped for a reason that is not known: ${finish}` : missing(came, raw);
+  if (why === 'its end') return { is: 'cut' };
+  if (why !== null) return { is: 'malformed', why };
+  const only = came.byTool ? raw[0] : undefined;
+  const reply = only === undefined ? read : { ...read, text: only.arguments };
+  const { calls, kept } = callsOf(request, only === undefined ? raw : []);
+  if (calls.length === 0) return { is: 'reply', reply: { ...reply, calls, kept, stopReason: 'end' } };
+  return { is: 'reply', reply: { ...reply, calls, kept: { ...kept, ...thought }, stopReason: 'tool use' } };
+}
+
+/** What a stream that came to its end leaves out; null when it is all there. */
+function missing({ finish, read }: Came, raw: readonly RawCall[]): string | null {
+  if (FINISH[finish] === 'tool use' && raw.length === 0) return 'it stopped for a tool call that did not come';
+  if (raw.some(({ tool }) => tool === '')) return 'a tool call has no name';
+  if (finish !== '') return null;
+  if (!raw.every(isWhole)) return 'its end';
+  return raw.length === 0 && read.text === '' ? 'it ended without a word' : null;
+}
+
+const isWhole = ({ arguments: text }: RawCall): boolean => text !== '' && parseArguments(text).ok;

@@ -1,0 +1,76 @@
+/**
+ * The client library of OpenAI, tamed: nothing from the environment, no retries, no redirects, no logging. Loading it takes long, so this
+ * file is only imported when the first call is made.
+ */
+import OpenAI from 'openai';
+import type { ProviderSetup } from '../domain/provider.ts';
+import type { Wire } from './wire.ts';
+
+/** What a server answered: a body to be read, or that it refuses, with all that it said (the library would keep only parts of it). */
+export type Answer =
+  | { readonly is: 'open'; readonly response: Response }
+  | { readonly is: 'refused'; readonly status: number; readonly headers: Headers; readonly text: string };
+
+/**
+ * Posts `body` as JSON to `path` below the base URL, over `wire`. Resolves with the head of the answer; rejects as the library does for a connection
+ * that fails and for an aborted `signal`.
+ */
+export async function post(
+  { key, baseUrl }: Pick<ProviderSetup, 'key' | 'baseUrl'>,
+  wire: Wire,
+  { path, body, signal }: { readonly path: string; readonly body: object; readonly signal: AbortSignal },
+): Promise<Answer> {
+  const seen: { refused: Answer | null } = { refused: null };
+  const client = new OpenAI({
+    // The library wants one; which one is sent, if any, is the wire's to say.
+    apiKey: key ?? 'none',
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    baseURL: baseUrl,
+    maxRetries: 0,
+    timeout: DAY,
+    logLevel: 'off',
+    logger: SILENT,
+    fetch: async (url, init) => {
+      const response = await wire.fetch(url, init);
+      if (response.ok) return response;
+      const { status, headers } = response;
+      const text = await headOf(response);
+      seen.refused = { is: 'refused', status, headers, text };
+      return new Response(text === '' ? null : text, { status, headers });
+    },
+  });
+  try {
+    return { is: 'open', response: await client.post(path, { body, stream: true, signal }).asResponse() };
+  } catch (error) {
+    if (seen.refused !== null) return seen.refused;
+    throw error;
+  }
+}
+
+/** The beginning of a response that is no reply, as text. */
+export async function headOf({ body }: Response): Promise<string> {
+  if (body === null) return '';
+  const decoder = new TextDecoder();
+  const pieces: AsyncIterable<Uint8Array> = body;
+  let text = '';
+  try {
+    for await (const piece of pieces) {
+      text += decoder.decode(piece, { stream: true });
+      if (text.length > MUCH) break;
+    }
+  } catch {
+    // What came until then says what it is.
+  }
+  return text;
+}
+
+const MUCH = 64 * 1024;
+
+/** How long a call lives is its watch's to say; this only has to be longer. */
+const DAY = 86_400_000;
+
+const nothing = (): void => undefined;
+const SILENT = { error: nothing, warn: nothing, info: nothing, debug: nothing };

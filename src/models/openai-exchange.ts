@@ -1,0 +1,205 @@
+/**
+ * One request and what came of it: posts, watches, reads to the end, and says what failed and what it cost by then. What is asked is the wire's,
+ * what to do about a refusal the caller's.
+ */
+import type { Usage } from '../domain/budget.ts';
+import type { ProviderSetup } from '../domain/provider.ts';
+import type { Result } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
+import type { ModelFault } from '../ports/model.ts';
+import type { World } from '../ports/world.ts';
+import { connectionFault, eventFault, hostOf, statusFault } from './http-fault.ts';
+import type { Answer } from './openai-client.ts';
+import { DONE, eventsIn } from './openai-events.ts';
+import { at, isFields, parsed, textAt } from './openai-json.ts';
+import type { Fields } from './openai-json.ts';
+import type { Read, Reader, Reading } from './openai-reading.ts';
+import type { Refused, Route } from './openai-traits.ts';
+import { ABORTED, bytesOf } from './provider.ts';
+import { redact } from './redact.ts';
+import type { Watch } from './watch.ts';
+import { watchStream } from './watch.ts';
+import type { Wire } from './wire.ts';
+import { openWire } from './wire.ts';
+
+export interface Exchange {
+  readonly path: Route;
+  readonly body: Fields;
+  readonly reader: Reader;
+  /** Most tokens that may come back. */
+  readonly maxOutput: number;
+}
+
+export interface Failed {
+  readonly fault: ModelFault;
+  /** What the server said when it refused the request before any work; null when the fault is another. */
+  readonly refused: Refused | null;
+}
+
+/** Carries one exchange through. Resolves for every fault; rejects only for a bug. */
+export async function exchange(
+  setup: ProviderSetup,
+  world: World,
+  parts: Exchange,
+  signal: AbortSignal,
+): Promise<Result<Read, Failed>> {
+  const watch = watchStream(setup, world, signal);
+  const wire = openWire(
+    setup,
+    (key) => ({ authorization: `Bearer ${key}` }),
+    () => watch.beat(),
+  );
+  const over = openEnd();
+  try {
+    const came = await watch.unlessStopped(outcomeOf({ setup, world, parts, watch, wire, over }));
+    if (came.ok) return came.value;
+    // What is whole stays whole, even if the server never closes the stream.
+    const reading: Reading = came.fault === 'silent' ? parts.reader.reading(over.done) : { is: 'cut' };
+    if (reading.is === 'reply') return ok(reading.reply);
+    return failed(stoppedFault(setup, came.fault, wire), wire.head() === null ? null : spentOn(parts, wire));
+  } finally {
+    watch.end();
+  }
+}
+
+interface Call {
+  readonly setup: ProviderSetup;
+  readonly world: World;
+  readonly parts: Exchange;
+  readonly watch: Watch;
+  readonly wire: Wire;
+  readonly over: End;
+}
+
+/** Of a stream. `done`: it said so itself. */
+interface End {
+  done: boolean;
+  readonly signal: AbortSignal;
+  abort(): void;
+}
+
+function openEnd(): End {
+  const left = new AbortController();
+  return { done: false, signal: left.signal, abort: () => left.abort() };
+}
+
+async function outcomeOf(call: Call): Promise<Result<Read, Failed>> {
+  const { setup, world, parts, wire } = call;
+  const { post } = await import('./openai-client.ts');
+  const signal = AbortSignal.any([call.watch.signal, call.over.signal]);
+  let answer: Answer;
+  try {
+    answer = await post(setup, wire, { path: parts.path, body: parts.body, signal });
+  } catch (error) {
+    return failed(connectionFault(setup, error), null);
+  }
+  if (answer.is === 'refused') {
+    const { status, headers, text } = answer;
+    const fault = statusFault(setup, { status, headers, body: parsed(text) ?? text, now: world.now() });
+    return fail({ fault, refused: { status, text } });
+  }
+  const type = answer.response.headers.get('content-type') ?? '';
+  if (!type.includes('text/event-stream')) return notAStream(call, answer.response, type);
+  const broke = await readAll(call, answer.response);
+  return settled(call, parts.reader.reading(call.over.done), broke);
+}
+
+/** Gives the reader all events. Null at the end of the stream, else what broke it. */
+async function readAll(call: Call, { body }: Response): Promise<{ readonly error: unknown } | null> {
+  if (body === null) return null;
+  const { reader } = call.parts;
+  try {
+    const events = eventsIn(body);
+    for (let next = await events.next(); next.done !== true; next = await events.next()) {
+      if (call.watch.why() !== null) return null;
+      const json = next.value === DONE ? DONE : parsed(next.value);
+      if (json !== DONE && !isFields(json)) return { error: new Unreadable('an event came that is no JSON') };
+      call.over.done = json === DONE;
+      if (json === DONE || reader.take(json)) {
+        await closed(call, events);
+        return null;
+      }
+    }
+    return null;
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** A connection can be used again if its stream is read to the end, which mostly comes at once; a server that keeps it open is left. */
+async function closed({ world, over }: Call, events: AsyncGenerator<string>): Promise<void> {
+  const waited = new AbortController();
+  const ended = (async (): Promise<boolean> => {
+    while ((await events.next()).done !== true);
+    return true;
+  })().catch(() => true);
+  const isEnded = await Promise.race([ended, world.sleep(GRACE, waited.signal).then(() => false)]);
+  waited.abort();
+  if (!isEnded) over.abort();
+}
+
+const GRACE = 100;
+
+/** Of what came, not of how it came. */
+class Unreadable extends Error {}
+
+function settled(
+  { setup, parts, wire }: Call,
+  reading: Reading,
+  broke: { readonly error: unknown } | null,
+): Result<Read, Failed> {
+  const spent = spentOn(parts, wire);
+  if (broke !== null && !isCut(broke.error)) return failed(malformed(setup, wordsOf(broke.error)), spent);
+  switch (reading.is) {
+    case 'reply':
+      return ok(reading.reply);
+    case 'error':
+      return failed(eventFault(setup, reading.error), spent);
+    case 'malformed':
+      return failed(malformed(setup, reading.why), spent);
+    default:
+      if (wire.bytes() === 0 && broke === null) return failed(malformed(setup, 'its answer is empty'), spent);
+      return failed({ is: 'cut', message: `the answer of ${hostOf(setup)} broke off before its end` }, spent);
+  }
+}
+
+/** Did the connection break, and not what came over it? */
+const isCut = (error: unknown): boolean =>
+  !(error instanceof Unreadable) && !/^Z_|too large/.test(`${codeOf(error)}${wordsOf(error)}`);
+
+const codeOf = (error: unknown): string => textAt(error, 'code') || textAt(at(error, 'cause'), 'code');
+const wordsOf = (error: unknown): string => textAt(error, 'message') || 'what it sent can not be read';
+
+/** A response that is no stream of events. Some servers say an error so. */
+async function notAStream(call: Call, response: Response, type: string): Promise<Result<Read, Failed>> {
+  const { setup, parts, wire } = call;
+  const spent = spentOn(parts, wire);
+  const { headOf } = await import('./openai-client.ts');
+  const text = await headOf(response);
+  const error = at(parsed(text), 'error');
+  if (error) return failed(eventFault(setup, error), spent);
+  const what = type === '' ? 'something without a content type' : type;
+  return failed(malformed(setup, `it sent ${what} instead of a stream of events`), spent);
+}
+
+const malformed = (setup: ProviderSetup, why: string): ModelFault => ({
+  is: 'malformed',
+  message: `${hostOf(setup)} did not answer as it should: ${redact(why, setup.key)}. Is its base URL right?`,
+});
+
+function stoppedFault(setup: ProviderSetup, why: 'aborted' | 'silent', wire: Wire): ModelFault {
+  if (why === 'aborted') return ABORTED;
+  const seconds = Math.round((wire.bytes() === 0 ? setup.firstEventMs : setup.idleMs) / 1000);
+  return { is: 'silent', message: `${hostOf(setup)} said nothing for ${seconds} s` };
+}
+
+/** What a call used up that didn't come to its end: as the server counted, else one token for every byte, which no tokenizer exceeds. */
+function spentOn({ body, reader, maxOutput }: Exchange, wire: Wire): Usage {
+  const counted = reader.usage();
+  if (counted !== null && Object.values(counted).every((count) => count >= 0)) return counted;
+  const output = Math.min(maxOutput, wire.bytes());
+  return { input: bytesOf(JSON.stringify(body)), output, cacheRead: 0, cacheWrite: 0 };
+}
+
+const failed = (fault: ModelFault, spent: Usage | null): { readonly ok: false; readonly fault: Failed } =>
+  fail({ fault: spent === null ? fault : { ...fault, spent }, refused: null });

@@ -1,0 +1,97 @@
+/**
+ * A conversation as OpenAI's wires need it: every call with its answer right behind it, ids that any server takes, and what the server
+ * wants back unchanged. The same turns give the same steps whatever follows them, so that prompt caches hold.
+ */
+import type { Json, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
+import { at, isFields, jsonOf, listAt, textAt } from './openai-json.ts';
+import type { Fields } from './openai-json.ts';
+
+export type Step =
+  | { readonly is: 'user'; readonly text: string }
+  | {
+      readonly is: 'model';
+      readonly text: string;
+      readonly calls: readonly { readonly id: string; readonly tool: string; readonly arguments: string }[];
+      readonly answers: readonly { readonly id: string; readonly text: string }[];
+      readonly kept: Kept;
+    };
+
+/** What a reply left to be sent back, in `opaque.openai`. */
+export interface Kept {
+  /** The server's own ids of the calls, in order. */
+  readonly ids?: readonly string[];
+  /** All items of a Responses reply, in order; only for the model that made them: its reasoning is sealed in them. */
+  readonly items?: readonly Fields[];
+  /** The reasoning of a Chat Completions reply with calls, and the field it came in. */
+  readonly thought?: { readonly field: string; readonly text: string };
+}
+
+/** The steps of `turns`, asked of `model` (canonical). */
+export function stepsOf(turns: readonly Turn[], model: string): readonly Step[] {
+  return turns.flatMap((turn, index): Step[] => {
+    if (turn.by === 'user') return [{ is: 'user', text: turn.text }];
+    // Answers go with the calls that asked for them.
+    if (turn.by === 'tools') return [];
+    const kept = keptIn(turn.opaque, model);
+    const ids = idsOf(turn.calls, kept);
+    const next = turns[index + 1];
+    return [
+      {
+        is: 'model',
+        text: turn.text,
+        calls: turn.calls.map((call, n) => ({ id: ids[n] ?? '', tool: call.tool, arguments: argumentsOf(call.input) })),
+        answers: turn.calls.map((call, n) => ({
+          id: ids[n] ?? '',
+          text: answerTo(call, next?.by === 'tools' ? next.results : []),
+        })),
+        kept,
+      },
+    ];
+  });
+}
+
+/** `kept` as the opaque part of a reply by `model`; undefined when there is nothing to keep. */
+export function opaqueOf(kept: Kept, model: string): Json | undefined {
+  if (kept.ids === undefined && kept.items === undefined && kept.thought === undefined) return undefined;
+  return { openai: jsonOf({ model, ...kept }) };
+}
+
+/** An id that every server takes, the same for the same `id`: itself where it is plain and short. */
+export function wireId(id: string): string {
+  if (/^[A-Za-z0-9_-]{1,40}$/.test(id)) return id;
+  return `${id.replace(/[^A-Za-z0-9_-]/g, '_').slice(-24)}_${hash(id)}`;
+}
+
+function keptIn(opaque: Json | undefined, model: string): Kept {
+  const kept = at(opaque, 'openai');
+  const ids = listAt(kept, 'ids').filter((id) => typeof id === 'string');
+  const items = textAt(kept, 'model') === model ? listAt(kept, 'items').filter(isFields) : [];
+  const thought = at(kept, 'thought');
+  return {
+    ...(ids.length === 0 ? {} : { ids }),
+    ...(items.length === 0 ? {} : { items }),
+    ...(thought === undefined ? {} : { thought: { field: textAt(thought, 'field'), text: textAt(thought, 'text') } }),
+  };
+}
+
+const idsOf = (calls: readonly ToolCall[], { ids }: Kept): readonly string[] =>
+  ids?.length === calls.length ? ids : calls.map(({ id }) => wireId(id));
+
+/** Servers read the arguments as an object again: what the model sent as something else comes back inside of one. */
+const argumentsOf = (input: Json): string => JSON.stringify(isFields(input) ? input : { unreadable_arguments: input });
+
+function answerTo(call: ToolCall, results: readonly ToolResult[]): string {
+  const result = results.find(({ call: id }) => id === call.id);
+  if (result === undefined) return 'Error: not run';
+  return result.ok || result.text.startsWith('Error') ? result.text : `Error: ${result.text}`;
+}
+
+/** FNV-1a over UTF-16 units, twice with different seeds: 64 bits in 13 characters. */
+function hash(text: string): string {
+  const half = (seed: number): string => {
+    let sum = seed;
+    for (let n = 0; n < text.length; n += 1) sum = Math.imul(sum ^ text.charCodeAt(n), 0x01000193);
+    return (sum >>> 0).toString(36);
+  };
+  return `${half(0x811c9dc5)}${half(0x2f0b4a77)}`;
+}
