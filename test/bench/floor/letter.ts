@@ -1,0 +1,2 @@
+/** Floor of any Node program's start: one letter. */
+process.stdout.write('x');
