@@ -5,6 +5,7 @@ import type { Flags } from './flags.ts';
 import type { Layer } from './layer.ts';
 import { type NamedModel, modelNameFaults, modelNames } from './model-lists.ts';
 import { suggestion } from './nearest.ts';
+import { providerFaults } from './provider-faults.ts';
 import { TOOL_NAMES, isToolName } from './tool-names.ts';
 import type { Path } from './tree-walk.ts';
 
@@ -21,6 +22,7 @@ export const checkLayers = (layers: readonly Layer[], known: KnownNames): readon
     ...roleFaults(layer, known.roles),
     ...toolFaults(layer),
     ...modelNameFaults(layer, known.own),
+    ...providerFaults(layer),
     ...unkept(layer),
   ]),
   ...flagFaults(known),

@@ -12,7 +12,8 @@ export interface Words {
 /** Words for one issue about the value at `path`. */
 export function wordsFor(issue: z.core.$ZodIssue, value: unknown): Words {
   const name = issue.path.length === 0 ? 'the file' : nameOf(issue.path);
-  const is = shown(value);
+  // A key may have been written where the name of its variable belongs, or a password into an address.
+  const is = /(?:apiKeyEnv|baseUrl)/.test(name) ? 'something else' : shown(value);
   switch (issue.code) {
     case 'invalid_type':
       return { problem: `${name} is ${is}`, remedy: `write ${KINDS.get(issue.expected) ?? issue.expected}` };

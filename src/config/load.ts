@@ -19,10 +19,14 @@ import { type Effective, inOrder, merge } from './merge.ts';
 import { type NamedModel, modelLists, ownModels } from './model-lists.ts';
 import { type Environment, type Places, placesOf, shownPath } from './paths.ts';
 import { preferencesOf, type Preferences } from './preferences.ts';
+import { environmentFaults } from './provider-faults.ts';
+import { type ConfiguredProvider, providersOf } from './providers.ts';
+import { readInstructions } from './instructions.ts';
 import { readPrompts } from './prompts.ts';
 import { readText } from './read-text.ts';
 import { readRoles, roleFiles, withSettings } from './roles.ts';
 import { toRules } from './to-rules.ts';
+import { trustOf } from './trust.ts';
 import { withoutEffect } from './without-effect.ts';
 
 export interface Sources {
@@ -41,6 +45,8 @@ export interface Loaded {
   readonly prompts: Prompts;
   /** What is neither a rule nor a role: providers, appearance, keys and the like. */
   readonly preferences: Preferences;
+  /** Every provider that can be named, with its key: never to be printed or recorded as a whole. */
+  readonly providers: readonly ConfiguredProvider[];
   /** Models of the person's own providers, beside those that the catalogue knows. */
   readonly models: readonly NamedModel[];
   /** Every key with what holds and where it is written. */
@@ -64,19 +70,23 @@ export function loadConfig(sources: Sources): Result<Loaded, readonly ConfigFaul
   if (!files.ok) return files;
   const waiting = isItself(packageRoot, projectRoot) ? [] : untrustedRoles(projectRoot);
   const values = merge(layers);
-  const own = ownModels(preferencesOf(values).providers);
+  const preferences = preferencesOf(values);
+  const own = ownModels(preferences.providers);
   const models = modelLists(layers, own);
   const known = [...files.value.roles.map(({ name }) => name), ...waiting.map((file) => path.parse(file).name)];
-  const faults = [...models.faults, ...checkLayers(layers, { roles: known, own, flags })];
+  const faults = [...models.faults, ...checkLayers(layers, { roles: known, own, flags }), ...environmentFaults(env)];
   if (faults.length > 0) return fail(faults);
   const rules = toRules(layers, values, models);
-  const tooLoose = flags.mode !== undefined && isLooser(flags.mode, rules.maxMode.value);
-  if (tooLoose) return fail([modeFault(flags.mode, rules)]);
+  const mode = modeFaults(flags, rules);
+  if (mode.length > 0) return fail(mode);
+  const trust = trustOf(projectRoot, preferences.trust ?? [], places.home);
+  const instructions = readInstructions(projectRoot, trust.trusted, shownIn(places, 'config.yml'));
   return ok({
     rules,
     roles: withSettings(files.value.roles, values, flags.model ?? null),
-    prompts: readPrompts(packageRoot),
-    preferences: preferencesOf(values),
+    prompts: readPrompts(packageRoot, instructions.text),
+    preferences,
+    providers: providersOf(preferences.providers ?? {}, env, rules),
     models: own,
     values,
     places,
@@ -84,6 +94,8 @@ export function loadConfig(sources: Sources): Result<Loaded, readonly ConfigFaul
       ...read.value.flatMap(({ notes }) => notes),
       ...files.value.notes,
       ...untrustedNote(waiting),
+      ...trust.notes,
+      ...instructions.notes,
       ...withoutEffect(values),
     ],
   });
@@ -152,14 +164,18 @@ const untrustedRoles = (projectRoot: string): readonly string[] =>
 const untrustedNote = (files: readonly string[]): readonly string[] =>
   files.length === 0 ? [] : [`not loaded, since this project is not trusted: ${files.join(', ')}`];
 
-function modeFault(mode: string, { maxMode }: Rules): ConfigFault {
+/** `--mode` may not be looser than the rules allow. */
+function modeFaults({ mode }: Flags, { maxMode }: Rules): readonly ConfigFault[] {
+  if (mode === undefined || !isLooser(mode, maxMode.value)) return [];
   const { file, layer, line } = maxMode.from;
   const place = file === null ? layer : `${file}${line === null ? '' : `:${line}`}`;
-  return {
-    file: `--mode ${mode}`,
-    line: null,
-    column: null,
-    problem: `is looser than ${maxMode.from.rule} allows (${place})`,
-    remedy: `use --mode ${maxMode.value}`,
-  };
+  return [
+    {
+      file: `--mode ${mode}`,
+      line: null,
+      column: null,
+      problem: `is looser than ${maxMode.from.rule} allows (${place})`,
+      remedy: `use --mode ${maxMode.value}`,
+    },
+  ];
 }

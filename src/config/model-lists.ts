@@ -20,15 +20,17 @@ export interface ModelLists {
   readonly faults: readonly ConfigFault[];
 }
 
-/** The models that a person's own providers name: `local/qwen3-coder`, also as `qwen3-coder` where that is free. */
+/** The models that a person's own providers name: `local/qwen3-coder`, also as `qwen3-coder` where that is its alone. */
 export function ownModels(providers: Settings['providers']): readonly NamedModel[] {
-  return Object.entries(providers ?? {}).flatMap(([provider, { models = [] }]) =>
-    models.flatMap((name) => {
-      const id = ModelId.safeParse(`${provider}/${name}`);
-      if (!id.success) return [];
-      return [{ id: id.data, aliases: resolveModel(name, []) === null ? [name] : [] }];
-    }),
+  const named = Object.entries(providers ?? {}).flatMap(([provider, { models = [] }]) =>
+    [...new Set(models)].map((name) => ({ provider, name })),
   );
+  const shared = (name: string): boolean =>
+    named.filter((other) => foldName(other.name) === foldName(name)).length > 1 || resolveModel(name, []) !== null;
+  return named.flatMap(({ provider, name }) => {
+    const id = ModelId.safeParse(`${provider}/${name}`);
+    return id.success ? [{ id: id.data, aliases: shared(name) ? [] : [name] }] : [];
+  });
 }
 
 /** Lists of all layers, in their order. */

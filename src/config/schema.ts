@@ -76,6 +76,9 @@ const Price = z.strictObject({
   cacheWrite: z.number().min(0).max(1e6).optional(),
 });
 
+/** As it goes on the wire. */
+const wireName = z.string().regex(/^\S{1,200}$/);
+
 const ProviderSettings = z.strictObject({
   kind: z.enum(['anthropic', 'openai', 'openai-compatible']),
   apiKeyEnv: z
@@ -86,8 +89,11 @@ const ProviderSettings = z.strictObject({
     .string()
     .regex(/^https?:\/\/\S{1,500}$/)
     .optional(),
-  models: names.optional(),
-  prices: z.record(name, Price).describe('US dollars per million tokens').optional(),
+  models: z.array(wireName).max(500).optional(),
+  prices: z.record(wireName, Price).describe('US dollars per million tokens').optional(),
+  windows: z.record(wireName, z.int().min(1000).max(1e8)).describe('Context windows in tokens').optional(),
+  firstTokenTimeout: Duration.describe('How long a call may be silent before its first event').optional(),
+  idleTimeout: Duration.describe('How long a stream may be silent between two events').optional(),
 });
 
 const Sandbox = z.strictObject({

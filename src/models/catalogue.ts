@@ -1,88 +1,108 @@
 /**
- * The models that Mimir knows by name, with windows in tokens, prices in US dollars per million tokens and expected speeds in
- * tokens a second, as their makers publish them. Which of them may be used is policy's to say.
+ * The models that Mimir knows by name: windows and output limits in tokens, what each is good for, what it costs. Which of
+ * them may be used is policy's to say, and whether anything answers is its provider's.
+ *
+ * Where the facts come from: ids from the makers' client libraries (see policy/aliases.ts); windows from the price library
+ * where it has them (test/models/prices.test.ts compares), of qwen3-coder from OpenRouter's page of the model; output limits
+ * from the makers' pages of each model (platform.claude.com/docs/en/models, developers.openai.com/api/docs/models). Grades and
+ * speeds (tokens a second) are our own expectation: they rank and estimate, nothing is refused or charged by them.
  */
 import { ModelId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
+import type { Price } from '../domain/price.ts';
+import { PRICES } from './price-table.ts';
 import type { Provider } from './provider.ts';
 
 /** Alias -> canonical id, as policy has them. */
 export type Aliases = ReadonlyMap<string, ModelId>;
 
-interface Known {
-  readonly id: string;
-  readonly window: number;
-  readonly outputLimit: number;
-  /** Input and output; null where it depends on who serves the model. */
-  readonly price: readonly [input: number, output: number] | null;
-  readonly speed: number;
-}
+/** A model as its maker describes it; whether it can be called here isn't said. */
+export type Known = Omit<ModelOption, 'label' | 'aliases' | 'usable'>;
 
-const KNOWN: readonly Known[] = [
-  known('anthropic/claude-haiku-4-5-20251001', 200_000, 64_000, [1, 5], 150),
-  known('anthropic/claude-sonnet-4-5-20250929', 200_000, 64_000, [3, 15], 70),
-  known('anthropic/claude-opus-4-5-20251101', 200_000, 64_000, [5, 25], 60),
-  known('anthropic/claude-opus-4-1-20250805', 200_000, 32_000, [15, 75], 40),
-  known('openai/o3-2025-04-16', 200_000, 100_000, [2, 8], 80),
-  known('openai/o3-mini-2025-01-31', 200_000, 100_000, [1.1, 4.4], 150),
-  known('openai/o4-mini-2025-04-16', 200_000, 100_000, [1.1, 4.4], 130),
-  known('openai/gpt-5-2025-08-07', 400_000, 128_000, [1.25, 10], 80),
-  known('openai/gpt-5-mini-2025-08-07', 400_000, 128_000, [0.25, 2], 120),
-  known('openai/gpt-4.1-2025-04-14', 1_047_576, 32_768, [2, 8], 100),
-  known('openrouter/qwen/qwen3-coder', 262_144, 65_536, null, 80),
+/** In the order in which they stand in for a model of another provider: of a grade the first that can be used. */
+export const KNOWN: readonly Known[] = [
+  known('anthropic/claude-sonnet-5-5', 'usual', 1_000_000, 128_000, 80),
+  known('anthropic/claude-sonnet-5', 'usual', 1_000_000, 128_000, 80),
+  known('anthropic/claude-sonnet-4-6', 'usual', 1_000_000, 128_000, 70),
+  known('anthropic/claude-sonnet-4-5-20250929', 'usual', 200_000, 64_000, 70),
+  known('anthropic/claude-haiku-5-5', 'fast', 1_000_000, 128_000, 170),
+  known('anthropic/claude-haiku-4-5-20251001', 'fast', 200_000, 64_000, 150),
+  known('anthropic/claude-opus-5-5', 'deep', 1_000_000, 128_000, 60),
+  known('anthropic/claude-opus-5', 'deep', 1_000_000, 128_000, 60),
+  known('anthropic/claude-opus-4-8', 'deep', 1_000_000, 128_000, 60),
+  known('anthropic/claude-opus-4-5-20251101', 'deep', 200_000, 64_000, 60),
+  known('anthropic/claude-opus-4-1-20250805', 'deep', 200_000, 32_000, 40),
+  known('anthropic/claude-fable-5-2', 'deep', 1_000_000, 128_000, 40),
+  known('anthropic/claude-fable-5-1', 'deep', 1_000_000, 128_000, 40),
+  known('openai/gpt-6.1-sol', 'usual', 1_050_000, 128_000, 90),
+  known('openai/gpt-6.1-terra', 'usual', 1_050_000, 128_000, 110),
+  known('openai/gpt-6-sol', 'usual', 1_050_000, 128_000, 90),
+  known('openai/gpt-5.6-terra', 'usual', 1_050_000, 128_000, 100),
+  known('openai/gpt-5.5-2026-04-23', 'usual', 1_000_000, 128_000, 80),
+  known('openai/gpt-5.4', 'usual', 1_050_000, 128_000, 80),
+  known('openai/gpt-5-2025-08-07', 'usual', 400_000, 128_000, 80),
+  known('openai/gpt-4.1-2025-04-14', 'usual', 1_000_000, 32_768, 100),
+  known('openai/o4-mini-2025-04-16', 'usual', 200_000, 100_000, 130),
+  known('openai/o3-mini-2025-01-31', 'usual', 200_000, 100_000, 150),
+  known('openai/gpt-6-luna', 'fast', 1_050_000, 128_000, 150),
+  known('openai/gpt-5.6-luna', 'fast', 1_050_000, 128_000, 150),
+  known('openai/gpt-5.4-mini-2026-03-17', 'fast', 400_000, 128_000, 140),
+  known('openai/gpt-5.4-nano-2026-03-17', 'fast', 400_000, 128_000, 180),
+  known('openai/gpt-5-mini-2025-08-07', 'fast', 400_000, 128_000, 120),
+  known('openai/gpt-5.6-sol', 'deep', 1_050_000, 128_000, 80),
+  known('openai/o3-2025-04-16', 'deep', 200_000, 100_000, 80),
+  known('openai/gpt-6-astra', 'deep', 1_050_000, 128_000, 50),
+  known('openrouter/qwen/qwen3-coder', 'fast', 262_144, 65_536, 80),
 ];
 
-/** What a user would have set, by provider: named in the reason, so that nobody looks for the mistake on their side. */
-const KEYS: Readonly<Record<string, string>> = {
-  anthropic: 'ANTHROPIC_API_KEY',
-  openai: 'OPENAI_API_KEY',
-  openrouter: 'OPENROUTER_API_KEY',
-};
-
-/** The known models as a provider that can call none of them: each says why, in words for a person. */
-export function knownModels(aliases: Aliases): Provider {
-  const options = KNOWN.map((model) => optionOf(model, aliases));
+/** The known models of providers that nobody described, as a provider that can call none of them. */
+export function knownModels(aliases: Aliases, described: readonly string[]): Provider {
+  const rest = KNOWN.filter(({ id }) => !described.includes(providerOf(id)));
+  const options = rest.map((model) => optionOf(model, aliases, noProvider(providerOf(model.id))));
   return {
     name: 'catalogue',
     models: () => options,
-    call: async (request) => ({
-      ok: false,
-      fault: { is: 'refused', message: whyNot(request.model.split('/')[0] ?? request.model) },
-    }),
+    call: async ({ model }) => ({ ok: false, fault: { is: 'refused', message: noProvider(providerOf(model)) } }),
   };
 }
+
+const noProvider = (name: string): string => `no provider ${name}`;
+
+/** The part of a canonical id before the first slash. */
+export const providerOf = (id: ModelId): string => id.slice(0, id.indexOf('/'));
+
+/** The id as it goes on the wire. */
+export const wireName = (id: ModelId): string => id.slice(id.indexOf('/') + 1);
 
 /** All aliases of a canonical id, in the table's order. */
 export const aliasesOf = (id: ModelId, aliases: Aliases): readonly string[] =>
   [...aliases].filter(([, canonical]) => canonical === id).map(([alias]) => alias);
 
-function optionOf(model: Known, aliases: Aliases): ModelOption {
-  const id = ModelId.parse(model.id);
-  const names = aliasesOf(id, aliases);
+/** A known model as an option; `unusable`: why it can't be called, or null. */
+export function optionOf(model: Known, aliases: Aliases, unusable: string | null): ModelOption {
+  const names = aliasesOf(model.id, aliases);
   return {
-    id,
-    label: names[0] ?? model.id.slice(model.id.indexOf('/') + 1),
+    ...model,
+    label: names[0] ?? wireName(model.id),
     aliases: names,
-    window: model.window,
-    outputLimit: model.outputLimit,
-    price: model.price === null ? null : { input: model.price[0], output: model.price[1] },
-    speed: model.speed,
-    usable: { yes: false, because: whyNot(model.id.split('/')[0] ?? '') },
+    usable: unusable === null ? { yes: true } : { yes: false, because: unusable },
   };
-}
-
-function whyNot(provider: string): string {
-  const key = KEYS[provider];
-  const unused = key === undefined ? '' : `; ${key} is not used`;
-  return `no provider: this version of Mimir does not call ${provider} yet${unused}`;
 }
 
 function known(
   id: string,
+  grade: 'fast' | 'usual' | 'deep',
   window: number,
   outputLimit: number,
-  price: readonly [input: number, output: number] | null,
   speed: number,
 ): Known {
-  return { id, window, outputLimit, price, speed };
+  return { id: ModelId.parse(id), window, outputLimit, price: within(window, PRICES[id]), grade, speed };
+}
+
+/** Without tiers that no request can reach. */
+function within(window: number, price: Price | undefined): Price | null {
+  if (price?.tiers === undefined) return price ?? null;
+  const { tiers: all, ...base } = price;
+  const tiers = all.filter(({ above }) => above < window);
+  return tiers.length === 0 ? base : { ...base, tiers };
 }

@@ -1,14 +1,19 @@
 /**
- * Opens the models of a run: one port over several providers. A provider more is one entry more in `openModels`;
- * nothing else changes. Which model an agent gets is policy's to say.
+ * Opens the models of a run: one port over several providers. Providers come from how they were set up (providers.ts).
+ * Which model an agent gets is policy's to say.
  */
+import type { ModelId } from '../domain/ids.ts';
+import type { ProviderSetup } from '../domain/provider.ts';
 import { fail } from '../domain/result.ts';
 import type { ModelPort } from '../ports/model.ts';
-import { knownModels } from './catalogue.ts';
+import type { World } from '../ports/world.ts';
+import { knownModels, providerOf } from './catalogue.ts';
 import type { Aliases } from './catalogue.ts';
 import { offlineAnalyst } from './offline/analyst.ts';
 import type { Pace } from './offline/pace.ts';
+import type { PublishedModels } from './own-prices.ts';
 import type { Provider } from './provider.ts';
+import { servedBy } from './providers.ts';
 
 /**
  * One port over `providers`. A model belongs to the first provider that lists it as usable, else to the first that lists
@@ -40,14 +45,36 @@ export function routeModels(providers: readonly Provider[]): ModelPort {
 }
 
 export interface ModelOptions {
-  /** Alias -> canonical id, as policy has them. */
+  /** Alias -> canonical id, as policy has them, with those of the person's own models. */
   readonly aliases: Aliases;
   /** How fast the offline analyst speaks. */
   readonly pace: Pace;
+  readonly world: World;
+  /** Every provider that is known here, usable or not; they come in this order. */
+  readonly providers: readonly ProviderSetup[];
+  /** What is published of the person's own models (own-prices.ts); nothing when it is left out. */
+  readonly published?: PublishedModels;
   /** Plays some or all models, for tests and bug reports; it wins over the others. */
   readonly script?: Provider;
 }
 
-/** The models of this version: a script if there is one, the offline analyst, and the known ones with why they can't be called. */
-export const openModels = ({ aliases, pace, script }: ModelOptions): ModelPort =>
-  routeModels([...(script === undefined ? [] : [script]), offlineAnalyst(aliases, pace), knownModels(aliases)]);
+export interface OpenModels extends ModelPort {
+  /** Begins to load the client that calls this model, if any; returns at once. */
+  warm(model: ModelId): void;
+}
+
+/** The models of a run: a script if there is one, the offline analyst, those of the providers, and the rest of the catalogue. */
+export function openModels(options: ModelOptions): OpenModels {
+  const { aliases, pace, world, providers, published = new Map(), script } = options;
+  const served = providers.map((setup) => servedBy(setup, { aliases, world, published }));
+  const port = routeModels([
+    ...(script === undefined ? [] : [script]),
+    offlineAnalyst(aliases, pace),
+    ...served,
+    knownModels(
+      aliases,
+      providers.map(({ name }) => name),
+    ),
+  ]);
+  return { ...port, warm: (model) => served.find(({ name }) => name === providerOf(model))?.warm() };
+}

@@ -90,7 +90,8 @@ export interface NoModel {
 
 /**
  * The one asked for if it is allowed and usable; else the first such of the role's own; else the first such of
- * `allowedModels`; else the offline one where no provider is configured; else a refusal that names the rules.
+ * `allowedModels`, or where nobody wrote such a list, one of the catalogue that is of the same grade; else the offline one
+ * where no provider is configured; else a refusal that names the rules.
  */
 export function chooseModel(wish: ModelWish): Result<ChosenModel, NoModel> {
   const asked = wish.asked ?? wish.fallbacks[0] ?? null;
@@ -119,7 +120,8 @@ function obstacleTo(id: ModelId, { rules, models, offlineOnly }: Field): Reason 
   if (offlineOnly) return builtIn('no provider');
   const option = models.find((model) => model.id === id);
   if (option === undefined) return builtIn(`no provider for ${id}`);
-  return option.usable.yes ? null : builtIn(option.usable.because);
+  if (!option.usable.yes) return builtIn(option.usable.because);
+  return option.tools === false ? builtIn(`${option.label} takes no tool calls`) : null;
 }
 
 /** The role's own models, then those that lists of allowed models mean, as far as they are known here. */
@@ -131,13 +133,31 @@ function candidates({ fallbacks, rules, models }: Field): readonly ModelId[] {
   return [...own, ...listed];
 }
 
+/**
+ * Any model that can be used, where no list of anybody's says which may be: of the grade that was asked for before others,
+ * with a known price before others (and none without where somebody set a limit on cost), else in the catalogue's order.
+ */
+function standIn(wish: ModelWish, asked: string): ModelId | undefined {
+  const { rules, models } = wish;
+  if (rules.allowedModels.length > 0) return undefined;
+  const id = resolveModel(asked, models);
+  const grade = models.find((model) => model.id === id)?.grade;
+  const fitting = models
+    .filter((model) => model.id !== OFFLINE && obstacleTo(model.id, wish) === null)
+    .filter(({ price }) => price !== null || !rules.costLimitSet);
+  const rank = (model: ModelOption): number =>
+    (grade === undefined || model.grade === grade ? 0 : 2) + (model.price === null ? 1 : 0);
+  return fitting.sort((a, b) => rank(a) - rank(b))[0]?.id;
+}
+
 function instead(wish: ModelWish, asked: string, obstacle: Reason): Result<ChosenModel, NoModel> {
   const { rules } = wish;
   if (rules.modelFallback.value === 'deny') {
     const text = `${asked} can't be used by ${wish.role}${aside(obstacle)}, and no other model may take its place`;
     return fail({ text, reasons: [obstacle, rules.modelFallback.from].filter(isWritten) });
   }
-  const found = candidates(wish).find((id) => id !== OFFLINE && obstacleTo(id, wish) === null);
+  const listed = candidates(wish).find((id) => id !== OFFLINE && obstacleTo(id, wish) === null);
+  const found = listed ?? standIn(wish, asked);
   const used = found ?? (wish.offlineOnly && modelProblem(OFFLINE, rules) === null ? OFFLINE : null);
   if (used === null) return fail(nothingLeft(wish, asked, obstacle));
   const reason = used === OFFLINE ? builtIn('no provider') : obstacle;

@@ -2,11 +2,14 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { faultText } from '../config/fault.ts';
+import type { Loaded } from '../config/load.ts';
 import { loadConfig } from '../config/load.ts';
+import type { ConfiguredProvider } from '../config/providers.ts';
 import type { SessionSummary } from '../ports/log.ts';
 import { openLogReadOnly } from '../store/log.ts';
 import { folderOf } from '../store/place.ts';
 import { checkRoot, openTools } from '../tools/index.ts';
+import { counted } from '../tui/format.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Io } from './io.ts';
@@ -14,6 +17,7 @@ import { harmless } from './io.ts';
 import { packageRoot, packageVersion } from './package-root.ts';
 import type { ProjectPlace } from './project.ts';
 import { environmentOf, projectOf } from './project.ts';
+import { KEYS, portOf } from './providers.ts';
 import type { Verb } from './verb.ts';
 
 interface Finding {
@@ -30,11 +34,13 @@ export const doctorVerb: Verb = {
   flags: { ...JSON_FLAG, ...CWD },
   run(args, io) {
     const project = projectOf(args, io);
+    const env = environmentOf(project, io);
+    const loaded = loadConfig({ packageRoot: packageRoot(), projectRoot: project.root, env, flags: {} });
     const findings = [
       program(),
       rootOf(project),
-      configFinding(project, io),
-      provider(io),
+      configFinding(loaded),
+      providers(loaded.ok ? loaded.value : null),
       sandbox(project),
       user(),
       state(project),
@@ -67,9 +73,7 @@ function rootOf({ root, places }: ProjectPlace): Finding {
   return { what: 'project', state: 'ok', words: `${root}, ${git}` };
 }
 
-function configFinding(project: ProjectPlace, io: Io): readonly Finding[] {
-  const env = environmentOf(project, io);
-  const loaded = loadConfig({ packageRoot: packageRoot(), projectRoot: project.root, env, flags: {} });
+function configFinding(loaded: ReturnType<typeof loadConfig>): readonly Finding[] {
   if (!loaded.ok) return loaded.fault.map((fault) => ({ what: 'config', state: 'problem', words: faultText(fault) }));
   const { rules, roles, notes } = loaded.value;
   const planned = roles.filter((role) => role.planned).map(({ name }) => name);
@@ -84,19 +88,29 @@ function configFinding(project: ProjectPlace, io: Io): readonly Finding[] {
   ];
 }
 
-const KEYS = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'] as const;
-
-function provider({ env }: Io): Finding {
-  const found = KEYS.filter((key) => (env[key] ?? '') !== '');
-  const keys =
-    found.length === 0
-      ? ''
-      : ` ${found.join(' and ')} ${found.length === 1 ? 'is' : 'are'} set, but this version calls no provider yet.`;
-  return {
+/** Nobody is called: whether a key is right shows at the first call. */
+function providers(config: Loaded | null): readonly Finding[] {
+  if (config === null) return [];
+  const configured = config.providers.filter((one) => one.configured);
+  if (configured.length === 0) {
+    return [{ what: 'models', state: 'note', words: `${OFFLINE_WORDS} For one, set ${KEYS}, or name a provider.` }];
+  }
+  const usable = configured.some(({ unusable }) => unusable === null);
+  const models = portOf(config, new Map(), 'none').models();
+  return configured.map((one) => ({
     what: 'models',
-    state: 'note',
-    words: `the built-in offline analyst: no language model, nothing leaves this machine, no cost.${keys}`,
-  };
+    state: one.unusable === null ? 'ok' : usable ? 'note' : 'problem',
+    words: providerWords(one, models.filter(({ id }) => id.startsWith(`${one.name}/`)).length),
+  }));
+}
+
+const OFFLINE_WORDS = 'the built-in offline analyst: no language model, nothing leaves this machine, no cost.';
+
+/** Never the key: only whether there is one, and where it comes from. */
+function providerWords({ name, baseUrl, key, keyEnv, unusable }: ConfiguredProvider, models: number): string {
+  if (unusable !== null) return `${name} at ${baseUrl} can't be used: ${unusable}`;
+  const from = key === null ? 'without a key' : `with the key from ${keyEnv}`;
+  return `${name} at ${baseUrl} ${from}, ${counted(models, 'model')}; not asked: doctor calls nobody`;
 }
 
 function sandbox({ root, places }: ProjectPlace): Finding {

@@ -3,13 +3,10 @@ import type { Loaded } from '../config/load.ts';
 import { SessionId } from '../domain/ids.ts';
 import { isLooser } from '../domain/mode.ts';
 import type { DraftPlan } from '../domain/plan.ts';
-import { reasonText } from '../domain/reason.ts';
 import type { Run } from '../engine/run.ts';
 import { startRun } from '../engine/run.ts';
 import type { RunOptions } from '../engine/run-options.ts';
-import { openModels } from '../models/open.ts';
-import { ALIASES } from '../policy/aliases.ts';
-import { OFFLINE, modelProblem } from '../policy/models.ts';
+import { chooseModel } from '../policy/models.ts';
 import type { Rules } from '../policy/rules.ts';
 import { builtIn } from '../policy/rules.ts';
 import type { Log } from '../ports/log.ts';
@@ -22,6 +19,8 @@ import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { packageVersion } from './package-root.ts';
 import type { ProjectPlace } from './project.ts';
+import type { Providers } from './providers.ts';
+import { openProviders } from './providers.ts';
 import { orExit } from './log-of.ts';
 import { configOf } from './project.ts';
 import { world } from './world.ts';
@@ -31,7 +30,7 @@ export interface Workshop {
   readonly project: ProjectPlace;
   readonly config: Loaded;
   readonly log: Log;
-  /** What the screens say: `offline (no provider)`. */
+  /** What the screens say: `anthropic`, `offline (no provider)`. */
   readonly provider: string;
   readonly sandbox: string;
   readonly mode: RunOptions['mode'];
@@ -51,10 +50,10 @@ export interface Start {
 }
 
 /** Opens configuration, tools and log, or ends with the code that INTERFACE names. */
-export function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Workshop {
+export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Promise<Workshop> {
   const config = configOf(project, io, configFlags(args));
   const rules = rulesFor(config.rules);
-  refuseNoOffline(args, config);
+  const providers = await openProviders(args, config);
   const place = { root: project.root, home: project.places.home, stateDir: project.places.state };
   const tools = openTools(place);
   const root = checkRoot(project.root, { home: place.home, state: place.stateDir });
@@ -65,7 +64,7 @@ export function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Wo
   const common = {
     cwd: project.root,
     version: packageVersion(),
-    provider: 'offline (no provider)',
+    provider: providers.words,
     notes: config.notes,
     mode: rules.mode,
     rules,
@@ -76,13 +75,11 @@ export function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Wo
     repository,
     log,
     world,
-    offlineOnly: true,
+    offlineOnly: providers.offlineOnly,
     model: args.get('model') ?? null,
     roleModels: roleModelsFrom(args),
     runBudget: rules.runBudget.value,
   };
-  const modelsAt = (pace: Start['pace']): RunOptions['models'] =>
-    openModels({ aliases: ALIASES, pace: pace === 'none' ? { is: 'none' } : { is: 'readable', world } });
   return {
     project,
     config,
@@ -94,11 +91,23 @@ export function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Wo
     start(what) {
       const claim = orExit(() => log.claim(what.session));
       if (!claim.ok) throw new Exit(EXIT.wrongUse, `session ${what.session} runs in another process: ${claim.holder}`);
-      const run = startRun({ ...common, ...what, models: modelsAt(what.pace) });
+      const models = providers.open(what.pace);
+      warm(models, common);
+      const run = startRun({ ...common, ...what, models });
       return { ...run, result: run.result.finally(() => release(log, what.session)) };
     },
     close: () => log.close(),
   };
+}
+
+/** The planner's model is the first to be called: its client is loaded while the run begins. */
+function warm(
+  models: ReturnType<Providers['open']>,
+  { roles, rules, model, offlineOnly }: Pick<RunOptions, 'roles' | 'rules' | 'model' | 'offlineOnly'>,
+): void {
+  const fallbacks = roles.find(({ name }) => name === 'main')?.models ?? [];
+  const first = chooseModel({ asked: model, role: 'main', fallbacks, rules, models: models.models(), offlineOnly });
+  if (first.ok) models.warm(first.value.choice.used);
 }
 
 /** Where the log can't be written any more, the end of this process ends its claim. */
@@ -132,16 +141,6 @@ function rulesFor(rules: Rules): Rules {
     throw new Exit(EXIT.refused, `${from.rule}\n  run Mimir as an ordinary user, or use --mode confirm`);
   }
   return isLooser(rules.maxMode.value, 'confirm') ? { ...rules, maxMode: { value: 'confirm', from } } : rules;
-}
-
-/** `--no-offline`, and rules that deny the analyst, leave nothing to run with in this version. */
-function refuseNoOffline(args: Arguments, { rules }: Loaded): void {
-  if (args.has('no-offline')) {
-    throw new Exit(EXIT.noProvider, 'no model provider is configured, and --no-offline rules the built-in analyst out');
-  }
-  const problem = modelProblem(OFFLINE, rules);
-  if (problem !== null)
-    throw new Exit(EXIT.refused, `no model may be used: ${OFFLINE} is denied by ${reasonText(problem)}`);
 }
 
 /** A fresh name for a session: short enough to type. */

@@ -35,7 +35,7 @@ async function planTask(args: Arguments, io: Io): Promise<number> {
   const [task = ''] = args.words;
   if (task.trim() === '') throw new Exit(EXIT.wrongUse, 'a task is missing\n  mimir plan "what should be done"');
   const project = projectOf(args, io);
-  const workshop = openWorkshop(args, io, project);
+  const workshop = await openWorkshop(args, io, project);
   const session = newSession();
   const run = workshop.start({ session, task, plan: null, approval: 'nobody', person: false, pace: 'none' });
   const watch = watchSignals((signal) => run.stop(signal));

@@ -29,7 +29,7 @@ export const resumeVerb: Verb = {
 };
 
 async function resume(args: Arguments, io: Io): Promise<number> {
-  const workshop = openWorkshop(args, io, projectOf(args, io));
+  const workshop = await openWorkshop(args, io, projectOf(args, io));
   const [name] = args.words;
   const { session, task } = name === undefined ? newestStopped(workshop) : sessionOf(workshop.log, name);
   const over = overBecause(workshop.log, session);

@@ -40,7 +40,7 @@ export const runVerb: Verb = {
 async function runTask(args: Arguments, io: Io, task: string): Promise<number> {
   const file = args.get('plan');
   const plan = file === undefined ? null : { draft: readPlanFile(file, io.where()), from: file };
-  const workshop = openWorkshop(args, io, projectOf(args, io));
+  const workshop = await openWorkshop(args, io, projectOf(args, io));
   return carry(workshop, args, io, { session: newSession(), task, plan });
 }
 

@@ -32,7 +32,7 @@ export const screenVerb: Verb = {
   words: 1,
   flags: { ...CWD, ...SCREEN, ...LIMITS, ...MODELS },
   async run(args, io) {
-    const workshop = openWorkshop(args, io, projectOf(args, io));
+    const workshop = await openWorkshop(args, io, projectOf(args, io));
     const [task = ''] = args.words;
     const lines = args.has('plain') || !io.terminal || io.env['TERM'] === 'dumb';
     if (!lines) return openScreen(args, io, workshop, task === '' ? {} : { firstTask: task });

@@ -1,0 +1,61 @@
+/** What is wrong with providers as they are written: addresses, names, models that nobody has. Told before anything runs. */
+import { baseUrlProblem } from './base-url.ts';
+import type { ConfigFault } from './fault.ts';
+import type { Layer } from './layer.ts';
+import type { Environment } from './paths.ts';
+import { BUILT_IN, addressIn, wireNameOf } from './providers.ts';
+import type { ProviderEntry } from './providers.ts';
+
+/** What is wrong with the providers of one file. */
+export const providerFaults = (layer: Layer): readonly ConfigFault[] =>
+  Object.entries(layer.settings.providers ?? {}).flatMap(([name, entry]) => [
+    ...nameFaults(layer, name),
+    ...addressFaults(layer, name, entry),
+    ...modelFaults(layer, name, entry),
+  ]);
+
+/** A model of this name would be taken for the built-in analyst, which no list of allowed models binds. */
+const nameFaults = (layer: Layer, name: string): readonly ConfigFault[] =>
+  name === 'offline'
+    ? [layer.fault(['providers', name], 'there is a built-in provider "offline"', 'give yours another name')]
+    : [];
+
+function addressFaults(layer: Layer, name: string, { kind, baseUrl }: ProviderEntry): readonly ConfigFault[] {
+  if (baseUrl !== undefined) {
+    const problem = baseUrlProblem(baseUrl);
+    const path = ['providers', name, 'baseUrl'];
+    return problem === null ? [] : [layer.fault(path, `${path.join('.')} ${problem.problem}`, problem.remedy)];
+  }
+  if (kind !== 'openai-compatible' || BUILT_IN.some((one) => one.name === name)) return [];
+  const problem = `provider "${name}" has no baseUrl`;
+  return [
+    layer.fault(['providers', name], problem, 'add the address of its API: baseUrl: "http://127.0.0.1:11434/v1"'),
+  ];
+}
+
+function modelFaults(
+  layer: Layer,
+  name: string,
+  { models = [], prices, windows }: ProviderEntry,
+): readonly ConfigFault[] {
+  return Object.entries({ prices, windows }).flatMap(([section, map]) =>
+    Object.keys(map ?? {})
+      .filter((model) => wireNameOf(name, model, models) === null)
+      .map((model) =>
+        layer.fault(
+          ['providers', name, section, model],
+          `${section} names "${model}", which provider "${name}" doesn't have`,
+          `add it to providers.${name}.models`,
+        ),
+      ),
+  );
+}
+
+/** What is wrong with addresses in the environment, by the name of their variable. */
+export const environmentFaults = (env: Environment): readonly ConfigFault[] =>
+  BUILT_IN.flatMap((builtIn) => {
+    const address = addressIn(env, builtIn);
+    const problem = address === null ? null : baseUrlProblem(address);
+    if (problem === null) return [];
+    return [{ file: builtIn.baseUrlEnv ?? builtIn.name, line: null, column: null, ...problem }];
+  });

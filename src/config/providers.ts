@@ -1,0 +1,164 @@
+/**
+ * Who can be asked for models: the built-in providers by their keys in the environment, and those that the user's file
+ * names or changes. Keys are read here and kept in memory alone. What is allowed of it is policy's to say, and asked here.
+ */
+import type { Millis } from '../domain/ids.ts';
+import type { Price } from '../domain/price.ts';
+import type { OwnModel, ProviderKind, ProviderSetup } from '../domain/provider.ts';
+import { isLoopback } from '../domain/provider.ts';
+import { reasonText } from '../domain/reason.ts';
+import { endpointProblem, resolveModel } from '../policy/models.ts';
+import type { Rules } from '../policy/rules.ts';
+import type { Environment } from './paths.ts';
+import type { Settings } from './schema.ts';
+import { durationMs } from './schema.ts';
+
+export interface ConfiguredProvider extends ProviderSetup {
+  /** Did somebody set it up: a key, an address, an entry? The built-in ones are listed without, too. */
+  readonly configured: boolean;
+}
+
+interface BuiltIn {
+  readonly name: string;
+  readonly kind: ProviderKind;
+  readonly keyEnv: string;
+  /** The variable that the makers' own clients read an address from. */
+  readonly baseUrlEnv: string | null;
+  readonly baseUrl: string;
+}
+
+export const BUILT_IN: readonly BuiltIn[] = [
+  {
+    name: 'anthropic',
+    kind: 'anthropic',
+    keyEnv: 'ANTHROPIC_API_KEY',
+    baseUrlEnv: 'ANTHROPIC_BASE_URL',
+    baseUrl: 'https://api.anthropic.com',
+  },
+  {
+    name: 'openai',
+    kind: 'openai',
+    keyEnv: 'OPENAI_API_KEY',
+    baseUrlEnv: 'OPENAI_BASE_URL',
+    baseUrl: 'https://api.openai.com/v1',
+  },
+  {
+    name: 'openrouter',
+    kind: 'openai-compatible',
+    keyEnv: 'OPENROUTER_API_KEY',
+    baseUrlEnv: null,
+    baseUrl: 'https://openrouter.ai/api/v1',
+  },
+];
+
+/** SECURITY, J05: a reasoning model may think this long before its first word. */
+const FIRST_EVENT_MS: Millis = 300_000;
+/** SECURITY, J05: Anthropic's streams carry pings, so silence is a fault soon; others are silent while a model thinks. */
+const IDLE_MS: Readonly<Record<ProviderKind, Millis>> = {
+  anthropic: 30_000,
+  openai: 120_000,
+  'openai-compatible': 120_000,
+};
+
+type Written = NonNullable<Settings['providers']>;
+export type ProviderEntry = Written[string];
+
+/** Every provider that can be named, usable or not: the built-in ones first, then the user's in the order of their file. */
+export function providersOf(written: Written, env: Environment, rules: Rules): readonly ConfiguredProvider[] {
+  const builtIn = BUILT_IN.map((one) => setupOf(one.name, { entry: written[one.name], builtIn: one, env, rules }));
+  const own = Object.entries(written)
+    .filter(([name]) => !BUILT_IN.some((one) => one.name === name))
+    .map(([name, entry]) => setupOf(name, { entry, builtIn: undefined, env, rules }));
+  return [...builtIn, ...own];
+}
+
+interface Origin {
+  readonly entry: ProviderEntry | undefined;
+  readonly builtIn: BuiltIn | undefined;
+  readonly env: Environment;
+  readonly rules: Rules;
+}
+
+function setupOf(name: string, { entry, builtIn, env, rules }: Origin): ConfiguredProvider {
+  const kind = entry?.kind ?? builtIn?.kind ?? 'openai-compatible';
+  // A key goes to its maker's own address, or where the person's entry says; never to another address by itself.
+  const maker = builtIn ?? (entry?.baseUrl === undefined ? BUILT_IN.find((one) => one.kind === kind) : undefined);
+  const address = entry?.baseUrl ?? addressIn(env, builtIn);
+  const keyEnv = entry?.apiKeyEnv ?? maker?.keyEnv ?? null;
+  const setup = {
+    name,
+    kind,
+    baseUrl: (address ?? maker?.baseUrl ?? '').replace(/\/+$/, ''),
+    key: keyEnv === null ? null : valueOf(env, keyEnv),
+    keyEnv,
+    models: modelsOf(name, entry),
+    ...patience(kind, entry),
+  };
+  const configured = entry !== undefined || address !== null || setup.key !== null;
+  return { ...setup, unusable: obstacleTo(setup, rules), configured };
+}
+
+function patience(
+  kind: ProviderKind,
+  entry: ProviderEntry | undefined,
+): Pick<ProviderSetup, 'firstEventMs' | 'idleMs'> {
+  const ms = (written: string | number | undefined, usual: Millis): Millis =>
+    written === undefined ? usual : (durationMs(written) ?? usual);
+  return {
+    firstEventMs: ms(entry?.firstTokenTimeout, FIRST_EVENT_MS),
+    idleMs: ms(entry?.idleTimeout, IDLE_MS[kind]),
+  };
+}
+
+/** An empty variable counts as not set. */
+function valueOf(env: Environment, name: string): string | null {
+  const value = (env[name] ?? '').trim();
+  return value === '' ? null : value;
+}
+
+/** The address that the environment says for a built-in provider, or null. */
+export const addressIn = (env: Environment, builtIn: BuiltIn | undefined): string | null =>
+  builtIn?.baseUrlEnv ? valueOf(env, builtIn.baseUrlEnv) : null;
+
+/** Why nothing can be called there, by rule first: a host that is not allowed gets no key, whatever is set. */
+function obstacleTo(setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>, rules: Rules): string | null {
+  const { hostname, host } = new URL(setup.baseUrl);
+  const rule = endpointProblem(hostname, rules) === null ? null : endpointProblem(host, rules);
+  if (rule !== null) return `${host} may not be called: ${reasonText(rule)}`;
+  if (setup.key !== null && !/^[\x21-\x7e]+$/.test(setup.key)) {
+    return `${setup.keyEnv} holds characters that no key has: set it again`;
+  }
+  const needed = setup.key === null && setup.keyEnv !== null && !isLoopback(setup.baseUrl);
+  return needed ? `no ${setup.keyEnv}` : null;
+}
+
+/** Models that the entry names, and known ones of which it says a price or a window. */
+function modelsOf(provider: string, entry: ProviderEntry | undefined): readonly OwnModel[] {
+  const { models = [], prices = {}, windows = {} } = entry ?? {};
+  const said = [...Object.keys(prices), ...Object.keys(windows)];
+  const names = new Set([...models, ...said.map((name) => wireNameOf(provider, name, models) ?? name)]);
+  const of = <T>(map: Readonly<Record<string, T>>, name: string): T | undefined =>
+    Object.entries(map).find(([key]) => (wireNameOf(provider, key, models) ?? key) === name)?.[1];
+  return [...names].map((name) => {
+    const [window, price] = [of(windows, name), of(prices, name)];
+    return {
+      name,
+      ...(window === undefined ? {} : { window }),
+      ...(price === undefined ? {} : { price: priceFrom(price) }),
+    };
+  });
+}
+
+/** The name on the wire of a model that the entry lists or the catalogue knows; null for any other. */
+export function wireNameOf(provider: string, name: string, models: readonly string[]): string | null {
+  if (models.includes(name)) return name;
+  const id = resolveModel(name, []);
+  return id?.startsWith(`${provider}/`) ? id.slice(provider.length + 1) : null;
+}
+
+const priceFrom = ({ input, output, cacheRead, cacheWrite }: NonNullable<ProviderEntry['prices']>[string]): Price => ({
+  input,
+  output,
+  ...(cacheRead === undefined ? {} : { cacheRead }),
+  ...(cacheWrite === undefined ? {} : { cacheWrite }),
+});

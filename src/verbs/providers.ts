@@ -1,0 +1,90 @@
+/** Which models a verb has here: the person's providers in words, and the port over all of them. */
+import type { ConfiguredProvider } from '../config/providers.ts';
+import type { Loaded } from '../config/load.ts';
+import type { ModelId } from '../domain/ids.ts';
+import { reasonText } from '../domain/reason.ts';
+import type { OpenModels } from '../models/open.ts';
+import { openModels } from '../models/open.ts';
+import type { PublishedModels } from '../models/own-prices.ts';
+import { publishedOf } from '../models/own-prices.ts';
+import { ALIASES } from '../policy/aliases.ts';
+import { OFFLINE, modelProblem, resolveModel } from '../policy/models.ts';
+import { BUILT_IN } from '../config/providers.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import { world } from './world.ts';
+
+export interface Providers {
+  /** What the screens say: `anthropic, local (http://127.0.0.1:11434/v1)`. */
+  readonly words: string;
+  /** No provider is configured at all: the offline analyst stands in. */
+  readonly offlineOnly: boolean;
+  /** The models of one run. `readable`: the offline analyst streams at a rate that people can follow. */
+  open(pace: 'readable' | 'none'): OpenModels;
+}
+
+/** The providers of this configuration; ends the verb with 3 where rules leave nothing, with 6 where nobody can be asked. */
+export async function openProviders(args: Arguments, config: Loaded): Promise<Providers> {
+  const asked = args.get('model');
+  const offlineAsked = asked !== undefined && resolveModel(asked, config.models) === OFFLINE;
+  const usable = config.providers.filter(({ unusable }) => unusable === null);
+  const configured = config.providers.filter((provider) => provider.configured);
+  if (offlineAsked && args.has('no-offline')) {
+    throw new Exit(EXIT.wrongUse, '--model offline and --no-offline rule each other out\n  leave one of them out');
+  }
+  const alone = usable.length === 0;
+  if (alone && !offlineAsked) refuseNobody(args, configured);
+  if (alone || offlineAsked) refuseDeniedOffline(config);
+  const published = await publishedOf(config.providers, world.now());
+  return {
+    words: alone ? 'offline (no provider)' : offlineAsked ? 'offline' : usable.map(wordsOf).join(', '),
+    offlineOnly: configured.length === 0,
+    open: (pace) => portOf(config, published, pace),
+  };
+}
+
+/** One port over the offline analyst and all providers. */
+export const portOf = (config: Loaded, published: PublishedModels, pace: 'readable' | 'none'): OpenModels =>
+  openModels({
+    aliases: aliasesWith(config.models),
+    pace: pace === 'none' ? { is: 'none' } : { is: 'readable', world },
+    world,
+    providers: config.providers,
+    published,
+  });
+
+const aliasesWith = (own: Loaded['models']): ReadonlyMap<string, ModelId> =>
+  new Map([...ALIASES, ...own.flatMap(({ id, aliases }) => aliases.map((alias) => [alias, id] as const))]);
+
+/** A provider by its name, with its address where that isn't its maker's own. */
+function wordsOf({ name, baseUrl }: ConfiguredProvider): string {
+  const own = BUILT_IN.find((one) => one.name === name)?.baseUrl !== baseUrl;
+  return own ? `${name} (${baseUrl})` : name;
+}
+
+/** Nobody can be asked: because nothing is set up, which the analyst bridges, or because what is set up can't be used. */
+function refuseNobody(args: Arguments, configured: readonly ConfiguredProvider[]): void {
+  if (configured.length > 0) {
+    const lines = configured.map(({ name, unusable }) => `\n  ${name}: ${unusable}`).join('');
+    throw new Exit(
+      EXIT.noProvider,
+      `no provider can be used:${lines}\n  set what is missing, or use the built-in analyst: --model offline`,
+    );
+  }
+  if (!args.has('no-offline')) return;
+  throw new Exit(
+    EXIT.noProvider,
+    `no model provider is configured, and --no-offline rules the built-in analyst out\n  set ${KEYS}, or name a provider in your config.yml`,
+  );
+}
+
+/** The variables that a key is looked for in, for advice. */
+export const KEYS = BUILT_IN.map(({ keyEnv }) => keyEnv)
+  .join(', ')
+  .replace(/, (\w+)$/, ' or $1');
+
+function refuseDeniedOffline({ rules }: Loaded): void {
+  const problem = modelProblem(OFFLINE, rules);
+  if (problem === null) return;
+  throw new Exit(EXIT.refused, `no model may be used: ${OFFLINE} is denied by ${reasonText(problem)}`);
+}
