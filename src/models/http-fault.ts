@@ -193,7 +193,7 @@ const CONNECTIONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Code and words of an error and of all that caused it, the outermost first. */
-function causesOf(error: unknown): readonly string[] {
+export function causesOf(error: unknown): readonly string[] {
   const causes: string[] = [];
   for (let at = error, deep = 0; at !== undefined && at !== null && deep < 8; at = field(at, 'cause'), deep += 1) {
     causes.push(`${textOf(field(at, 'code'))} ${textOf(field(at, 'message'))}`.trim());

@@ -13,13 +13,13 @@ export interface Watch {
   /** For the client library: aborted as soon as the call is over for us, from outside or by silence. */
   readonly signal: AbortSignal;
   /** Something came. */
-  beat(): void;
+  readonly beat: () => void;
   /** Why the call was stopped; null while it wasn't. */
   why(): WhyStopped | null;
   /** `work`, or why the call was stopped as soon as it is: what `work` does afterwards, a rejection too, is left to itself. */
   unlessStopped<T>(work: Promise<T>): Promise<Result<T, WhyStopped>>;
   /** To be called once, when the call has ended: nothing is left behind. It aborts nothing. */
-  end(): void;
+  readonly end: () => void;
 }
 
 /** A silence is noticed at most this share of `idleMs` late, and never early. */

@@ -3,6 +3,7 @@
  * libraries swallow), counts and caps what comes, and sends no header that the environment put in. One per call.
  */
 import type { ProviderSetup } from '../domain/provider.ts';
+import { bytesOf } from './provider.ts';
 
 /** More of one response than this is no reply. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -11,6 +12,8 @@ export interface Wire {
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
   /** Bytes of the body that have come; 0 before the first. A token takes at least one. */
   bytes(): number;
+  /** Bytes of the body that was sent. */
+  sent(): number;
   /** Status and content type of the response; null before its head has come. */
   head(): { readonly status: number; readonly type: string } | null;
 }
@@ -24,6 +27,7 @@ export type KeyHeaders = (key: string) => Readonly<Record<string, string>>;
 
 export function openWire(setup: Pick<ProviderSetup, 'key'>, keyHeaders: KeyHeaders, beat: () => void): Wire {
   let bytes = 0;
+  let sent = 0;
   let head: { status: number; type: string } | null = null;
   const counted = (): TransformStream<Uint8Array, Uint8Array> =>
     new TransformStream({
@@ -36,15 +40,16 @@ export function openWire(setup: Pick<ProviderSetup, 'key'>, keyHeaders: KeyHeade
     });
   return {
     bytes: () => bytes,
+    sent: () => sent,
     head: () => head,
     async fetch(input, init = {}) {
       const headers = new Headers();
       for (const [name, value] of new Headers(init.headers)) if (SENT.test(name)) headers.set(name, value);
       for (const [name, value] of Object.entries(setup.key === null ? {} : keyHeaders(setup.key)))
         headers.set(name, value);
+      if (typeof init.body === 'string') sent += bytesOf(init.body);
       const response = await fetch(input, { ...init, headers, redirect: 'error' });
       head = { status: response.status, type: response.headers.get('content-type') ?? '' };
-      beat();
       if (response.body === null) return response;
       return new Response(response.body.pipeThrough(counted()), {
         status: response.status,

@@ -1,0 +1,60 @@
+/** What Anthropic's client library throws, and what comes of a stream that is no reply, in the words of `ModelFault`. */
+import { APIConnectionError, APIError } from '@anthropic-ai/sdk';
+import type { ProviderSetup } from '../domain/provider.ts';
+import type { ModelFault } from '../ports/model.ts';
+import type { World } from '../ports/world.ts';
+import type { NoReply } from './anthropic-result.ts';
+import { causesOf, connectionFault, eventFault, field, hostOf, statusFault } from './http-fault.ts';
+import { ABORTED } from './provider.ts';
+import type { WhyStopped } from './watch.ts';
+import type { Wire } from './wire.ts';
+
+interface Failing {
+  readonly setup: ProviderSetup;
+  readonly world: Pick<World, 'now'>;
+  readonly wire: Wire;
+}
+
+/** What undoing a compression, or our own limit, says of a body. */
+const UNREADABLE = /\bZ_|ERR_ZLIB|too large|incorrect (?:header|data)|invalid (?:block|code|distance|stored)/;
+
+/** The library's errors in our words: the response said no, an event said so, the connection failed, or what came was no event. */
+export function thrownFault({ setup, world, wire }: Failing, error: unknown): ModelFault {
+  const status = field(error, 'status');
+  if (error instanceof APIError && typeof status === 'number') {
+    const headers = headersOf(error);
+    // A body that was no JSON is in the message only, behind the status.
+    const body = field(error, 'error') ?? error.message.replace(/^\d+ /, '');
+    return statusFault(setup, { status, headers, body, now: world.now() });
+  }
+  if (error instanceof APIError && !(error instanceof APIConnectionError))
+    return eventFault(setup, field(error, 'error'));
+  if (wire.head() === null) return connectionFault(setup, error);
+  if (error instanceof SyntaxError) return malformedFault(setup, 'an event is no JSON');
+  if (UNREADABLE.test(causesOf(error).join(' '))) return malformedFault(setup, 'its content can not be read');
+  return { is: 'cut', message: `${hostOf(setup)} broke off its reply: the connection ended` };
+}
+
+export const malformedFault = (setup: ProviderSetup, why: string): ModelFault => ({
+  is: 'malformed',
+  message: `${hostOf(setup)} answered with something that is no reply: ${why}`,
+});
+
+export function noReplyFault(setup: ProviderSetup, wire: Wire, { is, why }: NoReply): ModelFault {
+  const type = wire.head()?.type ?? '';
+  if (is === 'malformed') return malformedFault(setup, why);
+  if (!/^text\/event-stream/i.test(type))
+    return malformedFault(setup, `its type is ${type === '' ? 'not said' : type.slice(0, 60)}. Is the base URL right?`);
+  if (wire.bytes() === 0) return malformedFault(setup, 'it is empty');
+  return { is: 'cut', message: `${hostOf(setup)} broke off its reply: ${why}` };
+}
+
+export function stoppedFault(setup: ProviderSetup, why: WhyStopped): ModelFault {
+  if (why === 'aborted') return ABORTED;
+  return { is: 'silent', message: `${hostOf(setup)} went silent: nothing came for longer than it may take` };
+}
+
+function headersOf(error: object): Headers | undefined {
+  const headers = field(error, 'headers');
+  return headers instanceof Headers ? headers : undefined;
+}

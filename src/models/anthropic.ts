@@ -1,0 +1,165 @@
+/**
+ * Calls Anthropic's Messages by their own client library, which brings requests there and events back and decides nothing: retries,
+ * silences, redirects, credentials and the end of a reply are ours to say. Never prints. Load it lazily: the library is large.
+ */
+import Anthropic from '@anthropic-ai/sdk';
+import type { ProviderSetup } from '../domain/provider.ts';
+import { fail, ok } from '../domain/result.ts';
+import type { Result } from '../domain/result.ts';
+import type { Usage } from '../domain/budget.ts';
+import type { ModelReply } from '../domain/turn.ts';
+import type { Delta, ModelFault, ModelRequest } from '../ports/model.ts';
+import type { World } from '../ports/world.ts';
+import { malformedFault, noReplyFault, stoppedFault, thrownFault } from './anthropic-fault.ts';
+import { MessageReader } from './anthropic-reply.ts';
+import { replyOf } from './anthropic-result.ts';
+import { askedOf } from './anthropic-wire.ts';
+import { field } from './http-fault.ts';
+import type { Caller } from './provider.ts';
+import { watchStream } from './watch.ts';
+import type { Watch } from './watch.ts';
+import { openWire } from './wire.ts';
+import type { Wire } from './wire.ts';
+
+/** Longer than any call of ours: how long one may be silent is the watch's to say. */
+const CLIENT_TIMEOUT = 24 * 60 * 60_000;
+/** Milliseconds that counting may take: an estimate is at hand. */
+const COUNT_TIMEOUT = 10_000;
+/** Milliseconds that a connection gets to close in order after the last event, to be used again. */
+const CLOSING = 250;
+
+/** Calls of one provider as it was set up. Holds nothing between two calls. */
+export function anthropicCaller(setup: ProviderSetup, world: World): Caller {
+  return {
+    call: (request, signal, onDelta) => oneCall({ setup, world }, request, signal, onDelta),
+    count: (request, signal) => count({ setup, world }, request, signal),
+  };
+}
+
+interface Parts {
+  readonly setup: ProviderSetup;
+  readonly world: World;
+}
+
+async function oneCall(
+  parts: Parts,
+  request: ModelRequest,
+  signal: AbortSignal,
+  onDelta: (delta: Delta) => void,
+): Promise<Result<ModelReply, ModelFault>> {
+  const { setup, world } = parts;
+  const watch = watchStream(setup, world, signal);
+  const wire = openWire(setup, bearer, watch.beat);
+  const { body, formed } = askedOf(request);
+  const reader = new MessageReader(formed);
+  const spent = (): Pick<ModelFault, 'spent'> => spentSoFar(reader, wire);
+  try {
+    const events = clientOf(setup, wire).post<AsyncIterable<unknown>>('/v1/messages', {
+      body: { ...body, max_tokens: request.maxOutputTokens, stream: true },
+      stream: true,
+      signal: watch.signal,
+    });
+    const read = await watch.unlessStopped(readAll(parts, { events, reader, wire, watch, onDelta }));
+    if (!read.ok) return fail({ ...stoppedFault(setup, read.fault), ...spent() });
+    if (read.value !== null) return fail({ ...read.value, ...spent() });
+    const reply = replyOf(reader.progress(), request, { provider: setup.name, formed });
+    if (reply.ok) return reply;
+    return fail({ ...noReplyFault(setup, wire, reply.fault), ...spent() });
+  } finally {
+    watch.end();
+  }
+}
+
+/** The client library with everything said that it would look for in the environment or on the disk. */
+const clientOf = (setup: ProviderSetup, wire: Wire): Anthropic =>
+  new Anthropic({
+    // Some word: without one it looks elsewhere. What is sent is the wire's to say.
+    apiKey: setup.key ?? 'none',
+    authToken: null,
+    webhookKey: null,
+    baseURL: setup.baseUrl,
+    maxRetries: 0,
+    timeout: CLIENT_TIMEOUT,
+    logLevel: 'off',
+    openTelemetry: false,
+    fetch: wire.fetch,
+    fetchOptions: { redirect: 'error' },
+  });
+
+const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` });
+
+interface Streaming {
+  readonly events: Promise<AsyncIterable<unknown>>;
+  readonly reader: MessageReader;
+  readonly wire: Wire;
+  readonly watch: Watch;
+  readonly onDelta: (delta: Delta) => void;
+}
+
+/** Reads the stream to its end; the fault that it ended with, or null. */
+async function readAll(
+  { setup, world }: Parts,
+  { events, reader, wire, watch, onDelta }: Streaming,
+): Promise<ModelFault | null> {
+  const stream = await caught(events);
+  if (!stream.ok) return thrownFault({ setup, world, wire }, stream.fault);
+  const iterator = stream.value[Symbol.asyncIterator]();
+  while (!reader.complete) {
+    const next = await caught(iterator.next());
+    // Nobody listens any more.
+    if (watch.why() !== null) return null;
+    if (!next.ok) return thrownFault({ setup, world, wire }, next.fault);
+    if (next.value.done === true) return null;
+    const taken = reader.take(next.value.value);
+    if (!taken.ok) {
+      void closeStream(iterator);
+      return malformedFault(setup, taken.fault);
+    }
+    if (taken.value !== null) onDelta(taken.value);
+  }
+  await readOut(world, iterator);
+  return null;
+}
+
+/** A connection that is read to its end can be used again; one that stays open must not keep us. */
+async function readOut(world: World, iterator: AsyncIterator<unknown>): Promise<void> {
+  const closed = new AbortController();
+  await Promise.race([caught(iterator.next()), world.sleep(CLOSING, closed.signal)]);
+  closed.abort();
+  void closeStream(iterator);
+}
+
+const closeStream = (iterator: AsyncIterator<unknown>): Promise<unknown> =>
+  caught(Promise.resolve(iterator.return?.()));
+
+/** What the library throws is the way it tells of faults. */
+const caught = async <T>(work: Promise<T>): Promise<Result<T, unknown>> => {
+  try {
+    return ok(await work);
+  } catch (error) {
+    return fail(error);
+  }
+};
+
+/** Nothing is billed before a reply began. */
+function spentSoFar(reader: MessageReader, wire: Wire): { readonly spent?: Usage } {
+  const began = wire.head()?.status === 200;
+  return began ? { spent: reader.spent({ sent: wire.sent(), came: wire.bytes() }) } : {};
+}
+
+async function count({ setup, world }: Parts, request: ModelRequest, signal: AbortSignal): Promise<number | null> {
+  const times = { firstEventMs: COUNT_TIMEOUT, idleMs: COUNT_TIMEOUT };
+  const watch = watchStream(times, world, signal);
+  const wire = openWire(setup, bearer, watch.beat);
+  try {
+    const asked = clientOf(setup, wire).post<unknown>('/v1/messages/count_tokens', {
+      body: askedOf(request).body,
+      signal: watch.signal,
+    });
+    const told = await watch.unlessStopped(caught(asked));
+    const tokens = told.ok && told.value.ok ? field(told.value.value, 'input_tokens') : null;
+    return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : null;
+  } finally {
+    watch.end();
+  }
+}
