@@ -22,6 +22,7 @@ import { preferencesOf, type Preferences } from './preferences.ts';
 import { environmentFaults } from './provider-faults.ts';
 import { type ConfiguredProvider, providersOf } from './providers.ts';
 import { readInstructions } from './instructions.ts';
+import { instructionsOf } from './instructions.ts';
 import { readPrompts } from './prompts.ts';
 import { readText } from './read-text.ts';
 import { readRoles, roleFiles, withSettings } from './roles.ts';
@@ -81,6 +82,7 @@ export function loadConfig(sources: Sources): Result<Loaded, readonly ConfigFaul
   if (mode.length > 0) return fail(mode);
   const trust = trustOf(projectRoot, preferences.trust ?? [], places.home);
   const instructions = readInstructions(projectRoot, trust.trusted, shownIn(places, 'config.yml'));
+  const instructions = instructionsOf(projectRoot, preferencesOf(values).trust, places);
   return ok({
     rules,
     roles: withSettings(files.value.roles, values, flags.model ?? null),
@@ -94,6 +96,7 @@ export function loadConfig(sources: Sources): Result<Loaded, readonly ConfigFaul
       ...read.value.flatMap(({ notes }) => notes),
       ...files.value.notes,
       ...untrustedNote(waiting),
+      ...instructions.notes,
       ...trust.notes,
       ...instructions.notes,
       ...withoutEffect(values),

@@ -3,13 +3,13 @@ import path from 'node:path';
 import type { Prompts } from '../domain/prompts.ts';
 import { readText } from './read-text.ts';
 
-/** `common`, `plan` and `merge` as they stand in the files. */
-export function readPrompts(packageRoot: string): Prompts {
+/** The prompts as they stand in the files; `instructions` are the project's, from instructions.ts. */
+export function readPrompts(packageRoot: string, instructions: string): Prompts {
   const text = (name: string): string => {
     const shown = `.mimir/prompts/${name}.md`;
     const read = readText({ path: path.join(packageRoot, shown), shown, links: 'follow', owner: 'any' });
     if (!read.ok || read.value === null) throw new Error(`${shown} is missing from the package`);
     return read.value.trim();
   };
-  return { common: text('common'), plan: text('plan'), merge: text('merge') };
+  return { common: text('common'), plan: text('plan'), merge: text('merge'), compact: text('compact'), instructions };
 }

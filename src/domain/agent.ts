@@ -60,6 +60,8 @@ export interface WorkOrder {
   /** The task in words, as approved. */
   readonly task: string;
   readonly system: string;
+  /** How it is asked for a summary when its conversation comes near the window; nothing: it is never asked. */
+  readonly compact?: string;
   readonly model: ModelChoice;
   /** Ordered fallbacks after a classified fault, already allowed by policy. */
   readonly fallbacks: readonly ModelId[];

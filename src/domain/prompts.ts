@@ -1,4 +1,4 @@
-/** The texts a model is instructed with, from the package's own `.mimir/prompts/*.md`. */
+/** The texts a model is instructed with: the package's own `.mimir/prompts/*.md`, and the project's conventions. */
 export interface Prompts {
   /** Goes before every role's own prompt. */
   readonly common: string;
@@ -6,4 +6,8 @@ export interface Prompts {
   readonly plan: string;
   /** System prompt of the merge that `main` writes at the end. */
   readonly merge: string;
+  /** Asks an agent whose conversation comes near the window for a summary of it. */
+  readonly compact: string;
+  /** The project's instruction files as a section of a system prompt; empty without any, or without trust. */
+  readonly instructions: string;
 }

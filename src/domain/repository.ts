@@ -15,6 +15,10 @@ export interface RepositoryFacts {
   readonly manifests: readonly { readonly path: string; readonly head: string }[];
   /** Head of the README, cut; empty when there is none. */
   readonly readme: string;
+  /** The folders at the top with the most files, at most 8, and what lies in each, folders with their number of files. */
+  readonly folders?: readonly { readonly path: string; readonly files: number; readonly inside: readonly string[] }[];
+  /** Where the work stands: missing without git. Subjects of the last commits, newest first, at most 5. */
+  readonly git?: { readonly branch: string; readonly commits: readonly string[] };
   /** Paths that look like tests, at most 40, and how many there are. */
   readonly tests: { readonly count: number; readonly some: readonly string[] };
 }

@@ -5,11 +5,14 @@
 import type { Finding, WorkOrder, WorkOutcome } from '../domain/agent.ts';
 import { unreachable } from '../domain/result.ts';
 import type { ModelReply, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
+import { compact } from './compact.ts';
+import { answersCarried, CUT_OFF, wasCut } from './compact-text.ts';
 import type { AskFault, Gate } from './gate.ts';
 
 /** The same calls this many times in a row end the agent: it goes in circles (SECURITY 2.6). */
 const CIRCLES = 3;
-const CUT_OFF = 'Your last reply was cut off at the output limit. Nothing of it was executed. Go on in smaller steps.';
+/** A conversation that was shortened this often in a row without a reply is given up. */
+const SHORTENINGS = 2;
 
 /** Carries `order` through. Resolves however the agent ended; rejects only for a bug. */
 export async function runAgent(order: WorkOrder, gate: Gate, signal: AbortSignal): Promise<WorkOutcome> {
@@ -18,20 +21,77 @@ export async function runAgent(order: WorkOrder, gate: Gate, signal: AbortSignal
   await answerOpenCalls(order, gate, turns, signal);
   const known = answerGiven(order, gate, turns);
   if (known) return known;
-  for (let iteration = turns.filter(({ by }) => by === 'model').length; iteration < order.iterations; ) {
-    if (signal.aborted) return { is: 'stopped', reason: String(signal.reason) };
-    const mail = gate.waiting(order, 'between turns');
-    if (mail) turns.push(mail);
-    const reply = await gate.ask({ order, turns }, signal);
-    if (!reply.ok) {
-      if (reply.fault.is === 'told') continue;
-      return ended(reply.fault, turns);
-    }
-    iteration += 1;
-    const outcome = await takeReply(order, gate, turns, reply.value, signal);
+  for (const pace = paceOf(order, gate); pace.iteration < order.iterations; ) {
+    const outcome = await oneTurn(order, gate, turns, pace, signal);
     if (outcome) return outcome;
   }
   return { is: 'failed', reason: 'Max iterations reached' };
+}
+
+/** Mail, room, a reply, its tools. Null: it goes on. */
+async function oneTurn(
+  order: WorkOrder,
+  gate: Gate,
+  turns: Turn[],
+  pace: Pace,
+  signal: AbortSignal,
+): Promise<WorkOutcome | null> {
+  if (signal.aborted) return { is: 'stopped', reason: String(signal.reason) };
+  const mail = gate.waiting(order, 'between turns');
+  if (mail) turns.push(mail);
+  const stop = await makeRoom(order, gate, turns, pace, signal);
+  if (stop) return stop === 'again' ? null : stop;
+  const reply = await gate.ask({ order, turns }, signal);
+  if (!reply.ok) return afterFault(reply.fault, turns, pace);
+  pace.iteration += 1;
+  pace.shortened = 0;
+  return takeReply(order, gate, turns, reply.value, signal);
+}
+
+/** A message is read, a conversation that is too long is shortened, twice at most; everything else is the end. */
+function afterFault(fault: AskFault, turns: readonly Turn[], pace: Pace): WorkOutcome | null {
+  if (fault.is === 'told') return null;
+  if (fault.is !== 'too long' || pace.shortened >= SHORTENINGS) return ended(fault, turns);
+  pace.tooLong = fault.text;
+  return null;
+}
+
+interface Pace {
+  iteration: number;
+  /** How often the conversation was shortened since the last reply. */
+  shortened: number;
+  /** What the model said to a request that it found too long; null otherwise. */
+  tooLong: string | null;
+}
+
+/** A resumed agent goes on counting where it was. */
+const paceOf = (order: WorkOrder, gate: Gate): Pace => ({
+  iteration: order.turns.length === 0 ? 0 : gate.replies(order),
+  shortened: 0,
+  tooLong: null,
+});
+
+/** Shortens the conversation when it comes near the window, or when the model found it too long. Null: it may be asked. */
+async function makeRoom(
+  order: WorkOrder,
+  gate: Gate,
+  turns: Turn[],
+  pace: Pace,
+  signal: AbortSignal,
+): Promise<WorkOutcome | 'again' | null> {
+  const { tooLong } = pace;
+  if (tooLong === null) {
+    const { tokens, limit } = gate.room(order, turns);
+    if (tokens <= limit || pace.shortened > 0) return null;
+  }
+  const done = await compact(order, gate, turns, signal, { force: tooLong !== null });
+  if (done.is === 'told') return 'again';
+  if (done.is === 'stopped') return { is: 'stopped', reason: done.text };
+  pace.shortened += 1;
+  pace.tooLong = null;
+  if (done.is === 'done') turns.splice(0, turns.length, ...done.turns);
+  else if (tooLong !== null) return ended({ is: 'too long', text: tooLong }, turns);
+  return null;
 }
 
 /** The first user turn: the task, and what the tasks it needs have found. Nothing else of them (isolation, I002). */
@@ -104,13 +164,12 @@ function atTheEnd(order: WorkOrder, gate: Gate, turns: Turn[]): WorkOutcome | nu
 /** Every answer that was given: one to a message that came late must not take the place of the work itself. */
 const answersIn = (turns: readonly Turn[]): readonly string[] =>
   turns
-    .flatMap((turn, at) =>
-      turn.by === 'model' && turn.calls.length === 0 && !wasCut(turns[at + 1]) ? [turn.text] : [],
-    )
+    .flatMap((turn, at) => {
+      if (turn.by !== 'model') return answersCarried(turn);
+      return turn.calls.length === 0 && !wasCut(turns[at + 1]) ? [turn.text] : [];
+    })
     .map((text) => text.replace(/\n?\s*\[(?:COMPLETE|DONE)\]\s*$/, '').trim())
     .filter((text) => text !== '');
-
-const wasCut = (next: Turn | undefined): boolean => next?.by === 'user' && next.text === CUT_OFF;
 
 function inCircles(turns: readonly Turn[], calls: readonly ToolCall[]): boolean {
   const key = (list: readonly ToolCall[]): string => JSON.stringify(list.map(({ tool, input }) => [tool, input]));
@@ -125,6 +184,12 @@ function ended(fault: Exclude<AskFault, { is: 'told' }>, turns: readonly Turn[])
       return { is: 'stopped', reason: fault.text };
     case 'budget':
       return { is: 'partial', reason: fault.text, summary: lastWords(turns) };
+    case 'too long':
+      return {
+        is: 'partial',
+        reason: `The conversation does not fit the model: ${fault.text}`,
+        summary: lastWords(turns),
+      };
     case 'denied':
     case 'model':
       return { is: 'failed', reason: fault.text };

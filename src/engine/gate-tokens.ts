@@ -21,6 +21,8 @@ export const bytesOf = (value: unknown): number =>
 export interface PrefixBook {
   get(agent: AgentId): Prefix | undefined;
   learn(agent: AgentId, model: ModelId, turnsAsked: number, usage: Usage): void;
+  /** The conversation was shortened: nothing of it is known any more. */
+  forget(agent: AgentId): void;
 }
 
 export function openPrefixBook(): PrefixBook {
@@ -30,5 +32,6 @@ export function openPrefixBook(): PrefixBook {
     learn: (agent, model, turnsAsked, usage) => {
       prefixes.set(agent, { model, turns: turnsAsked + 1, tokens: tokensOf(usage) });
     },
+    forget: (agent) => void prefixes.delete(agent),
   };
 }

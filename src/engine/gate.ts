@@ -15,6 +15,8 @@ import type { Tick } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import type { Approvals } from './approvals.ts';
 import { askModel } from './gate-ask.ts';
+import type { Compaction, Room } from './gate-room.ts';
+import { recordCompaction, repliesOf, roomOf } from './gate-room.ts';
 import { useTools } from './gate-use.ts';
 import type { PrefixBook } from './gate-tokens.ts';
 import type { Inbox } from './inbox.ts';
@@ -25,6 +27,8 @@ export type AskFault =
   | { readonly is: 'budget'; readonly text: string }
   | { readonly is: 'denied'; readonly text: string }
   | { readonly is: 'model'; readonly text: string }
+  /** The request is longer than the model's window: fewer turns may do. */
+  | { readonly is: 'too long'; readonly text: string }
   /** A message came in between: look at the inbox and ask again. */
   | { readonly is: 'told' }
   /** Interrupted, killed, or the run ends: the reason is the signal's. */
@@ -48,6 +52,12 @@ export interface Gate {
   tell(order: WorkOrder, text: string): Turn;
   /** Messages that wait for the agent as one user turn, recorded as delivered; null when there are none. */
   waiting(order: WorkOrder, when: 'between turns' | 'at the end'): Turn | null;
+  /** How much of the window of the agent's present model a request with `turns` would fill. */
+  room(order: WorkOrder, turns: readonly Turn[]): Room;
+  /** Records that the conversation goes on as these turns: the first one, the summary, the last `kept`. */
+  compacted(order: WorkOrder, to: Compaction): void;
+  /** Replies that the agent has had for its work since it was begun, by the log. */
+  replies(order: WorkOrder): number;
 }
 
 /** What the gate is made of. */
@@ -81,5 +91,8 @@ export function openGate(parts: GateParts): Gate {
       const mail = parts.inbox.take(order.agent, when);
       return mail === null ? null : tell(order, mail.text, mail.messages);
     },
+    room: (order, turns) => roomOf(parts, order, turns),
+    compacted: (order, to) => recordCompaction(parts, order, to),
+    replies: (order) => repliesOf(parts, order),
   };
 }

@@ -2,18 +2,26 @@
 import type { Finding, ModelChoice, WorkOrder } from '../domain/agent.ts';
 import type { Budget } from '../domain/budget.ts';
 import { tightest } from '../domain/budget.ts';
-import type { AgentId, RoleName, TaskId } from '../domain/ids.ts';
+import type { AgentId, ModelId, RoleName, TaskId } from '../domain/ids.ts';
 import { childOf, ROOT } from '../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../domain/plan.ts';
+import type { Prompts } from '../domain/prompts.ts';
 import type { Capability, Role } from '../domain/role.ts';
+import { bytesIn, fairShare, headOf } from '../domain/text.ts';
 import type { EventBody } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 import { roleNamed } from '../policy/roles.ts';
 import { budgetOf, fallbacksFor } from './choices.ts';
 import type { RunOptions } from './run-options.ts';
 
-/** Longest summary that one task hands to another, in characters: contexts stay apart, which is the point. */
-const LONGEST_FINDING = 6000;
+/** Longest summary that one task hands to another, in bytes, and all that one gets: contexts stay apart, which is the point. */
+const FOR_DEPENDANTS: FindingLimits = { one: 6000, all: 60_000 };
+
+/** Both in bytes of UTF-8. */
+export interface FindingLimits {
+  readonly one: number;
+  readonly all: number;
+}
 
 export interface NewAgent {
   readonly agent: AgentId;
@@ -51,7 +59,8 @@ export const orderOf = (options: RunOptions, one: NewAgent, findings: readonly F
   taskId: one.taskId,
   role: one.role.name,
   task: one.task,
-  system: `${options.prompts.common}\n\n${one.role.prompt}`,
+  system: withInstructions(`${options.prompts.common}\n\n${one.role.prompt}`, options.prompts),
+  compact: options.prompts.compact,
   model: one.model,
   fallbacks: fallbacksFor(options, one.role, one.model.used),
   capabilities: one.capabilities,
@@ -107,13 +116,42 @@ function namesOf(roles: readonly RoleName[]): readonly string[] {
   });
 }
 
-/** What the agents `needs` have found, cut, for those that depend on them. */
-export function findingsOf(state: RunState, needs: readonly AgentId[]): readonly Finding[] {
-  return needs.flatMap((id): Finding[] => {
+/** The project's own conventions come last: what stands before them goes before. */
+export const withInstructions = (prompt: string, { instructions }: Prompts): string =>
+  instructions === '' ? prompt : `${prompt}\n\n${instructions}`;
+
+/** What the agents `needs` have found, each cut to its share, for those that depend on them. */
+export function findingsOf(
+  state: RunState,
+  needs: readonly AgentId[],
+  { one: most, all }: FindingLimits = FOR_DEPENDANTS,
+): readonly Finding[] {
+  const ended = needs.flatMap((id) => {
     const one = state.agents.get(id);
-    if (!one || one.outcome === null) return [];
-    const summary =
-      one.summary.length > LONGEST_FINDING ? `${one.summary.slice(0, LONGEST_FINDING)}\n… (cut)` : one.summary;
-    return [{ agent: id, task: one.taskId, role: one.role, description: one.task, outcome: one.outcome, summary }];
+    return one && one.outcome !== null ? [{ one, outcome: one.outcome }] : [];
   });
+  const share = fairShare(
+    ended.map(({ one }) => Math.min(most, bytesIn(one.summary))),
+    all,
+  );
+  return ended.map(({ one, outcome }) => ({
+    agent: one.id,
+    task: one.taskId,
+    role: one.role,
+    description: headOf(one.task, 1000),
+    outcome,
+    summary: headOf(one.summary, Math.max(share, 200)),
+  }));
+}
+
+/** Of the window of `model`, what findings may fill. Known to be small: less than usual. */
+export function findingLimits(
+  options: RunOptions,
+  model: ModelId,
+  { one, all }: FindingLimits = FOR_DEPENDANTS,
+): FindingLimits {
+  const window = options.models.models().find(({ id }) => id === model)?.window ?? Infinity;
+  // Three bytes a token, half of the window: the rest is for the task, the instructions and the answer.
+  const room = Math.min(all, Math.floor(window * 1.5));
+  return { one: Math.min(one, room), all: room };
 }

@@ -6,11 +6,11 @@ import { ROOT } from '../domain/ids.ts';
 import type { SoundPlan } from '../domain/plan.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { EventBody } from '../events/event.ts';
-import { isFinal } from '../events/queries.ts';
+import { isFinal, lostToProvider } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
 import { turnsOf } from '../events/turns.ts';
 import type { NewAgent } from './orders.ts';
-import { createdEvent, findingsOf, orderOf, plannedAgents } from './orders.ts';
+import { createdEvent, findingLimits, findingsOf, orderOf, plannedAgents } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import type { Choice } from './scheduler.ts';
 import { schedule } from './scheduler.ts';
@@ -26,8 +26,9 @@ export async function runAgents(parts: RunParts, plan: SoundPlan, resumed: boole
   if (created.length > 0) recorder.record(...created);
   const byId = new Map(agents.map((one) => [one.agent, one]));
   const known = new Map<AgentId, AgentOutcome>();
+  const lost = resumed ? lostToProvider(recorder.stored()) : new Set<AgentId>();
   for (const [id, state] of before)
-    if (byId.has(id) && state.outcome !== null && stays(state)) known.set(id, state.outcome);
+    if (byId.has(id) && state.outcome !== null && stays(state, lost)) known.set(id, state.outcome);
   const running = schedule<AgentId>({
     jobs: agents.map(({ agent, dependsOn }) => ({ id: agent, needs: dependsOn })),
     known,
@@ -41,10 +42,13 @@ export async function runAgents(parts: RunParts, plan: SoundPlan, resumed: boole
 
 /**
  * Does a resumed run take this end as it is? Limits may be higher by now: who was stopped by one is let in again (and
- * stops at once if they aren't), and with it what was left out for its sake.
+ * stops at once if they aren't), and with it what was left out for its sake. Who failed because its provider could not
+ * be reached goes on as well.
  */
-const stays = ({ outcome, error }: AgentState): boolean =>
-  outcome !== 'partial' && (outcome !== 'skipped' || error === SKIPPED_BY_YOU);
+const stays = ({ id, outcome, error }: AgentState, lost: ReadonlySet<AgentId>): boolean =>
+  outcome !== 'partial' &&
+  !(outcome === 'failed' && lost.has(id)) &&
+  (outcome !== 'skipped' || error === SKIPPED_BY_YOU);
 
 /** A fault ends the others too: the schedule waits for them. */
 async function orStop<T>(parts: RunParts, work: Promise<T>): Promise<T> {
@@ -73,7 +77,8 @@ async function startAgent(
   }
   if (again) recorder.record({ type: 'agent.status', agent: one.agent, status: 'pending', reason: 'tried again' });
   const turns = resumed && !again ? turnsOf(recorder.stored(), one.agent) : [];
-  return crew.run({ ...orderOf(options, one, findingsOf(recorder.state(), one.dependsOn)), turns });
+  const findings = findingsOf(recorder.state(), one.dependsOn, findingLimits(options, one.model.used));
+  return crew.run({ ...orderOf(options, one, findings), turns });
 }
 
 interface Failure {

@@ -14,7 +14,7 @@ import type { Controls } from '../ports/controls.ts';
 import { LogFault } from '../ports/log.ts';
 import { choicesOf, planContextOf } from './choices.ts';
 import { merge } from './merge.ts';
-import { createdEvent, orderOf } from './orders.ts';
+import { createdEvent, orderOf, withInstructions } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import { openParts, rootAgent } from './parts.ts';
 import { makePlan } from './planner.ts';
@@ -160,7 +160,7 @@ async function propose(parts: RunParts, choices: PlanChoices, hint: string): Pro
   const began = world.elapsed();
   const root: WorkOrder = {
     ...orderOf(options, parts.root, []),
-    system: options.prompts.plan,
+    system: withInstructions(options.prompts.plan, options.prompts),
     tools: [],
     capabilities: [],
   };
@@ -169,7 +169,7 @@ async function propose(parts: RunParts, choices: PlanChoices, hint: string): Pro
   const made = await makePlan({ options, gate, root, context, facts, hint }, parts.signal);
   if (!made.ok) {
     const { fault } = made;
-    if (fault.is !== 'told' && fault.is !== 'stopped') parts.failed(fault.text, fault.is);
+    if (fault.is !== 'stopped') parts.failed(fault.text, fault.is);
     return null;
   }
   const { plan, by } = made.value;

@@ -15,10 +15,10 @@ export const UNKNOWN_EFFECT =
 export function turnsOf(events: Iterable<MimirEvent>, agent: AgentId): readonly Turn[] {
   const turns: Turn[] = [];
   let lastStop: StopReason = 'end';
+  const summaries = new Set<CallId>();
+  const own = (event: MimirEvent): boolean => 'agent' in event && event.agent === agent;
   for (const event of events) {
-    if (!isOf(event, agent)) continue;
-    // Back to pending is a retry: it starts with a new conversation.
-    if (event.type === 'agent.status' && event.status === 'pending') turns.length = 0;
+    if (!own(event) || isOfSummary(event, summaries)) continue;
     if (event.type === 'model.finished') lastStop = event.stopReason;
     addTurn(turns, event);
   }
@@ -26,7 +26,11 @@ export function turnsOf(events: Iterable<MimirEvent>, agent: AgentId): readonly 
   return unfinished && turns.at(-1)?.by === 'model' ? turns.slice(0, -1) : turns;
 }
 
-const isOf = (event: MimirEvent, agent: AgentId): boolean => 'agent' in event && event.agent === agent;
+/** A call for a summary is no part of the conversation: what it gave comes with `context.compacted`. */
+function isOfSummary(event: MimirEvent, summaries: Set<CallId>): boolean {
+  if (event.type === 'model.started' && event.purpose === 'compact') summaries.add(event.call);
+  return (event.type === 'model.finished' || event.type === 'agent.message') && summaries.has(event.call);
+}
 
 /** Calls with an effect that were begun and not ended when the log stops: whether they happened is not known. */
 export function uncertainCalls(events: Iterable<MimirEvent>): readonly EventOf<'tool.started'>[] {
@@ -39,6 +43,9 @@ export function uncertainCalls(events: Iterable<MimirEvent>): readonly EventOf<'
 }
 
 function addTurn(turns: Turn[], event: MimirEvent): void {
+  // Back to pending is a retry: it starts with a new conversation.
+  if (event.type === 'agent.status' && event.status === 'pending') turns.length = 0;
+  if (event.type === 'context.compacted') shorten(turns, event);
   if (event.type === 'agent.told') turns.push({ by: 'user', text: event.text });
   if (event.type === 'model.finished') {
     const calls = event.stopReason === 'tool use' ? event.calls : [];
@@ -46,6 +53,12 @@ function addTurn(turns: Turn[], event: MimirEvent): void {
   }
   if (event.type === 'agent.message') say(turns, event.text);
   if (event.type === 'tool.finished') answer(turns, { call: event.call, ok: event.ok, text: event.output });
+}
+
+/** Goes on as its first turn, the summary, and the last turns that were kept. */
+function shorten(turns: Turn[], { summary, kept }: EventOf<'context.compacted'>): void {
+  const from = Math.max(1, turns.length - kept);
+  turns.splice(1, Math.max(0, from - 1), { by: 'user', text: summary });
 }
 
 function say(turns: Turn[], text: string): void {

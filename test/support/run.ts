@@ -254,7 +254,7 @@ export function testRun(setting: Setting = {}): TestRun {
     mode: 'confirm',
     rules: RULES,
     roles: ROLES,
-    prompts: { common: 'common', plan: 'plan', merge: 'merge' },
+    prompts: { common: 'common', plan: 'plan', merge: 'merge', compact: 'compact', instructions: '' },
     toolsOf: (capabilities) => [
       ...capabilities.flatMap((one) => TOOLS_OF[one] ?? []),
       'update_todos',

@@ -1,0 +1,52 @@
+/** Texts on their way to a model: bounded in bytes, and without characters that a person wouldn't see. What they mean is for others. */
+
+/** UTF-8 bytes. */
+export const bytesIn = (text: string): number => Buffer.byteLength(text);
+
+/** What stands where a text was cut. */
+export const CUT = '… (cut)';
+
+/**
+ * At most `bytes` of UTF-8, `marker` included: the head of the text, up to a line's end where one is near. A text that
+ * fits is given back as it is, half surrogate pairs mended.
+ */
+export function headOf(text: string, bytes: number, marker = CUT): string {
+  const whole = text.toWellFormed();
+  if (bytesIn(whole) <= bytes) return whole;
+  const room = bytes - bytesIn(marker) - 1;
+  if (room <= 0) return '';
+  // A character cut in two at the end is left out.
+  const head = Buffer.from(whole)
+    .subarray(0, room)
+    .toString()
+    .replace(/\uFFFD+$/, '');
+  const line = head.lastIndexOf('\n');
+  return `${(line > head.length * 0.8 ? head.slice(0, line) : head).trimEnd()}\n${marker}`;
+}
+
+/** Line ends are `\n`; every other control, format or private character is left out: orders could hide in them. */
+export const plainText = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replaceAll(/[[\p{Cc}\p{Cf}\p{Co}\p{Cn}]--[\n\t]]/gv, '');
+
+/** One line of plain text, at most `length` characters. */
+export function plainLine(text: string, length: number): string {
+  const line = plainText(text).replaceAll(/\s+/g, ' ').trim();
+  return line.length <= length ? line : `${line.slice(0, length - 1).toWellFormed()}…`;
+}
+
+/**
+ * The greatest size that all of `sizes` may have at most so that their sum is no more than `total`: small ones keep
+ * theirs, the room that is left is shared by the others.
+ */
+export function fairShare(sizes: readonly number[], total: number): number {
+  let [left, count] = [total, sizes.length];
+  for (const size of sizes.toSorted((a, b) => a - b)) {
+    if (size > left / count) return Math.floor(left / count);
+    left -= size;
+    count -= 1;
+  }
+  return Math.max(0, ...sizes);
+}
