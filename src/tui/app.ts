@@ -136,6 +136,7 @@ class App {
       now,
       glyphs: this.#of.glyphs,
       live: feed?.live.texts() ?? NO_TEXTS,
+      reasoning: feed?.live.reasoning() ?? NO_TEXTS,
       activity: (agent) => feed?.live.activity(agent, now) ?? { rate: 0, steps: [] },
     };
   }

@@ -3,6 +3,8 @@ import type { AgentStatus } from '../domain/agent.ts';
 
 export interface Glyphs {
   readonly status: Readonly<Record<AgentStatus, string>>;
+  /** In the place of `status.waiting` where a provider is waited for, not a person. */
+  readonly held: string;
   readonly todo: Readonly<Record<'pending' | 'active' | 'completed', string>>;
   readonly ellipsis: string;
   readonly prompt: string;
@@ -49,6 +51,7 @@ export const UNICODE: Glyphs = {
     failed: '✗',
     interrupted: '⏸',
   },
+  held: '◔',
   todo: { pending: '○', active: '▸', completed: '✓' },
   ellipsis: '…',
   prompt: '❯',
@@ -86,6 +89,7 @@ export const ASCII: Glyphs = {
     failed: 'x',
     interrupted: '=',
   },
+  held: '@',
   todo: { pending: '.', active: '>', completed: 'v' },
   ellipsis: '~',
   prompt: '>',

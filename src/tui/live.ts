@@ -1,21 +1,39 @@
 /** What streams right now, by agent: sanitised as it comes in pieces, capped, gone when the log has it whole. */
+import { ROOT } from '../domain/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { MimirEvent } from '../events/event.ts';
 import type { Tick } from '../ports/controls.ts';
 import { Sanitiser } from './text/sanitise.ts';
 
-/** Characters kept of each stream: its end. */
+/** Characters kept of each stream: its end. A plan is understood from its start, so main is given more room. */
 const KEPT = 16_000;
+const KEPT_OF_MAIN = 96_000;
+/** Of reasoning nobody reads more than what goes by. */
+const KEPT_OF_REASONING = 8000;
 /** Length of one step of the activity, and how many are kept. */
 const STEP: Millis = 1000;
 const STEPS = 6;
 /** Characters that make a token, near enough for a rate. */
 const PER_TOKEN = 4;
 
-interface Stream {
-  is: Tick['is'];
-  sanitiser: Sanitiser;
-  text: string;
+/** One text as it comes in, in harmless pieces, of which the end is kept. */
+class Stream {
+  readonly is: Tick['is'];
+  readonly #sanitiser = new Sanitiser();
+  readonly #kept: number;
+  #text = '';
+
+  constructor(is: Tick['is'], kept: number) {
+    this.is = is;
+    this.#kept = kept;
+  }
+
+  push(delta: string): string {
+    this.#text += this.#sanitiser.push(delta);
+    // Cut now and then only: each piece would otherwise copy all of it.
+    if (this.#text.length > 2 * this.#kept) this.#text = tail(this.#text, this.#kept);
+    return this.#text.length > this.#kept ? tail(this.#text, this.#kept) : this.#text;
+  }
 }
 
 interface Pulse {
@@ -32,32 +50,45 @@ export interface Activity {
 
 export class Live {
   readonly #streams = new Map<string, Stream>();
+  readonly #thoughts = new Map<string, Stream>();
   readonly #texts = new Map<string, string>();
+  readonly #reasoning = new Map<string, string>();
   readonly #pulses = new Map<string, Pulse>();
 
   /** Adds a piece; `now` in milliseconds for the activity. */
   take(tick: Tick, now: Millis): void {
-    this.#beat(tick.agent, tick.delta.length, now);
-    let stream = this.#streams.get(tick.agent);
-    if (stream === undefined || stream.is !== tick.is) {
-      stream = { is: tick.is, sanitiser: new Sanitiser(), text: '' };
-      this.#streams.set(tick.agent, stream);
+    const { agent, is, delta } = tick;
+    if (delta === '') return;
+    this.#beat(agent, delta.length, now);
+    if (is === 'reasoning') {
+      const thoughts = streamOf(this.#thoughts, agent, is, KEPT_OF_REASONING);
+      this.#reasoning.set(agent, thoughts.push(delta));
+      return;
     }
-    stream.text += stream.sanitiser.push(tick.delta);
-    if (stream.text.length > 2 * KEPT) stream.text = tail(stream.text);
-    this.#texts.set(tick.agent, stream.text.length > KEPT ? tail(stream.text) : stream.text);
+    const text = streamOf(this.#streams, agent, is, agent === ROOT ? KEPT_OF_MAIN : KEPT).push(delta);
+    this.#texts.set(agent, text);
+    // A model that only begins a line still thinks: its words would come and go.
+    if (text.trim() !== '') this.#forgetThoughts(agent);
   }
 
   /** An event that has what was streamed, or that begins something new, ends the agent's stream. */
   settle(event: MimirEvent): void {
-    if (!('agent' in event) || event.agent === null || !ENDS.has(event.type)) return;
+    if (!('agent' in event) || event.agent === null) return;
+    if (event.type === 'model.finished') this.#forgetThoughts(event.agent);
+    if (!ENDS.has(event.type)) return;
     this.#streams.delete(event.agent);
     this.#texts.delete(event.agent);
+    this.#forgetThoughts(event.agent);
   }
 
-  /** By agent, sanitised, cut to the last 16 kB. */
+  /** Text and output by agent, sanitised, cut to the last 16 kB; of main 96 kB. */
   texts(): ReadonlyMap<string, string> {
     return this.#texts;
+  }
+
+  /** What models think right now, by agent, sanitised, cut to the last 8 kB. It stands beside text that was said before it. */
+  reasoning(): ReadonlyMap<string, string> {
+    return this.#reasoning;
   }
 
   activity(agent: string, now: Millis): Activity {
@@ -66,6 +97,11 @@ export class Live {
     advance(pulse, Math.floor(now / STEP));
     const sum = pulse.steps.reduce((all, one) => all + one, 0);
     return { rate: sum / PER_TOKEN / STEPS, steps: [...pulse.steps] };
+  }
+
+  #forgetThoughts(agent: string): void {
+    this.#thoughts.delete(agent);
+    this.#reasoning.delete(agent);
   }
 
   #beat(agent: string, size: number, now: Millis): void {
@@ -97,9 +133,18 @@ function advance(pulse: Pulse, at: number): void {
   pulse.at = Math.max(pulse.at, at);
 }
 
+/** The agent's stream of this kind; a new one where another kind was streamed. */
+function streamOf(streams: Map<string, Stream>, agent: string, is: Tick['is'], kept: number): Stream {
+  const known = streams.get(agent);
+  if (known?.is === is) return known;
+  const stream = new Stream(is, kept);
+  streams.set(agent, stream);
+  return stream;
+}
+
 /** The end of a text, from the start of a line where one is near. */
-function tail(text: string): string {
-  const cut = text.slice(-KEPT);
+function tail(text: string, kept: number): string {
+  const cut = text.slice(-kept);
   const line = cut.indexOf('\n');
   return line >= 0 && line < 400 ? cut.slice(line + 1) : cut;
 }

@@ -16,8 +16,10 @@ export interface Context {
   readonly lobby: LobbyInfo;
   readonly now: Millis;
   readonly glyphs: Glyphs;
-  /** Text and output that stream right now, by agent; sanitised, cut to the last 16 kB. */
+  /** Text and output that stream right now, by agent; sanitised, cut to their end. */
   readonly live: ReadonlyMap<string, string>;
+  /** Reasoning that streams right now, by agent; gone as soon as text comes. Absent where nothing streams. */
+  readonly reasoning?: ReadonlyMap<string, string>;
   /** How busy an agent is: tokens a second, and the last seconds one by one. Absent where nothing streams. */
   activity?(agent: string): { readonly rate: number; readonly steps: readonly number[] };
 }

@@ -4,13 +4,14 @@
  */
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
+import type { EventOf } from '../events/by-type.ts';
 import type { MimirEvent } from '../events/event.ts';
 import { fold } from '../events/fold.ts';
 import { elapsedOf } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import type { Run } from '../engine/run.ts';
-import type { Controls } from '../ports/controls.ts';
+import type { Controls, Tick } from '../ports/controls.ts';
 import { counted, formatCost, formatDuration, formatTokens } from '../tui/format.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
@@ -18,6 +19,7 @@ import { askAboutPlan } from './line-plan.ts';
 import { planLines } from './plan-lines.ts';
 import type { Asker } from './line-questions.ts';
 import { answerQuestions, openAsker } from './line-questions.ts';
+import { runWords } from './spend-text.ts';
 
 export interface Following {
   readonly json: boolean;
@@ -40,6 +42,7 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
   const close = (): void => asker.close();
   void result.then(close, close);
   const questions = how.answers ? answerQuestions(controls, asker, io) : null;
+  const unwatch = controls.ticks(thinkingOnce(() => state, io));
   let state: RunState = EMPTY;
   try {
     for await (const event of controls.events(0)) {
@@ -49,8 +52,20 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
       if (event.type === 'plan.proposed' && how.person) await decidePlan(controls, asker, io, { state, how });
     }
   } finally {
+    unwatch();
     asker.close();
   }
+}
+
+/** What a model thinks is not for lines; that it does is said once of each agent. */
+function thinkingOnce(state: () => RunState, io: Io): (tick: Tick) => void {
+  const told = new Set<AgentId>();
+  return ({ agent, is }) => {
+    if (is !== 'reasoning' || told.has(agent)) return;
+    told.add(agent);
+    const found = state().agents.get(agent);
+    if (found !== undefined) io.say(io.paint.dim(`${tag(found)} thinking …`));
+  };
 }
 
 async function decidePlan(
@@ -110,13 +125,18 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
     case 'agent.status':
       if (event.status === 'running' && agent.iterations === 0)
         return [`${name} ${harmless(agent.task.split('\n')[0] ?? '')}`];
-      return event.reason === '' ? [] : [`${name} ${event.status}: ${harmless(event.reason)}`];
+      // A wait that was told of by its retry.
+      if (event.reason === '' || (event.status === 'waiting' && agent.pause !== null)) return [];
+      return [`${name} ${event.status}: ${harmless(event.reason)}`];
     case 'tool.started':
       return event.tool === 'update_todos' ? [] : [paint.dim(`${name}   ${harmless(event.label)}`)];
     case 'policy.decided':
       return [paint.yellow(harmless(`${name} ${event.decision}: ${event.rule}`))];
+    case 'model.failed':
+    case 'model.retry':
     case 'model.fallback':
-      return [paint.yellow(harmless(`${name} ${event.from} -> ${event.to}: ${event.cause}`))];
+    case 'context.compacted':
+      return modelLines(event, agent, paint);
     case 'budget.warned':
       return [paint.yellow(harmless(`${name} 80 % of the ${event.scope}'s ${event.what} is used`))];
     case 'budget.exhausted':
@@ -127,6 +147,33 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
       return [];
   }
 }
+
+/** Waits, lost tries, changes of the model, summaries: a short line each. */
+function modelLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): readonly string[] {
+  const warn = (text: string): readonly string[] => [paint.yellow(harmless(`${tag(agent)} ${text}`))];
+  switch (event.type) {
+    case 'model.failed':
+      // What became of it follows; only what it cost is said nowhere else.
+      if (event.cost === undefined || event.cost === 0 || event.cause === 'aborted') return [];
+      return warn(`a try failed and cost ${formatCost(event.cost)}: ${event.message}`);
+    case 'model.retry':
+      return agent.status === 'waiting' && agent.reason !== '' ? [] : warn(waitWords(event));
+    case 'model.fallback':
+      return warn(`${event.from} -> ${event.to}: ${event.cause}${event.rule === '' ? '' : ` (${event.rule})`}`);
+    case 'context.compacted':
+      return [paint.dim(harmless(`${tag(agent)} ${compactedWords(event)}`))];
+    default:
+      return [];
+  }
+}
+
+function waitWords({ cause, wait, attempt, attempts }: EventOf<'model.retry'>): string {
+  const tries = attempt === undefined ? '' : ` (${attempt} of ${attempts ?? '?'})`;
+  return `waits: ${cause}; next try in ${Math.ceil(wait / 1000)} s${tries}`;
+}
+
+const compactedWords = ({ tokens }: EventOf<'context.compacted'>): string =>
+  `context summarised: ${formatTokens(tokens.before)} -> about ${formatTokens(tokens.after)} tokens`;
 
 /** CONTRACT T015: `[type] description - done (N tools, S.Ss)`, of one `(1 tool, S.Ss)`. */
 function doneLine(agent: AgentState, paint: Io['paint']): string {
@@ -151,12 +198,15 @@ function endLines(state: RunState, paint: Io['paint']): readonly string[] {
   if (finished.status === 'rejected') return [];
   const { totals } = finished;
   const sum = `${counted(totals.agents, 'agent')} · ${formatDuration(totals.duration)} · ${formatTokens(totals.tokens)} tokens · ${formatCost(totals.cost)}`;
+  const words = runWords(state);
   const colour = finished.status === 'completed' ? paint.green : paint.red;
   return [
     '',
     harmless(finished.summary),
     '',
     colour(`${finished.status}: ${sum}`),
+    ...(words.tokens === '' ? [] : [paint.dim(`Tokens: ${words.tokens}`)]),
+    ...(words.trouble === '' ? [] : [paint.yellow(`On the way: ${words.trouble}`)]),
     `The report again: mimir report ${state.session ?? ''}`,
   ];
 }

@@ -2,46 +2,79 @@
 import { ROOT } from '../domain/ids.ts';
 import { elapsedOf, spentOf, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
-import { formatCost, formatDuration, formatTokens } from '../tui/format.ts';
+import { formatDuration, formatTokens } from '../tui/format.ts';
 import { htmlOf } from './html.ts';
+import { costWords, runWords, spentBy, spentOne, troubleWords } from './spend-text.ts';
 
 export function reportMarkdown(state: RunState): string {
   const summary = state.finished?.summary ?? '';
   const body = summary === '' ? '_The run has no report: it did not get that far._' : summary;
-  return `${body}\n\n---\n\n## The run\n\n${factLines(state).join('\n')}\n\n${tableOf(state)}\n`;
+  return `${body}\n\n---\n\n## The run\n\n${factLines(state).join('\n')}\n\n${tableOf(state)}${modelNotes(state)}\n`;
 }
 
 function factLines(state: RunState): readonly string[] {
   const spent = spentOf(state);
   const totals = state.finished?.totals;
+  const words = runWords(state);
   return [
     `- Task: ${state.task}`,
     `- Session: ${state.session ?? ''}, ${state.finished?.status ?? 'not finished'}`,
     `- Provider: ${state.provider}; mode ${state.mode}`,
-    `- Spent: ${formatTokens(spent.tokens)} tokens, ${formatCost(spent.cost)}${totals ? `, ${formatDuration(totals.duration)}` : ''}`,
+    `- Spent: ${formatTokens(spent.tokens)} tokens, ${costWords(spentBy(state.agents.values()))}${totals ? `, ${formatDuration(totals.duration)}` : ''}`,
+    ...(words.tokens === '' ? [] : [`- Tokens: ${words.tokens}`]),
+    ...(words.trouble === '' ? [] : [`- On the way: ${words.trouble}`]),
   ];
 }
 
+const COLUMNS = ['agent', 'outcome', 'model', 'time', 'tools', 'input', 'output', 'cache read', 'cache write', 'cost'];
+
 function tableOf(state: RunState): string {
-  const rows = [...state.agents.values()].map(
-    (agent) =>
-      `| ${agent.name} | ${agent.outcome ?? agent.status} | ${agent.model.used} | ${formatDuration(elapsedOf(agent, agent.lastAt))} | ${agent.toolCalls} | ${formatTokens(tokensOfAgent(agent))} | ${agent.priced ? formatCost(agent.cost) : 'not known'} |`,
-  );
+  const row = (cells: readonly string[]): string => `| ${cells.map(inCell).join(' | ')} |`;
+  return [row(COLUMNS), row(COLUMNS.map(() => '---')), ...[...state.agents.values()].map(cellsOf).map(row)].join('\n');
+}
+
+/** A cell is one line, and a bar in it would begin the next. */
+const inCell = (text: string): string => text.replaceAll('|', '/').replaceAll('\n', ' ');
+
+function cellsOf(agent: AgentState): readonly string[] {
+  const { usage, model } = agent;
   return [
-    '| agent | outcome | model | time | tools | tokens | cost |',
-    '| --- | --- | --- | --- | --- | --- | --- |',
-    ...rows,
-  ].join('\n');
+    agent.name,
+    agent.outcome ?? agent.status,
+    model.because === null ? model.used : `${model.asked} -> ${model.used}`,
+    formatDuration(elapsedOf(agent, agent.lastAt)),
+    String(agent.toolCalls),
+    ...[usage.input, usage.output, usage.cacheRead, usage.cacheWrite].map(formatTokens),
+    costWords(agent),
+  ];
+}
+
+/** Why agents worked on another model than was asked for, and what their calls ran into; empty where nothing is to be said. */
+function modelNotes(state: RunState): string {
+  const lines = [...state.agents.values()].flatMap((agent) => {
+    const { asked, used, because } = agent.model;
+    const trouble = troubleWords(spentOne(agent));
+    const changes = agent.fallbacks.map(
+      ({ from, to, cause, rule }) => `${from} -> ${to}: ${cause}${rule === '' ? '' : ` (${rule})`}`,
+    );
+    const why = because === null || changes.length > 0 ? [] : [`${asked} -> ${used}: ${because}`];
+    const notes = [...why, ...changes, ...(trouble === '' ? [] : [trouble])];
+    return notes.map((note) => `- ${agent.name}: ${note.replaceAll('\n', ' ')}`);
+  });
+  return lines.length === 0 ? '' : `\n\n### Models\n\n${lines.join('\n')}`;
 }
 
 /** Stable: fields are only added. Costs in USD, durations in milliseconds. */
 export function reportJson(state: RunState): unknown {
+  const main = state.agents.get(ROOT);
   return {
     session: state.session,
     task: state.task,
     status: state.finished?.status ?? 'unfinished',
     report: state.finished?.summary ?? '',
     totals: state.finished?.totals ?? null,
+    spent: spentBy(state.agents.values()),
+    main: main === undefined ? null : agentJson(main),
     agents: [...state.agents.values()].filter(({ id }) => id !== ROOT).map(agentJson),
   };
 }
@@ -61,6 +94,11 @@ const agentJson = (agent: AgentState): unknown => ({
   cost: agent.priced ? agent.cost : null,
   duration: elapsedOf(agent, agent.lastAt),
   toolCalls: agent.toolCalls,
+  calls: agent.iterations,
+  failedTries: agent.lost,
+  waits: agent.retries,
+  fallbacks: agent.fallbacks,
+  compactions: agent.compactions,
 });
 
 export const reportHtml = (state: RunState): string => htmlOf(`Mimir: ${state.task}`, reportMarkdown(state));

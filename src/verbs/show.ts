@@ -2,7 +2,7 @@
 import { foldAll } from '../events/fold.ts';
 import { elapsedOf, spentOf, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
-import { formatCost, formatDuration, formatTokens } from '../tui/format.ts';
+import { formatDuration, formatTokens } from '../tui/format.ts';
 import { UNICODE } from '../tui/glyphs.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT } from './exit.ts';
@@ -11,6 +11,7 @@ import { harmless } from './io.ts';
 import { planLines } from './plan-lines.ts';
 import { eventsOf, openReader, sessionOf } from './log-of.ts';
 import { projectOf } from './project.ts';
+import { costWords, runWords, spentBy, spentOne, troubleWords, usageWords } from './spend-text.ts';
 import type { Verb } from './verb.ts';
 
 export const showVerb: Verb = {
@@ -32,6 +33,7 @@ export const showVerb: Verb = {
 
 function sessionLines(state: RunState, how: string, { paint }: Io): readonly string[] {
   const spent = spentOf(state);
+  const words = runWords(state);
   return [
     `${paint.bold(`Session ${state.session ?? ''}`)}  ${state.finished?.status ?? how}`,
     `Task: ${harmless(state.task)}`,
@@ -39,18 +41,26 @@ function sessionLines(state: RunState, how: string, { paint }: Io): readonly str
     ...planLines(state, paint),
     ...[...state.agents.values()].flatMap((agent) => agentLines(agent, paint)),
     '',
-    `Spent: ${formatTokens(spent.tokens)} tokens, ${formatCost(spent.cost)}`,
+    `Spent: ${formatTokens(spent.tokens)} tokens, ${costWords(spentBy(state.agents.values()))}`,
+    ...[words.tokens, words.trouble].filter((text) => text !== '').map((text) => paint.dim(`       ${text}`)),
   ];
 }
 
 function agentLines(agent: AgentState, paint: Io['paint']): readonly string[] {
   const glyph = UNICODE.status[agent.status];
   const model = agent.model.because === null ? agent.model.used : `${agent.model.asked} -> ${agent.model.used}`;
-  const cost = agent.priced ? formatCost(agent.cost) : 'price not known';
+  const spent = spentOne(agent);
+  const cost = costWords(spent);
   const sum = `${formatDuration(elapsedOf(agent, agent.lastAt))} · ${cost} · ${formatTokens(tokensOfAgent(agent))} tok`;
   const why = agent.error ?? agent.reason;
   return [
     `${glyph} ${paint.bold(harmless(agent.name))} (${agent.id})  ${harmless(model)}  ${sum}  ${agent.outcome ?? agent.status}`,
     ...(why === '' ? [] : [paint.yellow(`    ${harmless(why)}`)]),
+    ...[usageWords(agent.usage), troubleWords(spent)]
+      .filter((text) => text !== '')
+      .map((text) => paint.dim(`    ${text}`)),
+    ...agent.fallbacks.map(({ from, to, cause, rule }) =>
+      paint.dim(harmless(`    ${from} -> ${to}: ${cause}${rule === '' ? '' : ` (${rule})`}`)),
+    ),
   ];
 }

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId } from '../../src/domain/ids.ts';
+import type { Tick } from '../../src/ports/controls.ts';
 import { cleanEvent, harmless } from '../../src/tui/clean.ts';
 import { Live } from '../../src/tui/live.ts';
 import { runLayout } from '../../src/tui/layout.ts';
@@ -11,10 +12,8 @@ import { markdown } from '../../src/tui/view/markdown.ts';
 import { approval, asks, midRun, Recording } from '../support/recorded-run.ts';
 
 const ROOT = AgentId.parse('ROOT');
-const tick = (
-  delta: string,
-  is: 'text' | 'output' = 'text',
-): { agent: AgentId; is: 'text' | 'output'; delta: string } => ({ agent: ROOT, is, delta });
+const [FINDER, REVIEWER] = [AgentId.parse('ROOT::S1'), AgentId.parse('ROOT::S2')];
+const tick = (delta: string, is: Tick['is'] = 'text'): Tick => ({ agent: ROOT, is, delta });
 
 describe('what streams', () => {
   it('is caught wherever a sequence is split (F03)', () => {
@@ -29,11 +28,23 @@ describe('what streams', () => {
 
   it('keeps the end of it only', () => {
     const live = new Live();
-    for (let line = 0; line < 5000; line++) live.take(tick(`line ${line}\n`), 0);
-    const text = live.texts().get('ROOT') ?? '';
-    expect(text.length).toBeLessThanOrEqual(16_000);
-    expect(text.startsWith('line ')).toBe(true);
-    expect(text.endsWith('line 4999\n')).toBe(true);
+    for (let line = 0; line < 20_000; line++) {
+      live.take(tick(`line ${line}\n`), 0);
+      live.take({ ...tick(`line ${line}\n`), agent: FINDER }, 0);
+      live.take({ agent: REVIEWER, is: 'reasoning', delta: `line ${line}\n` }, 0);
+    }
+    const [main = '', finder = ''] = ['ROOT', 'ROOT::S1'].map((id) => live.texts().get(id));
+    const thoughts = live.reasoning().get('ROOT::S2') ?? '';
+    for (const [text, kept] of [
+      [main, 96_000],
+      [finder, 16_000],
+      [thoughts, 8000],
+    ] as const) {
+      expect(text.length).toBeLessThanOrEqual(kept);
+      expect(text.length).toBeGreaterThan(kept - 500);
+      expect(text.startsWith('line ')).toBe(true);
+      expect(text.endsWith('line 19999\n')).toBe(true);
+    }
   });
 
   it('begins anew with output after text, and is gone when the log has it', () => {
@@ -44,6 +55,23 @@ describe('what streams', () => {
     const said = midRun().events.find((event) => event.type === 'agent.message');
     if (said) live.settle(said);
     expect(live.texts().size).toBe(0);
+  });
+
+  it('is reasoning until text comes, and again beside text that was said before it', () => {
+    const live = new Live();
+    const seen = (): unknown => [live.texts().get('ROOT'), live.reasoning().get('ROOT')];
+    live.take(tick('why', 'reasoning'), 0);
+    live.take(tick('\n', 'text'), 0);
+    live.take(tick(' \u001b[31mnot?', 'reasoning'), 0);
+    expect(seen()).toEqual(['\n', 'why not?']);
+    live.take(tick('So.'), 0);
+    expect(seen()).toEqual(['\nSo.', undefined]);
+    live.take(tick('hm', 'reasoning'), 0);
+    live.take(tick(''), 0);
+    expect(seen()).toEqual(['\nSo.', 'hm']);
+    const [, done] = midRun().events.filter((event) => event.type === 'model.finished');
+    if (done?.type === 'model.finished') live.settle({ ...done, agent: ROOT });
+    expect(seen()).toEqual(['\nSo.', undefined]);
   });
 
   it('counts how busy an agent is over the last seconds', () => {

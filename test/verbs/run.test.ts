@@ -143,7 +143,9 @@ describe('the log of a run', () => {
     const { code, out } = await home.run(['report', session]);
     expect(code).toBe(0);
     expect(out).toContain(`- Task: ${TASK}\n- Session: ${session}, completed\n`);
-    expect(out).toContain('| agent | outcome | model | time | tools | tokens | cost |');
+    expect(out).toContain(
+      '| agent | outcome | model | time | tools | input | output | cache read | cache write | cost |',
+    );
     expect(out).toMatch(/src\/add\.js:1/);
     expect(out).toMatch(/^_No language model was used: [^]*_Made without a language model: /);
   });

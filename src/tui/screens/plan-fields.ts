@@ -64,24 +64,31 @@ function durationText(ms: number): string {
   return ms % 60_000 === 0 && ms > 0 ? `${ms / 60_000}m` : `${ms / 1000}s`;
 }
 
-/** Every model, those that can't be used struck with the reason and put last. */
+/** Every model, those that can't be used with the reason and put last. */
 export function modelChoices(choices: PlanChoices): readonly Choice[] {
   const all = choices.models.map((model): Choice => {
     const whyNot = model.usable.yes ? null : model.usable.because;
-    return { value: askedName(model), label: model.label, note: priceText(model), whyNot };
+    return { value: askedName(model), label: model.label, note: modelNote(model), whyNot };
   });
   return [...all.filter(({ whyNot }) => whyNot === null), ...all.filter(({ whyNot }) => whyNot !== null)];
 }
 
-function priceText({ price, window }: ModelOption): string {
-  const dollars = (value: number): string => `$${value.toFixed(2)}`;
-  const cost =
-    price === null
-      ? 'price unknown'
-      : price.input === 0 && price.output === 0
-        ? 'free'
-        : `${dollars(price.input)} in, ${dollars(price.output)} out per million`;
-  return `${cost}, window ${formatTokens(window)}`;
+/** `anthropic  deep   200k     $15 / $75    per M`: padded, so that in a list like stands below like. In and out, US dollars per million tokens. */
+function modelNote({ id, grade, window, price, tools }: ModelOption): string {
+  const provider = id.split('/')[0] ?? '';
+  const can = tools === false ? 'no tools' : (grade ?? '');
+  return [provider, can.padEnd(5), formatTokens(window).padStart(5), priceText(price)].join('  ');
+}
+
+/** What all three kinds take: `$0.075 /   $0.3 per M`. */
+const PRICE = 21;
+
+function priceText(price: ModelOption['price']): string {
+  if (price === null) return 'price unknown'.padStart(PRICE);
+  if (price.input === 0 && price.output === 0) return 'free'.padStart(PRICE);
+  // Cheap models cost fractions of a cent: rounded to cents, they would cost something else.
+  const dollars = (value: number): string => `$${Number(value.toFixed(3))}`.padStart(6);
+  return `${dollars(price.input)} / ${dollars(price.output)} per M`;
 }
 
 export const roleChoices = (choices: PlanChoices): readonly Choice[] =>

@@ -10,9 +10,9 @@ import { wrap } from '../text/wrap.ts';
 export type StatusMeasure = 'full' | 'short' | 'line' | 'none';
 
 const OFFLINE_WORDS =
-  'No provider is connected, so no language model is used: the built-in analyst reads the project and reports, at no cost. Models come with ANTHROPIC_API_KEY or OPENAI_API_KEY; "mimir models" says which this version can call.';
+  'No provider is connected, so no language model is used: the built-in analyst reads the project and reports, at no cost. For models set ANTHROPIC_API_KEY or OPENAI_API_KEY, or providers: in config.yml; `mimir models` lists what can be used.';
 const OFFLINE_SHORT =
-  'No provider: the built-in analyst reads and reports, free. Models come with ANTHROPIC_API_KEY or OPENAI_API_KEY.';
+  'The built-in analyst reads and reports, free. Models: ANTHROPIC_API_KEY, OPENAI_API_KEY, or providers: in config.yml.';
 
 /** Lines of at most `width` columns. */
 export function statusLines({ lobby, glyphs }: Context, width: number, kind: StatusMeasure): readonly Line[] {
@@ -39,8 +39,11 @@ export function statusLines({ lobby, glyphs }: Context, width: number, kind: Sta
 }
 
 function providerLine({ provider }: LobbyInfo, kind: StatusMeasure): Line {
-  if (!isOffline(provider)) return [span(provider, { fg: 'ok' })];
-  const words = kind === 'full' ? OFFLINE_WORDS : kind === 'short' ? OFFLINE_SHORT : 'no key found, no language model';
+  if (!isOffline(provider)) {
+    const more = kind === 'full' ? '   `mimir models` lists what can be used' : '';
+    return [span(provider, { fg: 'ok', bold: true }), span(more, { fg: 'faint' })];
+  }
+  const words = kind === 'full' ? OFFLINE_WORDS : kind === 'short' ? OFFLINE_SHORT : 'no language model is used';
   return [span('OFFLINE', { fg: 'warn', bold: true }), span(`  ${words}`, { fg: 'muted' })];
 }
 

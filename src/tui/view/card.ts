@@ -1,4 +1,5 @@
 /** One agent as a card of five rows: who, what it cost, what it is at. Text of its own only; where it stands is cards.ts'. */
+import { ROOT } from '../../domain/ids.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import type { Todo } from '../../domain/turn.ts';
 import { activityOf, elapsedOf, isFinal, tokensOfAgent } from '../../events/queries.ts';
@@ -12,8 +13,10 @@ import type { Line, Span } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { widthOf } from '../text/width.ts';
 import { wrapText } from '../text/wrap.ts';
+import { isHeld, waitOf } from '../waits.ts';
 import { gauge, inkOfShare } from './gauge.ts';
-import { STATUS_INK } from './header.ts';
+import { HELD_INK, STATUS_INK } from './header.ts';
+import { planSoFar, writingWords } from './plan-words.ts';
 
 export const CARD_ROWS = 5;
 const TODOS = 3;
@@ -62,7 +65,9 @@ function title(agent: AgentState, context: Context, width: number): Line {
 }
 
 export const statusSpan = (agent: AgentState, { glyphs }: Context): Span =>
-  span(glyphs.status[agent.status], { fg: STATUS_INK[agent.status], bold: agent.status === 'failed' });
+  isHeld(agent)
+    ? span(glyphs.held, { fg: HELD_INK })
+    : span(glyphs.status[agent.status], { fg: STATUS_INK[agent.status], bold: agent.status === 'failed' });
 
 /** `2m 13s · $0.1184 · 31k tok`; nothing for an agent that never ran. */
 function metrics(agent: AgentState, context: Context, width: number): Line {
@@ -93,14 +98,28 @@ export function foot(agent: AgentState, context: Context): Line {
       span(oneLine(asked.request.title), { fg: 'fg' }),
     ];
   }
+  const wait = waitOf(agent, context.now);
+  if (wait !== null) return [span(`${glyphs.held} `, { fg: HELD_INK, bold: true }), span(wait.short, { fg: HELD_INK })];
   return [span(`${glyphs.activity} `, { fg: STATUS_INK[agent.status] }), span(now(agent, context), { fg: 'muted' })];
 }
 
-/** What an agent does right now: a tool that runs, else what streams, else what the log has. */
+/** What an agent does right now: a wait, a tool that runs, else what streams, else what the log has. */
 export function now(agent: AgentState, context: Context): string {
   return (
-    waitsForAgents(agent, context) || tool(agent) || streaming(context.live.get(agent.id) ?? '') || lastWords(agent)
+    (waitOf(agent, context.now)?.short ?? '') ||
+    waitsForAgents(agent, context) ||
+    tool(agent) ||
+    streaming(agent, context) ||
+    thinking(agent, context) ||
+    lastWords(agent)
   );
+}
+
+/** `thinking, 42 tok/s`: what it thinks is for the opened agent, a card has no room for it. */
+function thinking({ id }: AgentState, context: Context): string {
+  if ((context.reasoning?.get(id) ?? '').trim() === '') return '';
+  const rate = Math.round(context.activity?.(id).rate ?? 0);
+  return rate === 0 ? 'thinking' : `thinking, ${rate} tok/s`;
 }
 
 function waitsForAgents(agent: AgentState, context: Context): string {
@@ -114,7 +133,14 @@ function tool(agent: AgentState): string {
 }
 
 const lastWords = (agent: AgentState): string => oneLine(activityOf(agent)) || (WORDLESS[agent.status] ?? 'thinking');
-const streaming = (text: string): string => oneLine(text.trimEnd().split('\n').at(-1) ?? '');
+
+/** The last line of what streams; of a plan, which is JSON, how far it is. */
+function streaming({ id }: AgentState, { live }: Context): string {
+  const text = live.get(id) ?? '';
+  const plan = id === ROOT ? planSoFar(text) : null;
+  return plan === null ? oneLine(text.trimEnd().split('\n').at(-1) ?? '') : writingWords(plan);
+}
+
 const WORDLESS: Readonly<Partial<Record<AgentState['status'], string>>> = {
   initializing: 'starting',
   waiting: 'waiting',

@@ -9,6 +9,7 @@ import { blank, sized } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import type { CardLook } from './card.ts';
+import { isHeld } from '../waits.ts';
 import { card, CARD_ROWS, costText, currentTodo, foot, now, oneLine, statusSpan } from './card.ts';
 import { gauge } from './gauge.ts';
 
@@ -99,7 +100,7 @@ function twoRows(agent: AgentState, context: Context, width: number): readonly L
   const share = budgetShare(context.state, agent, context.now);
   const todo = todos[currentTodo(todos)];
   const at: Line =
-    todo && agent.outcome === null
+    todo && agent.outcome === null && !isHeld(agent)
       ? [span(`${context.glyphs.todo.active} `, { fg: 'ok' }), span(oneLine(todo.description), { fg: 'fg' })]
       : foot(agent, context);
   const right: Line = [

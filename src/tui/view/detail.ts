@@ -1,8 +1,8 @@
 /** One agent in full: its facts, and one of three tabs. Where it scrolls to is the screen's; what it says is here. */
-import { committed, elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import { tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
-import { labelOf, modelName, todosOf } from '../agents.ts';
-import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
+import { labelOf, modelText, todosOf } from '../agents.ts';
+import { formatLimit, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
 import { clip, fit, span } from '../text/clip.ts';
@@ -10,10 +10,14 @@ import { sized } from '../text/compose.ts';
 import type { Line, Span } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap, wrapText } from '../text/wrap.ts';
-import { costText, endOf, pendingText, statusSpan, todoLine } from './card.ts';
+import { waitOf } from '../waits.ts';
+import { costText, pendingText, statusSpan, todoLine } from './card.ts';
 import { scrollBar } from './cards.ts';
-import { markdown } from './markdown.ts';
+import { factLines } from './facts.ts';
+import { planSoFar, writingWords } from './plan-words.ts';
+import { reservedText } from './spend.ts';
 import { transcript } from './transcript.ts';
+import type { TranscriptNow } from './transcript.ts';
 
 export const TABS = ['Transcript', 'Todos', 'Info'] as const;
 export type Tab = (typeof TABS)[number];
@@ -46,14 +50,28 @@ export function detailLines(
 ): readonly Line[] {
   const inner = Math.max(1, width - 4);
   if (of.tab === 'Todos') return todos(of.agent, context, inner);
-  if (of.tab === 'Info') return facts(of.agent, context, inner);
-  const lines = transcript(of.agent, context.live.get(of.agent.id) ?? '', {
-    width: inner,
-    open: of.open,
-    glyphs: context.glyphs,
-  });
+  if (of.tab === 'Info') return factLines(of.agent, context, inner);
+  const look = { width: inner, open: of.open, glyphs: context.glyphs };
+  const lines = transcript(of.agent, nowOf(of.agent, context), look);
   return lines.length > 0 ? lines : nothingYet(of.agent, context, inner);
 }
+
+/** What belongs below the transcript's blocks right now. Main is given more of its text for the plan; here its end is enough. */
+const nowOf = (agent: AgentState, context: Context): TranscriptNow => ({
+  text: liveText(context.live.get(agent.id) ?? ''),
+  reasoning: context.reasoning?.get(agent.id) ?? '',
+  rate: context.activity?.(agent.id).rate ?? 0,
+  wait: waitOf(agent, context.now),
+});
+
+/** Of a plan, how far it is: its JSON is for the program. */
+function liveText(text: string): string {
+  const plan = text.length > MOST_LIVE ? planSoFar(text) : null;
+  return plan === null ? text.slice(-MOST_LIVE) : writingWords(plan);
+}
+
+/** Characters of what streams that are wrapped anew for each frame. */
+const MOST_LIVE = 16_000;
 
 /** Exactly `height` lines of exactly `width` columns. */
 export function detailPane(of: DetailView, context: Context, width: number, height: number): readonly Line[] {
@@ -119,7 +137,7 @@ function headLines(agent: AgentState, context: Context, width: number): readonly
   const budgets = agent.budget.maxCost === undefined ? tokenBudget(agent) : costBudget(agent);
   const first = pairs([
     ['id', agent.id],
-    ['model', toLabel(modelName(agent.model.used))],
+    ['model', toLabel(modelText(agent.model, context.glyphs))],
     ['needs', needs === '' ? 'nothing' : needs],
   ]);
   const second = pairs([
@@ -136,13 +154,18 @@ const pairs = (of: readonly (readonly [name: string, value: string])[]): Line =>
     span(value, { fg: 'fg' }),
   ]);
 
-const costBudget = (agent: AgentState): string => `${costText(agent)} of ${formatLimit(agent.budget.maxCost ?? 0)}`;
+const costBudget = (agent: AgentState): string =>
+  withReserved(agent, `${costText(agent)} of ${formatLimit(agent.budget.maxCost ?? 0)}`);
+
+function withReserved(agent: AgentState, spent: string): string {
+  const reserved = reservedText(agent);
+  return reserved === '' ? spent : `${spent} + ${reserved}`;
+}
 
 function tokenBudget(agent: AgentState): string {
   const used = formatTokens(tokensOfAgent(agent));
-  return agent.budget.maxTokens === undefined
-    ? `${used} tok`
-    : `${used} of ${formatTokens(agent.budget.maxTokens)} tok`;
+  const { maxTokens } = agent.budget;
+  return withReserved(agent, maxTokens === undefined ? `${used} tok` : `${used} of ${formatTokens(maxTokens)} tok`);
 }
 
 function nothingYet(agent: AgentState, context: Context, width: number): readonly Line[] {
@@ -155,62 +178,4 @@ function todos(agent: AgentState, context: Context, width: number): readonly Lin
   if (list.length === 0)
     return wrap([span('No todo list yet: the agent writes it in its first turn.', { fg: 'faint' })], width);
   return list.flatMap((todo) => wrap(todoLine(todo, context), width, 2));
-}
-
-/** Task, model, budget, tools, messages, summary. */
-function facts(agent: AgentState, context: Context, width: number): readonly Line[] {
-  const { state, now } = context;
-  const row = (name: string, value: string): readonly Line[] =>
-    wrap([span(name.padEnd(10), { fg: 'faint' }), span(value, { fg: 'fg' })], width, 10);
-  const all = committed(state, agent.id);
-  const messages = state.messages.filter(({ to, from }) => to === agent.id || from === agent.id);
-  const model =
-    agent.model.because === null
-      ? agent.model.used
-      : `${agent.model.asked} -> ${agent.model.used}: ${agent.model.because}`;
-  return [
-    ...row('Status', agent.outcome === null ? agent.status : endOf(agent)),
-    ...row('Model', toLabel(model)),
-    ...row('Time', `${formatDuration(elapsedOf(agent, now))}${limit(agent.budget.maxDuration, formatDuration)}`),
-    ...row(
-      'Tokens',
-      `${formatTokens(tokensOfAgent(agent))}${limit(agent.budget.maxTokens, formatTokens)}, with all below it ${formatTokens(all.tokens)}`,
-    ),
-    ...row(
-      'Cost',
-      `${costText(agent)}${limit(agent.budget.maxCost, formatLimit)}, with all below it ${formatCost(all.cost)}`,
-    ),
-    ...row('Tools', agent.tools.length === 0 ? 'none' : toLabel(agent.tools.join(', '))),
-    ...row(
-      'Children',
-      agent.children.length === 0 ? 'none' : agent.children.map((id) => toLabel(labelOf(state, id))).join(', '),
-    ),
-    [],
-    [span('Task', { fg: 'muted', bold: true })],
-    ...wrapText(agent.task, width, { fg: 'fg' }),
-    ...(agent.summary === ''
-      ? []
-      : [[], [span('Summary', { fg: 'muted', bold: true })], ...markdown(agent.summary, width, context.glyphs)]),
-    ...(messages.length === 0 ? [] : [[], [span('Messages', { fg: 'muted', bold: true })]]),
-    ...messages.flatMap((message) => messageLines(message, context, width)),
-  ];
-}
-
-const limit = (most: number | undefined, format: (value: number) => string): string =>
-  most === undefined ? '' : ` of ${format(most)}`;
-
-function messageLines(
-  message: Context['state']['messages'][number],
-  { glyphs }: Context,
-  width: number,
-): readonly Line[] {
-  const state = message.delivered ? 'read' : 'waits for its next turn';
-  const head: Line = [
-    span(`${toLabel(message.from)} ${glyphs.arrow} ${message.to}`, { fg: 'info' }),
-    span(`  ${message.delivery}, ${state}`, { fg: 'faint' }),
-  ];
-  return [
-    clip(head, width),
-    ...wrapText(message.content, Math.max(1, width - 2), { fg: 'fg' }).map((line): Line => [span('  '), ...line]),
-  ];
 }

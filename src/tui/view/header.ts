@@ -1,5 +1,6 @@
 /** The first row of every screen: the badge, what one looks at, what must never be overlooked (offline, mode), and numbers. */
 import type { AgentStatus } from '../../domain/agent.ts';
+import { ROOT } from '../../domain/ids.ts';
 import { countByStatus, spentOf } from '../../events/queries.ts';
 import type { RunState } from '../../events/state.ts';
 import { runShare } from '../agents.ts';
@@ -8,6 +9,7 @@ import type { Glyphs } from '../glyphs.ts';
 import type { Context } from '../screen.ts';
 import { clip, lineWidth, restyle, span } from '../text/clip.ts';
 import type { Ink, Line, Span } from '../text/line.ts';
+import { isHeld } from '../waits.ts';
 import { gauge } from './gauge.ts';
 
 export const STATUS_INK: Readonly<Record<AgentStatus, Ink>> = {
@@ -19,6 +21,9 @@ export const STATUS_INK: Readonly<Record<AgentStatus, Ink>> = {
   failed: 'err',
   interrupted: 'warn',
 };
+
+/** A wait for a provider: nothing that a person has to see to. */
+export const HELD_INK: Ink = 'info';
 
 const BADGE: Line = [span(' MIMIR ', { fg: 'surface', bg: 'focus', bold: true })];
 
@@ -84,24 +89,40 @@ export function runElapsed(state: RunState, now: number): number {
 }
 
 function statusCounts(state: RunState, glyphs: Glyphs, all: boolean): Line {
-  const count = countByStatus(state);
-  const kinds = all ? STATUSES_ORDER : STATUSES_ORDER.slice(0, 4);
-  const some = kinds.filter((status) => count[status] > 0);
+  const count = standings(state);
+  const kinds = all ? ORDER : ORDER.slice(0, 5);
+  const some = kinds.filter((kind) => count[kind] > 0);
   // Everything done: the short form would show nothing at all.
-  const shown = some.length > 0 ? some : STATUSES_ORDER.filter((status) => count[status] > 0);
+  const shown = some.length > 0 ? some : ORDER.filter((kind) => count[kind] > 0);
   return shown.flatMap(
-    (status): Line => [
-      span(glyphs.status[status], { fg: STATUS_INK[status], bold: status === 'failed' }),
-      span(` ${count[status]} `, { fg: 'fg' }),
+    (kind): Line => [
+      kind === 'held'
+        ? span(glyphs.held, { fg: HELD_INK })
+        : span(glyphs.status[kind], { fg: STATUS_INK[kind], bold: kind === 'failed' }),
+      span(` ${count[kind]} `, { fg: 'fg' }),
     ],
   );
 }
 
+type Standing = AgentStatus | 'held';
+
+/** How many stand where, those that wait for a provider by themselves. Main counts there only, since nothing else says it. */
+function standings(state: RunState): Readonly<Record<Standing, number>> {
+  const count: Record<Standing, number> = { ...countByStatus(state), held: 0 };
+  for (const agent of state.agents.values()) {
+    if (!isHeld(agent)) continue;
+    count.held += 1;
+    if (agent.id !== ROOT) count[agent.status] -= 1;
+  }
+  return count;
+}
+
 /** What needs eyes comes first. */
-const STATUSES_ORDER: readonly AgentStatus[] = [
+const ORDER: readonly Standing[] = [
   'failed',
   'running',
   'initializing',
+  'held',
   'waiting',
   'interrupted',
   'pending',

@@ -1,28 +1,33 @@
-/** What is seen while a plan is being made: how long it takes, the shape of what will come, the planner's words as they come. */
+/**
+ * What is seen while a plan is being made: how long it takes, a wait for the provider, what the planner thinks and says, and
+ * the tasks as they are written. Until there are any, the shape of what will come.
+ */
 import { ROOT } from '../../domain/ids.ts';
+import type { AgentState } from '../../events/state.ts';
+import { modelName } from '../agents.ts';
 import { formatDuration } from '../format.ts';
 import type { Context } from '../screen.ts';
-import { span } from '../text/clip.ts';
+import { clip, fitText, span } from '../text/clip.ts';
 import { box, inside } from '../text/box.ts';
 import { sized } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
-import { wrapText } from '../text/wrap.ts';
+import { toLabel } from '../text/sanitise.ts';
+import { wrap, wrapText } from '../text/wrap.ts';
+import { waitOf } from '../waits.ts';
+import type { Wait } from '../waits.ts';
+import { HELD_INK } from './header.ts';
+import type { PlanSoFar } from './plan-words.ts';
+import { planSoFar, writingWords } from './plan-words.ts';
 
 /** Exactly `height` lines of exactly `width` columns. */
 export function planWaiting(context: Context, width: number, height: number): readonly Line[] {
   const { state, glyphs, now } = context;
   const room = inside(width, height);
-  const words = (context.live.get(ROOT) ?? '').trimEnd();
+  const main = state.agents.get(ROOT);
+  const wait = main === undefined ? null : waitOf(main, now);
   const elapsed = formatDuration(state.startedAt === 0 ? 0 : now - state.startedAt);
-  const trouble = state.log.filter(({ level }) => level !== 'info').slice(-3);
-  const foot = (room.height > 6 ? trouble : []).map(
-    ({ text, level }): Line => [
-      span(`${glyphs.bullet} ${text.split('\n')[0] ?? ''}`, { fg: level === 'error' ? 'err' : 'warn' }),
-    ],
-  );
-  const skeleton = skeletonLines(context, room.width, words === '' ? room.height : Math.min(8, room.height >> 1));
-  const said = words === '' ? [] : wrapText(words, Math.max(1, room.width), { fg: 'muted' });
-  const free = Math.max(1, room.height - foot.length - skeleton.length);
+  const foot = footLines(context, wait, room.width, room.height);
+  const rows = room.height - foot.length;
   return box({
     width,
     height,
@@ -30,10 +35,101 @@ export function planWaiting(context: Context, width: number, height: number): re
     border: 'heavy',
     style: { fg: 'focus' },
     kind: 'pane',
-    title: [span('Planning ', { fg: 'title', bold: true }), span(elapsed, { fg: 'muted' })],
-    titleEnd: [span('splitting the task into agents', { fg: 'muted' })],
-    body: [...sized([...skeleton, ...said.slice(-free)], room.width, room.height - foot.length), ...foot],
+    title: [
+      span('Planning ', { fg: 'title', bold: true }),
+      span(elapsed, { fg: 'muted' }),
+      span(width < 60 ? '' : modelWords(main), { fg: 'faint' }),
+    ],
+    titleEnd: wait === null ? doing(context) : [span(`${glyphs.held} waiting`, { fg: HELD_INK, bold: true })],
+    body: [...sized(bodyLines(context, room.width, rows), room.width, rows), ...foot],
   });
+}
+
+const modelWords = (main: AgentState | undefined): string =>
+  main === undefined ? '' : `  by ${toLabel(modelName(main.model.used))}`;
+
+function doing({ live, reasoning }: Context): Line {
+  const plan = planSoFar(live.get(ROOT) ?? '');
+  if (plan !== null) return [span(writingWords(plan), { fg: 'muted' })];
+  const thinks = (reasoning?.get(ROOT) ?? '').trim() !== '';
+  return [span(thinks ? 'thinking' : 'splitting the task into agents', { fg: 'muted' })];
+}
+
+/** The plan as far as it is written, else what the planner says or thinks below the shape of what will come. */
+function bodyLines(context: Context, width: number, height: number): readonly Line[] {
+  const text = (context.live.get(ROOT) ?? '').trimEnd();
+  const plan = planSoFar(text);
+  if (plan !== null) return taskLines(plan, context, width, height);
+  const thoughts = text === '' ? thoughtLines(context, width) : [];
+  const words = text === '' ? thoughts : wrapText(text, Math.max(1, width), { fg: 'muted' });
+  const skeleton = skeletonLines(context, width, words.length === 0 ? height : Math.min(8, height >> 1));
+  const free = Math.max(1, height - skeleton.length);
+  // The heading stays where the thoughts go by.
+  const head = thoughts.slice(0, free > 1 && thoughts.length > free ? 1 : 0);
+  return [...skeleton, ...head, ...words.slice(head.length - free)].map((line) =>
+    clip(line, width, context.glyphs.ellipsis),
+  );
+}
+
+function thoughtLines(context: Context, width: number): readonly Line[] {
+  const text = (context.reasoning?.get(ROOT) ?? '').trim();
+  if (text === '') return [];
+  const rate = Math.round(context.activity?.(ROOT).rate ?? 0);
+  return [
+    [
+      span(`thinking ${context.glyphs.ellipsis}`, { fg: 'muted', bold: true }),
+      span(rate > 0 ? `  ${rate} tok/s` : '', { fg: 'faint' }),
+    ],
+    ...wrapText(text, Math.max(1, width), { fg: 'faint', italic: true }),
+  ];
+}
+
+const ROLE = 13;
+
+/** One task a row as its description is finished; the one at hand last, the earliest give way. */
+function taskLines(plan: PlanSoFar, context: Context, width: number, height: number): readonly Line[] {
+  const { glyphs, now } = context;
+  const numbers = String(plan.tasks.length).length;
+  const rows = plan.tasks.map(({ role, description, whole }, index): Line => {
+    const beat = Math.floor(now / 500) % 2 === 0;
+    const sign = whole ? span(glyphs.node, { fg: 'focus' }) : span(glyphs.node, { fg: beat ? 'focus' : 'border' });
+    const text = description.split('\n')[0] ?? '';
+    const name = width < 50 ? role : fitText(toLabel(role), ROLE);
+    const line: Line = [
+      span(' '),
+      sign,
+      span(` ${String(index + 1).padStart(numbers)} `, { fg: 'faint' }),
+      span(`${name} `, { fg: `role:${role}`, bold: true }),
+      span(toLabel(text), { fg: whole ? 'fg' : 'faint' }),
+      ...(whole ? [] : [span(` ${glyphs.ellipsis}`, { fg: 'faint' })]),
+    ];
+    return clip(line, width, glyphs.ellipsis);
+  });
+  const reason = wrapText([plan.said, plan.reason].filter((one) => one !== '').join('\n\n'), Math.max(1, width), {
+    fg: 'muted',
+  });
+  const above = reason.length === 0 || height < 6 ? [] : [...reason.slice(0, Math.max(1, height >> 2)), []];
+  const free = Math.max(0, height - above.length);
+  if (rows.length === 0) return [...above, ...skeletonLines(context, width, Math.min(9, free))];
+  if (rows.length <= free) return [...above, ...rows];
+  const hidden = rows.length - free + 1;
+  return [...above, [span(`   ${glyphs.ellipsis} ${hidden} more above`, { fg: 'faint' })], ...rows.slice(hidden)];
+}
+
+/** A wait as it runs down, and what went wrong before. */
+function footLines({ state, glyphs }: Context, wait: Wait | null, width: number, height: number): readonly Line[] {
+  const sign = span(`${glyphs.held} `, { fg: HELD_INK, bold: true });
+  const held =
+    wait === null
+      ? []
+      : wrap([sign, span(wait.text, { fg: HELD_INK })], Math.max(1, width), 2).slice(0, Math.max(1, height >> 1));
+  // How long a wait was to be is of no use beside one that runs, nor when it is over.
+  const trouble = state.log.filter(({ level, text }) => level !== 'info' && !text.includes('next try in')).slice(-3);
+  const lines = (height > 6 ? trouble : []).map(({ text, level }): Line => {
+    const words = span(`${glyphs.bullet} ${text.split('\n')[0] ?? ''}`, { fg: level === 'error' ? 'err' : 'warn' });
+    return clip([words], width, glyphs.ellipsis);
+  });
+  return [...lines, ...held];
 }
 
 /** Rows that breathe with the clock, where the tasks will stand. */

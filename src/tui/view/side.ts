@@ -9,8 +9,10 @@ import { fitText, span, spread } from '../text/clip.ts';
 import { beside } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
+import { formatLeft, waitOf } from '../waits.ts';
 import { statusSpan } from './card.ts';
 import { meter, sparkline } from './gauge.ts';
+import { HELD_INK } from './header.ts';
 
 const NAME = 12;
 
@@ -57,12 +59,15 @@ function activityLine(agent: AgentState, context: Context, width: number): Line 
   // What stands on the right takes 13 columns: six steps, a blank, `99 t/s`.
   const name = Math.max(4, width - 16);
   const { rate, steps } = context.activity?.(agent.id) ?? { rate: 0, steps: [] };
-  const words = isAtWork(agent) ? `${Math.round(rate)} t/s` : agent.status;
+  const wait = waitOf(agent, context.now);
+  const working = isAtWork(agent) && wait === null;
+  const rest = wait === null ? agent.status : wait.left === null ? 'waits' : `in ${formatLeft(wait.left)}`;
+  const words = working ? `${Math.round(rate)} t/s` : rest;
   return spread(
     [statusSpan(agent, context), span(` ${fitText(toLabel(agent.name), name)}`, { fg: `role:${agent.role}` })],
     [
-      span(isAtWork(agent) ? sparkline(steps, context.glyphs) : '', { fg: 'focus' }),
-      span(` ${words.padStart(6)}`, { fg: isAtWork(agent) ? 'fg' : 'faint' }),
+      span(working ? sparkline(steps, context.glyphs) : '', { fg: 'focus' }),
+      span(` ${words.padStart(6)}`, { fg: working ? 'fg' : wait === null ? 'faint' : HELD_INK }),
     ],
     Math.max(0, width),
   );

@@ -7,6 +7,8 @@ import { clip, span, spread } from '../text/clip.ts';
 import type { Ink, Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap, wrapText } from '../text/wrap.ts';
+import type { Wait } from '../waits.ts';
+import { HELD_INK } from './header.ts';
 import { markdown } from './markdown.ts';
 import { planWords } from './plan-words.ts';
 
@@ -20,23 +22,75 @@ export interface TranscriptLook {
   readonly glyphs: Glyphs;
 }
 
-/** All lines of the transcript, each at most `look.width` columns; `live` is what streams right now. */
-export function transcript(agent: AgentState, live: string, look: TranscriptLook): readonly Line[] {
+/** What goes on below the last block. */
+export interface TranscriptNow {
+  /** Text or output that streams. */
+  readonly text: string;
+  /** What the model thinks meanwhile. */
+  readonly reasoning: string;
+  /** Tokens a second. */
+  readonly rate: number;
+  readonly wait: Wait | null;
+}
+
+/** All lines of the transcript, each at most `look.width` columns. */
+export function transcript(agent: AgentState, now: TranscriptNow, look: TranscriptLook): readonly Line[] {
   const lines: Line[] = [];
   let before: Block | null = null;
-  for (const block of agent.blocks) {
+  const blocks = now.wait === null ? agent.blocks : withoutWait(agent.blocks);
+  for (const block of blocks) {
     if (before !== null && isApart(before, block)) lines.push([]);
     lines.push(...blockLines(block, look));
     before = block;
   }
-  const streaming = live.trimEnd();
-  if (streaming === '') return lines;
-  const running = before?.is === 'tool' && before.ok === null;
-  if (before !== null && !running) lines.push([]);
-  const text = running
-    ? rail(wrapText(streaming, Math.max(1, look.width - 4), { fg: 'muted' }), look.glyphs)
-    : said(streaming, look);
-  return [...lines, ...withCaret(text, look)];
+  return [...lines, ...below(blocks.at(-1), now, look)];
+}
+
+/** What goes on: text, thoughts, a wait; each apart from what is above it, but for the output of a tool and a wait after its notes. */
+function below(last: Block | undefined, now: TranscriptNow, look: TranscriptLook): readonly Line[] {
+  const running = last?.is === 'tool' && last.ok === null;
+  const close = running || (last?.is === 'note' && now.wait !== null);
+  const parts = [streamed(now.text.trimEnd(), running, look), thoughts(now, look), waiting(now.wait, look)];
+  return parts
+    .filter((part) => part.length > 0)
+    .flatMap((part, index) => ((index === 0 && last === undefined) || close ? part : [[], ...part]));
+}
+
+function streamed(text: string, running: boolean, look: TranscriptLook): readonly Line[] {
+  if (text === '') return [];
+  const lines = running
+    ? rail(wrapText(text, Math.max(1, look.width - 4), { fg: 'muted' }), look.glyphs)
+    : said(text, look);
+  return withCaret(lines, look);
+}
+
+/** `thinking … 42 tok/s` and the end of it, dimmed: it goes by, and is gone when the answer begins. */
+function thoughts({ reasoning, rate }: TranscriptNow, look: TranscriptLook): readonly Line[] {
+  const text = reasoning.trim();
+  if (text === '') return [];
+  const tokens = Math.round(rate);
+  const head: Line = [
+    span(`${look.glyphs.activity} `, { fg: 'info' }),
+    span(`thinking ${look.glyphs.ellipsis}`, { fg: 'muted', bold: true }),
+    span(tokens > 0 ? `  ${tokens} tok/s` : '', { fg: 'faint' }),
+  ];
+  const lines = wrapText(text, Math.max(1, look.width - 4), { fg: 'faint', italic: true });
+  return [clip(head, look.width), ...rail(look.open ? lines : lines.slice(-THOUGHTS), look.glyphs)];
+}
+
+/** Lines of reasoning that are shown while folded. */
+const THOUGHTS = 8;
+
+function waiting(wait: Wait | null, { glyphs, width }: TranscriptLook): readonly Line[] {
+  if (wait === null) return [];
+  const sign = span(`${glyphs.held} `, { fg: HELD_INK, bold: true });
+  return wrap([sign, span(wait.text, { fg: HELD_INK })], width, 2);
+}
+
+/** The note of a wait says how long it was to be; while it lasts, what is left is said instead. */
+function withoutWait(blocks: readonly Block[]): readonly Block[] {
+  const last = blocks.at(-1);
+  return last?.is === 'note' && last.text.includes('next try in') ? blocks.slice(0, -1) : blocks;
 }
 
 /** Blank lines go between words and deeds; deeds that gave a line or none stand close together. */
@@ -73,7 +127,10 @@ function linesOf(block: Block, look: TranscriptLook): readonly Line[] {
 function note(block: Extract<Block, { readonly is: 'note' }>, look: TranscriptLook): readonly Line[] {
   const ink: Ink = block.level === 'error' ? 'err' : block.level === 'warn' ? 'warn' : 'muted';
   const sign = span(`${block.level === 'info' ? look.glyphs.dot : '!'} `, { fg: ink, bold: true });
-  return block.text.split('\n').flatMap((text) => wrap([sign, span(text, { fg: ink })], look.width, 2));
+  const lines = block.text.split('\n').flatMap((text) => wrap([sign, span(text, { fg: ink })], look.width, 2));
+  const behind = wrapText((block.more ?? '').trim(), Math.max(1, look.width - 4), { fg: 'muted' });
+  if ((block.more ?? '').trim() === '') return lines;
+  return [...lines, ...(look.open ? rail(behind, look.glyphs) : [more(behind.length, look)])];
 }
 
 const said = (text: string, look: TranscriptLook): readonly Line[] =>

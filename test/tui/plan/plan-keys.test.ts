@@ -99,15 +99,15 @@ describe('keys of the plan screen', () => {
     const asked = dialog('pick', press('M', approving(), at('task-4')));
     expect(asked.value).toBe('openai/o3');
     expect(asked.choices.map(({ label, note, whyNot }) => [label, note, whyNot])).toEqual([
-      ['haiku-4.5', '$1.00 in, $5.00 out per million, window 200k', null],
-      ['sonnet-4.5', '$3.00 in, $15.00 out per million, window 200k', null],
-      ['o3', '$2.00 in, $8.00 out per million, window 200k', null],
-      ['gpt-5', '$1.25 in, $10.00 out per million, window 200k', null],
-      ['qwen-3', 'price unknown, window 200k', null],
-      ['offline', 'free, window 200k', null],
+      ['haiku-4.5', 'anthropic          200k      $1 /     $5 per M', null],
+      ['sonnet-4.5', 'anthropic          200k      $3 /    $15 per M', null],
+      ['o3', 'openai          200k      $2 /     $8 per M', null],
+      ['gpt-5', 'openai          200k   $1.25 /    $10 per M', null],
+      ['qwen-3', 'local          200k          price unknown', null],
+      ['offline', 'offline          200k                   free', null],
       [
         'o4-mini',
-        '$1.00 in, $4.00 out per million, window 200k',
+        'openai          200k      $1 /     $4 per M',
         'denied by enforcement.allowedModels (project, .mimir/config.yml:4)',
       ],
     ]);

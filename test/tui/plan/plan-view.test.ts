@@ -84,7 +84,7 @@ describe('the plan screen', () => {
   it('shows the planner at work, its words and its troubles', async () => {
     const state = approving(RACE, {
       phase: 'planning',
-      log: [{ at: 0, agent: ROOT, level: 'warn', text: 'overloaded: next try in 4 s' }],
+      log: [{ at: 0, agent: ROOT, level: 'warn', text: 'model call ended: the stream broke off' }],
     });
     const live = new Map([[ROOT, '{ "reason": "Reading and changing are different kinds of work']]);
     const body = planScreen.body(FIRST, contextOf(state, { live }), { width: 80, height: 22 });

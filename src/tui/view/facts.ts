@@ -1,0 +1,118 @@
+/** The Info tab of an agent: where it stands, its models and why, what it used and cost, its task, summary and messages. */
+import { committed, elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import type { AgentState } from '../../events/state.ts';
+import { labelOf } from '../agents.ts';
+import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
+import type { Context } from '../screen.ts';
+import { clip, span } from '../text/clip.ts';
+import type { Line } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
+import { wrap, wrapText } from '../text/wrap.ts';
+import { waitOf } from '../waits.ts';
+import { costText, endOf } from './card.ts';
+import { markdown } from './markdown.ts';
+import { callsText, classLines, reservedText, unpricedText } from './spend.ts';
+
+const LABEL = 10;
+
+/** As many lines as it takes, at most `width` columns each. */
+export function factLines(agent: AgentState, context: Context, width: number): readonly Line[] {
+  const { state, now } = context;
+  const row = (name: string, value: string): readonly Line[] => labelled(name, [span(value, { fg: 'fg' })], width);
+  const children = agent.children.map((id) => toLabel(labelOf(state, id))).join(', ');
+  return [
+    ...row('Status', statusText(agent, context)),
+    ...modelLines(agent, context, width),
+    ...row('Time', `${formatDuration(elapsedOf(agent, now))}${limit(agent.budget.maxDuration, formatDuration)}`),
+    ...row('Tokens', tokensText(agent, context)),
+    ...labelled('Cost', costLine(agent, context), width),
+    ...classLines(agent, context, width),
+    ...row('Calls', callsText(agent)),
+    ...(agent.compactions > 0
+      ? row('Context', `summarised ${agent.compactions === 1 ? 'once' : `${agent.compactions} times`}`)
+      : []),
+    ...row('Tools', toLabel(agent.tools.join(', ')) || 'none'),
+    ...row('Children', children || 'none'),
+    [],
+    [span('Task', { fg: 'muted', bold: true })],
+    ...wrapText(agent.task, width, { fg: 'fg' }),
+    ...(agent.summary === ''
+      ? []
+      : [[], [span('Summary', { fg: 'muted', bold: true })], ...markdown(agent.summary, width, context.glyphs)]),
+    ...messages(agent, context, width),
+  ];
+}
+
+const labelled = (name: string, value: Line, width: number): readonly Line[] =>
+  wrap([span(name.padEnd(LABEL), { fg: 'faint' }), ...value], width, LABEL);
+
+const statusText = (agent: AgentState, { now }: Context): string =>
+  agent.outcome !== null ? endOf(agent) : (waitOf(agent, now)?.text ?? agent.status);
+
+/** Asked for and used, why they differ, and each change on the way with the rule that allows it. */
+function modelLines(agent: AgentState, { glyphs }: Context, width: number): readonly Line[] {
+  const { asked, used, because } = agent.model;
+  const arrow = span(` ${glyphs.arrow} `, { fg: 'faint' });
+  const beside = (value: Line): readonly Line[] => labelled('', value, width);
+  const why = (text: string): readonly Line[] => beside([span(toLabel(text), { fg: 'muted' })]);
+  const line: Line =
+    because === null
+      ? [span(toLabel(used), { fg: 'fg' })]
+      : [span(toLabel(asked), { fg: 'muted' }), arrow, span(toLabel(used), { fg: 'warn' })];
+  const changes = agent.fallbacks.flatMap(({ from, to, cause, rule }) => [
+    ...beside([span(toLabel(from), { fg: 'muted' }), arrow, span(toLabel(to), { fg: 'fg' })]),
+    ...why(`after ${cause}`),
+    ...(rule === '' ? [] : beside([span(`by ${toLabel(rule)}`, { fg: 'faint' })])),
+  ]);
+  // After a fallback the reason is that of the last change, told below.
+  return [...labelled('Model', line, width), ...(changes.length > 0 ? changes : because === null ? [] : why(because))];
+}
+
+/** What all below it used as well, where there is something below it. */
+const withChildren = ({ children }: AgentState, text: string): string =>
+  children.length === 0 ? '' : `, with all below it ${text}`;
+
+function tokensText(agent: AgentState, { state }: Context): string {
+  const all = withChildren(agent, formatTokens(committed(state, agent.id).tokens));
+  return `${formatTokens(tokensOfAgent(agent))}${limit(agent.budget.maxTokens, formatTokens)}${all}`;
+}
+
+function costLine(agent: AgentState, { state }: Context): Line {
+  const reserved = reservedText(agent);
+  const unpriced = unpricedText(agent);
+  return [
+    span(`${costText(agent)}${limit(agent.budget.maxCost, formatLimit)}`, { fg: 'fg', bold: true }),
+    ...(reserved === '' ? [] : [span(` + ${reserved}`, { fg: 'warn' })]),
+    span(withChildren(agent, formatCost(committed(state, agent.id).cost)), { fg: 'fg' }),
+    ...(unpriced === '' ? [] : [span(`: ${unpriced}`, { fg: 'warn' })]),
+  ];
+}
+
+const limit = (most: number | undefined, format: (value: number) => string): string =>
+  most === undefined ? '' : ` of ${format(most)}`;
+
+function messages(agent: AgentState, context: Context, width: number): readonly Line[] {
+  const own = context.state.messages.filter(({ to, from }) => to === agent.id || from === agent.id);
+  if (own.length === 0) return [];
+  return [
+    [],
+    [span('Messages', { fg: 'muted', bold: true })],
+    ...own.flatMap((message) => messageLines(message, context, width)),
+  ];
+}
+
+function messageLines(
+  message: Context['state']['messages'][number],
+  { glyphs }: Context,
+  width: number,
+): readonly Line[] {
+  const state = message.delivered ? 'read' : 'waits for its next turn';
+  const head: Line = [
+    span(`${toLabel(message.from)} ${glyphs.arrow} ${message.to}`, { fg: 'info' }),
+    span(`  ${message.delivery}, ${state}`, { fg: 'faint' }),
+  ];
+  return [
+    clip(head, width),
+    ...wrapText(message.content, Math.max(1, width - 2), { fg: 'fg' }).map((line): Line => [span('  '), ...line]),
+  ];
+}

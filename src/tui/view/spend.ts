@@ -1,0 +1,83 @@
+/** What one agent has used, so that its cost can be understood: tokens by class, calls that failed, what is promised to those in flight. */
+import type { Usage } from '../../domain/budget.ts';
+import { tokensOf } from '../../domain/budget.ts';
+import type { Usd } from '../../domain/ids.ts';
+import { costOf } from '../../domain/price.ts';
+import type { AgentState, RunState } from '../../events/state.ts';
+import { modelName } from '../agents.ts';
+import { counted, formatCost, formatShare, formatTokens } from '../format.ts';
+import type { Context } from '../screen.ts';
+import { clip, span } from '../text/clip.ts';
+import type { Line } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
+import { meter } from './gauge.ts';
+
+const CLASSES: readonly (readonly [of: keyof Usage, name: string])[] = [
+  ['input', 'input'],
+  ['output', 'output'],
+  ['cacheRead', 'cache read'],
+  ['cacheWrite', 'cache write'],
+];
+
+/** One line a class of tokens: how many, their share of all, and what they cost where that can be told. At most `width` columns. */
+export function classLines(agent: AgentState, context: Context, width: number): readonly Line[] {
+  const all = tokensOf(agent.usage);
+  if (all === 0) return [];
+  const costs = costsOf(agent, context.state);
+  const indent = ' '.repeat(width >= 50 ? 10 : 2);
+  return CLASSES.filter(([of]) => agent.usage[of] > 0 || of === 'input' || of === 'output').map(([of, name]): Line => {
+    const share = agent.usage[of] / all;
+    const line: Line = [
+      span(`${indent}${name.padEnd(11)}`, { fg: 'faint' }),
+      span(formatTokens(agent.usage[of]).padStart(6), { fg: 'fg' }),
+      span(formatShare(share).padStart(6), { fg: 'muted' }),
+      span('  '),
+      ...meter(share, 8, 'info', context.glyphs),
+      ...(costs === null ? [] : [span(formatCost(costs[of]).padStart(10), { fg: 'fg' })]),
+    ];
+    return clip(line, width, context.glyphs.ellipsis);
+  });
+}
+
+/**
+ * US dollars by class at the price of the agent's model; null where that doesn't come to what was charged: another model
+ * was used as well, or some requests were long ones with rates of their own.
+ */
+function costsOf({ usage, cost, priced, model, fallbacks }: AgentState, { choices }: RunState): Readonly<Usage> | null {
+  const price = choices?.models.find(({ id }) => id === model.used)?.price ?? null;
+  if (price === null || !priced || cost === 0 || fallbacks.length > 0) return null;
+  const none: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  const of = (kind: keyof Usage): Usd => costOf(price, { ...none, [kind]: usage[kind] });
+  const costs: Usage = {
+    input: of('input'),
+    output: of('output'),
+    cacheRead: of('cacheRead'),
+    cacheWrite: of('cacheWrite'),
+  };
+  return Math.abs(tokensOf(costs) - cost) <= Math.max(0.0002, cost * 0.01) ? costs : null;
+}
+
+/** What calls in flight may cost at most: `$0.02`; empty without any. Where nothing costs anything, their tokens. */
+export function reservedText({ open }: AgentState): string {
+  const cost = open.reduce((sum, call) => sum + call.cost, 0);
+  const tokens = open.reduce((sum, call) => sum + call.tokens, 0);
+  if (cost > 0) return `${formatCost(cost)} reserved`;
+  return tokens > 0 ? `${formatTokens(tokens)} tok reserved` : '';
+}
+
+/** `9, 2 of them failed and cost $0.0012, 1 in flight`; `none yet`. */
+export function callsText({ iterations, lost, retries, open }: AgentState): string {
+  if (iterations === 0) return 'none yet';
+  const wasted = tokensOf(lost.usage);
+  const price = lost.cost > 0 ? formatCost(lost.cost) : wasted > 0 ? `${formatTokens(wasted)} tok` : 'nothing';
+  return [
+    String(iterations),
+    ...(lost.calls > 0 ? [`${lost.calls} of them failed and cost ${price}`] : []),
+    ...(retries > 0 ? [counted(retries, 'wait')] : []),
+    ...(open.length > 0 ? [`${open.length} in flight`] : []),
+  ].join(', ');
+}
+
+/** Why the cost isn't the whole cost; empty where it is. */
+export const unpricedText = ({ priced, model }: AgentState): string =>
+  priced ? '' : `the price of ${toLabel(modelName(model.used))} is not known`;
