@@ -21,13 +21,11 @@ import { type Environment, type Places, placesOf, shownPath } from './paths.ts';
 import { preferencesOf, type Preferences } from './preferences.ts';
 import { environmentFaults } from './provider-faults.ts';
 import { type ConfiguredProvider, providersOf } from './providers.ts';
-import { readInstructions } from './instructions.ts';
 import { instructionsOf } from './instructions.ts';
 import { readPrompts } from './prompts.ts';
 import { readText } from './read-text.ts';
 import { readRoles, roleFiles, withSettings } from './roles.ts';
 import { toRules } from './to-rules.ts';
-import { trustOf } from './trust.ts';
 import { withoutEffect } from './without-effect.ts';
 
 export interface Sources {
@@ -80,15 +78,13 @@ export function loadConfig(sources: Sources): Result<Loaded, readonly ConfigFaul
   const rules = toRules(layers, values, models);
   const mode = modeFaults(flags, rules);
   if (mode.length > 0) return fail(mode);
-  const trust = trustOf(projectRoot, preferences.trust ?? [], places.home);
-  const instructions = readInstructions(projectRoot, trust.trusted, shownIn(places, 'config.yml'));
-  const instructions = instructionsOf(projectRoot, preferencesOf(values).trust, places);
+  const instructions = instructionsOf(projectRoot, preferences.trust, places);
   return ok({
     rules,
     roles: withSettings(files.value.roles, values, flags.model ?? null),
     prompts: readPrompts(packageRoot, instructions.text),
     preferences,
-    providers: providersOf(preferences.providers ?? {}, env, rules),
+    providers: providersOf(preferences.providers, env, rules),
     models: own,
     values,
     places,
@@ -96,8 +92,6 @@ export function loadConfig(sources: Sources): Result<Loaded, readonly ConfigFaul
       ...read.value.flatMap(({ notes }) => notes),
       ...files.value.notes,
       ...untrustedNote(waiting),
-      ...instructions.notes,
-      ...trust.notes,
       ...instructions.notes,
       ...withoutEffect(values),
     ],
