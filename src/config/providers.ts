@@ -64,7 +64,12 @@ type Written = NonNullable<Settings['providers']>;
 export type ProviderEntry = Written[string];
 
 /** Every provider that can be named, usable or not: the built-in ones first, then the user's in the order of their file. */
-export function providersOf(written: Written, env: Environment, rules: Rules): readonly ConfiguredProvider[] {
+export function providersOf(
+  entries: Settings['providers'],
+  env: Environment,
+  rules: Rules,
+): readonly ConfiguredProvider[] {
+  const written = entries ?? {};
   const builtIn = BUILT_IN.map((one) => setupOf(one.name, { entry: written[one.name], builtIn: one, env, rules }));
   const own = Object.entries(written)
     .filter(([name]) => !BUILT_IN.some((one) => one.name === name))
