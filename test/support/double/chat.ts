@@ -1,7 +1,7 @@
 /** The Chat Completions wire, of OpenAI and of the many servers that speak it: how a request reads, what a reply looks like. */
 import type { Counted, Part, Read } from './asked.ts';
 import type { Frame, Writing } from './frame.ts';
-import type { Reply } from './tokens.ts';
+import type { Reply } from './reply.ts';
 import { at, jsonOf, listAt, listOf, numberAt, textAt } from './json.ts';
 import { nameless } from './frame.ts';
 import { piecesOf, tokensIn } from './tokens.ts';

@@ -60,7 +60,7 @@ export async function openDouble(
     url: `http://127.0.0.1:${port}`,
     asked: exchange.asked,
     bill: () => billOf(exchange.asked),
-    prefixFaults: exchange.prefixFaults,
+    prefixFaults: () => exchange.prefixFaults(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

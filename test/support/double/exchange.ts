@@ -14,8 +14,8 @@ import type { Choice } from './rules.ts';
 import { choiceOf } from './rules.ts';
 import type { Answer, Script } from './script.ts';
 import type { Sent } from './sending.ts';
-import type { Reply } from './tokens.ts';
-import { replyOf } from './tokens.ts';
+import type { Reply } from './reply.ts';
+import { replyOf } from './reply.ts';
 import type { Problem } from './vendor-error.ts';
 import { errorBody, isAnthropic } from './vendor-error.ts';
 
@@ -118,13 +118,15 @@ function answered(asked: Kept, answering: Answering): Taken {
   const chosen = choose(asked);
   if (chosen === null) return refused(asked, { status: 400, message: UNSCRIPTED }, id);
   const answer = trimmed(chaos === null ? chosen : { ...chosen, fault: chaos }, script.lacks ?? []);
-  const reply = replyOf(answer, { ...asked, id: id });
+  const format = FORMATS[wire];
+  const reply = replyOf(answer, { wire, id, model: asked.model, limit: asked.limit });
   const input = memory.cached(wire, asked.parts);
   const counted: Counted = { ...input, output: reply.output };
   const outgoing = outgoingOf(asked, { wire, answer, reply, counted });
   memory.made(
     asked,
     reply.calls.map((call) => call.id),
+    format.reasoned(reply, asked.body),
   );
   return {
     outgoing,

@@ -1,10 +1,11 @@
 /** What a fault makes of a reply: other frames, another head, another end. One function from fault to what goes out. */
+import { unreachable } from '../../../src/domain/result.ts';
 import type { Wire } from './asked.ts';
 import type { Format } from './format.ts';
 import type { Frame, Writing } from './frame.ts';
 import type { WireFault } from './script.ts';
 import type { Ending } from './sending.ts';
-import type { Reply } from './tokens.ts';
+import type { Reply } from './reply.ts';
 import { errorBody, wordsFor } from './vendor-error.ts';
 
 /** What goes out for a request. `head: false`: not even a status line. */
@@ -106,5 +107,7 @@ function somethingElse(is: 'html' | 'empty' | 'gzip garbage' | 'wrong type', who
       return answer({ ...whole.headers, 'content-encoding': 'gzip' }, 'this was never packed');
     case 'wrong type':
       return { ...whole, headers: { ...whole.headers, 'content-type': 'application/octet-stream' }, counts: 'broken' };
+    default:
+      return unreachable(is);
   }
 }

@@ -3,14 +3,16 @@ import type { Counted, Read, Wire } from './asked.ts';
 import { UNREAD } from './asked.ts';
 import { chatFrames, readChat, wholeChat } from './chat.ts';
 import type { Frame, Writing } from './frame.ts';
-import { messageFrames, readMessages, wholeMessage } from './messages.ts';
+import { messageFrames, messageReasoned, readMessages, wholeMessage } from './messages.ts';
 import { failedResponse, readResponses, responseEvent, responseFrames, wholeResponse } from './responses.ts';
-import type { Reply } from './tokens.ts';
+import type { Reply } from './reply.ts';
 
 export interface Format {
   read(body: unknown): Read;
   frames(reply: Reply, counted: Counted, writing: Writing): readonly Frame[];
   whole(reply: Reply, counted: Counted, writing: Writing): unknown;
+  /** By what the reasoning of a reply is known again when its calls come back; null where it has none. */
+  reasoned(reply: Reply, body: unknown): string | null;
   /** The wire's own error in the midst of a stream; `before`: how many events came already. */
   error(error: { type: string; message: string }, reply: Reply, writing: Writing, before: number): readonly Frame[];
   /** How many events at the end of a stream only say that it ends: a fault comes before them. */
@@ -22,6 +24,7 @@ export const FORMATS: { readonly [wire in 'messages' | 'chat' | 'responses']: Fo
     read: readMessages,
     frames: messageFrames,
     whole: wholeMessage,
+    reasoned: messageReasoned,
     error: (error, { id }) => [
       {
         data: `event: error\ndata: ${JSON.stringify({ type: 'error', error, request_id: `req_${id}` })}\n\n`,
@@ -34,6 +37,7 @@ export const FORMATS: { readonly [wire in 'messages' | 'chat' | 'responses']: Fo
     read: readChat,
     frames: chatFrames,
     whole: wholeChat,
+    reasoned: () => null,
     error: ({ type, message }) => [
       { data: `data: ${JSON.stringify({ error: { message, type, param: null, code: null } })}\n\n`, tokens: 0 },
     ],
@@ -43,6 +47,7 @@ export const FORMATS: { readonly [wire in 'messages' | 'chat' | 'responses']: Fo
     read: readResponses,
     frames: responseFrames,
     whole: wholeResponse,
+    reasoned: ({ id, reasoning }) => (reasoning === '' ? null : `rs_${id}`),
     // What fails while it is worked on ends as `response.failed`; what fails around it is a bare `error`.
     error: ({ type, message }, reply, writing, before) =>
       type === 'error'

@@ -13,7 +13,7 @@ export interface Writing {
 }
 
 /** An event with a name, as Messages and Responses send them. */
-export const named = <Event extends { readonly type: string }>(event: Event, tokens = 0): Frame => ({
+export const named = (event: { readonly type: string; readonly [field: string]: unknown }, tokens = 0): Frame => ({
   data: `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
   tokens,
 });

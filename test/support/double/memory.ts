@@ -1,6 +1,7 @@
 /** What the double remembers of earlier requests: conversations, which request made which call, and what is cached. */
 import type { Asked, Counted, Part, Read, Wire } from './asked.ts';
 import { digest } from './seal.ts';
+import { BYTES_PER_TOKEN, tokensOf } from './tokens.ts';
 
 export interface CacheRules {
   /** Tokens below which nothing is cached. */
@@ -21,20 +22,22 @@ export interface Memory {
   place(wire: Wire, read: Read): Placed;
   remember(asked: Asked): void;
   /** `asked` was answered with these calls: who sends them back goes on from it. */
-  made(asked: Asked, calls: readonly string[]): void;
+  made(asked: Asked, calls: readonly string[], reasoned: string | null): void;
+  /** What went with a call, as `made` was told. */
+  reasoned(call: string): string | null;
   /** Input tokens by class; what this request writes is there for the next. */
   cached(wire: Wire, parts: readonly Part[]): Omit<Counted, 'output'>;
 }
 
 export function openMemory(rules: CacheRules): Memory {
   const counts = new Map<string, number>();
-  const byCall = new Map<string, Asked>();
+  const byCall = new Map<string, { readonly asked: Asked; readonly reasoned: string | null }>();
   const latest = new Map<string, Asked[]>();
   const cache = new Set<string>();
   return {
     place: (wire, read) => {
       const by = read.calls.findLast((call) => byCall.has(call));
-      const maker = by === undefined ? undefined : byCall.get(by);
+      const maker = by === undefined ? undefined : byCall.get(by)?.asked;
       const conversation = maker?.conversation ?? digest(`${wire} ${read.key} ${read.first}`).slice(0, 12);
       const nth = (counts.get(conversation) ?? 0) + 1;
       counts.set(conversation, nth);
@@ -46,14 +49,13 @@ export function openMemory(rules: CacheRules): Memory {
       if (known) known.push(asked);
       else latest.set(asked.conversation, [asked]);
     },
-    made: (asked, calls) => {
-      for (const call of calls) byCall.set(call, asked);
+    made: (asked, calls, reasoned) => {
+      for (const call of calls) byCall.set(call, { asked, reasoned });
     },
+    reasoned: (call) => byCall.get(call)?.reasoned ?? null,
     cached: (wire, parts) => (wire === 'messages' ? byMarks(parts, cache, rules) : byPrefix(parts, cache, rules)),
   };
 }
-
-const tokensOf = (bytes: number): number => Math.ceil(bytes / 4);
 
 /** Tokens that `parts` put in. The model's name is the key of a cache, not a part of what is read. */
 export const inputTokens = (parts: readonly Part[]): number =>
@@ -105,4 +107,4 @@ function byPrefix(
   return { input: all - cacheRead - cacheWrite, cacheRead, cacheWrite };
 }
 
-const STEP = 128 * 4;
+const STEP = 128 * BYTES_PER_TOKEN;

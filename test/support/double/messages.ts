@@ -1,7 +1,8 @@
 /** Anthropic's Messages wire: how a request reads, and what a reply looks like, streamed and whole. Event order as documented. */
+import { unreachable } from '../../../src/domain/result.ts';
 import type { Counted, Part, Read } from './asked.ts';
 import type { Frame, Writing } from './frame.ts';
-import type { Reply } from './tokens.ts';
+import type { Reply } from './reply.ts';
 import { at, isFields, jsonOf, listAt, listOf, numberAt, parsed, textAt } from './json.ts';
 import { named } from './frame.ts';
 import { signatureOf } from './seal.ts';
@@ -95,10 +96,18 @@ export function messageFrames(reply: Reply, counted: Counted, writing: Writing):
   ];
 }
 
+/** The signature of a reply's reasoning; null where it has none. */
+export function messageReasoned(reply: Reply, body: unknown): string | null {
+  const thinking = thinkingOf(reply, body);
+  return thinking === null ? null : signatureOf(thinking);
+}
+
 /** The whole reply, for a request that wants no stream. */
 export function wholeMessage(reply: Reply, counted: Counted, writing: Writing): unknown {
   const content = blocksOfReply(reply, writing).map((block) =>
-    block.type === 'tool_use' ? { ...block, input: parsed(block.json) ?? {}, json: undefined } : block,
+    block.type === 'tool_use'
+      ? { ...block, input: parsed(block.json) ?? {}, json: undefined }
+      : { ...block, hidden: undefined },
   );
   const usage = usageOf(counted, writing);
   return { ...headOf(reply), content, ...endOf(reply), ...(usage === null ? {} : { usage }) };
@@ -150,7 +159,7 @@ function deltaUsage({ input, output, cacheRead, cacheWrite }: Counted, reply: Re
 }
 
 type Block =
-  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string; readonly hidden: number }
   | { readonly type: 'text'; readonly text: string; readonly citations: null }
   | {
       readonly type: 'tool_use';
@@ -160,11 +169,18 @@ type Block =
       readonly json: string;
     };
 
+/** Reasoning as it goes out: empty where the request wants none of it told, null where there is none. */
+function thinkingOf({ reasoning }: Reply, body: unknown): string | null {
+  const thinking = at(body, 'thinking');
+  if (reasoning === '') return null;
+  return textAt(thinking, 'display') === 'omitted' ? '' : reasoning;
+}
+
 function blocksOfReply(reply: Reply, { body }: Writing): readonly Block[] {
-  const hidden = textAt(at(body, 'thinking'), 'display') === 'omitted';
-  const thinking = hidden ? '' : reply.reasoning;
+  const thinking = thinkingOf(reply, body);
+  const hidden = thinking === '' ? reply.reasoningTokens : 0;
   return [
-    ...(reply.reasoning === '' ? [] : [{ type: 'thinking' as const, thinking, signature: signatureOf(thinking) }]),
+    ...(thinking === null ? [] : [{ type: 'thinking' as const, thinking, signature: signatureOf(thinking), hidden }]),
     ...(reply.text === '' ? [] : [{ type: 'text' as const, text: reply.text, citations: null }]),
     ...reply.calls.map(({ id, tool, json }) => ({
       type: 'tool_use' as const,
@@ -187,7 +203,7 @@ function blockFrames(block: Block, index: number): readonly Frame[] {
       return [
         start({ type: 'thinking', thinking: '', signature: '' }),
         ...piecesOf(block.thinking).map((thinking) => delta({ type: 'thinking_delta', thinking }, thinking)),
-        delta({ type: 'signature_delta', signature: block.signature }, ''),
+        { ...delta({ type: 'signature_delta', signature: block.signature }, ''), tokens: block.hidden },
         stop,
       ];
     case 'text':
@@ -205,5 +221,7 @@ function blockFrames(block: Block, index: number): readonly Frame[] {
         stop,
       ];
     }
+    default:
+      return unreachable(block);
   }
 }

@@ -1,5 +1,5 @@
 /** The output items of a Responses reply, each with the events that build it up. */
-import type { Reply, WireCall } from './tokens.ts';
+import type { Reply, WireCall } from './reply.ts';
 import { at, listAt } from './json.ts';
 import { sealed } from './seal.ts';
 import { piecesOf, tokensIn } from './tokens.ts';

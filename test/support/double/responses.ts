@@ -1,7 +1,7 @@
 /** OpenAI's Responses wire: how a request reads, and the items and events of a reply. Items are in responses-item.ts. */
 import type { Counted, Part, Read } from './asked.ts';
 import type { Frame, Writing } from './frame.ts';
-import type { Reply } from './tokens.ts';
+import type { Reply } from './reply.ts';
 import { at, jsonOf, listAt, listOf, numberAt, textAt } from './json.ts';
 import { itemsOf } from './responses-item.ts';
 
@@ -52,7 +52,9 @@ function turnsIn(input: readonly unknown[]): number {
 const partsOf = (body: unknown, input: readonly unknown[]): readonly Part[] => [
   { of: 'model', json: jsonOf(at(body, 'model')), marked: false },
   ...listAt(body, 'tools').map((tool) => ({ of: 'tools' as const, json: jsonOf(tool), marked: false })),
-  { of: 'system', json: jsonOf(at(body, 'instructions')), marked: false },
+  ...[at(body, 'instructions') ?? []]
+    .flat()
+    .map((one) => ({ of: 'system' as const, json: jsonOf(one), marked: false })),
   ...input.map((one) => ({
     of: isSystem(one) ? ('system' as const) : ('turn' as const),
     json: jsonOf(one),

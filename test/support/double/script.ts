@@ -77,6 +77,8 @@ export interface Script {
   readonly cache?: { readonly minimum?: number; readonly writes?: boolean };
   /** The models there are; any other is answered 404. Every one is there unless this is said. */
   readonly models?: readonly string[];
+  /** Tokens of input above which a request is too long. */
+  readonly window?: number;
 }
 
 /** Is `value`, read from a file, a script? Its rules are taken at their word. */
