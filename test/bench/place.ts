@@ -86,6 +86,7 @@ export const planOf = (count: number): string =>
       description: `Bench task ${index + 1}: read the files of src and say done.`,
       recommendedRole: 'finder',
       estimatedTokens: 100_000,
+      budget: { maxTokens: 1_000_000_000 },
       dependencies: [],
     })),
   });
