@@ -24,12 +24,28 @@ export function headOf(text: string, bytes: number, marker = CUT): string {
   return `${(line > head.length * 0.8 ? head.slice(0, line) : head).trimEnd()}\n${marker}`;
 }
 
+/** At most about `bytes`: two thirds from the head, one from the tail, whole lines where it can be, and `marker` between. */
+export function headAndTail(text: string, bytes: number, marker: (left: number) => string): string {
+  const whole = Buffer.from(text.toWellFormed());
+  if (whole.length <= bytes) return whole.toString();
+  const room = Math.max(0, bytes - bytesIn(marker(whole.length)) - 2);
+  const tailBytes = Math.floor(room / 3);
+  const rest = whole
+    .subarray(whole.length - tailBytes)
+    .toString()
+    .replace(/^\uFFFD+/, '');
+  const line = rest.indexOf('\n');
+  const tail = line !== -1 && line < rest.length * 0.2 ? rest.slice(line + 1) : rest;
+  const head = headOf(whole.toString(), room - tailBytes, '').trimEnd();
+  return `${head}\n${marker(whole.length - bytesIn(head) - bytesIn(tail))}\n${tail}`;
+}
+
 /** Line ends are `\n`; every other control, format or private character is left out: orders could hide in them. */
 export const plainText = (text: string): string =>
   text
     .toWellFormed()
     .replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
-    .replaceAll(/[[\p{Cc}\p{Cf}\p{Co}\p{Cn}]--[\n\t]]/gv, '');
+    .replaceAll(/[[\p{Cc}\p{Cf}\p{Co}]--[\n\t]]/gv, '');
 
 /** One line of plain text, at most `length` characters. */
 export function plainLine(text: string, length: number): string {

@@ -4,6 +4,7 @@
  */
 import type { WorkOrder } from '../domain/agent.ts';
 import type { ModelOption } from '../domain/plan.ts';
+import { headAndTail } from '../domain/text.ts';
 import type { Turn } from '../domain/turn.ts';
 import type { GateParts } from './gate.ts';
 import { optionFor } from './gate-reserve.ts';
@@ -90,3 +91,11 @@ export function resultRoom(parts: GateParts, order: WorkOrder, calls: number): n
   const one = Math.min(free ? FREE_BYTES : PAID_BYTES, Math.max(4000, window * 0.08));
   return Math.max(2000, Math.floor(Math.min(one, turn / Math.max(1, calls))));
 }
+
+/** A result within its room: what was left out is named, with the way to it. */
+export const cutResult = (text: string, room: number): string =>
+  headAndTail(
+    text,
+    room,
+    (left) => `[… ${left} bytes left out: ask for that part by itself, more narrowly, or with fewer calls at once …]`,
+  );

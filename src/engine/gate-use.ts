@@ -12,13 +12,12 @@ import { depthOf } from '../domain/ids.ts';
 import { decide } from '../policy/decide.ts';
 import type { Decision } from '../policy/rules.ts';
 import type { Tool, ToolContext, ToolOutput } from '../ports/tool.ts';
+import { cutResult, resultRoom } from './gate-room.ts';
 import { stepSignal } from './gate-step.ts';
 import type { GateParts } from './gate.ts';
 
 /** More calls in one reply than this are refused (SECURITY 2.6). */
 const MOST_CALLS = 16;
-/** Characters of a result that a model reads; tools cap themselves below it. */
-const LONGEST_RESULT = 65_536;
 
 /** Results in the order asked: reading calls run together, others one after the other. */
 export async function useTools(
@@ -35,7 +34,8 @@ export async function useTools(
   // Those beyond the limit are answered first: a run that is cut off in between then knows them as refused.
   for (const call of calls.slice(MOST_CALLS))
     give(call, refused(parts, order, call, `At most ${MOST_CALLS} calls in one reply: this one was not run.`));
-  const one = async (call: ToolCall): Promise<void> => give(call, await useOne(parts, order, call, signal));
+  const room = resultRoom(parts, order, Math.min(calls.length, MOST_CALLS));
+  const one = async (call: ToolCall): Promise<void> => give(call, await useOne(parts, order, { call, room }, signal));
   let together: Promise<void>[] = [];
   for (const call of calls.slice(0, MOST_CALLS)) {
     if (quiet(call)) {
@@ -53,7 +53,12 @@ export async function useTools(
 /** Of an agent that was stopped first. Not in the log: a call without an answer is asked for again when it goes on. */
 const NOT_BEGUN: ToolOutput = { ok: false, text: 'Not run: stopped' };
 
-async function useOne(parts: GateParts, order: WorkOrder, call: ToolCall, signal: AbortSignal): Promise<ToolOutput> {
+async function useOne(
+  parts: GateParts,
+  order: WorkOrder,
+  { call, room }: { readonly call: ToolCall; readonly room: number },
+  signal: AbortSignal,
+): Promise<ToolOutput> {
   if (signal.aborted) return NOT_BEGUN;
   const tool = order.tools.includes(call.tool) ? parts.tools.tools.find(({ name }) => name === call.tool) : undefined;
   if (!tool) return refused(parts, order, call, `Tool not found: ${call.tool}`);
@@ -61,7 +66,7 @@ async function useOne(parts: GateParts, order: WorkOrder, call: ToolCall, signal
   if (!input.success)
     return refused(parts, order, call, `The input of ${tool.name} is not right:\n${z.prettifyError(input.error)}`);
   const step = stepSignal(parts, order, signal);
-  const context = contextOf(parts, order, step.signal);
+  const context = { ...contextOf(parts, order, step.signal), room };
   try {
     const permit = await permitted(parts, { order, call, tool, input: input.data }, context);
     if (signal.aborted) return NOT_BEGUN;
@@ -151,7 +156,7 @@ async function requestOf(
 async function act(
   { recorder, world }: GateParts,
   { order, call, tool, input }: Use,
-  context: ToolContext,
+  context: ToolContext & { readonly room: number },
 ): Promise<ToolOutput> {
   const { agent } = order;
   const label = tool.label(input);
@@ -165,7 +170,8 @@ async function act(
     repeat: tool.repeat,
   });
   const began = world.elapsed();
-  const output = capped(await tool.run(input, context));
+  const { ok, text } = await tool.run(input, context);
+  const output = { ok, text: cutResult(text, context.room) };
   const ms = Math.round(world.elapsed() - began);
   recorder.record({
     type: 'tool.finished',
@@ -219,11 +225,3 @@ function contextOf(parts: GateParts, order: WorkOrder, signal: AbortSignal): Too
     onOutput: (delta) => parts.tick({ agent: order.agent, is: 'output', delta }),
   };
 }
-
-const capped = (output: ToolOutput): ToolOutput =>
-  output.text.length <= LONGEST_RESULT
-    ? output
-    : {
-        ok: output.ok,
-        text: `${output.text.slice(0, LONGEST_RESULT / 2)}\n… cut …\n${output.text.slice(-LONGEST_RESULT / 2)}`,
-      };

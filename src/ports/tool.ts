@@ -32,6 +32,8 @@ export interface ToolContext {
   /** `read-only` and `read-write` name the sandbox; `none` is UNSANDBOXED. */
   readonly box: 'none' | 'read-only' | 'read-write';
   readonly desk: Desk;
+  /** Bytes that the result may have before it is cut: a tool that can give a whole part within it does. */
+  readonly room?: number;
   /** Output while it runs, for the live view. */
   onOutput(chunk: string): void;
 }

@@ -47,16 +47,16 @@ export const bashTool = (root: Root, environment: Environment): Tool<Input> => (
       signal: context.signal,
       onOutput: (chunk) => context.onOutput(chunk),
     });
-    return commandOutput(end, timeout);
+    return commandOutput(end, timeout, Math.min(context.room ?? RESULT_BYTES, RESULT_BYTES));
   },
 });
 
-function commandOutput(end: ProgramEnd, timeout: number): ToolOutput {
+function commandOutput(end: ProgramEnd, timeout: number, bytes: number): ToolOutput {
   const seconds = `${(end.milliseconds / 1000).toFixed(1)} s`;
   const note = end.ended === 0 ? '' : `; processes ended: ${end.ended}`;
   const head = `${endText(end, timeout)} after ${seconds}${note}`;
   // Both ends of both streams survive: the end of a long output is where the error stands.
-  const room = RESULT_BYTES - Buffer.byteLength(head) - 64;
+  const room = bytes - Buffer.byteLength(head) - 64;
   const half = Math.floor(room / 2);
   const [outBytes, errBytes] = [Buffer.byteLength(end.stdout), Buffer.byteLength(end.stderr)];
   const stdout = capOutput(end.stdout, { bytes: Math.max(half, room - errBytes) });

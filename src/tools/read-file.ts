@@ -29,8 +29,8 @@ const SCAN_BYTES = 256 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 /** Room for a line number and its tab. */
 const NUMBER_BYTES = 12;
-/** One more line of the longest kind still fits into a result: what is shown has no gap. */
-const PICKED_BYTES = RESULT_BYTES - 8 * 1024;
+/** For the head line and the last one: what is shown has no gap. */
+const FRAME_BYTES = 600;
 
 export const readFileTool = (root: Root, seen: Seen): Tool<Input> => ({
   name: 'read_file',
@@ -41,11 +41,12 @@ export const readFileTool = (root: Root, seen: Seen): Tool<Input> => ({
   repeat: 'safe',
   label: ({ path }) => `read ${path}`,
 
-  async run({ path, from, lines }, { agent, signal }) {
+  async run({ path, from, lines }, { agent, signal, room = RESULT_BYTES }) {
     const file = await openFile(root, path);
     if (!file.ok) return refused(file.fault);
     try {
-      const part = await readPart(file.value, { from, lines }, signal);
+      const bytes = Math.min(room, RESULT_BYTES) - FRAME_BYTES;
+      const part = await readPart(file.value, { from, lines, bytes }, signal);
       if (part.stopped) return refused(`${path}: stopped`);
       if (part.digest !== null) seen.note(agent, file.value.name, part.digest);
       return done(partText(file.value, part, from));
@@ -67,15 +68,18 @@ interface Part {
   readonly stopped: boolean;
 }
 
+interface Asked {
+  readonly from: number;
+  readonly lines: number;
+  /** As many as the result has room for. */
+  readonly bytes: number;
+}
+
 /** Reads on to the end for the digest and the count, unless the file is too large for that. */
-async function readPart(
-  file: OpenFile,
-  asked: { readonly from: number; readonly lines: number },
-  signal: AbortSignal,
-): Promise<Part> {
+async function readPart(file: OpenFile, asked: Asked, signal: AbortSignal): Promise<Part> {
   const whole = file.size <= WHOLE_FILE_BYTES;
   const hash = createHash('sha256');
-  const picked = new LinePicker(asked.from, asked.lines);
+  const picked = new LinePicker(asked);
   let binary: boolean | null = null;
   const ended = await scan(file, signal, (bytes) => {
     binary ??= isBinary(bytes);
@@ -112,21 +116,20 @@ class LinePicker {
   readonly lines: string[] = [];
   /** Lines that have begun so far. */
   seen = 0;
-  readonly #from: number;
-  readonly #count: number;
+  readonly #asked: Asked;
   #parts: Buffer[] = [];
   #length = 0;
   #open = false;
   #bytes = 0;
+  #filled = false;
 
-  constructor(from: number, count: number) {
-    this.#from = from;
-    this.#count = count;
+  constructor(asked: Asked) {
+    this.#asked = asked;
   }
 
   /** All asked lines are there (or as many as a result can hold). */
   get full(): boolean {
-    return this.lines.length >= this.#count || this.#bytes > PICKED_BYTES;
+    return this.#filled || this.lines.length >= this.#asked.lines;
   }
 
   add(bytes: Buffer): void {
@@ -150,8 +153,10 @@ class LinePicker {
     const unseen = this.#length - this.#parts.reduce((sum, part) => sum + part.length, 0);
     const line =
       unseen > 0 ? `${text.slice(0, LINE_COLUMNS)}… (line of ${this.#length} bytes)` : capLine(text, LINE_COLUMNS);
-    this.lines.push(line);
     this.#bytes += Buffer.byteLength(line) + NUMBER_BYTES;
+    // The first one is always shown: reading on would otherwise not get past it.
+    this.#filled = this.lines.length > 0 && this.#bytes > this.#asked.bytes;
+    if (!this.#filled) this.lines.push(line);
   }
 
   #begin(): void {
@@ -162,7 +167,7 @@ class LinePicker {
   }
 
   #wanted(): boolean {
-    return this.seen >= this.#from && !this.full;
+    return this.seen >= this.#asked.from && !this.full;
   }
 
   #keep(part: Buffer): void {

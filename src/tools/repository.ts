@@ -1,12 +1,15 @@
 /**
- * Bounded facts about a repository for planners: names, sizes, heads of manifests and of the README. Nothing is run but
- * ripgrep's listing. An unreadable file is left out, never a failure.
+ * Bounded facts about a repository for planners: names, sizes, heads of manifests and of the README, the last commits.
+ * Nothing is run but ripgrep's listing and hardened git. What can't be read is left out, never a failure.
  */
 import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { RepositoryFacts } from '../domain/repository.ts';
+import { plainLine, plainText } from '../domain/text.ts';
 import type { RepositoryPort } from '../ports/repository.ts';
+import { type Environment, programOn, toolEnvironment } from './environment.ts';
+import { runGit } from './git-hardening.ts';
 import { decode, isBinary, shownName } from './output.ts';
 import { COMMON, seek } from './ripgrep.ts';
 import type { Root } from './root.ts';
@@ -17,6 +20,9 @@ const LISTING_MS = 5000;
 const MANIFEST_BYTES = 2000;
 const README_BYTES = 4000;
 const [MANIFESTS, LANGUAGES, TOP, TESTS] = [8, 12, 60, 40] as const;
+const [FOLDERS, INSIDE, COMMITS] = [8, 24, 5] as const;
+const LONGEST_NAME = 120;
+const GIT_MS = 3000;
 /** Files measured before other work gets its turn. */
 const STAT_BATCH = 500;
 
@@ -33,13 +39,25 @@ const TEST_PATH =
 /** Folders that are no part of a project even where nothing ignores them. */
 const NOT_SHOWN = new Set(['.git', 'node_modules']);
 
+interface RepositoryOptions {
+  readonly fileCap?: number;
+  /** What git gets; by default the clean part of this process's environment. */
+  readonly environment?: Environment;
+}
+
 /** Facts are gathered anew at each call, within some seconds at most; counting stops at `fileCap` files. */
-export const openRepository = (root: Root, { fileCap = FILE_CAP } = {}): RepositoryPort => ({
+export const openRepository = (
+  root: Root,
+  { fileCap = FILE_CAP, environment = toolEnvironment(root.path) }: RepositoryOptions = {},
+): RepositoryPort => ({
   async facts(signal) {
-    const { files, more } = await listed(root, fileCap, signal);
+    const [{ files, more }, git] = await Promise.all([
+      listed(root, fileCap, signal),
+      commitsOf(root, environment, signal),
+    ]);
     const tests = files.filter((file) => TEST_PATH.test(file));
     return {
-      name: shownName(path.basename(root.path)),
+      name: nameOf(path.basename(root.path)),
       isGit: root.git.is === 'repository',
       files: files.length,
       more,
@@ -48,10 +66,15 @@ export const openRepository = (root: Root, { fileCap = FILE_CAP } = {}): Reposit
       top: await topOf(root, files, more),
       manifests: await manifestsOf(root, files),
       readme: await readmeOf(root, files),
-      tests: { count: tests.length, some: tests.slice(0, TESTS).map(shownName) },
+      folders: foldersOf(files),
+      ...(git === null ? {} : { git }),
+      tests: { count: tests.length, some: tests.slice(0, TESTS).map(nameOf) },
     };
   },
 });
+
+/** One line for any name, and not a long one: a path may have 4096 bytes. */
+const nameOf = (name: string): string => plainLine(shownName(name), LONGEST_NAME);
 
 interface Listing {
   readonly files: readonly string[];
@@ -102,7 +125,7 @@ function languagesOf(files: readonly string[]): RepositoryFacts['languages'] {
   return [...counts]
     .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
     .slice(0, LANGUAGES)
-    .map(([extension, count]) => ({ extension: shownName(extension), files: count }));
+    .map(([extension, count]) => ({ extension: nameOf(extension), files: count }));
 }
 
 /** What lies at the top; ignored folders are left out where the listing is complete enough to tell. */
@@ -111,9 +134,61 @@ async function topOf(root: Root, files: readonly string[], more: boolean): Promi
   const entries = await readdir(root.path, { withFileTypes: true }).catch(() => []);
   return entries
     .filter(({ name }) => !NOT_SHOWN.has(name) && (more || listedTops.has(name)))
-    .map((entry) => `${shownName(entry.name)}${entry.isDirectory() ? '/' : ''}`)
+    .map((entry) => `${nameOf(entry.name)}${entry.isDirectory() ? '/' : ''}`)
     .sort()
     .slice(0, TOP);
+}
+
+/** The largest folders at the top, and what lies in each: folders by size, then files by name. */
+function foldersOf(files: readonly string[]): NonNullable<RepositoryFacts['folders']> {
+  const tops = new Map<string, Map<string, number>>();
+  for (const file of files) {
+    const [top = '', next, deeper] = file.split('/', 3);
+    if (next === undefined) continue;
+    const inside = tops.get(top) ?? new Map<string, number>();
+    const name = deeper === undefined ? next : `${next}/`;
+    tops.set(top, inside.set(name, (inside.get(name) ?? 0) + 1));
+  }
+  return [...tops]
+    .map(([top, inside]) => ({ top, inside, files: [...inside.values()].reduce((sum, count) => sum + count, 0) }))
+    .sort((a, b) => b.files - a.files || (a.top < b.top ? -1 : 1))
+    .slice(0, FOLDERS)
+    .map(({ top, inside, files }) => ({ path: `${nameOf(top)}/`, files, inside: insideOf(inside) }));
+}
+
+function insideOf(inside: ReadonlyMap<string, number>): readonly string[] {
+  const isFolder = (name: string): boolean => name.endsWith('/');
+  const sorted = [...inside].sort(
+    ([a, left], [b, right]) =>
+      Number(isFolder(b)) - Number(isFolder(a)) || (isFolder(a) ? right - left : 0) || (a < b ? -1 : 1),
+  );
+  const names = sorted.map(([name, count]) => (isFolder(name) ? `${nameOf(name)} ${count}` : nameOf(name)));
+  return names.length <= INSIDE ? names : [...names.slice(0, INSIDE), `and ${names.length - INSIDE} more`];
+}
+
+/** Branch and last subjects, or null where git has nothing to say soon. */
+async function commitsOf(
+  root: Root,
+  environment: Environment,
+  signal: AbortSignal,
+): Promise<NonNullable<RepositoryFacts['git']> | null> {
+  const git = programOn(environment, 'git');
+  if (root.git.is !== 'repository' || git === null) return null;
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(GIT_MS)]);
+  const args = [
+    'log',
+    '--no-show-signature',
+    `--max-count=${COMMITS}`,
+    '--decorate=short',
+    '--format=%D%x00%s',
+    'HEAD',
+  ];
+  const end = await runGit({ root, git, environment, signal: limited }, root.git.directory, args);
+  if (end.exit !== 0) return null;
+  const lines = end.stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\0')]));
+  const [, branch = ''] = /^HEAD -> ([^,]+)/.exec(lines[0]?.[0] ?? '') ?? [];
+  const commits = lines.map(([, subject = '']) => plainLine(subject, LONGEST_NAME)).filter((line) => line !== '');
+  return { branch: plainLine(branch, LONGEST_NAME) || '(none)', commits: commits.slice(0, COMMITS) };
 }
 
 /** Those nearest the top first. */
@@ -124,7 +199,7 @@ async function manifestsOf(root: Root, files: readonly string[]): Promise<Reposi
     .sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1))
     .slice(0, MANIFESTS);
   const heads = await Promise.all(found.map((file) => headOf(root, file, MANIFEST_BYTES)));
-  return found.map((file, index) => ({ path: shownName(file), head: heads[index] ?? '' }));
+  return found.map((file, index) => ({ path: nameOf(file), head: heads[index] ?? '' }));
 }
 
 async function readmeOf(root: Root, files: readonly string[]): Promise<string> {
@@ -139,7 +214,7 @@ async function headOf(root: Root, name: string, bytes: number): Promise<string> 
     const { buffer, bytesRead } = await file.value.handle.read(Buffer.alloc(bytes), 0, bytes, 0);
     const head = buffer.subarray(0, bytesRead);
     // A character cut in two at the end is better left out than shown as broken.
-    return isBinary(head) ? '' : decode(head).replace(/\uFFFD+$/, '');
+    return isBinary(head) ? '' : plainText(decode(head).replace(/\uFFFD+$/, ''));
   } catch {
     return '';
   } finally {

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRepository } from '../../src/tools/index.ts';
-import { freshFolder, makeFolder, makeRepository } from '../support/repos.ts';
+import { commitAll, freshFolder, git, makeFolder, makeRepository } from '../support/repos.ts';
 import { rootOf } from './workbench.ts';
 
 const factsOf = (folder: string, signal = new AbortController().signal) => openRepository(rootOf(folder)).facts(signal);
@@ -42,6 +42,14 @@ describe('facts of a repository', () => {
         { path: 'packages/leaf/package.json', head: '{ "name": "leaf" }\n' },
       ],
       readme: '# Trees\nA library of trees.\n',
+      folders: [
+        { path: 'src/', files: 2, inside: ['leaf.ts', 'tree.ts'] },
+        { path: 'java/', files: 1, inside: ['TreeTest.java'] },
+        { path: 'packages/', files: 1, inside: ['leaf/ 1'] },
+        { path: 'py/', files: 1, inside: ['test_tree.py'] },
+        { path: 'test/', files: 1, inside: ['tree.test.ts'] },
+      ],
+      git: { branch: 'main', commits: ['Begin'] },
       tests: { count: 3, some: ['java/TreeTest.java', 'py/test_tree.py', 'test/tree.test.ts'] },
     });
   });
@@ -58,8 +66,44 @@ describe('facts of a repository', () => {
       top: [],
       manifests: [],
       readme: '',
+      folders: [],
       tests: { count: 0, some: [] },
     });
+  });
+
+  it('show what lies below the largest folders, folders by size first, and count the rest', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `src/f${String(index).padStart(2, '0')}.ts`);
+    const files = [...names, 'src/b/x.ts', 'src/a/x.ts', 'src/b/deep/y.ts', 'docs/z.md'];
+    const { folders } = await factsOf(makeFolder(Object.fromEntries(files.map((name) => [name, '']))));
+    expect(folders?.map(({ path, files }) => [path, files])).toEqual([
+      ['src/', 33],
+      ['docs/', 1],
+    ]);
+    expect(folders?.[0]?.inside.slice(0, 3)).toEqual(['b/ 2', 'a/ 1', 'f00.ts']);
+    expect(folders?.[0]?.inside.at(-1)).toBe('and 8 more');
+  });
+
+  it('hold no hidden characters and no endless names of a hostile repository', async () => {
+    const folder = makeRepository({
+      'README.md': 'Hi\u001B[2J there\u202E\u{E0041}\r\nsecond',
+      [`${'n'.repeat(200)}/${'m'.repeat(200)}.ts`]: '',
+    });
+    commitAll(folder, `Fix\u001B]0;title\u0007 ${'x'.repeat(500)}\n\nbody`);
+    const { readme, git: log, folders } = await factsOf(folder);
+    expect(readme).toBe('Hi[2J there\nsecond');
+    expect(log?.commits).toEqual([`Fix]0;title ${'x'.repeat(107)}…`, 'Begin']);
+    expect(folders?.map(({ path, inside }) => [path.length, ...inside.map((name) => name.length)])).toEqual([
+      [121, 120],
+    ]);
+  });
+
+  it('name no branch where the head is on none, and no commit where there is none', async () => {
+    const folder = makeRepository();
+    git(folder, 'checkout', '--quiet', '--detach');
+    expect((await factsOf(folder)).git).toEqual({ branch: '(none)', commits: ['Begin'] });
+    const empty = freshFolder();
+    git(empty, 'init', '--quiet');
+    expect((await factsOf(empty)).git).toBe(undefined);
   });
 
   it('take names with spaces, line ends and wide characters', async () => {
