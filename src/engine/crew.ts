@@ -197,7 +197,9 @@ function closeStopped(parts: CrewParts, agent: AgentId, cause: EndCause): AgentO
   const state = recorder.state().agents.get(agent);
   if (state === undefined || isFinal(state)) return state?.outcome ?? null;
   if (cause === 'run stopped') {
-    recorder.record({ type: 'agent.status', agent, status: 'interrupted', reason: 'the run was stopped' });
+    // Who stopped the run has said so already.
+    if (state.status !== 'interrupted')
+      recorder.record({ type: 'agent.status', agent, status: 'interrupted', reason: 'the run was stopped' });
     return null;
   }
   const outcome = cause === 'kill' ? 'killed' : 'abandoned';

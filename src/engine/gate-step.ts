@@ -1,7 +1,7 @@
-/** One step of an agent, a model call or a tool call, and what may end it early. */
+/** One step of an agent, a model call, a wait or a tool call, and what may end it early. */
 import type { WorkOrder } from '../domain/agent.ts';
-import type { GateParts } from './gate.ts';
-import { timeLeft } from './gate-reserve.ts';
+import type { AskFault, GateParts } from './gate.ts';
+import { exhaustedText, timeExhausted, timeLeft } from './gate-reserve.ts';
 
 /** Between two looks at the time that is left. */
 const SHORTEST = 50;
@@ -30,7 +30,7 @@ export function stepSignal({ inbox, recorder, world }: GateParts, order: WorkOrd
       const left = timeLeft(recorder.state(), order.agent, world.now());
       if (left === Infinity || ended.signal.aborted) return;
       if (left <= 0) return because('time');
-      // Looked at again: the clock of an agent stands still while it waits for a person (CONTRACT D19).
+      // Looked at again: the clock of an agent stands still while it waits for a person (CONTRACT D19) or a provider.
       await world.sleep(Math.min(Math.max(left, SHORTEST), LONGEST), ended.signal);
     }
   };
@@ -44,3 +44,19 @@ export function stepSignal({ inbox, recorder, world }: GateParts, order: WorkOrd
     },
   };
 }
+
+/** Why a question was left before its answer: recorded when it was the time. */
+export function whyEnded(
+  parts: GateParts,
+  order: WorkOrder,
+  why: 'message' | 'time' | null,
+  signal: AbortSignal,
+): AskFault {
+  if (signal.aborted) return stopped(signal);
+  if (why === 'message') return { is: 'told' };
+  const over = timeExhausted(parts.recorder.state(), order.agent, parts.world.now());
+  if (over) parts.recorder.record(over);
+  return { is: 'budget', text: over ? exhaustedText(over) : 'Budget exceeded: time' };
+}
+
+export const stopped = (signal: AbortSignal): AskFault => ({ is: 'stopped', text: String(signal.reason) });

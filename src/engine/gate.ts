@@ -5,7 +5,7 @@
  */
 import type { z } from 'zod';
 import type { WorkOrder } from '../domain/agent.ts';
-import type { AgentId } from '../domain/ids.ts';
+import type { AgentId, RoleName } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import type { ModelReply, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
 import type { Rules } from '../policy/rules.ts';
@@ -18,6 +18,7 @@ import { askModel } from './gate-ask.ts';
 import type { Compaction, Room } from './gate-room.ts';
 import { recordCompaction, repliesOf, roomOf } from './gate-room.ts';
 import { useTools } from './gate-use.ts';
+import type { Lines } from './gate-line.ts';
 import type { PrefixBook } from './gate-tokens.ts';
 import type { Inbox } from './inbox.ts';
 import type { Recorder } from './recorder.ts';
@@ -72,8 +73,13 @@ export interface GateParts {
   readonly approvals: Approvals;
   readonly inbox: Inbox;
   readonly prefixes: PrefixBook;
+  readonly lines: Lines;
   desk(order: WorkOrder, signal: AbortSignal): Desk;
   tick(tick: Tick): void;
+  /** The names of the role's models, in order of preference, as written. */
+  modelsOf(role: RoleName): readonly string[];
+  /** Stops the run so that it can be resumed, when it can't go on for anybody. */
+  pause(text: string, is: 'model' | 'denied'): void;
   /** Makes a call id that is unique in the session. */
   callId(agent: AgentId): string;
 }

@@ -15,6 +15,7 @@ import { openCrew } from './crew.ts';
 import { deskOf } from './desk.ts';
 import type { Gate } from './gate.ts';
 import { openGate } from './gate.ts';
+import { openLines } from './gate-line.ts';
 import { openPrefixBook } from './gate-tokens.ts';
 import type { Inbox } from './inbox.ts';
 import { openInbox } from './inbox.ts';
@@ -62,6 +63,12 @@ export function openParts(options: RunOptions, root: NewAgent): RunParts {
     if (made.crew === null) throw new Error('asked for a child before there was a crew');
     return made.crew;
   };
+  const trouble: RunParts['trouble'] = { text: null, is: null };
+  const failed: RunParts['failed'] = (text, is) => void Object.assign(trouble, { text, is });
+  const stop: RunParts['stop'] = (reason) => {
+    control.abort(reason);
+    made.crew?.stopAll();
+  };
   const gate = openGate({
     recorder,
     world,
@@ -72,10 +79,16 @@ export function openParts(options: RunOptions, root: NewAgent): RunParts {
     approvals,
     inbox,
     prefixes: openPrefixBook(),
+    lines: openLines(world),
     desk: (order, signal) =>
       deskOf({ recorder, inbox, approvals, person: options.person, options, crew: crewOf }, order, signal),
     tick: (tick) => {
       for (const listener of ticks) listener(tick);
+    },
+    modelsOf: (role) => roleNamed(role, options.roles)?.models ?? [],
+    pause: (text, is) => {
+      failed(text, is);
+      stop(text);
     },
     callId: () => `call-${world.name(10)}`,
   });
@@ -87,7 +100,6 @@ export function openParts(options: RunOptions, root: NewAgent): RunParts {
     executor: { run: (order, signal) => runAgent(order, gate, signal) },
   });
   made.crew = crew;
-  const trouble: RunParts['trouble'] = { text: null, is: null };
   return {
     options,
     recorder,
@@ -103,11 +115,8 @@ export function openParts(options: RunOptions, root: NewAgent): RunParts {
     deciding: { now: null },
     retried: new Set(),
     trouble,
-    failed: (text, is) => Object.assign(trouble, { text, is }),
-    stop: (reason) => {
-      control.abort(reason);
-      crew.stopAll();
-    },
+    failed,
+    stop,
   };
 }
 

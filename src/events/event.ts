@@ -69,7 +69,14 @@ export type EventBody =
       readonly model: ModelChoice;
       readonly iterations: number;
     }
-  | { readonly type: 'agent.status'; readonly agent: AgentId; readonly status: AgentStatus; readonly reason: string }
+  | {
+      readonly type: 'agent.status';
+      readonly agent: AgentId;
+      readonly status: AgentStatus;
+      readonly reason: string;
+      /** Of who is `waiting`: for its provider. The clock of an agent stands still then, that of the run goes on. */
+      readonly waitsFor?: 'provider';
+    }
   /** A user turn put into the agent's context: its task at first, later messages that were delivered (`messages`: their seq). */
   | {
       readonly type: 'agent.told';

@@ -5,6 +5,7 @@ import type { Millis } from '../domain/ids.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { MimirEvent } from './event.ts';
+import { retryText } from './log-line.ts';
 import type { AgentState, Block, LostTries } from './state.ts';
 
 /** Characters of a tool's output that the state keeps: head and tail. The log has all of it. */
@@ -53,7 +54,9 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
 const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'agent.status': (agent, event, at) => {
     // Initializing is not running: an agent that waits for a free slot uses none of its time.
-    const clocked = clock(agent, event.status === 'running', at);
+    // ROOT's clock is the run's: it goes on while a provider is waited for (SECURITY 2.6).
+    const onTheClock = event.status === 'running' || (agent.parent === null && event.waitsFor === 'provider');
+    const clocked = clock(agent, onTheClock, at);
     const note = event.status === 'interrupted' || event.status === 'failed';
     return {
       ...clocked,
@@ -88,6 +91,8 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'model.failed': (agent, event) => ({
     ...agent,
     open: agent.open.filter(({ call }) => call !== event.call),
+    // Tries of one turn are one iteration.
+    iterations: agent.iterations - (agent.open.some(({ call }) => call === event.call) ? 1 : 0),
     // A call that broke off is charged for what it had used.
     usage: addUsage(agent.usage, event.usage ?? NO_USAGE),
     cost: fromMicro(toMicro(agent.cost) + toMicro(event.cost ?? 0)),
@@ -105,7 +110,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
       attempts: event.attempts ?? null,
     },
     retries: agent.retries + 1,
-    blocks: add(agent, noteBlock(`${event.cause}: next try in ${Math.ceil(event.wait / 1000)} s`, 'warn')),
+    blocks: add(agent, noteBlock(retryText(event), 'warn')),
   }),
   'model.fallback': (agent, event) => ({
     ...agent,

@@ -1,6 +1,6 @@
 /** The one line a person reads about an event in the run's log, or null for those that only change a card. */
 import type { Millis } from '../domain/ids.ts';
-import type { ByType } from './by-type.ts';
+import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { MimirEvent } from './event.ts';
 import type { LogLine } from './state.ts';
@@ -15,15 +15,16 @@ const LINES: ByType<[], [], Words> = {
   'plan.approved': (event) => ['info', `plan approved by ${event.by}`],
   'plan.rejected': (event) => ['warn', `plan rejected: ${event.reason}`],
   'agent.created': (event) => (event.parent === null ? null : ['info', `created for: ${event.task}`]),
-  'agent.status': ({ status, reason }) => {
-    if (reason === '') return null;
+  'agent.status': ({ status, reason, waitsFor }) => {
+    // Whose retry it is has said it; the others wait with it, which their cards show.
+    if (reason === '' || waitsFor === 'provider') return null;
     // "interrupted by you" says it already.
     return [status === 'failed' ? 'error' : 'warn', reason.startsWith(status) ? reason : `${status}: ${reason}`];
   },
   'model.finished': ({ bounded, model }) =>
     bounded === true ? ['warn', `the usage that ${model} reports can't be true: charged at its bound`] : null,
   'model.failed': (event) => [event.cause === 'aborted' ? 'info' : 'error', `model call ended: ${event.message}`],
-  'model.retry': (event) => ['warn', `${event.cause}: next try in ${Math.ceil(event.wait / 1000)} s`],
+  'model.retry': (event) => ['warn', retryText(event)],
   'model.fallback': (event) => ['warn', `${event.from} -> ${event.to}: ${event.cause}`],
   'context.compacted': ({ tokens }) => ['info', `context summarised: ${tokens.before} -> about ${tokens.after} tokens`],
   'tool.started': (event) => ['info', event.label],
@@ -41,6 +42,10 @@ const LINES: ByType<[], [], Words> = {
   ],
   'session.finished': (event) => [event.status === 'completed' ? 'info' : 'warn', `session ${event.status}`],
 };
+
+/** `rate limited: next try in 12 s (2 of 5)` */
+export const retryText = ({ cause, wait, attempt, attempts }: EventOf<'model.retry'>): string =>
+  `${cause}: next try in ${Math.ceil(wait / 1000)} s${attempt === undefined ? '' : ` (${attempt} of ${attempts ?? attempt})`}`;
 
 export function logLine(event: MimirEvent, at: Millis): LogLine | null {
   const words = forType(LINES, event.type)?.(event) ?? null;

@@ -3,6 +3,7 @@ import type { AgentStatus } from '../domain/agent.ts';
 import { tokensOf } from '../domain/budget.ts';
 import type { AgentId, Millis, Usd } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
+import type { MimirEvent } from './event.ts';
 import type { AgentState, RunState } from './state.ts';
 
 /** Milliseconds of running so far (CONTRACT D19). */
@@ -56,6 +57,28 @@ export function countByStatus(state: RunState): Readonly<Record<AgentStatus, num
   const count = { pending: 0, initializing: 0, running: 0, waiting: 0, completed: 0, failed: 0, interrupted: 0 };
   for (const agent of state.agents.values()) if (agent.id !== ROOT) count[agent.status] += 1;
   return count;
+}
+
+/** Ends of a call that lie with the provider, not with the request or the agent. */
+const PROVIDERS_FAULTS: ReadonlySet<string> = new Set([
+  'rate limited',
+  'overloaded',
+  'unreachable',
+  'cut',
+  'silent',
+  'malformed',
+  'unauthorised',
+  'no credit',
+]);
+
+/** Agents whose last call of a model was lost to its provider: a resumed run lets them in again (SECURITY J09). */
+export function lostToProvider(events: Iterable<MimirEvent>): ReadonlySet<AgentId> {
+  const lost = new Set<AgentId>();
+  for (const event of events) {
+    if (event.type === 'model.started') lost.delete(event.agent);
+    if (event.type === 'model.failed' && PROVIDERS_FAULTS.has(event.cause)) lost.add(event.agent);
+  }
+  return lost;
 }
 
 /** What an agent does right now, in a few words: the tool that runs, else the last thing it said. */

@@ -22,6 +22,8 @@ export interface ScriptedReply {
   readonly usage?: Partial<Usage>;
   readonly stopReason?: StopReason;
   readonly fault?: ModelFault;
+  /** Who says that it answers; the model that was asked when left out. */
+  readonly model?: ModelId;
   /** Milliseconds before the reply begins, by the world's clock (none without a world). */
   readonly delay?: Millis;
 }
@@ -39,6 +41,8 @@ export interface ScriptedOptions {
   /** `scripted/model` alone when left out. Any ids: a script may play a known model. */
   readonly models?: readonly ModelOption[];
   readonly world?: Pick<World, 'sleep'>;
+  /** What the provider counts where it is asked to; it counts nothing when left out. */
+  readonly count?: (request: ModelRequest) => number | null;
 }
 
 /** A usable model of price 0 for scripts; the id in canonical form, `scripted/model` by default. */
@@ -62,9 +66,11 @@ export function scriptedProvider(options: ScriptedOptions): Provider {
   const models = options.models ?? [scriptedModel()];
   const made = new Map<string, number>();
 
+  const { count } = options;
   return {
     name: 'scripted',
     models: () => models,
+    ...(count === undefined ? {} : { count: (request: ModelRequest) => Promise.resolve(count(request)) }),
     async call(request, signal, onDelta) {
       const key = `${request.agent} ${request.purpose.is}`;
       const n = made.get(key) ?? request.turns.filter((turn) => turn.by === 'model').length;
@@ -103,7 +109,7 @@ function spoken(
     calls,
     stopReason: reply.stopReason ?? (calls.length > 0 ? 'tool use' : 'end'),
     usage: { ...usageBySize(request, text, calls), ...reply.usage },
-    model: request.model,
+    model: reply.model ?? request.model,
   });
 }
 

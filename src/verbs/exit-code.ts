@@ -15,7 +15,8 @@ export function exitCodeOf(result: RunResult, signal: EndSignal | null): number 
     case 'rejected':
       return EXIT.notApproved;
     case 'stopped':
-      return EXIT.agentFailed;
+      // It was paused for want of a model, or since another one answered.
+      return result.errorIs === null ? EXIT.agentFailed : failedCode(result);
     case 'failed':
       return failedCode(result);
     default:

@@ -46,7 +46,7 @@ describe('a message', () => {
     const { run, go } = held();
     await inSecondTurn(run);
     await send(run, 'urgent');
-    await run.until(({ agents }) => agents.get(S1)?.iterations === 3);
+    await run.until(({ agents }) => agents.get(S1)?.lost.calls === 0 && toldTo(run, S1).length === 2);
     go.resolve();
     expect((await run.result).success).toBe(true);
     expect(toldTo(run, S1)).toEqual(['do a', letter('urgent')]);

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
-import type { ModelFault } from '../../src/ports/model.ts';
 import { AGENT, calling, FAST, MODELS, planOf, ROLES, RULES, says, SLOW, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 
@@ -17,10 +16,6 @@ async function ran(script: Setting['script'], setting: Setting = {}): Promise<Te
 }
 
 describe('the model', () => {
-  const fault = (is: ModelFault['is']): { fault: ModelFault } => ({ fault: { is, message: `it is ${is}` } });
-  const hops = (run: TestRun): unknown[] =>
-    run.events().flatMap((event) => (event.type === 'model.fallback' ? [[event.from, event.to, event.cause]] : []));
-
   it('that is not allowed any more is denied with the rule (O149)', async () => {
     const written = { rule: 'deniedModels: [slow]', layer: 'managed', file: '/etc/mimir.yml', line: 3 } as const;
     const setting = { plan: planOf(['a']), approval: 'person' } as const;
@@ -36,47 +31,6 @@ describe('the model', () => {
       'model scripted/fast is not allowed: deniedModels: [slow] (managed, /etc/mimir.yml:3)',
     );
     expect(of(run, 'policy.decided')[0]).toMatchObject({ subject: FAST, decision: 'deny', ...written });
-  });
-
-  it.each(['rate limited', 'overloaded', 'unreachable', 'unauthorised'] as const)(
-    'is another one after "%s", with an event (D4)',
-    async (is) => {
-      const run = await ran(({ model }) => (model === FAST ? fault(is) : undefined), { model: 'fast' });
-      expect(hops(run)).toEqual([
-        [FAST, SLOW, `${is}: it is ${is}`],
-        [FAST, SLOW, `${is}: it is ${is}`],
-      ]);
-      expect(of(run, 'model.started').map((event) => 'model' in event && event.model)).toEqual([FAST, SLOW]);
-      const types = run.events().flatMap((event) => ('agent' in event && event.agent === S1 ? [event.type] : []));
-      expect(types.slice(types.indexOf('model.started'))).toEqual([
-        'model.started',
-        'model.failed',
-        'model.fallback',
-        'model.started',
-        'model.finished',
-        'agent.message',
-        'agent.finished',
-      ]);
-    },
-  );
-
-  it('is never another one after "refused", nor a second time for the same cause', async () => {
-    const refused = await ran(({ agent }) => (agent === S1 ? fault('refused') : undefined));
-    expect(hops(refused)).toEqual([]);
-    expect(refused.state().agents.get(S1)?.error).toBe('fast: it is refused');
-
-    const third = scriptedModel('scripted/third', { aliases: ['third'] });
-    const roles = ROLES.map((role) => ({ ...role, models: ['fast', 'slow', 'third'] }));
-    const all = { roles, catalogue: [...MODELS, third] };
-    const same = await ran(({ agent }) => (agent === S1 ? fault('overloaded') : undefined), all);
-    expect(hops(same).length).toBe(1);
-    const other = await ran(
-      ({ agent, model }) =>
-        agent !== S1 || model === third.id ? undefined : fault(model === FAST ? 'overloaded' : 'unreachable'),
-      all,
-    );
-    expect(hops(other).length).toBe(2);
-    expect(other.state().agents.get(S1)?.outcome).toBe('completed');
   });
 
   it('of unknown price is not called where somebody set a limit on cost (D10)', async () => {

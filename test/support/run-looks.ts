@@ -1,7 +1,9 @@
 /** What specs of the engine look at in a run, and two runs that many of them begin with. */
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { Setting, TestRun } from './run.ts';
+import type { RunResult } from '../../src/engine/run-options.ts';
 import { AGENT, calling, planOf, testRun } from './run.ts';
+import type { FakeWorld } from './world.ts';
 
 const S1 = AGENT('ROOT::S1');
 
@@ -41,3 +43,14 @@ export function held(setting: Setting = {}): { readonly run: TestRun; readonly g
 
 export const inSecondTurn = (run: TestRun): Promise<unknown> =>
   run.until(({ agents }) => agents.get(S1)?.iterations === 2 && agents.get(S1)?.open.length === 1);
+
+/** The result of a run that waits: its clock is moved to each next waking until it has ended. */
+export async function throughTime(run: TestRun, world: FakeWorld): Promise<RunResult> {
+  const ended = { yet: false };
+  const result = run.result.finally(() => (ended.yet = true));
+  for (let steps = 0; !ended.yet; steps += 1) {
+    if (steps === 20_000) throw new Error('the run does not end');
+    await world.advance(world.nextWake() ?? 0);
+  }
+  return result;
+}

@@ -201,6 +201,8 @@ export interface Setting extends Partial<Omit<RunOptions, 'models' | 'tools' | '
   readonly file?: RunOptions['plan'];
   /** Told of every request to a model. */
   readonly record?: ((request: ModelRequest) => void) | undefined;
+  /** What the provider counts where it is asked to. */
+  readonly count?: (request: ModelRequest) => number | null;
   /** The models there are: two with prices when left out. */
   readonly catalogue?: typeof MODELS;
   /** Tools instead of the small ones. */
@@ -239,11 +241,29 @@ export const planOf = (...tasks: readonly (readonly [string, ...string[]])[]): u
 });
 
 export function testRun(setting: Setting = {}): TestRun {
-  const { script, plan, acts = [], wait, catalogue = MODELS, record, file, runBudget = {}, port, ...rest } = setting;
+  const {
+    script,
+    plan,
+    acts = [],
+    wait,
+    catalogue = MODELS,
+    record,
+    count,
+    file,
+    runBudget = {},
+    port,
+    ...rest
+  } = setting;
   const log = setting.log ?? memoryLog();
   const world = setting.world ?? fakeWorld();
   const session = SessionId.parse('test-session');
-  const models = routeModels([scriptedProvider({ replies: answers(plan, script, record), models: catalogue })]);
+  const models = routeModels([
+    scriptedProvider({
+      replies: answers(plan, script, record),
+      models: catalogue,
+      ...(count === undefined ? {} : { count }),
+    }),
+  ]);
   const options: RunOptions = {
     session,
     task: 'the task',

@@ -1,0 +1,199 @@
+/**
+ * One call of a model: reserve, record, act, settle, record. What a broken call used up is charged as well, and never
+ * more than had been reserved. Who may call when is gate-line.ts's, what follows from a fault gate-retry.ts's.
+ */
+import { CallId } from '../domain/ids.ts';
+import type { ModelOption } from '../domain/plan.ts';
+import type { Result } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
+import type { ModelReply, ToolCall } from '../domain/turn.ts';
+import { isSameModel } from '../policy/same-model.ts';
+import type { ModelFault, ModelRequest } from '../ports/model.ts';
+import { inputBound } from './gate-bound.ts';
+import type { Pass } from './gate-line.ts';
+import type { Reservation } from './gate-reserve.ts';
+import { exhaustedText, reserve, settle, warnings } from './gate-reserve.ts';
+import { jsonSchemaOf, specOf } from './gate-specs.ts';
+import type { Step } from './gate-step.ts';
+import { stepSignal, stopped, whyEnded } from './gate-step.ts';
+import type { AskFault, GateParts, Question } from './gate.ts';
+
+/** A call that failed for a fault of the model or its provider. */
+export interface BrokenCall {
+  readonly is: 'broken';
+  readonly fault: ModelFault;
+  readonly call: CallId;
+}
+
+/** `pass` is told as soon as something comes back. */
+export async function oneCall(
+  parts: GateParts,
+  question: Question,
+  model: ModelOption,
+  pass: Pass,
+  signal: AbortSignal,
+): Promise<Result<ModelReply, AskFault | BrokenCall>> {
+  if (signal.aborted) return fail(stopped(signal));
+  const step = stepSignal(parts, question.order, signal);
+  try {
+    const draft = draftOf(parts, question, model);
+    const bound = inputBound(parts.prefixes, draft);
+    const judge = (tokens: number): Reservation =>
+      reserve(parts.recorder.state(), { agent: draft.agent, model, inputBound: tokens, now: parts.world.now() });
+    let promise = judge(bound);
+    if (!promise.ok && promise.exhausted.what !== 'time') {
+      const exact = await counted(parts, draft, step.signal);
+      if (step.signal.aborted) return fail(whyEnded(parts, question.order, step.why(), signal));
+      if (exact !== null) promise = judge(Math.min(bound, exact));
+    }
+    // From here to `model.started` nothing is waited for: what was judged is what is promised.
+    if (!promise.ok) {
+      parts.recorder.record(promise.exhausted);
+      return fail({ is: 'budget', text: exhaustedText(promise.exhausted) });
+    }
+    return await act({ parts, question, model, pass, signal, step }, draft, promise);
+  } finally {
+    step.end();
+  }
+}
+
+/** The request, but for how long the answer may be. */
+function draftOf(parts: GateParts, { order, turns, purpose, format }: Question, model: ModelOption): ModelRequest {
+  return {
+    model: model.id,
+    agent: order.agent,
+    call: CallId.parse(parts.callId(order.agent)),
+    purpose: purpose ?? { is: 'work', task: order.task, role: order.role, findings: order.findings },
+    system: order.system,
+    tools: order.tools.flatMap((name) => specOf(parts.tools, name)),
+    // A copy: the conversation grows while a provider may still hold the request.
+    turns: [...turns],
+    maxOutputTokens: model.outputLimit,
+    format: format === undefined ? null : jsonSchemaOf(format),
+  };
+}
+
+type Promised = Extract<Reservation, { ok: true }>;
+
+/**
+ * The input as the provider counts it, where a bound by bytes does not fit the limits; null where it can't say. Whoever
+ * counted judges again: meanwhile others may have taken what was left.
+ */
+async function counted(parts: GateParts, draft: ModelRequest, signal: AbortSignal): Promise<number | null> {
+  const tokens = (await parts.models.count?.(draft, signal)) ?? null;
+  return tokens !== null && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : null;
+}
+
+interface Act {
+  readonly parts: GateParts;
+  readonly question: Question;
+  readonly model: ModelOption;
+  readonly pass: Pass;
+  readonly signal: AbortSignal;
+  readonly step: Step;
+}
+
+/** The promise and `model.started` are one step. */
+async function act(
+  { parts, question, model, pass, signal, step }: Act,
+  draft: ModelRequest,
+  promise: Promised,
+): Promise<Result<ModelReply, AskFault | BrokenCall>> {
+  const { recorder, world } = parts;
+  const { order } = question;
+  const request = { ...draft, maxOutputTokens: promise.maxOutput };
+  const asked = { parts, request, model, reserved: { tokens: promise.tokens, cost: promise.cost } };
+  const { agent, call } = request;
+  const purpose = request.purpose.is;
+  recorder.record({ type: 'model.started', agent, call, model: model.id, purpose, reserved: asked.reserved });
+  const began = world.elapsed();
+  const reply = await parts.models.call(request, step.signal, ({ is, text }) => {
+    pass.through();
+    parts.tick({ agent, is, delta: text });
+  });
+  if (!reply.ok) {
+    broken(asked, reply.fault);
+    if (reply.fault.is === 'aborted') return fail(whyEnded(parts, order, step.why(), signal));
+    return fail({ is: 'broken', fault: reply.fault, call });
+  }
+  pass.through();
+  if (!isSameModel(model.id, reply.value.model)) {
+    const fault = mismatch(model, reply.value);
+    broken(asked, fault);
+    return fail({ is: 'broken', fault, call });
+  }
+  return ok(finished(asked, reply.value, Math.round(world.elapsed() - began)));
+}
+
+interface Asked {
+  readonly parts: GateParts;
+  readonly request: ModelRequest;
+  readonly model: ModelOption;
+  readonly reserved: { readonly tokens: number; readonly cost: number };
+}
+
+/** Another model than the one that was asked: paid for, and nothing of it is used (SECURITY A08). */
+const mismatch = ({ id }: ModelOption, { model, usage }: ModelReply): ModelFault => ({
+  is: 'mismatch',
+  message: `asked ${id}, but ${model} answered; nothing of the answer was used`,
+  spent: usage,
+});
+
+/** The end of a call without a reply: what had been promised is free again but for what was spent. */
+function broken({ parts: { recorder }, request, model, reserved: promised }: Asked, fault: ModelFault): void {
+  const { agent, call } = request;
+  const settled = fault.spent === undefined ? null : settle(model, fault.spent, promised);
+  recorder.record({
+    type: 'model.failed',
+    agent,
+    call,
+    model: model.id,
+    cause: fault.is,
+    message: fault.message,
+    ...(settled === null ? {} : { usage: settled.usage, cost: settled.cost, priced: settled.priced }),
+  });
+  if (settled !== null) warn(recorder, agent);
+}
+
+function finished({ parts, request, model, reserved: promised }: Asked, reply: ModelReply, ms: number): ModelReply {
+  const { recorder, prefixes } = parts;
+  const { agent, call } = request;
+  const settled = settle(model, reply.usage, promised);
+  const calls = uniqueCalls(reply.calls);
+  recorder.record(
+    {
+      type: 'model.finished',
+      agent,
+      call,
+      model: reply.model,
+      usage: settled.usage,
+      cost: settled.cost,
+      priced: settled.priced,
+      ...(settled.bounded ? { bounded: true } : {}),
+      stopReason: reply.stopReason,
+      ms,
+      calls,
+      ...(reply.opaque === undefined ? {} : { opaque: reply.opaque }),
+    },
+    ...(reply.text === '' ? [] : [{ type: 'agent.message' as const, agent, call, text: reply.text }]),
+  );
+  warn(recorder, agent);
+  if (request.purpose.is !== 'compact') prefixes.learn(agent, model.id, request.turns.length, settled.usage);
+  return { ...reply, calls };
+}
+
+function warn(recorder: GateParts['recorder'], agent: ModelRequest['agent']): void {
+  const warned = warnings(recorder.state(), agent);
+  if (warned.length > 0) recorder.record(...warned);
+}
+
+/** Two calls with one id in a reply (SECURITY H07) could not be told apart: the later one is given an id of its own. */
+function uniqueCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
+  const seen = new Set<CallId>();
+  return calls.map((call) => {
+    let id = call.id;
+    for (let n = 2; seen.has(id); n += 1) id = CallId.parse(`${call.id}-${n}`);
+    seen.add(id);
+    return id === call.id ? call : { ...call, id };
+  });
+}

@@ -1,0 +1,149 @@
+/**
+ * What follows when a model has been tried in vain: the next one in the order (CONTRACT D4), at most one hop per cause in
+ * one turn; else the end of the agent, in words for people; else, where nobody can be reached at all, a pause of the run.
+ */
+import type { WorkOrder } from '../domain/agent.ts';
+import type { ModelId } from '../domain/ids.ts';
+import type { ModelOption } from '../domain/plan.ts';
+import type { Reason } from '../domain/reason.ts';
+import { reasonText } from '../domain/reason.ts';
+import { priceProblem } from '../policy/budgets.ts';
+import { modelProblem, resolveModel } from '../policy/models.ts';
+import type { Cause } from './gate-backoff.ts';
+import { providerOf } from './gate-backoff.ts';
+import type { GaveUp } from './gate-retry.ts';
+import { optionFor } from './gate-reserve.ts';
+import type { AskFault, GateParts, Question } from './gate.ts';
+
+/** Faults that lie with the provider or its model: the same request may do elsewhere. */
+const ELSEWHERE: ReadonlySet<Cause> = new Set<Cause>([
+  'rate limited',
+  'overloaded',
+  'unreachable',
+  'cut',
+  'silent',
+  'malformed',
+  'unauthorised',
+  'no credit',
+]);
+
+/** Of these, those that every model of the same provider would meet. */
+const OTHER_PROVIDER: ReadonlySet<Cause> = new Set<Cause>(['unreachable', 'unauthorised', 'no credit']);
+
+/** Models and causes of one turn: no model is tried again in it, and no cause leads on twice. */
+export interface Tried {
+  readonly models: Set<ModelId>;
+  readonly causes: Set<Cause>;
+}
+
+/** Null: the agent has its next model. Otherwise why it ends. */
+export function afterGivingUp(
+  parts: GateParts,
+  { order, purpose }: Question,
+  model: ModelOption,
+  gaveUp: GaveUp,
+  tried: Tried,
+): AskFault | null {
+  const { fault, tries } = gaveUp;
+  const text = `${model.label}: ${fault.message}${tries > 1 ? ` (tried ${tries} times)` : ''}`;
+  if (fault.is === 'mismatch') return pause(parts, order, `model_mismatch: ${text}`, 'denied');
+  if (fault.is === 'too long') return { is: 'too long', text };
+  if (!ELSEWHERE.has(fault.is)) return { is: 'model', text };
+  parts.lines.giveUp(providerOf(model.id));
+  tried.models.add(model.id);
+  const next = tried.causes.has(fault.is) ? undefined : nextModel(parts, order, model.id, fault.is, tried);
+  tried.causes.add(fault.is);
+  if (next !== undefined) {
+    fallBack(parts, order, model.id, next, gaveUp);
+    return null;
+  }
+  const barred = barredBy(parts, order, model.id, fault.is, tried);
+  if (barred !== null) return denied(parts, order, barred, text);
+  // A report that can't be written takes nothing away: the work is done, and merge.ts hands it over as it is.
+  if (purpose?.is !== 'merge' && parts.lines.allDown())
+    return pause(parts, order, `no model could be reached. ${text}`, 'model');
+  return { is: 'model', text };
+}
+
+/** The next in the order of fallback that may be called now. */
+function nextModel(parts: GateParts, order: WorkOrder, from: ModelId, cause: Cause, tried: Tried): ModelId | undefined {
+  return order.fallbacks.find((id) => {
+    const option = optionFor(parts.models.models(), id);
+    return option !== undefined && mayFollow(parts, from, option, cause, tried) && ruleAgainst(parts, option) === null;
+  });
+}
+
+function mayFollow(
+  { lines }: GateParts,
+  from: ModelId,
+  { id, usable }: ModelOption,
+  cause: Cause,
+  tried: Tried,
+): boolean {
+  if (!usable.yes || tried.models.has(id) || lines.isClosed(providerOf(id))) return false;
+  return !OTHER_PROVIDER.has(cause) || providerOf(id) !== providerOf(from);
+}
+
+const ruleAgainst = ({ rules }: GateParts, { id, price }: ModelOption): Reason | null =>
+  modelProblem(id, rules) ?? priceProblem(price, rules);
+
+/** Where a rule alone stands between the agent and another model of its role: the first such, and the rule (SECURITY J08). */
+function barredBy(parts: GateParts, order: WorkOrder, from: ModelId, cause: Cause, tried: Tried): Barred | null {
+  const { rules, models, modelsOf } = parts;
+  const known = models.models();
+  const all = modelsOf(order.role).flatMap((name) => {
+    const id = resolveModel(name, known);
+    const option = id === null ? undefined : optionFor(known, id);
+    return option !== undefined && mayFollow(parts, from, option, cause, tried) ? [option] : [];
+  });
+  const off = rules.modelFallback.value === 'deny' ? rules.modelFallback.from : null;
+  const rulesOf = all.flatMap((option): Barred[] => {
+    const reason = off ?? ruleAgainst(parts, option);
+    return reason === null ? [] : [{ model: option.id, reason }];
+  });
+  // One that no rule forbids was left out for another cause.
+  return rulesOf.length === all.length ? (rulesOf[0] ?? null) : null;
+}
+
+interface Barred {
+  readonly model: ModelId;
+  readonly reason: Reason;
+}
+
+function denied(
+  { recorder, rules }: GateParts,
+  { agent }: WorkOrder,
+  { model, reason }: Barred,
+  text: string,
+): AskFault {
+  const { policyHash } = rules;
+  recorder.record({
+    type: 'policy.decided',
+    agent,
+    subject: model,
+    action: 'model',
+    decision: 'deny',
+    ...reason,
+    policyHash,
+  });
+  return { is: 'denied', text: `${text}; no other model may take its place: ${reasonText(reason)}` };
+}
+
+function fallBack(
+  { recorder, rules }: GateParts,
+  { agent }: WorkOrder,
+  from: ModelId,
+  to: ModelId,
+  { fault, tries }: GaveUp,
+): void {
+  const rule = reasonText(rules.modelFallback.from);
+  const cause = `${fault.is}: ${fault.message}${tries > 1 ? ` (tried ${tries} times)` : ''}`;
+  recorder.record({ type: 'model.fallback', agent, from, to, cause, rule });
+}
+
+/** The run stops so that it can be resumed, the agent with it, and says why. */
+function pause(parts: GateParts, { agent }: WorkOrder, text: string, is: 'model' | 'denied'): AskFault {
+  parts.recorder.record({ type: 'agent.status', agent, status: 'interrupted', reason: text });
+  parts.pause(text, is);
+  return { is: 'stopped', text };
+}

@@ -1,0 +1,57 @@
+/**
+ * An agent waits for a provider: it is shown as waiting, with the reason; its own clock stands still, the run's goes on
+ * (SECURITY 2.6). It keeps its slot: waits are short and few (gate-backoff.ts), and who comes back finds its place. An
+ * interrupt, a kill or an urgent message ends the wait at once.
+ */
+import type { WorkOrder } from '../domain/agent.ts';
+import type { Result } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
+import { stepSignal, whyEnded } from './gate-step.ts';
+import type { AskFault, GateParts } from './gate.ts';
+
+/** What `wait` resolves with, and why it was ended early, if it was. */
+interface Waited<T> {
+  readonly value: T;
+  readonly early: AskFault | null;
+}
+
+/** Runs `wait`, which says what it waits for as soon as it has to; the agent goes on running afterwards. */
+export async function whileWaiting<T>(
+  parts: GateParts,
+  order: WorkOrder,
+  signal: AbortSignal,
+  wait: (say: (reason: string) => void, signal: AbortSignal) => Promise<T>,
+): Promise<Waited<T>> {
+  const { recorder } = parts;
+  const { agent } = order;
+  const step = stepSignal(parts, order, signal);
+  let shown = false;
+  const say = (reason: string): void => {
+    shown = true;
+    recorder.record({ type: 'agent.status', agent, status: 'waiting', reason, waitsFor: 'provider' });
+  };
+  try {
+    const value = await wait(say, step.signal);
+    const early = step.signal.aborted ? whyEnded(parts, order, step.why(), signal) : null;
+    // Who was stopped is given its state by who stopped it.
+    if (shown && (early === null || early.is === 'told'))
+      recorder.record({ type: 'agent.status', agent, status: 'running', reason: '' });
+    return { value, early };
+  } finally {
+    step.end();
+  }
+}
+
+/** A wait of the agent alone, by the clock. */
+export async function sleepFor(
+  parts: GateParts,
+  order: WorkOrder,
+  { wait, reason }: { readonly wait: number; readonly reason: string },
+  signal: AbortSignal,
+): Promise<Result<null, AskFault>> {
+  const { early } = await whileWaiting(parts, order, signal, (say, ended) => {
+    say(reason);
+    return parts.world.sleep(wait, ended);
+  });
+  return early === null ? ok(null) : fail(early);
+}
