@@ -123,12 +123,17 @@ const zero = () => ({ calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0
 
 function add(sum: ReturnType<typeof zero>, usage: unknown): void {
   sum.calls += 1;
-  for (const kind of ['input', 'output', 'cacheRead', 'cacheWrite'] as const)
-    sum[kind] += Number(field(usage, kind) ?? 0);
+  for (const kind of CLASSES) sum[kind] += Number(field(usage, kind) ?? 0);
 }
 
 const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined;
+
+/** Tokens by which two sums differ, class by class: what is too much in one doesn't make up for too little in another. */
+export const differenceOf = (one: Tokens, other: Tokens): number =>
+  CLASSES.reduce((sum, kind) => sum + Math.abs(one[kind] - other[kind]), 0);
+
+const CLASSES = ['input', 'output', 'cacheRead', 'cacheWrite'] as const;
 
 export const tokensOf = ({ input, output, cacheRead, cacheWrite }: Tokens): number =>
   input + output + cacheRead + cacheWrite;

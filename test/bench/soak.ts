@@ -1,7 +1,7 @@
 /** The long run: 64 agents for ten minutes over a wire that breaks now and then. Figures, not a verdict of its own: the test has that. */
 import type { Measurement } from './run.ts';
 import { figure } from './run.ts';
-import { soak, tokensOf } from './soak-core.ts';
+import { differenceOf, soak, tokensOf } from './soak-core.ts';
 
 const AGENTS = 64;
 
@@ -14,18 +14,15 @@ export const soaking: Measurement = {
     const { ledger, bill, outcomes } = soaked;
     const of = (value: number) => ({ mimir: [value] });
     const same = (value: number) => value;
+    const missing = tokensOf(bill.broken) - tokensOf(ledger.failed);
     return [
-      figure(`soak: agents of ${AGENTS} that ended well`, '', same, of(outcomes['completed'] ?? 0)),
+      figure('soak: agents that did not end well', '', same, of(AGENTS - (outcomes['completed'] ?? 0))),
       figure('soak: exit code', '', same, of(soaked.code ?? Number.NaN)),
       figure('soak: replies', '', same, of(bill.answered.calls)),
       figure('soak: faults (refused and broken off)', '', same, of(bill.refused + bill.broken.calls)),
-      figure(
-        'soak: ledger less bill, replies',
-        'tokens',
-        same,
-        of(tokensOf(ledger.answered) - tokensOf(bill.answered)),
-      ),
-      figure('soak: ledger less bill, broken off', 'tokens', same, of(tokensOf(ledger.failed) - tokensOf(bill.broken))),
+      figure('soak: ledger and bill differ by', 'tokens', same, of(differenceOf(ledger.answered, bill.answered))),
+      figure('soak: broken off, billed and not charged', 'tokens', same, of(Math.max(0, missing))),
+      figure('soak: broken off, charged beyond the bill', 'tokens', same, of(Math.max(0, -missing))),
       figure('soak: requests without a cacheable prefix', '', same, of(soaked.prefixFaults)),
       figure('soak: wall', 'ms', same, of(soaked.wallMs)),
       figure('soak: CPU', '%', same, of((soaked.cpuMs * 100) / soaked.wallMs)),
