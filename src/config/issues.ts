@@ -12,8 +12,7 @@ export interface Words {
 /** Words for one issue about the value at `path`. */
 export function wordsFor(issue: z.core.$ZodIssue, value: unknown): Words {
   const name = issue.path.length === 0 ? 'the file' : nameOf(issue.path);
-  // A key may have been written where the name of its variable belongs, or a password into an address.
-  const is = /(?:apiKeyEnv|baseUrl)/.test(name) ? 'something else' : shown(value);
+  const is = secretly(name) ?? shown(value);
   switch (issue.code) {
     case 'invalid_type':
       return { problem: `${name} is ${is}`, remedy: `write ${KINDS.get(issue.expected) ?? issue.expected}` };
@@ -26,6 +25,12 @@ export function wordsFor(issue: z.core.$ZodIssue, value: unknown): Words {
     default:
       return { problem: `${name} is ${is}`, remedy: remedyByName(name) };
   }
+}
+
+/** A key may stand where the name of its variable belongs, and a password in an address: such values are never repeated. */
+function secretly(name: string): string | null {
+  if (name.endsWith('apiKeyEnv')) return 'no name of a variable';
+  return name.endsWith('baseUrl') ? 'no address' : null;
 }
 
 const KINDS: ReadonlyMap<string, string> = new Map([

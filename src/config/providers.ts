@@ -18,16 +18,16 @@ export interface ConfiguredProvider extends ProviderSetup {
   readonly configured: boolean;
 }
 
-interface BuiltIn {
+interface Base {
   readonly name: string;
   readonly kind: ProviderKind;
-  readonly keyEnv: string;
+  readonly keyEnv: string | null;
   /** The variable that the makers' own clients read an address from. */
   readonly baseUrlEnv: string | null;
   readonly baseUrl: string;
 }
 
-export const BUILT_IN: readonly BuiltIn[] = [
+export const BUILT_IN: readonly (Base & { readonly keyEnv: string })[] = [
   {
     name: 'anthropic',
     kind: 'anthropic',
@@ -69,31 +69,27 @@ export function providersOf(
   env: Environment,
   rules: Rules,
 ): readonly ConfiguredProvider[] {
-  const written = entries ?? {};
-  const builtIn = BUILT_IN.map((one) => setupOf(one.name, { entry: written[one.name], builtIn: one, env, rules }));
-  const own = Object.entries(written)
-    .filter(([name]) => !BUILT_IN.some((one) => one.name === name))
-    .map(([name, entry]) => setupOf(name, { entry, builtIn: undefined, env, rules }));
-  return [...builtIn, ...own];
+  const written = Object.entries(entries ?? {});
+  const builtIn = BUILT_IN.map((base) => setupOf(base, written.find(([name]) => name === base.name)?.[1], env, rules));
+  const own = written.filter(([name]) => !BUILT_IN.some((one) => one.name === name));
+  return [...builtIn, ...own.map(([name, entry]) => setupOf(ownBase(name, entry), entry, env, rules))];
 }
 
-interface Origin {
-  readonly entry: ProviderEntry | undefined;
-  readonly builtIn: BuiltIn | undefined;
-  readonly env: Environment;
-  readonly rules: Rules;
-}
-
-function setupOf(name: string, { entry, builtIn, env, rules }: Origin): ConfiguredProvider {
-  const kind = entry?.kind ?? builtIn?.kind ?? 'openai-compatible';
+/** What an entry of its own stands on: without an address, that of the kind's maker with its key; else nothing but the entry. */
+function ownBase(name: string, { kind, baseUrl }: ProviderEntry): Base {
+  const maker = baseUrl === undefined ? BUILT_IN.find((one) => one.kind === kind) : undefined;
   // A key goes to its maker's own address, or where the person's entry says; never to another address by itself.
-  const maker = builtIn ?? (entry?.baseUrl === undefined ? BUILT_IN.find((one) => one.kind === kind) : undefined);
-  const address = entry?.baseUrl ?? addressIn(env, builtIn);
-  const keyEnv = entry?.apiKeyEnv ?? maker?.keyEnv ?? null;
+  return { name, kind, keyEnv: maker?.keyEnv ?? null, baseUrlEnv: null, baseUrl: maker?.baseUrl ?? '' };
+}
+
+function setupOf(base: Base, entry: ProviderEntry | undefined, env: Environment, rules: Rules): ConfiguredProvider {
+  const { name } = base;
+  const { kind, apiKeyEnv: keyEnv = base.keyEnv } = entry ?? { kind: base.kind };
+  const address = entry?.baseUrl ?? addressIn(env, base);
   const setup = {
     name,
     kind,
-    baseUrl: (address ?? maker?.baseUrl ?? '').replace(/\/+$/, ''),
+    baseUrl: (address ?? base.baseUrl).replace(/\/+$/, ''),
     key: keyEnv === null ? null : valueOf(env, keyEnv),
     keyEnv,
     models: modelsOf(name, entry),
@@ -122,8 +118,8 @@ function valueOf(env: Environment, name: string): string | null {
 }
 
 /** The address that the environment says for a built-in provider, or null. */
-export const addressIn = (env: Environment, builtIn: BuiltIn | undefined): string | null =>
-  builtIn?.baseUrlEnv ? valueOf(env, builtIn.baseUrlEnv) : null;
+export const addressIn = (env: Environment, { baseUrlEnv }: Pick<Base, 'baseUrlEnv'>): string | null =>
+  baseUrlEnv === null ? null : valueOf(env, baseUrlEnv);
 
 /** Why nothing can be called there, by rule first: a host that is not allowed gets no key, whatever is set. */
 function obstacleTo(setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>, rules: Rules): string | null {

@@ -57,7 +57,7 @@ describe('lists of models', () => {
     expect(rules.allowedModels[0]?.map(({ pattern }) => pattern)).toEqual([HAIKU, SONNET, 'openai/o3@*']);
     expect(faults({ user: 'enforcement:\n  deniedModels: [haiku-4.5x, "anthropic/nothing@*"]' })).toEqual([
       `${USER}:2:18: deniedModels names "haiku-4.5x", which is not a known model — did you mean "haiku-4.5"?`,
-      `${USER}:2:30: deniedModels names "anthropic/nothing@*", which is not a known model — known here: haiku-4.5, sonnet-4.5, opus-4.5, opus-4.1, o3, o3-mini, o4-mini, gpt-5, gpt-5-mini, gpt-4.1, qwen-3, offline`,
+      `${USER}:2:30: deniedModels names "anthropic/nothing@*", which is not a known model — known here: haiku-4.5, sonnet-4.5, opus-4.5, opus-4.1, o3, o3-mini, o4-mini, gpt-5, gpt-5-mini, gpt-4.1, qwen-3, offline, …`,
     ]);
   });
 
@@ -90,7 +90,7 @@ describe('names', () => {
 
   it('typed on the command line are refused by their flag', () => {
     expect(faults({}, { model: 'hiaku-4.5', roleModels: { finder: 'nope-nope-nope' } })).toEqual([
-      '--role-model finder=nope-nope-nope: "nope-nope-nope" is not a known model — known here: haiku-4.5, sonnet-4.5, opus-4.5, opus-4.1, o3, o3-mini, o4-mini, gpt-5, gpt-5-mini, gpt-4.1, qwen-3, offline',
+      '--role-model finder=nope-nope-nope: "nope-nope-nope" is not a known model — known here: haiku-4.5, sonnet-4.5, opus-4.5, opus-4.1, o3, o3-mini, o4-mini, gpt-5, gpt-5-mini, gpt-4.1, qwen-3, offline, …',
       '--model hiaku-4.5: is not a known model — did you mean "haiku-4.5"?',
     ]);
   });
