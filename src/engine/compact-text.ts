@@ -130,14 +130,14 @@ const field = (value: Json, key: string): Json | undefined =>
  * The conversation as one text of at most about `bytes`, long parts by their heads: for the request that asks for a
  * summary of what the window does not hold any more.
  */
-export function transcript(turns: readonly Turn[], bytes: number): Turn {
+export function transcript(turns: readonly Turn[], bytes: number): string {
   const parts = turns.flatMap(partsOf);
   const share = fairShare(
     parts.map(({ text }) => Buffer.byteLength(text)),
     Math.max(0, bytes - parts.reduce((sum, { who }) => sum + who.length + 4, 0)),
   );
   const lines = parts.map(({ who, text }) => `${who}: ${headOf(text, Math.max(share, 40))}`);
-  return { by: 'user', text: `The conversation so far, shortened:\n\n${headOf(lines.join('\n\n'), bytes)}` };
+  return `# The conversation so far, shortened\n\n${headOf(lines.join('\n\n'), bytes)}`;
 }
 
 interface Part {

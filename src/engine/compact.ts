@@ -82,10 +82,10 @@ async function summaryOf(
   if (order.compact === undefined) return { ok: true, text: '' };
   // What does not fit the window can't be summarised as it is: for this one request it becomes a shortened text.
   const fits = !room.force && room.tokens <= room.limit * 1.15;
-  const shown = fits ? turns : [transcript(turns, room.limit * 0.6 * BYTES)];
+  const shortened = `${transcript(turns, room.limit * 0.6 * BYTES)}\n\n# What to do now\n\n${order.compact}`;
   const question = {
     order,
-    turns: [...shown, { by: 'user' as const, text: order.compact }],
+    turns: fits ? [...turns, { by: 'user' as const, text: order.compact }] : [{ by: 'user' as const, text: shortened }],
     purpose: { is: 'compact' as const, task: order.task },
   };
   const reply = await gate.ask(question, signal);

@@ -69,6 +69,41 @@ describe('the conversation that the log knows', () => {
     );
   });
 
+  it('goes on from a summary: its first turn, the summary, the last turns that were kept (I005)', () => {
+    const before = [
+      told(FINDER, 'find it'),
+      replied(FINDER, 'c1', { calls: [call('t1')] }),
+      used(FINDER, 't1', 'first'),
+      replied(FINDER, 'c2', { calls: [call('t2')] }),
+      used(FINDER, 't2', 'second'),
+    ];
+    const summary = [
+      asked(FINDER, 'c3', 0, 0, 'compact'),
+      replied(FINDER, 'c3'),
+      said(FINDER, 'c3', 'what the model said of it'),
+    ];
+    const task = { by: 'user', text: 'find it' };
+    const rest = [
+      { by: 'model', text: '', calls: [call('t2')] },
+      { by: 'tools', results: [{ call: 't2', ok: true, text: 'second' }] },
+    ];
+    const kept = (turns: number): EventBody => ({
+      type: 'context.compacted',
+      agent: FINDER,
+      summary: 'SUMMARY',
+      kept: turns,
+      tokens: { before: 9, after: 3 },
+    });
+    expect(turns(...before, ...summary, kept(2))).toEqual([task, { by: 'user', text: 'SUMMARY' }, ...rest]);
+    expect(turns(...before, ...summary, kept(0), told(FINDER, 'hurry'))).toEqual([
+      task,
+      { by: 'user', text: 'SUMMARY' },
+      { by: 'user', text: 'hurry' },
+    ]);
+    // Begun and given up: nothing of it is in the conversation.
+    expect(turns(...before, ...summary)).toHaveLength(5);
+  });
+
   it('leaves out a call of the model that was not answered', () => {
     expect(turns(told(FINDER, 'find'), asked(FINDER, 'c1'))).toEqual([{ by: 'user', text: 'find' }]);
   });

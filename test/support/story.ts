@@ -48,7 +48,7 @@ export const asked = (
   call: string,
   tokens = 0,
   cost = 0,
-  purpose: 'plan' | 'work' | 'merge' = 'work',
+  purpose: 'plan' | 'work' | 'merge' | 'compact' = 'work',
 ): EventBody => ({
   type: 'model.started',
   agent,
