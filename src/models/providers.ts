@@ -47,13 +47,18 @@ export function servedBy(setup: ProviderSetup, { aliases, world, published }: Se
     call: async (request, signal, onDelta) => (await caller()).call(request, signal, onDelta),
     count: async (request, signal) => (await (await caller()).count?.(request, signal)) ?? null,
     // A client that can't be loaded is told by the call that needs it.
-    warm: () => void caller().catch(() => undefined),
+    warm: () => void Promise.all([caller(), loadClient(setup)]).catch(() => undefined),
   };
 }
 
 async function load(setup: ProviderSetup, world: World): Promise<Caller> {
   if (setup.kind === 'anthropic') return (await import('./anthropic.ts')).anthropicCaller(setup, world);
   return (await import('./openai.ts')).openaiCaller(setup, world);
+}
+
+/** OpenAI's library is loaded apart from what speaks to it. */
+async function loadClient({ kind }: ProviderSetup): Promise<void> {
+  if (kind !== 'anthropic') await import('./openai-client.ts');
 }
 
 /** A model of the catalogue, with what the person said of it. */
