@@ -5,7 +5,7 @@ const Index = z.int().min(0);
 
 const Started = z.object({
   type: z.literal('message_start'),
-  message: z.object({ model: z.string(), usage: z.unknown() }),
+  message: z.object({ model: z.string(), usage: z.unknown().optional() }),
 });
 
 const BlockStarted = z.object({
@@ -46,7 +46,7 @@ const Ending = z.object({
     stop_reason: z.string().nullish(),
     stop_details: z.object({ explanation: z.string().nullish() }).nullish(),
   }),
-  usage: z.unknown(),
+  usage: z.unknown().optional(),
 });
 
 const Known = z.discriminatedUnion('type', [

@@ -6,6 +6,7 @@ import type { World } from '../ports/world.ts';
 import type { NoReply } from './anthropic-result.ts';
 import { causesOf, connectionFault, eventFault, field, hostOf, statusFault } from './http-fault.ts';
 import { ABORTED } from './provider.ts';
+import { redact } from './redact.ts';
 import type { WhyStopped } from './watch.ts';
 import type { Wire } from './wire.ts';
 
@@ -40,11 +41,16 @@ export const malformedFault = (setup: ProviderSetup, why: string): ModelFault =>
   message: `${hostOf(setup)} answered with something that is no reply: ${why}`,
 });
 
-export function noReplyFault(setup: ProviderSetup, wire: Wire, { is, why }: NoReply): ModelFault {
+/** A whole answer that is something else: the page of a proxy, a reply to another question; null for a stream of events. */
+export function typeFault(setup: ProviderSetup, wire: Wire): ModelFault | null {
   const type = wire.head()?.type ?? '';
+  if (/^text\/event-stream\b/i.test(type)) return null;
+  const said = type === '' ? 'not said' : redact(type, setup.key);
+  return malformedFault(setup, `its type is ${said}, not text/event-stream. Is the base URL right?`);
+}
+
+export function noReplyFault(setup: ProviderSetup, wire: Wire, { is, why }: NoReply): ModelFault {
   if (is === 'malformed') return malformedFault(setup, why);
-  if (!/^text\/event-stream/i.test(type))
-    return malformedFault(setup, `its type is ${type === '' ? 'not said' : type.slice(0, 60)}. Is the base URL right?`);
   if (wire.bytes() === 0) return malformedFault(setup, 'it is empty');
   return { is: 'cut', message: `${hostOf(setup)} broke off its reply: ${why}` };
 }

@@ -85,6 +85,11 @@ export class MessageReader {
     };
   }
 
+  /** Did a message begin? */
+  get begun(): boolean {
+    return this.#model !== null;
+  }
+
   /** Did the last event come? */
   get complete(): boolean {
     return this.#complete;

@@ -39,7 +39,8 @@ export function askedOf(request: ModelRequest): Asked {
   const traits = traitsOf(model);
   const messages = messagesOf(request.model, request.turns);
   const form = formOf(request.format, traits);
-  const tools = [...request.tools.map(toolOf), ...(form.is === 'tool' ? [form.tool] : [])];
+  const named = request.tools.length === 0 ? toolsUsed(messages) : request.tools;
+  const tools = [...named.map(toolOf), ...(form.is === 'tool' ? [form.tool] : [])];
   const thinking = form.is === 'tool' ? {} : thinkingOf(traits, messages, request.maxOutputTokens);
   const body: Body = {
     model,
@@ -49,10 +50,18 @@ export function askedOf(request: ModelRequest): Asked {
       : { system: [{ type: 'text', text: request.system.toWellFormed(), ...CACHED }] }),
     ...thinking,
     ...(form.is === 'schema' ? { output_config: { format: { type: 'json_schema', schema: form.schema } } } : {}),
-    ...(form.is === 'tool' ? { tool_choice: { type: 'tool', name: FORM_TOOL, disable_parallel_tool_use: true } } : {}),
+    ...choiceOf(form, request.tools.length === 0 && tools.length > 0),
     messages: withMarks(messages),
   };
   return { body, formed: form.is === 'tool' };
+}
+
+/** A conversation with calls in it must name their tools, also where none may be called any more. */
+function toolsUsed(messages: readonly Message[]): readonly ToolSpec[] {
+  const names = messages.flatMap(({ content }) =>
+    content.flatMap((block) => (block.type === 'tool_use' ? [block.name] : [])),
+  );
+  return [...new Set(names)].map((name) => ({ name, description: 'Not to be called any more.', schema: {} }));
 }
 
 type Form =
@@ -68,6 +77,12 @@ function formOf(format: Json | null, traits: Traits): Form {
   if (!traits.forced) return { is: 'none' };
   const description = 'Gives the whole reply, in the form that is asked for. Call it exactly once.';
   return { is: 'tool', tool: toolOf({ name: FORM_TOOL, description, schema: format }) };
+}
+
+/** `past`: the tools are named for what was called before, and none may be called now. */
+function choiceOf(form: Form, past: boolean): Pick<Body, 'tool_choice'> {
+  if (form.is === 'tool') return { tool_choice: { type: 'tool', name: FORM_TOOL, disable_parallel_tool_use: true } };
+  return past ? { tool_choice: { type: 'none' } } : {};
 }
 
 const toolOf = ({ name, description, schema }: ToolSpec): Anthropic.Tool => ({

@@ -10,7 +10,7 @@ import type { Usage } from '../domain/budget.ts';
 import type { ModelReply } from '../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
-import { malformedFault, noReplyFault, stoppedFault, thrownFault } from './anthropic-fault.ts';
+import { malformedFault, noReplyFault, stoppedFault, thrownFault, typeFault } from './anthropic-fault.ts';
 import { MessageReader } from './anthropic-reply.ts';
 import { replyOf } from './anthropic-result.ts';
 import { askedOf } from './anthropic-wire.ts';
@@ -103,6 +103,11 @@ async function readAll(
 ): Promise<ModelFault | null> {
   const stream = await caught(events);
   if (!stream.ok) return thrownFault({ setup, world, wire }, stream.fault);
+  const wrongType = typeFault(setup, wire);
+  if (wrongType !== null) {
+    void closeStream(stream.value[Symbol.asyncIterator]());
+    return wrongType;
+  }
   const iterator = stream.value[Symbol.asyncIterator]();
   while (!reader.complete) {
     const next = await caught(iterator.next());
@@ -141,10 +146,9 @@ const caught = async <T>(work: Promise<T>): Promise<Result<T, unknown>> => {
   }
 };
 
-/** Nothing is billed before a reply began. */
+/** Nothing is billed before a message began. */
 function spentSoFar(reader: MessageReader, wire: Wire): { readonly spent?: Usage } {
-  const began = wire.head()?.status === 200;
-  return began ? { spent: reader.spent({ sent: wire.sent(), came: wire.bytes() }) } : {};
+  return reader.begun ? { spent: reader.spent({ sent: wire.sent(), came: wire.bytes() }) } : {};
 }
 
 async function count({ setup, world }: Parts, request: ModelRequest, signal: AbortSignal): Promise<number | null> {

@@ -56,7 +56,6 @@ const hideMasked = (text: string): string =>
     )
     .replace(/[\w-]+\*{3,}/g, SHOWN)
     .replace(/\b(?:sk|pk|rk)-[\w-]{8,}/g, SHOWN)
-    .replaceAll(new RegExp(`(?:${escaped(SHOWN)}[\\s*…•.]*){2,}`, 'g'), `${SHOWN} `)
-    .trimEnd();
+    .replace(/\[key\](?:[\s*…•.]*\[key\])+/g, SHOWN);
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);

@@ -20,7 +20,7 @@ export interface Wire {
 
 /** What goes out and nothing else: libraries read header lines from the environment, and a machine's would go to every host. */
 const SENT =
-  /^(?:accept|content-type|content-length|user-agent|anthropic-version|anthropic-beta|idempotency-key|x-stainless-[\w-]+)$/;
+  /^(?:accept|content-type|content-length|user-agent|anthropic-version|anthropic-beta|idempotency-key)$/;
 
 /** The headers that carry a key, by kind of provider. */
 export type KeyHeaders = (key: string) => Readonly<Record<string, string>>;
