@@ -8,7 +8,7 @@ import type { AgentId } from '../domain/ids.ts';
 import { unreachable } from '../domain/result.ts';
 import type { EventBody } from '../events/event.ts';
 import { elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
-import type { RunState } from '../events/state.ts';
+import type { AgentState, RunState } from '../events/state.ts';
 import { turnsOf } from '../events/turns.ts';
 import type { Executor } from '../ports/executor.ts';
 import { LogFault } from '../ports/log.ts';
@@ -196,18 +196,20 @@ function closeStopped(parts: CrewParts, agent: AgentId, cause: EndCause): AgentO
   const { recorder } = parts;
   const state = recorder.state().agents.get(agent);
   if (state === undefined || isFinal(state)) return state?.outcome ?? null;
-  if (cause === 'run stopped') {
-    // Who stopped the run has said so already.
-    if (state.status !== 'interrupted')
-      recorder.record({ type: 'agent.status', agent, status: 'interrupted', reason: 'the run was stopped' });
-    return null;
-  }
+  if (cause === 'run stopped') return leftForResume(parts, state);
   const outcome = cause === 'kill' ? 'killed' : 'abandoned';
   const lastWords = state.blocks.findLast(({ is }) => is === 'said');
   const said = lastWords?.is === 'said' ? lastWords.text : '';
   const why = outcome === 'killed' ? 'killed by you' : 'its parent stopped';
   recorder.record(finishedEvent(parts, agent, outcome, said, why));
   return outcome;
+}
+
+/** Who stopped the run may have said why already. */
+function leftForResume({ recorder }: CrewParts, { id, status }: AgentState): null {
+  if (status !== 'interrupted')
+    recorder.record({ type: 'agent.status', agent: id, status: 'interrupted', reason: 'the run was stopped' });
+  return null;
 }
 
 function finishedEvent(

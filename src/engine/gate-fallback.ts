@@ -39,13 +39,14 @@ export interface Tried {
 /** Null: the agent has its next model. Otherwise why it ends. */
 export function afterGivingUp(
   parts: GateParts,
-  { order, purpose }: Question,
+  question: Question,
   model: ModelOption,
   gaveUp: GaveUp,
   tried: Tried,
 ): AskFault | null {
-  const { fault, tries } = gaveUp;
-  const text = `${model.label}: ${fault.message}${tries > 1 ? ` (tried ${tries} times)` : ''}`;
+  const { order } = question;
+  const { fault } = gaveUp;
+  const text = `${model.label}: ${gaveUpText(gaveUp)}`;
   if (fault.is === 'mismatch') return pause(parts, order, `model_mismatch: ${text}`, 'denied');
   if (fault.is === 'too long') return { is: 'too long', text };
   if (!ELSEWHERE.has(fault.is)) return { is: 'model', text };
@@ -53,11 +54,23 @@ export function afterGivingUp(
   tried.models.add(model.id);
   const next = tried.causes.has(fault.is) ? undefined : nextModel(parts, order, model.id, fault.is, tried);
   tried.causes.add(fault.is);
-  if (next !== undefined) {
-    fallBack(parts, order, model.id, next, gaveUp);
-    return null;
-  }
-  const barred = barredBy(parts, order, model.id, fault.is, tried);
+  if (next === undefined) return nothingLeft(parts, question, { from: model.id, cause: fault.is, tried, text });
+  fallBack(parts, order, model.id, next, gaveUp);
+  return null;
+}
+
+const gaveUpText = ({ fault, tries }: GaveUp): string =>
+  `${fault.message}${tries > 1 ? ` (tried ${tries} times)` : ''}`;
+
+interface DeadEnd {
+  readonly from: ModelId;
+  readonly cause: Cause;
+  readonly tried: Tried;
+  readonly text: string;
+}
+
+function nothingLeft(parts: GateParts, { order, purpose }: Question, { from, cause, tried, text }: DeadEnd): AskFault {
+  const barred = barredBy(parts, order, from, cause, tried);
   if (barred !== null) return denied(parts, order, barred, text);
   // A report that can't be written takes nothing away: the work is done, and merge.ts hands it over as it is.
   if (purpose?.is !== 'merge' && parts.lines.allDown())
@@ -89,9 +102,9 @@ const ruleAgainst = ({ rules }: GateParts, { id, price }: ModelOption): Reason |
 
 /** Where a rule alone stands between the agent and another model of its role: the first such, and the rule (SECURITY J08). */
 function barredBy(parts: GateParts, order: WorkOrder, from: ModelId, cause: Cause, tried: Tried): Barred | null {
-  const { rules, models, modelsOf } = parts;
+  const { rules, models } = parts;
   const known = models.models();
-  const all = modelsOf(order.role).flatMap((name) => {
+  const all = parts.modelsOf(order.role).flatMap((name) => {
     const id = resolveModel(name, known);
     const option = id === null ? undefined : optionFor(known, id);
     return option !== undefined && mayFollow(parts, from, option, cause, tried) ? [option] : [];
@@ -134,10 +147,10 @@ function fallBack(
   { agent }: WorkOrder,
   from: ModelId,
   to: ModelId,
-  { fault, tries }: GaveUp,
+  gaveUp: GaveUp,
 ): void {
   const rule = reasonText(rules.modelFallback.from);
-  const cause = `${fault.is}: ${fault.message}${tries > 1 ? ` (tried ${tries} times)` : ''}`;
+  const cause = `${gaveUp.fault.is}: ${gaveUpText(gaveUp)}`;
   recorder.record({ type: 'model.fallback', agent, from, to, cause, rule });
 }
 

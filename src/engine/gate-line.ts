@@ -144,7 +144,7 @@ class Line {
   close(fault: ModelFault): void {
     this.fault = fault;
     this.closed = true;
-    for (const { leave, tries } of this.queue) leave({ is: 'hopeless', fault, tries });
+    for (const waiting of this.queue) waiting.leave({ is: 'hopeless', fault, tries: waiting.tries });
   }
 
   isClosed(): boolean {
@@ -231,12 +231,13 @@ class Line {
     }
   }
 
-  private tell({ say, leave, tries, most, patience }: Waiting): void {
+  private tell(waiting: Waiting): void {
     const { fault } = this;
+    const { tries, most, patience } = waiting;
     if (fault === null) return;
     const wait = Math.max(0, Math.round(this.until - this.world.elapsed()));
-    if (tries >= most || wait > patience) leave({ is: 'hopeless', fault, tries });
-    else say({ fault, wait, tries });
+    if (tries >= most || wait > patience) waiting.leave({ is: 'hopeless', fault, tries });
+    else waiting.say({ fault, wait, tries });
   }
 
   /** Lets in whoever may, and comes back when the time is over. */

@@ -110,25 +110,19 @@ async function enter(
     if (entry.is === 'pass') entry.pass.end();
     return fail(early);
   }
-  switch (entry.is) {
-    case 'pass':
-      return ok(entry);
-    case 'hopeless':
-      return fail(notSent(parts, order, model, entry));
-    case 'left':
-      throw new Error('left a line without a reason');
-  }
+  if (entry.is === 'left') throw new Error('left a line without a reason');
+  return entry.is === 'pass' ? ok(entry) : fail(notSent(parts, order, model, entry));
 }
 
 /** No call was made: written down as one that failed, so that a resumed run knows what ended the agent. */
 function notSent(
-  { recorder, callId }: GateParts,
+  parts: GateParts,
   { agent }: WorkOrder,
   model: ModelOption,
   { fault, tries }: Extract<Entry, { is: 'hopeless' }>,
 ): GaveUp {
-  const call = CallId.parse(callId(agent));
-  recorder.record({
+  const call = CallId.parse(parts.callId(agent));
+  parts.recorder.record({
     type: 'model.failed',
     agent,
     call,

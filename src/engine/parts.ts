@@ -13,7 +13,7 @@ import { modelFor } from './choices.ts';
 import type { Crew } from './crew.ts';
 import { openCrew } from './crew.ts';
 import { deskOf } from './desk.ts';
-import type { Gate } from './gate.ts';
+import type { Gate, GateParts } from './gate.ts';
 import { openGate } from './gate.ts';
 import { openLines } from './gate-line.ts';
 import { openPrefixBook } from './gate-tokens.ts';
@@ -69,29 +69,11 @@ export function openParts(options: RunOptions, root: NewAgent): RunParts {
     control.abort(reason);
     made.crew?.stopAll();
   };
-  const gate = openGate({
-    recorder,
-    world,
-    models: options.models,
-    tools: options.tools,
-    rules: options.rules,
-    person: options.person,
-    approvals,
-    inbox,
-    prefixes: openPrefixBook(),
-    lines: openLines(world),
-    desk: (order, signal) =>
-      deskOf({ recorder, inbox, approvals, person: options.person, options, crew: crewOf }, order, signal),
-    tick: (tick) => {
-      for (const listener of ticks) listener(tick);
-    },
-    modelsOf: (role) => roleNamed(role, options.roles)?.models ?? [],
-    pause: (text, is) => {
-      failed(text, is);
-      stop(text);
-    },
-    callId: () => `call-${world.name(10)}`,
-  });
+  const pause: GateParts['pause'] = (text, is) => {
+    failed(text, is);
+    stop(text);
+  };
+  const gate = gateOf(options, { recorder, approvals, inbox, ticks, pause, crew: crewOf });
   const slots = openSlots(options.rules.maxParallelAgents.value);
   const crew = openCrew({
     recorder,
@@ -118,6 +100,34 @@ export function openParts(options: RunOptions, root: NewAgent): RunParts {
     failed,
     stop,
   };
+}
+
+interface GateNeeds extends Pick<GateParts, 'recorder' | 'approvals' | 'inbox' | 'pause'> {
+  readonly ticks: RunParts['ticks'];
+  readonly crew: () => Crew;
+}
+
+function gateOf(options: RunOptions, { recorder, approvals, inbox, ticks, pause, crew }: GateNeeds): Gate {
+  const { world, models, tools, rules, person } = options;
+  return openGate({
+    recorder,
+    world,
+    models,
+    tools,
+    rules,
+    person,
+    approvals,
+    inbox,
+    pause,
+    prefixes: openPrefixBook(),
+    lines: openLines(world),
+    desk: (order, signal) => deskOf({ recorder, inbox, approvals, person, options, crew }, order, signal),
+    tick: (tick) => {
+      for (const listener of ticks) listener(tick);
+    },
+    modelsOf: (role) => roleNamed(role, options.roles)?.models ?? [],
+    callId: () => `call-${world.name(10)}`,
+  });
 }
 
 /** `main`: plans, merges, and is what unplanned children hang below. Its budget is the run's. Or why it has no model. */

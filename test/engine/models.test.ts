@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
-import { AGENT, calling, FAST, MODELS, planOf, ROLES, RULES, says, SLOW, testRun } from '../support/run.ts';
+import { AGENT, calling, FAST, MODELS, planOf, RULES, says, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { ModelId } from '../../src/domain/ids.ts';
+import { scriptedModel } from '../../src/models/scripted.ts';
+import type { ScriptedReply } from '../../src/models/scripted.ts';
+import { ended, fault, hops, meets, one } from '../support/faulty.ts';
+import { eventsOf } from '../support/run-looks.ts';
+import { AGENT, calling, FAST, MODELS, planOf, ROLES, RULES, SLOW } from '../support/run.ts';
+import type { Script } from '../support/run.ts';
+
+const S1 = AGENT('ROOT::S1');
+
+describe('another model', () => {
+  const other = scriptedModel('elsewhere/third', { aliases: ['third'] });
+  const three = {
+    roles: ROLES.map((role) => ({ ...role, models: ['fast', 'slow', 'third'] })),
+    catalogue: [...MODELS, other],
+  };
+  const only =
+    (answer: (model: string) => ScriptedReply | undefined): Script =>
+    ({ agent, model }) =>
+      agent === S1 ? answer(model) : undefined;
+
+  it.each(['rate limited', 'overloaded', 'cut', 'silent', 'malformed'] as const)(
+    'is asked when the tries are used up for "%s", with an event (D4)',
+    async (is) => {
+      const run = await ended({ roles: ROLES, script: only((model) => (model === FAST ? fault(is) : undefined)) });
+      const tries = is === 'silent' || is === 'malformed' ? 2 : 5;
+      expect(hops(run)).toEqual([[FAST, SLOW, `${is}: it is ${is} (tried ${tries} times)`]]);
+      expect(run.state().agents.get(S1)?.outcome).toBe('completed');
+    },
+  );
+
+  it.each(['unauthorised', 'no credit', 'unreachable'] as const)(
+    'of another provider only is asked after "%s" (J07)',
+    async (is) => {
+      const run = await ended({ ...three, script: only((model) => (model === other.id ? undefined : fault(is))) });
+      expect(hops(run)).toMatchObject([[FAST, other.id, expect.stringContaining(is)]]);
+      expect(run.state().agents.get(S1)?.outcome).toBe('completed');
+    },
+  );
+
+  it('is asked once for each cause in one turn, and never after "refused" or by force', async () => {
+    const same = await ended({ ...three, script: only(() => fault('overloaded')) });
+    expect(hops(same).length).toBe(1);
+    const each = await ended({
+      ...three,
+      script: only((model) => (model === other.id ? undefined : fault(model === FAST ? 'overloaded' : 'cut'))),
+    });
+    expect(hops(each).length).toBe(2);
+    const refused = await ended({ ...three, script: only(() => fault('refused')) });
+    expect(hops(refused)).toEqual([]);
+    expect(refused.state().agents.get(S1)?.error).toBe('fast: it is refused');
+  });
+
+  it('that no rule allows is named with the rule, and the agent fails (J08)', async () => {
+    const from = { rule: 'deniedModels: [slow]', layer: 'managed', file: '/etc/mimir.yml', line: 3 } as const;
+    const rules = { ...RULES, deniedModels: [{ written: 'slow', pattern: SLOW, from }] };
+    const run = await ended({ roles: ROLES, rules, script: only(() => fault('overloaded')) });
+    expect(run.state().agents.get(S1)).toMatchObject({
+      outcome: 'failed',
+      error:
+        'fast: it is overloaded (tried 5 times); no other model may take its place: deniedModels: [slow] (managed, /etc/mimir.yml:3)',
+    });
+    expect(eventsOf(run, 'policy.decided')[0]).toMatchObject({ subject: SLOW, decision: 'deny', ...from });
+  });
+
+  it('is not asked at a provider that refused the key, by nobody any more (J07)', async () => {
+    const asked: string[] = [];
+    const run = await ended({
+      ...three,
+      plan: planOf(['a'], ['b', 'a'], ['c', 'b']),
+      record: ({ model, purpose }) => void (purpose.is === 'work' && asked.push(model)),
+      script: ({ purpose, model }) => (purpose.is === 'work' && model !== other.id ? fault('unauthorised') : undefined),
+    });
+    expect(asked).toEqual([FAST, other.id, other.id, other.id]);
+    expect((await run.result).success).toBe(true);
+  });
+});
+
+describe('a run that nobody answers', () => {
+  it('ends in bounded time, can be resumed, and loses nothing (J09)', async () => {
+    const down = await ended({
+      plan: planOf(['a'], ['b'], ['c', 'a']),
+      script: ({ agent, purpose }, n) =>
+        purpose.is !== 'work' ? undefined : agent === S1 && n === 0 ? calling('read x') : fault('unreachable'),
+    });
+    expect(await down.result).toMatchObject({ success: false, status: 'stopped', errorIs: 'model' });
+    expect((await down.result).error).toBe('no model could be reached. fast: it is unreachable (tried 5 times)');
+    expect(down.state().lastAt - down.state().startedAt).toBeLessThan(60_000);
+    const acts: string[] = [];
+    const again = await ended({ log: down.log, acts });
+    expect((await again.result).success).toBe(true);
+    // What had been done was not done again.
+    expect(acts).toEqual([]);
+    expect([...again.state().agents.values()].slice(1).map(({ outcome }) => outcome)).toEqual(
+      Array.from({ length: 3 }, () => 'completed'),
+    );
+  });
+
+  it('while it is planned says so and can be resumed', async () => {
+    const run = await ended({ script: ({ purpose }) => (purpose.is === 'plan' ? fault('unauthorised') : undefined) });
+    expect(await run.result).toMatchObject({ status: 'stopped', errorIs: 'model' });
+    const again = await ended({ log: run.log });
+    expect((await again.result).success).toBe(true);
+  });
+
+  it('but for its report hands over what was found', async () => {
+    const run = await ended({
+      plan: planOf(['a'], ['b']),
+      script: ({ purpose }) => (purpose.is === 'merge' ? fault('overloaded') : undefined),
+    });
+    expect((await run.result).success).toBe(true);
+  });
+
+  it('in part goes on without those agents, and lets them in when it is resumed', async () => {
+    const elsewhere = scriptedModel('elsewhere/slow', { aliases: ['slow'] });
+    const roles = ROLES.map((role) => ({ ...role, models: role.name === 'oracle' ? ['slow'] : ['fast'] }));
+    const plan = {
+      reason: '',
+      tasks: [
+        { id: 'a', description: 'do a', role: 'finder', model: 'fast' },
+        { id: 'o', description: 'do o', role: 'oracle', model: 'slow' },
+      ],
+    };
+    const setting = { plan, roles, catalogue: [...MODELS.slice(0, 1), elsewhere] };
+    const run = await ended({
+      ...setting,
+      script: ({ model }) => (model === elsewhere.id ? fault('overloaded') : undefined),
+    });
+    expect([...run.state().agents.values()].slice(1).map(({ outcome }) => outcome)).toEqual(['completed', 'failed']);
+    expect((await run.result).status).toBe('failed');
+    const again = await ended({ ...setting, log: run.log });
+    expect((await again.result).success).toBe(true);
+  });
+});
+
+describe('an answer of another model', () => {
+  const wrong = ModelId.parse('scripted/opus');
+
+  it('is paid for, not used, and pauses the run (A08)', async () => {
+    const acts: string[] = [];
+    const usage = { input: 40, output: 9 };
+    const run = await ended({
+      acts,
+      script: ({ agent }, n) => (agent === S1 && n === 0 ? { ...calling('read x'), usage, model: wrong } : undefined),
+    });
+    expect(acts).toEqual([]);
+    expect(one(run, 'model.failed')).toMatchObject({ cause: 'mismatch', usage: { input: 40, output: 9 } });
+    expect(await run.result).toMatchObject({
+      status: 'stopped',
+      errorIs: 'denied',
+      error: 'model_mismatch: fast: asked scripted/fast, but scripted/opus answered; nothing of the answer was used',
+    });
+    expect(run.state().agents.get(S1)).toMatchObject({
+      status: 'interrupted',
+      reason: 'model_mismatch: fast: asked scripted/fast, but scripted/opus answered; nothing of the answer was used',
+    });
+    const again = await ended({ log: run.log, acts });
+    expect((await again.result).success).toBe(true);
+    expect(acts).toEqual([]);
+  });
+
+  it('may be told by the provider as well', async () => {
+    const run = await ended({ script: meets(fault('mismatch')) });
+    expect(await run.result).toMatchObject({ status: 'stopped', errorIs: 'denied' });
+  });
+});
