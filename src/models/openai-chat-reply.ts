@@ -96,7 +96,7 @@ interface Came {
 }
 
 function readingOf(request: ModelRequest, came: Came, raw: readonly RawCall[]): Reading {
-  const { finish, read, thought } = came;
+  const { finish, read } = came;
   // Without a word about the end, though the stream itself ended: only what is whole counts.
   const stop = finish === '' ? 'end' : FINISH[finish];
   if (stop === 'error') return { is: 'error', error: { message: 'it stopped with an error' } };
@@ -104,11 +104,15 @@ function readingOf(request: ModelRequest, came: Came, raw: readonly RawCall[]): 
   const why = stop === undefined ? `it stopped for a reason that is not known: ${finish}` : missing(came, raw);
   if (why === 'its end') return { is: 'cut' };
   if (why !== null) return { is: 'malformed', why };
-  const only = came.byTool ? raw[0] : undefined;
-  const reply = only === undefined ? read : { ...read, text: only.arguments };
-  const { calls, kept } = callsOf(request, only === undefined ? raw : []);
-  if (calls.length === 0) return { is: 'reply', reply: { ...reply, calls, kept, stopReason: 'end' } };
-  return { is: 'reply', reply: { ...reply, calls, kept: { ...kept, ...thought }, stopReason: 'tool use' } };
+  return { is: 'reply', reply: wholeReply(request, came, raw) };
+}
+
+function wholeReply(request: ModelRequest, { read, thought, byTool }: Came, raw: readonly RawCall[]): Read {
+  const only = byTool ? raw[0] : undefined;
+  if (only !== undefined) return { ...read, text: only.arguments, calls: [], kept: {}, stopReason: 'end' };
+  const { calls, kept } = callsOf(request, raw);
+  if (calls.length === 0) return { ...read, calls, kept, stopReason: 'end' };
+  return { ...read, calls, kept: { ...kept, ...thought }, stopReason: 'tool use' };
 }
 
 /** What a stream that came to its end leaves out; null when it is all there. */

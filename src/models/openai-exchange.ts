@@ -11,11 +11,11 @@ import type { World } from '../ports/world.ts';
 import { connectionFault, eventFault, hostOf, statusFault } from './http-fault.ts';
 import type { Answer } from './openai-client.ts';
 import { DONE, eventsIn } from './openai-events.ts';
-import { at, isFields, parsed, textAt } from './openai-json.ts';
+import { at, isFields, numberAt, parsed, textAt } from './openai-json.ts';
 import type { Fields } from './openai-json.ts';
 import type { Read, Reader, Reading } from './openai-reading.ts';
 import type { Refused, Route } from './openai-traits.ts';
-import { ABORTED, bytesOf } from './provider.ts';
+import { ABORTED } from './provider.ts';
 import { redact } from './redact.ts';
 import type { Watch } from './watch.ts';
 import { watchStream } from './watch.ts';
@@ -56,7 +56,7 @@ export async function exchange(
     // What is whole stays whole, even if the server never closes the stream.
     const reading: Reading = came.fault === 'silent' ? parts.reader.reading(over.done) : { is: 'cut' };
     if (reading.is === 'reply') return ok(reading.reply);
-    return failed(stoppedFault(setup, came.fault, wire), wire.head() === null ? null : spentOn(parts, wire));
+    return failed(stoppedFault(setup, came.fault, wire), wire.head()?.status === 200 ? spentOn(parts, wire) : null);
   } finally {
     watch.end();
   }
@@ -143,24 +143,28 @@ const GRACE = 100;
 /** Of what came, not of how it came. */
 class Unreadable extends Error {}
 
-function settled(
-  { setup, parts, wire }: Call,
-  reading: Reading,
-  broke: { readonly error: unknown } | null,
-): Result<Read, Failed> {
+function settled(call: Call, reading: Reading, broke: { readonly error: unknown } | null): Result<Read, Failed> {
+  const { setup, parts, wire } = call;
   const spent = spentOn(parts, wire);
   if (broke !== null && !isCut(broke.error)) return failed(malformed(setup, wordsOf(broke.error)), spent);
   switch (reading.is) {
     case 'reply':
       return ok(reading.reply);
     case 'error':
-      return failed(eventFault(setup, reading.error), spent);
+      return failed(errorFault(call, reading.error), spent);
     case 'malformed':
       return failed(malformed(setup, reading.why), spent);
     default:
       if (wire.bytes() === 0 && broke === null) return failed(malformed(setup, 'its answer is empty'), spent);
       return failed({ is: 'cut', message: `the answer of ${hostOf(setup)} broke off before its end` }, spent);
   }
+}
+
+/** An error in the midst of a stream. Routers put the status of the server behind them into its code. */
+function errorFault({ setup, world }: Call, error: unknown): ModelFault {
+  const status = numberAt(error, 'code') ?? numberAt(error, 'status') ?? 0;
+  if (status < 400 || status > 599) return eventFault(setup, error);
+  return statusFault(setup, { status, body: { error }, now: world.now() });
 }
 
 /** Did the connection break, and not what came over it? */
@@ -173,11 +177,11 @@ const wordsOf = (error: unknown): string => textAt(error, 'message') || 'what it
 /** A response that is no stream of events. Some servers say an error so. */
 async function notAStream(call: Call, response: Response, type: string): Promise<Result<Read, Failed>> {
   const { setup, parts, wire } = call;
-  const spent = spentOn(parts, wire);
   const { headOf } = await import('./openai-client.ts');
   const text = await headOf(response);
+  const spent = spentOn(parts, wire);
   const error = at(parsed(text), 'error');
-  if (error) return failed(eventFault(setup, error), spent);
+  if (error) return failed(errorFault(call, error), spent);
   const what = type === '' ? 'something without a content type' : type;
   return failed(malformed(setup, `it sent ${what} instead of a stream of events`), spent);
 }
@@ -194,11 +198,11 @@ function stoppedFault(setup: ProviderSetup, why: 'aborted' | 'silent', wire: Wir
 }
 
 /** What a call used up that didn't come to its end: as the server counted, else one token for every byte, which no tokenizer exceeds. */
-function spentOn({ body, reader, maxOutput }: Exchange, wire: Wire): Usage {
+function spentOn({ reader, maxOutput }: Exchange, wire: Wire): Usage {
   const counted = reader.usage();
   if (counted !== null && Object.values(counted).every((count) => count >= 0)) return counted;
   const output = Math.min(maxOutput, wire.bytes());
-  return { input: bytesOf(JSON.stringify(body)), output, cacheRead: 0, cacheWrite: 0 };
+  return { input: wire.sent(), output, cacheRead: 0, cacheWrite: 0 };
 }
 
 const failed = (fault: ModelFault, spent: Usage | null): { readonly ok: false; readonly fault: Failed } =>

@@ -98,13 +98,13 @@ function wholeReply(
   const { calls, kept } = callsOf(request, raw);
   // Reasoning is only taken back with what followed it, in the same order; words and calls alone can be written anew.
   const isMore = items.some((item) => textAt(item, 'type') === 'reasoning' || textAt(item, 'phase') !== '');
-  // With ids that can't be told apart the items would not be taken back.
-  const goesBack = isMore && (raw.length === 0 || kept.ids !== undefined);
+  // Items whose calls can't be told apart would not be taken, nor reasoning that nothing follows.
+  const isTaken = (raw.length === 0 || kept.ids !== undefined) && textAt(items.at(-1), 'type') !== 'reasoning';
   return {
     ...read,
     calls,
     stopReason: calls.length > 0 ? 'tool use' : 'end',
-    kept: goesBack ? { ...kept, items } : kept,
+    kept: isMore && isTaken ? { ...kept, items } : kept,
   };
 }
 

@@ -34,17 +34,20 @@ export interface Refused {
 /** What is known of a server of this kind before it was asked for `model`, as it goes on the wire. */
 export const firstTraits = (kind: ProviderKind, model: string): Traits => ({
   streamOptions: true,
-  // OpenAI's reasoning models know only the newer name, many compatible servers only the older one.
-  limit: kind === 'openai' ? 'max_completion_tokens' : 'max_tokens',
+  // OpenAI's reasoning models know only the newer name, wherever they are served; many compatible servers only the older one.
+  limit: kind === 'openai' || /^(?:o\d|gpt-[5-9])/.test(plain(model)) ? 'max_completion_tokens' : 'max_tokens',
   limitLearned: false,
   format: 'schema',
   cacheKey: kind === 'openai',
-  reasoning: WITHOUT_REASONING.test(model.slice(model.lastIndexOf('/') + 1)) ? 'none' : 'summary',
+  reasoning: WITHOUT_REASONING.test(plain(model)) ? 'none' : 'summary',
   parallel: true,
   strict: kind === 'openai',
   items: true,
   thoughts: false,
 });
+
+/** Routers put a maker before the name. */
+const plain = (model: string): string => model.slice(model.lastIndexOf('/') + 1);
 
 /** OpenAI's older models; newer ones reason. A wrong guess costs one refused request. */
 const WITHOUT_REASONING = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt|davinci|babbage)|chat-latest/;

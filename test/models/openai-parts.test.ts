@@ -1,0 +1,180 @@
+/** The small readers and writers under OpenAI's wires, on all inputs they can meet. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CallId } from '../../src/domain/ids.ts';
+import { eventsIn } from '../../src/models/openai-events.ts';
+import { jsonOf } from '../../src/models/openai-json.ts';
+import { wireSchema } from '../../src/models/openai-schema.ts';
+import { splitThinking } from '../../src/models/openai-think.ts';
+import { stepsOf, wireId } from '../../src/models/openai-turns.ts';
+import { READ } from './openai-setup.ts';
+
+/** `text` in pieces, broken at `cuts`. */
+const inPieces = <T extends { readonly length: number; slice(from: number, to: number): T }>(
+  whole: T,
+  cuts: readonly number[],
+): T[] => {
+  const places = [...new Set(cuts.map((cut) => cut % (whole.length + 1)))].sort((a, b) => a - b);
+  return [0, ...places].map((from, n) => whole.slice(from, places[n] ?? whole.length));
+};
+const cuts = fc.array(fc.nat(200), { maxLength: 8 });
+
+describe('a stream of events', () => {
+  const read = async (pieces: readonly Uint8Array[]): Promise<readonly string[]> => {
+    const body = (async function* () {
+      yield* pieces;
+    })();
+    const events: string[] = [];
+    for await (const event of eventsIn(body)) events.push(event);
+    return events;
+  };
+
+  it('reads the same however its bytes come', async () => {
+    const event = fc.record({
+      text: fc.string({ unit: 'grapheme', maxLength: 10 }),
+      comment: fc.boolean(),
+      crlf: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { maxLength: 6 }), cuts, async (events, cuts) => {
+        const wire = events.map(({ text, comment, crlf }) => {
+          const lines = [...(comment ? [': still here', ''] : []), 'event: x', `data: ${JSON.stringify(text)}`, '', ''];
+          return lines.join(crlf ? '\r\n' : '\n');
+        });
+        const bytes = new TextEncoder().encode(wire.join(''));
+        expect(await read(inPieces(bytes, cuts))).toEqual(events.map(({ text }) => JSON.stringify(text)));
+      }),
+    );
+  });
+
+  it('takes a last event without its empty line, if it is whole', async () => {
+    const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+    expect(await read([bytes('data: {"a":1}\n\ndata: [DONE]')])).toEqual(['{"a":1}', '[DONE]']);
+    expect(await read([bytes('data:{"a":1}\n')])).toEqual(['{"a":1}']);
+    expect(await read([bytes('data: {"a":1}\n\ndata: {"b"')])).toEqual(['{"a":1}']);
+  });
+});
+
+describe('thinking at the head of a text', () => {
+  const split = (pieces: readonly string[]): { readonly text: string; readonly reasoning: string } => {
+    const splitter = splitThinking();
+    const told = { text: '', reasoning: '' };
+    for (const { is, text } of [...pieces.flatMap((piece) => splitter.take(piece)), ...splitter.end()])
+      told[is] += text;
+    return told;
+  };
+  const word = fc.constantFrom('<think>', '</think>', '<', '</', 'think>', ' ', '\n', 'yes', 'no <b>');
+
+  it('is the same however the text is broken', () => {
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 8 }), cuts, (words, cuts) => {
+        const text = words.join('');
+        expect(split(inPieces(text, cuts))).toEqual(split([text]));
+      }),
+    );
+  });
+
+  it.each([
+    ['<think>a</think>\n\nb', { reasoning: 'a', text: 'b' }],
+    ['  \n<think>a</think>b', { reasoning: 'a', text: 'b' }],
+    ['<think>never ends', { reasoning: 'never ends', text: '' }],
+    ['b <think>a</think>', { reasoning: '', text: 'b <think>a</think>' }],
+    ['<think>a</think>b <think>c</think>', { reasoning: 'a', text: 'b <think>c</think>' }],
+    ['<thin', { reasoning: '', text: '<thin' }],
+    ['<thing>', { reasoning: '', text: '<thing>' }],
+  ])('%j', (text, told) => {
+    expect(split([text])).toEqual(told);
+  });
+});
+
+describe('a schema on the wire', () => {
+  it('is strict where every object is closed and requires all it has', () => {
+    expect(wireSchema(READ.schema, true)).toEqual({ schema: READ.schema, strict: true });
+    expect(wireSchema(READ.schema, false)).toEqual({ schema: READ.schema, strict: false });
+  });
+
+  it('is not strict with an optional property, an open object, or a keyword that strict mode has not, at any depth', () => {
+    const closed = (inner: object): object => ({
+      type: 'object',
+      properties: { list: { type: 'array', items: inner } },
+      required: ['list'],
+      additionalProperties: false,
+    });
+    const isStrict = (inner: object): boolean => wireSchema(jsonOf(closed(inner)), true).strict;
+    expect(isStrict({ type: 'string' })).toBe(true);
+    expect(isStrict({ type: 'object', properties: {}, additionalProperties: false })).toBe(true);
+    expect(isStrict({ type: 'object', properties: { a: {} }, required: [], additionalProperties: false })).toBe(false);
+    expect(isStrict({ type: 'object', properties: {}, required: [] })).toBe(false);
+    expect(isStrict({ oneOf: [{ type: 'string' }] })).toBe(false);
+    expect(isStrict({ type: 'string', default: 'x' })).toBe(false);
+  });
+
+  it('leaves limits that strict mode does not know to our own check', () => {
+    const schema = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: { minLength: { type: 'string', minLength: 1, maxLength: 9, pattern: '^a' } },
+      required: ['minLength'],
+      additionalProperties: false,
+    };
+    expect(wireSchema(schema, true)).toEqual({
+      strict: true,
+      schema: {
+        type: 'object',
+        properties: { minLength: { type: 'string', pattern: '^a' } },
+        required: ['minLength'],
+        additionalProperties: false,
+      },
+    });
+  });
+
+  it('is an object, whatever a tool gave', () => {
+    expect(wireSchema({}, true)).toEqual({ schema: { type: 'object', properties: {} }, strict: false });
+  });
+});
+
+describe('ids on the wire', () => {
+  it('are short, plain, fixed and different for all ids', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 200 }), { maxLength: 30 }), (ids) => {
+        const wire = ids.map(wireId);
+        expect(wire.every((id) => /^[A-Za-z0-9_-]{1,40}$/.test(id))).toBe(true);
+        expect([new Set(wire).size, ids.map(wireId)]).toEqual([ids.length, wire]);
+      }),
+    );
+  });
+
+  it('of another provider are kept where they fit', () => {
+    expect(wireId('toolu_01A09q90qw90lq917835lq9')).toBe('toolu_01A09q90qw90lq917835lq9');
+    expect(wireId('call-1.1')).toMatch(/^call-1_1_[0-9a-z]{6,14}$/);
+  });
+});
+
+describe('a conversation', () => {
+  const call = { id: CallId.parse('call-1.1'), tool: 'read_file', input: '{"path": a}' };
+
+  it('of another provider comes without what was sealed there', () => {
+    const steps = stepsOf(
+      [
+        { by: 'user', text: 'go' },
+        { by: 'model', text: 'I read.', calls: [], opaque: { anthropic: [{ type: 'thinking', signature: 'x' }] } },
+      ],
+      'openai/o3',
+    );
+    expect(steps).toEqual([
+      { is: 'user', text: 'go' },
+      { is: 'model', text: 'I read.', calls: [], answers: [], kept: {} },
+    ]);
+  });
+
+  it('answers a call that has no result, and wraps arguments that are no object', () => {
+    const [step] = stepsOf([{ by: 'model', text: '', calls: [call] }], 'openai/o3');
+    expect(step).toEqual({
+      is: 'model',
+      text: '',
+      calls: [{ id: wireId('call-1.1'), tool: 'read_file', arguments: '{"unreadable_arguments":"{\\"path\\": a}"}' }],
+      answers: [{ id: wireId('call-1.1'), text: 'Error: not run' }],
+      kept: {},
+    });
+  });
+});
