@@ -100,6 +100,9 @@ export function runShare(state: RunState): number | null {
 const share = (used: number, limit: number | undefined): number | null =>
   limit === undefined ? null : limit === 0 ? (used > 0 ? 1 : 0) : used / limit;
 
+/** Calls of a model: the tries of one turn are one iteration, those that were lost come on top. */
+export const callsOf = ({ iterations, lost }: AgentState): number => iterations + lost.calls;
+
 /** True when it was skipped, or its turn has not come: it has no numbers. */
 export const neverRan = (agent: AgentState): boolean => agent.firstRunAt === null && agent.iterations === 0;
 

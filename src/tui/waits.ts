@@ -23,7 +23,7 @@ export const isHeld = (agent: AgentState): boolean =>
 /** What the agent waits for, or null when it waits for no provider. */
 export function waitOf(agent: AgentState, now: Millis): Wait | null {
   if (!isHeld(agent)) return null;
-  const until = agent.pause?.until ?? saidUntil(agent);
+  const until = untilOf(agent);
   const left = until === null ? null : Math.max(0, until - now);
   const next = nextTry(left) + triesOf(agent);
   const why = whyOf(agent);
@@ -34,29 +34,38 @@ export function waitOf(agent: AgentState, now: Millis): Wait | null {
 export const formatLeft = (left: Millis): string => formatDuration(Math.ceil(left / 1000) * 1000);
 
 function nextTry(left: Millis | null): string {
-  if (left === null) return 'tries again soon';
+  if (left === null) return 'in line for the next try';
   return left === 0 ? 'next try now' : `next try in ${formatLeft(left)}`;
 }
 
-const SAID = /[;:,.]?\s*(?:the )?next try\b.*$/i;
+/** The part of a reason that says when: true when it was given, not any more. */
+const WHEN = /;[^;]*\bnext try\b.*$/i;
 
-/** The reason without its count of seconds, which was true when it was given. */
+const saidOf = ({ status, reason }: AgentState): string => (status === 'waiting' ? toLabel(reason) : '');
+
 function whyOf(agent: AgentState): string {
-  const said = agent.status === 'waiting' ? toLabel(agent.reason).replace(SAID, '').trim() : '';
-  if (said !== '') return said;
-  const { pause } = agent;
-  if (pause === null) return 'the provider is waited for';
-  return toLabel(`${pause.model.split('/')[0] ?? ''}: ${pause.cause}`);
+  const said = saidOf(agent).replace(WHEN, '').trim();
+  if (said !== '' || agent.pause === null) return said;
+  return toLabel(`${agent.pause.model.split('/')[0] ?? ''}: ${agent.pause.cause}`);
 }
 
-/** A wait for a provider that others ran into has no try of its own: then the reason alone says how long. */
-function saidUntil({ reason, lastAt }: AgentState): Millis | null {
-  const [, seconds] = /\bin (\d+(?:\.\d+)?) ?s\b/.exec(reason) ?? [];
-  return seconds === undefined ? null : lastAt + Number(seconds) * 1000;
+/** A reason counts whole seconds up: within that much, the time of the agent's own try is the better one. */
+const ROUNDED = 1500;
+
+/** Null where another agent tries first. What was said last counts: a wait for all may be longer than the agent's own. */
+function untilOf(agent: AgentState): Millis | null {
+  const [when] = WHEN.exec(saidOf(agent)) ?? [];
+  const until = agent.pause?.until ?? null;
+  if (when === undefined) return until;
+  const [, seconds] = /\bin (\d+(?:\.\d+)?) ?s\b/.exec(when) ?? [];
+  if (seconds === undefined) return null;
+  const said = agent.lastAt + Number(seconds) * 1000;
+  return until !== null && Math.abs(said - until) <= ROUNDED ? until : said;
 }
 
-function triesOf({ pause, reason }: AgentState): string {
-  if (pause !== null && pause.attempt !== null)
-    return pause.attempts === null ? ` (try ${pause.attempt})` : ` (${pause.attempt} of ${pause.attempts})`;
-  return /\s\(\d+ of \d+\)/.exec(reason)?.[0] ?? '';
+function triesOf(agent: AgentState): string {
+  const [said] = / \(\d+ of \d+\)$/.exec(saidOf(agent)) ?? [];
+  const { attempt = null, attempts = null } = agent.pause ?? {};
+  if (said !== undefined || attempt === null) return said ?? '';
+  return attempts === null ? ` (try ${attempt})` : ` (${attempt} of ${attempts})`;
 }

@@ -125,8 +125,8 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
     case 'agent.status':
       if (event.status === 'running' && agent.iterations === 0)
         return [`${name} ${harmless(agent.task.split('\n')[0] ?? '')}`];
-      // A wait that was told of by its retry.
-      if (event.reason === '' || (event.status === 'waiting' && agent.pause !== null)) return [];
+      // A wait is told of by the retry it is for; all who wait with it would say it again.
+      if (event.reason === '' || event.status === 'waiting') return [];
       return [`${name} ${event.status}: ${harmless(event.reason)}`];
     case 'tool.started':
       return event.tool === 'update_todos' ? [] : [paint.dim(`${name}   ${harmless(event.label)}`)];
@@ -157,7 +157,7 @@ function modelLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
       if (event.cost === undefined || event.cost === 0 || event.cause === 'aborted') return [];
       return warn(`a try failed and cost ${formatCost(event.cost)}: ${event.message}`);
     case 'model.retry':
-      return agent.status === 'waiting' && agent.reason !== '' ? [] : warn(waitWords(event));
+      return warn(waitWords(event));
     case 'model.fallback':
       return warn(`${event.from} -> ${event.to}: ${event.cause}${event.rule === '' ? '' : ` (${event.rule})`}`);
     case 'context.compacted':
@@ -167,9 +167,9 @@ function modelLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
   }
 }
 
-function waitWords({ cause, wait, attempt, attempts }: EventOf<'model.retry'>): string {
+function waitWords({ model, cause, wait, attempt, attempts }: EventOf<'model.retry'>): string {
   const tries = attempt === undefined ? '' : ` (${attempt} of ${attempts ?? '?'})`;
-  return `waits: ${cause}; next try in ${Math.ceil(wait / 1000)} s${tries}`;
+  return `waits for ${model.split('/')[0] ?? ''}: ${cause}; next try in ${Math.ceil(wait / 1000)} s${tries}`;
 }
 
 const compactedWords = ({ tokens }: EventOf<'context.compacted'>): string =>

@@ -2,6 +2,7 @@
 import { ROOT } from '../domain/ids.ts';
 import { elapsedOf, spentOf, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
+import { callsOf } from '../tui/agents.ts';
 import { formatDuration, formatTokens } from '../tui/format.ts';
 import { htmlOf } from './html.ts';
 import { costWords, runWords, spentBy, spentOne, troubleWords } from './spend-text.ts';
@@ -94,7 +95,7 @@ const agentJson = (agent: AgentState): unknown => ({
   cost: agent.priced ? agent.cost : null,
   duration: elapsedOf(agent, agent.lastAt),
   toolCalls: agent.toolCalls,
-  calls: agent.iterations,
+  calls: callsOf(agent),
   failedTries: agent.lost,
   waits: agent.retries,
   fallbacks: agent.fallbacks,

@@ -4,6 +4,7 @@ import { addUsage, NO_USAGE } from '../domain/budget.ts';
 import type { Usd } from '../domain/ids.ts';
 import { fromMicro, toMicro } from '../domain/ids.ts';
 import type { AgentState, LostTries, RunState } from '../events/state.ts';
+import { callsOf } from '../tui/agents.ts';
 import { counted, formatCost, formatTokens } from '../tui/format.ts';
 
 /** What several agents used together. */
@@ -37,7 +38,7 @@ export const spentOne = (agent: AgentState): Spent => ({
   usage: agent.usage,
   cost: agent.cost,
   priced: agent.priced,
-  calls: agent.iterations,
+  calls: callsOf(agent),
   lost: agent.lost,
   retries: agent.retries,
   fallbacks: agent.fallbacks.length,

@@ -1,15 +1,18 @@
 /** Whatever the state, the text and the size: exactly as large as the terminal, and nothing in it that acts. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AgentId } from '../../src/domain/ids.ts';
+import { AgentId, ModelId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { inboxOverlay } from '../../src/tui/dialogs/inbox.ts';
 import { frameOf } from '../../src/tui/frame.ts';
 import { pageOf } from '../../src/tui/page.ts';
+import { planScreen } from '../../src/tui/screens/plan.ts';
 import { resultScreen } from '../../src/tui/screens/result.ts';
 import { runScreen } from '../../src/tui/screens/run.ts';
 import { lineWidth, plain } from '../../src/tui/text/clip.ts';
+import { toTerminal } from '../../src/tui/text/sanitise.ts';
 import { contextOf, look } from '../support/look.ts';
+import { calls, waits } from '../support/model-run.ts';
 import {
   approval,
   asks,
@@ -39,6 +42,23 @@ const hostile = fc.oneof(
   ),
 );
 
+/** What providers say, in whatever words: a try that failed, a wait, a fallback, a summary, a call without a price. */
+function models(log: Recording, text: (index: number) => string): void {
+  const [S1, S3] = ['ROOT::S1', 'ROOT::S3'];
+  calls(log, 13, S1, {
+    model: ModelId.parse(`openrouter/${'a-long-name-'.repeat(8)}`),
+    usage: { input: 1, output: 2, cacheRead: 3_000_000, cacheWrite: 0 },
+    priced: false,
+    text: text(0),
+  });
+  const [from, to] = [ModelId.parse('a/b'), ModelId.parse('c/d')];
+  log.at(14, { type: 'model.fallback', agent: AgentId.parse(S1), from, to, cause: text(1), rule: text(2) });
+  const tokens = { before: 1e6, after: 10 };
+  log.at(15, { type: 'context.compacted', agent: AgentId.parse(S1), summary: text(3), kept: 1, tokens });
+  waits(log, 16, S3, text(1));
+  waits(log, 16, 'ROOT', text(2));
+}
+
 function hostileRun(texts: readonly string[], done: boolean): readonly MimirEvent[] {
   const text = (index: number): string => texts[index % texts.length] ?? '';
   const log = created(planned(started(new Recording(), text(0))));
@@ -52,6 +72,7 @@ function hostileRun(texts: readonly string[], done: boolean): readonly MimirEven
       todos: [{ description: text(index), status: 'active' }],
     });
   }
+  models(log, text);
   asks(log, 20, 'ROOT::S1', 'a1', approval({ title: text(1), exact: text(2), because: text(3) }));
   return done
     ? [
@@ -76,7 +97,12 @@ describe('every screen', () => {
         keys,
         fc.boolean(),
         (size, texts, pressed, done) => {
-          const context = contextOf(hostileRun(texts, done), { live: new Map([['ROOT::S3', 'streams\nnow']]) });
+          const harmlessTexts = texts.map((text) => toTerminal(text));
+          const context = contextOf(hostileRun(texts, done), {
+            live: new Map([['ROOT::S3', 'streams\nnow']]),
+            reasoning: new Map(['ROOT', 'ROOT::S3', 'ROOT::S5'].map((id, at) => [id, harmlessTexts[at] ?? ''])),
+            activity: () => ({ rate: 12_345.6, steps: [0, 1, 1e9] }),
+          });
           const page = done ? pageOf(resultScreen, {}) : pageOf(runScreen, {});
           look(page, context, size, pressed);
           const inbox = inboxOverlay(null).settle?.(context) ?? null;
@@ -86,6 +112,27 @@ describe('every screen', () => {
           expect(lines.map(plain).filter((line) => /\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(line))).toEqual([]);
         },
       ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('is so while a plan is made: thought about, written, waited for', () => {
+    const sizes = fc.record({ width: fc.integer({ min: 1, max: 200 }), height: fc.integer({ min: 1, max: 60 }) });
+    fc.assert(
+      fc.property(sizes, fc.array(hostile, { minLength: 1, maxLength: 6 }), fc.nat(), (size, texts, cut) => {
+        const log = planned(started(new Recording(), texts[0]));
+        log.events.splice(2);
+        if (cut % 2 === 0) waits(log, 1, 'ROOT', texts[0]);
+        const tasks = texts.map((description) => ({ description, role: description }));
+        const json = JSON.stringify({ reason: texts[0], tasks });
+        const context = contextOf(log.events, {
+          live: new Map([['ROOT', cut % 3 === 0 ? '' : toTerminal(json.slice(0, cut % (json.length + 1)))]]),
+          reasoning: new Map([['ROOT', toTerminal(texts.join('\n'))]]),
+        });
+        const { lines } = frameOf({ page: pageOf(planScreen, {}), overlays: [], toasts: [] }, context, size);
+        expect(lines.map(lineWidth)).toEqual(Array.from({ length: size.height }, () => size.width));
+        expect(lines.map(plain).filter((line) => /\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(line))).toEqual([]);
+      }),
       { numRuns: 150 },
     );
   });

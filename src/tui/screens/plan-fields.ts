@@ -66,18 +66,23 @@ function durationText(ms: number): string {
 
 /** Every model, those that can't be used with the reason and put last. */
 export function modelChoices(choices: PlanChoices): readonly Choice[] {
+  const longest = Math.max(0, ...choices.models.map(({ id }) => providerOf(id).length));
   const all = choices.models.map((model): Choice => {
     const whyNot = model.usable.yes ? null : model.usable.because;
-    return { value: askedName(model), label: model.label, note: modelNote(model), whyNot };
+    return { value: askedName(model), label: model.label, note: modelNote(model, longest), whyNot };
   });
   return [...all.filter(({ whyNot }) => whyNot === null), ...all.filter(({ whyNot }) => whyNot !== null)];
 }
 
-/** `anthropic  deep   200k     $15 / $75    per M`: padded, so that in a list like stands below like. In and out, US dollars per million tokens. */
-function modelNote({ id, grade, window, price, tools }: ModelOption): string {
-  const provider = id.split('/')[0] ?? '';
+const providerOf = (id: string): string => id.split('/')[0] ?? '';
+
+/**
+ * `  $15 /    $75 per M   200k  deep   anthropic`: in and out, US dollars per million tokens, the window, what it is good
+ * for, and who serves it. Padded, so that in a list like stands below like; where it is cut, the price stays.
+ */
+function modelNote({ id, grade, window, price, tools }: ModelOption, longest: number): string {
   const can = tools === false ? 'no tools' : (grade ?? '');
-  return [provider, can.padEnd(5), formatTokens(window).padStart(5), priceText(price)].join('  ');
+  return [priceText(price), formatTokens(window).padStart(5), can.padEnd(5), providerOf(id).padEnd(longest)].join('  ');
 }
 
 /** What all three kinds take: `$0.075 /   $0.3 per M`. */

@@ -4,6 +4,7 @@ import { isOffline } from '../agents.ts';
 import type { Context } from '../screen.ts';
 import { fitText, span } from '../text/clip.ts';
 import type { Line, Style } from '../text/line.ts';
+import { widthOf } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 
 /** How much of it is shown. */
@@ -13,6 +14,8 @@ const OFFLINE_WORDS =
   'No provider is connected, so no language model is used: the built-in analyst reads the project and reports, at no cost. For models set ANTHROPIC_API_KEY or OPENAI_API_KEY, or providers: in config.yml; `mimir models` lists what can be used.';
 const OFFLINE_SHORT =
   'The built-in analyst reads and reports, free. Models: ANTHROPIC_API_KEY, OPENAI_API_KEY, or providers: in config.yml.';
+
+const MORE_MODELS = '   `mimir models` lists what can be used';
 
 /** Lines of at most `width` columns. */
 export function statusLines({ lobby, glyphs }: Context, width: number, kind: StatusMeasure): readonly Line[] {
@@ -32,16 +35,16 @@ export function statusLines({ lobby, glyphs }: Context, width: number, kind: Sta
   const rule: Line = [span(` ${glyphs.light[4].repeat(Math.max(0, width - 2))}`, { fg: 'border' })];
   return [
     ...(full ? [rule, ...labelled('Project', project, room)] : []),
-    ...labelled('Provider', providerLine(lobby, kind), room).slice(0, full ? 4 : kind === 'short' ? 2 : 1),
+    ...labelled('Provider', providerLine(lobby, kind, room), room).slice(0, full ? 4 : kind === 'short' ? 2 : 1),
     ...(kind === 'line' ? [] : labelled('Sandbox', place, room).slice(0, full ? 2 : 1)),
     ...(kind === 'line' ? [] : notes),
   ];
 }
 
-function providerLine({ provider }: LobbyInfo, kind: StatusMeasure): Line {
+function providerLine({ provider }: LobbyInfo, kind: StatusMeasure, room: number): Line {
   if (!isOffline(provider)) {
-    const more = kind === 'full' ? '   `mimir models` lists what can be used' : '';
-    return [span(provider, { fg: 'ok', bold: true }), span(more, { fg: 'faint' })];
+    const fits = widthOf(provider + MORE_MODELS) + LABEL <= room;
+    return [span(provider, { fg: 'ok', bold: true }), span(fits ? MORE_MODELS : '', { fg: 'faint' })];
   }
   const words = kind === 'full' ? OFFLINE_WORDS : kind === 'short' ? OFFLINE_SHORT : 'no language model is used';
   return [span('OFFLINE', { fg: 'warn', bold: true }), span(`  ${words}`, { fg: 'muted' })];

@@ -184,7 +184,7 @@ function suggestionRows(look: StartLook, { lobby, glyphs }: Context, width: numb
   if (shown.length === 0) return [];
   const hint: Line = [
     span(` or take one of these`, { fg: 'muted' }),
-    span(`   1-${shown.length} or Tab`, { fg: 'faint' }),
+    span(`   1${shown.length === 1 ? '' : `-${shown.length}`} or Tab`, { fg: 'faint' }),
   ];
   return [
     plainRow(hint),

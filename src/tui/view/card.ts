@@ -80,9 +80,9 @@ function metrics(agent: AgentState, context: Context, width: number): Line {
   return parts;
 }
 
-/** What it cost; a question mark where a price isn't known. */
-export const costText = (agent: AgentState): string =>
-  agent.priced ? formatCost(agent.cost) : `${formatCost(agent.cost)}+?`;
+/** What it cost; a question mark where a price isn't known: `$?`, or `$0.0912+?` where it is of a part. */
+export const costText = ({ cost, priced }: Pick<AgentState, 'cost' | 'priced'>): string =>
+  priced ? formatCost(cost) : cost === 0 ? formatCost(null) : `${formatCost(cost)}+?`;
 
 /** What goes on now, or how it ended. */
 export function foot(agent: AgentState, context: Context): Line {

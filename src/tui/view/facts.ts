@@ -44,7 +44,9 @@ export function factLines(agent: AgentState, context: Context, width: number): r
 }
 
 const labelled = (name: string, value: Line, width: number): readonly Line[] =>
-  wrap([span(name.padEnd(LABEL), { fg: 'faint' }), ...value], width, LABEL);
+  wrap(value, Math.max(1, width - LABEL)).map((line, index) =>
+    clip([span((index === 0 ? name : '').padEnd(LABEL), { fg: 'faint' }), ...line], width),
+  );
 
 const statusText = (agent: AgentState, { now }: Context): string =>
   agent.outcome !== null ? endOf(agent) : (waitOf(agent, now)?.text ?? agent.status);
@@ -60,7 +62,8 @@ function modelLines(agent: AgentState, { glyphs }: Context, width: number): read
       ? [span(toLabel(used), { fg: 'fg' })]
       : [span(toLabel(asked), { fg: 'muted' }), arrow, span(toLabel(used), { fg: 'warn' })];
   const changes = agent.fallbacks.flatMap(({ from, to, cause, rule }) => [
-    ...beside([span(toLabel(from), { fg: 'muted' }), arrow, span(toLabel(to), { fg: 'fg' })]),
+    // A single change is that from asked to used.
+    ...(agent.fallbacks.length === 1 ? [] : beside([span(toLabel(from), { fg: 'muted' }), arrow, span(toLabel(to))])),
     ...why(`after ${cause}`),
     ...(rule === '' ? [] : beside([span(`by ${toLabel(rule)}`, { fg: 'faint' })])),
   ]);

@@ -135,7 +135,8 @@ function spend({ state, glyphs }: Context, width: number): Line {
   const share = runShare(state);
   const bar = share === null ? [] : [span(' '), ...gauge(share, width >= 100 ? 12 : 6, glyphs)];
   const free = cost === 0 && tokens > 0;
-  const amount = free ? `${formatTokens(tokens)} tok` : formatCost(cost);
+  const priced = [...state.agents.values()].every((agent) => agent.priced);
+  const amount = free ? `${formatTokens(tokens)} tok` : `${formatCost(cost)}${priced ? '' : '+?'}`;
   const limit: Line =
     cap === undefined || width < 100 || free
       ? []

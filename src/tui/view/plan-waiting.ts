@@ -5,7 +5,7 @@
 import { ROOT } from '../../domain/ids.ts';
 import type { AgentState } from '../../events/state.ts';
 import { modelName } from '../agents.ts';
-import { formatDuration } from '../format.ts';
+import { counted, formatDuration } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { clip, fitText, span } from '../text/clip.ts';
 import { box, inside } from '../text/box.ts';
@@ -40,7 +40,7 @@ export function planWaiting(context: Context, width: number, height: number): re
       span(elapsed, { fg: 'muted' }),
       span(width < 60 ? '' : modelWords(main), { fg: 'faint' }),
     ],
-    titleEnd: wait === null ? doing(context) : [span(`${glyphs.held} waiting`, { fg: HELD_INK, bold: true })],
+    titleEnd: wait === null ? doing(context, width) : [span(`${glyphs.held} waiting`, { fg: HELD_INK, bold: true })],
     body: [...sized(bodyLines(context, room.width, rows), room.width, rows), ...foot],
   });
 }
@@ -48,12 +48,15 @@ export function planWaiting(context: Context, width: number, height: number): re
 const modelWords = (main: AgentState | undefined): string =>
   main === undefined ? '' : `  by ${toLabel(modelName(main.model.used))}`;
 
-function doing({ live, reasoning }: Context): Line {
+function doing({ live, reasoning }: Context, width: number): Line {
   const plan = planSoFar(live.get(ROOT) ?? '');
-  if (plan !== null) return [span(writingWords(plan), { fg: 'muted' })];
+  if (plan !== null) return [span(width < 60 ? countWords(plan) : writingWords(plan), { fg: 'muted' })];
   const thinks = (reasoning?.get(ROOT) ?? '').trim() !== '';
   return [span(thinks ? 'thinking' : 'splitting the task into agents', { fg: 'muted' })];
 }
+
+const countWords = ({ tasks }: PlanSoFar): string =>
+  tasks.length === 0 ? 'writing' : `${counted(tasks.length, 'task')} so far`;
 
 /** The plan as far as it is written, else what the planner says or thinks below the shape of what will come. */
 function bodyLines(context: Context, width: number, height: number): readonly Line[] {

@@ -4,8 +4,8 @@ import { tokensOf } from '../../domain/budget.ts';
 import type { Usd } from '../../domain/ids.ts';
 import { costOf } from '../../domain/price.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
-import { modelName } from '../agents.ts';
-import { counted, formatCost, formatShare, formatTokens } from '../format.ts';
+import { callsOf, modelName } from '../agents.ts';
+import { counted, formatCost, formatLimit, formatShare, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { clip, span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
@@ -61,17 +61,19 @@ function costsOf({ usage, cost, priced, model, fallbacks }: AgentState, { choice
 export function reservedText({ open }: AgentState): string {
   const cost = open.reduce((sum, call) => sum + call.cost, 0);
   const tokens = open.reduce((sum, call) => sum + call.tokens, 0);
-  if (cost > 0) return `${formatCost(cost)} reserved`;
+  if (cost > 0) return `${formatLimit(cost)} reserved`;
   return tokens > 0 ? `${formatTokens(tokens)} tok reserved` : '';
 }
 
 /** `9, 2 of them failed and cost $0.0012, 1 in flight`; `none yet`. */
-export function callsText({ iterations, lost, retries, open }: AgentState): string {
-  if (iterations === 0) return 'none yet';
+export function callsText(agent: AgentState): string {
+  const { lost, retries, open } = agent;
+  const made = callsOf(agent);
+  if (made === 0) return 'none yet';
   const wasted = tokensOf(lost.usage);
   const price = lost.cost > 0 ? formatCost(lost.cost) : wasted > 0 ? `${formatTokens(wasted)} tok` : 'nothing';
   return [
-    String(iterations),
+    String(made),
     ...(lost.calls > 0 ? [`${lost.calls} of them failed and cost ${price}`] : []),
     ...(retries > 0 ? [counted(retries, 'wait')] : []),
     ...(open.length > 0 ? [`${open.length} in flight`] : []),
