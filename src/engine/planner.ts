@@ -30,6 +30,8 @@ export interface Planning {
   readonly facts: RepositoryFacts;
   /** What the person said when asking for another plan; empty at first. */
   readonly hint: string;
+  /** The plan that was not taken then; null at first. */
+  readonly before: SoundPlan | null;
 }
 
 /** A plan, and who made it, as the screens say it. */
@@ -50,7 +52,7 @@ export async function makePlan(planning: Planning, signal: AbortSignal): Promise
 }
 
 async function askPlanner(planning: Planning, signal: AbortSignal): Promise<Result<Planned, PlanningFault>> {
-  const { options, gate, root, context, facts, hint } = planning;
+  const { options, gate, root, context, facts, hint, before } = planning;
   const { choices } = context;
   const roles = choices.roles.map(({ name }) => name);
   const split = !options.rules.autoDetect.value;
@@ -63,7 +65,8 @@ async function askPlanner(planning: Planning, signal: AbortSignal): Promise<Resu
     split: split ? 'always' : 'auto',
   } as const;
   const format = plannerForm(roles, modelNames(choices));
-  const turns: Turn[] = [gate.tell(root, planRequest({ task: options.task, hint, choices, facts, split }))];
+  const asked = planRequest({ task: options.task, hint, before, choices, facts, split });
+  const turns: Turn[] = [gate.tell(root, asked)];
   for (let repairs = 0; ; repairs += 1) {
     const reply = await askRoot(gate, { order: root, turns, purpose, format }, 'between turns', signal);
     if (!reply.ok) {
@@ -76,13 +79,17 @@ async function askPlanner(planning: Planning, signal: AbortSignal): Promise<Resu
     if (plan.ok) return ok({ plan: plan.value, by: labelOf(choices, reply.value.model) });
     if (repairs === REPAIRS)
       return oneTask(planning, `the planner's answer could not be used: ${plan.fault[0]?.problem ?? ''}`, 'Mimir');
-    turns.push(...answered(reply.value), gate.tell(root, repairText(plan.fault)));
+    turns.push(answered(reply.value), gate.tell(root, repairText(plan.fault)));
   }
 }
 
-/** The failed answer stays in the conversation; one without a word would be refused by providers. */
-const answered = ({ text, opaque }: ModelReply): readonly Turn[] =>
-  text.trim() === '' ? [] : [{ by: 'model', text, calls: [], ...(opaque === undefined ? {} : { opaque }) }];
+/** The failed answer stays in the conversation. Providers refuse a turn without a word. */
+const answered = ({ text, opaque }: ModelReply): Turn => ({
+  by: 'model',
+  text: text.trim() === '' ? '(no answer)' : text,
+  calls: [],
+  ...(opaque === undefined ? {} : { opaque }),
+});
 
 /** What the reply makes: a plan, or what is wrong with it in the words that the model is told. */
 function readReply(

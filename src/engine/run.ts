@@ -166,7 +166,8 @@ async function propose(parts: RunParts, choices: PlanChoices, hint: string): Pro
   };
   const facts = await options.repository.facts(parts.signal);
   const context = planContextOf(options, choices);
-  const made = await makePlan({ options, gate, root, context, facts, hint }, parts.signal);
+  const before = recorder.state().plan;
+  const made = await makePlan({ options, gate, root, context, facts, hint, before }, parts.signal);
   if (!made.ok) {
     const { fault } = made;
     if (fault.is !== 'stopped') parts.failed(fault.text, fault.is);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Turn } from '../../src/domain/turn.ts';
 import { AGENT, draftOf, planOf, RULES, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 
@@ -64,15 +65,26 @@ describe('the planner', () => {
     expect(asked).toEqual([
       [
         '# Task\nthe task',
-        '# Roles\n- finder: finder of the test\n- oracle: oracle of the test',
-        '# Repository project\n1 files. At the top: ',
+        '# Roles\n- finder: finder of the test Tools: file_operations; reads only. Model: fast.\n- oracle: oracle of the test Tools: file_operations; writes. Model: fast.',
+        '# Models (USD per million tokens, input / output)\n- fast: grade unknown; 1 / 5; window 200k\n- slow: grade unknown; 3 / 15; window 200k',
+        '# Limits\nAt most 50 tasks, 4 at the same time.',
+        '# Repository project\n1 files, 1 kB.',
+        'No tests were found.',
       ].join('\n\n'),
     ]);
   });
 
   it('reads a plan bare, in a fence, or between words (H01, O011, O067)', async () => {
     const json = JSON.stringify(plan(task('a')));
-    for (const answer of [json, `\`\`\`json\n${json}\n\`\`\``, `Here it is:\n${json}\nGood luck!`]) {
+    for (const answer of [
+      json,
+      `\`\`\`json\n${json}\n\`\`\``,
+      `Here it is:\n${json}\nGood luck!`,
+      `I take {what} is asked, and {"reason": "a note"}:\n${json} and { so on`,
+      `<think>A first try: ${JSON.stringify(plan(task('z')))}</think>\n${json}`,
+      `first thoughts: ${JSON.stringify(plan(task('z')))}\n</think>${json}`,
+      JSON.stringify(plan(task('a', { recommendedModel: null, writes: null, dependencies: null, budget: null }))),
+    ]) {
       const { run, asked } = await planned([answer]);
       expect([asked.length, tasksOf(run)]).toEqual([1, [['a', 'finder']]]);
     }
@@ -113,6 +125,65 @@ describe('the planner', () => {
       expect((await run.result).success).toBe(true);
     },
   );
+
+  it.each([
+    [
+      'that was cut off',
+      { text: '{"reason": "', stopReason: 'output limit' },
+      'the answer was cut off at the output limit',
+    ],
+    ['that is empty', { text: ' ' }, 'the answer is empty'],
+    [
+      'of two plans',
+      { text: `${JSON.stringify(planOf(['a']))}${JSON.stringify(planOf(['b']))}` },
+      'not one JSON object',
+    ],
+    [
+      'with an unknown key',
+      { text: JSON.stringify(plan(task('a', { mode: 'yolo' }))) },
+      'a: tasks.0: Unrecognized key',
+    ],
+  ] as const)('is told what is wrong with an answer %s, and keeps it in mind', async (_, reply, words) => {
+    const turns: (readonly Turn[])[] = [];
+    const run = testRun({
+      record: (request) => void (request.purpose.is === 'plan' && turns.push(request.turns)),
+      script: ({ purpose }, n) => (purpose.is === 'plan' && n === 0 ? reply : undefined),
+    });
+    expect((await run.result).success).toBe(true);
+    const last = turns[1]?.at(-1);
+    expect(last?.by === 'user' && last.text).toContain(words);
+    const text = reply.text.trim() === '' ? '(no answer)' : reply.text;
+    expect(turns[1]?.slice(1, -1)).toEqual([{ by: 'model', text, calls: [] }]);
+  });
+
+  it('that refuses, or has no room for the task, leaves it to one agent', async () => {
+    for (const [reply, why] of [
+      [{ text: 'no', stopReason: 'refused' }, 'the model refused to plan it'],
+      [{ fault: { is: 'too long', message: 'too long' } }, "the task is too long for the planner's model"],
+    ] as const) {
+      const run = testRun({ script: ({ purpose }) => (purpose.is === 'plan' ? reply : undefined) });
+      expect((await run.result).success).toBe(true);
+      expect([run.state().plan?.reason, tasksOf(run)]).toEqual([`One agent for the whole task: ${why}`, ALONE]);
+    }
+  });
+
+  it('sizes no budget by an estimate that can not be meant (H10)', async () => {
+    const rules = { ...RULES, agentBudget: rule({ maxTokens: 900_000 }) };
+    const { run } = await planned(
+      [
+        plan(
+          task('a', { estimatedTokens: 9e8 }),
+          task('b', { estimatedTokens: 0 }),
+          task('c', { estimatedTokens: 7000.5 }),
+        ),
+      ],
+      { rules },
+    );
+    expect(run.state().plan?.tasks.map(({ estimatedTokens }) => estimatedTokens)).toEqual([900_000, 500, 7001]);
+    expect(run.state().plan?.tasks.every(({ budget }) => (budget.maxTokens ?? 0) <= 900_000)).toBe(true);
+    const free = await planned([plan(task('a', { estimatedTokens: 9e8 }))]);
+    expect(free.run.state().plan?.tasks[0]?.estimatedTokens).toBe(1_000_000);
+  });
 
   it('learns of a role that is not allowed, with the rule, and may mend it (O054)', async () => {
     const from = { rule: 'allowedSubAgents: [finder]', layer: 'managed', file: '/etc/m.yml', line: 4 } as const;
