@@ -48,10 +48,12 @@ const partsOf = (body: unknown, messages: readonly unknown[]): readonly Part[] =
   })),
 ];
 
+/** Does a stream end with what it used? Only when the request says so. */
+export const wantsUsage = (body: unknown): boolean => at(at(body, 'stream_options'), 'include_usage') === true;
+
 /** The chunks of a streamed reply, `[DONE]` last. */
 export function chatFrames(reply: Reply, counted: Counted, writing: Writing): readonly Frame[] {
-  const wantsUsage = at(at(writing.body, 'stream_options'), 'include_usage') === true;
-  const usage = wantsUsage ? usageOf(counted, reply, writing) : null;
+  const usage = wantsUsage(writing.body) ? usageOf(counted, reply, writing) : null;
   const head = { ...headOf(reply, writing), object: 'chat.completion.chunk' };
   const chunk = (delta: object, finish: string | null = null): object => ({
     ...head,

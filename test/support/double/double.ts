@@ -13,6 +13,7 @@ import type { Exchange } from './exchange.ts';
 import { openExchange } from './exchange.ts';
 import type { Outgoing } from './faults.ts';
 import type { Answer, Script } from './script.ts';
+import type { Sent, Time } from './sending.ts';
 import { send } from './sending.ts';
 
 export type { Asked } from './asked.ts';
@@ -86,8 +87,6 @@ interface Visit {
   readonly raw: string;
 }
 
-type Time = Parameters<typeof send>[2];
-
 function serve(exchange: Exchange, { request, response, raw }: Visit, time: Time): void {
   const headers = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [
@@ -96,17 +95,13 @@ function serve(exchange: Exchange, { request, response, raw }: Visit, time: Time
     ]),
   );
   const taken = exchange.take({ method: request.method ?? '', path: request.url ?? '', headers, raw });
-  let sent = (): { frames: number; tokens: number } => ({ frames: 0, tokens: 0 });
-  response.once('finish', () => taken.settle(sent(), true));
-  response.once('close', () => taken.settle(sent(), false));
+  let under: { sent(): Sent } = { sent: () => ({ frames: 0, tokens: 0 }) };
+  response.once('finish', () => taken.settle(under.sent(), true));
+  response.once('close', () => taken.settle(under.sent(), false));
   const start = (): void => {
-    if (response.destroyed) return;
-    if (!opens(response, taken.outgoing)) return;
-    sent = send(
-      response,
-      { frames: taken.outgoing.frames, ending: taken.outgoing.ending, rate: taken.rate },
-      time,
-    ).sent;
+    const { outgoing, rate } = taken;
+    if (response.destroyed || !opens(response, outgoing)) return;
+    under = send(response, { frames: outgoing.frames, ending: outgoing.ending, rate }, time);
   };
   if (taken.latencyMs > 0) response.once('close', time.clock.after(taken.latencyMs, start));
   else start();

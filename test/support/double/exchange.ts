@@ -51,7 +51,7 @@ export function openExchange(
   const prefixFaults: string[] = [];
   const memory = openMemory({ minimum: script.cache?.minimum ?? 1024, writes: script.cache?.writes ?? false });
   const choice = choiceOf(script);
-  const choose = (one: Asked): Answer | null => (answer ? answer(one) : choice.answer(one));
+  const choose = (one: Asked, counts: boolean): Answer | null => (answer ? answer(one) : choice.answer(one, counts));
   return {
     asked,
     prefixFaults: () => prefixFaults,
@@ -108,14 +108,15 @@ interface Answering {
   readonly id: string;
   readonly script: Script;
   readonly choice: Choice;
-  readonly choose: (asked: Asked) => Answer | null;
+  readonly choose: (asked: Asked, counts: boolean) => Answer | null;
   readonly memory: Memory;
 }
 
 function answered(asked: Kept, answering: Answering): Taken {
   const { wire, id, script, choice, choose, memory } = answering;
   const chaos = choice.chaos();
-  const chosen = choose(asked);
+  // What chaos strikes is asked again: the answer must still be there then.
+  const chosen = choose(asked, chaos === null);
   if (chosen === null) return refused(asked, { status: 400, message: UNSCRIPTED }, id);
   const answer = trimmed(chaos === null ? chosen : { ...chosen, fault: chaos }, script.lacks ?? []);
   const format = FORMATS[wire];
@@ -179,7 +180,7 @@ function outgoingOf(asked: Read & { readonly body: unknown }, { wire, answer, re
     ending: 'end',
     counts: 'answered',
   };
-  return faulted(answer.fault, { wire, format, reply, writing, whole });
+  return faulted(answer.fault, { wire, format, reply, writing, whole, streams: asked.stream });
 }
 
 const anthropicHeaders = (id: string) => ({ 'request-id': `req_${id}`, 'anthropic-organization-id': 'double' });

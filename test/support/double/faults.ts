@@ -27,6 +27,7 @@ export interface Faulty {
   readonly reply: Reply;
   readonly writing: Writing;
   readonly whole: Outgoing;
+  readonly streams: boolean;
 }
 
 export function faulted(fault: WireFault | undefined, faulty: Faulty): Outgoing {
@@ -37,17 +38,19 @@ export function faulted(fault: WireFault | undefined, faulty: Faulty): Outgoing 
       return whole;
     case 'status': {
       const problem = { status: fault.status, message: wordsFor(fault.status) };
-      const data = fault.body ?? errorBody(faulty.wire, problem, faulty.reply.id);
-      return refusal(fault.status, data, fault.headers);
+      return refusal(fault.status, fault.body ?? errorBody(faulty.wire, problem, faulty.reply.id), fault.headers);
     }
     case 'redirect':
       return refusal(fault.status, '', { location: fault.to });
     case 'cut':
     case 'silent':
       return broken(fault.at, fault.is === 'silent' ? 'hang' : fault.clean === true ? 'end' : 'cut', faulty);
+    case 'trickle':
+      return broken(fault.at, { again: faulty.format.alive, everyMs: fault.everyMs }, faulty);
     case 'error event':
+      return faulty.streams ? errorEvent(fault, faulty) : errorAlone(fault, faulty);
     case 'bad event':
-      return inTheMidst(fault, faulty);
+      return faulty.streams ? badEvent(fault.at, faulty) : halfBody(faulty.whole);
     default:
       return somethingElse(fault.is, whole);
   }
@@ -64,28 +67,49 @@ export const refusal = (status: number, data: string, headers: Readonly<Record<s
   counts: 'refused',
 });
 
-function broken(at: 'head' | number, ending: Ending, { whole, format }: Faulty): Outgoing {
+function broken(at: 'head' | number, ending: Ending, faulty: Faulty): Outgoing {
+  const { whole } = faulty;
   if (at === 'head') return { ...whole, head: false, frames: [], ending, counts: 'broken' };
-  return { ...whole, frames: whole.frames.slice(0, before(at, whole, format)), ending, counts: 'broken' };
+  return { ...whole, frames: whole.frames.slice(0, before(at, faulty)), ending, counts: 'broken' };
 }
 
-const before = (at: number, { frames }: Outgoing, { tail }: Format): number =>
-  Math.max(0, Math.min(at, frames.length - tail));
+const before = (at: number, { whole, format, writing }: Faulty): number =>
+  Math.max(0, Math.min(at, whole.frames.length - format.tail(writing.body)));
 
-function inTheMidst(
-  fault: Extract<WireFault, { is: 'error event' | 'bad event' }>,
-  { whole, format, reply, writing }: Faulty,
-): Outgoing {
-  const billed = before(fault.at, whole, format);
+interface WireError {
+  readonly at: number;
+  readonly type: string;
+  readonly message: string;
+}
+
+function errorEvent({ at, type, message }: WireError, faulty: Faulty): Outgoing {
+  const { whole, format, reply, writing } = faulty;
+  const billed = before(at, faulty);
+  const frames = [...whole.frames.slice(0, billed), ...format.error({ type, message }, reply, writing, billed)];
+  return { ...whole, frames, billed, counts: 'broken' };
+}
+
+/** Where nothing streams, the same error is the answer. */
+function errorAlone({ type, message }: WireError, { wire, reply }: Faulty): Outgoing {
+  const status = { overloaded_error: 529, rate_limit_error: 429, rate_limit_exceeded: 429 }[type] ?? 500;
+  return refusal(status, errorBody(wire, { status, type, message }, reply.id));
+}
+
+/** Named as the event that should have stood here: a reader that goes by names must not pass over it. */
+function badEvent(at: number, faulty: Faulty): Outgoing {
+  const { whole } = faulty;
+  const billed = before(at, faulty);
   const [head, rest] = [whole.frames.slice(0, billed), whole.frames.slice(billed)];
-  if (fault.is === 'error event') {
-    return { ...whole, frames: [...head, ...format.error(fault, reply, writing, billed)], billed, counts: 'broken' };
-  }
-  // Named as the event that should have stood here: a reader that goes by names must not pass over it.
   const name = /^event: .*\n/.exec(rest[0]?.data ?? '')?.[0] ?? '';
   const bad = { data: `${name}data: {"type": "half an ev\n\n`, tokens: 0 };
   return { ...whole, frames: [...head, bad, ...rest], billed, counts: 'broken' };
 }
+
+const halfBody = (whole: Outgoing): Outgoing => ({
+  ...whole,
+  frames: whole.frames.map(({ data, tokens }) => ({ data: data.slice(0, data.length / 2), tokens })),
+  counts: 'broken',
+});
 
 function somethingElse(is: 'html' | 'empty' | 'gzip garbage' | 'wrong type', whole: Outgoing): Outgoing {
   const answer = (headers: Outgoing['headers'], data: string): Outgoing => ({

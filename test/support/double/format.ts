@@ -1,7 +1,7 @@
 /** The wires side by side: how each reads a request, refuses it, and writes a reply. */
 import type { Counted, Read, Wire } from './asked.ts';
 import { UNREAD } from './asked.ts';
-import { chatFrames, readChat, wholeChat } from './chat.ts';
+import { chatFrames, readChat, wantsUsage, wholeChat } from './chat.ts';
 import type { Frame, Writing } from './frame.ts';
 import { messageFrames, messageReasoned, readMessages, wholeMessage } from './messages.ts';
 import { failedResponse, readResponses, responseEvent, responseFrames, wholeResponse } from './responses.ts';
@@ -15,8 +15,10 @@ export interface Format {
   reasoned(reply: Reply, body: unknown): string | null;
   /** The wire's own error in the midst of a stream; `before`: how many events came already. */
   error(error: { type: string; message: string }, reply: Reply, writing: Writing, before: number): readonly Frame[];
+  /** A sign of life in the midst of a stream. */
+  readonly alive: string;
   /** How many events at the end of a stream only say that it ends: a fault comes before them. */
-  readonly tail: number;
+  tail(body: unknown): number;
 }
 
 export const FORMATS: { readonly [wire in 'messages' | 'chat' | 'responses']: Format } = {
@@ -31,7 +33,8 @@ export const FORMATS: { readonly [wire in 'messages' | 'chat' | 'responses']: Fo
         tokens: 0,
       },
     ],
-    tail: 2,
+    alive: `event: ping\ndata: ${JSON.stringify({ type: 'ping' })}\n\n`,
+    tail: () => 2,
   },
   chat: {
     read: readChat,
@@ -41,7 +44,8 @@ export const FORMATS: { readonly [wire in 'messages' | 'chat' | 'responses']: Fo
     error: ({ type, message }) => [
       { data: `data: ${JSON.stringify({ error: { message, type, param: null, code: null } })}\n\n`, tokens: 0 },
     ],
-    tail: 3,
+    alive: ': PROCESSING\n\n',
+    tail: (body) => (wantsUsage(body) ? 3 : 2),
   },
   responses: {
     read: readResponses,
@@ -58,7 +62,8 @@ export const FORMATS: { readonly [wire in 'messages' | 'chat' | 'responses']: Fo
               sequence_number: before,
             }),
           ],
-    tail: 1,
+    alive: ': keep-alive\n\n',
+    tail: () => 1,
   },
 };
 

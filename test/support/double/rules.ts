@@ -6,8 +6,8 @@ import type { Answer, Rule, Script, WireFault } from './script.ts';
 export type Askable = Read & { readonly nth: number };
 
 export interface Choice {
-  /** The answer of the first rule that holds; null when none does. */
-  answer(asked: Askable): Answer | null;
+  /** The answer of the first rule that holds; null when none does. `counts`: it is one of the times of its rule. */
+  answer(asked: Askable, counts: boolean): Answer | null;
   /** The fault that strikes now; null mostly. */
   chaos(): WireFault | null;
 }
@@ -17,12 +17,12 @@ export function choiceOf({ rules, chaos }: Pick<Script, 'rules' | 'chaos'>): Cho
   const random = sequence(chaos?.seed ?? 0);
   const tests = rules.map((rule) => ({ rule, holds: testOf(rule) }));
   return {
-    answer: (asked) => {
+    answer: (asked, counts) => {
       const found = tests.find(
         ({ rule, holds }) => holds(asked) && (used.get(rule) ?? 0) < (rule.when?.times ?? Infinity),
       );
       if (found === undefined) return null;
-      used.set(found.rule, (used.get(found.rule) ?? 0) + 1);
+      if (counts) used.set(found.rule, (used.get(found.rule) ?? 0) + 1);
       return found.rule.answer;
     },
     chaos: () => {

@@ -36,6 +36,8 @@ export type WireFault =
   | { readonly is: 'cut'; readonly at: 'head' | number; readonly clean?: boolean }
   /** Nothing more comes; the connection stays. */
   | { readonly is: 'silent'; readonly at: 'head' | number }
+  /** Nothing more comes but signs of life (pings, or comments where the wire has none), one in so many milliseconds. */
+  | { readonly is: 'trickle'; readonly at: number; readonly everyMs: number }
   /** The wire's own error event in the stream: `overloaded_error`, `server_error` … */
   | { readonly is: 'error event'; readonly at: number; readonly type: string; readonly message: string }
   /** An event whose data is no JSON. */
