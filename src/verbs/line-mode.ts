@@ -58,7 +58,7 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
 }
 
 /** What a model thinks is not for lines; that it does is said once of each agent. */
-function thinkingOnce(state: () => RunState, io: Io): (tick: Tick) => void {
+export function thinkingOnce(state: () => RunState, io: Pick<Io, 'paint' | 'say'>): (tick: Tick) => void {
   const told = new Set<AgentId>();
   return ({ agent, is }) => {
     if (is !== 'reasoning' || told.has(agent)) return;

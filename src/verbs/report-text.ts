@@ -54,7 +54,7 @@ function cellsOf(agent: AgentState): readonly string[] {
 function modelNotes(state: RunState): string {
   const lines = [...state.agents.values()].flatMap((agent) => {
     const { asked, used, because } = agent.model;
-    const trouble = troubleWords(spentOne(agent));
+    const trouble = troubleWords({ ...spentOne(agent), fallbacks: 0 });
     const changes = agent.fallbacks.map(
       ({ from, to, cause, rule }) => `${from} -> ${to}: ${cause}${rule === '' ? '' : ` (${rule})`}`,
     );

@@ -56,7 +56,7 @@ function agentLines(agent: AgentState, paint: Io['paint']): readonly string[] {
   return [
     `${glyph} ${paint.bold(harmless(agent.name))} (${agent.id})  ${harmless(model)}  ${sum}  ${agent.outcome ?? agent.status}`,
     ...(why === '' ? [] : [paint.yellow(`    ${harmless(why)}`)]),
-    ...[usageWords(agent.usage), troubleWords(spent)]
+    ...[usageWords(agent.usage), troubleWords({ ...spent, fallbacks: 0 })]
       .filter((text) => text !== '')
       .map((text) => paint.dim(`    ${text}`)),
     ...agent.fallbacks.map(({ from, to, cause, rule }) =>

@@ -43,7 +43,7 @@ export function waits(log: Recording, after: number, id: string, cause = 'rate l
   log.at(after, { type: 'model.failed', agent, call, model, cause, message, usage, cost: 0.0042, priced: true });
   log.at(after, { type: 'model.retry', agent, call, model, cause, wait: 12_000, attempt: 2, attempts: 5 });
   const reason = `anthropic is ${cause}; next try in 12 s (2 of 5)`;
-  return log.at(after, { type: 'agent.status', agent, status: 'waiting', reason });
+  return log.at(after, { type: 'agent.status', agent, status: 'waiting', reason, waitsFor: 'provider' });
 }
 
 /** 3 minutes and 12 seconds after its start, 5 seconds before the next try of the oracle. */
