@@ -15,7 +15,7 @@ export interface Published {
   readonly window: number | null;
 }
 
-export const UNPUBLISHED: Published = { price: null, window: null };
+const UNPUBLISHED: Published = { price: null, window: null };
 
 /** `name` as it goes on the wire to the API at `baseUrl`, as it is priced at `now`. */
 export function publishedAt(baseUrl: string, name: string, now: Millis): Published {

@@ -18,6 +18,7 @@ agentOrchestration:
 # enforcement:
 #   allowedModels: [haiku-4.5, sonnet-4.5]
 #   allowedSubAgents: [finder, oracle, librarian, reviewer, tester]
+#   allowedEndpoints: [api.anthropic.com]     # hosts that models may be called on
 
 budgets:
   run: { maxCost: 5.00 }      # US dollars
@@ -28,6 +29,9 @@ mode:
 
 # commands:
 #   deny: ["curl **", "rm -rf **"]
+
+# Keys and providers are a person's, not a project's: ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY in the
+# environment, or \`providers:\` in ~/.config/mimir/config.yml.
 `;
 
 export const initVerb: Verb = {

@@ -155,7 +155,7 @@ describe('exit codes', () => {
       code: 6,
       signal: null,
       out: '',
-      err: 'mimir: no model provider is configured, and --no-offline rules the built-in analyst out\n',
+      err: 'mimir: no model provider is configured, and --no-offline rules the built-in analyst out\n  set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY, or name a provider in your config.yml\n',
     });
   });
 
