@@ -49,8 +49,7 @@ export function unpacked(
   return fits && anthropic.model === model && anthropic.before === lengthOf(before) ? anthropic.parts : null;
 }
 
-export const isReasoning = (part: Part): part is Reasoning =>
-  part.type === 'thinking' || part.type === 'redacted_thinking';
+const isReasoning = (part: Part): part is Reasoning => part.type === 'thinking' || part.type === 'redacted_thinking';
 
 /** Characters of a conversation: cheap, and different after any of its turns was replaced by a summary. */
 const lengthOf = (turns: readonly Turn[]): number =>

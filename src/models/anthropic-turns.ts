@@ -90,7 +90,17 @@ const callBlock = ({ id, tool, input }: ToolCall): Anthropic.ToolUseBlockParam =
   input: asInput(input),
 });
 
-const asInput = (input: Json): Json => (isObject(input) ? input : { arguments: input });
+const asInput = (input: Json): Json => wellFormed(isObject(input) ? input : { arguments: input });
+
+/** Half a character, which a model can write as an escape, would make the whole request unreadable. */
+function wellFormed(value: Json): Json {
+  // Only halves are escaped so.
+  if (!/\\ud[89a-f]/.test(JSON.stringify(value))) return value;
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map((one: Json) => wellFormed(one));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key.toWellFormed(), wellFormed(one)]));
+}
 
 /** An id as the API takes them: its own unchanged, others by a name that is always the same. */
 export const wireId = (id: string): string => (/^[A-Za-z0-9_-]{1,128}$/.test(id) ? id : named(id));

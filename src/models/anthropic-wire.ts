@@ -32,7 +32,7 @@ const LEAST_FOR_THINKING = 2 * THINKING_BUDGET;
 const CACHED = { cache_control: { type: 'ephemeral' } } as const;
 
 /** The part of a canonical id that goes on the wire. */
-export const wireModel = (model: string): string => model.slice(model.indexOf('/') + 1);
+const wireModel = (model: string): string => model.slice(model.indexOf('/') + 1);
 
 export function askedOf(request: ModelRequest): Asked {
   const model = wireModel(request.model);

@@ -122,11 +122,11 @@ async function readAll(
     }
     if (taken.value !== null) onDelta(taken.value);
   }
-  await readOut(world, iterator);
+  void readOut(world, iterator);
   return null;
 }
 
-/** A connection that is read to its end can be used again; one that stays open must not keep us. */
+/** Nobody waits for it: a connection that is read to its end can be used again, and one that stays open is closed. */
 async function readOut(world: World, iterator: AsyncIterator<unknown>): Promise<void> {
   const closed = new AbortController();
   await Promise.race([caught(iterator.next()), world.sleep(CLOSING, closed.signal)]);

@@ -91,6 +91,21 @@ describe('a conversation on the wire', () => {
     expect(wireId('toolu_01D7FLrfh4GYq7yT1ULFeyMV')).toBe('toolu_01D7FLrfh4GYq7yT1ULFeyMV');
   });
 
+  it('mends half characters, which would make the whole request unreadable', () => {
+    const half = '\ud83d';
+    const input = { [half]: [half, { deep: `${half} \u{1f600}` }, 1], plain: String.raw`\ud83d` };
+    const turns: Turn[] = [
+      { by: 'user', text: half },
+      { by: 'model', text: half, calls: [call('a', input)] },
+      { by: 'tools', results: [{ call: CallId.parse('a'), ok: true, text: half }] },
+    ];
+    const sent = JSON.stringify(messagesOf(turns));
+    expect(sent).not.toMatch(/(?<!\\)\\ud[89a-f]/);
+    expect(sent).toContain(
+      JSON.stringify({ '\ufffd': ['\ufffd', { deep: '\ufffd \u{1f600}' }, 1], plain: String.raw`\ud83d` }),
+    );
+  });
+
   it('names the tools that were called, where none may be called any more', () => {
     const turns: Turn[] = [
       { by: 'user', text: 'one' },
