@@ -4,8 +4,9 @@ import { spentOf } from '../../src/events/queries.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { ended, fault, hops, meets, one, waiting } from '../support/faulty.ts';
 import { eventsOf, throughTime, toldTo } from '../support/run-looks.ts';
-import { AGENT, FAST, MODELS, ROLES } from '../support/run.ts';
+import { AGENT, FAST, MODELS, planOf, ROLES, RULES, testRun } from '../support/run.ts';
 import type { TestRun } from '../support/run.ts';
+import { fakeWorld } from '../support/world.ts';
 
 const ROOT = AGENT('ROOT');
 const S1 = AGENT('ROOT::S1');
@@ -172,5 +173,39 @@ describe('a wait for a provider', () => {
     const slow = fault('rate limited', { retryAfterMs: 4000 });
     const run = await ended({ runBudget: { maxDuration: 6000 }, script: meets(slow, slow, slow) });
     expect(run.state().lastAt - run.state().startedAt).toBeLessThanOrEqual(6000);
+  });
+});
+
+describe('64 agents whose provider is rate limited', () => {
+  it('ask it once and not 64 times when the time is over, and all get through (J01)', async () => {
+    const sent: number[] = [];
+    const world = fakeWorld();
+    const plan = planOf(...Array.from({ length: 64 }, (_, index): [string] => [`a${index}`]));
+    const run = testRun({
+      plan,
+      world,
+      rules: {
+        ...RULES,
+        maxTasksPerPlan: { ...RULES.maxTasksPerPlan, value: 64 },
+        maxParallelAgents: { ...RULES.maxParallelAgents, value: 64 },
+      },
+      script: async ({ purpose }) => {
+        if (purpose.is !== 'work') return undefined;
+        sent.push(world.elapsed());
+        // Whoever asks within the first five seconds is refused.
+        const refused = world.elapsed() < 5000;
+        await world.sleep(200);
+        return refused ? fault('rate limited', { retryAfterMs: 2000 }) : undefined;
+      },
+    });
+    await throughTime(run, world);
+    expect((await run.result).success).toBe(true);
+    expect(sent.filter((at) => at === 0).length).toBe(64);
+    // Two go first alone and are refused; after the third there are two for each that got through.
+    const later = sent.filter((at) => at > 0).map((at) => Math.floor(at / 100));
+    const perTenth = [...new Set(later)].map((tenth) => later.filter((at) => at === tenth).length);
+    expect(perTenth).toEqual([1, 1, 1, 2, 4, 8, 16, 32, 1]);
+    expect([...run.state().agents.values()].every(({ status }) => status === 'completed')).toBe(true);
+    expect(world.sleepers()).toBe(0);
   });
 });
