@@ -2,7 +2,8 @@
  * Puts the tool calls of Chat Completions together from what servers send: pieces by index as OpenAI does, whole calls in one chunk, all under
  * index 0, without index, without id or with the same one for several, arguments as an object.
  */
-import { at, isFields, numberAt, parsed, textAt } from './openai-json.ts';
+import { at, fieldsAt, isFields, numberAt, parsed, textAt } from './openai-json.ts';
+import type { Fields } from './openai-json.ts';
 import type { RawCall } from './openai-reading.ts';
 
 export interface CallsInPieces {
@@ -16,6 +17,7 @@ interface Open {
   id: string;
   tool: string;
   arguments: string;
+  extra: Fields | null;
 }
 
 /** The calls of one reply. */
@@ -35,6 +37,7 @@ export function callsInPieces(): CallsInPieces {
         id: textAt(entry, 'id'),
         tool: textAt(at(entry, 'function'), 'name'),
         arguments: argumentsIn(entry),
+        extra: fieldsAt(entry, 'extra_content'),
       };
       const call = meant(index, piece.id);
       if (call === undefined || isAnother(call, piece)) {
@@ -44,8 +47,9 @@ export function callsInPieces(): CallsInPieces {
       call.id ||= piece.id;
       call.tool ||= piece.tool;
       call.arguments += piece.arguments;
+      call.extra ??= piece.extra;
     },
-    calls: () => open.map(({ id, tool, arguments: text }) => ({ id, tool, arguments: text })),
+    calls: () => open.map(({ id, tool, arguments: text, extra }) => ({ id, tool, arguments: text, extra })),
   };
 }
 
@@ -60,4 +64,25 @@ function argumentsIn(entry: unknown): string {
   const said = at(at(entry, 'function'), 'arguments');
   if (typeof said === 'string') return said;
   return isFields(said) ? JSON.stringify(said) : '';
+}
+
+/** Details of reasoning as routers send them, put together again: pieces of one are told by their type and index. */
+export function joinDetails(pieces: readonly unknown[]): readonly Fields[] {
+  const whole: Fields[] = [];
+  for (const piece of pieces.filter(isFields)) {
+    const last = whole.at(-1);
+    const isMore = last !== undefined && last['type'] === piece['type'] && last['index'] === piece['index'];
+    if (isMore) whole[whole.length - 1] = joined(last, piece);
+    else whole.push(piece);
+  }
+  return whole;
+}
+
+const GROWING = ['text', 'summary', 'data'] as const;
+
+function joined(last: Fields, piece: Fields): Fields {
+  const said = Object.fromEntries(Object.entries(piece).filter(([, value]) => value !== null));
+  const grown: Record<string, unknown> = {};
+  for (const name of GROWING) if (name in last || name in said) grown[name] = textAt(last, name) + textAt(piece, name);
+  return { ...last, ...said, ...grown };
 }

@@ -2,29 +2,32 @@
 import type { Usage } from '../domain/budget.ts';
 import type { StopReason } from '../domain/turn.ts';
 import type { Delta, ModelRequest } from '../ports/model.ts';
-import { callsInPieces } from './openai-chat-calls.ts';
+import { callsInPieces, joinDetails } from './openai-chat-calls.ts';
 import { at, isFields, listAt, textAt } from './openai-json.ts';
 import type { RawCall, Read, Reader, Reading } from './openai-reading.ts';
 import { callsOf, NOT_COUNTED, usageOf, withoutCalls } from './openai-reading.ts';
+import type { Kept } from './openai-turns.ts';
 import { parseArguments } from './strict-json.ts';
 import { splitThinking } from './openai-think.ts';
 
 /** What servers call the ends. `calls` and `end` are one: some say `stop` when there are calls. */
-const FINISH: Readonly<Record<string, StopReason | 'error'>> = {
-  stop: 'end',
-  eos: 'end',
-  eos_token: 'end',
-  end_turn: 'end',
-  stop_sequence: 'end',
-  tool_calls: 'tool use',
-  tool_use: 'tool use',
-  function_call: 'tool use',
-  length: 'output limit',
-  max_tokens: 'output limit',
-  content_filter: 'refused',
-  refusal: 'refused',
-  error: 'error',
-};
+const FINISH: ReadonlyMap<string, StopReason | 'error'> = new Map(
+  Object.entries({
+    stop: 'end',
+    eos: 'end',
+    eos_token: 'end',
+    end_turn: 'end',
+    stop_sequence: 'end',
+    tool_calls: 'tool use',
+    tool_use: 'tool use',
+    function_call: 'tool use',
+    length: 'output limit',
+    max_tokens: 'output limit',
+    content_filter: 'refused',
+    refusal: 'refused',
+    error: 'error',
+  } as const),
+);
 
 const THOUGHTS = ['reasoning_content', 'reasoning'] as const;
 
@@ -37,6 +40,7 @@ export function readChat(
   const split = splitThinking();
   const pieces = callsInPieces();
   const came = { text: '', refusal: '', thought: '', field: '', model: '', finish: '' };
+  const details: unknown[] = [];
   let counted: Usage | null = null;
   let error: unknown;
 
@@ -54,6 +58,7 @@ export function readChat(
       came.thought += textAt(delta, field);
       onDelta({ is: 'reasoning', text: textAt(delta, field) });
     }
+    details.push(...listAt(delta, 'reasoning_details'));
     tell(split.take(textAt(delta, 'content')));
     const refusal = textAt(delta, 'refusal');
     came.refusal += refusal;
@@ -80,10 +85,12 @@ export function readChat(
       if (came.finish === '' && !done) return { is: 'cut' };
       tell(split.end());
       const read = { text: came.text, usage: counted ?? NOT_COUNTED, model: came.model };
-      const isNeeded = came.field === 'reasoning_content';
-      const thought = isNeeded ? { thought: { field: came.field, text: came.thought } } : {};
       if (came.refusal !== '') return withoutCalls({ ...read, text: came.refusal }, 'refused');
-      return readingOf(request, { ...came, thought, read, byTool }, pieces.calls());
+      return readingOf(
+        request,
+        { finish: came.finish, thoughts: thoughtsOf(came, details), read, byTool },
+        pieces.calls(),
+      );
     },
   };
 }
@@ -91,14 +98,27 @@ export function readChat(
 interface Came {
   readonly finish: string;
   readonly read: Pick<Read, 'text' | 'usage' | 'model'>;
-  readonly thought: Pick<Read['kept'], 'thought'>;
+  /** What goes back with the calls that it led to. */
+  readonly thoughts: Pick<Kept, 'thought' | 'details'>;
   readonly byTool: boolean;
+}
+
+/** Plain reasoning is wanted back by few servers, under one name; sealed one by those that send it. */
+function thoughtsOf(
+  { field, thought }: { readonly field: string; readonly thought: string },
+  details: readonly unknown[],
+): Pick<Kept, 'thought' | 'details'> {
+  const whole = joinDetails(details);
+  return {
+    ...(field === 'reasoning_content' ? { thought: { field, text: thought } } : {}),
+    ...(whole.length === 0 ? {} : { details: whole }),
+  };
 }
 
 function readingOf(request: ModelRequest, came: Came, raw: readonly RawCall[]): Reading {
   const { finish, read } = came;
   // Without a word about the end, though the stream itself ended: only what is whole counts.
-  const stop = finish === '' ? 'end' : FINISH[finish];
+  const stop = finish === '' ? 'end' : FINISH.get(finish);
   if (stop === 'error') return { is: 'error', error: { message: 'it stopped with an error' } };
   if (stop === 'output limit' || stop === 'refused') return withoutCalls(read, stop);
   const why = stop === undefined ? `it stopped for a reason that is not known: ${finish}` : missing(came, raw);
@@ -107,17 +127,17 @@ function readingOf(request: ModelRequest, came: Came, raw: readonly RawCall[]): 
   return { is: 'reply', reply: wholeReply(request, came, raw) };
 }
 
-function wholeReply(request: ModelRequest, { read, thought, byTool }: Came, raw: readonly RawCall[]): Read {
+function wholeReply(request: ModelRequest, { read, thoughts, byTool }: Came, raw: readonly RawCall[]): Read {
   const only = byTool ? raw[0] : undefined;
   if (only !== undefined) return { ...read, text: only.arguments, calls: [], kept: {}, stopReason: 'end' };
   const { calls, kept } = callsOf(request, raw);
   if (calls.length === 0) return { ...read, calls, kept, stopReason: 'end' };
-  return { ...read, calls, kept: { ...kept, ...thought }, stopReason: 'tool use' };
+  return { ...read, calls, kept: { ...kept, ...thoughts }, stopReason: 'tool use' };
 }
 
 /** What a stream that came to its end leaves out; null when it is all there. */
 function missing({ finish, read }: Came, raw: readonly RawCall[]): string | null {
-  if (FINISH[finish] === 'tool use' && raw.length === 0) return 'it stopped for a tool call that did not come';
+  if (FINISH.get(finish) === 'tool use' && raw.length === 0) return 'it stopped for a tool call that did not come';
   if (raw.some(({ tool }) => tool === '')) return 'a tool call has no name';
   if (finish !== '') return null;
   if (!raw.every(isWhole)) return 'its end';

@@ -65,7 +65,7 @@ function formatOf(request: ModelRequest, traits: Traits): Fields {
   };
 }
 
-function messagesOf(step: Step, { thoughts }: Traits): readonly Fields[] {
+function messagesOf(step: Step, { thoughts, items }: Traits): readonly Fields[] {
   if (step.is === 'user') return [{ role: 'user', content: step.text }];
   const { text, calls, answers, kept } = step;
   if (calls.length === 0) return [{ role: 'assistant', content: text }];
@@ -74,12 +74,17 @@ function messagesOf(step: Step, { thoughts }: Traits): readonly Fields[] {
       role: 'assistant',
       content: text === '' ? null : text,
       ...(thoughts && kept.thought !== undefined ? { [kept.thought.field]: kept.thought.text } : {}),
-      tool_calls: calls.map(({ id, tool, arguments: text }) => ({
+      ...(items && kept.details !== undefined ? { reasoning_details: kept.details } : {}),
+      tool_calls: calls.map(({ id, tool, arguments: text }, n) => ({
         id,
         type: 'function',
         function: { name: tool, arguments: text },
+        ...(items ? besideOf(kept.extras?.[n]) : {}),
       })),
     },
     ...answers.map(({ id, text }) => ({ role: 'tool', tool_call_id: id, content: text })),
   ];
 }
+
+const besideOf = (extra: Fields | null | undefined): Fields =>
+  extra === null || extra === undefined ? {} : { extra_content: extra };

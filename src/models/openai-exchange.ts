@@ -44,11 +44,7 @@ export async function exchange(
   signal: AbortSignal,
 ): Promise<Result<Read, Failed>> {
   const watch = watchStream(setup, world, signal);
-  const wire = openWire(
-    setup,
-    (key) => ({ authorization: `Bearer ${key}` }),
-    () => watch.beat(),
-  );
+  const wire = openWire(setup, bearer, watch.beat);
   const over = openEnd();
   try {
     const came = await watch.unlessStopped(outcomeOf({ setup, world, parts, watch, wire, over }));
@@ -61,6 +57,34 @@ export async function exchange(
     watch.end();
   }
 }
+
+/** Input tokens of `body` by the server's own count; null where it has none, or doesn't answer within a while. */
+export async function countInput(
+  setup: ProviderSetup,
+  world: World,
+  body: Fields,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const watch = watchStream({ firstEventMs: COUNT_TIMEOUT, idleMs: COUNT_TIMEOUT }, world, signal);
+  const wire = openWire(setup, bearer, watch.beat);
+  const count = async (): Promise<number | null> => {
+    const { headOf, post } = await import('./openai-client.ts');
+    const answer = await post(setup, wire, { path: '/responses/input_tokens', body, signal: watch.signal });
+    return answer.is === 'open' ? numberAt(parsed(await headOf(answer.response)), 'input_tokens') : null;
+  };
+  try {
+    const counted = await watch.unlessStopped(count().catch(() => null));
+    const tokens = counted.ok ? counted.value : null;
+    return tokens !== null && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : null;
+  } finally {
+    watch.end();
+  }
+}
+
+/** Milliseconds that counting may take: a bound is at hand. */
+const COUNT_TIMEOUT = 10_000;
+
+const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` });
 
 interface Call {
   readonly setup: ProviderSetup;

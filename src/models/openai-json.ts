@@ -28,6 +28,12 @@ export function listAt(value: unknown, name: string): readonly unknown[] {
   return Array.isArray(found) ? found.map((one: unknown) => one) : [];
 }
 
+/** The object in the field `name`; null where there is none. */
+export function fieldsAt(value: unknown, name: string): Fields | null {
+  const found = at(value, name);
+  return isFields(found) ? found : null;
+}
+
 /** What `text` says as JSON; undefined where it is none. For the frame of an event: arguments of tools have a stricter reader. */
 export function parsed(text: string): unknown {
   try {

@@ -6,6 +6,7 @@ import type { ModelRequest } from '../ports/model.ts';
 import { parseArguments } from './strict-json.ts';
 import type { Kept } from './openai-turns.ts';
 import { at, numberAt } from './openai-json.ts';
+import type { Fields } from './openai-json.ts';
 
 /** A reply but for who gave it. `kept` is what the server needs back; `model` is empty where it didn't say. */
 export interface Read extends Omit<ModelReply, 'model' | 'opaque'> {
@@ -51,6 +52,8 @@ export interface RawCall {
   readonly id: string;
   readonly tool: string;
   readonly arguments: string;
+  /** What the server put beside it and wants back, such as a signature. */
+  readonly extra: Fields | null;
 }
 
 /**
@@ -65,7 +68,8 @@ export function callsOf(request: ModelRequest, raw: readonly RawCall[]): Pick<Re
   }));
   const theirs = raw.map(({ id }) => id);
   const usable = theirs.length > 0 && theirs.every(isId) && new Set(theirs).size === theirs.length;
-  return { calls, kept: usable ? { ids: theirs } : {} };
+  const extras = raw.some(({ extra }) => extra !== null) ? { extras: raw.map(({ extra }) => extra) } : {};
+  return { calls, kept: { ...(usable ? { ids: theirs } : {}), ...extras } };
 }
 
 const isId = (id: string): boolean => /^[\x21-\x7e]{1,64}$/.test(id);

@@ -24,12 +24,14 @@ export function readResponses(request: ModelRequest, onDelta: (delta: Delta) => 
     places[is] = place;
     onDelta({ is, text: paragraph ? `\n\n${text}` : text });
   };
-  const told: Readonly<Record<string, Delta['is']>> = {
-    'response.output_text.delta': 'text',
-    'response.refusal.delta': 'text',
-    'response.reasoning_summary_text.delta': 'reasoning',
-    'response.reasoning_text.delta': 'reasoning',
-  };
+  const told: ReadonlyMap<string, Delta['is']> = new Map(
+    Object.entries({
+      'response.output_text.delta': 'text',
+      'response.refusal.delta': 'text',
+      'response.reasoning_summary_text.delta': 'reasoning',
+      'response.reasoning_text.delta': 'reasoning',
+    } as const),
+  );
   const usage = (): Usage | null => {
     const counted = at(at(end, 'response'), 'usage');
     return isFields(counted) ? usageOf(counted, { all: 'input_tokens', output: 'output_tokens' }) : null;
@@ -40,7 +42,7 @@ export function readResponses(request: ModelRequest, onDelta: (delta: Delta) => 
     take(event) {
       if (end !== null || !isFields(event)) return end !== null;
       const type = textAt(event, 'type');
-      const delta = told[type];
+      const delta = told.get(type);
       if (delta !== undefined) tell(delta, event);
       model = textAt(at(event, 'response'), 'model') || model;
       if (type === 'response.output_item.done') keepItem(done, event);
@@ -94,7 +96,12 @@ function wholeReply(
 ): Read {
   const raw = items
     .filter((item) => textAt(item, 'type') === 'function_call')
-    .map((item) => ({ id: textAt(item, 'call_id'), tool: textAt(item, 'name'), arguments: textAt(item, 'arguments') }));
+    .map((item) => ({
+      id: textAt(item, 'call_id'),
+      tool: textAt(item, 'name'),
+      arguments: textAt(item, 'arguments'),
+      extra: null,
+    }));
   const { calls, kept } = callsOf(request, raw);
   // Reasoning is only taken back with what followed it, in the same order; words and calls alone can be written anew.
   const isMore = items.some((item) => textAt(item, 'type') === 'reasoning' || textAt(item, 'phase') !== '');

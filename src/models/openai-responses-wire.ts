@@ -12,6 +12,19 @@ export function responsesBody(
   traits: Traits,
   { model, cacheKey }: { readonly model: string; readonly cacheKey: string },
 ): Fields {
+  return {
+    ...countedBody(request, traits, model),
+    ...(traits.reasoning === 'none' ? {} : { include: ['reasoning.encrypted_content'] }),
+    ...(traits.cacheKey ? { prompt_cache_key: cacheKey } : {}),
+    max_output_tokens: request.maxOutputTokens,
+    store: false,
+    stream: true,
+    ...(traits.streamOptions ? { stream_options: { include_obfuscation: false } } : {}),
+  };
+}
+
+/** The part of the body that makes its input: what counting takes. */
+export function countedBody(request: ModelRequest, traits: Traits, model: string): Fields {
   const tools = request.tools.map(({ name, description, schema }) => {
     const { schema: parameters, strict } = wireSchema(schema, traits.strict);
     return { type: 'function', name, description, parameters, strict };
@@ -22,13 +35,7 @@ export function responsesBody(
     input: stepsOf(request.turns, request.model).flatMap((step) => inputOf(step, traits)),
     ...(tools.length === 0 ? {} : { tools, ...(traits.parallel ? { parallel_tool_calls: true } : {}) }),
     ...formatOf(request, traits),
-    ...(traits.reasoning === 'none' ? {} : { include: ['reasoning.encrypted_content'] }),
     ...(traits.reasoning === 'summary' ? { reasoning: { summary: 'auto' } } : {}),
-    ...(traits.cacheKey ? { prompt_cache_key: cacheKey } : {}),
-    max_output_tokens: request.maxOutputTokens,
-    store: false,
-    stream: true,
-    ...(traits.streamOptions ? { stream_options: { include_obfuscation: false } } : {}),
   };
 }
 

@@ -17,7 +17,7 @@ export interface Traits {
   readonly reasoning: 'summary' | 'sealed' | 'none';
   readonly parallel: boolean;
   readonly strict: boolean;
-  /** Items of former replies go back as they came; else as words and calls. */
+  /** What the server sealed in former replies goes back as it came; else words and calls alone. */
   readonly items: boolean;
   /** Chat Completions: reasoning goes back with the calls that it led to. */
   readonly thoughts: boolean;
@@ -109,6 +109,11 @@ const LESSONS: readonly Lesson[] = [
     names: /encrypted|['"`]include['"`]|include\[|['"`]reasoning['"`]/i,
     only: '/responses',
     teaches: (traits) => (traits.reasoning === 'none' ? null : { ...traits, reasoning: 'none' }),
+  },
+  {
+    names: /reasoning_details|extra_content/i,
+    only: '/chat/completions',
+    teaches: (traits) => (traits.items ? { ...traits, items: false } : null),
   },
   {
     names: /reasoning_content/i,

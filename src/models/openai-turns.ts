@@ -3,7 +3,7 @@
  * wants back unchanged. The same turns give the same steps whatever follows them, so that prompt caches hold.
  */
 import type { Json, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
-import { at, isFields, jsonOf, listAt, textAt } from './openai-json.ts';
+import { at, fieldsAt, isFields, jsonOf, listAt, textAt } from './openai-json.ts';
 import type { Fields } from './openai-json.ts';
 
 export type Step =
@@ -24,6 +24,9 @@ export interface Kept {
   readonly items?: readonly Fields[];
   /** The reasoning of a Chat Completions reply with calls, and the field it came in. */
   readonly thought?: { readonly field: string; readonly text: string };
+  /** Details of its reasoning as a router sent them, and what stood beside each call: for the model that made them. */
+  readonly details?: readonly Fields[];
+  readonly extras?: readonly (Fields | null)[];
 }
 
 /** The steps of `turns`, asked of `model` (canonical). */
@@ -52,7 +55,7 @@ export function stepsOf(turns: readonly Turn[], model: string): readonly Step[] 
 
 /** `kept` as the opaque part of a reply by `model`; undefined when there is nothing to keep. */
 export function opaqueOf(kept: Kept, model: string): Json | undefined {
-  if (kept.ids === undefined && kept.items === undefined && kept.thought === undefined) return undefined;
+  if (Object.keys(kept).length === 0) return undefined;
   return { openai: jsonOf({ model, ...kept }) };
 }
 
@@ -64,13 +67,18 @@ export function wireId(id: string): string {
 
 function keptIn(opaque: Json | undefined, model: string): Kept {
   const kept = at(opaque, 'openai');
+  const isSame = textAt(kept, 'model') === model;
   const ids = listAt(kept, 'ids').filter((id) => typeof id === 'string');
-  const items = textAt(kept, 'model') === model ? listAt(kept, 'items').filter(isFields) : [];
-  const thought = at(kept, 'thought');
+  const own = (name: string): readonly unknown[] => (isSame ? listAt(kept, name) : []);
+  const [items, details] = [own('items').filter(isFields), own('details').filter(isFields)];
+  const extras = own('extras').map((extra) => (isFields(extra) ? extra : null));
+  const thought = fieldsAt(kept, 'thought');
   return {
     ...(ids.length === 0 ? {} : { ids }),
     ...(items.length === 0 ? {} : { items }),
-    ...(thought === undefined ? {} : { thought: { field: textAt(thought, 'field'), text: textAt(thought, 'text') } }),
+    ...(details.length === 0 ? {} : { details }),
+    ...(extras.length === 0 ? {} : { extras }),
+    ...(thought === null ? {} : { thought: { field: textAt(thought, 'field'), text: textAt(thought, 'text') } }),
   };
 }
 

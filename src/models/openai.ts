@@ -13,10 +13,10 @@ import { hostOf } from './http-fault.ts';
 import { readChat } from './openai-chat-reply.ts';
 import { chatBody, isByTool } from './openai-chat-wire.ts';
 import type { Exchange } from './openai-exchange.ts';
-import { exchange } from './openai-exchange.ts';
+import { countInput, exchange } from './openai-exchange.ts';
 import type { Read } from './openai-reading.ts';
 import { readResponses } from './openai-responses-reply.ts';
-import { responsesBody } from './openai-responses-wire.ts';
+import { countedBody, responsesBody } from './openai-responses-wire.ts';
 import type { Refused, Route, Traits } from './openai-traits.ts';
 import { firstTraits, learn, noSuchRoute, refusesTools } from './openai-traits.ts';
 import { opaqueOf } from './openai-turns.ts';
@@ -36,7 +36,7 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
     signal: AbortSignal,
     onDelta: (delta: Delta) => void,
   ): Promise<Result<ModelReply, ModelFault> | null> => {
-    const model = request.model.slice(request.model.indexOf('/') + 1);
+    const model = wireName(request);
     const names = { model, cacheKey: `mimir-${run}-${request.agent}`.slice(0, 64) };
     const traits = traitsOf.get(model) ?? firstTraits(setup.kind, model);
     const asked = route;
@@ -65,8 +65,18 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
         if (came !== null) return came;
       }
     },
+    async count(request, signal) {
+      // Only OpenAI itself counts without answering.
+      if (route !== '/responses' || signal.aborted) return null;
+      const model = wireName(request);
+      const traits = traitsOf.get(model) ?? firstTraits(setup.kind, model);
+      return countInput(setup, world, countedBody(request, traits, model), signal);
+    },
   };
 }
+
+/** What follows the first slash of a canonical id; there may be more of them. */
+const wireName = ({ model }: ModelRequest): string => model.slice(model.indexOf('/') + 1);
 
 function exchangeOf(asked: {
   readonly request: ModelRequest;

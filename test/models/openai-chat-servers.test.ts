@@ -1,6 +1,8 @@
 /** What compatible servers were seen to send. Every one of them must come out as the same few words. */
 import { describe, expect, it } from 'vitest';
 import { holding } from '../support/like.ts';
+import type { Turn } from '../../src/domain/turn.ts';
+import { listAt } from '../../src/models/openai-json.ts';
 import { answered, chunk, COUNTED, USAGE } from './openai-setup.ts';
 
 const call = (fields: object, fn: object): object => ({ ...fields, function: fn });
@@ -184,6 +186,63 @@ describe('reasoning of compatible servers', () => {
     ]);
     expect(deltas.join('|')).toBe('reasoning: \nHm, |reasoning: <b> |text: Yes|text: .');
     expect(reply.ok && reply.value.text).toBe('Yes.');
+  });
+});
+
+describe('what a router wants back', () => {
+  const detail = (fields: object): object => chunk({ reasoning_details: [{ format: 'v1', ...fields }] });
+  const signed = call(
+    { index: 0, id: 'call_a', extra_content: { google: { thought_signature: 'sig' } } },
+    { name: 'read_file', arguments: '{"path":"a"}' },
+  );
+
+  it('is kept with the calls, and goes back to the same model as it came', async () => {
+    const { reply } = await answered([
+      detail({ type: 'reasoning.text', index: 0, text: 'Hm, ' }),
+      detail({ type: 'reasoning.text', index: 0, text: 'yes.', signature: null }),
+      detail({ type: 'reasoning.text', index: 0, signature: 'sealed' }),
+      detail({ type: 'reasoning.encrypted', index: 1, data: 'abc' }),
+      chunk({ tool_calls: [signed] }),
+      END,
+    ]);
+    if (!reply.ok) throw new Error(reply.fault.message);
+    const turns: readonly Turn[] = [
+      { by: 'user', text: 'go' },
+      { by: 'model', ...reply.value },
+      { by: 'tools', results: reply.value.calls.map(({ id }) => ({ call: id, ok: true, text: 'a file' })) },
+    ];
+    const sent = async (model: string): Promise<unknown> => {
+      const { heard } = await answered([chunk({ content: 'x' }, 'stop')], { turns, model });
+      return listAt(heard[0]?.body, 'messages')[2];
+    };
+    const plain = { id: 'call_a', type: 'function', function: { name: 'read_file', arguments: '{"path":"a"}' } };
+    expect(await sent('local/qwen3')).toEqual({
+      role: 'assistant',
+      content: null,
+      reasoning_details: [
+        { format: 'v1', type: 'reasoning.text', index: 0, text: 'Hm, yes.', signature: 'sealed' },
+        { format: 'v1', type: 'reasoning.encrypted', index: 1, data: 'abc' },
+      ],
+      tool_calls: [{ ...plain, extra_content: { google: { thought_signature: 'sig' } } }],
+    });
+    expect(await sent('local/other')).toEqual({ role: 'assistant', content: null, tool_calls: [plain] });
+  });
+});
+
+describe('the name of a model', () => {
+  it('goes on the wire as what follows the first slash, and comes back whole', async () => {
+    const { reply, heard } = await answered([{ ...chunk({ content: 'x' }, 'stop'), model: 'qwen/qwen3-coder' }], {
+      model: 'local/qwen/qwen3-coder',
+    });
+    expect([heard[0]?.body['model'], reply.ok && reply.value.model]).toEqual([
+      'qwen/qwen3-coder',
+      'local/qwen/qwen3-coder',
+    ]);
+  });
+
+  it.each(['', 'with a space'])('is the one that was asked where a server says %j', async (model) => {
+    const { reply } = await answered([{ ...chunk({ content: 'x' }, 'stop'), model }]);
+    expect(reply.ok && reply.value.model).toBe('local/qwen3');
   });
 });
 

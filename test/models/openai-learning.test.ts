@@ -238,3 +238,33 @@ describe('advice', () => {
     });
   });
 });
+
+describe('counting', () => {
+  const counting = async (status: number, body: object, kind: object = {}) => {
+    const server = await openServer((response) => refuse(response, status, body));
+    const { count } = openaiCaller(setupFor(server.url, kind), fakeWorld());
+    const counted = await count?.(requestFor(), NEVER);
+    await server.close();
+    return { counted, heard: server.heard };
+  };
+
+  it('asks OpenAI for what goes in, and nothing else', async () => {
+    const { counted, heard } = await counting(200, { object: 'response.input_tokens', input_tokens: 321 });
+    expect([counted, heard[0]?.path]).toEqual([321, '/v1/responses/input_tokens']);
+    expect(Object.keys(heard[0]?.body ?? {})).toEqual([
+      'model',
+      'instructions',
+      'input',
+      'tools',
+      'parallel_tool_calls',
+      'reasoning',
+    ]);
+  });
+
+  it('is left out where a server can not, or says something else', async () => {
+    expect((await counting(404, { error: { message: 'no' } })).counted).toBeNull();
+    expect((await counting(200, { input_tokens: -1 })).counted).toBeNull();
+    expect((await counting(200, {})).counted).toBeNull();
+    expect(await counting(200, { input_tokens: 5 }, LOCAL)).toEqual({ counted: null, heard: [] });
+  });
+});
