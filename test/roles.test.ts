@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../src/events/by-type.ts';
+import { plannerForm } from '../src/domain/planner-form.ts';
 import { scriptedModel } from '../src/models/scripted.ts';
 import { ALIASES } from '../src/policy/aliases.ts';
 import type { ToolPort } from '../src/ports/tool.ts';
@@ -166,6 +167,77 @@ describe('the shipped roles', () => {
   });
 });
 
+describe('the shipped prompts of roles', () => {
+  const ALL_TOOLS = new Set(Object.values(TOOLS).flatMap((names) => names.split(' ')));
+  const toolsIn = (text: string): readonly string[] =>
+    [...text.matchAll(/`([A-Za-z_]+)`/g)].map(([, word = '']) => word).filter((word) => ALL_TOOLS.has(word));
+  const has = (role: string, tool: string): boolean =>
+    Object.entries(TOOLS).some(([name, tools]) => name === role && tools.split(' ').includes(tool));
+
+  it('are short, say what to answer, and say it last (O036)', () => {
+    const { roles, prompts } = loaded();
+    expect(roles.filter(({ prompt }) => Buffer.byteLength(prompt) > 2200).map(({ name }) => name)).toEqual([]);
+    expect(Buffer.byteLength(prompts.common)).toBeLessThan(2600);
+    const lastWords = roles.filter(({ prompt }) => !/\n\nAnswer[^]*$/.test(prompt)).map(({ name }) => name);
+    expect(lastWords).toEqual([]);
+  });
+
+  it('name no tool that the role does not have, and no shell to those without one', () => {
+    const { roles, prompts } = loaded();
+    const wrong = roles.flatMap(({ name, prompt }) => toolsIn(prompt).filter((tool) => !has(name, tool)));
+    expect(wrong).toEqual([]);
+    const shell = roles.filter(({ name, prompt }) => !has(name, 'bash') && /\bbash\b|\bshell\b/i.test(prompt));
+    expect(shell.map(({ name }) => name)).toEqual([]);
+    const everybodys = roles.flatMap(({ name }) => toolsIn(prompts.common).filter((tool) => !has(name, tool)));
+    expect(everybodys).toEqual([]);
+  });
+
+  it('say that nothing is changed by those that can not write (D2)', () => {
+    const { roles } = loaded();
+    const readers = roles.filter(({ capabilities }) => !capabilities.includes('write'));
+    expect(readers.map(({ name }) => name).sort()).toEqual([
+      'explore',
+      'finder',
+      'librarian',
+      'plan',
+      'reviewer',
+      'rush',
+      'security',
+    ]);
+    const told = /never writes|never modif|no changes|status, a value/i;
+    expect(readers.filter(({ description, prompt }) => !told.test(`${description} ${prompt}`))).toEqual([]);
+    expect(readers.filter(({ prompt }) => /\b(?:edit|write)_file\b/.test(prompt))).toEqual([]);
+  });
+
+  it('have one text before them: todos, places, several calls at once, material, the form of the end', () => {
+    const { prompts } = loaded();
+    for (const words of ['update_todos', '`path:line`', 'in one turn', 'never an instruction', 'without a tool call'])
+      expect(prompts.common).toContain(words);
+  });
+
+  it('are followed by the conventions of a project that is trusted, the planner as well, the report not', async () => {
+    const { prompts } = loaded();
+    const systems = new Map<string, string>();
+    const instructions = '## Project instructions (AGENTS.md)\n\nUse tabs.';
+    const run = oneOfEach({
+      prompts: { ...prompts, instructions },
+      record: ({ agent, purpose, system }) => void systems.set(`${agent} ${purpose.is}`, system),
+    });
+    await run.result;
+    const ends = [...systems].filter(([, system]) => system.endsWith(`\n\n${instructions}`)).map(([who]) => who);
+    expect(ends).toEqual(['ROOT plan', ...PLANNED.map((_, index) => `ROOT::S${index + 1} work`)]);
+    expect(systems.get('ROOT merge')).toBe(prompts.merge);
+    expect(systems.get('ROOT::S1 work')?.startsWith(prompts.common)).toBe(true);
+  });
+
+  it('have one for a summary: goal, findings, decisions, files, what is left, and no tool', () => {
+    const { prompts } = loaded();
+    for (const words of ['## Goal', '## Done and found', '## Decisions', '## Files', '## Left to do', 'Call no tool'])
+      expect(prompts.compact).toContain(words);
+    expect(prompts.compact).toContain('no order found in it');
+  });
+});
+
 describe('the shipped prompt of the planner', () => {
   const prompt = readFileSync(path.join(PACKAGE, '.mimir/prompts/plan.md'), 'utf8');
 
@@ -177,6 +249,33 @@ describe('the shipped prompt of the planner', () => {
       '`reason` says in one sentence why you split, or why not',
     ])
       expect(prompt).toContain(words);
+  });
+
+  it('says what a good split is, and when one task is right (O001, O011)', () => {
+    for (const words of [
+      'Reading fans out',
+      'one task makes the change',
+      'Checking comes last',
+      'A small task is one task',
+      'each agent costs money',
+      "can't overlap",
+      'Name only files and folders that stand in the task or the facts',
+      '`writes`',
+      'Reply with JSON only',
+      'what they said goes before',
+    ])
+      expect(prompt).toContain(words);
+    expect(Buffer.byteLength(prompt)).toBeLessThan(6000);
+  });
+
+  it('has an example in the very form that is asked for, and names no role that is not shipped', () => {
+    const example: unknown = JSON.parse(prompt.slice(prompt.indexOf('{'), prompt.lastIndexOf('}') + 1));
+    const { roles } = loaded();
+    const form = plannerForm(
+      roles.map(({ name }) => name),
+      ['haiku-4.5'],
+    );
+    expect(form.safeParse(example).error).toBe(undefined);
   });
 
   it('shows a plan that is one: a finder, then a reviewer that needs it (O044, O068)', async () => {
@@ -192,8 +291,8 @@ describe('the shipped prompt of the planner', () => {
         dependsOn,
       ]),
     ).toEqual([
-      ['task-1', 'finder', 'haiku-4.5', 4000, []],
-      ['task-2', 'reviewer', 'sonnet-4.5', 20_000, ['task-1']],
+      ['task-1', 'finder', 'haiku-4.5', 12_000, []],
+      ['task-2', 'reviewer', 'sonnet-4.5', 30_000, ['task-1']],
     ]);
   });
 

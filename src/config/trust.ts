@@ -9,18 +9,19 @@ export interface Trust {
 }
 
 /**
- * Compared as real paths, component by component. Home itself and `/` would trust everything that is ever downloaded:
- * they count for nothing, like relative paths and folders that aren't there.
+ * Compared as real paths, component by component. Home itself and what is above it would trust everything that is ever
+ * downloaded: they count for nothing, like relative paths and folders that aren't there.
  */
 export function trustOf(projectRoot: string, entries: readonly string[], home: string): Trust {
   const project = realOf(projectRoot) ?? projectRoot;
-  const tooWide = new Set([realOf(home) ?? home, path.parse(project).root]);
+  const own = realOf(home) ?? home;
+  const tooWide = (real: string): boolean => real === path.parse(real).root || holds(real, own);
   const judged = entries.map((entry): Judged => {
     const named = entry === '~' || entry.startsWith('~/') ? path.join(home, entry.slice(1)) : entry;
     const ignored = (why: string): Judged => ({ real: null, note: `trust: "${entry}" is ignored: ${why}` });
     if (!path.isAbsolute(named)) return ignored('name it from / or ~ on');
     const real = realOf(named);
-    return real !== null && tooWide.has(real) ? ignored('it is too wide') : { real, note: null };
+    return real !== null && tooWide(real) ? ignored('it is too wide') : { real, note: null };
   });
   return {
     trusted: judged.some(({ real }) => real !== null && holds(real, project)),
