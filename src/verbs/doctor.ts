@@ -5,6 +5,7 @@ import { faultText } from '../config/fault.ts';
 import type { Loaded } from '../config/load.ts';
 import { loadConfig } from '../config/load.ts';
 import type { ConfiguredProvider } from '../config/providers.ts';
+import { isLoopback } from '../domain/provider.ts';
 import type { SessionSummary } from '../ports/log.ts';
 import { openLogReadOnly } from '../store/log.ts';
 import { folderOf } from '../store/place.ts';
@@ -109,9 +110,13 @@ const OFFLINE_WORDS = 'the built-in offline analyst: no language model, nothing 
 /** Never the key: only whether there is one, and where it comes from. */
 function providerWords({ name, baseUrl, key, keyEnv, unusable }: ConfiguredProvider, models: number): string {
   if (unusable !== null) return `${name} at ${baseUrl} can't be used: ${unusable}`;
-  const from = key === null ? 'without a key' : `with the key from ${keyEnv}`;
+  const from = key === null ? 'without a key' : `with the key from ${keyEnv}${openly(baseUrl)}`;
   return `${name} at ${baseUrl} ${from}, ${counted(models, 'model')}; not asked: doctor calls nobody`;
 }
+
+/** A key that goes over the network in the open, as an aside; empty where it doesn't. */
+const openly = (baseUrl: string): string =>
+  baseUrl.startsWith('http:') && !isLoopback(baseUrl) ? ' (unencrypted: whoever is on the way can read it)' : '';
 
 function sandbox({ root, places }: ProjectPlace): Finding {
   const tools = openTools({ root, home: places.home, stateDir: places.state });

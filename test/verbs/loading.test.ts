@@ -69,6 +69,12 @@ describe('a verb loads only what it uses:', () => {
     expect(heavy.filter((name) => !['zod', 'yaml'].includes(name))).toEqual([]);
   });
 
+  it('a run on the analyst no client library and no library of prices', async () => {
+    const loaded = await loadedBy('run', 'Find add', '--yes');
+    const slow = ['openai', '@anthropic-ai/sdk', '@pydantic/genai-prices'];
+    expect(slow.filter((name) => loaded.has(name))).toEqual([]);
+  });
+
   it('a run without a screen everything but the screen', async () => {
     expect(await heavyOf('run', 'Find add', '--yes')).toEqual(HEAVY.filter((name) => name !== 'blessed'));
   });

@@ -222,6 +222,14 @@ describe('mimir doctor', () => {
         words: 'openai at http://127.0.0.1:9/v1 without a key, 18 models; not asked: doctor calls nobody',
       },
     ]);
+    expect(await modelsOf({ OPENAI_API_KEY: 'sk-very-secret', OPENAI_BASE_URL: 'http://10.0.0.7/v1' })).toEqual([
+      {
+        what: 'models',
+        state: 'ok',
+        words:
+          'openai at http://10.0.0.7/v1 with the key from OPENAI_API_KEY (unencrypted: whoever is on the way can read it), 18 models; not asked: doctor calls nobody',
+      },
+    ]);
     const { out, err } = await home.run(['doctor'], { env: { ANTHROPIC_API_KEY: 'sk-very-secret' } });
     expect(out + err).not.toContain('sk-very-secret');
   });
