@@ -14,16 +14,42 @@ const FORMATS: ReadonlySet<Json> = new Set('date-time time date duration email h
 /** Says nothing that a reply could be held to, or is said for all objects alike. */
 const DROPPED: ReadonlySet<string> = new Set(['$schema', 'additionalProperties', 'default']);
 
-/** `schema` in the subset that structured output takes; null where it can't say what it should (open maps, anything goes). */
+/** More than that in one schema is refused as too complex. */
+const MOST_OPTIONAL = 24;
+const MOST_UNIONS = 16;
+
+/**
+ * `schema` in the subset that structured output takes; null where it can't say what it should (open maps, anything goes) or is more
+ * than would be taken.
+ */
 export function allowedSchema(schema: Json): Json | null {
+  const subset = allowed(schema);
+  const { optional, unions } = countIn(subset);
+  return optional > MOST_OPTIONAL || unions > MOST_UNIONS ? null : subset;
+}
+
+/** Fields that may be missing, and values of several types, in all schemas within `schema`. */
+function countIn(schema: Json): { readonly optional: number; readonly unions: number } {
+  if (typeof schema !== 'object' || schema === null) return { optional: 0, unions: 0 };
+  const within = Object.values(schema).map(countIn);
+  const fields = isObject(schema) && isObject(schema['properties']) ? Object.keys(schema['properties']).length : 0;
+  const required = isObject(schema) && Array.isArray(schema['required']) ? schema['required'].length : 0;
+  const isUnion = isObject(schema) && (Array.isArray(schema['anyOf']) || Array.isArray(schema['type']));
+  return {
+    optional: within.reduce((sum, one) => sum + one.optional, Math.max(0, fields - required)),
+    unions: within.reduce((sum, one) => sum + one.unions, isUnion ? 1 : 0),
+  };
+}
+
+function allowed(schema: Json): Json | null {
   if (!isObject(schema) || !isExpressible(schema)) return null;
   const fields = Object.entries(schema).filter(([key]) => !DROPPED.has(key));
-  const allowed = fields.map(([key, value]) => [key, value, allowedField(key, value)] as const);
-  if (allowed.some(([, , field]) => field === null)) return null;
-  const kept = allowed.flatMap(([key, , field]) =>
+  const each = fields.map(([key, value]) => [key, value, allowedField(key, value)] as const);
+  if (each.some(([, , field]) => field === null)) return null;
+  const kept = each.flatMap(([key, , field]) =>
     field === null || field === 'said' ? [] : [[key, field.value] as const],
   );
-  const said = allowed.flatMap(([key, value, field]) => (field === 'said' ? [[key, value] as const] : []));
+  const said = each.flatMap(([key, value, field]) => (field === 'said' ? [[key, value] as const] : []));
   const closed = schema['type'] === 'object' ? { additionalProperties: false } : {};
   return withWords({ ...Object.fromEntries(kept), ...closed }, said);
 }
@@ -39,7 +65,7 @@ function isExpressible(schema: Fields): boolean {
 const WITHIN: ReadonlyMap<string, (value: Json) => Json | null> = new Map([
   ['properties', (value: Json) => allowedMap(value)],
   ['$defs', (value: Json) => allowedMap(value)],
-  ['items', (value: Json) => allowedSchema(value)],
+  ['items', (value: Json) => allowed(value)],
   ['anyOf', (value: Json) => allowedList(value)],
   ['oneOf', (value: Json) => allowedList(value)],
   ['allOf', (value: Json) => allowedList(value)],
@@ -58,13 +84,13 @@ const wrapped = (value: Json | null): { readonly value: Json } | null => (value 
 
 function allowedMap(value: Json): Json | null {
   if (!isObject(value)) return null;
-  const entries = Object.entries(value).map(([key, schema]) => [key, allowedSchema(schema)] as const);
+  const entries = Object.entries(value).map(([key, schema]) => [key, allowed(schema)] as const);
   return entries.some(([, schema]) => schema === null) ? null : Object.fromEntries(entries);
 }
 
 function allowedList(value: Json): Json | null {
   if (!Array.isArray(value)) return null;
-  const all = value.map((schema: Json) => allowedSchema(schema));
+  const all = value.map((schema: Json) => allowed(schema));
   return all.includes(null) ? null : all;
 }
 

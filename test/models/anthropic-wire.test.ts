@@ -7,6 +7,8 @@ import { allowedSchema } from '../../src/models/anthropic-schema.ts';
 import { traitsOf } from '../../src/models/anthropic-traits.ts';
 import { wireId } from '../../src/models/anthropic-turns.ts';
 import { askedOf } from '../../src/models/anthropic-wire.ts';
+import { DraftPlan } from '../../src/domain/plan.ts';
+import { jsonSchemaOf } from '../../src/engine/gate-specs.ts';
 import { ask, SONNET } from './anthropic-parts.ts';
 
 const OPUS = ModelId.parse('anthropic/claude-opus-4-1-20250805');
@@ -286,13 +288,24 @@ describe('a schema for structured output', () => {
     });
   });
 
+  it('can say what a plan is', () => {
+    expect(allowedSchema(jsonSchemaOf(DraftPlan))).toMatchObject({ required: ['tasks'], additionalProperties: false });
+  });
+
   it.each([
     [{ type: 'object', propertyNames: { type: 'string' }, additionalProperties: { type: 'number' } }],
     [{ type: 'object', properties: { any: {} } }],
     [{ type: 'object' }],
     [{}],
     ['odd'],
-  ] satisfies [Json][])('is none for %j', (schema) => {
+    [
+      {
+        type: 'object',
+        properties: Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`f${at}`, { type: 'null' }])),
+      },
+    ],
+    [{ type: 'array', items: { anyOf: Array.from({ length: 17 }, (): Json => ({ type: ['string', 'null'] })) } }],
+  ] satisfies [Json][])('is none for %#: %.60j', (schema) => {
     expect(allowedSchema(schema)).toBeNull();
   });
 });
