@@ -20,7 +20,7 @@ export interface Price extends Rates {
 export const FREE: Price = { input: 0, output: 0 };
 
 /** The rates of a request with `input` tokens of input in all classes together. */
-export const ratesFor = ({ tiers = [], ...base }: Price, input: number): Rates =>
+const ratesFor = ({ tiers = [], ...base }: Price, input: number): Rates =>
   tiers.findLast(({ above }) => input > above) ?? base;
 
 /** What `usage` costs, in whole micro-dollars, rounded. */
