@@ -4,6 +4,7 @@
  */
 import { agents } from './agents.ts';
 import { echo } from './echo.ts';
+import { frame } from './frame.ts';
 import { idle } from './idle.ts';
 import { buildPrograms } from './program.ts';
 import { reads } from './reads.ts';
@@ -16,7 +17,7 @@ import { start } from './start.ts';
 import type { Figure } from './table.ts';
 import { tableOf, verdictOf } from './table.ts';
 
-const MEASUREMENTS: readonly Measurement[] = [start, idle, reply, reads, agents, echo, size, soaking];
+const MEASUREMENTS: readonly Measurement[] = [start, idle, reply, reads, agents, frame, echo, size, soaking];
 
 const words = process.argv.slice(2);
 const quick = words.includes('--quick');

@@ -1,0 +1,84 @@
+/** One frame of the run screen at 120x40: views, cells and what is sent, measured inside while eight agents are on it and one streams. */
+import { AgentId } from '../../src/domain/ids.ts';
+import { runApp } from '../../src/tui/app.ts';
+import { UNICODE } from '../../src/tui/glyphs.ts';
+import { Painter } from '../../src/tui/term/painter.ts';
+import { fakeRun, settled } from '../support/fake-run.ts';
+import { fakeTerminal } from '../support/fake-terminal.ts';
+import { midRun, START } from '../support/recorded-run.ts';
+import { theme } from '../support/theme.ts';
+import { fakeWorld } from '../support/world.ts';
+import type { Measurement } from './run.ts';
+import { spreadOf, percentile } from './statistics.ts';
+import { prose } from './work.ts';
+
+const SIZE = { width: 120, height: 40 };
+const WORDS = prose(400).split(' ');
+
+export const frame: Measurement = {
+  name: 'frame',
+  about: 'one frame of the run screen at 120x40',
+  async measure({ quick }) {
+    const paint = await openScreen();
+    const rounds = Array.from({ length: quick ? 2 : 6 }, () => round(paint, quick ? 200 : 1000)).slice(1);
+    const of = (pick: (one: Round) => number) => spreadOf(rounds.map(pick));
+    return [
+      { what: 'a frame at 120x40', unit: 'ms', mimir: of(({ middle }) => middle), floor: null },
+      { what: 'a frame at 120x40, p99', unit: 'ms', mimir: of(({ p99 }) => p99), floor: null },
+      { what: 'bytes of a frame', unit: '', mimir: of(({ bytes }) => bytes), floor: null },
+    ];
+  },
+};
+
+interface Round {
+  readonly middle: number;
+  readonly p99: number;
+  readonly bytes: number;
+}
+
+/** So many words come in, each painted. */
+function round(paint: (words: string) => number, frames: number): Round {
+  const times: number[] = [];
+  let bytes = 0;
+  for (let index = 0; index < frames; index += 1) {
+    const started = performance.now();
+    bytes += paint(`${WORDS[index % WORDS.length] ?? ''} `);
+    times.push(performance.now() - started);
+  }
+  return { middle: percentile(times, 50), p99: percentile(times, 99), bytes: bytes / frames };
+}
+
+/** The screen in the middle of a run; what it gives back lets a word stream in, paints, and says how many bytes were sent. */
+async function openScreen(): Promise<(words: string) => number> {
+  let [sent, paints] = [0, (): void => undefined];
+  const painter = new Painter({
+    theme,
+    depth: 24,
+    unicode: true,
+    size: SIZE,
+    write: (text) => {
+      sent += Buffer.byteLength(text);
+    },
+  });
+  const run = fakeRun();
+  void runApp({
+    terminal: { ...fakeTerminal(SIZE.width, SIZE.height), paint: (next) => painter.paint(next) },
+    lobby: run.lobby,
+    world: fakeWorld({ start: START + 192_000 }),
+    glyphs: UNICODE,
+    firstTask: 'Fix the token refresh race',
+    schedule: (parts) => {
+      paints = () => parts.paint();
+      return { now: paints, soon: () => undefined, clock: () => undefined, stop: () => undefined };
+    },
+  });
+  await settled();
+  await run.play(midRun().events);
+  const agent = AgentId.parse('ROOT::S4');
+  return (delta) => {
+    sent = 0;
+    run.tick({ agent, is: 'text', delta });
+    paints();
+    return sent;
+  };
+}
