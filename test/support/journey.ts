@@ -82,8 +82,8 @@ afterAll(() => {
   for (const terminal of running) terminal.kill();
 });
 
-/** A machine with one project: these files in a git repository. */
-export function makeMachine(files: Files = LEDGER): Machine {
+/** A machine with one project: these files in a git repository. `more`: what its person has set beside what everyone has. */
+export function makeMachine(files: Files = LEDGER, more: Machine['env'] = {}): Machine {
   const project = makeRepository(files);
   const home = freshFolder();
   const env = {
@@ -93,6 +93,7 @@ export function makeMachine(files: Files = LEDGER): Machine {
     XDG_CONFIG_HOME: join(home, 'config'),
     XDG_CACHE_HOME: join(home, 'cache'),
     LANG: 'C.UTF-8',
+    ...more,
   };
   return {
     project,
