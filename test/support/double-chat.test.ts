@@ -283,4 +283,29 @@ describe('a server that lacks something', () => {
       status: 422,
     });
   });
+
+  it('has its own field of reasoning, and sends calls whole with one index', async () => {
+    const client = await opened({
+      rules: [{ answer: { reasoning: 'Two files.', ...READS } }],
+      quirks: ['reasoning field', 'whole calls'],
+    });
+    const chunks = await all(await client.chat.completions.create({ ...asking('Read.'), tools: [READ], stream: true }));
+    const call = (id: number, path: string) => ({
+      index: 0,
+      id: `call_00000000000000000000000${id}`,
+      type: 'function',
+      function: { name: 'read_file', arguments: JSON.stringify({ path }) },
+    });
+    expect(choices(chunks).slice(1, -1)).toEqual([
+      [{ reasoning: 'Two files.', finish_reason: null }],
+      [{ tool_calls: [call(10, 'src/a.ts')], finish_reason: null }],
+      [{ tool_calls: [call(11, 'b')], finish_reason: null }],
+    ]);
+  });
+
+  it('asks for no key', async () => {
+    await opened({ rules: [{ answer: { text: 'Hi.' } }], keyless: true });
+    const { choices } = await openaiOn(double, 'none').chat.completions.create(asking('Hello?'));
+    expect(choices[0]?.message.content).toBe('Hi.');
+  });
 });

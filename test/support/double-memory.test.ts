@@ -131,6 +131,19 @@ describe('prompt caching at the double', () => {
   });
 });
 
+describe('what the double lets go', () => {
+  it('is the bodies before the last two of a conversation, when a script says so; the count stays', async () => {
+    await agent({ rules: [CALLS, CALLS_AGAIN, DONE], forgets: true }, 'Go', () => 'Be brief.');
+    expect(double.asked.map(({ raw, parts }) => [raw === '', parts.length === 0])).toEqual([
+      [true, true],
+      [false, false],
+      [false, false],
+    ]);
+    expect(double.bill().answered.calls).toBe(3);
+    expect(double.prefixFaults()).toEqual([]);
+  });
+});
+
 describe('the rules of a script', () => {
   it('tell conversations apart by their calls, and count requests and turns', async () => {
     await agent({ rules: [CALLS, CALLS_AGAIN, DONE] }, 'Go', () => 'Be brief.');

@@ -157,6 +157,14 @@ describe('the double on the Responses wire', () => {
     expect(output).toMatchObject([{ type: 'message', content: [{ type: 'refusal', refusal: "I can't." }] }]);
   });
 
+  it('counts tokens as it bills them', async () => {
+    const client = await answering({ text: 'Hi.' });
+    const request = { model: 'gpt-5', instructions: 'Be brief.', input: 'Count me.', tools: [READ] };
+    const counted = await client.responses.inputTokens.count(request);
+    const { usage } = await client.responses.create(request);
+    expect(counted).toEqual({ object: 'response.input_tokens', input_tokens: usage?.input_tokens });
+  });
+
   it('is filtered when it refuses without a word', async () => {
     const client = await answering({ stop: 'refused' });
     const response = await client.responses.create({ model: 'gpt-5', input: 'Harm.' });

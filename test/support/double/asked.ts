@@ -1,7 +1,7 @@
 /** One request as the double read it, in the same words for every wire. */
 import type { Answer } from './script.ts';
 
-export type Wire = 'messages' | 'count tokens' | 'chat' | 'responses' | 'models' | 'unknown';
+export type Wire = 'messages' | 'count tokens' | 'chat' | 'responses' | 'count input' | 'models' | 'unknown';
 
 /** Tokens by class; `input` without those read from the cache or written to it. */
 export interface Counted {

@@ -1,7 +1,7 @@
 /** The Chat Completions wire, of OpenAI and of the many servers that speak it: how a request reads, what a reply looks like. */
 import type { Counted, Part, Read } from './asked.ts';
 import type { Frame, Writing } from './frame.ts';
-import type { Reply } from './reply.ts';
+import type { Reply, WireCall } from './reply.ts';
 import { at, jsonOf, listAt, listOf, numberAt, textAt } from './json.ts';
 import { nameless } from './frame.ts';
 import { piecesOf, tokensIn } from './tokens.ts';
@@ -66,17 +66,27 @@ export function chatFrames(reply: Reply, counted: Counted, writing: Writing): re
     nameless(
       chunk({ role: 'assistant', content: reply.calls.length > 0 && reply.text === '' ? null : '', refusal: null }),
     ),
-    ...piecesOf(reply.reasoning).map((text) => piece(text, { reasoning_content: text })),
+    ...piecesOf(reply.reasoning).map((text) => piece(text, { [reasoningField(writing)]: text })),
     ...piecesOf(reply.text).map((text) => piece(text, refused ? { refusal: text } : { content: text })),
-    ...reply.calls.flatMap(({ id, tool, json }, index) => [
-      piece(tool, {
-        tool_calls: [{ index, id, type: 'function', function: { name: tool, arguments: '' } }],
-      }),
-      ...piecesOf(json).map((text) => piece(text, { tool_calls: [{ index, function: { arguments: text } }] })),
-    ]),
+    ...reply.calls.flatMap((call, index) =>
+      callDeltas(call, index, writing).map(({ text, delta }) => piece(text, { tool_calls: [delta] })),
+    ),
     nameless(chunk({}, finishOf(reply))),
     ...(usage === null ? [] : [nameless({ ...head, choices: [], usage })]),
     { data: 'data: [DONE]\n\n', tokens: 0 },
+  ];
+}
+
+/** OpenAI itself tells no reasoning here; of the others some have it in one field, some in the other. */
+const reasoningField = ({ quirks }: Writing): string =>
+  quirks.includes('reasoning field') ? 'reasoning' : 'reasoning_content';
+
+function callDeltas({ id, tool, json }: WireCall, index: number, { quirks }: Writing) {
+  const head = (args: string) => ({ id, type: 'function', function: { name: tool, arguments: args } });
+  if (quirks.includes('whole calls')) return [{ text: tool + json, delta: { index: 0, ...head(json) } }];
+  return [
+    { text: tool, delta: { index, ...head('') } },
+    ...piecesOf(json).map((text) => ({ text, delta: { index, function: { arguments: text } } })),
   ];
 }
 
@@ -89,7 +99,7 @@ export function wholeChat(reply: Reply, counted: Counted, writing: Writing): unk
     content: refused || (reply.text === '' && reply.calls.length > 0) ? null : reply.text,
     refusal: refused ? reply.text : null,
     annotations: [],
-    ...(reply.reasoning === '' ? {} : { reasoning_content: reply.reasoning }),
+    ...(reply.reasoning === '' ? {} : { [reasoningField(writing)]: reply.reasoning }),
     ...(reply.calls.length === 0
       ? {}
       : {

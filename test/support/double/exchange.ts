@@ -1,13 +1,13 @@
 /** Decides what each request is answered, and keeps what became of it. Speaks to no socket. */
-import type { Asked, Counted, Outcome, Read } from './asked.ts';
+import type { Asked, Counted, Outcome, Read, Wire } from './asked.ts';
 import { NOTHING } from './asked.ts';
 import type { Outgoing } from './faults.ts';
 import { faulted, refusal } from './faults.ts';
 import { FORMATS, readAs, wireOf } from './format.ts';
-import { at, parsed } from './json.ts';
+import { parsed } from './json.ts';
 import { lacking, trimmed } from './lacks.ts';
 import type { Memory } from './memory.ts';
-import { inputTokens, openMemory } from './memory.ts';
+import { openMemory } from './memory.ts';
 import { prefixFault } from './prefix.ts';
 import { problemOf } from './problem.ts';
 import type { Choice } from './rules.ts';
@@ -17,7 +17,8 @@ import type { Sent } from './sending.ts';
 import type { Reply } from './reply.ts';
 import { replyOf } from './reply.ts';
 import type { Problem } from './vendor-error.ts';
-import { errorBody, isAnthropic } from './vendor-error.ts';
+import { countBody, headersOf, modelsBody } from './vendor-body.ts';
+import { errorBody } from './vendor-error.ts';
 
 export interface Visitor {
   readonly method: string;
@@ -55,35 +56,42 @@ export function openExchange(
   return {
     asked,
     prefixFaults: () => prefixFaults,
-    take: ({ method, path, headers, raw }) => {
-      const wire = wireOf(method, path.replace(/\?.*$/, ''));
-      const body = parsed(raw);
-      const read = readAs(wire, body);
-      const { conversation, nth, former } = memory.place(wire, read);
-      const one: Kept = { wire, path, headers, body, raw, ...read, conversation, nth, outcome: WAITING };
+    take: (visitor) => {
+      const [one, former] = readOne(visitor, memory);
       asked.push(one);
+      const { wire } = one;
       const id = String(asked.length).padStart(24, '0');
       const problem = problemOf(one, { script, key, memory }) ?? lacking(one, script.lacks ?? []);
       if (problem !== null) return refused(one, problem, id);
-      if (wire === 'models') return plain(one, modelsBody(script, headers));
-      if (wire === 'count tokens') return plain(one, JSON.stringify({ input_tokens: inputTokens(one.parts) }));
-      if (wire !== 'messages' && wire !== 'chat' && wire !== 'responses') return refused(one, NOWHERE, id);
+      if (!isCall(wire)) return plain(one, wire === 'models' ? modelsBody(script, one.headers) : countBody(one));
       const fault = prefixFault(one, former);
       if (fault !== null) prefixFaults.push(fault);
       memory.remember(one);
+      if (script.forgets === true) for (const old of memory.old(one.conversation)) letGo(old);
       return answered(one, { wire, id, script, choice, choose, memory });
     },
   };
 }
 
+function readOne({ method, path, headers, raw }: Visitor, memory: Memory): readonly [Kept, former: Asked | null] {
+  const wire = wireOf(method, path.replace(/\?.*$/, ''));
+  const body = parsed(raw);
+  const read = readAs(wire, body);
+  const { conversation, nth, former } = isCall(wire) ? memory.place(wire, read) : NOWHERE;
+  return [{ wire, path, headers, body, raw, ...read, conversation, nth, outcome: WAITING }, former];
+}
+
 const WAITING: Outcome = { is: 'waiting', status: 0, usage: NOTHING, answer: null, problem: '' };
-const NOWHERE: Problem = { status: 404, message: 'Not found' };
+/** Of requests that are no calls of a model. */
+const NOWHERE = { conversation: '', nth: 0, former: null };
+
+const isCall = (wire: Wire): wire is 'messages' | 'chat' | 'responses' =>
+  wire === 'messages' || wire === 'chat' || wire === 'responses';
 
 function refused(asked: Kept, problem: Problem, id: string): Taken {
-  const headers = isAnthropic(asked.wire) ? { 'request-id': `req_${id}` } : { 'x-request-id': `req_${id}` };
   return {
     outgoing: refusal(problem.status, problem.body ?? errorBody(asked.wire, problem, id), {
-      ...headers,
+      ...headersOf(asked.wire, id),
       ...problem.headers,
     }),
     latencyMs: 0,
@@ -92,6 +100,11 @@ function refused(asked: Kept, problem: Problem, id: string): Taken {
       asked.outcome = { ...WAITING, is: 'refused', status: problem.status, problem: problem.message };
     },
   };
+}
+
+/** What is told of it stays; what only the next two needed goes. */
+function letGo(asked: Asked): void {
+  Object.assign(asked, { raw: '', body: null, parts: [] });
 }
 
 const plain = (asked: Kept, data: string): Taken => ({
@@ -123,7 +136,7 @@ function answered(asked: Kept, answering: Answering): Taken {
   const reply = replyOf(answer, { wire, id, model: asked.model, limit: asked.limit });
   const input = memory.cached(wire, asked.parts);
   const counted: Counted = { ...input, output: reply.output };
-  const outgoing = outgoingOf(asked, { wire, answer, reply, counted });
+  const outgoing = outgoingOf(asked, { wire, answer, reply, counted, quirks: script.quirks ?? [] });
   memory.made(
     asked,
     reply.calls.map((call) => call.id),
@@ -162,12 +175,20 @@ interface Written {
   readonly answer: Answer;
   readonly reply: Reply;
   readonly counted: Counted;
+  readonly quirks: NonNullable<Script['quirks']>;
 }
 
-function outgoingOf(asked: Read & { readonly body: unknown }, { wire, answer, reply, counted }: Written): Outgoing {
+function outgoingOf(
+  asked: Read & { readonly body: unknown },
+  { wire, answer, reply, counted, quirks }: Written,
+): Outgoing {
   const format = FORMATS[wire];
-  const writing = { body: asked.body, usage: answer.usage, created: Math.floor(Date.now() / 1000) };
-  const headers = wire === 'messages' ? anthropicHeaders(reply.id) : openaiHeaders(reply.id);
+  const writing = {
+    body: asked.body,
+    usage: answer.usage,
+    created: Math.floor(Date.now() / 1000),
+    quirks,
+  };
   const frames = asked.stream
     ? format.frames(reply, counted, writing)
     : [{ data: JSON.stringify(format.whole(reply, counted, writing)), tokens: counted.output }];
@@ -175,41 +196,10 @@ function outgoingOf(asked: Read & { readonly body: unknown }, { wire, answer, re
   const whole: Outgoing = {
     head: true,
     status: 200,
-    headers: { 'content-type': type, 'cache-control': 'no-cache', ...headers },
+    headers: { 'content-type': type, 'cache-control': 'no-cache', ...headersOf(wire, reply.id) },
     frames,
     ending: 'end',
     counts: 'answered',
   };
   return faulted(answer.fault, { wire, format, reply, writing, whole, streams: asked.stream });
-}
-
-const anthropicHeaders = (id: string) => ({ 'request-id': `req_${id}`, 'anthropic-organization-id': 'double' });
-const openaiHeaders = (id: string) => ({
-  'x-request-id': `req_${id}`,
-  'openai-version': '2020-10-01',
-  'openai-processing-ms': '1',
-});
-
-/** Both vendors list their models on the same path: the header tells which one is meant. */
-function modelsBody({ models = [] }: Script, headers: Readonly<Record<string, string>>): string {
-  if (at(headers, 'anthropic-version') === undefined) {
-    return JSON.stringify({
-      object: 'list',
-      data: models.map((id) => ({ id, object: 'model', created: 0, owned_by: 'double' })),
-    });
-  }
-  const data = models.map((id) => ({
-    type: 'model',
-    id,
-    display_name: id,
-    created_at: '2026-01-01T00:00:00Z',
-    deprecated_at: null,
-    retires_at: null,
-    lifecycle: 'active',
-    line: null,
-    capabilities: null,
-    max_input_tokens: 200_000,
-    max_tokens: 64_000,
-  }));
-  return JSON.stringify({ data, has_more: false, first_id: models[0] ?? null, last_id: models.at(-1) ?? null });
 }

@@ -72,6 +72,7 @@ const PATHS: Readonly<Record<string, Wire>> = {
   'POST /v1/messages/count_tokens': 'count tokens',
   'POST /v1/chat/completions': 'chat',
   'POST /v1/responses': 'responses',
+  'POST /v1/responses/input_tokens': 'count input',
   'GET /v1/models': 'models',
 };
 
@@ -80,5 +81,6 @@ export const wireOf = (method: string, path: string): Wire => PATHS[`${method} $
 /** Reads `body` as `wire` has it. */
 export function readAs(wire: Wire, body: unknown): Read {
   if (wire === 'count tokens') return readMessages(body);
+  if (wire === 'count input') return readResponses(body);
   return wire === 'models' || wire === 'unknown' ? UNREAD : FORMATS[wire].read(body);
 }

@@ -1,3 +1,6 @@
+/** Server-sent events, and what a wire is told to write them with. */
+import type { Script } from './script.ts';
+
 /** One server-sent event and the output tokens that it brings. */
 export interface Frame {
   readonly data: string;
@@ -10,6 +13,7 @@ export interface Writing {
   readonly usage: { readonly [field: string]: unknown } | null | undefined;
   /** Seconds since the epoch. */
   readonly created: number;
+  readonly quirks: NonNullable<Script['quirks']>;
 }
 
 /** An event with a name, as Messages and Responses send them. */

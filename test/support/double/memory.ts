@@ -25,6 +25,8 @@ export interface Memory {
   made(asked: Asked, calls: readonly string[], reasoned: string | null): void;
   /** What went with a call, as `made` was told. */
   reasoned(call: string): string | null;
+  /** The request before the last two of a conversation: nobody goes on from it any more. */
+  old(conversation: string): readonly Asked[];
   /** Input tokens by class; what this request writes is there for the next. */
   cached(wire: Wire, parts: readonly Part[]): Omit<Counted, 'output'>;
 }
@@ -49,6 +51,7 @@ export function openMemory(rules: CacheRules): Memory {
       if (known) known.push(asked);
       else latest.set(asked.conversation, [asked]);
     },
+    old: (conversation) => latest.get(conversation)?.slice(-3, -2) ?? [],
     made: (asked, calls, reasoned) => {
       for (const call of calls) byCall.set(call, { asked, reasoned });
     },

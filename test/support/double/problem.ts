@@ -20,7 +20,10 @@ export interface Judging {
 /** Null when the vendor would take it. */
 export function problemOf(asked: Asked, { script, key, memory }: Judging): Problem | null {
   if (asked.wire === 'unknown') return { status: 404, message: `Not found: ${asked.path}` };
-  return keyProblem(asked, key) ?? (asked.wire === 'models' ? null : bodyProblem(asked, script, memory));
+  return (
+    (script.keyless === true ? null : keyProblem(asked, key)) ??
+    (asked.wire === 'models' ? null : bodyProblem(asked, script, memory))
+  );
 }
 
 function keyProblem(asked: Asked, key: string): Problem | null {
@@ -53,7 +56,7 @@ function bodyProblem(asked: Asked, { models, window }: Script, { reasoned }: Jud
 function wireProblems({ wire, body }: Asked, reasoned: Reasoned): Iterable<string> {
   if (wire === 'messages' || wire === 'count tokens') return messagesProblems(body, wire === 'count tokens', reasoned);
   if (wire === 'chat') return chatProblems(body);
-  return wire === 'responses' ? responsesProblems(body, reasoned) : [];
+  return wire === 'responses' || wire === 'count input' ? responsesProblems(body, reasoned) : [];
 }
 
 const codeOf = (message: string): { code?: string } =>

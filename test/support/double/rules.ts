@@ -7,7 +7,7 @@ export type Askable = Read & { readonly nth: number };
 
 export interface Choice {
   /** The answer of the first rule that holds; null when none does. `counts`: it is one of the times of its rule. */
-  answer(asked: Askable, counts: boolean): Answer | null;
+  answer(asked: Askable, counts?: boolean): Answer | null;
   /** The fault that strikes now; null mostly. */
   chaos(): WireFault | null;
 }
@@ -17,7 +17,7 @@ export function choiceOf({ rules, chaos }: Pick<Script, 'rules' | 'chaos'>): Cho
   const random = sequence(chaos?.seed ?? 0);
   const tests = rules.map((rule) => ({ rule, holds: testOf(rule) }));
   return {
-    answer: (asked, counts) => {
+    answer: (asked, counts = true) => {
       const found = tests.find(
         ({ rule, holds }) => holds(asked) && (used.get(rule) ?? 0) < (rule.when?.times ?? Infinity),
       );

@@ -81,6 +81,12 @@ export interface Script {
   readonly models?: readonly string[];
   /** Tokens of input above which a request is too long. */
   readonly window?: number;
+  /** What servers of Chat Completions do their own way: reasoning streams as `reasoning`; a call comes whole, every one with index 0. */
+  readonly quirks?: readonly ('reasoning field' | 'whole calls')[];
+  /** Any key will do, and none, as with servers on one's own machine. */
+  readonly keyless?: boolean;
+  /** Bodies of older requests are let go: for runs of hours. The last two of each conversation stay. */
+  readonly forgets?: boolean;
 }
 
 /** Is `value`, read from a file, a script? Its rules are taken at their word. */
