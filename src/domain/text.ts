@@ -4,7 +4,7 @@
 export const bytesIn = (text: string): number => Buffer.byteLength(text);
 
 /** What stands where a text was cut. */
-export const CUT = '… (cut)';
+const CUT = '… (cut)';
 
 /**
  * At most `bytes` of UTF-8, `marker` included: the head of the text, up to a line's end where one is near. A text that

@@ -138,7 +138,7 @@ export function findingsOf(
     agent: one.id,
     task: one.taskId,
     role: one.role,
-    description: headOf(one.task, 1000),
+    description: headOf(one.task, 600),
     outcome,
     summary: headOf(one.summary, Math.max(share, 200)),
   }));
