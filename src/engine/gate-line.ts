@@ -46,6 +46,8 @@ export type Entry =
   | { readonly is: 'left' };
 
 export interface Lines {
+  /** A pass without waiting, or null when `enter` has more to say. */
+  pass(provider: string): Pass | null;
   /** At once where nothing is wrong with the provider; otherwise when it is the visitor's turn. */
   enter(provider: string, visitor: Visitor): Promise<Entry>;
   /** No call is sent there any more: it refused the key. */
@@ -65,6 +67,7 @@ export function openLines(world: Pick<World, 'elapsed' | 'sleep'>): Lines {
     return line;
   };
   return {
+    pass: (provider) => lineOf(provider).passNow(),
     enter: (provider, visitor) => lineOf(provider).enter(visitor),
     close: (provider, fault) => lineOf(provider).close(fault),
     isClosed: (provider) => lines.get(provider)?.isClosed() ?? false,
@@ -107,13 +110,14 @@ class Line {
   enter({ tries, most, patience, onWait, signal }: Visitor): Promise<Entry> {
     if (this.closed && this.fault) return Promise.resolve({ is: 'hopeless', fault: this.fault, tries });
     if (signal.aborted) return Promise.resolve({ is: 'left' });
-    if (this.queue.size === 0 && this.isOpen()) return Promise.resolve({ is: 'pass', pass: this.pass(), tries });
+    const now = this.passNow();
+    if (now !== null) return Promise.resolve({ is: 'pass', pass: now, tries });
     return new Promise((resolve, reject) => {
       const left = (): void => waiting.leave({ is: 'left' });
       const out = (): void => {
         this.queue.delete(waiting);
         signal.removeEventListener('abort', left);
-        if (this.queue.size === 0) this.timer?.abort();
+        if (this.queue.size === 0) this.timer?.abort('nobody waits');
       };
       const waiting: Waiting = {
         tries,
@@ -139,6 +143,10 @@ class Line {
       this.tell(waiting);
       this.look();
     });
+  }
+
+  passNow(): Pass | null {
+    return !this.closed && this.queue.size === 0 && this.isOpen() ? this.pass() : null;
   }
 
   close(fault: ModelFault): void {
@@ -173,7 +181,7 @@ class Line {
     const prove = (): boolean => {
       if (proven) return false;
       proven = true;
-      watch.abort();
+      watch.abort('proven');
       if (era === this.era) this.unproven -= 1;
       return true;
     };

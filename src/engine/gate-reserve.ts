@@ -10,7 +10,7 @@ import type { ModelOption } from '../domain/plan.ts';
 import { costOf, FREE, worstRates } from '../domain/price.ts';
 import type { EventBody } from '../events/event.ts';
 import type { Committed } from '../events/queries.ts';
-import { committed, elapsedOf, isWithin } from '../events/queries.ts';
+import { committed, elapsedOf } from '../events/queries.ts';
 import type { RunState } from '../events/state.ts';
 
 /** Below this an answer isn't worth asking for. */
@@ -106,8 +106,10 @@ function timeOver(
 
 /** Of an agent and the children it waited for meanwhile, its own clock standing still. The run has one clock for all. */
 function timeOf(state: RunState, agent: AgentId, now: number): number {
-  const all = [...state.agents.values()].filter(({ id }) => id === agent || (agent !== ROOT && isWithin(id, agent)));
-  return all.reduce((sum, one) => sum + elapsedOf(one, now), 0);
+  const one = state.agents.get(agent);
+  if (one === undefined) return 0;
+  const below = agent === ROOT ? [] : one.children;
+  return below.reduce((sum, child) => sum + timeOf(state, child, now), elapsedOf(one, now));
 }
 
 /** Milliseconds that the agent and all above it still may run; Infinity without a limit on time. */

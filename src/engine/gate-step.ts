@@ -17,12 +17,16 @@ export interface Step {
 
 /** What ends one step: the agent's own signal, an urgent message, its deadline. */
 export function stepSignal({ inbox, recorder, world }: GateParts, order: WorkOrder, signal: AbortSignal): Step {
+  // One for every call of every agent: reasons are given, since an abort without one makes an error with its stack.
   const own = new AbortController();
   let why: 'message' | 'time' | null = null;
   const because = (cause: 'message' | 'time'): void => {
     why ??= cause;
-    own.abort();
+    own.abort(cause);
   };
+  const stop = (): void => own.abort(signal.reason);
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
   const unwatch = inbox.onUrgent(order.agent, () => because('message'));
   const ended = new AbortController();
   const watchTime = async (): Promise<void> => {
@@ -36,11 +40,12 @@ export function stepSignal({ inbox, recorder, world }: GateParts, order: WorkOrd
   };
   void watchTime();
   return {
-    signal: AbortSignal.any([signal, own.signal]),
+    signal: own.signal,
     why: () => why,
     end: () => {
       unwatch();
-      ended.abort();
+      signal.removeEventListener('abort', stop);
+      ended.abort('ended');
     },
   };
 }

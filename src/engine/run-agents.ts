@@ -71,7 +71,7 @@ async function startAgent(
   if (parts.signal.aborted) return null;
   const state = recorder.state();
   // What runs is what was approved: a plan that changed since is a broken log (USERS, "Approved = executed").
-  if (state.plan === null || planDigest(state.plan) !== state.approvedDigest) {
+  if (state.plan === null || digestOf(state.plan) !== state.approvedDigest) {
     recorder.record(crew.finished(one.agent, 'failed', '', 'the stored plan is not the one that was approved'));
     return 'failed';
   }
@@ -79,6 +79,14 @@ async function startAgent(
   const turns = resumed && !again ? turnsOf(recorder.stored(), one.agent) : [];
   const findings = findingsOf(recorder.state(), one.dependsOn, findingLimits(options, one.model.used));
   return crew.run({ ...orderOf(options, one, findings), turns });
+}
+
+/** Plans are never changed in place: of one that hundreds of agents start from the digest is made once. */
+const digests = new WeakMap<SoundPlan, string>();
+function digestOf(plan: SoundPlan): string {
+  const digest = digests.get(plan) ?? planDigest(plan);
+  digests.set(plan, digest);
+  return digest;
 }
 
 interface Failure {

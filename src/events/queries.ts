@@ -26,8 +26,7 @@ export interface Committed {
 /** Of `agent` and all its descendants. Of ROOT: the run, planner and merge included (CONTRACT D18). */
 export function committed(state: RunState, agent: AgentId): Committed {
   let [tokens, micro, reservedTokens, reservedMicro] = [0, 0, 0, 0];
-  for (const one of state.agents.values()) {
-    if (!isWithin(one.id, agent)) continue;
+  for (const one of within(state, agent)) {
     tokens += tokensOf(one.usage);
     micro += toMicro(one.cost);
     for (const call of one.open) {
@@ -43,8 +42,12 @@ export function committed(state: RunState, agent: AgentId): Committed {
   };
 }
 
-/** Is `agent` the agent `top` or below it? */
-export const isWithin = (agent: AgentId, top: AgentId): boolean => agent === top || agent.startsWith(`${top}::`);
+/** `top` and all below it. By their children, not by looking through everybody: this is asked at every call. */
+function within(state: RunState, top: AgentId): readonly AgentState[] {
+  if (top === ROOT) return [...state.agents.values()];
+  const one = state.agents.get(top);
+  return one === undefined ? [] : [one, ...one.children.flatMap((child) => within(state, child))];
+}
 
 /** Settled sums of the run, reservations left out. */
 export function spentOf(state: RunState): { readonly tokens: number; readonly cost: Usd } {

@@ -1,16 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AgentId, ROOT } from '../../src/domain/ids.ts';
+import { ROOT } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
-import {
-  activityOf,
-  committed,
-  countByStatus,
-  isFinal,
-  isWithin,
-  spentOf,
-  tokensOfAgent,
-} from '../../src/events/queries.ts';
+import { activityOf, committed, countByStatus, isFinal, spentOf, tokensOfAgent } from '../../src/events/queries.ts';
 import {
   agentAfter,
   asked,
@@ -63,16 +55,6 @@ describe('what is committed', () => {
         expect(committed(stateAfter(created(FINDER), ...calls), FINDER).cost).toBe(sum / 1_000_000);
       }),
     );
-  });
-});
-
-describe('who is within whom', () => {
-  it('is told by whole steps of the id', () => {
-    const id = (text: string): AgentId => AgentId.parse(text);
-    expect(isWithin(NESTED, FINDER)).toBe(true);
-    expect(isWithin(FINDER, FINDER)).toBe(true);
-    expect(isWithin(id('ROOT::S10'), FINDER)).toBe(false);
-    expect(isWithin(FINDER, NESTED)).toBe(false);
   });
 });
 
