@@ -20,6 +20,29 @@ describe('read_file', () => {
     );
   });
 
+  it('gives whole lines within the room it has, and reading on misses none (I004)', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 900 }), { minLength: 1, maxLength: 60 }),
+        fc.integer({ min: 2000, max: 9000 }),
+        async (lengths, room) => {
+          const lines = lengths.map((length, index) => `${index} ${'x'.repeat(length)}`);
+          const tools = workbench(makeFolder({ a: `${lines.join('\n')}\n` }));
+          const seen: string[] = [];
+          for (let from: number | null = 1; from !== null; ) {
+            const { text } = await tools.use('read_file', { path: 'a', from }, { room });
+            expect(Buffer.byteLength(text)).toBeLessThanOrEqual(room);
+            seen.push(...[...text.matchAll(/^ *\d+\t(.*)$/gm)].map(([, line = '']) => line));
+            const [, next] = /read on with from: (\d+)\)$/.exec(text) ?? [];
+            from = next === undefined ? null : Number(next);
+          }
+          expect(seen).toEqual(lines);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
   it('says what is empty, missing, a folder or binary', async () => {
     const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2]);
     const tools = workbench(makeFolder({ empty: '', 'p.png': png, 'd/x': '' }));
