@@ -31,9 +31,10 @@ export const KNOWN: readonly Known[] = [
   known('anthropic/claude-opus-5', 'deep', 1_000_000, 128_000, 60),
   known('anthropic/claude-opus-4-8', 'deep', 1_000_000, 128_000, 60),
   known('anthropic/claude-opus-4-5-20251101', 'deep', 200_000, 64_000, 60),
-  known('anthropic/claude-opus-4-1-20250805', 'deep', 200_000, 32_000, 40),
   known('anthropic/claude-fable-5-2', 'deep', 1_000_000, 128_000, 40),
   known('anthropic/claude-fable-5-1', 'deep', 1_000_000, 128_000, 40),
+  // Retired on Anthropic's own API; other servers of their language still have it.
+  known('anthropic/claude-opus-4-1-20250805', 'deep', 200_000, 32_000, 40),
   known('openai/gpt-6.1-sol', 'usual', 1_050_000, 128_000, 90),
   known('openai/gpt-6.1-terra', 'usual', 1_050_000, 128_000, 110),
   known('openai/gpt-6-sol', 'usual', 1_050_000, 128_000, 90),

@@ -65,9 +65,9 @@ Not usable: no ANTHROPIC_API_KEY
   opus-5         anthropic/claude-opus-5                   1M  5 / 25
   opus-4.8       anthropic/claude-opus-4-8                 1M  5 / 25
   opus-4.5       anthropic/claude-opus-4-5-20251101      200k  5 / 25
-  opus-4.1       anthropic/claude-opus-4-1-20250805      200k  15 / 75
   fable-5.2      anthropic/claude-fable-5-2                1M  unknown
   fable-5.1      anthropic/claude-fable-5-1                1M  10 / 50
+  opus-4.1       anthropic/claude-opus-4-1-20250805      200k  15 / 75
 
 Not usable: no OPENROUTER_API_KEY
   qwen-3         openrouter/qwen/qwen3-coder             262k  0.22 / 1.8
