@@ -8,7 +8,7 @@ import type { Step } from './openai-turns.ts';
 import { stepsOf } from './openai-turns.ts';
 
 /** The tool that a reply is given by where a server takes no schema for it. */
-export const REPLY_TOOL = 'reply';
+const REPLY_TOOL = 'reply';
 
 /** The body of the request. `model` as it goes on the wire; `cacheKey` is the same for all requests of one agent. */
 export function chatBody(

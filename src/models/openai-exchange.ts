@@ -55,6 +55,8 @@ export async function exchange(
     return failed(stoppedFault(setup, came.fault, wire), wire.head()?.status === 200 ? spentOn(parts, wire) : null);
   } finally {
     watch.end();
+    // Nothing to abort where the stream was read to its end: that connection is used again.
+    over.abort();
   }
 }
 
@@ -108,7 +110,7 @@ function openEnd(): End {
 }
 
 async function outcomeOf(call: Call): Promise<Result<Read, Failed>> {
-  const { setup, world, parts, wire } = call;
+  const { setup, parts, wire } = call;
   const { post } = await import('./openai-client.ts');
   const signal = AbortSignal.any([call.watch.signal, call.over.signal]);
   let answer: Answer;
@@ -119,13 +121,20 @@ async function outcomeOf(call: Call): Promise<Result<Read, Failed>> {
   }
   if (answer.is === 'refused') {
     const { status, headers, text } = answer;
-    const fault = statusFault(setup, { status, headers, body: parsed(text) ?? text, now: world.now() });
-    return fail({ fault, refused: { status, text } });
+    return refusedAs(call, { status, text }, headers);
   }
   const type = answer.response.headers.get('content-type') ?? '';
   if (!type.includes('text/event-stream')) return notAStream(call, answer.response, type);
   const broke = await readAll(call, answer.response);
   return settled(call, parts.reader.reading(call.over.done), broke);
+}
+
+function refusedAs({ setup, world }: Call, refused: Refused, headers?: Headers): Result<Read, Failed> {
+  const { status, text } = refused;
+  return fail({
+    fault: statusFault(setup, { status, headers, body: parsed(text) ?? text, now: world.now() }),
+    refused,
+  });
 }
 
 /** Gives the reader all events. Null at the end of the stream, else what broke it. */
@@ -151,15 +160,13 @@ async function readAll(call: Call, { body }: Response): Promise<{ readonly error
 }
 
 /** A connection can be used again if its stream is read to the end, which mostly comes at once; a server that keeps it open is left. */
-async function closed({ world, over }: Call, events: AsyncGenerator<string>): Promise<void> {
+async function closed({ world }: Call, events: AsyncGenerator<string>): Promise<void> {
   const waited = new AbortController();
-  const ended = (async (): Promise<boolean> => {
+  const ended = (async (): Promise<void> => {
     while ((await events.next()).done !== true);
-    return true;
-  })().catch(() => true);
-  const isEnded = await Promise.race([ended, world.sleep(GRACE, waited.signal).then(() => false)]);
+  })().catch(() => undefined);
+  await Promise.race([ended, world.sleep(GRACE, waited.signal)]);
   waited.abort();
-  if (!isEnded) over.abort();
 }
 
 const GRACE = 100;
@@ -205,6 +212,8 @@ async function notAStream(call: Call, response: Response, type: string): Promise
   const text = await headOf(response);
   const spent = spentOn(parts, wire);
   const error = at(parsed(text), 'error');
+  // LM Studio says so, with status 200, that a path is not known to it.
+  if (/unexpected endpoint/i.test(text)) return refusedAs(call, { status: 404, text });
   if (error) return failed(errorFault(call, error), spent);
   const what = type === '' ? 'something without a content type' : type;
   return failed(malformed(setup, `it sent ${what} instead of a stream of events`), spent);

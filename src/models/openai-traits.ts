@@ -142,6 +142,7 @@ const LESSONS: readonly Lesson[] = [
 /** Says a server by this that it has no such route, and not that it has no such model? */
 export function noSuchRoute({ status, text }: Refused): boolean {
   if (status === 405 || status === 501) return true;
+  if (status === 400) return /(?:unknown|invalid|unsupported) (?:request )?(?:url|path|route|endpoint)/i.test(text);
   return status === 404 && !/model|not_found_error/i.test(text);
 }
 

@@ -239,6 +239,26 @@ describe('advice', () => {
   });
 });
 
+describe('a route that is not there', () => {
+  it.each([
+    ['by FastAPI', 404, { detail: 'Not Found' }],
+    ['by OpenAI', 404, { error: { message: 'Invalid URL (POST /v1/responses)', type: 'invalid_request_error' } }],
+    ['by a method', 405, 'Method Not Allowed'],
+    ['by LM Studio, with status 200', 200, { error: 'Unexpected endpoint or method. (POST /v1/responses)' }],
+  ])('is told %s', async (_, status, body) => {
+    const server = await openServer((response, { path }) => {
+      if (path === '/v1/responses') refuse(response, status, body);
+      else stream(response, [chunk({ content: 'yes' }, 'stop')]);
+    });
+    const came = await openaiCaller(setupFor(server.url), fakeWorld()).call(requestFor(), NEVER, ignore);
+    await server.close();
+    expect([came.ok && came.value.text, server.heard.map(({ path }) => path)]).toEqual([
+      'yes',
+      ['/v1/responses', '/v1/chat/completions'],
+    ]);
+  });
+});
+
 describe('counting', () => {
   const counting = async (status: number, body: object, kind: object = {}) => {
     const server = await openServer((response) => refuse(response, status, body));

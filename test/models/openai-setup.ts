@@ -83,12 +83,18 @@ export async function openServer(answer: Answering) {
       answer(response, one, heard.length - 1);
     });
   });
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}`,
     heard,
+    /** How many were opened. */
+    connections: () => connections,
     close: async (): Promise<void> => {
       server.closeAllConnections();
       await new Promise((resolve) => void server.close(resolve));
