@@ -39,6 +39,7 @@ export function reserve(state: RunState, asked: Asked): Reservation {
   for (const limit of limitsAbove(state, asked.agent)) {
     const over = timeOver(state, limit.agent, limit.scope, limit.budget, asked.now);
     if (over) return { ok: false, exhausted: over };
+    if (!isCounted(limit.budget)) continue;
     const used = committed(state, limit.agent);
     const room = outputRoom(limit.budget, used, asked.inputBound, worstRates(price ?? FREE, asked.inputBound));
     maxOutput = Math.min(maxOutput, room.tokens, room.cost);
@@ -49,6 +50,8 @@ export function reserve(state: RunState, asked: Asked): Reservation {
   const worst = asked.inputBound * input + maxOutput * output;
   return { ok: true, tokens: asked.inputBound + maxOutput, cost: Math.ceil(worst) / 1_000_000, maxOutput };
 }
+
+const isCounted = ({ maxTokens, maxCost }: Budget): boolean => maxTokens !== undefined || maxCost !== undefined;
 
 /** Output tokens that still fit, by each limit, once the input is paid for. Negative when not even that fits. */
 function outputRoom(
@@ -150,7 +153,8 @@ export function settle(
 
 /** `budget.warned` events for limits whose 80 % were passed and that were not warned of before. */
 export function warnings(state: RunState, agent: AgentId): EventBody[] {
-  return limitsAbove(state, agent).flatMap(({ agent: at, scope, budget }) => {
+  const counted = limitsAbove(state, agent).filter(({ budget }) => isCounted(budget));
+  return counted.flatMap(({ agent: at, scope, budget }) => {
     const used = committed(state, at);
     const settledTokens = used.tokens - used.reservedTokens;
     const settledCost = used.cost - used.reservedCost;
