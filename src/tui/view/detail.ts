@@ -5,7 +5,7 @@ import { labelOf, modelText, todosOf } from '../agents.ts';
 import { formatLimit, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
-import { clip, fit, span } from '../text/clip.ts';
+import { clip, fit, lineWidth, span } from '../text/clip.ts';
 import { sized } from '../text/compose.ts';
 import type { Line, Span } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
@@ -140,12 +140,16 @@ function headLines(agent: AgentState, context: Context, width: number): readonly
     ['model', toLabel(modelText(agent.model, context.glyphs))],
     ['needs', needs === '' ? 'nothing' : needs],
   ]);
-  const second = pairs([
-    ['turn', `${agent.iterations}/${agent.maxIterations}`],
-    ['tools', String(agent.toolCalls)],
-    ['spent', budgets],
-  ]);
-  return [clip(first, width), clip(second, width)];
+  const second = (spent: string): Line =>
+    pairs([
+      ['turn', `${agent.iterations}/${agent.maxIterations}`],
+      ['tools', String(agent.toolCalls)],
+      ['spent', spent],
+    ]);
+  const reserved = reservedText(agent);
+  const whole = second(reserved === '' ? budgets : `${budgets} + ${reserved}`);
+  // Where there is no room for it, the Info tab says what is reserved.
+  return [clip(first, width), clip(lineWidth(whole) <= width ? whole : second(budgets), width)];
 }
 
 const pairs = (of: readonly (readonly [name: string, value: string])[]): Line =>
@@ -154,18 +158,12 @@ const pairs = (of: readonly (readonly [name: string, value: string])[]): Line =>
     span(value, { fg: 'fg' }),
   ]);
 
-const costBudget = (agent: AgentState): string =>
-  withReserved(agent, `${costText(agent)} of ${formatLimit(agent.budget.maxCost ?? 0)}`);
-
-function withReserved(agent: AgentState, spent: string): string {
-  const reserved = reservedText(agent);
-  return reserved === '' ? spent : `${spent} + ${reserved}`;
-}
+const costBudget = (agent: AgentState): string => `${costText(agent)} of ${formatLimit(agent.budget.maxCost ?? 0)}`;
 
 function tokenBudget(agent: AgentState): string {
   const used = formatTokens(tokensOfAgent(agent));
   const { maxTokens } = agent.budget;
-  return withReserved(agent, maxTokens === undefined ? `${used} tok` : `${used} of ${formatTokens(maxTokens)} tok`);
+  return maxTokens === undefined ? `${used} tok` : `${used} of ${formatTokens(maxTokens)} tok`;
 }
 
 function nothingYet(agent: AgentState, context: Context, width: number): readonly Line[] {
