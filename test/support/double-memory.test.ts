@@ -1,5 +1,6 @@
 /** What the double remembers: conversations, prompt caches, prefixes; and what it chooses by: rules, chaos. */
 import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { anthropicOn, openaiOn, thrownBy } from './double/clients.ts';
@@ -160,6 +161,24 @@ describe('the rules of a script', () => {
       ['Be brief.', 'Go', 4000, ['read_file'], 'claude-haiku-4-5'],
       ['Be brief.', 'Go', 4000, ['read_file'], 'claude-haiku-4-5'],
     ]);
+  });
+
+  it('tell apart agents with the same task that only talk', async () => {
+    double = await openDouble({ rules: [{ answer: { text: 'Yes.' } }] });
+    const ask = (system: string, ...rest: OpenAI.ChatCompletionMessageParam[]) =>
+      openaiOn(double).chat.completions.create({
+        model: 'm',
+        messages: [{ role: 'system', content: system }, { role: 'user', content: 'Go' }, ...rest],
+      });
+    const on = [
+      { role: 'assistant' as const, content: 'Yes.' },
+      { role: 'user' as const, content: 'On.' },
+    ];
+    for (const system of ['One.', 'Two.']) await ask(system);
+    for (const system of ['One.', 'Two.']) await ask(system, ...on);
+    expect(double.prefixFaults()).toEqual([]);
+    await ask('Three.', ...on);
+    expect(double.prefixFaults().length).toBe(1);
   });
 
   it('answer by what was said, by the model, and only so many times', async () => {

@@ -245,17 +245,13 @@ describe('what the double refuses on the Responses wire', () => {
     });
   });
 
-  it('is sealed reasoning that was changed', async () => {
+  it.each([0, 20, 60])('is sealed reasoning that was changed at %i', async (at) => {
     const client = await answering({ text: 'Hi.' });
-    const input = [
-      USER,
-      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: `A${sealed('So.').slice(1)}` },
-      CALL,
-      OUTPUT,
-    ];
-    expect(
-      await thrownBy(() => client.post('/responses', { body: { model: 'gpt-5', store: false, input } })),
-    ).toMatchObject({
+    const seal = sealed('So it must be there.');
+    const changed = seal.slice(0, at) + (seal[at] === 'A' ? 'B' : 'A') + seal.slice(at + 1);
+    const input = [USER, { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: changed }, CALL, OUTPUT];
+    const body = { model: 'gpt-5', store: false, input };
+    expect(await thrownBy(() => client.post('/responses', { body }))).toMatchObject({
       status: 400,
       code: 'invalid_encrypted_content',
     });

@@ -49,7 +49,14 @@ export async function openDouble(
   const time = { clock, ticker: tickerOn(clock) };
   const server = createServer({ keepAlive: true }, (request, response) => {
     void wholeBody(request).then((raw) => {
-      if (raw !== null) serve(exchange, { request, response, raw }, time);
+      if (raw === null) return;
+      try {
+        serve(exchange, { request, response, raw }, time);
+      } catch (error) {
+        // A script that throws is a bug of its test: it is thrown on, and nobody waits for an answer meanwhile.
+        response.destroy();
+        throw error;
+      }
     });
   });
   // A connection that the server closes by itself would look like a fault that nobody scripted.

@@ -43,8 +43,7 @@ export function openMemory(rules: CacheRules): Memory {
       const conversation = maker?.conversation ?? digest(`${wire} ${read.key} ${read.first}`).slice(0, 12);
       const nth = (counts.get(conversation) ?? 0) + 1;
       counts.set(conversation, nth);
-      const earlier = latest.get(conversation)?.findLast((one) => one.turn < read.turn);
-      return { conversation, nth, former: maker ?? earlier ?? null };
+      return { conversation, nth, former: maker ?? formerOf(latest.get(conversation) ?? [], read) };
     },
     remember: (asked) => {
       const known = latest.get(asked.conversation);
@@ -63,6 +62,13 @@ export function openMemory(rules: CacheRules): Memory {
 /** Tokens that `parts` put in. The model's name is the key of a cache, not a part of what is read. */
 export const inputTokens = (parts: readonly Part[]): number =>
   tokensOf(parts.reduce((sum, part) => sum + bytesOf(part), 0));
+
+/** Without calls there is only the text to go by: the last request that this one continues, else the last that is shorter. */
+function formerOf(earlier: readonly Asked[], { turn, parts }: Read): Asked | null {
+  const shorter = earlier.filter((one) => one.turn < turn);
+  const isContinued = (one: Asked): boolean => one.parts.every(({ json }, index) => parts[index]?.json === json);
+  return shorter.findLast(isContinued) ?? shorter.at(-1) ?? null;
+}
 
 const bytesOf = ({ of, json }: Part): number => (of === 'model' || of === 'settings' ? 0 : Buffer.byteLength(json));
 

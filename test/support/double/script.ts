@@ -10,6 +10,7 @@ export interface Answer {
   readonly text?: string;
   /** Streamed before the text, in the wire's own form; with a signature or encrypted content to be sent back. */
   readonly reasoning?: string;
+  /** An id that is said must be the only one of its name: by the ids the double knows whose results come back. */
   readonly calls?: readonly { readonly tool: string; readonly input: unknown; readonly id?: string }[];
   /** By what it holds unless said: `calls` -> tool use, else end. */
   readonly stop?: 'end' | 'tool use' | 'output limit' | 'refused';

@@ -1,5 +1,6 @@
 /** What the double signs, so that it knows its own reasoning again without remembering it: signatures and sealed text. */
 import { hash } from 'node:crypto';
+import { parsed, textAt } from './json.ts';
 
 /** A short fixed name for `text`. */
 export const digest = (text: string): string => hash('sha1', text, 'hex');
@@ -14,9 +15,6 @@ export const sealed = (reasoning: string): string =>
 
 /** Is it the double's own, unchanged? */
 export function isSealed(content: string): boolean {
-  const [, reasoning = '', seal = ''] =
-    /^\{"reasoning":(".*"),"seal":"([0-9a-f]+)"\}$/s.exec(Buffer.from(content, 'base64').toString()) ?? [];
-  if (reasoning === '') return false;
-  const text: unknown = JSON.parse(reasoning);
-  return typeof text === 'string' && digest(`sealed ${text}`) === seal;
+  const told = parsed(Buffer.from(content, 'base64').toString());
+  return textAt(told, 'seal') === digest(`sealed ${textAt(told, 'reasoning')}`);
 }
