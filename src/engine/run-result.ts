@@ -35,7 +35,7 @@ function close(parts: RunParts, status: RunResult['status'], summary: string, ou
   const root = recorder.state().agents.get(ROOT);
   const ended: EventBody[] =
     status === 'stopped'
-      ? [{ type: 'agent.status', agent: ROOT, status: 'interrupted', reason: 'the run was stopped' }]
+      ? interrupted(root)
       : root && !isFinal(root)
         ? [crew.finished(ROOT, outcome, summary, outcome === 'completed' ? null : parts.trouble.text)]
         : [];
@@ -45,6 +45,12 @@ function close(parts: RunParts, status: RunResult['status'], summary: string, ou
   // Together: a run is over when ROOT is, and a resume never finds the one without the other.
   recorder.record(...ended, { type: 'session.finished', status, summary, totals });
 }
+
+/** Who paused the run for want of a model has said why already. */
+const interrupted = (root: AgentState | undefined): EventBody[] =>
+  root?.status === 'interrupted'
+    ? []
+    : [{ type: 'agent.status', agent: ROOT, status: 'interrupted', reason: 'the run was stopped' }];
 
 /** The result as the log has it by now. */
 export function summed(parts: RunParts, status: RunResult['status'], error: string | null): RunResult {

@@ -64,6 +64,16 @@ describe('another model', () => {
     expect(eventsOf(run, 'policy.decided')[0]).toMatchObject({ subject: SLOW, decision: 'deny', ...from });
   });
 
+  it('is not asked where substitution is switched off: the rule is named (D4)', async () => {
+    const from = { rule: 'modelFallback: deny', layer: 'user', file: '/home/u/config.yml', line: 4 } as const;
+    const rules = { ...RULES, modelFallback: { value: 'deny', from } } as const;
+    const run = await ended({ roles: ROLES, rules, script: only(() => fault('overloaded')) });
+    expect(hops(run)).toEqual([]);
+    expect(run.state().agents.get(S1)?.error).toBe(
+      'fast: it is overloaded (tried 5 times); no other model may take its place: modelFallback: deny (user, /home/u/config.yml:4)',
+    );
+  });
+
   it('is not asked at a provider that refused the key, by nobody any more (J07)', async () => {
     const asked: string[] = [];
     const run = await ended({

@@ -55,6 +55,25 @@ describe('the line of an event in the log', () => {
       line('warn', 'interrupted by you'),
     ],
     ['a failure', status(FINDER, 'failed', 'no'), line('error', 'failed: no')],
+    [
+      'a wait for a provider, which its retry has told',
+      { type: 'agent.status', agent: FINDER, status: 'waiting', reason: 'busy', waitsFor: 'provider' },
+      null,
+    ],
+    [
+      'a try that comes next',
+      {
+        type: 'model.retry',
+        agent: FINDER,
+        call: callId('c1'),
+        model: MODEL,
+        cause: 'rate limited',
+        wait: 11_200,
+        attempt: 2,
+        attempts: 5,
+      },
+      line('warn', 'rate limited: next try in 12 s (2 of 5)'),
+    ],
     ['a call that begins', asked(FINDER, 'c1'), null],
     [
       'a call that was stopped',

@@ -1,8 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AgentId } from '../../src/domain/ids.ts';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
-import { activityOf, committed, countByStatus, isFinal, spentOf, tokensOfAgent } from '../../src/events/queries.ts';
+import {
+  activityOf,
+  committed,
+  countByStatus,
+  isFinal,
+  lostToProvider,
+  spentOf,
+  tokensOfAgent,
+} from '../../src/events/queries.ts';
 import {
   agentAfter,
   asked,
@@ -18,6 +27,9 @@ import {
   status,
   told,
   used,
+  callId,
+  MODEL,
+  story,
 } from '../support/story.ts';
 
 const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0 };
@@ -55,6 +67,30 @@ describe('what is committed', () => {
         expect(committed(stateAfter(created(FINDER), ...calls), FINDER).cost).toBe(sum / 1_000_000);
       }),
     );
+  });
+});
+
+describe('who was lost to a provider', () => {
+  const failed = (agent: AgentId, cause: string): EventBody => ({
+    type: 'model.failed',
+    agent,
+    call: callId('c1'),
+    model: MODEL,
+    cause,
+    message: cause,
+  });
+
+  it('is who made no call after one that the provider failed (J09)', () => {
+    const events = story(
+      asked(FINDER, 'c1'),
+      failed(FINDER, 'overloaded'),
+      asked(REVIEWER, 'c2'),
+      failed(REVIEWER, 'cut'),
+      asked(REVIEWER, 'c3'),
+      asked(NESTED, 'c4'),
+      failed(NESTED, 'refused'),
+    );
+    expect([...lostToProvider(events)]).toEqual([FINDER]);
   });
 });
 
