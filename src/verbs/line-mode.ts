@@ -12,6 +12,7 @@ import type { AgentState, RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import type { Run } from '../engine/run.ts';
 import type { Controls, Tick } from '../ports/controls.ts';
+import { callsOf } from '../tui/agents.ts';
 import { counted, formatCost, formatDuration, formatTokens } from '../tui/format.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
@@ -123,7 +124,8 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
   const name = tag(agent);
   switch (event.type) {
     case 'agent.status':
-      if (event.status === 'running' && agent.iterations === 0)
+      // Not once more after a wait: tries that failed are no turns.
+      if (event.status === 'running' && callsOf(agent) === 0)
         return [`${name} ${harmless(agent.task.split('\n')[0] ?? '')}`];
       // A wait is told of by the retry it is for; all who wait with it would say it again.
       if (event.reason === '' || event.status === 'waiting') return [];

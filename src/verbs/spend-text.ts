@@ -83,10 +83,9 @@ export function usageWords(usage: Usage): string {
 
 /** `2 tries failed ($0.0012), 1 wait, 1 fallback, 1 summary of a context`; empty where all went well. */
 export function troubleWords({ lost, retries, fallbacks, compactions }: Spent): string {
+  const cost = lost.cost > 0 ? ` (${formatCost(lost.cost)})` : '';
   return [
-    ...(lost.calls > 0
-      ? [`${lost.calls} ${lost.calls === 1 ? 'try' : 'tries'} failed (${formatCost(lost.cost)})`]
-      : []),
+    ...(lost.calls > 0 ? [`${lost.calls} ${lost.calls === 1 ? 'try' : 'tries'} failed${cost}`] : []),
     ...(retries > 0 ? [counted(retries, 'wait')] : []),
     ...(fallbacks > 0 ? [counted(fallbacks, 'fallback')] : []),
     ...(compactions > 0 ? [`context summarised ${compactions === 1 ? 'once' : `${compactions} times`}`] : []),

@@ -9,7 +9,8 @@ import { linesOf, thinkingOnce } from '../../src/verbs/line-mode.ts';
 import { reportHtml, reportJson, reportMarkdown } from '../../src/verbs/report-text.ts';
 import { costWords, spentBy, troubleWords, usageWords } from '../../src/verbs/spend-text.ts';
 import { AgentId } from '../../src/domain/ids.ts';
-import { modelRun } from '../support/model-run.ts';
+import { modelRun, waits } from '../support/model-run.ts';
+import { created, planned, Recording, runs, started } from '../support/recorded-run.ts';
 
 const paint = new Chalk({ level: 0 });
 const { events } = modelRun();
@@ -30,6 +31,20 @@ describe('a run on models in lines', () => {
       '[finder] context summarised: 182k -> about 9.4k tokens',
       '[librarian] anthropic/claude-sonnet-4-5 -> openai/gpt-5: overloaded: anthropic answers 529 since 14:03; status.anthropic.com says more (models.fallback in .mimir/config.yml:12)',
       '[oracle] a try failed and cost $0.0042: anthropic: 429, too many requests a minute; the limits of the account are in its console',
+      '[oracle] waits for anthropic: rate limited; next try in 12 s (2 of 5)',
+    ]);
+  });
+
+  it('names the task of an agent once, whatever its first try met', () => {
+    const log = waits(runs(created(planned(started(new Recording()))), 10, 'ROOT::S3'), 11, 'ROOT::S3');
+    runs(log, 23, 'ROOT::S3');
+    const told = log.events.slice(-6).flatMap((event, at, all) => {
+      const before = log.events.slice(0, log.events.length - all.length + at + 1);
+      return linesOf(event, foldAll(before), { paint });
+    });
+    expect(told).toEqual([
+      '[oracle] Explain the race: why do two refreshes both win?',
+      expect.stringMatching(/^\[oracle\] a try failed and cost \$0\.0042: /),
       '[oracle] waits for anthropic: rate limited; next try in 12 s (2 of 5)',
     ]);
   });
