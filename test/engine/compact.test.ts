@@ -147,6 +147,30 @@ describe('a conversation near the window', () => {
     expect(run.events().filter((event) => event.type === 'model.started' && event.purpose === 'work').length).toBe(20);
   });
 
+  it('interrupted while it is summarised, goes on from where it was, and is summarised then (O022, D11)', async () => {
+    const never = Promise.withResolvers<undefined>();
+    let asked = 0;
+    const run = testRun({
+      plan: planOf(['a']),
+      catalogue: models(4000),
+      script: ({ purpose, agent, turns }) => {
+        if (agent !== S1) return undefined;
+        if (purpose.is === 'compact') return (asked += 1) === 1 ? never.promise : { text: 'S' };
+        const replies = turns.filter(({ by }) => by === 'model').length;
+        return asked < 2 ? reads[replies % reads.length] : { text: 'done' };
+      },
+    });
+    await run.until(() => run.events().some((event) => event.type === 'model.started' && event.purpose === 'compact'));
+    await run.tell({ do: 'interrupt', agent: S1 });
+    await run.until(({ agents }) => agents.get(S1)?.status === 'interrupted');
+    const before = turnsOf(run.events(), S1);
+    expect(torn(before)).toEqual([]);
+    await run.tell({ do: 'resume', agent: S1 });
+    expect((await run.result).success).toBe(true);
+    expect(compactions(run)).toHaveLength(1);
+    expect(agentOf(run)).toMatchObject({ outcome: 'completed', summary: 'done' });
+  });
+
   it('costs nothing of what was answered before: the answer is the whole of it (O097)', async () => {
     const held = Promise.withResolvers<void>();
     const run = testRun({
