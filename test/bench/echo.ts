@@ -32,7 +32,7 @@ export const echo: Measurement = {
   name: 'echo',
   about: 'from key to screen at 120x40 while agents stream',
   async measure({ programs, quick, say }) {
-    const keys = quick ? 30 : 120;
+    const keys = quick ? 30 : 80;
     const figures = [];
     for (const one of CASES) {
       say(`  ${one.name}`);
