@@ -43,6 +43,8 @@ export interface ScriptedOptions {
   readonly world?: Pick<World, 'sleep'>;
   /** What the provider counts where it is asked to; it counts nothing when left out. */
   readonly count?: (request: ModelRequest) => number | null;
+  /** What a call that is aborted has used up by then; nothing when left out. */
+  readonly aborted?: Usage;
 }
 
 /** A usable model of price 0 for scripts; the id in canonical form, `scripted/model` by default. */
@@ -76,7 +78,7 @@ export function scriptedProvider(options: ScriptedOptions): Provider {
       const n = made.get(key) ?? request.turns.filter((turn) => turn.by === 'model').length;
       made.set(key, n + 1);
       const next = await unlessAborted(awaited(options, request, n, signal), signal);
-      if (!next.ok) return next;
+      if (!next.ok) return options.aborted === undefined ? next : fail({ ...next.fault, spent: options.aborted });
       return spoken(request, n, next.value, onDelta);
     },
   };

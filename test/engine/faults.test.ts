@@ -81,21 +81,24 @@ describe('a call that failed', () => {
     expect(spentOf(run.state()).tokens).toBe(sum);
   });
 
-  it('is charged as well when it was ended on purpose', async () => {
-    const go = Promise.withResolvers<void>();
+  it.each(['kill', 'interrupt', 'message'] as const)('is charged as well when %s ends it (2.6)', async (act) => {
     const spent = { input: 50, output: 5, cacheRead: 0, cacheWrite: 0 };
     const { run } = waiting({
-      script: async ({ agent }, n) => {
-        if (agent !== S1 || n > 0) return undefined;
-        await go.promise;
-        return fault('aborted', { spent });
-      },
+      scripted: { aborted: spent },
+      script: ({ agent }, n) => (agent === S1 && n === 0 ? new Promise<undefined>(() => {}) : undefined),
     });
     await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
-    await run.tell({ do: 'kill', agent: S1 });
+    const commands = {
+      kill: { do: 'kill', agent: S1 },
+      interrupt: { do: 'interrupt', agent: S1 },
+      message: { do: 'message', to: S1, text: 'look', delivery: 'urgent' },
+    } as const;
+    await run.tell(commands[act]);
+    await run.until(({ agents }) => agents.get(S1)?.open.length === 0);
+    expect(one(run, 'model.failed')).toMatchObject({ cause: 'aborted', usage: spent, cost: 0.000075, priced: true });
+    if (act === 'interrupt') run.stop('enough');
     await run.result;
-    expect(one(run, 'model.failed').cause).toBe('aborted');
-    go.resolve();
+    expect(spentOf(run.state()).tokens).toBeGreaterThanOrEqual(55);
   });
 });
 

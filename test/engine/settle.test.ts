@@ -94,7 +94,7 @@ describe('a request whose bytes do not fit', () => {
   };
 
   it('is counted by the provider, and goes if that fits (2.6)', async () => {
-    const run = await ended({ plan, count: () => 700 });
+    const run = await ended({ plan, scripted: { count: () => 700 } });
     expect(run.state().agents.get(S1)?.outcome).toBe('completed');
     const started = eventsOf(run, 'model.started')[0];
     expect(started?.type === 'model.started' && started.reserved.tokens).toBe(3200);
@@ -106,7 +106,7 @@ describe('a request whose bytes do not fit', () => {
     ['nonsense', Number.NaN],
     ['less than nothing', -1],
   ])('is refused when the provider counts %s', async (_, count) => {
-    const run = await ended({ plan, count: () => count });
+    const run = await ended({ plan, scripted: { count: () => count } });
     expect(run.state().agents.get(S1)?.outcome).toBe('partial');
     expect(eventsOf(run, 'model.started')).toEqual([]);
   });
@@ -118,7 +118,7 @@ describe('a request whose bytes do not fit', () => {
     const run: TestRun = testRun({
       plan: { reason: '', tasks },
       runBudget: { maxTokens: limit },
-      count: ({ purpose }) => (purpose.is === 'work' ? 1600 : null),
+      scripted: { count: ({ purpose }) => (purpose.is === 'work' ? 1600 : null) },
       script: () => {
         most = Math.max(most, committed(run.state(), ROOT).tokens);
         return undefined;

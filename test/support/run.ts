@@ -11,7 +11,7 @@ import type { MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import type { RunState } from '../../src/events/state.ts';
 import { routeModels } from '../../src/models/open.ts';
-import type { ScriptedReply } from '../../src/models/scripted.ts';
+import type { ScriptedOptions, ScriptedReply } from '../../src/models/scripted.ts';
 import { scriptedModel, scriptedProvider } from '../../src/models/scripted.ts';
 import type { Rules } from '../../src/policy/rules.ts';
 import { builtIn } from '../../src/policy/rules.ts';
@@ -201,8 +201,8 @@ export interface Setting extends Partial<Omit<RunOptions, 'models' | 'tools' | '
   readonly file?: RunOptions['plan'];
   /** Told of every request to a model. */
   readonly record?: ((request: ModelRequest) => void) | undefined;
-  /** What the provider counts where it is asked to. */
-  readonly count?: (request: ModelRequest) => number | null;
+  /** What the provider counts, and what calls that are aborted cost. */
+  readonly scripted?: Pick<ScriptedOptions, 'count' | 'aborted'>;
   /** The models there are: two with prices when left out. */
   readonly catalogue?: typeof MODELS;
   /** Tools instead of the small ones. */
@@ -241,29 +241,13 @@ export const planOf = (...tasks: readonly (readonly [string, ...string[]])[]): u
 });
 
 export function testRun(setting: Setting = {}): TestRun {
-  const {
-    script,
-    plan,
-    acts = [],
-    wait,
-    catalogue = MODELS,
-    record,
-    count,
-    file,
-    runBudget = {},
-    port,
-    ...rest
-  } = setting;
+  const { script, plan, acts = [], wait, catalogue = MODELS, record, file, runBudget = {}, port, ...more } = setting;
+  const { scripted = {}, ...rest } = more;
   const log = setting.log ?? memoryLog();
   const world = setting.world ?? fakeWorld();
   const session = SessionId.parse('test-session');
-  const models = routeModels([
-    scriptedProvider({
-      replies: answers(plan, script, record),
-      models: catalogue,
-      ...(count === undefined ? {} : { count }),
-    }),
-  ]);
+  const replies = answers(plan, script, record);
+  const models = routeModels([scriptedProvider({ ...scripted, replies, models: catalogue })]);
   const options: RunOptions = {
     session,
     task: 'the task',
