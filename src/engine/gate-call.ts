@@ -3,6 +3,7 @@
  * more than had been reserved. Who may call when is gate-line.ts's, what follows from a fault gate-retry.ts's.
  */
 import { CallId } from '../domain/ids.ts';
+import type { Usage } from '../domain/budget.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
@@ -142,7 +143,8 @@ const mismatch = ({ id }: ModelOption, { model, usage }: ModelReply): ModelFault
 /** The end of a call without a reply: what had been promised is free again but for what was spent. */
 function broken({ parts: { recorder }, request, model, reserved: promised }: Asked, fault: ModelFault): void {
   const { agent, call } = request;
-  const settled = fault.spent === undefined ? null : settle(model, fault.spent, promised);
+  const settled =
+    fault.spent === undefined ? null : settle(model, withinBound(fault.spent, request, promised), promised);
   recorder.record({
     type: 'model.failed',
     agent,
@@ -153,6 +155,12 @@ function broken({ parts: { recorder }, request, model, reserved: promised }: Ask
     ...(settled === null ? {} : { usage: settled.usage, cost: settled.cost, priced: settled.priced }),
   });
   if (settled !== null) warn(recorder, agent);
+}
+
+/** Adapters bound the input by bytes; the gate knows better how much of it was counted before. */
+function withinBound(spent: Usage, request: ModelRequest, promised: Asked['reserved']): Usage {
+  const most = promised.tokens - request.maxOutputTokens;
+  return spent.cacheRead + spent.cacheWrite > 0 ? spent : { ...spent, input: Math.min(spent.input, most) };
 }
 
 function finished({ parts, request, model, reserved: promised }: Asked, reply: ModelReply, ms: number): ModelReply {

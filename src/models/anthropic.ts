@@ -18,7 +18,7 @@ import { field } from './http-fault.ts';
 import type { Caller } from './provider.ts';
 import { watchStream } from './watch.ts';
 import type { Watch } from './watch.ts';
-import { openWire } from './wire.ts';
+import { openWire, unanswered } from './wire.ts';
 import type { Wire } from './wire.ts';
 
 /** Longer than any call of ours: how long one may be silent is the watch's to say. */
@@ -60,7 +60,7 @@ async function oneCall(
       signal: watch.signal,
     });
     const read = await watch.unlessStopped(readAll(parts, { events, reader, wire, watch, onDelta }));
-    if (!read.ok) return fail({ ...stoppedFault(setup, read.fault), ...spent() });
+    if (!read.ok) return fail({ ...stoppedFault(setup, read.fault), ...spentWhenStopped(reader, wire) });
     if (read.value !== null) return fail({ ...read.value, ...spent() });
     const reply = replyOf(reader.progress(), request, { provider: setup.name, formed });
     if (reply.ok) return reply;
@@ -149,6 +149,12 @@ const caught = async <T>(work: Promise<T>): Promise<Result<T, unknown>> => {
 /** Nothing is billed before a message began. */
 function spentSoFar(reader: MessageReader, wire: Wire): { readonly spent?: Usage } {
   return reader.begun ? { spent: reader.spent({ sent: wire.sent(), came: wire.bytes() }) } : {};
+}
+
+/** Whoever hangs up before the first word doesn't know whether the work had begun: what was sent counts as read. */
+function spentWhenStopped(reader: MessageReader, wire: Wire): { readonly spent?: Usage } {
+  if (wire.head() !== null || wire.sent() === 0) return spentSoFar(reader, wire);
+  return { spent: unanswered(wire) };
 }
 
 async function count({ setup, world }: Parts, request: ModelRequest, signal: AbortSignal): Promise<number | null> {

@@ -20,7 +20,7 @@ import { redact } from './redact.ts';
 import type { Watch } from './watch.ts';
 import { watchStream } from './watch.ts';
 import type { Wire } from './wire.ts';
-import { openWire } from './wire.ts';
+import { openWire, unanswered } from './wire.ts';
 
 export interface Exchange {
   readonly path: Route;
@@ -52,7 +52,7 @@ export async function exchange(
     // What is whole stays whole, even if the server never closes the stream.
     const reading: Reading = came.fault === 'silent' ? parts.reader.reading(over.done) : { is: 'cut' };
     if (reading.is === 'reply') return ok(reading.reply);
-    return failed(stoppedFault(setup, came.fault, wire), wire.head()?.status === 200 ? spentOn(parts, wire) : null);
+    return failed(stoppedFault(setup, came.fault, wire), spentWhenStopped(parts, wire));
   } finally {
     watch.end();
     // Nothing to abort where the stream was read to its end: that connection is used again.
@@ -239,6 +239,13 @@ function spentOn({ reader, maxOutput }: Exchange, wire: Wire): Usage {
   if (counted !== null && Object.values(counted).every((count) => count >= 0)) return counted;
   const output = Math.min(maxOutput, wire.bytes());
   return { input: wire.sent(), output, cacheRead: 0, cacheWrite: 0 };
+}
+
+/** Whoever hangs up before the first word doesn't know whether the work had begun: what was sent counts as read. */
+function spentWhenStopped(parts: Exchange, wire: Wire): Usage | null {
+  const head = wire.head();
+  if (head === null) return wire.sent() === 0 ? null : unanswered(wire);
+  return head.status === 200 ? spentOn(parts, wire) : null;
 }
 
 const failed = (fault: ModelFault, spent: Usage | null): { readonly ok: false; readonly fault: Failed } =>

@@ -2,6 +2,7 @@
  * One call's way to a provider, under the client library: a `fetch` that follows no redirect, beats at every chunk (pings too, which
  * libraries swallow), counts and caps what comes, and sends no header that the environment put in. One per call.
  */
+import type { Usage } from '../domain/budget.ts';
 import type { ProviderSetup } from '../domain/provider.ts';
 import { bytesOf } from './provider.ts';
 
@@ -18,9 +19,16 @@ export interface Wire {
   head(): { readonly status: number; readonly type: string } | null;
 }
 
+/** What a request may have used up that nobody waited for: a token for each byte that was sent. */
+export const unanswered = (wire: Pick<Wire, 'sent'>): Usage => ({
+  input: wire.sent(),
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+});
+
 /** What goes out and nothing else: libraries read header lines from the environment, and a machine's would go to every host. */
-const SENT =
-  /^(?:accept|content-type|content-length|user-agent|anthropic-version|anthropic-beta|idempotency-key)$/;
+const SENT = /^(?:accept|content-type|content-length|user-agent|anthropic-version|anthropic-beta|idempotency-key)$/;
 
 /** The headers that carry a key, by kind of provider. */
 export type KeyHeaders = (key: string) => Readonly<Record<string, string>>;
