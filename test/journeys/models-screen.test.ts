@@ -19,7 +19,9 @@ async function machineWith(script: Script): Promise<{ machine: Machine; double: 
 
 /** The finder's last answer comes slowly enough to be interrupted; nothing else does. */
 const held = (): Script => {
-  const rules = WORKERS.map((rule, at) => (at === 2 ? { ...rule, answer: { text: 'It stands in `src/cache.js:6`, and keeps every balance.', rate: 2 } } : rule));
+  const rules = WORKERS.map((rule, at) =>
+    at === 2 ? { ...rule, answer: { text: 'It stands in `src/cache.js:6`, and keeps every balance.', rate: 2 } } : rule,
+  );
   const told = {
     when: { first: '^Find where balanceOf', last: 'parse as well' },
     answer: { text: 'balanceOf is in `src/cache.js:6`, and parse in `src/parse.js:1`.' },
