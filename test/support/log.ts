@@ -55,3 +55,20 @@ function isOver(events: readonly MimirEvent[]): boolean {
   const end = events.findLast(({ type }) => type === 'session.finished' || type === 'session.resumed');
   return end?.type === 'session.finished' && end.status !== 'stopped';
 }
+
+/** The log of a run that was cut off after these events. */
+export function cutLog(session: SessionId, events: readonly MimirEvent[]): MemoryLog {
+  const log = memoryLog();
+  for (const { v: _, seq: __, time, session: ___, ...body } of events) log.append(session, time, [body]);
+  return log;
+}
+
+/** The same log; `lengths` are those that it had: what is appended together is in it together or not at all. */
+export const lengthsOf = (log: MemoryLog, lengths: number[]): MemoryLog => ({
+  ...log,
+  append: (session, time, bodies) => {
+    const events = log.append(session, time, bodies);
+    lengths.push(events.at(-1)?.seq ?? 0);
+    return events;
+  },
+});
