@@ -47,11 +47,14 @@ export class MessageReader {
     this.#formed = formed;
   }
 
-  /** The next event: what there is to show of it, if anything; or in words why it can't be part of a reply. */
-  take(value: unknown): Result<Delta | null, string> {
+  /**
+   * The next event: what there is to show of it, if anything; `other` for one that is no part of a reply, such as a ping; or in words why
+   * it can't be one.
+   */
+  take(value: unknown): Result<Delta | 'other' | null, string> {
     const event = eventOf(value);
     if (event === null) return fail('an event has a form that is not known');
-    if (event === 'other') return ok(null);
+    if (event === 'other') return ok('other');
     if (event.type === 'message_start') return this.#begin(event);
     if (this.#model === null) return fail('an event came before the message began');
     if (this.#complete) return fail('an event came after the end');

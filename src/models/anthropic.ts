@@ -120,6 +120,8 @@ async function readAll(
       void closeStream(iterator);
       return malformedFault(setup, taken.fault);
     }
+    if (taken.value === 'other') continue;
+    watch.said();
     if (taken.value !== null) onDelta(taken.value);
   }
   void readOut(world, iterator);

@@ -11,7 +11,7 @@ import type { World } from '../ports/world.ts';
 import { connectionFault, eventFault, hostOf, statusFault } from './http-fault.ts';
 import type { Answer } from './openai-client.ts';
 import { DONE, eventsIn } from './openai-events.ts';
-import { at, isFields, numberAt, parsed, textAt } from './openai-json.ts';
+import { at, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from './openai-json.ts';
 import type { Fields } from './openai-json.ts';
 import type { Read, Reader, Reading } from './openai-reading.ts';
 import type { Refused, Route } from './openai-traits.ts';
@@ -143,15 +143,13 @@ function refusedAs({ setup, world }: Call, refused: Refused, headers?: Headers):
 /** Gives the reader all events. Null at the end of the stream, else what broke it. */
 async function readAll(call: Call, { body }: Response): Promise<{ readonly error: unknown } | null> {
   if (body === null) return null;
-  const { reader } = call.parts;
   try {
     const events = eventsIn(body);
     for (let next = await events.next(); next.done !== true; next = await events.next()) {
       if (call.watch.why() !== null) return null;
       const json = next.value === DONE ? DONE : parsed(next.value);
       if (json !== DONE && !isFields(json)) return { error: new Unreadable('an event came that is no JSON') };
-      call.over.done = json === DONE;
-      if (json === DONE || reader.take(json)) {
+      if (isTheEnd(call, json)) {
         await closed(call, events);
         return null;
       }
@@ -160,6 +158,22 @@ async function readAll(call: Call, { body }: Response): Promise<{ readonly error
   } catch (error) {
     return { error };
   }
+}
+
+function isTheEnd({ parts, watch, over }: Call, event: Fields | typeof DONE): boolean {
+  over.done = event === DONE;
+  if (event === DONE) return true;
+  if (says(event)) watch.said();
+  return parts.reader.take(event);
+}
+
+/** Some keep a stream alive with events, or with chunks in which nothing is said. */
+function says(event: Fields): boolean {
+  if (/^(?:ping|keepalive)$/.test(textAt(event, 'type'))) return false;
+  const choice = listAt(event, 'choices')[0];
+  const delta = fieldsAt(choice, 'delta');
+  if (delta === null || textAt(choice, 'finish_reason') !== '') return true;
+  return Object.entries(delta).some(([name, value]) => name !== 'role' && value !== '' && value !== null);
 }
 
 /** A connection can be used again if its stream is read to the end, which mostly comes at once; a server that keeps it open is left. */

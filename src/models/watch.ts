@@ -12,8 +12,10 @@ export type WhyStopped = 'aborted' | 'silent';
 export interface Watch {
   /** For the client library: aborted as soon as the call is over for us, from outside or by silence. */
   readonly signal: AbortSignal;
-  /** Something came. */
+  /** Something came, be it only a sign of life. */
   readonly beat: () => void;
+  /** What came says something. */
+  readonly said: () => void;
   /** Why the call was stopped; null while it wasn't. */
   why(): WhyStopped | null;
   /** `work`, or why the call was stopped as soon as it is: what `work` does afterwards, a rejection too, is left to itself. */
@@ -25,7 +27,10 @@ export interface Watch {
 /** A silence is noticed at most this share of `idleMs` late, and never early. */
 const LOOKS = 8;
 
-/** Watches a call that begins now. Silent: no beat within `firstEventMs`, then none for `idleMs`. */
+/**
+ * Watches a call that begins now. Silent: no beat within `firstEventMs`, then none for `idleMs`. Signs of life alone don't keep a call
+ * alive for ever: where nothing else came for `firstEventMs` it is silent too.
+ */
 export function watchStream(
   setup: Pick<ProviderSetup, 'firstEventMs' | 'idleMs'>,
   world: Pick<World, 'sleep'>,
@@ -37,7 +42,10 @@ export function watchStream(
   const stopped = Promise.withResolvers<WhyStopped>();
   let why: WhyStopped | null = null;
   let beats = 0;
+  let words = 0;
 
+  const step = setup.idleMs / LOOKS;
+  const patience = Math.max(setup.firstEventMs, setup.idleMs);
   const stop = (because: WhyStopped): void => {
     if (why !== null || ended.signal.aborted) return;
     why = because;
@@ -54,10 +62,12 @@ export function watchStream(
   const look = async (): Promise<void> => {
     await world.sleep(setup.firstEventMs, first.signal);
     if (beats === 0) stop('silent');
-    for (let quiet = 0, seen = beats; !ended.signal.aborted; seen = beats) {
-      await world.sleep(setup.idleMs / LOOKS, ended.signal);
+    for (let quiet = 0, empty = 0; !ended.signal.aborted; ) {
+      const [seen, heard] = [beats, words];
+      await world.sleep(step, ended.signal);
       quiet = beats === seen ? quiet + 1 : 0;
-      if (quiet >= LOOKS) stop('silent');
+      empty = words === heard ? empty + step : 0;
+      if (quiet >= LOOKS || empty >= patience) stop('silent');
     }
   };
 
@@ -69,6 +79,9 @@ export function watchStream(
     beat: () => {
       beats += 1;
       if (beats === 1) first.abort();
+    },
+    said: () => {
+      words += 1;
     },
     why: () => why,
     unlessStopped: (work) =>

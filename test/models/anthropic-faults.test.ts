@@ -100,6 +100,15 @@ describe('a fault on the way to Anthropic', () => {
     expect([before.is, before.spent?.output, amid.is, amid.spent?.input]).toEqual(['silent', 0, 'silent', 65]);
   });
 
+  it('J05: gives up a stream that only pings', async () => {
+    const fault = await faultOf(
+      { is: 'trickle', at: 5, everyMs: 15 },
+      { text: TALK.text ?? '' },
+      { firstEventMs: 150, idleMs: 100 },
+    );
+    expect([fault.is, fault.spent?.input]).toEqual(['silent', 65]);
+  });
+
   it('says that nobody is there', async () => {
     const double = await openDouble({ rules: [] });
     await double.close();

@@ -8,6 +8,7 @@ import { fakeWorld } from '../support/world.ts';
 import { openaiCaller } from '../../src/models/openai.ts';
 import type { ModelFault } from '../../src/ports/model.ts';
 import { holding, like } from '../support/like.ts';
+import { world as realWorld } from '../../src/verbs/world.ts';
 import { chunk, ignore, LOCAL, NEVER, openServer, refuse, requestFor, setupFor, stream } from './openai-setup.ts';
 
 let double: Double | null = null;
@@ -132,6 +133,13 @@ describe.each(WIRES)('a fault over %s', (_, kind, model) => {
     expect(world.sleepers()).toBe(0);
   });
 
+  it('J05: a stream that only gives signs of life is ended too', async () => {
+    double = await openDouble({ rules: [{ answer: { ...ANSWER, fault: { is: 'trickle', at: 6, everyMs: 15 } } }] });
+    const setup = setupFor(double.url, { ...kind, firstEventMs: 150, idleMs: 100 });
+    const came = await openaiCaller(setup, realWorld).call(requestFor({ model }), NEVER, ignore);
+    expect(came.ok ? came : [came.fault.is, came.fault.spent !== undefined]).toEqual(['silent', true]);
+  });
+
   it('stops within a moment when it is aborted, and says what was spent by then', async () => {
     double = await openDouble({ rules: [{ answer: { ...ANSWER, fault: { is: 'silent', at: 6 } } }] });
     const world = fakeWorld();
@@ -166,6 +174,25 @@ describe.each(WIRES)('a fault over %s', (_, kind, model) => {
       is: 'unreachable',
       message: holding('nothing listens there'),
     });
+  });
+});
+
+describe('a server that sends chunks without a word', () => {
+  it('J05: does not keep the call by them', async () => {
+    const server = await openServer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const more = setInterval(() => {
+        if (response.closed) clearInterval(more);
+        else response.write(`data: ${JSON.stringify(chunk({ role: 'assistant', content: '' }))}\n\n`);
+      }, 10);
+    });
+    try {
+      const setup = setupFor(server.url, { ...LOCAL, firstEventMs: 150, idleMs: 100 });
+      const came = await openaiCaller(setup, realWorld).call(requestFor({ model: 'local/qwen3' }), NEVER, ignore);
+      expect(came.ok || came.fault.is).toBe('silent');
+    } finally {
+      await server.close();
+    }
   });
 });
 

@@ -27,6 +27,7 @@ describe('the watch over a streaming call', () => {
     await world.advance(250);
     for (let event = 0; event < 20; event += 1) {
       watch.beat();
+      watch.said();
       await world.advance(79);
       expect(watch.why()).toBeNull();
     }
@@ -35,6 +36,32 @@ describe('the watch over a streaming call', () => {
     expect(watch.why()).toBeNull();
     await world.advance(11);
     expect(watch.why()).toBe('silent');
+  });
+
+  it('J05: ends a stream that gives signs of life only, after the time that a first event has', async () => {
+    const { world, watch } = watched();
+    watch.beat();
+    watch.said();
+    for (let ping = 0; ping < 14; ping += 1) {
+      await world.advance(20);
+      watch.beat();
+    }
+    expect(watch.why()).toBeNull();
+    await world.advance(20);
+    watch.beat();
+    await world.advance(30);
+    expect([watch.why(), world.sleepers()]).toEqual(['silent', 0]);
+  });
+
+  it('J05: takes words that come now and then between signs of life for a stream that goes on', async () => {
+    const { world, watch } = watched();
+    for (let ping = 0; ping < 100; ping += 1) {
+      watch.beat();
+      if (ping % 12 === 0) watch.said();
+      await world.advance(20);
+    }
+    expect(watch.why()).toBeNull();
+    watch.end();
   });
 
   it('gives the call up as soon as it is aborted, though the client library never settles', async () => {
