@@ -4,9 +4,7 @@ import type { PrefixBook } from './gate-tokens.ts';
 import { bytesOf } from './gate-tokens.ts';
 
 export function inputBound(prefixes: PrefixBook, { agent, model, turns, system, tools, format }: ModelRequest): number {
-  const prefix = prefixes.get(agent);
-  // A request for a summary goes on from the conversation as it is, or is one turn, which no prefix is (compact.ts).
-  if (prefix?.model === model && prefix.turns <= turns.length)
-    return prefix.tokens + bytesOf(turns.slice(prefix.turns));
+  const prefix = prefixes.of(agent, model, turns);
+  if (prefix !== undefined) return prefix.tokens + bytesOf(turns.slice(prefix.turns));
   return bytesOf(system) + bytesOf(tools) + bytesOf(turns) + bytesOf(format ?? '');
 }

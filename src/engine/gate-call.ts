@@ -74,6 +74,9 @@ function draftOf(parts: GateParts, { order, turns, purpose, format }: Question, 
   };
 }
 
+/** Vendors call their count an estimate: what they bill may be a little more. */
+const COUNT_MARGIN = 1.02;
+
 type Promised = Extract<Reservation, { ok: true }>;
 
 /**
@@ -82,7 +85,7 @@ type Promised = Extract<Reservation, { ok: true }>;
  */
 async function counted(parts: GateParts, draft: ModelRequest, signal: AbortSignal): Promise<number | null> {
   const tokens = (await parts.models.count?.(draft, signal)) ?? null;
-  return tokens !== null && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : null;
+  return tokens !== null && Number.isSafeInteger(tokens) && tokens > 0 ? Math.ceil(tokens * COUNT_MARGIN) : null;
 }
 
 interface Act {

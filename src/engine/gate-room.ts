@@ -40,11 +40,9 @@ export function roomOf(parts: GateParts, order: WorkOrder, turns: readonly Turn[
   if (model === undefined) return { tokens: 0, limit: 1 };
   const reserve = Math.min(model.outputLimit, MOST_OUTPUT, model.window / 2);
   const limit = Math.floor((model.window - reserve) * FULL_AT);
-  const prefix = parts.prefixes.get(order.agent);
   const estimate = (bytes: number): number => Math.ceil(bytes / BYTES_A_TOKEN);
-  // Another model counts otherwise: after a fallback everything is estimated anew.
-  if (prefix?.model === model.id && prefix.turns <= turns.length)
-    return { tokens: prefix.tokens + estimate(bytesOf(turns.slice(prefix.turns))), limit };
+  const prefix = parts.prefixes.of(order.agent, model.id, turns);
+  if (prefix !== undefined) return { tokens: prefix.tokens + estimate(bytesOf(turns.slice(prefix.turns))), limit };
   const tools = order.tools.flatMap((name) => specOf(parts.tools, name));
   return { tokens: estimate(bytesOf(order.system) + bytesOf(tools) + bytesOf(turns)), limit };
 }

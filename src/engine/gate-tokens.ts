@@ -5,6 +5,7 @@
 import type { AgentId, ModelId } from '../domain/ids.ts';
 import type { Usage } from '../domain/budget.ts';
 import { tokensOf } from '../domain/budget.ts';
+import type { Turn } from '../domain/turn.ts';
 
 export interface Prefix {
   /** Who counted: another model counts otherwise. */
@@ -19,7 +20,8 @@ export const bytesOf = (value: unknown): number =>
   Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 export interface PrefixBook {
-  get(agent: AgentId): Prefix | undefined;
+  /** What is known of the beginning of `turns`; nothing when they are another conversation, or another model counted. */
+  of(agent: AgentId, model: ModelId, turns: readonly Turn[]): Prefix | undefined;
   learn(agent: AgentId, model: ModelId, turnsAsked: number, usage: Usage): void;
   /** The conversation was shortened: nothing of it is known any more. */
   forget(agent: AgentId): void;
@@ -28,7 +30,12 @@ export interface PrefixBook {
 export function openPrefixBook(): PrefixBook {
   const prefixes = new Map<AgentId, Prefix>();
   return {
-    get: (agent) => prefixes.get(agent),
+    of: (agent, model, turns) => {
+      const prefix = prefixes.get(agent);
+      // A prefix ends with the reply that was counted. Where there is none, the conversation is another one: ROOT's plan
+      // and its report, an agent that was begun anew.
+      return prefix?.model === model && turns[prefix.turns - 1]?.by === 'model' ? prefix : undefined;
+    },
     learn: (agent, model, turnsAsked, usage) => {
       prefixes.set(agent, { model, turns: turnsAsked + 1, tokens: tokensOf(usage) });
     },
