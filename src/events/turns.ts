@@ -17,13 +17,16 @@ export function turnsOf(events: Iterable<MimirEvent>, agent: AgentId): readonly 
   let lastStop: StopReason = 'end';
   const summaries = new Set<CallId>();
   const own = (event: MimirEvent): boolean => 'agent' in event && event.agent === agent;
+  const unfinished = (): boolean =>
+    (lastStop === 'output limit' || lastStop === 'refused') && turns.at(-1)?.by === 'model';
   for (const event of events) {
+    // It was left out when the run went on there, and asked for again.
+    if (event.type === 'session.resumed' && unfinished()) turns.pop();
     if (!own(event) || isOfSummary(event, summaries)) continue;
     if (event.type === 'model.finished') lastStop = event.stopReason;
     addTurn(turns, event);
   }
-  const unfinished = lastStop === 'output limit' || lastStop === 'refused';
-  return unfinished && turns.at(-1)?.by === 'model' ? turns.slice(0, -1) : turns;
+  return unfinished() ? turns.slice(0, -1) : turns;
 }
 
 /** A call for a summary is no part of the conversation: what it gave comes with `context.compacted`. */
@@ -34,10 +37,11 @@ function isOfSummary(event: MimirEvent, summaries: Set<CallId>): boolean {
 
 /** Calls with an effect that were begun and not ended when the log stops: whether they happened is not known. */
 export function uncertainCalls(events: Iterable<MimirEvent>): readonly EventOf<'tool.started'>[] {
-  const begun = new Map<CallId, EventOf<'tool.started'>>();
+  // Ids of calls may be the model's own: another agent may have the same.
+  const begun = new Map<string, EventOf<'tool.started'>>();
   for (const event of events) {
-    if (event.type === 'tool.started') begun.set(event.call, event);
-    if (event.type === 'tool.finished') begun.delete(event.call);
+    if (event.type === 'tool.started') begun.set(`${event.agent} ${event.call}`, event);
+    if (event.type === 'tool.finished') begun.delete(`${event.agent} ${event.call}`);
   }
   return [...begun.values()].filter(({ repeat }) => repeat === 'never');
 }

@@ -124,6 +124,26 @@ describe('the conversation that the log knows', () => {
     expect(uncertainCalls(story(...bodies)).map((event) => event.call)).toEqual(['effect']);
   });
 
+  it("names an effect that is uncertain although another agent ended a call of the same id: ids are the models' own", () => {
+    const bodies = [
+      began(FINDER, 'call-1', 'never'),
+      began(REVIEWER, 'call-1', 'never'),
+      used(REVIEWER, 'call-1', 'ok'),
+    ];
+    expect(uncertainCalls(story(...bodies)).map(({ agent }) => agent)).toEqual([FINDER]);
+  });
+
+  it('leaves out a reply that was cut off and asked for again after a crash, also when there is more behind it', () => {
+    const cut = [replied(FINDER, 'c1', { stopReason: 'output limit' }), said(FINDER, 'c1', 'half of')];
+    const whole = [replied(FINDER, 'c2', { stopReason: 'end' }), said(FINDER, 'c2', 'whole')];
+    const resumed: EventBody = { type: 'session.resumed', policyHash: '', version: '' };
+    expect(turns(told(FINDER, 'find'), ...cut, resumed, told(FINDER, 'hurry'), ...whole)).toEqual([
+      { by: 'user', text: 'find' },
+      { by: 'user', text: 'hurry' },
+      { by: 'model', text: 'whole', calls: [] },
+    ]);
+  });
+
   it('takes the answer of a read that was repeated after the crash, once', () => {
     expect(
       turns(
