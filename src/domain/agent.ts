@@ -73,6 +73,8 @@ export interface WorkOrder {
   readonly findings: readonly Finding[];
   /** The conversation so far: empty at first, what the log knows after a resume. */
   readonly turns: readonly Turn[];
+  /** Replies that it has had for its work in all; none when left out. */
+  readonly replies?: number;
 }
 
 /** How carrying out an order ended. `stopped` is a person's or a parent's doing and may be resumed; others are final. */

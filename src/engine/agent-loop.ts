@@ -21,7 +21,7 @@ export async function runAgent(order: WorkOrder, gate: Gate, signal: AbortSignal
   await answerOpenCalls(order, gate, turns, signal);
   const known = answerGiven(order, gate, turns);
   if (known) return known;
-  for (const pace = paceOf(order, gate); pace.iteration < order.iterations; ) {
+  for (const pace = paceOf(order); pace.iteration < order.iterations; ) {
     const outcome = await oneTurn(order, gate, turns, pace, signal);
     if (outcome) return outcome;
   }
@@ -65,8 +65,8 @@ interface Pace {
 }
 
 /** A resumed agent goes on counting where it was. */
-const paceOf = (order: WorkOrder, gate: Gate): Pace => ({
-  iteration: order.turns.length === 0 ? 0 : gate.replies(order),
+const paceOf = ({ replies = 0 }: WorkOrder): Pace => ({
+  iteration: replies,
   shortened: 0,
   tooLong: null,
 });

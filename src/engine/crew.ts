@@ -9,7 +9,8 @@ import { unreachable } from '../domain/result.ts';
 import type { EventBody } from '../events/event.ts';
 import { elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
-import { turnsOf } from '../events/turns.ts';
+import type { Standing } from '../events/turns.ts';
+import { standingsOf } from '../events/turns.ts';
 import type { Executor } from '../ports/executor.ts';
 import { LogFault } from '../ports/log.ts';
 import type { World } from '../ports/world.ts';
@@ -124,11 +125,12 @@ class LocalCrew implements Crew {
   private async toItsEnd(order: WorkOrder, seat: Seat): Promise<AgentOutcome | null> {
     const { recorder, slots } = this.parts;
     this.status(order.agent, 'initializing', '');
-    for (let turns = order.turns; ; turns = turnsOf(recorder.stored(), order.agent)) {
+    const standing = (): Partial<Standing> => standingsOf(recorder.stored(), [order.agent]).get(order.agent) ?? {};
+    for (let now: Partial<Standing> = {}; ; now = standing()) {
       seat.release = await slots.take(seat.control.signal);
       // The slot is given back when the end is recorded: in the log no two share one.
       try {
-        const outcome = await this.stretch({ ...order, turns }, seat);
+        const outcome = await this.stretch({ ...order, ...now }, seat);
         // Written to in the very moment of its end: it reads that, and works on.
         if (outcome.is === 'completed' && hasMail(recorder.state(), order.agent)) continue;
         if (outcome.is !== 'stopped') return close(this.parts, order.agent, outcome);

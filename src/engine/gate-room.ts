@@ -59,19 +59,6 @@ export function recordCompaction(parts: GateParts, order: WorkOrder, to: Compact
   });
 }
 
-/** Summaries are no replies; a retry begins anew. */
-export function repliesOf({ recorder }: GateParts, { agent }: WorkOrder): number {
-  let replies = 0;
-  const work = new Set<string>();
-  for (const event of recorder.stored()) {
-    if (!('agent' in event) || event.agent !== agent) continue;
-    if (event.type === 'agent.status' && event.status === 'pending') replies = 0;
-    if (event.type === 'model.started' && event.purpose === 'work') work.add(event.call);
-    if (event.type === 'model.finished' && work.has(event.call)) replies += 1;
-  }
-  return replies;
-}
-
 /** Of a model that is paid for, no result is longer: every later turn pays for it again. */
 const PAID_BYTES = 16_000;
 const PAID_TURN_BYTES = 96_000;

@@ -16,7 +16,7 @@ import type { World } from '../ports/world.ts';
 import type { Approvals } from './approvals.ts';
 import { askModel } from './gate-ask.ts';
 import type { Compaction, Room } from './gate-room.ts';
-import { recordCompaction, repliesOf, roomOf } from './gate-room.ts';
+import { recordCompaction, roomOf } from './gate-room.ts';
 import { useTools } from './gate-use.ts';
 import type { Lines } from './gate-line.ts';
 import type { PrefixBook } from './gate-tokens.ts';
@@ -57,8 +57,6 @@ export interface Gate {
   room(order: WorkOrder, turns: readonly Turn[]): Room;
   /** Records that the conversation goes on as these turns: the first one, the summary, the last `kept`. */
   compacted(order: WorkOrder, to: Compaction): void;
-  /** Replies that the agent has had for its work since it was begun, by the log. */
-  replies(order: WorkOrder): number;
 }
 
 /** What the gate is made of. */
@@ -99,6 +97,5 @@ export function openGate(parts: GateParts): Gate {
     },
     room: (order, turns) => roomOf(parts, order, turns),
     compacted: (order, to) => recordCompaction(parts, order, to),
-    replies: (order) => repliesOf(parts, order),
   };
 }

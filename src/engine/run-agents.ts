@@ -8,7 +8,8 @@ import { reasonText } from '../domain/reason.ts';
 import type { EventBody } from '../events/event.ts';
 import { isFinal, lostToProvider } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
-import { turnsOf } from '../events/turns.ts';
+import type { Standing } from '../events/turns.ts';
+import { standingsOf } from '../events/turns.ts';
 import type { NewAgent } from './orders.ts';
 import { createdEvent, findingLimits, findingsOf, orderOf, plannedAgents } from './orders.ts';
 import type { RunParts } from './parts.ts';
@@ -26,13 +27,25 @@ export async function runAgents(parts: RunParts, plan: SoundPlan, resumed: boole
   if (created.length > 0) recorder.record(...created);
   const byId = new Map(agents.map((one) => [one.agent, one]));
   const known = new Map<AgentId, AgentOutcome>();
-  const lost = resumed ? lostToProvider(recorder.stored()) : new Set<AgentId>();
+  // Read once: of hundreds of agents each would read the whole log again.
+  const stored = resumed ? recorder.stored() : [];
+  const lost = lostToProvider(stored);
   for (const [id, state] of before)
     if (byId.has(id) && state.outcome !== null && stays(state, lost)) known.set(id, state.outcome);
+  const standings = new Map(
+    standingsOf(
+      stored,
+      agents.flatMap(({ agent }) => (known.has(agent) ? [] : [agent])),
+    ),
+  );
   const running = schedule<AgentId>({
     jobs: agents.map(({ agent, dependsOn }) => ({ id: agent, needs: dependsOn })),
     known,
-    start: (id, again) => orStop(parts, startAgent(parts, byId.get(id), again, resumed)),
+    start: (id, again) => {
+      const standing = standings.get(id);
+      standings.delete(id);
+      return orStop(parts, startAgent(parts, byId.get(id), again, standing));
+    },
     choose: (failed, blocked, moot) => orStop(parts, chooseAfterFailure(parts, { failed, blocked, moot })),
     skipped: (id, because) => skip(parts, id, because),
   });
@@ -64,7 +77,7 @@ async function startAgent(
   parts: RunParts,
   one: NewAgent | undefined,
   again: boolean,
-  resumed: boolean,
+  standing: Standing | undefined,
 ): Promise<AgentOutcome | null> {
   const { options, recorder, crew } = parts;
   if (!one) throw new Error('an agent that is not in the plan');
@@ -76,9 +89,8 @@ async function startAgent(
     return 'failed';
   }
   if (again) recorder.record({ type: 'agent.status', agent: one.agent, status: 'pending', reason: 'tried again' });
-  const turns = resumed && !again ? turnsOf(recorder.stored(), one.agent) : [];
   const findings = findingsOf(recorder.state(), one.dependsOn, findingLimits(options, one.model.used));
-  return crew.run({ ...orderOf(options, one, findings), turns });
+  return crew.run({ ...orderOf(options, one, findings), ...(again ? {} : standing) });
 }
 
 /** Plans are never changed in place: of one that hundreds of agents start from the digest is made once. */

@@ -29,6 +29,34 @@ export function turnsOf(events: Iterable<MimirEvent>, agent: AgentId): readonly 
   return unfinished() ? turns.slice(0, -1) : turns;
 }
 
+/** Where an agent stands by the log: what a resumed one goes on with. */
+export interface Standing {
+  readonly turns: readonly Turn[];
+  /** For its work, since it was last begun: summaries are none. */
+  readonly replies: number;
+}
+
+/** Of each of `agents`, from the log read once. */
+export function standingsOf(events: readonly MimirEvent[], agents: Iterable<AgentId>): ReadonlyMap<AgentId, Standing> {
+  const byAgent = new Map<AgentId, MimirEvent[]>([...agents].map((agent) => [agent, []]));
+  for (const event of events) {
+    if ('agent' in event && event.agent !== null) byAgent.get(event.agent)?.push(event);
+    if (event.type === 'session.resumed') for (const own of byAgent.values()) own.push(event);
+  }
+  return new Map([...byAgent].map(([agent, own]) => [agent, { turns: turnsOf(own, agent), replies: repliesIn(own) }]));
+}
+
+function repliesIn(own: readonly MimirEvent[]): number {
+  let replies = 0;
+  const work = new Set<CallId>();
+  for (const event of own) {
+    if (event.type === 'agent.status' && event.status === 'pending') replies = 0;
+    if (event.type === 'model.started' && event.purpose === 'work') work.add(event.call);
+    if (event.type === 'model.finished' && work.has(event.call)) replies += 1;
+  }
+  return replies;
+}
+
 /** A call for a summary is no part of the conversation: what it gave comes with `context.compacted`. */
 function isOfSummary(event: MimirEvent, summaries: Set<CallId>): boolean {
   if (event.type === 'model.started' && event.purpose === 'compact') summaries.add(event.call);

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
-import type { Log } from '../../src/ports/log.ts';
 import { UNKNOWN_EFFECT } from '../../src/events/turns.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { committed } from '../../src/events/queries.ts';
 import type { MemoryLog } from '../support/log.ts';
-import { memoryLog } from '../support/log.ts';
+import { cutLog, lengthsOf, memoryLog } from '../support/log.ts';
 import { fakeWorld } from '../support/world.ts';
 import { AGENT, calling, MODELS, planOf, RULES, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
@@ -16,12 +15,7 @@ const S2 = AGENT('ROOT::S2');
 const ROOT = AGENT('ROOT');
 
 /** The log of a run that was cut off after its first `length` events. */
-function cut(events: readonly MimirEvent[], length: number): MemoryLog {
-  const log = memoryLog();
-  for (const { v: _, seq: __, time, session: ___, ...body } of events.slice(0, length))
-    log.append(SESSION, time, [body]);
-  return log;
-}
+const cut = (events: readonly MimirEvent[], length: number): MemoryLog => cutLog(SESSION, events.slice(0, length));
 
 /** Two tasks: one reads, then writes with the person's leave; the other needs it. Then the merge. */
 const story = (acts: string[]): Setting => ({
@@ -46,18 +40,6 @@ async function whole(lengths: number[] = []): Promise<TestRun> {
   const run = testRun({ ...story([]), log: lengthsOf(memoryLog(), lengths) });
   await Promise.all([allowAll(run), run.result]);
   return run;
-}
-
-/** The lengths that a log had: what is appended together is in it together or not at all. */
-function lengthsOf(log: MemoryLog, lengths: number[]): Log {
-  return {
-    ...log,
-    append: (session, time, bodies) => {
-      const events = log.append(session, time, bodies);
-      lengths.push(events.at(-1)?.seq ?? 0);
-      return events;
-    },
-  };
 }
 
 describe('a run that is cut off at any event', () => {
@@ -245,5 +227,25 @@ describe('a resumed run', () => {
       'no provider for scripted/fast is configured any more',
       'no provider for scripted/fast is configured any more',
     ]);
+  });
+});
+
+describe('a resumed run of many agents', () => {
+  it('reads its log a few times, not once for every agent (NUMBERS)', async () => {
+    const log = memoryLog();
+    const plan = planOf(...Array.from({ length: 24 }, (_, n) => [`f${n}`] as const));
+    const never = new Promise<undefined>(() => {});
+    const first = testRun({
+      plan,
+      log,
+      script: ({ purpose }, n) => (purpose.is !== 'work' ? undefined : n === 0 ? calling('read a') : never),
+    });
+    await first.until(({ agents }) => [...agents.values()].filter(({ open }) => open.length > 0).length === 4);
+    first.stop('crash');
+    await first.result;
+    let reads = 0;
+    const run = testRun({ log: { ...log, read: (session, after) => ((reads += 1), log.read(session, after)) } });
+    const { success } = await run.result;
+    expect([success, reads < 10]).toEqual([true, true]);
   });
 });
