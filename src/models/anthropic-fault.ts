@@ -38,15 +38,17 @@ export function thrownFault({ setup, world, wire }: Failing, error: unknown): Mo
 
 export const malformedFault = (setup: ProviderSetup, why: string): ModelFault => ({
   is: 'malformed',
-  message: `${hostOf(setup)} answered with something that is no reply: ${why}`,
+  message: `${hostOf(setup)} answered with something that is no reply: ${redact(why, setup.key)}`,
 });
 
 /** A whole answer that is something else: the page of a proxy, a reply to another question; null for a stream of events. */
 export function typeFault(setup: ProviderSetup, wire: Wire): ModelFault | null {
   const type = wire.head()?.type ?? '';
   if (/^text\/event-stream\b/i.test(type)) return null;
-  const said = type === '' ? 'not said' : redact(type, setup.key);
-  return malformedFault(setup, `its type is ${said}, not text/event-stream. Is the base URL right?`);
+  return malformedFault(
+    setup,
+    `its type is ${type === '' ? 'not said' : type}, not text/event-stream. Is the base URL right?`,
+  );
 }
 
 export function noReplyFault(setup: ProviderSetup, wire: Wire, { is, why }: NoReply): ModelFault {

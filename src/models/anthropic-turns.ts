@@ -25,8 +25,8 @@ const NO_OUTPUT = '(no output)';
 const NO_RESULT = 'There is no result: this was not run.';
 const GO_ON: Block = { type: 'text', text: 'Go on.' };
 
-/** `turns` as messages for `model`: the first and the last one are the user's. */
-export function messagesOf(model: ModelId, turns: readonly Turn[]): readonly Message[] {
+/** `turns` as messages for `model`: the first and the last one are the user's. Reasoning goes back of the turns from `reasonedFrom` on. */
+export function messagesOf(model: ModelId, turns: readonly Turn[], reasonedFrom = 0): readonly Message[] {
   const messages: { role: Message['role']; content: Block[] }[] = [];
   const say = (role: Message['role'], content: readonly Block[]): void => {
     if (content.length === 0) return;
@@ -37,8 +37,10 @@ export function messagesOf(model: ModelId, turns: readonly Turn[]): readonly Mes
   turns.forEach((turn, at) => {
     if (turn.by === 'user') say('user', textBlocks(turn.text));
     else if (turn.by === 'model') {
-      if (messages.length === 0) say('user', [GO_ON]);
-      say('assistant', blocksOf(model, turns.slice(0, at), turn));
+      const blocks = at < reasonedFrom ? plainBlocks(turn) : blocksOf(model, turns.slice(0, at), turn);
+      // Before a second reply in a row stands what it was asked with: reasoning is bound to all that was before it.
+      if (blocks.length > 0 && messages.at(-1)?.role !== 'user') say('user', [GO_ON]);
+      say('assistant', blocks);
       say('user', answers(turn.calls, turns[at + 1]));
     }
   });
@@ -62,8 +64,13 @@ function answers(calls: readonly ToolCall[], next: Turn | undefined): readonly B
 
 function blocksOf(model: ModelId, before: readonly Turn[], turn: Extract<Turn, { by: 'model' }>): readonly Block[] {
   const parts = unpacked(model, before, turn);
-  return parts === null ? [...textBlocks(turn.text), ...turn.calls.map(callBlock)] : inOrder(parts, turn);
+  return parts === null ? plainBlocks(turn) : inOrder(parts, turn);
 }
+
+const plainBlocks = ({ text, calls }: Extract<Turn, { by: 'model' }>): readonly Block[] => [
+  ...textBlocks(text),
+  ...calls.map(callBlock),
+];
 
 /** As the reply came: reasoning, texts and calls in their places. */
 function inOrder(parts: readonly Part[], turn: Extract<Turn, { by: 'model' }>): readonly Block[] {

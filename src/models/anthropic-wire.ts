@@ -6,6 +6,8 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { unreachable } from '../domain/result.ts';
 import type { Json } from '../domain/turn.ts';
 import type { ModelRequest, ToolSpec } from '../ports/model.ts';
+import { ALL_ALLOWED } from './anthropic-learned.ts';
+import type { Allowed } from './anthropic-learned.ts';
 import { allowedSchema } from './anthropic-schema.ts';
 import { traitsOf } from './anthropic-traits.ts';
 import type { Traits } from './anthropic-traits.ts';
@@ -34,10 +36,10 @@ const CACHED = { cache_control: { type: 'ephemeral' } } as const;
 /** The part of a canonical id that goes on the wire. */
 const wireModel = (model: string): string => model.slice(model.indexOf('/') + 1);
 
-export function askedOf(request: ModelRequest): Asked {
+export function askedOf(request: ModelRequest, allowed: Allowed = ALL_ALLOWED): Asked {
   const model = wireModel(request.model);
-  const traits = traitsOf(model);
-  const messages = messagesOf(request.model, request.turns);
+  const traits = within(traitsOf(model), allowed);
+  const messages = messagesOf(request.model, request.turns, allowed.reasonedFrom);
   const form = formOf(request.format, traits);
   const named = request.tools.length === 0 ? toolsUsed(messages) : request.tools;
   const tools = [...named.map(toolOf), ...(form.is === 'tool' ? [form.tool] : [])];
@@ -55,6 +57,13 @@ export function askedOf(request: ModelRequest): Asked {
   };
   return { body, formed: form.is === 'tool' };
 }
+
+/** What the model is known to take, without what its server refused. */
+const within = ({ thinking, schema, forced }: Traits, allowed: Allowed): Traits => ({
+  thinking: allowed.thinking ? thinking : 'own',
+  schema: schema && allowed.schema,
+  forced: forced && allowed.forced,
+});
 
 /** A conversation with calls in it must name their tools, also where none may be called any more. */
 function toolsUsed(messages: readonly Message[]): readonly ToolSpec[] {

@@ -11,9 +11,12 @@ import type { ModelReply } from '../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import { malformedFault, noReplyFault, stoppedFault, thrownFault, typeFault } from './anthropic-fault.ts';
+import { openLearned } from './anthropic-learned.ts';
+import type { Learned } from './anthropic-learned.ts';
 import { MessageReader } from './anthropic-reply.ts';
 import { replyOf } from './anthropic-result.ts';
 import { askedOf } from './anthropic-wire.ts';
+import type { Asked } from './anthropic-wire.ts';
 import { field } from './http-fault.ts';
 import type { Caller } from './provider.ts';
 import { watchStream } from './watch.ts';
@@ -23,34 +26,48 @@ import type { Wire } from './wire.ts';
 
 /** Longer than any call of ours: how long one may be silent is the watch's to say. */
 const CLIENT_TIMEOUT = 24 * 60 * 60_000;
+/** The library adds it: many write it into the base URL, as other makers want it. */
+const OWN_PATH = /\/v1(?:\/messages)?\/*$/;
 /** Milliseconds that counting may take: an estimate is at hand. */
 const COUNT_TIMEOUT = 10_000;
 /** Milliseconds that a connection gets to close in order after the last event, to be used again. */
 const CLOSING = 250;
 
-/** Calls of one provider as it was set up. Holds nothing between two calls. */
+/** Calls of one provider as it was set up. Holds nothing between two calls but what its server turned out not to take. */
 export function anthropicCaller(setup: ProviderSetup, world: World): Caller {
+  const parts = { setup, world, learned: openLearned() };
   return {
-    call: (request, signal, onDelta) => oneCall({ setup, world }, request, signal, onDelta),
-    count: (request, signal) => count({ setup, world }, request, signal),
+    async call(request, signal, onDelta) {
+      for (;;) {
+        const asked = askedOf(request, parts.learned.allowed(request));
+        const came = await oneCall(parts, { request, ...asked }, signal, onDelta);
+        if (came.ok || came.fault.is !== 'refused') return came;
+        if (!parts.learned.take(request, asked.body, came.fault.message)) return came;
+      }
+    },
+    count: (request, signal) => count(parts, request, signal),
   };
 }
 
 interface Parts {
   readonly setup: ProviderSetup;
   readonly world: World;
+  readonly learned: Learned;
+}
+
+interface Call extends Asked {
+  readonly request: ModelRequest;
 }
 
 async function oneCall(
   parts: Parts,
-  request: ModelRequest,
+  { request, body, formed }: Call,
   signal: AbortSignal,
   onDelta: (delta: Delta) => void,
 ): Promise<Result<ModelReply, ModelFault>> {
   const { setup, world } = parts;
   const watch = watchStream(setup, world, signal);
   const wire = openWire(setup, bearer, watch.beat);
-  const { body, formed } = askedOf(request);
   const reader = new MessageReader(formed);
   const spent = (): Pick<ModelFault, 'spent'> => spentSoFar(reader, wire);
   try {
@@ -77,7 +94,7 @@ const clientOf = (setup: ProviderSetup, wire: Wire): Anthropic =>
     apiKey: setup.key ?? 'none',
     authToken: null,
     webhookKey: null,
-    baseURL: setup.baseUrl,
+    baseURL: setup.baseUrl.replace(OWN_PATH, ''),
     maxRetries: 0,
     timeout: CLIENT_TIMEOUT,
     logLevel: 'off',
@@ -159,13 +176,17 @@ function spentWhenStopped(reader: MessageReader, wire: Wire): { readonly spent?:
   return { spent: unanswered(wire) };
 }
 
-async function count({ setup, world }: Parts, request: ModelRequest, signal: AbortSignal): Promise<number | null> {
+async function count(
+  { setup, world, learned }: Parts,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<number | null> {
   const times = { firstEventMs: COUNT_TIMEOUT, idleMs: COUNT_TIMEOUT };
   const watch = watchStream(times, world, signal);
   const wire = openWire(setup, bearer, watch.beat);
   try {
     const asked = clientOf(setup, wire).post<unknown>('/v1/messages/count_tokens', {
-      body: askedOf(request).body,
+      body: askedOf(request, learned.allowed(request)).body,
       signal: watch.signal,
     });
     const told = await watch.unlessStopped(caught(asked));
