@@ -3,42 +3,57 @@
  * or `*` for whoever is left, in this order. What a reply means is scripted.ts's to say.
  */
 import { z } from 'zod';
+import { ModelId } from '../domain/ids.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Result } from '../domain/result.ts';
-import type { ModelRequest } from '../ports/model.ts';
+import type { ModelFault, ModelRequest } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import { scriptedModel, scriptedProvider } from './scripted.ts';
 import type { ScriptedReply } from './scripted.ts';
 import type { Provider } from './provider.ts';
 
 const Tokens = z.int().min(0);
+const Counted = z.strictObject({ input: Tokens, output: Tokens, cacheRead: Tokens, cacheWrite: Tokens });
+/** A model in canonical form. */
+const Id = z.string().regex(/^[a-z0-9][a-z0-9_-]*\/\S+$/);
+
+/** Every cause that there is: one that is missing here does not compile. */
+const CAUSES = {
+  'rate limited': 'rate limited',
+  overloaded: 'overloaded',
+  unreachable: 'unreachable',
+  cut: 'cut',
+  silent: 'silent',
+  refused: 'refused',
+  unauthorised: 'unauthorised',
+  'no credit': 'no credit',
+  malformed: 'malformed',
+  'too long': 'too long',
+  mismatch: 'mismatch',
+  aborted: 'aborted',
+} as const satisfies { readonly [Cause in ModelFault['is']]: Cause };
+
 const Reply = z.strictObject({
   text: z.string().optional(),
   calls: z.array(z.strictObject({ tool: z.string(), input: z.json() })).optional(),
-  usage: z.strictObject({ input: Tokens, output: Tokens, cacheRead: Tokens, cacheWrite: Tokens }).partial().optional(),
+  usage: Counted.partial().optional(),
   stopReason: z.enum(['end', 'tool use', 'output limit', 'refused']).optional(),
   fault: z
     .strictObject({
-      is: z.enum([
-        'rate limited',
-        'overloaded',
-        'unreachable',
-        'refused',
-        'unauthorised',
-        'malformed',
-        'too long',
-        'aborted',
-      ]),
+      is: z.enum(CAUSES),
       message: z.string(),
       retryAfterMs: z.number().min(0).optional(),
+      spent: Counted.optional(),
     })
     .optional(),
+  /** Who says that it answers. */
+  model: Id.optional(),
   delay: z.number().min(0).optional(),
 });
 
 const Script = z.strictObject({
   /** Canonical ids that the script plays; `scripted/model` when left out. */
-  models: z.array(z.string().regex(/^[a-z0-9][a-z0-9_-]*\/\S+$/)).optional(),
+  models: z.array(Id).optional(),
   replies: z.record(z.string(), z.array(Reply)),
 });
 
@@ -71,13 +86,14 @@ function replyFor(replies: Replies, request: ModelRequest, n: number): ScriptedR
 
 /** Zod's optional keys are `T | undefined`; ours are absent or there. */
 function withoutUndefined(reply: z.infer<typeof Reply>): ScriptedReply {
-  const { text, calls, usage, stopReason, fault, delay } = reply;
+  const { text, calls, usage, stopReason, fault, model, delay } = reply;
   return {
     ...(text === undefined ? {} : { text }),
     ...(calls === undefined ? {} : { calls }),
     ...(usage === undefined ? {} : { usage: tokensGiven(usage) }),
     ...(stopReason === undefined ? {} : { stopReason }),
     ...(fault === undefined ? {} : { fault: faultGiven(fault) }),
+    ...(model === undefined ? {} : { model: ModelId.parse(model) }),
     ...(delay === undefined ? {} : { delay }),
   };
 }
@@ -85,8 +101,8 @@ function withoutUndefined(reply: z.infer<typeof Reply>): ScriptedReply {
 const tokensGiven = (usage: NonNullable<z.infer<typeof Reply>['usage']>): NonNullable<ScriptedReply['usage']> =>
   Object.fromEntries(Object.entries(usage).filter(([, tokens]) => tokens !== undefined));
 
-const faultGiven = ({
-  retryAfterMs,
-  ...fault
-}: NonNullable<z.infer<typeof Reply>['fault']>): NonNullable<ScriptedReply['fault']> =>
-  retryAfterMs === undefined ? fault : { ...fault, retryAfterMs };
+const faultGiven = ({ retryAfterMs, spent, ...fault }: NonNullable<z.infer<typeof Reply>['fault']>): ModelFault => ({
+  ...fault,
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  ...(spent === undefined ? {} : { spent }),
+});

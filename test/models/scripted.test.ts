@@ -1,6 +1,7 @@
 /** Scripts: what is written is said, what isn't is a clear fault, and a stop is a stop at once. */
 import { describe, expect, it } from 'vitest';
 import { readScript } from '../../src/models/script-file.ts';
+import type { ModelFault } from '../../src/ports/model.ts';
 import { scriptedProvider } from '../../src/models/scripted.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import { workRequest } from './request.ts';
@@ -84,6 +85,25 @@ describe('a script in a file', () => {
       said.push(reply.ok ? reply.value.text : reply.fault.message);
     }
     expect(said).toEqual(['one', 'two', 'three']);
+  });
+
+  it('fails in every way that a provider does, and answers in the name of another model', async () => {
+    const spent = { input: 10, output: 2, cacheRead: 0, cacheWrite: 0 };
+    const faults: readonly ModelFault[] = [
+      { is: 'cut', message: 'it broke off', spent },
+      { is: 'silent', message: 'nothing came' },
+      { is: 'no credit', message: 'nothing left' },
+      { is: 'mismatch', message: 'another one' },
+      { is: 'rate limited', message: 'too many', retryAfterMs: 10 },
+    ];
+    const script = readScript({
+      replies: { '*': [...faults.map((fault) => ({ fault })), { text: 'me', model: 'scripted/other' }] },
+    });
+    if (!script.ok) throw new Error(script.fault);
+    for (const fault of faults)
+      expect(await script.value.call(workRequest(), never, ignore)).toEqual({ ok: false, fault });
+    const last = await script.value.call(workRequest(), never, ignore);
+    expect(last.ok && last.value.model).toBe('scripted/other');
   });
 
   it('says where a script does not fit', () => {
