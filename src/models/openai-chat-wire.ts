@@ -20,8 +20,8 @@ export function chatBody(
   return {
     model,
     messages: [
-      ...(request.system === '' ? [] : [{ role: 'system', content: request.system }]),
-      ...stepsOf(request.turns, request.model).flatMap((step) => messagesOf(step, traits)),
+      ...(request.system.trim() === '' ? [] : [{ role: 'system', content: request.system.toWellFormed() }]),
+      ...joined(stepsOf(request.turns, request.model)).flatMap((step) => messagesOf(step, traits)),
     ],
     ...(tools.length === 0 ? {} : { tools }),
     ...formatOf(request, traits),
@@ -30,6 +30,18 @@ export function chatBody(
     stream: true,
     ...(traits.streamOptions ? { stream_options: { include_usage: true } } : {}),
   };
+}
+
+/** The templates of some local models refuse two messages of the user in a row. */
+function joined(steps: readonly Step[]): readonly Step[] {
+  const all: Step[] = [];
+  for (const step of steps) {
+    const last = all.at(-1);
+    if (step.is === 'user' && last?.is === 'user')
+      all[all.length - 1] = { is: 'user', text: `${last.text}\n\n${step.text}` };
+    else all.push(step);
+  }
+  return all;
 }
 
 /** Is the reply asked for as the arguments of a tool? */

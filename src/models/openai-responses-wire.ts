@@ -31,7 +31,7 @@ export function countedBody(request: ModelRequest, traits: Traits, model: string
   });
   return {
     model,
-    ...(request.system === '' ? {} : { instructions: request.system }),
+    ...(request.system === '' ? {} : { instructions: request.system.toWellFormed() }),
     input: stepsOf(request.turns, request.model).flatMap((step) => inputOf(step, traits)),
     ...(tools.length === 0 ? {} : { tools, ...(traits.parallel ? { parallel_tool_calls: true } : {}) }),
     ...formatOf(request, traits),

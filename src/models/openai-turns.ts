@@ -29,28 +29,47 @@ export interface Kept {
   readonly extras?: readonly (Fields | null)[];
 }
 
-/** The steps of `turns`, asked of `model` (canonical). */
+/** The steps of `turns`, asked of `model` (canonical): the last one is the user's, or answers to calls. What says nothing is left out. */
 export function stepsOf(turns: readonly Turn[], model: string): readonly Step[] {
-  return turns.flatMap((turn, index): Step[] => {
-    if (turn.by === 'user') return [{ is: 'user', text: turn.text }];
+  const steps = turns.flatMap((turn, index): Step[] => {
+    if (turn.by === 'user') return isBlank(turn.text) ? [] : [{ is: 'user', text: turn.text.toWellFormed() }];
     // Answers go with the calls that asked for them.
-    if (turn.by === 'tools') return [];
-    const kept = keptIn(turn.opaque, model);
-    const ids = idsOf(turn.calls, kept);
-    const next = turns[index + 1];
-    return [
-      {
-        is: 'model',
-        text: turn.text,
-        calls: turn.calls.map((call, n) => ({ id: ids[n] ?? '', tool: call.tool, arguments: argumentsOf(call.input) })),
-        answers: turn.calls.map((call, n) => ({
-          id: ids[n] ?? '',
-          text: answerTo(call, next?.by === 'tools' ? next.results : []),
-        })),
-        kept,
-      },
-    ];
+    return turn.by === 'tools' ? [] : modelStep(turn, turns[index + 1], model);
   });
+  const last = steps.at(-1);
+  const isAsked = last?.is === 'user' || (last !== undefined && last.answers.length > 0);
+  return isAsked ? steps : [...steps, { is: 'user', text: GO_ON }];
+}
+
+/** Many servers refuse a conversation that ends with the model's own words, or has none. */
+const GO_ON = 'Go on.';
+const isBlank = (text: string): boolean => text.trim() === '';
+
+function modelStep(
+  turn: Extract<Turn, { readonly by: 'model' }>,
+  next: Turn | undefined,
+  model: string,
+): readonly Step[] {
+  const kept = keptIn(turn.opaque, model);
+  // Claude and Mistral take no message without a word, on whichever server.
+  if (isBlank(turn.text) && turn.calls.length === 0 && kept.items === undefined) return [];
+  const ids = idsOf(turn.calls, kept);
+  return [
+    {
+      is: 'model',
+      text: isBlank(turn.text) ? '' : turn.text.toWellFormed(),
+      calls: turn.calls.map(({ tool, input }, n) => ({
+        id: ids[n] ?? '',
+        tool: wireTool(tool),
+        arguments: argumentsOf(input),
+      })),
+      answers: turn.calls.map((call, n) => ({
+        id: ids[n] ?? '',
+        text: answerTo(call, next?.by === 'tools' ? next.results : []),
+      })),
+      kept,
+    },
+  ];
 }
 
 /** `kept` as the opaque part of a reply by `model`; undefined when there is nothing to keep. */
@@ -63,6 +82,12 @@ export function opaqueOf(kept: Kept, model: string): Json | undefined {
 export function wireId(id: string): string {
   if (/^[A-Za-z0-9_-]{1,40}$/.test(id)) return id;
   return `${id.replace(/[^A-Za-z0-9_-]/g, '_').slice(-24)}_${hash(id)}`;
+}
+
+/** What a model called for that can't be a tool's name can't be sent back as one. */
+function wireTool(name: string): string {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
+  return `${name.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 40)}_${hash(name)}`;
 }
 
 function keptIn(opaque: Json | undefined, model: string): Kept {
@@ -86,12 +111,20 @@ const idsOf = (calls: readonly ToolCall[], { ids }: Kept): readonly string[] =>
   ids?.length === calls.length ? ids : calls.map(({ id }) => wireId(id));
 
 /** Servers read the arguments as an object again: what the model sent as something else comes back inside of one. */
-const argumentsOf = (input: Json): string => JSON.stringify(isFields(input) ? input : { unreadable_arguments: input });
+const argumentsOf = (input: Json): string =>
+  withoutHalves(JSON.stringify(isFields(input) ? input : { unreadable_arguments: input }));
+
+/** Half a character, which a model can write as an escape, would make the request unreadable. Written JSON escapes only those so. */
+const withoutHalves = (json: string): string =>
+  json.replace(/(\\\\)|\\ud[89a-f][0-9a-f]{2}/g, (_, slash: string | undefined) => slash ?? '\ufffd');
+
+const NO_OUTPUT = '(no output)';
 
 function answerTo(call: ToolCall, results: readonly ToolResult[]): string {
   const result = results.find(({ call: id }) => id === call.id);
   if (result === undefined) return 'Error: not run';
-  return result.ok || result.text.startsWith('Error') ? result.text : `Error: ${result.text}`;
+  const text = isBlank(result.text) ? NO_OUTPUT : result.text.toWellFormed();
+  return result.ok || text.startsWith('Error') ? text : `Error: ${text}`;
 }
 
 /** FNV-1a over UTF-16 units, twice with different seeds: 64 bits in 13 characters. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { AgentId, CallId, ModelId } from '../../src/domain/ids.ts';
 import type { Turn } from '../../src/domain/turn.ts';
 import { anthropicCaller } from '../../src/models/anthropic.ts';
-import { isFields, listAt } from '../../src/models/openai-json.ts';
+import { isFields, listAt, textAt } from '../../src/models/openai-json.ts';
 import type { Fields } from '../../src/models/openai-json.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import { holding } from '../support/like.ts';
@@ -136,6 +136,18 @@ describe('reasoning that is not taken back', () => {
         [false, false, false, false, false],
       ],
     ]);
+  });
+});
+
+describe('two replies in a row', () => {
+  it('keep between them what the second was asked with, which its reasoning is bound to', async () => {
+    const said = (text: string): Turn => ({ by: 'model', text, calls: [] });
+    const turns: readonly Turn[] = [{ by: 'user', text: 'a' }, said('b'), said('c')];
+    const { bodies } = await calls(() => null, [{ turns }]);
+    const texts = listAt(bodies[0], 'messages').map((message) =>
+      listAt(message, 'content').map((one) => textAt(one, 'text')),
+    );
+    expect(texts).toEqual([['a'], ['b'], ['Go on.'], ['c'], ['Go on.']]);
   });
 });
 

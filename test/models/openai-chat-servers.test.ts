@@ -148,6 +148,12 @@ describe('the end of a reply', () => {
     });
   });
 
+  it('J06: is an error that comes in the midst, its status in text as LiteLLM sends it', async () => {
+    const error = { message: 'litellm.RateLimitError: slow down', type: null, param: null, code: '429' };
+    const { reply } = await answered([chunk({ content: 'a' }), { error }]);
+    expect(reply.ok ? reply.value : reply.fault.is).toBe('rate limited');
+  });
+
   it('J06: is an error that comes in the midst, as OpenRouter sends it', async () => {
     const broke = { ...chunk({ content: '' }, 'error'), error: { code: 429, message: 'slow down, provider' } };
     const { reply } = await answered([chunk({ content: 'a' }), broke]);
@@ -155,6 +161,22 @@ describe('the end of a reply', () => {
       'rate limited',
       holding('slow down, provider'),
       true,
+    ]);
+  });
+});
+
+describe('what compatible servers are sent', () => {
+  it('never has two messages of the user in a row, nor one without a word', async () => {
+    const turns: readonly Turn[] = [
+      { by: 'user', text: 'go' },
+      { by: 'user', text: 'Summary' },
+      { by: 'model', text: '', calls: [] },
+      { by: 'user', text: 'on' },
+    ];
+    const { heard } = await answered([chunk({ content: 'x' }, 'stop')], { turns });
+    expect(listAt(heard[0]?.body, 'messages')).toEqual([
+      { role: 'system', content: 'You find things.' },
+      { role: 'user', content: 'go\n\nSummary\n\non' },
     ]);
   });
 });

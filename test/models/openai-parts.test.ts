@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallId } from '../../src/domain/ids.ts';
+import type { Turn } from '../../src/domain/turn.ts';
 import { eventsIn } from '../../src/models/openai-events.ts';
 import { jsonOf } from '../../src/models/openai-json.ts';
 import { wireSchema } from '../../src/models/openai-schema.ts';
@@ -164,6 +165,7 @@ describe('a conversation', () => {
     expect(steps).toEqual([
       { is: 'user', text: 'go' },
       { is: 'model', text: 'I read.', calls: [], answers: [], kept: {} },
+      { is: 'user', text: 'Go on.' },
     ]);
   });
 
@@ -174,6 +176,42 @@ describe('a conversation', () => {
       text: '',
       calls: [{ id: wireId('call-1.1'), tool: 'read_file', arguments: '{"unreadable_arguments":"{\\"path\\": a}"}' }],
       answers: [{ id: wireId('call-1.1'), text: 'Error: not run' }],
+      kept: {},
+    });
+  });
+
+  it('leaves out what says nothing, and ends with the user or with answers', () => {
+    const user = (text: string): Turn => ({ by: 'user', text });
+    const said = (text: string): Turn => ({ by: 'model', text, calls: [] });
+    const texts = (...turns: Turn[]): readonly string[] =>
+      stepsOf(turns, 'local/qwen3').map((step) => `${step.is}: ${step.text}`);
+    expect(texts(user('a'), said(' \n'), user(''), user('b'))).toEqual(['user: a', 'user: b']);
+    expect(texts(user('a'), said('b'))).toEqual(['user: a', 'model: b', 'user: Go on.']);
+    expect([texts(), texts(said(''))]).toEqual([['user: Go on.'], ['user: Go on.']]);
+  });
+
+  it('sends back only names that can be a tool’s, whole characters, and answers that say something', () => {
+    const id = CallId.parse('call-1');
+    const names = ['a'.repeat(64), 'a'.repeat(65), 'a'.repeat(66), 'read file', 'functions.read', 'ü', ''];
+    const tools = names.map((tool) => {
+      const turns: Turn[] = [{ by: 'model', text: 'x\ud83d', calls: [{ id, tool, input: {} }] }];
+      return stepsOf(turns, 'local/qwen3').flatMap((step) => (step.is === 'model' ? step.calls : []))[0]?.tool ?? '';
+    });
+    expect(tools[0]).toBe(names[0]);
+    expect([new Set(tools).size, tools.every((tool) => /^[A-Za-z0-9_-]{1,64}$/.test(tool))]).toEqual([7, true]);
+    const input = { 'a\udc00': '\\ud800 \ud800 \ud83d\ude00' };
+    const [step] = stepsOf(
+      [
+        { by: 'model', text: 'x\ud83d', calls: [{ id, tool: 'read_file', input }] },
+        { by: 'tools', results: [{ call: id, ok: true, text: ' ' }] },
+      ],
+      'local/qwen3',
+    );
+    expect(step).toEqual({
+      is: 'model',
+      text: 'x\ufffd',
+      calls: [{ id: 'call-1', tool: 'read_file', arguments: '{"a\ufffd":"\\\\ud800 \ufffd \ud83d\ude00"}' }],
+      answers: [{ id: 'call-1', text: '(no output)' }],
       kept: {},
     });
   });
