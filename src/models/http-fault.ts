@@ -6,7 +6,7 @@ import type { ProviderSetup } from '../domain/provider.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { ModelFault } from '../ports/model.ts';
 import { redact } from './redact.ts';
-import { retryAfter } from './retry-after.ts';
+import { retryAfter, waitIn } from './retry-after.ts';
 
 /** Who is called, for advice. */
 export type Called = Pick<ProviderSetup, 'name' | 'baseUrl' | 'key' | 'keyEnv'>;
@@ -26,8 +26,21 @@ type Cause = ModelFault['is'];
 export function statusFault(called: Called, { status, headers, body, now }: Refusal): ModelFault {
   const said = saidIn(body);
   const is = causeOf(status, said);
-  const wait = WAITED_FOR.has(is) ? retryAfter(headers, now) : null;
+  const wait = WAITED_FOR.has(is)
+    ? (retryAfter(headers, now) ?? retryAfter(headersIn(body), now) ?? waitIn(said.message))
+    : null;
   return { ...faultOf(called, is, said, `it answered ${status}`), ...(wait === null ? {} : { retryAfterMs: wait }) };
+}
+
+/** A router passes on in the body what the provider behind it said in headers. */
+function headersIn(body: unknown): Headers | undefined {
+  const said = field(field(field(body, 'error'), 'metadata'), 'headers');
+  if (typeof said !== 'object' || said === null) return undefined;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(said))
+    if (/^(?:retry-after|x-ratelimit-)/i.test(name) && /^[\w .:,+-]{1,64}$/.test(textOf(value)))
+      headers.set(name, textOf(value));
+  return headers;
 }
 
 /** The fault that an error event in the midst of a stream is: `error` as the provider sent it. What was spent is the caller's to add. */

@@ -210,8 +210,8 @@ function settled(call: Call, reading: Reading, broke: { readonly error: unknown 
 
 /** An error in the midst of a stream. Routers put the status of the server behind them into its code. */
 function errorFault({ setup, world }: Call, error: unknown): ModelFault {
-  const status = numberAt(error, 'code') ?? numberAt(error, 'status') ?? 0;
-  if (status < 400 || status > 599) return eventFault(setup, error);
+  const status = numberAt(error, 'code') ?? numberAt(error, 'status') ?? Number(textAt(error, 'code') || 0);
+  if (!(status >= 400 && status <= 599)) return eventFault(setup, error);
   return statusFault(setup, { status, body: { error }, now: world.now() });
 }
 

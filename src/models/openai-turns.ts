@@ -31,7 +31,7 @@ export interface Kept {
 
 /** The steps of `turns`, asked of `model` (canonical): the last one is the user's, or answers to calls. What says nothing is left out. */
 export function stepsOf(turns: readonly Turn[], model: string): readonly Step[] {
-  const steps = turns.flatMap((turn, index): Step[] => {
+  const steps = turns.flatMap((turn, index): readonly Step[] => {
     if (turn.by === 'user') return isBlank(turn.text) ? [] : [{ is: 'user', text: turn.text.toWellFormed() }];
     // Answers go with the calls that asked for them.
     return turn.by === 'tools' ? [] : modelStep(turn, turns[index + 1], model);

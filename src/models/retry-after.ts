@@ -11,8 +11,28 @@ export function retryAfter(headers: Headers | undefined, now: Millis): Millis | 
   if (millis !== null) return millis;
   const said = headers.get('retry-after');
   if (said !== null) return secondsOrDate(said, now);
-  const waits = RESETS.flatMap((limit) => resetOf(headers, limit, now) ?? []);
+  const waits = [...RESETS.map((limit) => resetOf(headers, limit, now)), resetAt(headers, now)].filter(
+    (wait) => wait !== null,
+  );
   return waits.length === 0 ? null : Math.max(...waits);
+}
+
+/** Milliseconds to wait as an error's words say it: `Please try again in 6m0s`, `Retry after 20 seconds`; null where they don't. */
+export function waitIn(words: string): Millis | null {
+  const said = /(?:try again|retry) (?:in|after) (\d[\d.a-z]{0,24})(?: (second|minute|hour)s?)?\b/i.exec(words);
+  if (said === null) return null;
+  const [, count = '', unit] = said;
+  const number = decimal(count.replace(/\.$/, ''));
+  if (unit !== undefined) return number === null ? null : number * (UNITS[unit.charAt(0).toLowerCase()] ?? 0);
+  return number === null ? duration(count.replace(/\.$/, '')) : number * 1000;
+}
+
+/** OpenRouter says one moment for all of its limits, in milliseconds since the epoch; others in seconds, since then or from now. */
+function resetAt(headers: Headers, now: Millis): Millis | null {
+  const reset = decimal(headers.get('x-ratelimit-reset'));
+  if (reset === null || headers.get('x-ratelimit-remaining') !== '0') return null;
+  if (reset > 1e11) return Math.max(0, reset - now);
+  return reset > 1e9 ? Math.max(0, reset * 1000 - now) : reset * 1000;
 }
 
 function secondsOrDate(said: string, now: Millis): Millis | null {
@@ -25,7 +45,11 @@ function secondsOrDate(said: string, now: Millis): Millis | null {
 }
 
 function resetOf(headers: Headers, limit: string, now: Millis): Millis | null {
-  if (headers.get(`x-ratelimit-remaining-${limit}`) === '0') return duration(headers.get(`x-ratelimit-reset-${limit}`));
+  if (headers.get(`x-ratelimit-remaining-${limit}`) === '0') {
+    const reset = headers.get(`x-ratelimit-reset-${limit}`);
+    const seconds = decimal(reset);
+    return seconds === null ? duration(reset) : seconds * 1000;
+  }
   if (headers.get(`anthropic-ratelimit-${limit}-remaining`) !== '0') return null;
   const then = Date.parse(headers.get(`anthropic-ratelimit-${limit}-reset`) ?? '');
   return Number.isNaN(then) ? null : Math.max(0, then - now);

@@ -94,6 +94,11 @@ describe('a response that is an error', () => {
         { 'anthropic-ratelimit-tokens-remaining': '0', 'anthropic-ratelimit-tokens-reset': '2026-11-22T12:00:03Z' },
         3000,
       ],
+      [{ 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '10' }, 10_000],
+      [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${NOW + 4000}` }, 4000],
+      [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${NOW / 1000 + 4}` }, 4000],
+      [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '4' }, 4000],
+      [{ 'x-ratelimit-remaining': '3', 'x-ratelimit-reset': '4' }, undefined],
       [{ 'retry-after': '-1' }, undefined],
       [{ 'retry-after': 'abc' }, undefined],
       [{ 'retry-after': '1e9' }, undefined],
@@ -101,6 +106,26 @@ describe('a response that is an error', () => {
     ] as const;
     const waits = cases.map(([headers]) => fault(429, '', headers).retryAfterMs);
     expect(waits).toEqual(cases.map(([, wait]) => wait));
+  });
+
+  it('J01: finds the wait in the words where no header says it', () => {
+    const cases = [
+      ['Rate limit reached for gpt-5. Please try again in 1.242s. Visit https://x', 1242],
+      ['Please try again in 20ms.', 20],
+      ['Please try again in 6m0s.', 360_000],
+      ['Please retry after 26 seconds.', 26_000],
+      ['Please retry in 34.07s.', 34_070],
+      ['Try again in 5 minutes', 300_000],
+      ['try again in a while', undefined],
+      ['try again in 999999999999999999999s', undefined],
+    ] as const;
+    expect(cases.map(([said]) => fault(429, openai(said)).retryAfterMs)).toEqual(cases.map(([, wait]) => wait));
+    const headers = { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': `${NOW + 9000}`, 'x-odd': '\u0000' };
+    const routed = { error: { message: 'Rate limit exceeded', code: 429, metadata: { headers } } };
+    expect([fault(429, routed).retryAfterMs, fault(401, openai('try again in 2s')).retryAfterMs]).toEqual([
+      9000,
+      undefined,
+    ]);
   });
 
   it('J02: never asks for a wait that is no time', () => {
