@@ -26,6 +26,7 @@ export function chatBody(
     ...(tools.length === 0 ? {} : { tools }),
     ...formatOf(request, traits),
     ...(traits.cacheKey ? { prompt_cache_key: cacheKey } : {}),
+    ...(traits.mark ? { cache_control: { type: 'ephemeral' } } : {}),
     [traits.limit]: request.maxOutputTokens,
     stream: true,
     ...(traits.streamOptions ? { stream_options: { include_usage: true } } : {}),

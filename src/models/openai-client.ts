@@ -28,7 +28,7 @@ export async function post(
     organization: null,
     project: null,
     webhookSecret: null,
-    baseURL: baseUrl,
+    baseURL: baseUrl.replace(OWN_PATH, ''),
     maxRetries: 0,
     timeout: DAY,
     logLevel: 'off',
@@ -66,6 +66,9 @@ export async function headOf({ body }: Response): Promise<string> {
   }
   return text;
 }
+
+/** The library adds it: some write it into the base URL. */
+const OWN_PATH = /\/(?:chat\/completions|responses)?\/*$/;
 
 const MUCH = 64 * 1024;
 

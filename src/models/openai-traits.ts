@@ -2,7 +2,7 @@
  * What a server takes of what could be asked, per model: guessed first, then learned from the requests that it refuses by naming a
  * parameter. Nothing is billed for those, so the request is made again at once, in the form that was learned.
  */
-import type { ProviderKind } from '../domain/provider.ts';
+import type { ProviderSetup } from '../domain/provider.ts';
 import type { ModelRequest } from '../ports/model.ts';
 
 export interface Traits {
@@ -13,6 +13,8 @@ export interface Traits {
   /** How the form of a whole reply is asked for: by schema, by a tool that must be called, or only in words. */
   readonly format: 'schema' | 'tool' | 'words';
   readonly cacheKey: boolean;
+  /** Chat Completions: it is said that the beginning should be cached, for Claude behind a router, which does not by itself. */
+  readonly mark: boolean;
   /** Of Responses: with a summary of its reasoning, sealed only, or no word of it. */
   readonly reasoning: 'summary' | 'sealed' | 'none';
   readonly parallel: boolean;
@@ -31,20 +33,23 @@ export interface Refused {
   readonly text: string;
 }
 
-/** What is known of a server of this kind before it was asked for `model`, as it goes on the wire. */
-export const firstTraits = (kind: ProviderKind, model: string): Traits => ({
+/** What is known of a server of this kind and at this address before it was asked for `model`, as it goes on the wire. */
+export const firstTraits = ({ kind, baseUrl }: Pick<ProviderSetup, 'kind' | 'baseUrl'>, model: string): Traits => ({
   streamOptions: true,
   // OpenAI's reasoning models know only the newer name, wherever they are served; many compatible servers only the older one.
   limit: kind === 'openai' || /^(?:o\d|gpt-[5-9])/.test(plain(model)) ? 'max_completion_tokens' : 'max_tokens',
   limitLearned: false,
   format: 'schema',
   cacheKey: kind === 'openai',
+  mark: MARKED.test(baseUrl) && /^~?anthropic\//.test(model),
   reasoning: WITHOUT_REASONING.test(plain(model)) ? 'none' : 'summary',
   parallel: true,
   strict: kind === 'openai',
   items: true,
   thoughts: false,
 });
+
+const MARKED = /^https:\/\/(?:[a-z]+\.)?openrouter\.ai\//;
 
 /** Routers put a maker before the name. */
 const plain = (model: string): string => model.slice(model.lastIndexOf('/') + 1);
@@ -89,6 +94,11 @@ const LESSONS: readonly Lesson[] = [
   {
     names: /prompt_cache_key/i,
     teaches: (traits) => (traits.cacheKey ? { ...traits, cacheKey: false } : null),
+  },
+  {
+    names: /cache_control/i,
+    only: '/chat/completions',
+    teaches: (traits) => (traits.mark ? { ...traits, mark: false } : null),
   },
   {
     names: /parallel[_ ]tool/i,

@@ -38,7 +38,7 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
   ): Promise<Result<ModelReply, ModelFault> | null> => {
     const model = wireName(request);
     const names = { model, cacheKey: `mimir-${run}-${request.agent}`.slice(0, 64) };
-    const traits = traitsOf.get(model) ?? firstTraits(setup.kind, model);
+    const traits = traitsOf.get(model) ?? firstTraits(setup, model);
     const asked = route;
     const came = await exchange(setup, world, exchangeOf({ request, traits, names, route, onDelta }), signal);
     if (came.ok) return ok(replyOf(setup, request, came.value));
@@ -69,7 +69,7 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
       // Only OpenAI itself counts without answering.
       if (route !== '/responses' || signal.aborted) return null;
       const model = wireName(request);
-      const traits = traitsOf.get(model) ?? firstTraits(setup.kind, model);
+      const traits = traitsOf.get(model) ?? firstTraits(setup, model);
       return countInput(setup, world, countedBody(request, traits, model), signal);
     },
   };

@@ -15,6 +15,17 @@ describe('the connection', () => {
     expect(server.connections()).toBeLessThan(4);
   });
 
+  it.each(['/v1', '/v1/', '/v1/chat/completions'])(
+    'is made to the right path where the base URL ends in %s',
+    async (end) => {
+      const server = await openServer((response) => stream(response, [chunk({ content: 'x' }, 'stop')]));
+      const caller = openaiCaller(setupFor('', { ...LOCAL, baseUrl: `${server.url}${end}` }), fakeWorld());
+      await caller.call(requestFor({ model: 'local/x' }), NEVER, ignore);
+      await server.close();
+      expect(server.heard.map(({ path }) => path)).toEqual(['/v1/chat/completions']);
+    },
+  );
+
   it.each([
     ['[DONE]', LOCAL, [chunk({ content: 'x' }, 'stop'), '[DONE]']],
     [

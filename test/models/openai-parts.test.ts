@@ -3,12 +3,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallId } from '../../src/domain/ids.ts';
 import type { Turn } from '../../src/domain/turn.ts';
+import { chatBody } from '../../src/models/openai-chat-wire.ts';
 import { eventsIn } from '../../src/models/openai-events.ts';
 import { jsonOf } from '../../src/models/openai-json.ts';
 import { wireSchema } from '../../src/models/openai-schema.ts';
 import { splitThinking } from '../../src/models/openai-think.ts';
+import { firstTraits, learn } from '../../src/models/openai-traits.ts';
 import { stepsOf, wireId } from '../../src/models/openai-turns.ts';
-import { READ } from './openai-setup.ts';
+import { READ, requestFor } from './openai-setup.ts';
 
 /** `text` in pieces, broken at `cuts`. */
 const inPieces = <T extends { readonly length: number; slice(from: number, to: number): T }>(
@@ -214,5 +216,31 @@ describe('a conversation', () => {
       answers: [{ id: 'call-1', text: '(no output)' }],
       kept: {},
     });
+  });
+});
+
+describe('Claude behind OpenRouter', () => {
+  const asked = (baseUrl: string, model: string): unknown => {
+    const traits = firstTraits({ kind: 'openai-compatible', baseUrl }, model);
+    return chatBody(requestFor({ model: `openrouter/${model}` }), traits, { model, cacheKey: 'x' })['cache_control'];
+  };
+
+  it('is told to cache the beginning, which no other server is asked for', () => {
+    const router = 'https://openrouter.ai/api/v1';
+    expect([
+      asked(router, 'anthropic/claude-sonnet-5.5'),
+      asked(router, 'qwen/qwen3-coder'),
+      asked('https://openrouter.ai.example.com/api/v1', 'anthropic/claude-sonnet-5.5'),
+      asked('http://127.0.0.1:4000/v1', 'anthropic/claude-sonnet-5.5'),
+    ]).toEqual([{ type: 'ephemeral' }, undefined, undefined, undefined]);
+  });
+
+  it('is not told any more once it was refused', () => {
+    const model = 'anthropic/claude-sonnet-5.5';
+    const traits = firstTraits({ kind: 'openai-compatible', baseUrl: 'https://openrouter.ai/api/v1' }, model);
+    const refused = { status: 400, text: 'Unrecognized key: "cache_control"' };
+    const learned = learn(traits, refused, requestFor(), '/chat/completions');
+    expect(learned).toEqual({ ...traits, mark: false });
+    expect(learned && learn(learned, refused, requestFor(), '/chat/completions')).toBeNull();
   });
 });
