@@ -5,6 +5,7 @@ import type { AgentId, Millis } from '../domain/ids.ts';
 import { committed, elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Todo } from '../domain/turn.ts';
+import { ALIASES } from '../policy/aliases.ts';
 import { counted } from './format.ts';
 import type { Glyphs } from './glyphs.ts';
 
@@ -64,11 +65,14 @@ const STEPS: Readonly<Record<RunState['phase'], number>> = {
   finished: 1,
 };
 
-/** A model as people call it: without the provider and the date of its release. */
-export function modelName(model: string): string {
-  if (model.startsWith('offline/')) return 'offline';
-  return model.slice(model.indexOf('/') + 1).replace(/-\d{8}$/, '');
-}
+/** A model as people call it: by its short name where it has one, else without the provider and the date of its release. */
+export const modelName = (model: string): string =>
+  SHORT.get(undated(model)) ?? undated(model.slice(model.indexOf('/') + 1));
+
+const undated = (model: string): string => model.replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, '');
+
+/** The first alias of a model, whichever of its dated forms is named. */
+const SHORT: ReadonlyMap<string, string> = new Map([...ALIASES].reverse().map(([alias, id]) => [undated(id), alias]));
 
 /** The model that works, with the one asked for in front where they differ: `haiku-4.5 → offline`. */
 export const modelText = (model: ModelChoice, glyphs: Glyphs): string =>

@@ -224,7 +224,10 @@ class App {
       if ('start' in what) return this.#runs.begin(() => lobby.start(what.start));
       if ('show' in what) return this.#show(what.show);
       const session = lobby.info().sessions.find(({ id }) => id === what.resume)?.id;
-      if (session !== undefined) return this.#runs.begin(() => lobby.resume(session));
+      if (session !== undefined) {
+        if (this.#runs.feed?.state.finished) this.#backToStart(null);
+        return this.#runs.begin(() => lobby.resume(session));
+      }
       return this.#toast({ level: 'error', text: `There is no session ${what.resume} here.` });
     }
     const deeds: Readonly<Record<typeof what, () => void>> = {

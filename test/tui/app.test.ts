@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AgentId } from '../../src/domain/ids.ts';
 import { openSession as open } from '../support/app-session.ts';
 import { settled } from '../support/fake-run.ts';
-import { finished, midRun, planned, Recording as Log, started } from '../support/recorded-run.ts';
+import { finished, midRun, planned, Recording as Log, SESSION, started } from '../support/recorded-run.ts';
 
 const ORACLE = AgentId.parse('ROOT::S3');
 
@@ -35,6 +35,22 @@ describe('the session on a screen', () => {
     expect(terminal.text()).toContain('mimir report run-7f3a');
     terminal.press('n');
     expect(terminal.rows()[0]).not.toContain('result');
+  });
+
+  it('goes on with a stopped run from its result, without leaving', async () => {
+    const stopped = midRun();
+    const totals = { tokens: 0, cost: 0, agents: 4, duration: 1 };
+    stopped.at(193, { type: 'session.finished', status: 'stopped', summary: 'No model could be reached.', totals });
+    const { terminal, run } = await open(stopped);
+    expect(terminal.rows()[0]).toContain('result › ');
+    expect(terminal.text()).toContain('r    resume: go on where it stopped');
+    run.learn({ sessions: [{ id: SESSION, task: 'Fix the token refresh race', when: '2026-01-01T00:00:00Z', state: 'stopped' }] });
+    terminal.press('r');
+    await settled();
+    expect([run.begun, terminal.rows()[0]?.includes('result › ')]).toEqual([
+      ['Fix the token refresh race', SESSION],
+      false,
+    ]);
   });
 
   it('says on every screen that no language model is used', async () => {

@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentStatus } from '../../src/domain/agent.ts';
 import { STATUSES } from '../../src/domain/agent.ts';
-import { AgentId } from '../../src/domain/ids.ts';
+import { AgentId, CallId } from '../../src/domain/ids.ts';
 import type { AgentState } from '../../src/events/state.ts';
+import { modelName } from '../../src/tui/agents.ts';
 import { UNICODE } from '../../src/tui/glyphs.ts';
 import { plain } from '../../src/tui/text/clip.ts';
 import type { Ink, Line } from '../../src/tui/text/line.ts';
@@ -50,6 +51,27 @@ describe('a card', () => {
     const [top = []] = drawn(oracle);
     expect(plain(top)).toBe('┌ ● oracle  o3 ──────────────────── 2m 13s · $0.1184 · 31k ┐');
     expect(top.find(([text]) => text === 'oracle')?.[1]).toMatchObject({ bold: true, fg: 'role:oracle' });
+  });
+
+  it('has what a plan comes to where the planner said it last, never its JSON', () => {
+    const call = CallId.parse('m1');
+    const text = '{\n  "reason": "Two.",\n  "tasks": [{ "id": "a", "recommendedRole": "finder" }]\n}';
+    const main: AgentState = { ...agentOf('ROOT'), children: [], blocks: [{ is: 'said', call, text }] };
+    expect(plain(drawn(main).at(-1) ?? [])).toContain('Planned 1 task: 1 finder.');
+  });
+
+  it('calls a model by its short name, whichever of its ids is named', () => {
+    expect(
+      [
+        'anthropic/claude-sonnet-4-5-20250929',
+        'anthropic/claude-sonnet-4-5',
+        'openai/o3-2025-04-16',
+        'offline/analyst',
+        'ollama/qwen3-coder:30b',
+        'openrouter/qwen/qwen3-coder',
+        'haiku-4.5',
+      ].map(modelName),
+    ).toEqual(['sonnet-4.5', 'sonnet-4.5', 'o3', 'offline', 'qwen3-coder:30b', 'qwen-3', 'haiku-4.5']);
   });
 
   it('has three todos at most, and says how many more there are (O120)', () => {

@@ -109,7 +109,7 @@ describe('a wait for a provider', () => {
     const shown = (now: number, size: typeof WIDE): readonly string[] =>
       look(pageOf(planScreen, {}), contextOf(log.events, { now: START + now * 1000 }), size);
     expect(rowsWith(shown(18, NARROW), '◔')).toEqual([
-      '┏━ Planning 18s  by claude-opus-4-5 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ ◔ waiting ━┓',
+      '┏━ Planning 18s  by opus-4.5 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ ◔ waiting ━┓',
       '┃ ◔ anthropic is overloaded; next try in 9s (2 of 5)                           ┃',
     ]);
     expect(rowsWith(shown(25, { width: 40, height: 10 }), 'in 2s')).toEqual([
@@ -155,7 +155,7 @@ describe('reasoning', () => {
     });
     const rows = look(pageOf(planScreen, {}), thinking, NARROW);
     expect([rows[1], rows[9], rows[10], rows[21]]).toEqual([
-      '┏━ Planning 18s  by claude-opus-4-5 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ thinking ━┓',
+      '┏━ Planning 18s  by opus-4.5 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ thinking ━┓',
       `┃ thinking …${' '.repeat(67)}┃`,
       `┃ thought 48${' '.repeat(67)}┃`,
       `┃ thought 59${' '.repeat(67)}┃`,

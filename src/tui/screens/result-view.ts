@@ -177,6 +177,7 @@ function nextLines({ state, glyphs }: Context, width: number): readonly Line[] {
   const row = (key: string, words: string): readonly Line[] =>
     wrap([span(key.padEnd(5), { fg: 'focus', bold: true }), span(words, { fg: 'fg' })], width, 5);
   return [
+    ...(state.finished?.status === 'stopped' ? row('r', 'resume: go on where it stopped') : []),
     ...row('Esc', 'the cards, with every transcript'),
     ...row('n', 'another task'),
     ...row('q', 'leave'),

@@ -25,6 +25,14 @@ const RESULT_KEYS: readonly Binding<ResultUi>[] = [
     run: () => ({ app: { show: 'run' } }),
   },
   {
+    keys: ['r'],
+    action: 'result.resume',
+    hint: 'resume',
+    help: 'Go on with a run that was stopped: try the provider again, say.',
+    whyNot: (_, { state }) => (state.finished?.status === 'stopped' ? null : 'This run was not stopped.'),
+    run: (_, { state }) => (state.session === null ? {} : { app: { resume: state.session } }),
+  },
+  {
     keys: ['p'],
     action: 'result.plan',
     hint: 'plan',

@@ -16,7 +16,7 @@ import { wrapText } from '../text/wrap.ts';
 import { isHeld, waitOf } from '../waits.ts';
 import { gauge, inkOfShare } from './gauge.ts';
 import { HELD_INK, STATUS_INK } from './header.ts';
-import { planSoFar, writingWords } from './plan-words.ts';
+import { planSoFar, planWords, writingWords } from './plan-words.ts';
 
 export const CARD_ROWS = 5;
 const TODOS = 3;
@@ -132,7 +132,12 @@ function tool(agent: AgentState): string {
   return block?.is === 'tool' && block.ok === null ? oneLine(block.label) : '';
 }
 
-const lastWords = (agent: AgentState): string => oneLine(activityOf(agent)) || (WORDLESS[agent.status] ?? 'thinking');
+/** What was said last; of a plan, which is JSON, what it comes to. */
+function lastWords(agent: AgentState): string {
+  const last = agent.blocks.findLast(({ is }) => is !== 'told');
+  const plan = agent.id === ROOT && last?.is === 'said' ? planWords(last.text) : null;
+  return oneLine(plan ?? activityOf(agent)) || (WORDLESS[agent.status] ?? 'thinking');
+}
 
 /** The last line of what streams; of a plan, which is JSON, how far it is. */
 function streaming({ id }: AgentState, { live }: Context): string {
