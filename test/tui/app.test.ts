@@ -44,7 +44,9 @@ describe('the session on a screen', () => {
     const { terminal, run } = await open(stopped);
     expect(terminal.rows()[0]).toContain('result › ');
     expect(terminal.text()).toContain('r    resume: go on where it stopped');
-    run.learn({ sessions: [{ id: SESSION, task: 'Fix the token refresh race', when: '2026-01-01T00:00:00Z', state: 'stopped' }] });
+    run.learn({
+      sessions: [{ id: SESSION, task: 'Fix the token refresh race', when: '2026-01-01T00:00:00Z', state: 'stopped' }],
+    });
     terminal.press('r');
     await settled();
     expect([run.begun, terminal.rows()[0]?.includes('result › ')]).toEqual([
