@@ -1,10 +1,10 @@
 /** What Anthropic's client library throws, and what comes of a stream that is no reply, in the words of `ModelFault`. */
-import { APIConnectionError, APIError } from '@anthropic-ai/sdk';
+import { APIError } from '@anthropic-ai/sdk';
 import type { ProviderSetup } from '../domain/provider.ts';
 import type { ModelFault } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import type { NoReply } from './anthropic-result.ts';
-import { causesOf, connectionFault, eventFault, field, hostOf, statusFault } from './http-fault.ts';
+import { causesOf, connectionFault, field, hostOf, statusFault } from './http-fault.ts';
 import { ABORTED } from './provider.ts';
 import { redact } from './redact.ts';
 import type { WhyStopped } from './watch.ts';
@@ -19,7 +19,7 @@ interface Failing {
 /** What undoing a compression, or our own limit, says of a body. */
 const UNREADABLE = /\bZ_|ERR_ZLIB|too large|incorrect (?:header|data)|invalid (?:block|code|distance|stored)/;
 
-/** The library's errors in our words: the response said no, an event said so, the connection failed, or what came was no event. */
+/** The library's errors in our words: the response said no, the connection failed, or what came can't be read. */
 export function thrownFault({ setup, world, wire }: Failing, error: unknown): ModelFault {
   const status = field(error, 'status');
   if (error instanceof APIError && typeof status === 'number') {
@@ -28,10 +28,7 @@ export function thrownFault({ setup, world, wire }: Failing, error: unknown): Mo
     const body = field(error, 'error') ?? error.message.replace(/^\d+ /, '');
     return statusFault(setup, { status, headers, body, now: world.now() });
   }
-  if (error instanceof APIError && !(error instanceof APIConnectionError))
-    return eventFault(setup, field(error, 'error'));
   if (wire.head() === null) return connectionFault(setup, error);
-  if (error instanceof SyntaxError) return malformedFault(setup, 'an event is no JSON');
   if (UNREADABLE.test(causesOf(error).join(' '))) return malformedFault(setup, 'its content can not be read');
   return { is: 'cut', message: `${hostOf(setup)} broke off its reply: the connection ended` };
 }

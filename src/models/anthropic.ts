@@ -17,7 +17,9 @@ import { MessageReader } from './anthropic-reply.ts';
 import { replyOf } from './anthropic-result.ts';
 import { askedOf } from './anthropic-wire.ts';
 import type { Asked } from './anthropic-wire.ts';
-import { field } from './http-fault.ts';
+import { eventFault, field } from './http-fault.ts';
+import { eventsIn } from './openai-events.ts';
+import { parsed } from './openai-json.ts';
 import type { Caller } from './provider.ts';
 import { watchStream } from './watch.ts';
 import type { Watch } from './watch.ts';
@@ -71,12 +73,13 @@ async function oneCall(
   const reader = new MessageReader(formed);
   const spent = (): Pick<ModelFault, 'spent'> => spentSoFar(reader, wire);
   try {
-    const events = clientOf(setup, wire).post<AsyncIterable<unknown>>('/v1/messages', {
+    const asked = clientOf(setup, wire).post('/v1/messages', {
       body: { ...body, max_tokens: request.maxOutputTokens, stream: true },
       stream: true,
       signal: watch.signal,
     });
-    const read = await watch.unlessStopped(readAll(parts, { events, reader, wire, watch, onDelta }));
+    const answer = asked.asResponse();
+    const read = await watch.unlessStopped(readAll(parts, { answer, reader, wire, watch, onDelta }));
     if (!read.ok) return fail({ ...stoppedFault(setup, read.fault), ...spentWhenStopped(reader, wire) });
     if (read.value !== null) return fail({ ...read.value, ...spent() });
     const reply = replyOf(reader.progress(), request, { provider: setup.name, formed });
@@ -106,42 +109,57 @@ const clientOf = (setup: ProviderSetup, wire: Wire): Anthropic =>
 const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` });
 
 interface Streaming {
-  readonly events: Promise<AsyncIterable<unknown>>;
+  readonly answer: Promise<Response>;
   readonly reader: MessageReader;
   readonly wire: Wire;
   readonly watch: Watch;
   readonly onDelta: (delta: Delta) => void;
 }
 
-/** Reads the stream to its end; the fault that it ended with, or null. */
-async function readAll(
-  { setup, world }: Parts,
-  { events, reader, wire, watch, onDelta }: Streaming,
-): Promise<ModelFault | null> {
-  const stream = await caught(events);
-  if (!stream.ok) return thrownFault({ setup, world, wire }, stream.fault);
+/** Reads the answer to its end; the fault that it ended with, or null. */
+async function readAll({ setup, world }: Parts, streaming: Streaming): Promise<ModelFault | null> {
+  const { wire } = streaming;
+  const response = await caught(streaming.answer);
+  if (!response.ok) return thrownFault({ setup, world, wire }, response.fault);
+  const { body } = response.value;
   const wrongType = typeFault(setup, wire);
-  if (wrongType !== null) {
-    void closeStream(stream.value[Symbol.asyncIterator]());
-    return wrongType;
-  }
-  const iterator = stream.value[Symbol.asyncIterator]();
+  if (wrongType !== null) void caught(Promise.resolve(body?.cancel()));
+  return wrongType ?? (body === null ? null : readEvents({ setup, world }, streaming, eventsIn(body)));
+}
+
+async function readEvents(
+  { setup, world }: Pick<Parts, 'setup' | 'world'>,
+  streaming: Streaming,
+  events: AsyncGenerator<string>,
+): Promise<ModelFault | null> {
+  const { reader, wire, watch } = streaming;
   while (!reader.complete) {
-    const next = await caught(iterator.next());
+    const next = await caught(events.next());
     // Nobody listens any more.
     if (watch.why() !== null) return null;
     if (!next.ok) return thrownFault({ setup, world, wire }, next.fault);
     if (next.value.done === true) return null;
-    const taken = reader.take(next.value.value);
-    if (!taken.ok) {
-      void closeStream(iterator);
-      return malformedFault(setup, taken.fault);
+    const fault = takeEvent(setup, streaming, next.value.value);
+    if (fault !== null) {
+      void closeStream(events);
+      return fault;
     }
-    if (taken.value === 'other') continue;
-    watch.said();
-    if (taken.value !== null) onDelta(taken.value);
   }
-  void readOut(world, iterator);
+  void readOut(world, events);
+  return null;
+}
+
+/** One event, as text. The fault that it is, or null. */
+function takeEvent(setup: ProviderSetup, { reader, watch, onDelta }: Streaming, text: string): ModelFault | null {
+  if (text === '') return null;
+  const event = parsed(text);
+  if (event === undefined) return malformedFault(setup, 'an event is no JSON');
+  if (field(event, 'type') === 'error') return eventFault(setup, event);
+  const taken = reader.take(event);
+  if (!taken.ok) return malformedFault(setup, taken.fault);
+  if (taken.value === 'other') return null;
+  watch.said();
+  if (taken.value !== null) onDelta(taken.value);
   return null;
 }
 
