@@ -10,6 +10,7 @@ import { bytesOf } from './provider.ts';
 const MOST_BYTES = 64 * 1024 * 1024;
 
 export interface Wire {
+  /** A stream of events is to be read as an async iterable, or it is not counted. */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
   /** Bytes of the body that have come; 0 before the first. A token takes at least one. */
   bytes(): number;
@@ -37,15 +38,11 @@ export function openWire(setup: Pick<ProviderSetup, 'key'>, keyHeaders: KeyHeade
   let bytes = 0;
   let sent = 0;
   let head: { status: number; type: string } | null = null;
-  const counted = (): TransformStream<Uint8Array, Uint8Array> =>
-    new TransformStream({
-      transform(chunk, stream) {
-        bytes += chunk.byteLength;
-        beat();
-        if (bytes > MOST_BYTES) stream.error(new Error('the response is too large'));
-        else stream.enqueue(chunk);
-      },
-    });
+  const count = (chunk: Uint8Array): void => {
+    bytes += chunk.byteLength;
+    beat();
+    if (bytes > MOST_BYTES) throw new Error('the response is too large');
+  };
   return {
     bytes: () => bytes,
     sent: () => sent,
@@ -58,12 +55,57 @@ export function openWire(setup: Pick<ProviderSetup, 'key'>, keyHeaders: KeyHeade
       if (typeof init.body === 'string') sent += bytesOf(init.body);
       const response = await fetch(input, { ...init, headers, redirect: 'error' });
       head = { status: response.status, type: response.headers.get('content-type') ?? '' };
-      if (response.body === null) return response;
-      return new Response(response.body.pipeThrough(counted()), {
-        status: response.status,
-        statusText: response.statusText,
-        headers: response.headers,
-      });
+      return response.body === null ? response : counting(response, response.body, count);
+    },
+  };
+}
+
+/**
+ * `response`, each chunk of its body given to `count` as it is read. One that streams is read as it is: a stream around it would cost more
+ * than all the rest of an event. Libraries read others by ways of their own, so those get one.
+ */
+function counting(response: Response, body: ReadableStream<Uint8Array>, count: (chunk: Uint8Array) => void): Response {
+  if (response.ok && /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')) {
+    Object.defineProperty(body, Symbol.asyncIterator, { value: () => chunksOf(body, count) });
+    return response;
+  }
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, stream) {
+      count(chunk);
+      stream.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(body.pipeThrough(counted), { status, statusText, headers });
+}
+
+function chunksOf(
+  body: ReadableStream<Uint8Array>,
+  count: (chunk: Uint8Array) => void,
+): AsyncIterableIterator<Uint8Array> {
+  const reader = body.getReader();
+  const left = async (): Promise<void> => {
+    // A stream that broke can't be left any more.
+    await reader.cancel().catch(() => undefined);
+  };
+  return {
+    async next() {
+      const { done, value } = await reader.read();
+      if (done) return { done, value: undefined };
+      try {
+        count(value);
+      } catch (error) {
+        await left();
+        throw error;
+      }
+      return { done, value };
+    },
+    async return() {
+      await left();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
     },
   };
 }

@@ -3,11 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { openWire } from '../../src/models/wire.ts';
 
 /** A server that answers with what it was sent, in `pieces`, for as long as `work` takes. */
-async function echoing<T>(pieces: readonly string[], work: (url: string) => Promise<T>): Promise<T> {
+async function echoing<T>(
+  pieces: readonly string[],
+  work: (url: string) => Promise<T>,
+  type = 'text/event-stream',
+): Promise<T> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
       response.writeHead(200, {
-        'content-type': 'text/event-stream',
+        'content-type': type,
         'x-seen': Object.keys(request.headers).join(' '),
       });
       for (const piece of pieces) response.write(piece);
@@ -25,21 +29,30 @@ async function echoing<T>(pieces: readonly string[], work: (url: string) => Prom
 }
 
 describe('the way to a provider', () => {
-  it('counts what is sent and what comes, and beats as it comes', async () => {
-    let beats = 0;
-    const wire = openWire(
-      { key: null },
-      () => ({}),
-      () => void (beats += 1),
-    );
-    expect([wire.head(), wire.bytes(), wire.sent()]).toEqual([null, 0, 0]);
-    const text = await echoing([': ping\n\n', 'dätä\n\n'], async (url) =>
-      (await wire.fetch(url, { method: 'POST', body: '{"ü":1}' })).text(),
-    );
-    expect([text, wire.bytes(), wire.sent()]).toEqual([': ping\n\ndätä\n\n', 16, 8]);
-    expect(wire.head()).toEqual({ status: 200, type: 'text/event-stream' });
-    expect(beats).toBeGreaterThan(0);
-  });
+  it.each(['text/event-stream', 'application/json'])(
+    'counts what is sent and what comes as %s, and beats as it comes',
+    async (type) => {
+      let beats = 0;
+      const wire = openWire(
+        { key: null },
+        () => ({}),
+        () => void (beats += 1),
+      );
+      expect([wire.head(), wire.bytes(), wire.sent()]).toEqual([null, 0, 0]);
+      const read = async (url: string): Promise<string> => {
+        const { body } = await wire.fetch(url, { method: 'POST', body: '{"ü":1}' });
+        const decoder = new TextDecoder();
+        let all = '';
+        const pieces: AsyncIterable<Uint8Array> | readonly Uint8Array[] = body ?? [];
+        for await (const piece of pieces) all += decoder.decode(piece, { stream: true });
+        return all;
+      };
+      const text = await echoing([': ping\n\n', 'dätä\n\n'], read, type);
+      expect([text, wire.bytes(), wire.sent()]).toEqual([': ping\n\ndätä\n\n', 16, 8]);
+      expect(wire.head()).toEqual({ status: 200, type });
+      expect(beats).toBeGreaterThan(0);
+    },
+  );
 
   it('sends the key in its own header, and no header that is not known', async () => {
     const wire = openWire(
