@@ -32,12 +32,8 @@ export function packed(model: ModelId, turns: readonly Turn[], parts: readonly P
   return { anthropic: { model, before: lengthOf(turns), parts: parts.map((part) => ({ ...part })) } };
 }
 
-/** The parts of `turn`, the one after `before`; null when there are none that may be sent back to `model`. */
-export function unpacked(
-  model: ModelId,
-  before: readonly Turn[],
-  turn: Extract<Turn, { by: 'model' }>,
-): readonly Part[] | null {
+/** The parts of `turn`, the one after turns of length `before`; null when there are none that may be sent back to `model`. */
+export function unpacked(model: ModelId, before: number, turn: Extract<Turn, { by: 'model' }>): readonly Part[] | null {
   if (turn.opaque === undefined) return null;
   const opaque = Opaque.safeParse(turn.opaque);
   if (!opaque.success) return null;
@@ -46,15 +42,14 @@ export function unpacked(
   const length = texts.reduce((sum, one) => sum + one + BETWEEN.length, texts.length === 0 ? 0 : -BETWEEN.length);
   const calls = anthropic.parts.filter(({ type }) => type === 'call').length;
   const fits = length === turn.text.length && calls === turn.calls.length;
-  return fits && anthropic.model === model && anthropic.before === lengthOf(before) ? anthropic.parts : null;
+  return fits && anthropic.model === model && anthropic.before === before ? anthropic.parts : null;
 }
 
 const isReasoning = (part: Part): part is Reasoning => part.type === 'thinking' || part.type === 'redacted_thinking';
 
 /** Characters of a conversation: cheap, and different after any of its turns was replaced by a summary. */
-const lengthOf = (turns: readonly Turn[]): number =>
-  turns.reduce(
-    (sum, turn) =>
-      sum + (turn.by === 'tools' ? turn.results.reduce((all, { text }) => all + text.length, 0) : turn.text.length),
-    turns.length,
-  );
+const lengthOf = (turns: readonly Turn[]): number => turns.reduce((sum, turn) => sum + lengthOfTurn(turn), 0);
+
+/** What one turn adds to the length of a conversation. */
+export const lengthOfTurn = (turn: Turn): number =>
+  1 + (turn.by === 'tools' ? turn.results.reduce((all, { text }) => all + text.length, 0) : turn.text.length);

@@ -5,7 +5,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ModelId } from '../domain/ids.ts';
 import type { Json, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
-import { BETWEEN, unpacked } from './anthropic-opaque.ts';
+import { BETWEEN, lengthOfTurn, unpacked } from './anthropic-opaque.ts';
 import type { Part } from './anthropic-opaque.ts';
 import { isObject } from './strict-json.ts';
 
@@ -34,15 +34,17 @@ export function messagesOf(model: ModelId, turns: readonly Turn[], reasonedFrom 
     if (last?.role === role) last.content.push(...content);
     else messages.push({ role, content: [...content] });
   };
+  let before = 0;
   turns.forEach((turn, at) => {
     if (turn.by === 'user') say('user', textBlocks(turn.text));
     else if (turn.by === 'model') {
-      const blocks = at < reasonedFrom ? plainBlocks(turn) : blocksOf(model, turns.slice(0, at), turn);
+      const blocks = at < reasonedFrom ? plainBlocks(turn) : blocksOf(model, before, turn);
       // Before a second reply in a row stands what it was asked with: reasoning is bound to all that was before it.
       if (blocks.length > 0 && messages.at(-1)?.role !== 'user') say('user', [GO_ON]);
       say('assistant', blocks);
       say('user', answers(turn.calls, turns[at + 1]));
     }
+    before += lengthOfTurn(turn);
   });
   if (messages.at(-1)?.role !== 'user') say('user', [GO_ON]);
   return messages;
@@ -62,7 +64,7 @@ function answers(calls: readonly ToolCall[], next: Turn | undefined): readonly B
   });
 }
 
-function blocksOf(model: ModelId, before: readonly Turn[], turn: Extract<Turn, { by: 'model' }>): readonly Block[] {
+function blocksOf(model: ModelId, before: number, turn: Extract<Turn, { by: 'model' }>): readonly Block[] {
   const parts = unpacked(model, before, turn);
   return parts === null ? plainBlocks(turn) : inOrder(parts, turn);
 }

@@ -1,6 +1,6 @@
 /**
- * Calls Anthropic's Messages by their own client library, which brings requests there and events back and decides nothing: retries,
- * silences, redirects, credentials and the end of a reply are ours to say. Never prints. Load it lazily: the library is large.
+ * Calls Anthropic's Messages by their own client library, which brings requests there and decides nothing: retries, silences,
+ * redirects, credentials, events and the end of a reply are ours to say. Never prints. Load it lazily: the library is large.
  */
 import Anthropic from '@anthropic-ai/sdk';
 import type { ProviderSetup } from '../domain/provider.ts';
