@@ -14,9 +14,11 @@ import { inputBound } from './gate-bound.ts';
 import type { Pass } from './gate-line.ts';
 import type { Reservation } from './gate-reserve.ts';
 import { exhaustedText, reserve, settle, warnings } from './gate-reserve.ts';
+import { isWorthWaiting } from './gate-share.ts';
 import { jsonSchemaOf, specOf } from './gate-specs.ts';
 import type { Step } from './gate-step.ts';
 import { stepSignal, stopped, whyEnded } from './gate-step.ts';
+import { whileWaiting } from './gate-wait.ts';
 import type { AskFault, GateParts, Question } from './gate.ts';
 
 /** A call that failed for a fault of the model or its provider. */
@@ -38,14 +40,14 @@ export async function oneCall(
   const step = stepSignal(parts, question.order, signal);
   try {
     const draft = draftOf(parts, question, model);
-    const bound = inputBound(parts.prefixes, draft);
-    const judge = (tokens: number): Reservation =>
-      reserve(parts.recorder.state(), { agent: draft.agent, model, inputBound: tokens, now: parts.world.now() });
-    let promise = judge(bound);
-    if (!promise.ok && promise.exhausted.what !== 'time') {
-      const exact = await counted(parts, draft, step.signal);
-      if (step.signal.aborted) return fail(whyEnded(parts, question.order, step.why(), signal));
-      if (exact !== null) promise = judge(Math.min(bound, exact));
+    const asked = await askingFor(parts, draft, model, step.signal);
+    if (step.signal.aborted) return fail(whyEnded(parts, question.order, step.why(), signal));
+    let promise = judge(parts, asked);
+    while (waitsForOthers(parts, asked, promise)) {
+      const early = await othersEnd(parts, question, asked, signal);
+      promise = judge(parts, asked);
+      if (early !== null || !promise.ok) parts.underWay.done();
+      if (early !== null) return fail(early);
     }
     // From here to `model.started` nothing is waited for: what was judged is what is promised.
     if (!promise.ok) {
@@ -56,6 +58,46 @@ export async function oneCall(
   } finally {
     step.end();
   }
+}
+
+/** What is asked for: by bytes, or as the provider counts where that does not fit. */
+async function askingFor(
+  parts: GateParts,
+  draft: ModelRequest,
+  model: ModelOption,
+  signal: AbortSignal,
+): Promise<Asking> {
+  const byBytes = { agent: draft.agent, model, inputBound: inputBound(parts.prefixes, draft) };
+  const first = judge(parts, byBytes);
+  if (first.ok || first.exhausted.what === 'time') return byBytes;
+  const exact = await counted(parts, draft, signal);
+  return exact === null ? byBytes : { ...byBytes, inputBound: Math.min(byBytes.inputBound, exact) };
+}
+
+type Asking = Omit<Parameters<typeof reserve>[1], 'now'>;
+
+const judge = ({ recorder, world }: GateParts, asked: Asking, state = recorder.state()): Reservation =>
+  reserve(state, { ...asked, now: world.now() });
+
+/** Does it fit as soon as calls that are under way have ended? */
+const waitsForOthers = (parts: GateParts, asked: Asking, now: Reservation): boolean =>
+  isWorthWaiting(now, () => judge(parts, asked, parts.underWay.without(parts.recorder.state())));
+
+/** Waits for its turn. Why the agent may not go on, null when it may. */
+async function othersEnd(
+  parts: GateParts,
+  { order }: Question,
+  asked: Asking,
+  signal: AbortSignal,
+): Promise<AskFault | null> {
+  // It may have had its turn before, and not have fitted after all.
+  parts.underWay.done();
+  const ready = (): boolean => !waitsForOthers(parts, asked, judge(parts, asked));
+  const { early } = await whileWaiting(parts, order, signal, (say, ended) => {
+    say('the budget is promised to calls of others; in line for what they leave');
+    return parts.underWay.turn(ready, ended);
+  });
+  return early;
 }
 
 /** The request, but for how long the answer may be. */
@@ -103,13 +145,30 @@ async function act(
   draft: ModelRequest,
   promise: Promised,
 ): Promise<Result<ModelReply, AskFault | BrokenCall>> {
-  const { recorder, world } = parts;
+  const { recorder } = parts;
   const { order } = question;
   const request = { ...draft, maxOutputTokens: promise.maxOutput };
   const asked = { parts, request, model, reserved: { tokens: promise.tokens, cost: promise.cost } };
   const { agent, call } = request;
   const purpose = request.purpose.is;
   recorder.record({ type: 'model.started', agent, call, model: model.id, purpose, reserved: asked.reserved });
+  const end = parts.underWay.begin(call);
+  parts.underWay.done();
+  try {
+    return await answered(asked, { order, pass, signal, step });
+  } finally {
+    end();
+  }
+}
+
+/** The call itself, and what it cost. */
+async function answered(
+  asked: Asked,
+  { order, pass, signal, step }: Pick<Act, 'pass' | 'signal' | 'step'> & { readonly order: Question['order'] },
+): Promise<Result<ModelReply, AskFault | BrokenCall>> {
+  const { parts, request, model } = asked;
+  const { agent, call } = request;
+  const { world } = parts;
   const began = world.elapsed();
   const reply = await parts.models.call(request, step.signal, ({ is, text }) => {
     pass.through();

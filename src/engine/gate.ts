@@ -19,6 +19,7 @@ import type { Compaction, Room } from './gate-room.ts';
 import { recordCompaction, roomOf } from './gate-room.ts';
 import { useTools } from './gate-use.ts';
 import type { Lines } from './gate-line.ts';
+import type { UnderWay } from './gate-share.ts';
 import type { PrefixBook } from './gate-tokens.ts';
 import type { Inbox } from './inbox.ts';
 import type { Recorder } from './recorder.ts';
@@ -72,6 +73,7 @@ export interface GateParts {
   readonly inbox: Inbox;
   readonly prefixes: PrefixBook;
   readonly lines: Lines;
+  readonly underWay: UnderWay;
   desk(order: WorkOrder, signal: AbortSignal): Desk;
   tick(tick: Tick): void;
   /** The names of the role's models, in order of preference, as written. */

@@ -16,6 +16,7 @@ import { deskOf } from './desk.ts';
 import type { Gate, GateParts } from './gate.ts';
 import { openGate } from './gate.ts';
 import { openLines } from './gate-line.ts';
+import { openUnderWay } from './gate-share.ts';
 import { openPrefixBook } from './gate-tokens.ts';
 import type { Inbox } from './inbox.ts';
 import { openInbox } from './inbox.ts';
@@ -121,6 +122,7 @@ function gateOf(options: RunOptions, { recorder, approvals, inbox, ticks, pause,
     pause,
     prefixes: openPrefixBook(),
     lines: openLines(world),
+    underWay: openUnderWay(),
     desk: (order, signal) => deskOf({ recorder, inbox, approvals, person, options, crew }, order, signal),
     tick: (tick) => {
       for (const listener of ticks) listener(tick);

@@ -60,9 +60,11 @@ describe('a limit', () => {
       plan: planOf(...ids),
       runBudget,
       rules: { ...RULES, maxParallelAgents: { ...RULES.maxParallelAgents, value: 8 } },
-      script: () => {
+      script: ({ agent, purpose, maxOutputTokens: output }) => {
         most = Math.max(most, committed(run.state(), AGENT('ROOT')).tokens);
-        return undefined;
+        // Each uses all that it was promised: nothing of it comes back for others.
+        const promised = run.state().agents.get(agent)?.open[0]?.tokens ?? 0;
+        return purpose.is === 'work' ? { text: 'done', usage: { input: promised - output, output } } : undefined;
       },
     });
     const result = await run.result;
