@@ -21,5 +21,8 @@ export function priceProblem(price: ModelOption['price'], rules: Rules): Reason 
   );
   const role = rules.roleBudgets.find(({ budget }) => budget.value.maxCost !== undefined);
   const from = set?.from ?? role?.budget.from ?? builtIn('a limit on cost');
-  return { ...from, rule: `${from.rule}: the price of this model is not known, so the limit can't be kept` };
+  return {
+    ...from,
+    rule: `${from.rule}: the price of this model is not known, so the limit can't be kept; \`prices\` under its provider says it`,
+  };
 }

@@ -176,9 +176,19 @@ const unknown = (asked: string): NoModel => ({
   reasons: [],
 });
 
-function nothingLeft({ role, rules }: ModelWish, asked: string, obstacle: Reason): NoModel {
+function nothingLeft(wish: ModelWish, asked: string, obstacle: Reason): NoModel {
+  const { role, rules } = wish;
   const heads = [rules.deniedModels, ...rules.allowedModels].flatMap((list) => list.slice(0, 1));
   const all = [obstacle, ...heads.map(({ from }) => from)].filter(isWritten);
   const reasons = [...new Map(all.map((reason) => [reasonText(reason), reason])).values()];
-  return { text: `No model is left for ${role}, which asked for ${asked}${aside(obstacle)}`, reasons };
+  return { text: `No model is left for ${role}, which asked for ${asked}${aside(obstacle)}${unpriced(wish)}`, reasons };
+}
+
+/** The model that only lacks a price, and where to say it. */
+function unpriced(wish: ModelWish): string {
+  if (wish.rules.allowedModels.length > 0) return '';
+  const { id, label } = wish.models.find((one) => one.id !== OFFLINE && obstacleTo(one.id, wish) === null) ?? {};
+  if (id === undefined) return '';
+  const provider = id.slice(0, id.indexOf('/'));
+  return `; ${label} could be used, but a limit on cost is set and its price is not known: say it under providers.${provider}.prices`;
 }

@@ -96,7 +96,9 @@ export class Live {
     if (pulse === undefined) return NO_ACTIVITY;
     advance(pulse, Math.floor(now / STEP));
     const sum = pulse.steps.reduce((all, one) => all + one, 0);
-    return { rate: sum / PER_TOKEN / STEPS, steps: [...pulse.steps] };
+    // What has only begun isn't slow: the silence before it doesn't count.
+    const begun = pulse.steps.findIndex((one) => one > 0);
+    return { rate: begun === -1 ? 0 : sum / PER_TOKEN / (STEPS - begun), steps: [...pulse.steps] };
   }
 
   #forgetThoughts(agent: string): void {

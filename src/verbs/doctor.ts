@@ -144,7 +144,11 @@ function state(project: ProjectPlace): Finding {
   try {
     const sessions = sessionsOf(project);
     const running = sessions.filter((one) => one.state === 'running').length;
-    return { what: 'state', state: 'ok', words: `${folder}: ${sessions.length} sessions, ${running} running` };
+    return {
+      what: 'state',
+      state: 'ok',
+      words: `${folder}: ${sessions.length} session${sessions.length === 1 ? '' : 's'}, ${running} running`,
+    };
   } catch (error) {
     return { what: 'state', state: 'problem', words: error instanceof Error ? error.message : String(error) };
   }

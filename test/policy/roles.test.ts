@@ -82,7 +82,7 @@ describe('budgets', () => {
     expect(priceProblem({ input: 1, output: 5 }, set)).toBeNull();
     expect(priceProblem(null, set)).toEqual({
       ...from,
-      rule: "budgets.run.maxCost: 3: the price of this model is not known, so the limit can't be kept",
+      rule: "budgets.run.maxCost: 3: the price of this model is not known, so the limit can't be kept; `prices` under its provider says it",
     });
   });
 });

@@ -61,6 +61,13 @@ describe('with one key only', () => {
     expect(usedBy({ models: [SONNET, NEWEST], rules: someRules({ costLimitSet: true }) })).toBeNull();
   });
 
+  it('the refusal names a model that only lacks a price, and where to say it (D10)', () => {
+    const chosen = chooseModel(wish({ models: [SONNET, NEWEST], rules: someRules({ costLimitSet: true }) }));
+    expect(chosen.ok ? '' : chosen.fault.text).toContain(
+      '; newest could be used, but a limit on cost is set and its price is not known: say it under providers.openai.prices',
+    );
+  });
+
   it('any other stands in where none of the grade can be used', () => {
     expect(usedBy({ models: [SONNET, LUNA] })).toBe(LUNA.id);
     expect(usedBy({ models: [SONNET, option('local/qwen')] })).toBe('local/qwen');

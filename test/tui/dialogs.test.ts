@@ -110,6 +110,8 @@ describe('a list', () => {
     const { overlay } = press(pick, '=zzz', 'esc');
     expect(rows(overlay).join('\n')).toContain('haiku-4.5');
     expect(press(pick, '=zzz', 'esc', 'esc').overlay).toBeNull();
+    // What is selected then is the present value again: Enter changes nothing by mistake.
+    expect(press(pick, '=zzz', 'esc', 'enter').said).toEqual(['c']);
   });
 });
 

@@ -77,7 +77,8 @@ describe('what streams', () => {
   it('counts how busy an agent is over the last seconds', () => {
     const live = new Live();
     live.take(tick('x'.repeat(240)), 10_000);
-    expect(live.activity('ROOT', 10_000)).toEqual({ rate: 10, steps: [0, 0, 0, 0, 0, 240] });
+    expect(live.activity('ROOT', 10_000)).toEqual({ rate: 60, steps: [0, 0, 0, 0, 0, 240] });
+    expect(live.activity('ROOT', 12_000)).toEqual({ rate: 20, steps: [0, 0, 0, 240, 0, 0] });
     expect(live.activity('ROOT', 13_000).steps).toEqual([0, 0, 240, 0, 0, 0]);
     expect(live.activity('ROOT', 60_000).rate).toBe(0);
   });

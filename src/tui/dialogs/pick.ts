@@ -19,10 +19,16 @@ interface PickState {
 }
 const WIDTH = 76;
 
-export function pickOverlay(dialog: PickDialog): Overlay {
-  const at = dialog.choices.findIndex(({ value }) => value === dialog.value);
-  return open(dialog, { filter: openEditor(), at: Math.max(0, at) });
-}
+export const pickOverlay = (dialog: PickDialog): Overlay => open(dialog, unfiltered(dialog));
+
+/** All there are, with the present one selected: Enter then changes nothing. */
+const unfiltered = ({ choices, value: present }: PickDialog): PickState => ({
+  filter: openEditor(),
+  at: Math.max(
+    0,
+    choices.findIndex(({ value }) => value === present),
+  ),
+});
 
 function open(dialog: PickDialog, state: PickState): Overlay {
   const found = matching(dialog.choices, editorText(state.filter));
@@ -123,7 +129,7 @@ function press(dialog: PickDialog, state: PickState, found: readonly Choice[], a
     case 'pagedown':
       return move(at + 10);
     case 'esc':
-      return editorText(state.filter) === '' ? closed() : stay(open(dialog, { filter: openEditor(), at: 0 }));
+      return editorText(state.filter) === '' ? closed() : stay(open(dialog, unfiltered(dialog)));
     case 'enter':
       return choose(dialog, state, found[at]);
     default:
@@ -133,7 +139,8 @@ function press(dialog: PickDialog, state: PickState, found: readonly Choice[], a
 
 function typed(dialog: PickDialog, state: PickState, input: Input): Pressed {
   const filter = edit(state.filter, input);
-  return stay(open(dialog, filter === null ? state : { filter, at: 0 }));
+  if (filter === null) return stay(open(dialog, state));
+  return stay(open(dialog, editorText(filter) === '' ? unfiltered(dialog) : { filter, at: 0 }));
 }
 
 function choose(dialog: PickDialog, state: PickState, choice: Choice | undefined): Pressed {
