@@ -48,7 +48,7 @@ export function unpacked(model: ModelId, before: number, turn: Extract<Turn, { b
 const isReasoning = (part: Part): part is Reasoning => part.type === 'thinking' || part.type === 'redacted_thinking';
 
 /** Characters of a conversation: cheap, and different after any of its turns was replaced by a summary. */
-const lengthOf = (turns: readonly Turn[]): number => turns.reduce((sum, turn) => sum + lengthOfTurn(turn), 0);
+export const lengthOf = (turns: readonly Turn[]): number => turns.reduce((sum, turn) => sum + lengthOfTurn(turn), 0);
 
 /** What one turn adds to the length of a conversation. */
 export const lengthOfTurn = (turn: Turn): number =>

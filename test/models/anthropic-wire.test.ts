@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallId, ModelId } from '../../src/domain/ids.ts';
 import type { Json, Turn } from '../../src/domain/turn.ts';
-import { packed, unpacked } from '../../src/models/anthropic-opaque.ts';
+import { lengthOf, packed, unpacked } from '../../src/models/anthropic-opaque.ts';
 import { allowedSchema } from '../../src/models/anthropic-schema.ts';
 import { traitsOf } from '../../src/models/anthropic-traits.ts';
 import { wireId } from '../../src/models/anthropic-turns.ts';
@@ -181,14 +181,14 @@ describe('a conversation that grows', () => {
       { type: 'text', length: 4 },
     ]);
     const turn = { by: 'model', text: 'one\n\nfour', calls: [], opaque: opaque ?? null } as const;
-    expect(unpacked(SONNET, before, turn)).toHaveLength(4);
+    expect(unpacked(SONNET, lengthOf(before), turn)).toHaveLength(4);
     expect(
       [
-        unpacked(OPUS, before, turn),
-        unpacked(SONNET, [{ by: 'user', text: 'a summary' }], turn),
-        unpacked(SONNET, before, { ...turn, text: 'one' }),
-        unpacked(SONNET, before, { ...turn, opaque: { openai: [] } }),
-        unpacked(SONNET, before, { ...turn, opaque: 'odd' }),
+        unpacked(OPUS, lengthOf(before), turn),
+        unpacked(SONNET, lengthOf([{ by: 'user', text: 'a summary' }]), turn),
+        unpacked(SONNET, lengthOf(before), { ...turn, text: 'one' }),
+        unpacked(SONNET, lengthOf(before), { ...turn, opaque: { openai: [] } }),
+        unpacked(SONNET, lengthOf(before), { ...turn, opaque: 'odd' }),
       ].map((parts) => parts === null),
     ).toEqual([true, true, true, true, true]);
     expect(messagesOf([...before, turn])).toMatchObject([
