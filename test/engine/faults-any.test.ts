@@ -67,7 +67,8 @@ describe('a run whose providers fail in any order', () => {
         fc.array(said, { minLength: 1, maxLength: 60 }),
         fc.array(act, { maxLength: 6 }),
         fc.constantFrom(undefined, 30_000),
-        async (says, acts, maxDuration) => {
+        fc.constantFrom(undefined, 5000),
+        async (says, acts, maxDuration, maxTokens) => {
           const world = fakeWorld();
           let calls = 0;
           const run = testRun({
@@ -75,7 +76,10 @@ describe('a run whose providers fail in any order', () => {
             world,
             catalogue: CATALOGUE,
             rules: { ...RULES, onFailure: { ...RULES.onFailure, value: 'skip' } },
-            runBudget: maxDuration === undefined ? {} : { maxDuration },
+            runBudget: {
+              ...(maxDuration === undefined ? {} : { maxDuration }),
+              ...(maxTokens === undefined ? {} : { maxTokens }),
+            },
             scripted: { aborted: SPENT },
             script: async ({ purpose }) => {
               if (purpose.is === 'plan') return undefined;
