@@ -23,6 +23,21 @@ const oneLanguage = {
   },
 };
 
+/** The package's own files are read now instead of at every start. In a checkout the sources are read as they are. */
+const prepared = {
+  name: 'prepared',
+  setup: (esbuild) => {
+    esbuild.onLoad({ filter: /src\/config\/prepared\.ts$/ }, async ({ path }) => {
+      const { prepare } = await import('../src/config/prepare.ts');
+      const maps = Object.entries(prepare(root)).map(([name, map]) => `${name}: new Map(${JSON.stringify([...map])})`);
+      const source = readFileSync(path, 'utf8');
+      const empty = /(?<=export const PREPARED: Prepared = ).*(?=;\n)/;
+      if (!empty.test(source)) throw new Error(`${path} has no place for what is prepared`);
+      return { contents: source.replace(empty, () => `{ ${maps.join(', ')} }`), loader: 'ts' };
+    });
+  },
+};
+
 rmSync(dist, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: root,
@@ -34,7 +49,7 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node24',
-  plugins: [oneLanguage],
+  plugins: [oneLanguage, prepared],
   external: ['blessed', '@vscode/ripgrep'],
   // Names stay, so that the trace in a bug report can be read.
   minifyWhitespace: true,

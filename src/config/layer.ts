@@ -11,6 +11,7 @@ import { nameOf, shown, valueAt, wordsFor } from './issues.ts';
 import { ruleOf } from './keys.ts';
 import { knownKeys } from './known-keys.ts';
 import { nearest, suggestion } from './nearest.ts';
+import { PREPARED, keyOf } from './prepared.ts';
 import { Settings, configSchemaJson } from './schema.ts';
 import { type Tree, readTree } from './tree.ts';
 import { type Path, leavesOf, placeOf, plainOf, respelled, without } from './tree-walk.ts';
@@ -32,16 +33,27 @@ export interface ReadLayer {
   readonly notes: readonly string[];
 }
 
+/** How people meet the file of the package's own defaults. */
+export const OWN_FILE = "Mimir's own .mimir/config.yml";
+
 /** Reads the text of a layer's file. All faults of the file are told at once. */
 export function readLayer(name: LayerName, file: string, text: string): Result<ReadLayer, readonly ConfigFault[]> {
+  const before = PREPARED.layers.get(keyOf(name, file, text));
+  const judged = before === undefined ? judgeLayer(name, file, text) : ok(before);
+  if (!judged.ok) return judged;
+  const { tree, settings, notes } = judged.value;
+  return ok({ layer: layerOf(name, file, tree, settings), notes });
+}
+
+/** What of a layer's file may be remembered: plain JSON, and nothing else than these three decides of it. */
+export function judgeLayer(name: LayerName, file: string, text: string): Result<Judged, readonly ConfigFault[]> {
   const tree = readTree(text, file);
   if (!tree.ok) return fail([tree.fault]);
   const checked = checkedSettings(name, file, respelled(tree.value));
   if (!checked.ok) return checked;
   const faults = leavesOf(checked.value.tree).flatMap((path) => forbidden(name, file, checked.value.tree, path));
   if (faults.length > 0) return fail(faults);
-  const own = name === 'project' ? withoutPreferences(file, checked.value) : checked.value;
-  return ok({ layer: layerOf(name, file, own.tree, own.settings), notes: own.notes });
+  return name === 'project' ? ok(withoutPreferences(file, checked.value)) : checked;
 }
 
 /** A layer made of settings that stand in no file: the flags. `words` names the flag of a path. */
@@ -83,13 +95,14 @@ export function words(value: unknown): string {
 }
 const cut = (text: string): string => (text.length > 100 ? `${text.slice(0, 99)}…` : text);
 
-interface Checked {
+/** A file that is right, with the place of every key. */
+export interface Judged {
   readonly tree: Tree;
   readonly settings: Settings;
   readonly notes: readonly string[];
 }
 
-function checkedSettings(name: LayerName, file: string, tree: Tree): Result<Checked, readonly ConfigFault[]> {
+function checkedSettings(name: LayerName, file: string, tree: Tree): Result<Judged, readonly ConfigFault[]> {
   const first = Settings.safeParse(plainOf(tree));
   if (first.success) return ok({ tree, settings: first.data, notes: [] });
   const found = first.error.issues.flatMap((issue) => findings(name, file, tree, issue));
@@ -148,7 +161,7 @@ function forbidden(name: LayerName, file: string, tree: Tree, path: readonly str
 }
 
 /** Before trust a project may only restrict. */
-function withoutPreferences(file: string, checked: Checked): Checked {
+function withoutPreferences(file: string, checked: Judged): Judged {
   const preferences = leavesOf(checked.tree).filter((path) => ruleOf(path).kind === 'preference');
   if (preferences.length === 0) return checked;
   const tree = preferences.reduce(without, checked.tree);

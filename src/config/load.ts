@@ -14,7 +14,7 @@ import type { Rules } from '../policy/rules.ts';
 import { checkLayers } from './check.ts';
 import type { ConfigFault } from './fault.ts';
 import { type Flags, flagLayer } from './flags.ts';
-import { type ReadLayer, readLayer } from './layer.ts';
+import { OWN_FILE, type ReadLayer, readLayer } from './layer.ts';
 import { type Effective, inOrder, merge } from './merge.ts';
 import { type NamedModel, modelLists, ownModels } from './model-lists.ts';
 import { type Environment, type Places, placesOf, shownPath } from './paths.ts';
@@ -24,7 +24,7 @@ import { type ConfiguredProvider, providersOf } from './providers.ts';
 import { instructionsOf } from './instructions.ts';
 import { readPrompts } from './prompts.ts';
 import { readText } from './read-text.ts';
-import { readRoles, roleFiles, withSettings } from './roles.ts';
+import { OWN_ROLES, readRoles, roleFiles, withSettings } from './roles.ts';
 import { toRules } from './to-rules.ts';
 import { withoutEffect } from './without-effect.ts';
 
@@ -63,7 +63,7 @@ export function loadConfig(sources: Sources): Result<Loaded, readonly ConfigFaul
   if (!read.ok) return read;
   const layers = inOrder([...read.value.map(({ layer }) => layer), flagLayer(flags)]);
   const files = readRoles([
-    { directory: path.join(packageRoot, '.mimir/agents'), shown: '.mimir/agents', owner: 'built-in' },
+    { directory: path.join(packageRoot, OWN_ROLES), shown: OWN_ROLES, owner: 'built-in' },
     { directory: path.join(places.config, 'agents'), shown: shownIn(places, 'agents'), owner: 'user' },
   ]);
   if (!files.ok) return files;
@@ -114,7 +114,7 @@ function readLayers(
 ): Result<readonly ReadLayer[], readonly ConfigFault[]> {
   const project = path.join(projectRoot, '.mimir/config.yml');
   const files: readonly LayerFile[] = [
-    { name: 'default', path: path.join(packageRoot, '.mimir/config.yml'), shown: "Mimir's own .mimir/config.yml" },
+    { name: 'default', path: path.join(packageRoot, '.mimir/config.yml'), shown: OWN_FILE },
     { name: 'user', path: path.join(places.config, 'config.yml'), shown: shownIn(places, 'config.yml') },
     // In Mimir's own checkout the defaults are defaults, never a project's agreement.
     ...(isItself(packageRoot, projectRoot)

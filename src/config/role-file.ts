@@ -9,6 +9,7 @@ import { type Result, fail, ok } from '../domain/result.ts';
 import { type ConfigFault, faultText } from './fault.ts';
 import { valueAt, wordsFor } from './issues.ts';
 import { suggestion } from './nearest.ts';
+import { PREPARED, keyOf } from './prepared.ts';
 import { Duration, durationMs } from './schema.ts';
 import { TOOL_NAMES, capabilitiesOf, isToolName } from './tool-names.ts';
 import { type Tree, readTree } from './tree.ts';
@@ -50,6 +51,12 @@ export interface ReadRole {
 
 /** The role that a file describes, or what is wrong with it. */
 export function readRole(given: RoleText): Result<ReadRole, readonly ConfigFault[]> {
+  const before = PREPARED.roles.get(keyOf(given.file, given.source, given.text));
+  return before === undefined ? parseRole(given) : ok(before);
+}
+
+/** The same, whatever was prepared: plain JSON, decided by the file's name, its source and its text. */
+export function parseRole(given: RoleText): Result<ReadRole, readonly ConfigFault[]> {
   const parts = given.kind === 'json' ? { front: given.text, body: '' } : frontMatter(given.text);
   if (parts === null) return fail([faultAt(given, 'has no front matter', 'begin with "---", the keys, and "---"')]);
   const tree = readTree(parts.front, given.file);

@@ -9,7 +9,7 @@ import { type Result, fail, ok } from '../domain/result.ts';
 import type { ConfigFault } from './fault.ts';
 import type { Effective } from './merge.ts';
 import { codeOf, readText } from './read-text.ts';
-import { readRole } from './role-file.ts';
+import { type RoleText, readRole } from './role-file.ts';
 import { capabilitiesOf, isToolName } from './tool-names.ts';
 
 export interface RoleFolder {
@@ -18,6 +18,9 @@ export interface RoleFolder {
   readonly shown: string;
   readonly owner: 'built-in' | 'user';
 }
+
+/** Of the package's own, below its root. */
+export const OWN_ROLES = '.mimir/agents';
 
 export interface ReadRoles {
   readonly roles: readonly Role[];
@@ -80,22 +83,26 @@ const RANK = [
 const rankOf = ({ name }: Role): number => (RANK.includes(name) ? RANK.indexOf(name) : RANK.length);
 const byRank = (a: Role, b: Role): number => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1);
 
-const shownFile = (folder: RoleFolder, file: string): string => path.join(folder.shown, file);
+const shownFile = (folder: Pick<RoleFolder, 'shown'>, file: string): string => path.join(folder.shown, file);
 
 function readOne(folder: RoleFolder, file: string): ReturnType<typeof readRole> {
   const shown = shownFile(folder, file);
   const owner = folder.owner === 'user' ? 'mine' : 'any';
   const text = readText({ path: path.join(folder.directory, file), shown, links: 'follow', owner });
   if (!text.ok) return fail([text.fault]);
-  const kind = file.endsWith('.json') ? 'json' : 'md';
-  const stem = file.replace(/\.(?:md|json)$/, '');
-  return readRole({
+  return readRole(roleText(folder, file, text.value ?? ''));
+}
+
+/** A file of a folder as the reader of roles takes it. */
+export function roleText(folder: Pick<RoleFolder, 'shown' | 'owner'>, file: string, text: string): RoleText {
+  const shown = shownFile(folder, file);
+  return {
     file: shown,
-    stem,
-    kind,
-    text: text.value ?? '',
+    stem: file.replace(/\.(?:md|json)$/, ''),
+    kind: file.endsWith('.json') ? 'json' : 'md',
+    text,
     source: folder.owner === 'built-in' ? 'built-in' : shown,
-  });
+  };
 }
 
 function replacing(before: Role, role: Role): Pick<ConfigFault, 'problem' | 'remedy'> | null {

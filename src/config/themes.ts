@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { fail, ok, type Result } from '../domain/result.ts';
 import { ANSI_NAMES, type Colour, type Theme, type Token, TOKENS } from '../domain/theme.ts';
 import { faultText } from './fault.ts';
+import { PREPARED } from './prepared.ts';
 import { readText } from './read-text.ts';
 
 /** The theme that is used when none is asked for, or when the one that was asked for has a fault. */
@@ -53,7 +54,7 @@ const ThemeFile = z.strictObject({
   tokens: z.partialRecord(z.enum(TOKENS), ColourValue).default({}),
   roles: z.record(z.string(), RoleValue).default({}),
 });
-interface ThemeFile extends z.output<typeof ThemeFile> {}
+export interface ThemeFile extends z.output<typeof ThemeFile> {}
 
 function readTheme(folders: readonly string[], name: string): Result<ThemeFile, string> {
   // A name is never a path.
@@ -62,12 +63,15 @@ function readTheme(folders: readonly string[], name: string): Result<ThemeFile, 
     const file = `${folder}/${name}.yml`;
     const text = readText({ path: file, shown: file, links: 'follow', owner: 'any' });
     if (!text.ok) return fail(faultText(text.fault));
-    if (text.value !== null) return parseTheme(file, text.value);
+    if (text.value === null) continue;
+    const before = PREPARED.themes.get(text.value);
+    return before === undefined ? parseTheme(file, text.value) : ok(before);
   }
   return fail(`there is no theme "${name}": looked for ${name}.yml in ${folders.join(', ')}`);
 }
 
-function parseTheme(file: string, text: string): Result<ThemeFile, string> {
+/** One file by itself: plain JSON, in which `file` stands in faults only. */
+export function parseTheme(file: string, text: string): Result<ThemeFile, string> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   const broken = document.errors[0];
