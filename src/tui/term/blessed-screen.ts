@@ -4,19 +4,11 @@
  */
 import { Duplex, PassThrough } from 'node:stream';
 import blessed from 'blessed';
-import type { Row } from './surface.ts';
+import type { CellParts, CellScreen } from './cells.ts';
 import type { Size } from './terminal.ts';
 
-export interface CellScreen {
-  /** Calls `fill`, lets every element paint, then calls `draw`. */
-  render(): void;
-  /** New cells, all blank, of a new size. */
-  resize(size: Size): void;
-  destroy(): void;
-}
-
-/** A screen of cells: at each rendering `fill` paints into them, elements paint over that, and `draw` sends them. */
-export function openCells(size: Size, parts: { fill(rows: Row[]): void; draw(rows: Row[]): void }): CellScreen {
+/** Cells of a blessed screen: blank, and to be looked at as a whole when they are drawn first, whatever is shown by then. */
+export function blessedCells(size: Size, parts: CellParts): CellScreen {
   const output = new VirtualOutput(size);
   const known = new Map(PROCESS_EVENTS.map((event) => [event, new Set<unknown>(events.listeners(event))]));
   const screen = withoutTmux(() =>
@@ -42,6 +34,7 @@ export function openCells(size: Size, parts: { fill(rows: Row[]): void; draw(row
   screen.draw = () => {
     parts.draw(screen.lines);
   };
+  for (const row of screen.lines) row.dirty = true;
   return {
     render: () => {
       screen.render();

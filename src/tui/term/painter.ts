@@ -1,8 +1,8 @@
 /** Keeps what the terminal shows in step with frames: cells, styles and the difference that is sent. */
 import type { Theme } from '../../domain/theme.ts';
 import type { Cursor, Frame } from '../text/line.ts';
-import { type CellScreen, openCells } from './blessed-screen.ts';
 import type { Depth } from './capabilities.ts';
+import { type CellScreen, openCells } from './cells.ts';
 import { draw, nothingShown, type Shown } from './draw.ts';
 import { Styles } from './styles.ts';
 import { fill } from './surface.ts';

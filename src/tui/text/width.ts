@@ -6,14 +6,14 @@
 /** The user-perceived characters of a text, in order. */
 export function graphemes(text: string): readonly string[] {
   if (SIMPLE.test(text)) return text.split('');
-  return [...SEGMENTER.segment(text)].map(({ segment }) => segment);
+  return [...segmentsOf(text)].map(({ segment }) => segment);
 }
 
 /** Columns of a text. */
 export function widthOf(text: string): number {
   if (SIMPLE.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of SEGMENTER.segment(text)) width += clusterWidth(segment);
+  for (const { segment } of segmentsOf(text)) width += clusterWidth(segment);
   return width;
 }
 
@@ -37,7 +37,15 @@ export function isAgreed(cluster: string): boolean {
 /** Letters and signs of one unit and one column that never join: nearly all that is on a screen, found without segmenting. */
 const SIMPLE =
   /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u2800-\u28ff\u276f\u27e9\u2713\u2717]*$/;
-const SEGMENTER = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+let segmenter: Intl.Segmenter | null = null;
+
+/** Made for the first text that needs it: that takes 15 ms, and hardly a start has such a text. */
+function segmentsOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
+
 /** Marks, and what shows nothing at all. */
 const ZERO = /^[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]+$/u;
 /** Flags, emoji, and what is letters or signs otherwise when VS16 asks for its picture: ❤️, 1️⃣. */
