@@ -27,7 +27,8 @@ export interface Planning {
   readonly gate: Gate;
   readonly root: WorkOrder;
   readonly context: PlanContext;
-  readonly facts: RepositoryFacts;
+  /** Gathered only where a planner is asked. */
+  readonly facts: (signal: AbortSignal) => Promise<RepositoryFacts>;
   /** What the person said when asking for another plan; empty at first. */
   readonly hint: string;
   /** The plan that was not taken then; null at first. */
@@ -52,7 +53,8 @@ export async function makePlan(planning: Planning, signal: AbortSignal): Promise
 }
 
 async function askPlanner(planning: Planning, signal: AbortSignal): Promise<Result<Planned, PlanningFault>> {
-  const { options, gate, root, context, facts, hint, before } = planning;
+  const { options, gate, root, context, hint, before } = planning;
+  const facts = await planning.facts(signal);
   const { choices } = context;
   const roles = choices.roles.map(({ name }) => name);
   const split = !options.rules.autoDetect.value;

@@ -17,6 +17,7 @@ import { merge } from './merge.ts';
 import { createdEvent, orderOf, withInstructions } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import { openParts, rootAgent } from './parts.ts';
+import type { Planning } from './planner.ts';
 import { makePlan } from './planner.ts';
 import { agreeOnPlan } from './plan-approval.ts';
 import { runAgents } from './run-agents.ts';
@@ -164,7 +165,7 @@ async function propose(parts: RunParts, choices: PlanChoices, hint: string): Pro
     tools: [],
     capabilities: [],
   };
-  const facts = await options.repository.facts(parts.signal);
+  const facts: Planning['facts'] = (signal) => options.repository.facts(signal);
   const context = planContextOf(options, choices);
   const before = recorder.state().plan;
   const made = await makePlan({ options, gate, root, context, facts, hint, before }, parts.signal);
