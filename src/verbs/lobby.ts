@@ -4,11 +4,13 @@ import type { RepositoryFacts } from '../domain/repository.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Run } from '../engine/run.ts';
 import type { Lobby, LobbyInfo } from '../ports/controls.ts';
+import type { RepositoryPort } from '../ports/repository.ts';
 import { Exit } from './exit.ts';
 import type { Start, Workshop } from './open-run.ts';
 import { newSession } from './open-run.ts';
 import { packageVersion } from './package-root.ts';
 import { overBecause } from './resumable.ts';
+import { world } from './world.ts';
 
 export interface RunLobby extends Lobby {
   /** The run that the screen holds now, or null. */
@@ -19,7 +21,7 @@ export interface RunLobby extends Lobby {
 export function openLobby(workshop: Workshop): RunLobby {
   const listeners: (() => void)[] = [];
   let suggestions: readonly string[] = [];
-  void workshop.repository.facts(new AbortController().signal).then((facts) => {
+  const looked = lookedAhead(workshop.repository, (facts) => {
     suggestions = suggestionsFor(facts);
     for (const listener of listeners) listener();
   });
@@ -27,7 +29,7 @@ export function openLobby(workshop: Workshop): RunLobby {
   const begin = (what: Pick<Start, 'session' | 'task'>): ReturnType<Lobby['start']> => {
     try {
       const approval = workshop.config.rules.promptForApproval.value ? 'person' : 'config';
-      current = workshop.start({ ...what, approval, person: true, plan: null, pace: 'readable' });
+      current = workshop.start({ ...what, repository: looked, approval, person: true, plan: null, pace: 'readable' });
       return Promise.resolve(ok(current.controls));
     } catch (error) {
       if (error instanceof Exit) return Promise.resolve(fail({ text: error.message }));
@@ -46,6 +48,31 @@ export function openLobby(workshop: Workshop): RunLobby {
       return begin({ session, task: one.task });
     },
     current: () => current,
+  };
+}
+
+/** The first picture and a first key are not kept waiting by git. */
+const LOOK_AFTER_MS = 120;
+/** A repository is not looked at twice in a minute for one task. */
+const FRESH_MS = 60_000;
+
+/** Looks at the repository while the person types. A planner who asks within a minute has that at once; each look is given once. */
+function lookedAhead(repository: RepositoryPort, found: (facts: RepositoryFacts) => void): RepositoryPort {
+  let ahead: { readonly facts: RepositoryFacts; readonly since: number } | null = null;
+  const look = async (): Promise<void> => {
+    await world.sleep(LOOK_AFTER_MS);
+    const facts = await repository.facts(new AbortController().signal);
+    ahead = { facts, since: world.elapsed() };
+    found(facts);
+  };
+  void look();
+  return {
+    facts(signal) {
+      const known = ahead;
+      ahead = null;
+      const fresh = known !== null && world.elapsed() - known.since < FRESH_MS;
+      return fresh ? Promise.resolve(known.facts) : repository.facts(signal);
+    },
   };
 }
 

@@ -45,6 +45,8 @@ export interface Start {
   readonly approval: RunOptions['approval'];
   readonly person: boolean;
   readonly plan: { readonly draft: DraftPlan; readonly from: string } | null;
+  /** Where somebody has looked at the repository already; the workshop's own when left out. */
+  readonly repository?: RunOptions['repository'];
   /** A run for the screen streams at a readable rate. */
   readonly pace: 'readable' | 'none';
 }

@@ -48,12 +48,12 @@ export function openCells(size: Size, parts: CellParts): CellScreen {
   };
 }
 
-function plainCells(size: Size, { fill, draw }: CellParts): CellScreen {
+function plainCells(size: Size, parts: CellParts): CellScreen {
   let rows = blankRows(size);
   return {
     render() {
-      fill(rows);
-      draw(rows);
+      parts.fill(rows);
+      parts.draw(rows);
     },
     resize(next) {
       rows = blankRows(next);

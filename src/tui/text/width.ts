@@ -36,7 +36,7 @@ export function isAgreed(cluster: string): boolean {
 
 /** Letters and signs of one unit and one column that never join: nearly all that is on a screen, found without segmenting. */
 const SIMPLE =
-  /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u2800-\u28ff\u276f\u27e9\u2713\u2717]*$/;
+  /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2319\u23ce\u2500-\u25fc\u2800-\u28ff\u276f\u27e9\u2713\u2717]*$/;
 
 let segmenter: Intl.Segmenter | null = null;
 
