@@ -38,6 +38,22 @@ const prepared = {
   },
 };
 
+/**
+ * Node's own modules as they are: for an `import` Node reads every property of them, and some of those (`webcrypto`, the
+ * streams of `node:fs`) load other modules only because of that.
+ */
+const plainBuiltIns = {
+  name: 'plain built-in modules',
+  setup: (esbuild) => {
+    esbuild.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'built-in' } : undefined,
+    );
+    esbuild.onLoad({ filter: /.*/, namespace: 'built-in' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
+    }));
+  },
+};
+
 rmSync(dist, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: root,
@@ -49,7 +65,7 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node24',
-  plugins: [oneLanguage, prepared],
+  plugins: [oneLanguage, prepared, plainBuiltIns],
   external: ['blessed', '@vscode/ripgrep'],
   // Names stay, so that the trace in a bug report can be read.
   minifyWhitespace: true,
