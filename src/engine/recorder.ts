@@ -1,5 +1,5 @@
 /**
- * The one way into the log. What is recorded is on disk, then folded, then told to subscribers: nobody sees what a crash
+ * The one way into the log. What is recorded is appended, then folded, then told to subscribers: nobody sees what a crash
  * could take back. Keeps no state of its own beside the fold.
  */
 import type { SessionId } from '../domain/ids.ts';
@@ -12,7 +12,7 @@ import type { World } from '../ports/world.ts';
 export interface Recorder {
   readonly session: SessionId;
   state(): RunState;
-  /** Durable in one transaction when it returns. Throws `LogFault` when it could not be written. */
+  /** In the log when it returns, all or nothing, as `Log.append` promises. Throws `LogFault` when it could not be written. */
   record(...bodies: readonly EventBody[]): readonly MimirEvent[];
   /** Stored events after `seq`, then those to come; ends after `session.finished` or `close`. */
   events(afterSeq: number): AsyncIterable<MimirEvent>;

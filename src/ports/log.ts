@@ -15,8 +15,11 @@ export interface SessionSummary {
 
 export interface Log {
   /**
-   * Appends all of `bodies` in one durable transaction and returns them with `v`, `seq`, `time` and `session`. Synchronous:
-   * when it returns, they are on disk. Throws `LogFault` when they could not be written (disk full, not writable).
+   * Appends all of `bodies` in one transaction and returns them with `v`, `seq`, `time` and `session`. Synchronous: when
+   * it returns, no death of this process takes them back. What must not be lost to a power cut either is on the disk by
+   * then, with all that came before it: both ends of calls that can't be repeated, decisions, messages, how things ended.
+   * The rest follows to the disk at once, without being waited for; what a power cut leaves is always the first so many
+   * batches. Throws `LogFault` when they could not be written (disk full, not writable), or something before them was not.
    */
   append(session: SessionId, time: string, bodies: readonly EventBody[]): readonly MimirEvent[];
   /** Events with `seq > after`, whole, in order. */
@@ -25,6 +28,7 @@ export interface Log {
   /** Takes the writer's lock of a session; refuses with the reason while another living process holds it. */
   claim(session: SessionId): { readonly ok: true } | { readonly ok: false; readonly holder: string };
   release(session: SessionId): void;
+  /** Everything is on the disk when it returns. Throws `LogFault` when it could not be brought there. */
   close(): void;
 }
 

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { SessionId } from '../domain/ids.ts';
-import { transaction } from './database.ts';
+import { transactionsIn } from './database.ts';
 
 export interface Claims {
   claim(session: SessionId): { readonly ok: true } | { readonly ok: false; readonly holder: string };
@@ -24,9 +24,10 @@ export function claimsIn(database: DatabaseSync): Claims {
   const put = database.prepare('INSERT OR REPLACE INTO claims (session, pid, started, boot) VALUES (?, ?, ?, ?)');
   const drop = database.prepare('DELETE FROM claims WHERE session = ? AND pid = ? AND started = ?');
   const holder = holderOf(database);
+  const { onDisk } = transactionsIn(database);
   return {
     claim: (session) =>
-      transaction(database, () => {
+      onDisk(() => {
         const other = holder(session);
         if (other !== null && other.pid !== own.pid && isAlive(other)) {
           return { ok: false, holder: `process ${other.pid} is writing session ${session}` };

@@ -10,6 +10,7 @@ import { LogFault } from '../ports/log.ts';
 const FORM = 1;
 /** Milliseconds to wait for another process that is writing. */
 const PATIENCE = 5000;
+const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS events (
@@ -26,7 +27,7 @@ const TABLES = `
   PRAGMA user_version = ${FORM};
 `;
 
-/** Opens `file`, which exists, for writing: every commit is on the disk when it returns. Throws `LogFault`. */
+/** Opens `file`, which exists, for writing. Throws `LogFault`. */
 export function openToWrite(file: string): DatabaseSync {
   return inWords(file, () => {
     const database = new DatabaseSync(file, { timeout: PATIENCE });
@@ -35,7 +36,7 @@ export function openToWrite(file: string): DatabaseSync {
       untilFree(() => database.exec('PRAGMA journal_mode = WAL'));
       database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
       if (formOf(database, file) < FORM) {
-        transaction(database, () => {
+        transactionsIn(database).onDisk(() => {
           database.exec(TABLES);
         });
       }
@@ -65,18 +66,44 @@ function openAt(place: string, file: string): DatabaseSync | null {
   return null;
 }
 
-/** Runs `act` whole or not at all, holding the only right to write from its start. */
-export function transaction<T>(database: DatabaseSync, act: () => T): T {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const value = act();
-    database.exec('COMMIT');
-    return value;
-  } catch (error) {
-    // A full disk has already undone it.
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
-  }
+type Transaction = <T>(act: () => T) => T;
+
+/** Each runs `act` whole or not at all, holding the only right to write from its start. */
+export interface Transactions {
+  /** On the disk when it returns, and everything before it as well: SQLite syncs the whole of what is not yet merged. */
+  readonly onDisk: Transaction;
+  /** With the operating system when it returns: no death of this process takes it back, a power cut may. */
+  readonly inSystem: Transaction;
+}
+
+export function transactionsIn(database: DatabaseSync): Transactions {
+  const begin = database.prepare('BEGIN IMMEDIATE');
+  const commit = database.prepare('COMMIT');
+  const onDisk: Transaction = (act) => {
+    begin.run();
+    try {
+      const value = act();
+      commit.run();
+      return value;
+    } catch (error) {
+      // A full disk has already undone it.
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  };
+  return {
+    onDisk,
+    inSystem: (act) => {
+      // Takes a microsecond. Never prepared: SQLite obeys this one while it is read, and not again when it is run. What is
+      // not synced here is synced before it is merged, so a cut log still ends at a commit.
+      database.exec('PRAGMA synchronous = NORMAL');
+      try {
+        return onDisk(act);
+      } finally {
+        database.exec('PRAGMA synchronous = FULL');
+      }
+    },
+  };
 }
 
 /** What `act` returns; an error of SQLite's as a `LogFault` that says what is wrong and what to do. */
@@ -133,6 +160,9 @@ function untilFree(act: () => void): void {
 }
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Is it SQLite's refusal of a row because another one has its key? */
+export const isTaken = (error: unknown): boolean => codeOf(error) === SQLITE_CONSTRAINT_UNIQUE;
 
 const codeOf = (error: unknown): number | null =>
   error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null;

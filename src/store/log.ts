@@ -8,20 +8,23 @@ import { SessionId as sessionId } from '../domain/ids.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import type { Log, SessionSummary } from '../ports/log.ts';
 import { claimsIn, heldIn } from './claims.ts';
-import { inWords, orClose, openToRead, openToWrite, transaction } from './database.ts';
+import { inWords, isTaken, openToRead, openToWrite, orClose, transactionsIn } from './database.ts';
+import { lastingIn } from './lasting.ts';
 import type { Place } from './place.ts';
 import { databaseOf, exists, prepare } from './place.ts';
 import type { Row } from './record.ts';
 import { decode, eventsOf, rowOf } from './record.ts';
+import type { Disk, Trail } from './trail.ts';
+import { trailOf } from './trail.ts';
 
 /** What a reading verb may do with a log. */
 export type LogReader = Pick<Log, 'read' | 'sessions' | 'close'>;
 
 /** Opens a project's log for writing, making it where there is none. Throws `LogFault` with words for a person. */
-export function openLog(place: Place): Log {
+export function openLog(place: Place, disk?: Disk): Log {
   const file = prepare(place);
   const database = openToWrite(file);
-  return inWords(file, () => orClose(database, () => logOf(database, file)));
+  return inWords(file, () => orClose(database, () => logOf(database, file, trailOf(`${file}-wal`, disk))));
 }
 
 /** Opens it for reading only: nothing is made or changed, and a log that isn't there has no sessions. Throws `LogFault`. */
@@ -34,37 +37,87 @@ export function openLogReadOnly(place: Place): LogReader {
 
 const NOTHING: LogReader = { read: () => [], sessions: () => [], close: () => undefined };
 
-function logOf(database: DatabaseSync, file: string): Log {
+function logOf(database: DatabaseSync, file: string, trail: Trail): Log {
   const claims = claimsIn(database);
-  const write = writerOf(database);
+  const reader = readerOf(database, file);
+  const write = writerOf(database, trail);
   return {
+    ...reader,
     append: (session, time, bodies) => inWords(file, () => write(session, time, bodies)),
-    ...readerOf(database, file),
     claim: (session) => inWords(file, () => claims.claim(session)),
     release: (session) => {
       inWords(file, () => {
         claims.release(session);
       });
     },
+    close: () => {
+      try {
+        trail.close();
+      } finally {
+        reader.close();
+      }
+    },
   };
 }
 
-function writerOf(database: DatabaseSync): Log['append'] {
+function writerOf(database: DatabaseSync, trail: Trail): Log['append'] {
+  const { onDisk, inSystem } = transactionsIn(database);
+  const lasts = lastingIn();
+  const put = putterOf(database);
+  return (session, time, bodies) => {
+    if (bodies.length === 0) return [];
+    trail.check();
+    if (lasts(session, bodies)) {
+      const events = put(session, time, bodies, onDisk);
+      trail.reached();
+      return events;
+    }
+    const events = put(session, time, bodies, inSystem);
+    trail.behind();
+    return events;
+  };
+}
+
+type Put = (
+  session: SessionId,
+  time: string,
+  bodies: readonly EventBody[],
+  whole: <T>(act: () => T) => T,
+) => readonly MimirEvent[];
+
+/** Puts events behind the last of their session. Remembers which that is: another writer would have taken the next number. */
+function putterOf(database: DatabaseSync): Put {
   const last = database.prepare('SELECT seq, hash FROM events WHERE session = ? ORDER BY seq DESC LIMIT 1');
-  const put = database.prepare(
+  const insert = database.prepare(
     'INSERT INTO events (session, seq, time, type, agent, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
-  const putText = database.prepare('INSERT OR IGNORE INTO texts (hash, json) VALUES (?, ?)');
-  const one = (session: SessionId, time: string, body: EventBody): MimirEvent => {
-    const before = headOf(last.get(session));
-    const event: MimirEvent = { v: 1, seq: before.seq + 1, time, session, ...body };
-    const { row, texts } = rowOf(event, before.hash);
-    for (const text of texts) putText.run(text.hash, text.json);
-    put.run(row.session, row.seq, row.time, row.type, row.agent, row.data, row.prev, row.hash);
-    return event;
+  const insertText = database.prepare('INSERT OR IGNORE INTO texts (hash, json) VALUES (?, ?)');
+  const heads = new Map<SessionId, Head>();
+  const putAll: Put = (session, time, bodies, whole) => {
+    let head = heads.get(session);
+    const events = whole(() =>
+      bodies.map((body) => {
+        head ??= headOf(last.get(session));
+        const event: MimirEvent = { v: 1, seq: head.seq + 1, time, session, ...body };
+        const { row, texts } = rowOf(event, head.hash);
+        for (const text of texts) insertText.run(text.hash, text.json);
+        insert.run(row.session, row.seq, row.time, row.type, row.agent, row.data, row.prev, row.hash);
+        head = row;
+        return event;
+      }),
+    );
+    if (head) heads.set(session, { seq: head.seq, hash: head.hash });
+    return events;
   };
-  return (session, time, bodies) =>
-    bodies.length === 0 ? [] : transaction(database, () => bodies.map((body) => one(session, time, body)));
+  return (session, time, bodies, whole) => {
+    try {
+      return putAll(session, time, bodies, whole);
+    } catch (error) {
+      // Nothing of it was kept. The number was another's: whoever held the claim in between has written behind our last.
+      if (!heads.delete(session) || !isTaken(error)) throw error;
+      return putAll(session, time, bodies, whole);
+    }
+  };
 }
 
 function readerOf(database: DatabaseSync, file: string): LogReader {
@@ -135,8 +188,13 @@ function taskIn(data: string, session: SessionId, textOf: (hash: string) => stri
 
 type Columns = Readonly<Record<string, SQLOutputValue>>;
 
-const START = { seq: 0, hash: '' };
-const headOf = (row: Columns | undefined): { readonly seq: number; readonly hash: string } =>
+interface Head {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+const START: Head = { seq: 0, hash: '' };
+const headOf = (row: Columns | undefined): Head =>
   row ? { seq: Number(row['seq']), hash: String(row['hash']) } : START;
 
 const stringOf = (value: SQLOutputValue | undefined): string | undefined =>

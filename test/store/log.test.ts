@@ -152,6 +152,21 @@ describe.each([
   });
 });
 
+describe('a session that two logs write in turn', () => {
+  it('goes on behind its last event, whoever wrote that', () => {
+    const place = { stateDir: freshFolder(), project: freshFolder() };
+    const [left, right] = [openLog(place), openLog(place)];
+    const seqs = [left, right, right, left, right, left, left].flatMap((log) =>
+      log.append(ONE, NOON, [mode('human'), start('x'.repeat(20_000))]).map(({ seq }) => seq),
+    );
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+    // Reading checks that every event follows the one before it.
+    expect(right.read(ONE)).toHaveLength(14);
+    left.close();
+    right.close();
+  });
+});
+
 describe('a log read by another', () => {
   it('shows what is there while its writer goes on', () => {
     const place = { stateDir: freshFolder(), project: freshFolder() };

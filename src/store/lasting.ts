@@ -1,0 +1,56 @@
+/**
+ * Which events a power cut must not take back: what a person decided or was told, and both ends of what can't be
+ * repeated. The rest is done again when it is lost, so nobody waits for the disk because of it. Decides only; the disk
+ * is database.ts's and trail.ts's.
+ */
+import type { SessionId } from '../domain/ids.ts';
+import type { EventBody, EventType } from '../events/event.ts';
+
+/** True for what has to be on the disk before anybody goes on; `by call` depends on the tool. */
+const LASTS: Readonly<Record<EventType, boolean | 'by call'>> = {
+  'session.started': true,
+  'session.resumed': true,
+  'session.mode': true,
+  'session.finished': true,
+  'plan.proposed': false,
+  'plan.edited': true,
+  'plan.approved': true,
+  'plan.rejected': true,
+  'agent.created': false,
+  'agent.status': false,
+  'agent.told': false,
+  'agent.todos': false,
+  'agent.message': false,
+  'agent.finished': true,
+  'model.started': false,
+  'model.finished': false,
+  'model.failed': false,
+  'model.retry': false,
+  'model.fallback': false,
+  'context.compacted': false,
+  'tool.started': 'by call',
+  'tool.finished': 'by call',
+  'approval.requested': true,
+  'approval.answered': true,
+  'policy.decided': true,
+  'budget.warned': false,
+  'budget.exhausted': true,
+  'message.sent': true,
+};
+
+/**
+ * Tells whether `bodies`, which are about to be appended, must be on the disk when they are. Remembers the calls that
+ * may be repeated until they end: an end whose start it has not seen lasts, and so does a type that it doesn't know.
+ */
+export function lastingIn(): (session: SessionId, bodies: readonly EventBody[]) => boolean {
+  const repeatable = new Set<string>();
+  const lasts = (session: SessionId, body: EventBody): boolean => {
+    if (body.type !== 'tool.started' && body.type !== 'tool.finished') return LASTS[body.type] !== false;
+    const call = JSON.stringify([session, body.agent, body.call]);
+    if (body.type === 'tool.finished') return !repeatable.delete(call);
+    if (body.repeat === 'safe') repeatable.add(call);
+    return body.repeat !== 'safe';
+  };
+  // Every body is looked at, even behind one that lasts: calls begin and end in any of them.
+  return (session, bodies) => bodies.map((body) => lasts(session, body)).includes(true);
+}
