@@ -18,10 +18,12 @@ import { replyOf } from './anthropic-result.ts';
 import { askedOf } from './anthropic-wire.ts';
 import type { Asked } from './anthropic-wire.ts';
 import { eventFault, field } from './http-fault.ts';
-import { eventsIn } from './openai-events.ts';
-import { parsed } from './openai-json.ts';
+import { eventsIn } from './wire-events.ts';
+import { parsed } from './wire-json.ts';
 import type { Caller } from './provider.ts';
 import { watchStream } from './watch.ts';
+import type { Switchboard } from './switchboard.ts';
+import { openSwitchboard } from './switchboard.ts';
 import type { Watch } from './watch.ts';
 import { openWire, unanswered } from './wire.ts';
 import type { Wire } from './wire.ts';
@@ -37,7 +39,8 @@ const CLOSING = 250;
 
 /** Calls of one provider as it was set up. Holds nothing between two calls but what its server turned out not to take. */
 export function anthropicCaller(setup: ProviderSetup, world: World): Caller {
-  const parts = { setup, world, learned: openLearned() };
+  const board = openSwitchboard();
+  const parts: Parts = { setup, world, learned: openLearned(), board, client: clientOf(setup, board) };
   return {
     async call(request, signal, onDelta) {
       for (;;) {
@@ -55,6 +58,8 @@ interface Parts {
   readonly setup: ProviderSetup;
   readonly world: World;
   readonly learned: Learned;
+  readonly board: Switchboard;
+  readonly client: Anthropic;
 }
 
 interface Call extends Asked {
@@ -73,12 +78,16 @@ async function oneCall(
   const reader = new MessageReader(formed);
   const spent = (): Pick<ModelFault, 'spent'> => spentSoFar(reader, wire);
   try {
-    const asked = clientOf(setup, wire).post('/v1/messages', {
-      body: { ...body, max_tokens: request.maxOutputTokens, stream: true },
-      stream: true,
-      signal: watch.signal,
-    });
-    const answer = asked.asResponse();
+    const answer = parts.board.over(wire.fetch, (headers) =>
+      parts.client
+        .post('/v1/messages', {
+          body: { ...body, max_tokens: request.maxOutputTokens, stream: true },
+          stream: true,
+          signal: watch.signal,
+          headers,
+        })
+        .asResponse(),
+    );
     const read = await watch.unlessStopped(readAll(parts, { answer, reader, wire, watch, onDelta }));
     if (!read.ok) return fail({ ...stoppedFault(setup, read.fault), ...spentWhenStopped(reader, wire) });
     if (read.value !== null) return fail({ ...read.value, ...spent() });
@@ -91,7 +100,7 @@ async function oneCall(
 }
 
 /** The client library with everything said that it would look for in the environment or on the disk. */
-const clientOf = (setup: ProviderSetup, wire: Wire): Anthropic =>
+const clientOf = (setup: ProviderSetup, { fetch }: Switchboard): Anthropic =>
   new Anthropic({
     // Some word: without one it looks elsewhere. What is sent is the wire's to say.
     apiKey: setup.key ?? 'none',
@@ -102,7 +111,7 @@ const clientOf = (setup: ProviderSetup, wire: Wire): Anthropic =>
     timeout: CLIENT_TIMEOUT,
     logLevel: 'off',
     openTelemetry: false,
-    fetch: wire.fetch,
+    fetch,
     fetchOptions: { redirect: 'error' },
   });
 
@@ -167,7 +176,7 @@ function takeEvent(setup: ProviderSetup, { reader, watch, onDelta }: Streaming, 
 async function readOut(world: World, iterator: AsyncIterator<unknown>): Promise<void> {
   const closed = new AbortController();
   await Promise.race([caught(iterator.next()), world.sleep(CLOSING, closed.signal)]);
-  closed.abort();
+  closed.abort('over');
   void closeStream(iterator);
 }
 
@@ -195,7 +204,7 @@ function spentWhenStopped(reader: MessageReader, wire: Wire): { readonly spent?:
 }
 
 async function count(
-  { setup, world, learned }: Parts,
+  { setup, world, learned, board, client }: Parts,
   request: ModelRequest,
   signal: AbortSignal,
 ): Promise<number | null> {
@@ -203,10 +212,10 @@ async function count(
   const watch = watchStream(times, world, signal);
   const wire = openWire(setup, bearer, watch.beat);
   try {
-    const asked = clientOf(setup, wire).post<unknown>('/v1/messages/count_tokens', {
-      body: askedOf(request, learned.allowed(request)).body,
-      signal: watch.signal,
-    });
+    const { body } = askedOf(request, learned.allowed(request));
+    const asked = board.over(wire.fetch, async (headers) =>
+      client.post<unknown>('/v1/messages/count_tokens', { body, signal: watch.signal, headers }),
+    );
     const told = await watch.unlessStopped(caught(asked));
     const tokens = told.ok && told.value.ok ? field(told.value.value, 'input_tokens') : null;
     return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : null;

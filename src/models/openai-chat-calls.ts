@@ -2,8 +2,8 @@
  * Puts the tool calls of Chat Completions together from what servers send: pieces by index as OpenAI does, whole calls in one chunk, all under
  * index 0, without index, without id or with the same one for several, arguments as an object.
  */
-import { at, fieldsAt, isFields, numberAt, parsed, textAt } from './openai-json.ts';
-import type { Fields } from './openai-json.ts';
+import { at, fieldsAt, isFields, numberAt, parsed, textAt } from './wire-json.ts';
+import type { Fields } from './wire-json.ts';
 import type { RawCall } from './openai-reading.ts';
 
 export interface CallsInPieces {

@@ -3,7 +3,7 @@ import type { Usage } from '../domain/budget.ts';
 import type { StopReason } from '../domain/turn.ts';
 import type { Delta, ModelRequest } from '../ports/model.ts';
 import { callsInPieces, joinDetails } from './openai-chat-calls.ts';
-import { at, isFields, listAt, textAt } from './openai-json.ts';
+import { at, isFields, listAt, textAt } from './wire-json.ts';
 import type { RawCall, Read, Reader, Reading } from './openai-reading.ts';
 import { callsOf, NOT_COUNTED, usageOf, withoutCalls } from './openai-reading.ts';
 import type { Kept } from './openai-turns.ts';

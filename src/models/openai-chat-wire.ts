@@ -1,7 +1,7 @@
 /** A request as Chat Completions takes it: OpenAI's older wire, and the one that all other servers speak. */
 import type { Json } from '../domain/turn.ts';
 import type { ModelRequest } from '../ports/model.ts';
-import type { Fields } from './openai-json.ts';
+import type { Fields } from './wire-json.ts';
 import { wireSchema } from './openai-schema.ts';
 import type { Traits } from './openai-traits.ts';
 import type { Step } from './openai-turns.ts';

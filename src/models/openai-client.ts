@@ -4,6 +4,8 @@
  */
 import OpenAI from 'openai';
 import type { ProviderSetup } from '../domain/provider.ts';
+import type { Switchboard } from './switchboard.ts';
+import { openSwitchboard } from './switchboard.ts';
 import type { Wire } from './wire.ts';
 
 /** What a server answered: a body to be read, or that it refuses, with all that it said (the library would keep only parts of it). */
@@ -16,38 +18,60 @@ export type Answer =
  * that fails and for an aborted `signal`.
  */
 export async function post(
-  { key, baseUrl }: Pick<ProviderSetup, 'key' | 'baseUrl'>,
+  setup: Pick<ProviderSetup, 'key' | 'baseUrl'>,
   wire: Wire,
   { path, body, signal }: { readonly path: string; readonly body: object; readonly signal: AbortSignal },
 ): Promise<Answer> {
   const seen: { refused: Answer | null } = { refused: null };
-  const client = new OpenAI({
-    // The library wants one; which one is sent, if any, is the wire's to say.
-    apiKey: key ?? 'none',
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    baseURL: baseUrl.replace(OWN_PATH, ''),
-    maxRetries: 0,
-    timeout: DAY,
-    logLevel: 'off',
-    logger: SILENT,
-    fetch: async (url, init) => {
-      const response = await wire.fetch(url, init);
-      if (response.ok) return response;
-      const { status, headers } = response;
-      const text = await headOf(response);
-      seen.refused = { is: 'refused', status, headers, text };
-      return new Response(text === '' ? null : text, { status, headers });
-    },
-  });
+  const { client, board } = clientOf(setup);
+  const fetch: Wire['fetch'] = async (url, init) => {
+    const response = await wire.fetch(url, init);
+    if (response.ok) return response;
+    const { status, headers } = response;
+    const text = await headOf(response);
+    seen.refused = { is: 'refused', status, headers, text };
+    return new Response(text === '' ? null : text, { status, headers });
+  };
   try {
-    return { is: 'open', response: await client.post(path, { body, stream: true, signal }).asResponse() };
+    const response = await board.over(fetch, (headers) =>
+      client.post(path, { body, stream: true, signal, headers }).asResponse(),
+    );
+    return { is: 'open', response };
   } catch (error) {
     if (seen.refused !== null) return seen.refused;
     throw error;
   }
+}
+
+interface Client {
+  readonly client: OpenAI;
+  readonly board: Switchboard;
+}
+
+/** One for each provider as it was set up. */
+const clients = new WeakMap<object, Client>();
+
+function clientOf(setup: Pick<ProviderSetup, 'key' | 'baseUrl'>): Client {
+  const known = clients.get(setup);
+  if (known !== undefined) return known;
+  const board = openSwitchboard();
+  const client = new OpenAI({
+    // The library wants one; which one is sent, if any, is the wire's to say.
+    apiKey: setup.key ?? 'none',
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    baseURL: setup.baseUrl.replace(OWN_PATH, ''),
+    maxRetries: 0,
+    timeout: DAY,
+    logLevel: 'off',
+    logger: SILENT,
+    fetch: board.fetch,
+  });
+  const made = { client, board };
+  clients.set(setup, made);
+  return made;
 }
 
 /** The beginning of a response that is no reply, as text. */

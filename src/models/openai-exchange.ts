@@ -10,9 +10,9 @@ import type { ModelFault } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import { connectionFault, eventFault, hostOf, statusFault } from './http-fault.ts';
 import type { Answer } from './openai-client.ts';
-import { DONE, eventsIn } from './openai-events.ts';
-import { at, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from './openai-json.ts';
-import type { Fields } from './openai-json.ts';
+import { DONE, eventsIn } from './wire-events.ts';
+import { at, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from './wire-json.ts';
+import type { Fields } from './wire-json.ts';
 import type { Read, Reader, Reading } from './openai-reading.ts';
 import type { Refused, Route } from './openai-traits.ts';
 import { ABORTED } from './provider.ts';
@@ -183,7 +183,7 @@ async function closed({ world }: Call, events: AsyncGenerator<string>): Promise<
     while ((await events.next()).done !== true);
   })().catch(() => undefined);
   await Promise.race([ended, world.sleep(GRACE, waited.signal)]);
-  waited.abort();
+  waited.abort('over');
 }
 
 const GRACE = 100;

@@ -5,8 +5,8 @@ import { toolCallId } from './provider.ts';
 import type { ModelRequest } from '../ports/model.ts';
 import { parseArguments } from './strict-json.ts';
 import type { Kept } from './openai-turns.ts';
-import { at, numberAt } from './openai-json.ts';
-import type { Fields } from './openai-json.ts';
+import { at, numberAt } from './wire-json.ts';
+import type { Fields } from './wire-json.ts';
 
 /** A reply but for who gave it. `kept` is what the server needs back; `model` is empty where it didn't say. */
 export interface Read extends Omit<ModelReply, 'model' | 'opaque'> {

@@ -1,8 +1,8 @@
 /** Reads the events of OpenAI's Responses API. Only `response.completed` makes calls that may be executed. */
 import type { Usage } from '../domain/budget.ts';
 import type { Delta, ModelRequest } from '../ports/model.ts';
-import { at, isFields, listAt, numberAt, textAt } from './openai-json.ts';
-import type { Fields } from './openai-json.ts';
+import { at, isFields, listAt, numberAt, textAt } from './wire-json.ts';
+import type { Fields } from './wire-json.ts';
 import type { Read, Reader, Reading } from './openai-reading.ts';
 import { callsOf, NOT_COUNTED, usageOf, withoutCalls } from './openai-reading.ts';
 

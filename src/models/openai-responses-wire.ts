@@ -1,6 +1,6 @@
 /** A request as OpenAI's Responses API takes it. The server keeps nothing: what it thought comes back to it sealed, as it was. */
 import type { ModelRequest } from '../ports/model.ts';
-import type { Fields } from './openai-json.ts';
+import type { Fields } from './wire-json.ts';
 import { wireSchema } from './openai-schema.ts';
 import type { Traits } from './openai-traits.ts';
 import type { Step } from './openai-turns.ts';

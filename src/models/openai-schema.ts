@@ -3,7 +3,7 @@
  * other may come; limits that strict mode doesn't know are left to our own check of the reply.
  */
 import type { Json } from '../domain/turn.ts';
-import { isFields, jsonOf, listAt } from './openai-json.ts';
+import { isFields, jsonOf, listAt } from './wire-json.ts';
 
 export interface WireSchema {
   readonly schema: Json;

@@ -3,8 +3,8 @@
  * wants back unchanged. The same turns give the same steps whatever follows them, so that prompt caches hold.
  */
 import type { Json, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
-import { at, fieldsAt, isFields, jsonOf, listAt, textAt } from './openai-json.ts';
-import type { Fields } from './openai-json.ts';
+import { at, fieldsAt, isFields, jsonOf, listAt, textAt } from './wire-json.ts';
+import type { Fields } from './wire-json.ts';
 
 export type Step =
   | { readonly is: 'user'; readonly text: string }

@@ -24,6 +24,7 @@ export interface Watch {
   readonly end: () => void;
 }
 
+const OVER = 'over';
 /** A silence is noticed at most this share of `idleMs` late, and never early. */
 const LOOKS = 8;
 
@@ -56,8 +57,9 @@ export function watchStream(
   const onAbort = (): void => stop('aborted');
   const end = (): void => {
     outside.removeEventListener('abort', onAbort);
-    first.abort();
-    ended.abort();
+    // With a word: without one each makes an error with a stack.
+    first.abort(OVER);
+    ended.abort(OVER);
   };
   const look = async (): Promise<void> => {
     await world.sleep(setup.firstEventMs, first.signal);
@@ -78,7 +80,7 @@ export function watchStream(
     signal: inner.signal,
     beat: () => {
       beats += 1;
-      if (beats === 1) first.abort();
+      if (beats === 1) first.abort(OVER);
     },
     said: () => {
       words += 1;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { holding } from '../support/like.ts';
 import type { Turn } from '../../src/domain/turn.ts';
-import { listAt } from '../../src/models/openai-json.ts';
+import { listAt } from '../../src/models/wire-json.ts';
 import { answered, chunk, COUNTED, USAGE } from './openai-setup.ts';
 
 const call = (fields: object, fn: object): object => ({ ...fields, function: fn });

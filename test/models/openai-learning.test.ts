@@ -1,7 +1,7 @@
 /** What a server doesn't take is asked for once, and never again. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { openaiCaller } from '../../src/models/openai.ts';
-import { at, listAt } from '../../src/models/openai-json.ts';
+import { at, listAt } from '../../src/models/wire-json.ts';
 import { openDouble } from '../support/double/double.ts';
 import type { Double } from '../support/double/double.ts';
 import type { Script } from '../support/double/script.ts';

@@ -7,7 +7,7 @@ import { openDouble } from '../support/double/double.ts';
 import type { Double } from '../support/double/double.ts';
 import type { Answer, Script } from '../support/double/script.ts';
 import { fakeWorld } from '../support/world.ts';
-import { at, listAt } from '../../src/models/openai-json.ts';
+import { at, listAt } from '../../src/models/wire-json.ts';
 import { part } from '../support/like.ts';
 import { ignore, LOCAL, NEVER, READ, requestFor, setupFor } from './openai-setup.ts';
 import type { Change } from './openai-setup.ts';

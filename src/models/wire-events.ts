@@ -2,7 +2,7 @@
  * Reads a stream of server-sent events to what each says. Its own reader, not the client library's: whether a stream came to its end
  * or was cut decides what is executed.
  */
-import { parsed } from './openai-json.ts';
+import { parsed } from './wire-json.ts';
 
 /** What the last event says on the wires that have one. */
 export const DONE = '[DONE]';
@@ -34,8 +34,10 @@ export async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator
   // Some servers leave the end of the last line out. What is no whole event then was cut off.
   event.push(...dataOf(rest.trimEnd()));
   const last = event.join('\n');
-  if (last === DONE || parsed(last) !== undefined) yield last;
+  if (isWhole(last)) yield last;
 }
+
+const isWhole = (event: string): boolean => event !== '' && (event === DONE || parsed(event) !== undefined);
 
 const dataOf = (line: string): readonly string[] => {
   if (!line.startsWith('data:')) return [];
