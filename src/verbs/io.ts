@@ -23,6 +23,7 @@ export interface Io {
   complain(line: string): void;
   /** Text for a file or a pipe, as it is. */
   write(text: string): void;
+  /** One object on a line of its own; what comes in one turn of the event loop goes out in one write. */
   json(value: unknown): void;
 }
 
@@ -45,8 +46,30 @@ export function openIo(env: Io['env']): Io {
     say: (line) => void stdout.write(`${line}\n`),
     complain: (line) => void stderr.write(`${line}\n`),
     write: (text) => void stdout.write(text),
-    json: (value) => void stdout.write(`${jsonLine(value)}\n`),
+    json: (value) => {
+      gather(stdout);
+      stdout.write(`${jsonLine(value)}\n`);
+    },
   };
+}
+
+/** Bytes from which on nothing is held back: a long log must not be in memory twice. */
+const MOST_HELD = 65_536;
+
+/**
+ * Holds back what is written in this turn of the event loop, to write it at once: a write to a pipe takes longer than all
+ * else about a line, for it wakes the reader. Lines in between of other kinds keep their place.
+ */
+function gather(stdout: NodeJS.WriteStream): void {
+  if (stdout.writableCorked === 0) {
+    stdout.cork();
+    setImmediate(() => {
+      stdout.uncork();
+    });
+  } else if (stdout.writableLength > MOST_HELD) {
+    stdout.uncork();
+    stdout.cork();
+  }
 }
 
 /** `npm start` of Mimir's own package changes the directory; npm says from which. */
