@@ -86,13 +86,27 @@ async function processes(mark: string): Promise<readonly Living[] | null> {
 function living(pid: number, mark: string): Living | null {
   if (pid === process.pid) return null;
   const stat = readOr(`/proc/${pid}/stat`);
-  // The name stands in parentheses and may hold anything: fields are counted from the last one.
-  const [state, parent, group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = fieldsOf(stat);
+  const [state, parent, group, session] = fields;
   // Zombies have ended; threads of the kernel have group 0 and were started by nobody.
   if (stat === '' || state === 'Z' || state === 'X' || group === '0') return null;
+  // What was there before Mimir was started by no call: most of a machine, and not worth a second file.
+  ownStart ??= startOf(fieldsOf(readOr('/proc/self/stat'))) ?? 0;
+  if ((startOf(fields) ?? ownStart) < ownStart) return null;
   // Of other people's processes the environment can't be read, and none of them is ours.
   const marked = `\0${readOr(`/proc/${pid}/environ`)}`.includes(`\0${MARK}=${mark}\0`);
   return { pid, parent: Number(parent), group: Number(group), session: Number(session), marked };
+}
+
+let ownStart: number | null = null;
+
+/** From the state on: the name before it stands in parentheses and may hold anything. */
+const fieldsOf = (stat: string): readonly string[] => stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+
+/** In ticks since the machine was booted; null where /proc does not tell. */
+function startOf(fields: readonly string[]): number | null {
+  const ticks = Number(fields[19]);
+  return Number.isFinite(ticks) ? ticks : null;
 }
 
 function readOr(file: string): string {
