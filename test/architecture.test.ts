@@ -40,6 +40,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'verbs/'],
   'node:os': ['config/', 'tools/', 'verbs/'],
   'node:path': ['config/', 'store/', 'tools/', 'verbs/', 'models/offline/'],
+  'node:tty': ['verbs/'],
   'node:url': ['config/', 'verbs/'],
   'node:util': ['verbs/'],
   'node:readline/promises': ['verbs/'],
