@@ -2,9 +2,10 @@
  * Floor of the screen: bare blessed, a field and, with `screen.js COUNT`, a box for each of so many agents that stream. Keys
  * are painted at once, streams thirty times a second.
  */
-import { enableCompileCache } from 'node:module';
+import { enableCompileCache, flushCompileCache } from 'node:module';
 
 enableCompileCache(`${process.env['XDG_CACHE_HOME'] ?? ''}/floor`);
+setTimeout(flushCompileCache, 2000).unref();
 const { default: blessed } = await import('blessed');
 const count = Number(process.argv[2] ?? 0);
 const screen = blessed.screen({ smartCSR: true, fullUnicode: true, warnings: false });
