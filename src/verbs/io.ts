@@ -24,7 +24,7 @@ export interface Io {
   complain(line: string): void;
   /** Text for a file or a pipe, as it is. */
   write(text: string): void;
-  /** One object on a line of its own; what comes in one turn of the event loop goes out in one write. */
+  /** One object on a line of its own; what comes within a moment goes out in one write. */
   json(value: unknown): void;
 }
 
@@ -58,20 +58,29 @@ export function openIo(env: Io['env']): Io {
 /** Bytes from which on nothing is held back: a long log must not be in memory twice. */
 const MOST_HELD = 65_536;
 
+/** Milliseconds: nobody reads faster. */
+const MOMENT = 16;
+
 /**
- * Holds back what is written in this turn of the event loop, to write it at once: a write to a pipe takes longer than all
- * else about a line, for it wakes the reader. Lines in between of other kinds keep their place.
+ * Holds back what is written for a moment, to write it at once: a write to a pipe takes longer than all else about a line,
+ * for it wakes the reader. Lines in between of other kinds keep their place; `released` lets go before the end.
  */
 function gather(stdout: NodeJS.WriteStream): void {
   if (stdout.writableCorked === 0) {
     stdout.cork();
-    setImmediate(() => {
+    setTimeout(() => {
       stdout.uncork();
-    });
+    }, MOMENT);
   } else if (stdout.writableLength > MOST_HELD) {
     stdout.uncork();
     stdout.cork();
   }
+}
+
+/** Resolves when stdout has taken everything, or has said that it can't. */
+export function released({ stdout }: Pick<typeof process, 'stdout'> = process): Promise<void> {
+  while (stdout.writableCorked > 0) stdout.uncork();
+  return new Promise((resolve) => void stdout.write('', () => void setImmediate(resolve)));
 }
 
 /** `npm start` of Mimir's own package changes the directory; npm says from which. */

@@ -5,7 +5,7 @@ import { colourFrom, painter } from './colour.ts';
 import { reportOf } from './crash-report.ts';
 import { flagLines, readArguments } from './flags.ts';
 import type { Io } from './io.ts';
-import { harmless, openIo } from './io.ts';
+import { harmless, openIo, released } from './io.ts';
 import { packageVersion } from './package-root.ts';
 import type { Verb } from './verb.ts';
 
@@ -33,14 +33,10 @@ export async function main(argv: readonly string[], env: Io['env']): Promise<voi
     if (process.listenerCount('uncaughtException') === 1) process.exit(bug(error, io));
   });
   const code = await codeOf(argv, io);
-  await written();
+  await released();
   // What is still open (a terminal, a timer) must not keep a finished program alive.
   process.exit(io.lost.aborted ? lostCode(code, io) : code);
 }
-
-/** Resolves when stdout has taken everything, or has said that it can't. */
-const written = (): Promise<void> =>
-  new Promise((resolve) => void process.stdout.write('', () => void setImmediate(resolve)));
 
 function lostCode(code: number, io: Io): number {
   if (io.lost.reason === '') return code;
