@@ -4,6 +4,7 @@
  */
 import type { WorkOrder } from '../domain/agent.ts';
 import type { ModelId } from '../domain/ids.ts';
+import { PROVIDERS_FAULTS } from '../domain/model-fault.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
 import { reasonText } from '../domain/reason.ts';
@@ -15,19 +16,7 @@ import type { GaveUp } from './gate-retry.ts';
 import { optionFor } from './gate-reserve.ts';
 import type { AskFault, GateParts, Question } from './gate.ts';
 
-/** Faults that lie with the provider or its model: the same request may do elsewhere. */
-const ELSEWHERE: ReadonlySet<Cause> = new Set<Cause>([
-  'rate limited',
-  'overloaded',
-  'unreachable',
-  'cut',
-  'silent',
-  'malformed',
-  'unauthorised',
-  'no credit',
-]);
-
-/** Of these, those that every model of the same provider would meet. */
+/** Of the faults of a provider, those that every model of the same provider would meet. */
 const OTHER_PROVIDER: ReadonlySet<Cause> = new Set<Cause>(['unreachable', 'unauthorised', 'no credit']);
 
 /** Models and causes of one turn: no model is tried again in it, and no cause leads on twice. */
@@ -49,7 +38,7 @@ export function afterGivingUp(
   const text = `${model.label}: ${gaveUpText(gaveUp)}`;
   if (fault.is === 'mismatch') return pause(parts, order, `model_mismatch: ${text}`, 'denied');
   if (fault.is === 'too long') return { is: 'too long', text };
-  if (!ELSEWHERE.has(fault.is)) return { is: 'model', text };
+  if (!PROVIDERS_FAULTS.has(fault.is)) return { is: 'model', text };
   parts.lines.giveUp(providerOf(model.id));
   tried.models.add(model.id);
   const next = tried.causes.has(fault.is) ? undefined : nextModel(parts, order, model.id, fault.is, tried);

@@ -3,6 +3,7 @@ import type { AgentStatus } from '../domain/agent.ts';
 import { tokensOf } from '../domain/budget.ts';
 import type { AgentId, Millis, Usd } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
+import { PROVIDERS_FAULTS } from '../domain/model-fault.ts';
 import type { MimirEvent } from './event.ts';
 import type { AgentState, RunState } from './state.ts';
 
@@ -61,18 +62,6 @@ export function countByStatus(state: RunState): Readonly<Record<AgentStatus, num
   for (const agent of state.agents.values()) if (agent.id !== ROOT) count[agent.status] += 1;
   return count;
 }
-
-/** Ends of a call that lie with the provider, not with the request or the agent. */
-const PROVIDERS_FAULTS: ReadonlySet<string> = new Set([
-  'rate limited',
-  'overloaded',
-  'unreachable',
-  'cut',
-  'silent',
-  'malformed',
-  'unauthorised',
-  'no credit',
-]);
 
 /** Agents whose last call of a model was lost to its provider: a resumed run lets them in again (SECURITY J09). */
 export function lostToProvider(events: Iterable<MimirEvent>): ReadonlySet<AgentId> {

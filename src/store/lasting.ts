@@ -6,8 +6,8 @@
 import type { SessionId } from '../domain/ids.ts';
 import type { EventBody, EventType } from '../events/event.ts';
 
-/** True for what has to be on the disk before anybody goes on; `by call` depends on the tool. */
-const LASTS: Readonly<Record<EventType, boolean | 'by call'>> = {
+/** True for what has to be on the disk before anybody goes on; `by call` depends on the tool, `by outcome` on how the agent ended. */
+const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
   'session.started': true,
   'session.resumed': true,
   'session.mode': true,
@@ -21,7 +21,7 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call'>> = {
   'agent.told': false,
   'agent.todos': false,
   'agent.message': false,
-  'agent.finished': true,
+  'agent.finished': 'by outcome',
   'model.started': false,
   'model.finished': false,
   'model.failed': false,
@@ -45,6 +45,8 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call'>> = {
 export function lastingIn(): (session: SessionId, bodies: readonly EventBody[]) => boolean {
   const repeatable = new Set<string>();
   const lasts = (session: SessionId, body: EventBody): boolean => {
+    // An answer that was given is known without this word about it; a kill was somebody's decision.
+    if (body.type === 'agent.finished') return body.outcome !== 'completed';
     if (body.type !== 'tool.started' && body.type !== 'tool.finished') return LASTS[body.type] !== false;
     const call = JSON.stringify([session, body.agent, body.call]);
     if (body.type === 'tool.finished') return !repeatable.delete(call);

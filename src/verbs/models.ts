@@ -2,6 +2,7 @@
 import type { ModelOption } from '../domain/plan.ts';
 import { reasonText } from '../domain/reason.ts';
 import { publishedOf } from '../models/own-prices.ts';
+import { priceProblem } from '../policy/budgets.ts';
 import { modelProblem } from '../policy/models.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT } from './exit.ts';
@@ -23,7 +24,8 @@ export const modelsVerb: Verb = {
     const models = portOf(config, published, 'none')
       .models()
       .map((model): ModelOption => {
-        const problem = modelProblem(model.id, config.rules);
+        const problem =
+          modelProblem(model.id, config.rules) ?? (model.usable.yes ? priceProblem(model.price, config.rules) : null);
         return problem === null
           ? model
           : { ...model, usable: { yes: false, because: `denied by ${reasonText(problem)}` } };

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { OUTCOMES, statusOfOutcome } from '../../src/domain/agent.ts';
 import { CallId, ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { transactionsIn } from '../../src/store/database.ts';
@@ -63,16 +64,25 @@ describe('what a power cut must not take back', () => {
     expect(lasts(SESSION, [ended('one')])).toBe(false);
   });
 
+  it('is every end of an agent but a completed one, whose answer stands in the log already', () => {
+    const metrics = { startTime: '', endTime: '', duration: 0, tokensUsed: 0, cost: 0, iterations: 0, toolCalls: 0 };
+    const end = { type: 'agent.finished', agent: ROOT, summary: '', error: null, metrics } as const;
+    const lasting = OUTCOMES.filter((outcome) =>
+      lastingIn()(SESSION, [{ ...end, status: statusOfOutcome(outcome), outcome }]),
+    );
+    expect(lasting).toEqual(OUTCOMES.filter((outcome) => outcome !== 'completed'));
+  });
+
   it('is what a person decided, what agents told each other, and how things ended', () => {
     const found = new Map<string, boolean>();
     const one = fc.property(body, (event) => {
-      if (!event.type.startsWith('tool.')) found.set(event.type, lastingIn()(SESSION, [event]));
+      if (!event.type.startsWith('tool.') && event.type !== 'agent.finished')
+        found.set(event.type, lastingIn()(SESSION, [event]));
     });
     fc.assert(one, { numRuns: 2000 });
     const typesOf = (lasting: boolean): string[] =>
       [...found].flatMap(([type, is]) => (is === lasting ? [type] : [])).toSorted((a, b) => (a < b ? -1 : 1));
     expect(typesOf(true)).toEqual([
-      'agent.finished',
       'approval.answered',
       'approval.requested',
       'budget.exhausted',

@@ -71,6 +71,18 @@ describe('a provider that is configured and can not be used', () => {
   });
 });
 
+describe('a limit on cost', () => {
+  it('leaves out models whose price nobody knows, with the rule and where it stands', async () => {
+    user('budgets: { run: { maxCost: 3 } }\n');
+    const { code, out } = await run(['models'], { ANTHROPIC_API_KEY: CANARY });
+    expect(code).toBe(0);
+    const [, rest = ''] = out.split('Not usable: denied by budgets.run.maxCost');
+    expect(rest.split('\n')[0]).toMatch(/the price of this model is not known.*config\.yml:1\)$/);
+    expect(rest).toMatch(/^ {2}sonnet-5\.5 .* unknown$/m);
+    expect(out.split('Not usable')[0]).toMatch(/^ {2}sonnet-4\.5 /m);
+  });
+});
+
 describe('--model offline', () => {
   it('uses the analyst alone, also where a provider could be used', async () => {
     user(NOBODY);
