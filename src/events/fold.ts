@@ -8,6 +8,7 @@ import { forType } from './by-type.ts';
 import type { EventType, MimirEvent } from './event.ts';
 import { clock, foldAgent, newAgent } from './fold-agent.ts';
 import { logLine } from './log-line.ts';
+import { Roster, withAgent } from './roster.ts';
 import type { AgentState, RunState } from './state.ts';
 import { EMPTY } from './state.ts';
 
@@ -54,9 +55,9 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
   'plan.edited': (state, event) => ({ ...state, plan: event.plan, planDigest: event.digest }),
   'plan.approved': (state, event) => ({ ...state, phase: 'running', approvedDigest: event.digest }),
   'agent.created': (state, event, at) => {
-    const agents = new Map(state.agents).set(event.agent, newAgent(event, at));
+    let agents = withAgent(state.agents, newAgent(event, at));
     const parent = event.parent === null ? undefined : agents.get(event.parent);
-    if (parent) agents.set(parent.id, { ...parent, children: [...parent.children, event.agent] });
+    if (parent) agents = agents.with({ ...parent, children: [...parent.children, event.agent] });
     return { ...state, agents };
   },
   'agent.told': (state, event) => ({
@@ -139,7 +140,7 @@ export function fold(state: RunState, event: MimirEvent): RunState {
   const at = Date.parse(event.time);
   if (!KNOWN.has(event.type)) return { ...stamped(state, event, at), unknown: state.unknown + 1 };
   const change = forType(RUN_FOLDS, event.type);
-  return stamped(withLog(withAgent(change ? change(state, event, at) : state, event, at), event, at), event, at);
+  return stamped(withLog(withChange(change ? change(state, event, at) : state, event, at), event, at), event, at);
 }
 
 const stamped = (state: RunState, event: MimirEvent, at: Millis): RunState => ({
@@ -158,16 +159,15 @@ export const foldAll = (events: Iterable<MimirEvent>, from: RunState = EMPTY): R
 
 function withStoppedClocks(state: RunState, at: Millis): RunState {
   if (![...state.agents.values()].some(({ runningSince }) => runningSince !== null)) return state;
-  const stopped = [...state.agents].map(([id, agent]) => [id, clock(agent, false, at)] as const);
-  return { ...state, agents: new Map(stopped) };
+  return { ...state, agents: Roster.of([...state.agents.values()].map((agent) => clock(agent, false, at))) };
 }
 
-function withAgent(state: RunState, event: MimirEvent, at: Millis): RunState {
+function withChange(state: RunState, event: MimirEvent, at: Millis): RunState {
   const id = agentOf(event);
   const agent = id === null || event.type === 'agent.created' ? undefined : state.agents.get(id);
   if (!agent) return state;
   const changed: AgentState = foldAgent(agent, event, at);
-  return changed === agent ? state : { ...state, agents: new Map(state.agents).set(agent.id, changed) };
+  return changed === agent ? state : { ...state, agents: withAgent(state.agents, changed) };
 }
 
 const agentOf = (event: MimirEvent): AgentId | null => ('agent' in event ? event.agent : null);

@@ -5,6 +5,7 @@ import type { AgentId, Millis, Usd } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
 import { PROVIDERS_FAULTS } from '../domain/model-fault.ts';
 import type { MimirEvent } from './event.ts';
+import { piecesOf } from './roster.ts';
 import type { AgentState, RunState } from './state.ts';
 
 /** Milliseconds of running so far (CONTRACT D19). */
@@ -26,14 +27,15 @@ export interface Committed {
 
 /** Of `agent` and all its descendants. Of ROOT: the run, planner and merge included (CONTRACT D18). */
 export function committed(state: RunState, agent: AgentId): Committed {
+  // By their children, not by looking through everybody, and of everybody by pieces: this is asked at every call.
+  const pieces = agent === ROOT ? piecesOf(state.agents) : [within(state, agent)];
   let [tokens, micro, reservedTokens, reservedMicro] = [0, 0, 0, 0];
-  for (const one of within(state, agent)) {
-    tokens += tokensOf(one.usage);
-    micro += toMicro(one.cost);
-    for (const call of one.open) {
-      reservedTokens += call.tokens;
-      reservedMicro += toMicro(call.cost);
-    }
+  for (const piece of pieces) {
+    const sums = sumsOf(piece);
+    tokens += sums.tokens;
+    micro += sums.micro;
+    reservedTokens += sums.reservedTokens;
+    reservedMicro += sums.reservedMicro;
   }
   return {
     tokens: tokens + reservedTokens,
@@ -43,9 +45,34 @@ export function committed(state: RunState, agent: AgentId): Committed {
   };
 }
 
-/** `top` and all below it. By their children, not by looking through everybody: this is asked at every call. */
+interface Sums {
+  readonly tokens: number;
+  readonly micro: number;
+  readonly reservedTokens: number;
+  readonly reservedMicro: number;
+}
+
+/** By the very list, which never changes. */
+const known = new WeakMap<readonly AgentState[], Sums>();
+
+function sumsOf(agents: readonly AgentState[]): Sums {
+  const found = known.get(agents);
+  if (found !== undefined) return found;
+  const sums = { tokens: 0, micro: 0, reservedTokens: 0, reservedMicro: 0 };
+  for (const one of agents) {
+    sums.tokens += tokensOf(one.usage);
+    sums.micro += toMicro(one.cost);
+    for (const call of one.open) {
+      sums.reservedTokens += call.tokens;
+      sums.reservedMicro += toMicro(call.cost);
+    }
+  }
+  known.set(agents, sums);
+  return sums;
+}
+
+/** `top` and all below it. */
 function within(state: RunState, top: AgentId): readonly AgentState[] {
-  if (top === ROOT) return [...state.agents.values()];
   const one = state.agents.get(top);
   return one === undefined ? [] : [one, ...one.children.flatMap((child) => within(state, child))];
 }
