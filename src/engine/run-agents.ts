@@ -131,13 +131,14 @@ async function askPerson(parts: RunParts, { failed, blocked, moot }: Failure): P
   const { agents } = recorder.state();
   const nameOf = (id: AgentId): string => agents.get(id)?.name ?? id;
   const names = blocked.map(nameOf).join(', ');
+  const need = blocked.length === 1 ? 'needs' : 'need';
   const choices = `retry: run ${nameOf(failed)} again\nskip: leave out ${names}, the rest goes on\nstop: end the run, it can be resumed`;
   const answer = await approvals.ask(
     orderOf(options, parts.root, []),
     null,
     {
       action: 'failure',
-      title: `${nameOf(failed)} did not complete; ${names} need it`,
+      title: `${nameOf(failed)} did not complete; ${names} ${need} it`,
       exact: `${agents.get(failed)?.error ?? 'It did not complete.'}\n\n${choices}`,
       options: ['retry', 'skip', 'stop'],
       unsandboxed: false,

@@ -103,6 +103,7 @@ describe('what a power cut must not take back', () => {
       'agent.todos',
       'agent.told',
       'budget.warned',
+      'context.compacted',
       'model.failed',
       'model.fallback',
       'model.finished',

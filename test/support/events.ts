@@ -127,7 +127,16 @@ const spent = { spent: count, limit: count };
 
 /** What agents do and what happens to them. */
 const ofAgents: readonly fc.Arbitrary<EventBody>[] = [
-  fc.record({ type: fc.constant('agent.status'), agent, status: fc.constantFrom(...STATUSES), reason: text }),
+  fc.record(
+    {
+      type: fc.constant('agent.status'),
+      agent,
+      status: fc.constantFrom(...STATUSES),
+      reason: text,
+      waitsFor: fc.constant('provider'),
+    },
+    { requiredKeys: ['type', 'agent', 'status', 'reason'] },
+  ),
   fc.record({
     type: fc.constant('agent.told'),
     agent,
@@ -163,7 +172,7 @@ const ofGate: readonly fc.Arbitrary<EventBody>[] = [
     agent,
     call,
     model,
-    purpose: fc.constantFrom('plan', 'work', 'merge'),
+    purpose: fc.constantFrom('plan', 'work', 'merge', 'compact'),
     reserved: fc.record({ tokens: count, cost: usd }),
   }),
   fc.record(
@@ -184,8 +193,31 @@ const ofGate: readonly fc.Arbitrary<EventBody>[] = [
       requiredKeys: ['type', 'agent', 'call', 'model', 'usage', 'cost', 'priced', 'stopReason', 'ms', 'calls'],
     },
   ),
-  fc.record({ type: fc.constant('model.failed'), agent, call, model, cause: fc.constant('aborted'), message: text }),
-  fc.record({ type: fc.constant('model.retry'), agent, call, model, cause: text, wait: count }),
+  fc.record(
+    {
+      type: fc.constant('model.failed'),
+      agent,
+      call,
+      model,
+      cause: fc.constantFrom('aborted', 'cut', 'rate limited'),
+      message: text,
+      usage,
+      cost: usd,
+      priced: fc.boolean(),
+    },
+    { requiredKeys: ['type', 'agent', 'call', 'model', 'cause', 'message'] },
+  ),
+  fc.record(
+    { type: fc.constant('model.retry'), agent, call, model, cause: text, wait: count, attempt: count, attempts: count },
+    { requiredKeys: ['type', 'agent', 'call', 'model', 'cause', 'wait'] },
+  ),
+  fc.record({
+    type: fc.constant('context.compacted'),
+    agent,
+    summary: text,
+    kept: fc.nat({ max: 9 }),
+    tokens: fc.record({ before: count, after: count }),
+  }),
   fc.record({ type: fc.constant('model.fallback'), agent, from: model, to: model, cause: text, rule: text }),
   fc.record({
     type: fc.constant('tool.started'),
