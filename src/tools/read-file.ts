@@ -99,7 +99,8 @@ async function readPart(file: OpenFile, asked: Asked, signal: AbortSignal): Prom
 
 /** Hands on the file in chunks until `onBytes` says no more; was its end reached? */
 async function scan(file: OpenFile, signal: AbortSignal, onBytes: (bytes: Buffer) => boolean): Promise<boolean> {
-  const chunk = Buffer.alloc(CHUNK_BYTES);
+  // No larger than the file: most are small, and many are read.
+  const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, file.size)));
   let at = 0;
   // A file that grows meanwhile is read no further than it was long.
   while (at < Math.min(file.size, SCAN_BYTES) && !signal.aborted) {

@@ -2,8 +2,8 @@
  * The path jail: opens files and folders below the root and nothing else. Names are judged by `path-rules.ts`; here the
  * thing that was really opened is judged, through its descriptor, so that a link swapped in meanwhile changes nothing.
  */
-import { constants, existsSync, lstatSync, realpathSync } from 'node:fs';
-import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
+import { constants, existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
 import { forbidden, insideName } from './path-rules.ts';
@@ -76,7 +76,8 @@ export async function openPlain(
 
 /** Where an open descriptor really is. */
 export async function realPlace(handle: FileHandle, place: string): Promise<string> {
-  return HAS_DESCRIPTOR_PATHS ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(place);
+  // The kernel's own word: no disk is asked, so nothing is waited for.
+  return HAS_DESCRIPTOR_PATHS ? readlinkSync(`/proc/self/fd/${handle.fd}`) : realpath(place);
 }
 
 /** The code of a file-system error (`ENOENT`), or an empty string. */
