@@ -133,7 +133,11 @@ describe('every screen', () => {
         expect(lines.map(lineWidth)).toEqual(Array.from({ length: size.height }, () => size.width));
         expect(lines.map(plain).filter((line) => /\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(line))).toEqual([]);
       }),
-      { numRuns: 150 },
+      {
+        numRuns: 150,
+        // A role of several lines on a narrow screen, seen once.
+        examples: [[{ width: 40, height: 8 }, ['tab\there\r\nnew\u0085line\u2028x', '', '𐀀'], 2_147_483_623]],
+      },
     );
   });
 

@@ -97,7 +97,7 @@ function taskLines(plan: PlanSoFar, context: Context, width: number, height: num
     const beat = Math.floor(now / 500) % 2 === 0;
     const sign = whole ? span(glyphs.node, { fg: 'focus' }) : span(glyphs.node, { fg: beat ? 'focus' : 'border' });
     const text = description.split('\n')[0] ?? '';
-    const name = width < 50 ? role : fitText(toLabel(role), ROLE);
+    const name = width < 50 ? toLabel(role) : fitText(toLabel(role), ROLE);
     const line: Line = [
       span(' '),
       sign,
