@@ -27,6 +27,8 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   blessed: ['tui/term/'],
   yaml: ['config/'],
   chalk: ['verbs/'],
+  // A real shell grammar: what a command says can't be guessed.
+  unbash: ['policy/'],
   zod: ['domain/', 'config/', 'control/', 'tools/', 'models/', 'engine/gate', 'ports/tool.ts'],
   '@anthropic-ai/sdk': ['models/anthropic'],
   openai: ['models/openai'],

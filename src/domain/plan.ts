@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { ModelChoice } from './agent.ts';
 import { Budget } from './budget.ts';
+import type { ForcedNode } from './forced.ts';
 import type { ModelId, RoleName, TaskId, Usd } from './ids.ts';
 import type { Price } from './price.ts';
 
@@ -35,6 +36,8 @@ export interface SoundPlan {
   /** Why the work was split, or not. */
   readonly reason: string;
   readonly tasks: readonly PlanTask[];
+  /** Locked: what the rules add to every plan. Missing where there is none. */
+  readonly forced?: readonly ForcedNode[];
 }
 
 /** A model that may be chosen, as pickers, estimates and `mimir models` show it. Prices in USD per million tokens. */

@@ -97,6 +97,7 @@ function grantKey({ action, exact, unsandboxed }: ApprovalRequest): string | nul
     case 'question':
     case 'turn':
     case 'failure':
+    case 'budget':
       return null;
     default:
       return unreachable(action);

@@ -1,14 +1,14 @@
 /** What a person, a verb or a parent may ask of a run: each command becomes an act of its part, with a receipt or a reason. */
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
-import { isLooser } from '../domain/mode.ts';
-import type { Mode } from '../domain/mode.ts';
-import { reasonText } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
 import { isFinal } from '../events/queries.ts';
 import type { Command, Controls, Delivery } from '../ports/controls.ts';
 import { LogFault } from '../ports/log.ts';
+import { setBudget } from './budget-change.ts';
+import { review } from './forced-by-hand.ts';
+import { pinMode, previewMode, setMode } from './modes.ts';
 import type { RunParts } from './parts.ts';
 import { approveShown, editPlan } from './plan-approval.ts';
 
@@ -17,6 +17,7 @@ type Done = Result<string, string>;
 export function openControls(parts: RunParts): Controls {
   return {
     session: parts.options.session,
+    previewMode: (mode, agent) => previewMode(parts, mode, agent),
     submit: (command) => {
       const done = performed(parts, command);
       return Promise.resolve(done.ok ? ok({ text: done.value }) : fail({ text: done.fault }));
@@ -55,6 +56,12 @@ function perform(parts: RunParts, command: Command): Done {
       return answer(parts, command);
     case 'set mode':
       return setMode(parts, command.mode);
+    case 'pin mode':
+      return pinMode(parts, command.agent, command.mode);
+    case 'set budget':
+      return setBudget(parts, command.agent, command.budget);
+    case 'review':
+      return review(parts, command.role);
     case 'stop run':
       parts.stop(command.reason);
       return ok('stopping; `mimir resume` goes on with it');
@@ -69,7 +76,7 @@ function perform(parts: RunParts, command: Command): Done {
   }
 }
 
-type Steering = Extract<Command, { readonly agent: AgentId }>;
+type Steering = Extract<Command, { readonly do: 'interrupt' | 'resume' | 'kill' | 'retry' | 'skip' }>;
 
 function steer(parts: RunParts, { do: act, agent }: Steering): Done {
   const one = parts.recorder.state().agents.get(agent);
@@ -128,12 +135,4 @@ function broadcast(parts: RunParts, letter: Letter): Done {
   return sent.length === 0
     ? fail('no agent is left to read it')
     : ok(`sent to ${sent.length === 1 ? '1 agent' : `${sent.length} agents`}`);
-}
-
-function setMode({ recorder, options }: RunParts, mode: Mode): Done {
-  const max = options.rules.maxMode;
-  if (isLooser(mode, max.value)) return fail(`${mode} is not allowed: ${reasonText(max.from)}`);
-  if (recorder.state().mode === mode) return fail(`the mode is ${mode} already`);
-  recorder.record({ type: 'session.mode', mode });
-  return ok(`mode ${mode} for all agents`);
 }

@@ -31,6 +31,7 @@ export function deskOf(parts: DeskParts, order: WorkOrder, signal: AbortSignal):
     },
     sendMessage: (to, content) => sendMessage(parts, order, to, content),
     spawn: (child) => spawn(parts, order, child, signal),
+    giveVerdict: () => refused('Only agents that a rule makes run give verdicts.'),
     askUser: (question, options) => askUser(parts, order, { question, options }, signal),
   };
 }

@@ -66,6 +66,7 @@ export interface GateParts {
   readonly world: World;
   readonly models: ModelPort;
   readonly tools: ToolPort;
+  /** As they are at this moment: read anew for each decision. */
   readonly rules: Rules;
   /** Can a person be asked? */
   readonly person: boolean;

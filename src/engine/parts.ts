@@ -52,9 +52,9 @@ export interface RunParts {
   stop(reason: string): void;
 }
 
-export function openParts(options: RunOptions, root: NewAgent): RunParts {
-  const { world } = options;
-  const recorder = openRecorder(options.log, options.session, world);
+export function openParts(given: RunOptions, root: NewAgent): RunParts {
+  const { world } = given;
+  const recorder = openRecorder(given.log, given.session, world);
   const control = new AbortController();
   const ticks = new Set<(tick: Tick) => void>();
   const approvals = openApprovals(recorder, world);
@@ -74,6 +74,7 @@ export function openParts(options: RunOptions, root: NewAgent): RunParts {
     failed(text, is);
     stop(text);
   };
+  const options = watched(given, (text) => pause(text, 'denied'));
   const gate = gateOf(options, { recorder, approvals, inbox, ticks, pause, crew: crewOf });
   const slots = openSlots(options.rules.maxParallelAgents.value);
   const crew = openCrew({
@@ -103,19 +104,37 @@ export function openParts(options: RunOptions, root: NewAgent): RunParts {
   };
 }
 
+/** The same options with the rules of the moment: whoever looks at `rules` sees what holds now. */
+function watched(options: RunOptions, pause: (text: string) => void): RunOptions {
+  const { law } = options;
+  if (law === undefined) return options;
+  let last = options.rules;
+  return {
+    ...options,
+    get rules() {
+      const now = law.now();
+      if (now.ok) last = now.value;
+      else pause(now.fault);
+      return last;
+    },
+  };
+}
+
 interface GateNeeds extends Pick<GateParts, 'recorder' | 'approvals' | 'inbox' | 'pause'> {
   readonly ticks: RunParts['ticks'];
   readonly crew: () => Crew;
 }
 
 function gateOf(options: RunOptions, { recorder, approvals, inbox, ticks, pause, crew }: GateNeeds): Gate {
-  const { world, models, tools, rules, person } = options;
+  const { world, models, tools, person } = options;
   return openGate({
     recorder,
     world,
     models,
     tools,
-    rules,
+    get rules() {
+      return options.rules;
+    },
     person,
     approvals,
     inbox,

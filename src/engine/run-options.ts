@@ -6,8 +6,11 @@ import type { DraftPlan } from '../domain/plan.ts';
 import type { Prompts } from '../domain/prompts.ts';
 import type { Role } from '../domain/role.ts';
 import type { Rules } from '../policy/rules.ts';
+import type { DayLedger } from '../ports/day.ts';
+import type { Law } from '../ports/law.ts';
 import type { Log } from '../ports/log.ts';
 import type { RepositoryPort } from '../ports/repository.ts';
+import type { TreePort } from '../ports/tree.ts';
 import type { World } from '../ports/world.ts';
 import type { GateParts } from './gate.ts';
 
@@ -20,7 +23,14 @@ export interface RunOptions {
   readonly provider: string;
   readonly notes: readonly string[];
   readonly mode: Mode;
+  /** As the run began; a part of a run reads them anew at each decision, since `law` may have tightened them. */
   readonly rules: Rules;
+  /** Watches the managed files; missing where the rules can't change. */
+  readonly law?: Law;
+  /** What changed in the project, for forced agents; missing where nothing can tell. */
+  readonly trees?: TreePort;
+  /** What all runs of the day use; missing where no rule limits it. */
+  readonly day?: DayLedger;
   readonly roles: readonly Role[];
   readonly prompts: Prompts;
   readonly models: GateParts['models'];

@@ -49,6 +49,7 @@ function refusedRun({ session }: RunOptions, error: string): Run {
   return {
     controls: {
       session,
+      previewMode: () => ({ refused: error, looser: false, changes: [], answers: 0 }),
       submit: () => Promise.resolve(fail({ text: error })),
       events: () => nobody(),
       ticks: () => () => undefined,

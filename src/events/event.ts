@@ -4,6 +4,7 @@
  */
 import type { AgentMetrics, AgentOutcome, AgentStatus, ModelChoice } from '../domain/agent.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
+import type { OnFailure, Trigger } from '../domain/forced.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
@@ -12,7 +13,17 @@ import type { Json, StopReason, Todo, ToolCall } from '../domain/turn.ts';
 
 /** What a person is asked. `exact` is what would happen, whole: a diff, a command, a question. */
 export interface ApprovalRequest {
-  readonly action: 'write' | 'shell' | 'git-write' | 'read' | 'git-read' | 'spawn' | 'question' | 'turn' | 'failure';
+  readonly action:
+    | 'write'
+    | 'shell'
+    | 'git-write'
+    | 'read'
+    | 'git-read'
+    | 'spawn'
+    | 'question'
+    | 'turn'
+    | 'failure'
+    | 'budget';
   readonly title: string;
   readonly exact: string;
   /** Answers offered by `ask_user`; empty otherwise. */
@@ -20,6 +31,8 @@ export interface ApprovalRequest {
   /** True for a shell without a sandbox. */
   readonly unsandboxed: boolean;
   readonly because: string;
+  /** Equal in questions that one answer may cover; missing in those that are always asked singly. */
+  readonly same?: string;
 }
 
 export type EventBody =
@@ -44,6 +57,31 @@ export type EventBody =
       readonly budget?: Budget;
     }
   | { readonly type: 'session.mode'; readonly mode: Mode }
+  /** Held to a stricter mode than the run's, with all below it; null: no longer. */
+  | { readonly type: 'agent.pinned'; readonly agent: AgentId; readonly mode: Mode | null }
+  /** The limits of an agent, or of the run by ROOT, from now on. */
+  | { readonly type: 'budget.changed'; readonly agent: AgentId; readonly budget: Budget; readonly by: string }
+  /** `agent` is the forced one that judged `tree`; of `subject` (an agent whose changes these are) where it was on-write. */
+  | {
+      readonly type: 'forced.verdict';
+      readonly agent: AgentId;
+      readonly role: RoleName;
+      readonly tree: string;
+      readonly pass: boolean;
+      readonly summary: string;
+      readonly findings: readonly string[];
+    }
+  /** Whether what waited for a forced agent may go on, and why. `agent`: whose work it is. Closed with `warn`: it goes on. */
+  | {
+      readonly type: 'forced.gate';
+      readonly agent: AgentId;
+      readonly role: RoleName;
+      readonly trigger: Trigger;
+      readonly tree: string;
+      readonly open: boolean;
+      readonly onFailure: OnFailure;
+      readonly why: string;
+    }
   | {
       readonly type: 'plan.proposed';
       readonly plan: SoundPlan;
@@ -68,6 +106,8 @@ export type EventBody =
       readonly dependsOn: readonly AgentId[];
       readonly model: ModelChoice;
       readonly iterations: number;
+      /** Of a forced agent: what started it, and the tree that it judges. */
+      readonly forced?: { readonly trigger: Trigger; readonly tree: string };
     }
   | {
       readonly type: 'agent.status';
@@ -200,7 +240,8 @@ export type EventBody =
   | {
       readonly type: 'budget.warned';
       readonly agent: AgentId;
-      readonly scope: 'run' | 'agent';
+      /** Of `day` and `model`: the limit of the rules on all runs of a day, or on a model by the day. */
+      readonly scope: 'run' | 'agent' | 'day' | 'model';
       readonly what: 'tokens' | 'cost' | 'time';
       readonly spent: number;
       readonly limit: number;
@@ -208,7 +249,8 @@ export type EventBody =
   | {
       readonly type: 'budget.exhausted';
       readonly agent: AgentId;
-      readonly scope: 'run' | 'agent';
+      /** Of `day` and `model`: the limit of the rules on all runs of a day, or on a model by the day. */
+      readonly scope: 'run' | 'agent' | 'day' | 'model';
       readonly what: 'tokens' | 'cost' | 'time';
       readonly spent: number;
       readonly limit: number;

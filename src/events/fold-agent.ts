@@ -25,6 +25,8 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
     dependsOn: event.dependsOn,
     model: event.model,
     maxIterations: event.iterations,
+    pin: null,
+    forced: event.forced ?? null,
     status: 'pending',
     reason: '',
     outcome: null,
@@ -69,6 +71,8 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
       blocks: note && event.reason !== '' ? add(agent, noteBlock(event.reason, 'warn')) : agent.blocks,
     };
   },
+  'agent.pinned': (agent, event) => ({ ...agent, pin: event.mode }),
+  'budget.changed': (agent, event) => ({ ...agent, budget: event.budget }),
   'agent.told': (agent, event) => ({ ...agent, blocks: add(agent, { is: 'told', text: event.text }) }),
   'agent.todos': (agent, event) => ({ ...agent, todos: event.todos }),
   'agent.message': (agent, event) => ({

@@ -2,6 +2,7 @@
  * (state, event) -> state, pure. Given the same log, the same state: live, after a crash, in another process.
  * What one event does to one agent is in fold-agent.ts; this file has the run as a whole.
  */
+import { ROOT } from '../domain/ids.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
 import type { ByType } from './by-type.ts';
 import { forType } from './by-type.ts';
@@ -78,6 +79,22 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     ...state,
     approvals: state.approvals.filter((approval) => approval.id !== event.approval),
   }),
+  'budget.changed': (state, event) => ({
+    ...(event.agent === ROOT ? { ...state, budget: event.budget } : state),
+    // A raised limit is warned of anew.
+    warned: state.warned.filter((known) => !known.startsWith(`${event.agent === ROOT ? 'run' : event.agent}:`)),
+  }),
+  'forced.verdict': (state, { agent, role, tree, pass, summary, findings }) => ({
+    ...state,
+    verdicts: [...state.verdicts, { agent, role, tree, pass, summary, findings }],
+  }),
+  'forced.gate': (state, { agent, role, trigger, tree, open, onFailure, why }) => ({
+    ...state,
+    gates: [
+      ...state.gates.filter((gate) => gate.agent !== agent || gate.role !== role || gate.trigger !== trigger),
+      { agent, role, trigger, tree, open, onFailure, why },
+    ],
+  }),
   'budget.warned': (state, event) => ({
     ...state,
     warned: [...state.warned, `${event.scope === 'run' ? 'run' : event.agent}:${event.what}`],
@@ -108,6 +125,10 @@ const KNOWN: ReadonlySet<string> = new Set<EventType>([
   'session.started',
   'session.resumed',
   'session.mode',
+  'agent.pinned',
+  'budget.changed',
+  'forced.verdict',
+  'forced.gate',
   'plan.proposed',
   'plan.edited',
   'plan.approved',

@@ -10,6 +10,16 @@ const LINES: ByType<[], [], Words> = {
   'session.started': (event) => ['info', `session started in ${event.cwd}`],
   'session.resumed': () => ['info', 'session resumed'],
   'session.mode': (event) => ['warn', `mode is now ${event.mode} for all agents`],
+  'agent.pinned': ({ mode }) => [
+    'warn',
+    mode === null ? 'follows the mode of the run again' : `is held to mode ${mode}`,
+  ],
+  'budget.changed': ({ by }) => ['warn', `budget changed by ${by}`],
+  'forced.verdict': ({ pass, summary }) => [pass ? 'info' : 'warn', `verdict: ${pass ? 'pass' : 'fail'}: ${summary}`],
+  'forced.gate': ({ role, trigger, open, onFailure, why }) => [
+    open ? 'info' : onFailure === 'block' ? 'error' : 'warn',
+    `${role} (${trigger}): ${open ? 'gate open' : onFailure === 'block' ? 'gate closed' : 'goes on all the same'}: ${why}`,
+  ],
   'plan.proposed': (event) => ['info', `plan of ${event.plan.tasks.length} by ${event.by}`],
   'plan.edited': (event) => ['info', `plan edited: ${event.edit}`],
   'plan.approved': (event) => ['info', `plan approved by ${event.by}`],

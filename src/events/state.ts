@@ -2,6 +2,7 @@
 import type { AgentOutcome, AgentStatus, ModelChoice } from '../domain/agent.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
+import type { OnFailure, Trigger } from '../domain/forced.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
 import type { Todo } from '../domain/turn.ts';
@@ -79,6 +80,10 @@ export interface AgentState {
   readonly dependsOn: readonly AgentId[];
   readonly model: ModelChoice;
   readonly maxIterations: number;
+  /** The stricter mode it is held to, with all below it; null for the run's. */
+  readonly pin: Mode | null;
+  /** Of a forced agent: what started it and what it judges; null of others. */
+  readonly forced: { readonly trigger: Trigger; readonly tree: string } | null;
   readonly status: AgentStatus;
   readonly reason: string;
   readonly outcome: AgentOutcome | null;
@@ -116,6 +121,27 @@ export interface Approval {
   readonly agent: AgentId;
   readonly request: ApprovalRequest;
   readonly askedAt: Millis;
+}
+
+/** What a forced agent said of a tree. */
+export interface GivenVerdict {
+  readonly agent: AgentId;
+  readonly role: RoleName;
+  readonly tree: string;
+  readonly pass: boolean;
+  readonly summary: string;
+  readonly findings: readonly string[];
+}
+
+/** A gate of a forced agent, as it stands last for this agent, role and trigger. */
+export interface ForcedGate {
+  readonly agent: AgentId;
+  readonly role: RoleName;
+  readonly trigger: Trigger;
+  readonly tree: string;
+  readonly open: boolean;
+  readonly onFailure: OnFailure;
+  readonly why: string;
 }
 
 export interface SentMessage {
@@ -164,6 +190,8 @@ export interface RunState {
   readonly messages: readonly SentMessage[];
   readonly log: readonly LogLine[];
   readonly warned: readonly string[];
+  readonly verdicts: readonly GivenVerdict[];
+  readonly gates: readonly ForcedGate[];
   readonly finished: {
     readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';
     readonly summary: string;
@@ -205,6 +233,8 @@ export const EMPTY: RunState = {
   messages: [],
   log: [],
   warned: [],
+  verdicts: [],
+  gates: [],
   finished: null,
   unknown: 0,
 };

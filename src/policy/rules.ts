@@ -1,5 +1,6 @@
 /** The merged rules in force: plain JSON, made by `config`, frozen for a run, judged by the rest of this room. */
 import type { Budget } from '../domain/budget.ts';
+import type { OnFailure, Trigger } from '../domain/forced.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { Reason } from '../domain/reason.ts';
 
@@ -49,6 +50,37 @@ export interface Rules {
   readonly sandboxRequired?: Rule<boolean>;
   /** Hosts that models may be called on, one list per layer that names one; a host must be in each. Absent: no limit. */
   readonly allowedEndpoints?: readonly Rule<readonly string[]>[];
+  /** Agents that run whatever a plan says, by name. Absent: none. */
+  readonly forcedAgents?: readonly ForcedRule[];
+  /** Limits on what all runs of one day use together, and on models by the day. Absent: none. */
+  readonly dayBudget?: Rule<Budget>;
+  readonly modelBudgets?: readonly { readonly model: ModelEntry; readonly budget: Rule<Budget> }[];
+  /** What happens at a limit when nobody answers. Absent: `finish`. */
+  readonly atLimit?: Rule<'finish' | 'stop'>;
+  /** Milliseconds after which a question without an answer is denied. Absent: none. */
+  readonly answerWithin?: Rule<number>;
+  /** What the sandbox hides, and what it leaves writable, beside its own rules. Absent: nothing more. */
+  readonly box?: BoxRules;
+}
+
+/** One forced agent, merged over all layers that name it. */
+export interface ForcedRule {
+  readonly name: string;
+  /** As written, of the highest layer that names one; null: the role's own. A pinned model has no stand-in. */
+  readonly model: string | null;
+  readonly triggers: readonly Trigger[];
+  readonly onFailure: OnFailure;
+  readonly from: Reason;
+}
+
+/** Paths as written: absolute, `~/…`, or relative to the project. */
+export interface BoxRules {
+  readonly denyRead: readonly Rule<string>[];
+  readonly denyWrite: readonly Rule<string>[];
+  /** One list for each layer that names one: a path is writable when it is in all of them. Empty: the project root. */
+  readonly allowWrite: readonly Rule<readonly string[]>[];
+  /** Names of variables that commands may see beside the usual few. */
+  readonly passthrough: readonly Rule<string>[];
 }
 
 /** One command rule in words: `*` stands for one word, a last `**` for the rest. */

@@ -1,6 +1,7 @@
 /** What a person, a verb or a parent agent may ask of a run, and how they hear of it. All the screen has. */
 import type { MimirEvent } from '../events/event.ts';
-import type { AgentId, SessionId } from '../domain/ids.ts';
+import type { Budget } from '../domain/budget.ts';
+import type { AgentId, RoleName, SessionId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { Result } from '../domain/result.ts';
@@ -29,6 +30,12 @@ export type Command =
       readonly text?: string;
     }
   | { readonly do: 'set mode'; readonly mode: Mode }
+  /** Holds an agent and everything below it to a stricter mode than the run's; null takes that back. */
+  | { readonly do: 'pin mode'; readonly agent: AgentId; readonly mode: Mode | null }
+  /** More (or less) for an agent, or for the run by ROOT, within what the rules allow. Limits that are left out stay. */
+  | { readonly do: 'set budget'; readonly agent: AgentId; readonly budget: Budget }
+  /** Starts a forced agent whose trigger is `manual`, on all that changed since the run began. */
+  | { readonly do: 'review'; readonly role: RoleName }
   /** Ends the run: agents are stopped, the state is kept, `mimir resume` goes on. */
   | { readonly do: 'stop run'; readonly reason: string };
 
@@ -48,8 +55,21 @@ export interface Tick {
   readonly delta: string;
 }
 
+/** What a change of mode would do, a line each, for the question before it. */
+export interface ModePreview {
+  /** Null: it may be chosen; else why not, with the rule. */
+  readonly refused: string | null;
+  readonly looser: boolean;
+  /** `writes of 3 agents run without asking`; empty when nothing changes. */
+  readonly changes: readonly string[];
+  /** Open questions that would be answered with yes at once. */
+  readonly answers: number;
+}
+
 export interface Controls {
   readonly session: SessionId;
+  /** What `set mode` (no agent) or `pin mode` would do now. */
+  previewMode(mode: Mode, agent?: AgentId): ModePreview;
   submit(command: Command): Promise<Result<Receipt, Refusal>>;
   /** Every durable event with a larger `seq`, in order, then those to come; ends after `session.finished`. */
   events(afterSeq: number): AsyncIterable<MimirEvent>;
@@ -75,6 +95,10 @@ export interface LobbyInfo {
     readonly when: string;
     readonly state: 'running' | 'finished' | 'stopped';
   }[];
+  /** Layers that rule here, for a line: `managed by /etc/mimir/policy.yml`; empty where nobody but the person does. */
+  readonly policy?: string;
+  /** Whether what this project says of itself counts. `nothing`: it says nothing that needs trust. */
+  readonly trust?: TrustQuestion;
   /** Warnings of the configuration, for a line each. */
   readonly notes: readonly string[];
 }
@@ -87,4 +111,17 @@ export interface Lobby {
   /** Starts planning at once; the controls are those of the new run. */
   start(task: string): Promise<Result<Controls, Refusal>>;
   resume(session: SessionId): Promise<Result<Controls, Refusal>>;
+  /** Trusts the project as it was shown; refused when it has changed since. Later runs take its roles and preferences. */
+  trust?(digest: string): Promise<Result<Receipt, Refusal>>;
+}
+
+/** What a person is asked before anything of a project but its restrictions counts. */
+export interface TrustQuestion {
+  readonly state: 'nothing' | 'trusted' | 'new' | 'changed';
+  /** Of what is shown: trust is given to exactly this. */
+  readonly digest: string;
+  /** What it would bring, a line each: `role deploy: read, shell (.mimir/agents/deploy.md)`. */
+  readonly brings: readonly string[];
+  /** Against what was trusted before; empty at first. Unified. */
+  readonly diff: string;
 }

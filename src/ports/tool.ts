@@ -6,6 +6,9 @@ import type { z } from 'zod';
 import type { AgentId } from '../domain/ids.ts';
 import type { Capability } from '../domain/role.ts';
 import type { Todo } from '../domain/turn.ts';
+import type { Result } from '../domain/result.ts';
+import type { Verdict } from '../domain/forced.ts';
+import type { TreeChanges, TreeId } from './tree.ts';
 
 export interface ToolOutput {
   /** False: an error result that the model reads; the agent goes on. */
@@ -23,6 +26,15 @@ export interface Desk {
   spawn(child: { readonly description: string; readonly prompt: string; readonly role: string }): Promise<ToolOutput>;
   /** Waits for a person; without one, an error result at once. */
   askUser(question: string, options: readonly string[]): Promise<ToolOutput>;
+  /** Of a forced agent only: an error result for anybody else. */
+  giveVerdict(verdict: Verdict): ToolOutput;
+}
+
+/** What a call would make of the repository: forced agents judge exactly this. */
+export interface Proposal extends TreeChanges {
+  readonly tree: TreeId;
+  /** The tree it is made from. */
+  readonly from: TreeId;
 }
 
 export interface ToolContext {
@@ -34,6 +46,8 @@ export interface ToolContext {
   readonly desk: Desk;
   /** Bytes that the result may have before it is cut: a tool that can give a whole part within it does. */
   readonly room?: number;
+  /** The tree that was proposed and that forced agents let pass: nothing else may be committed. Absent where none was asked. */
+  readonly tree?: TreeId;
   /** Output while it runs, for the live view. */
   onOutput(chunk: string): void;
 }
@@ -52,13 +66,22 @@ export interface Tool<Input = unknown> {
   label(input: Input): string;
   /** What exactly would happen, shown when a person is asked (a diff, the whole command). Absent: the label. */
   preview?(input: Input, context: ToolContext): Promise<string>;
+  /** Files whose content decides what the call does (`package.json` for `npm test`): a standing yes is bound to their digests. */
+  inputs?(input: Input): Promise<readonly { readonly path: string; readonly digest: string }[]>;
+  /** Of tools that make commits: what would be committed. Nothing is changed by it. */
+  propose?(input: Input, context: ToolContext): Promise<Result<Proposal, string>>;
   /** Resolves with an error result for anything that goes wrong outside; rejects only for a bug. */
   run(input: Input, context: ToolContext): Promise<ToolOutput>;
 }
+
+/** What a probe with the production flags found at start. `none` says why, and what to do about it. */
+export type SandboxState =
+  | { readonly is: 'none'; readonly because: string }
+  | { readonly is: 'bubblewrap'; readonly version?: string };
 
 export interface ToolPort {
   /** All tools, built for one project root. */
   readonly tools: readonly Tool[];
   /** What commands run in here; policy turns it into allow, ask or deny. */
-  readonly sandbox: { readonly is: 'none'; readonly because: string } | { readonly is: 'bubblewrap' };
+  readonly sandbox: SandboxState;
 }

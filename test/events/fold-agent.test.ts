@@ -38,6 +38,8 @@ describe('a new agent (O019)', () => {
       dependsOn: [],
       model: { asked: 'haiku-4.5', used: MODEL, because: 'no provider' },
       maxIterations: 20,
+      pin: null,
+      forced: null,
       status: 'pending',
       reason: '',
       outcome: null,

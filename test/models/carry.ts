@@ -104,6 +104,7 @@ async function use(port: ToolPort, call: ToolCall, onTodos: (todos: readonly Tod
       sendMessage: () => ({ ok: true, text: 'sent' }),
       spawn: async () => ({ ok: false, text: 'no' }),
       askUser: async () => ({ ok: false, text: 'nobody' }),
+      giveVerdict: () => ({ ok: false, text: 'none' }),
     },
     onOutput: () => undefined,
   };

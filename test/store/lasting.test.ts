@@ -83,9 +83,13 @@ describe('what a power cut must not take back', () => {
     const typesOf = (lasting: boolean): string[] =>
       [...found].flatMap(([type, is]) => (is === lasting ? [type] : [])).toSorted((a, b) => (a < b ? -1 : 1));
     expect(typesOf(true)).toEqual([
+      'agent.pinned',
       'approval.answered',
       'approval.requested',
+      'budget.changed',
       'budget.exhausted',
+      'forced.gate',
+      'forced.verdict',
       'message.sent',
       'plan.approved',
       'plan.edited',

@@ -7,6 +7,7 @@ import { MODES } from '../../src/domain/mode.ts';
 import type { PlanChoices, SoundPlan } from '../../src/domain/plan.ts';
 import type { Json } from '../../src/domain/turn.ts';
 import type { EventBody } from '../../src/events/event.ts';
+import { ofRulings } from './events-of-rulings.ts';
 
 /** Texts that are hard to keep: very long ones, NUL, half a surrogate pair, what looks like a reference. */
 const text: fc.Arbitrary<string> = fc.oneof(
@@ -122,7 +123,10 @@ const created = (id: AgentId): fc.Arbitrary<EventBody> =>
   });
 
 const approval = fc.constantFrom('a1', 'a2');
-const money = { scope: fc.constantFrom('run', 'agent'), what: fc.constantFrom('tokens', 'cost', 'time') };
+const money = {
+  scope: fc.constantFrom('run', 'agent', 'day', 'model'),
+  what: fc.constantFrom('tokens', 'cost', 'time'),
+};
 const spent = { spent: count, limit: count };
 
 /** What agents do and what happens to them. */
@@ -272,6 +276,7 @@ const ofGate: readonly fc.Arbitrary<EventBody>[] = [
     line: orNull(count),
     policyHash: fc.constant('hash'),
   }),
+  ...ofRulings(agent, text, count),
   fc.record({ type: fc.constant('budget.warned'), agent, ...money, ...spent }),
   fc.record({ type: fc.constant('budget.exhausted'), agent, ...money, ...spent }),
 ];

@@ -42,6 +42,7 @@ export function fakeRun(info: LobbyInfo = LOBBY): FakeRun {
   let refusal: string | null = null;
   const controls = (session: SessionId): Controls => ({
     session,
+    previewMode: () => ({ refused: null, looser: false, changes: [], answers: 0 }),
     submit: (command) => {
       commands.push(command);
       return Promise.resolve(

@@ -11,6 +11,7 @@ const echoDesk: Desk = {
   sendMessage: (to, content) => ({ ok: true, text: JSON.stringify({ to, content }) }),
   spawn: (child) => Promise.resolve({ ok: true, text: JSON.stringify(child) }),
   askUser: (question, options) => Promise.resolve({ ok: true, text: JSON.stringify({ question, options }) }),
+  giveVerdict: (verdict) => ({ ok: true, text: JSON.stringify(verdict) }),
 };
 
 function contextFor(part: Partial<ToolContext> = {}): ToolContext {

@@ -31,6 +31,7 @@ const WANTS: Readonly<Record<Approval['request']['action'], string>> = {
   question: 'asks you',
   turn: 'waits before its next turn',
   failure: 'depends on a task that failed',
+  budget: 'has come to a limit',
 };
 
 export function inboxView(state: InboxState, left: readonly Approval[], context: Context, size: Size): OverlayView {
