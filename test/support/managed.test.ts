@@ -29,7 +29,7 @@ it.each(WAYS)('mounts a folder at /etc/mimir that looks like root’s, seen by "
 
 it('runs the program there, with its own home', async () => {
   const ran = await home.run(['--version'], managed(home, { files: { 'policy.yml': '' } }));
-  expect(ran).toEqual({ code: 0, signal: null, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), err: '' });
+  expect({ ...ran, out: /^\d+\.\d+\.\d+\n$/.test(ran.out) }).toEqual({ code: 0, signal: null, out: true, err: '' });
 });
 
 it.runIf(isRoot)('gives files away: to another user, and to one who is not in the namespace', async () => {

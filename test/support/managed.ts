@@ -50,18 +50,15 @@ export interface ManagedHome extends How {
 /** How to start the program there: `home.run(args, managed(home, { files: { 'policy.yml': '…' } }))`. */
 export function managed(home: Home, { files, folder = {}, as = USUAL }: Managed): ManagedHome {
   if (!isRoot && as !== 'mapped') throw new Error(`"${as}" needs root, and these tests run as an ordinary user`);
-  const owner = as === 'mapped' && isRoot ? NOBODY : undefined;
+  const usual = as === 'mapped' && isRoot ? NOBODY : undefined;
   const etc = mkdtempSync(join(home.root, 'etc-'));
-  own(etc, folder.mode ?? 0o755, folder.owner ?? owner);
+  own(etc, { mode: 0o755, owner: usual, ...folder });
   for (const [name, given] of Object.entries(files)) {
-    const file = typeof given === 'string' ? { text: given } : given;
+    const { text, ...rights } = typeof given === 'string' ? { text: given } : given;
     const path = join(etc, name);
-    if (dirname(name) !== '.') {
-      mkdirSync(dirname(path), { recursive: true });
-      own(dirname(path), 0o755, owner);
-    }
-    writeFileSync(path, file.text);
-    own(path, file.mode ?? 0o644, file.owner ?? owner);
+    if (mkdirSync(dirname(path), { recursive: true }) !== undefined) own(dirname(path), { mode: 0o755, owner: usual });
+    writeFileSync(path, text);
+    own(path, { mode: 0o644, owner: usual, ...rights });
   }
   const program = [process.execPath, join(CHECKOUT, 'src/cli.ts')];
   return { program: [...seeing(home, etc, as), ...program], folder: etc };
@@ -88,7 +85,12 @@ function mounts(): readonly string[] {
   return [...top, '--perms', '0755', '--dir', '/etc', ...etc];
 }
 
-function own(path: string, mode: number, owner: number | undefined): void {
+interface Rights {
+  readonly mode: number;
+  readonly owner: number | undefined;
+}
+
+function own(path: string, { mode, owner }: Rights): void {
   chmodSync(path, mode);
   if (owner !== undefined && owner !== process.getuid?.()) chownSync(path, owner, owner);
 }
