@@ -9,11 +9,14 @@ export interface MemoryLog extends Log {
   fail(words: string | null): void;
 }
 
+/** Those that the running test has opened. */
+export const memoryLogs: MemoryLog[] = [];
+
 export function memoryLog(): MemoryLog {
   const sessions = new Map<SessionId, MimirEvent[]>();
   const claimed = new Set<SessionId>();
   let fault: string | null = null;
-  return {
+  const log: MemoryLog = {
     append: (session, time, bodies) => {
       if (fault !== null) throw new LogFault(fault);
       const known = sessions.get(session) ?? [];
@@ -36,6 +39,8 @@ export function memoryLog(): MemoryLog {
       fault = words;
     },
   };
+  memoryLogs.push(log);
+  return log;
 }
 
 function summary(session: SessionId, events: readonly MimirEvent[], isClaimed: boolean): SessionSummary {
