@@ -1,0 +1,22 @@
+/** `npm run bench security`: the figures of SECURITY, section 4, at full size. */
+import { files } from './security/files.ts';
+import type { Size } from './security/part.ts';
+import { plans } from './security/plans.ts';
+import { terminal } from './security/terminal.ts';
+import type { Measurement } from './run.ts';
+import type { Figure } from './table.ts';
+
+const PARTS: Readonly<Record<string, (size: Size) => Promise<readonly Figure[]>>> = { files, plans, terminal };
+
+export const security: Measurement = {
+  name: 'security',
+  about: 'what must not happen, counted, and how long the guards take',
+  async measure({ quick, say }) {
+    const figures: Figure[] = [];
+    for (const [name, part] of Object.entries(PARTS)) {
+      say(`  ${name}`);
+      figures.push(...(await part({ quick, say })));
+    }
+    return figures;
+  },
+};
