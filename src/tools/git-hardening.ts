@@ -86,6 +86,12 @@ function plainGit(
   });
 }
 
+/** What git gets that runs on a directory of Mimir's own, where no repository's configuration is read. */
+export const hardenedEnvironment = (
+  environment: Environment,
+  more: readonly (readonly [name: string, value: string])[],
+): Environment => gitEnvironment(environment, [...SETTINGS, ...more]);
+
 /** For every program that the configuration names, an empty one; a filter with none is no longer required either. */
 function neutralised(listed: string): readonly (readonly [name: string, value: string])[] {
   const programs = [...new Set(listed.split('\0'))].filter((name) => NAMED_PROGRAM.test(name));

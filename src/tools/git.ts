@@ -146,7 +146,7 @@ function gitOutput(end: ProgramEnd, { subcommand }: Input): ReturnType<typeof do
 }
 
 /** A diff of a committed .env file would show it: such sections keep their head line only. */
-function withoutSecrets(text: string): string {
+export function withoutSecrets(text: string): string {
   let secret = false;
   const kept: string[] = [];
   for (const line of text.split('\n')) {

@@ -16,6 +16,7 @@ import { writeFileTool } from './write-file.ts';
 export { openRepository } from './repository.ts';
 export { checkRoot, type Root } from './root.ts';
 export { toolsFor } from './tool-names.ts';
+export { openTrees, type TreeOptions } from './tree.ts';
 
 export interface ToolOptions {
   /** The project folder, as found or typed. */

@@ -22,6 +22,10 @@ export interface Program {
   readonly env: Environment;
   readonly timeLimit: number;
   readonly signal: AbortSignal;
+  /** Bytes of each stream to keep, where it is not the usual 1 MiB. */
+  readonly keep?: number;
+  /** What it reads; nothing where it is left out. */
+  readonly input?: string;
   /** Text of both streams as it comes. */
   onOutput?(chunk: string): void;
 }
@@ -43,12 +47,13 @@ export interface ProgramEnd {
 /** Resolves when no process of it is left (as far as they can be found); never rejects. */
 export async function runProgram(program: Program): Promise<ProgramEnd> {
   const begun = performance.now();
-  const kept = { stdout: new HeadAndTail(STREAM_BYTES), stderr: new HeadAndTail(STREAM_BYTES) };
+  const keep = program.keep ?? STREAM_BYTES;
+  const kept = { stdout: new HeadAndTail(keep), stderr: new HeadAndTail(keep) };
   const ending = (course: Course): ProgramEnd => ({
     ...course,
     stdout: kept.stdout.text(),
     stderr: kept.stderr.text(),
-    whole: kept.stdout.total <= STREAM_BYTES,
+    whole: kept.stdout.total <= keep,
     milliseconds: Math.round(performance.now() - begun),
   });
   if (program.signal.aborted) return ending({ is: 'stopped', exit: null, endedBy: null, ended: 0 });
@@ -70,8 +75,10 @@ function start(program: Program, mark: string): Result<{ readonly child: ChildPr
       cwd: program.cwd,
       env: { ...program.env, [MARK]: mark },
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [program.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
+    // A program that ends without reading breaks the pipe: its exit says more.
+    child.stdin?.on('error', () => undefined).end(program.input);
     if (child.pid !== undefined) return ok({ child, pid: child.pid });
     child.once('error', () => undefined);
     return fail(`${program.file} can't be started`);

@@ -1,0 +1,164 @@
+/**
+ * Turns the files of a project into a tree, by an index that belongs to nobody else. Never steps into a repository inside
+ * the project: its configuration would name programs. Ignored files count when the last commit has them.
+ */
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fail, ok, type Result } from '../domain/result.ts';
+import type { RepositoryFacts, StoreCall, TreeStore } from './tree-store.ts';
+
+export interface Staging {
+  readonly store: TreeStore;
+  readonly facts: RepositoryFacts;
+  /** The index's file: made where there is none, and used again. */
+  readonly index: string;
+  readonly signal: AbortSignal;
+  readonly into?: StoreCall['into'];
+  /** Only these, relative to the root; everything where it is left out. */
+  readonly paths?: readonly string[];
+}
+
+/** One difference between two trees. `object` and `mode` are those of the older, zeros where it has none. */
+export interface TreeEntry {
+  readonly mode: string;
+  readonly newMode: string;
+  readonly object: string;
+  readonly newObject: string;
+  readonly path: string;
+}
+
+export const GITLINK = '160000';
+
+/** What the index holds after `seed`: the last commit's files, and which submodules were left out of it. */
+export interface Seeded {
+  readonly tree: string;
+  readonly links: readonly TreeEntry[];
+}
+
+/**
+ * Puts the last commit's tree into the index, without its submodules; what is known of unchanged files stays known. After
+ * a fault of this or of `stage` the index is not to be used again: a submodule may still be in it.
+ */
+export async function seed(staging: Staging): Promise<Result<Seeded, string>> {
+  const { head } = staging.facts;
+  const read = await inIndex(staging, head === null ? ['read-tree', '--empty'] : ['read-tree', '--reset', head]);
+  if (!read.ok) return read;
+  const empty = await emptyTree(staging);
+  if (!empty.ok || head === null) return empty.ok ? ok({ tree: empty.value, links: [] }) : empty;
+  const all = await differences(staging, empty.value, head);
+  if (!all.ok) return all;
+  const links = all.value.filter(({ newMode }) => newMode === GITLINK);
+  const dropped = await drop(staging, links);
+  if (!dropped.ok) return dropped;
+  const tree = await writeTree(staging);
+  return tree.ok ? ok({ tree: tree.value, links }) : tree;
+}
+
+/** The tree of what is on disk now, after `seed`; `before` is a tree without submodules that the index held. */
+export async function stage(staging: Staging, before: string): Promise<Result<string, string>> {
+  const excluded = await exclude(staging);
+  if (!excluded.ok) return excluded;
+  const paths = staging.paths ?? ['.'];
+  const added = await inIndex(staging, ['add', '--all', '--', ...paths], { excludes: excluded.value });
+  if (!added.ok) return added;
+  const tree = await writeTree(staging);
+  if (!tree.ok || tree.value === before) return tree;
+  // A repository may have come into being meanwhile: looked into next time, it would run its own programs.
+  const changed = await differences(staging, before, tree.value);
+  if (!changed.ok) return changed;
+  const links = changed.value.filter(({ newMode }) => newMode === GITLINK);
+  if (links.length === 0) return tree;
+  const dropped = await drop(staging, links);
+  return dropped.ok ? writeTree(staging) : dropped;
+}
+
+/** The digest of no files at all, stored, so that it can be compared with. */
+export async function emptyTree({ store, facts, signal, into }: Staging): Promise<Result<string, string>> {
+  const made = await store.git(facts, ['mktree'], signal, { input: '', ...(into === undefined ? {} : { into }) });
+  return made.ok ? ok(made.value.trim()) : made;
+}
+
+export async function writeTree(staging: Staging): Promise<Result<string, string>> {
+  const tree = await inIndex(staging, ['write-tree']);
+  return tree.ok ? ok(tree.value.trim()) : tree;
+}
+
+/** Every path in which two trees differ. */
+export async function differences(
+  { store, facts, signal, into }: Staging,
+  from: string,
+  to: string,
+): Promise<Result<readonly TreeEntry[], string>> {
+  const where = into === undefined ? {} : { into };
+  const raw = await store.git(facts, ['diff-tree', '-r', '-z', '--no-renames', '--raw', from, to], signal, where);
+  if (!raw.ok) return raw;
+  return ok(entriesOf(raw.value));
+}
+
+function entriesOf(raw: string): readonly TreeEntry[] {
+  const fields = raw.split('\0');
+  return Array.from({ length: Math.floor(fields.length / 2) }, (_, at) => {
+    const [mode = '', newMode = '', object = '', newObject = ''] = (fields[2 * at] ?? '').slice(1).split(' ');
+    return { mode, newMode, object, newObject, path: fields[2 * at + 1] ?? '' };
+  });
+}
+
+/** Puts these entries back to what they were; those that were nothing leave the index. */
+export function restore(staging: Staging, entries: readonly TreeEntry[]): Promise<Result<string, string>> {
+  // What leaves goes first: a folder may lie where a file was.
+  const lines = [
+    ...entries.map((entry) => `0 ${'0'.repeat(entry.object.length)}\t${entry.path}`),
+    ...entries.filter(({ mode }) => Number(mode) !== 0).map((entry) => `${entry.mode} ${entry.object}\t${entry.path}`),
+  ];
+  return inIndex(staging, ['update-index', '-z', '--index-info'], { input: lines.map((line) => `${line}\0`).join('') });
+}
+
+export function inIndex(
+  { store, facts, index, signal, into }: Staging,
+  args: readonly string[],
+  call: StoreCall = {},
+): Promise<Result<string, string>> {
+  return store.git(facts, args, signal, { ...call, index, ...(into === undefined ? {} : { into }) });
+}
+
+function drop(staging: Staging, links: readonly TreeEntry[]): Promise<Result<string, string>> {
+  if (links.length === 0) return Promise.resolve(ok(''));
+  const odd = links.find((link) => link.path.includes('\uFFFD'));
+  // A name that is not text can't be given back to git: the submodule would stay, and be stepped into.
+  if (odd !== undefined) return Promise.resolve(fail(`${odd.path}: a repository whose name is not UTF-8; rename it`));
+  const input = links.map((link) => `${link.path}\0`).join('');
+  return inIndex(staging, ['update-index', '--force-remove', '-z', '--stdin'], { input });
+}
+
+/** The patterns of what is left out: the person's own for this clone, Mimir's folder, and repositories inside the project. */
+async function exclude(staging: Staging): Promise<Result<string, string>> {
+  const inside = await inIndex(staging, ['ls-files', '--others', '--exclude-standard', '-z']);
+  if (!inside.ok) return inside;
+  const repositories = inside.value.split('\0').filter((name) => name.endsWith('/'));
+  const file = `${staging.index}.excludes`;
+  const lines = [ownExcludes(staging.facts), '/.mimir/', ...repositories.map(patternOf), ''];
+  writeFileSync(file, lines.join('\n'), { mode: 0o600 });
+  return ok(file);
+}
+
+/** A name as a pattern that matches nothing else. */
+const patternOf = (name: string): string => `/${name.replaceAll(/[\\*?[\]!# ]/g, String.raw`\$&`)}`;
+
+/** `info/exclude` of the repository: patterns only, read as they are. */
+function ownExcludes({ objects }: RepositoryFacts): string {
+  if (objects === null) return '';
+  try {
+    const handle = openSync(
+      path.join(path.dirname(objects), 'info/exclude'),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    );
+    try {
+      const found = fstatSync(handle);
+      return found.isFile() && found.size <= 65_536 ? readFileSync(handle, 'utf8') : '';
+    } finally {
+      closeSync(handle);
+    }
+  } catch {
+    return '';
+  }
+}
