@@ -147,6 +147,7 @@ class App {
     this.#settle(context);
     const size = terminal.size();
     terminal.paint(frameOf({ page: this.#page, overlays: this.#boxes.all, toasts: this.#toasts.all }, context, size));
+    this.#boxes.painted(context);
     const title = windowTitle(context);
     if (title !== this.#title) terminal.setTitle((this.#title = title));
     this.#paints.clock(this.#toasts.willGo || this.#isMoving(context));
@@ -182,7 +183,7 @@ class App {
     if (!approvals.some((one) => this.#boxes.isNew(one))) return;
     // In mode human the planner's turn waits too; only a plan that is being read isn't covered.
     if (phase !== 'approving' && this.#boxes.top === undefined && !this.#page.typing(context))
-      this.#boxes.openInbox(context, context.now);
+      this.#boxes.openInbox(context);
   }
 
   #toast(toast: Toast): void {
@@ -235,7 +236,7 @@ class App {
       suspend: () => terminal.suspend(),
       redraw: () => terminal.redraw(),
       help: () => this.#help(),
-      inbox: () => this.#boxes.openInbox(this.#context(), null),
+      inbox: () => this.#boxes.openInbox(this.#context()),
       back: () => this.#show(screenFor(this.#context().state, this.#runs.feed !== null)),
     };
     deeds[what]();

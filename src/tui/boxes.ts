@@ -13,6 +13,8 @@ export class Boxes {
   #stack: readonly Overlay[] = [];
   /** Questions that were offered once: they don't open the inbox again. */
   #noticed = new Set<string>();
+  /** As it was left: what was typed in it is kept. */
+  #inbox: Overlay = inboxOverlay();
 
   get all(): readonly Overlay[] {
     return this.#stack;
@@ -38,22 +40,32 @@ export class Boxes {
     const top = this.top;
     if (top === undefined) return null;
     const { overlay, effect } = top.press(input, context, size);
-    this.#stack = [...this.#stack.slice(0, -1), ...(overlay === null ? [] : [overlay])];
+    this.#replace(this.#stack.flatMap((one) => (one === top ? (overlay ?? []) : one)));
     return effect ?? null;
+  }
+
+  /** All of them are on the screen now. */
+  painted(context: Context): void {
+    this.#replace(this.#stack.map((one) => one.painted?.(context) ?? one));
   }
 
   /** What the run did to the boxes: answered questions go. */
   settle(context: Context): void {
-    this.#stack = this.#stack.flatMap((one) => (one.settle ? (one.settle(context) ?? []) : one));
+    this.#replace(this.#stack.flatMap((one) => (one.settle ? (one.settle(context) ?? []) : one)));
     // What came while the inbox is open is in it.
     if (this.top?.kind === 'inbox') this.#notice(context);
   }
 
-  /** Opens the inbox for questions that nobody was shown yet; `now` is the time from which it listens, null: at once. */
-  openInbox(context: Context, now: Millis | null): void {
+  /** Opens the inbox as it was left, if anything waits in it. */
+  openInbox(context: Context): void {
     this.#notice(context);
-    const inbox = inboxOverlay(now).settle?.(context) ?? null;
+    const inbox = this.#inbox.settle?.(context) ?? null;
     if (inbox !== null) this.push(inbox);
+  }
+
+  #replace(stack: readonly Overlay[]): void {
+    this.#stack = stack;
+    this.#inbox = stack.find(({ kind }) => kind === 'inbox') ?? this.#inbox;
   }
 
   #notice({ state }: Context): void {
@@ -68,11 +80,15 @@ export class Boxes {
   /** A question is to be offered again: its answer was refused. */
   forget(approval: string): void {
     this.#noticed.delete(approval);
+    const again = (one: Overlay): Overlay => one.again?.(approval) ?? one;
+    this.#inbox = again(this.#inbox);
+    this.#replace(this.#stack.map(again));
   }
 
   /** Another run: its questions are others. */
   forgetAll(): void {
     this.#noticed = new Set();
+    this.#inbox = inboxOverlay();
   }
 }
 

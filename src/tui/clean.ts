@@ -4,17 +4,24 @@
  */
 import type { MimirEvent } from '../events/event.ts';
 import type { LobbyInfo } from '../ports/controls.ts';
-import { toTerminal, visible } from './text/sanitise.ts';
+import { marked, toTerminal, visible } from './text/sanitise.ts';
 
 /** The same event with harmless strings; the very same object when there was nothing to do. */
 export function cleanEvent(event: MimirEvent): MimirEvent {
   if (event.type !== 'approval.requested') return harmless(event);
   const { request, ...rest } = event;
-  const { exact, options, ...words } = request;
+  const { exact, options, title, same, ...words } = request;
   // Options are answers: they are sent back as they are shown, and shown so that nothing hides in them.
   return {
     ...harmless(rest),
-    request: { ...harmless(words), exact: visible(exact), options: options.map((option) => visible(option)) },
+    request: {
+      ...harmless(words),
+      title: visible(title),
+      exact: marked(exact),
+      options: options.map((option) => visible(option)),
+      // Never shown, only compared: what differs must stay different.
+      ...(same === undefined ? {} : { same: marked(same) }),
+    },
   };
 }
 

@@ -105,7 +105,7 @@ describe('every screen', () => {
           });
           const page = done ? pageOf(resultScreen, {}) : pageOf(runScreen, {});
           look(page, context, size, pressed);
-          const inbox = inboxOverlay(null).settle?.(context) ?? null;
+          const inbox = inboxOverlay().settle?.(context) ?? null;
           const overlays = inbox === null || pressed.length > 3 ? [] : [inbox];
           const { lines } = frameOf({ page, overlays, toasts: [{ level: 'warn', text: 'toast' }] }, context, size);
           expect(lines.map(lineWidth)).toEqual(Array.from({ length: size.height }, () => size.width));

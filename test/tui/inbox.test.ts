@@ -43,7 +43,9 @@ describe('questions that wait for the person', () => {
   });
 
   it('allows nothing by Enter; A allows for the session, n denies', async () => {
-    const { terminal, run, world } = await open(asks(asked(), 186, 'ROOT::S3', 'a2', approval({})));
+    const boxed = approval({ unsandboxed: false, same: 'shell:npm test' });
+    const log = asks(midRun(), 185, 'ROOT::S4', 'a1', boxed);
+    const { terminal, run, world } = await open(asks(log, 186, 'ROOT::S3', 'a2', approval({})));
     await world.advance(1000);
     terminal.press('enter');
     expect(run.commands).toEqual([]);
@@ -77,6 +79,93 @@ describe('questions that wait for the person', () => {
     const exact = 'rm \u202e\u200bx \u001b[8mhidden';
     const { terminal } = await open(asks(midRun(), 185, 'ROOT::S4', 'a1', approval({ exact })));
     expect(terminal.text()).toMatch(/rm \\u\{202e\}\\u\{200b\}x \\x1b\[8mhidden/i);
+  });
+
+  it('asks for a command outside of a sandbox each time anew', async () => {
+    const { terminal, run, world } = await open(asked());
+    await world.advance(1000);
+    expect(terminal.text()).not.toContain('always');
+    terminal.press('A');
+    expect(run.commands).toEqual([]);
+    expect(terminal.text()).toContain('This is asked anew each time');
+  });
+
+  const five = (): Recording => {
+    const log = midRun();
+    for (const [index, agent] of ['S1', 'S2', 'S3', 'S4', 'S5'].entries()) {
+      const request = approval({ exact: 'npm test', unsandboxed: false, same: 'shell:npm test' });
+      asks(log, 181 + index, `ROOT::${agent}`, `a${index + 1}`, request);
+    }
+    return log;
+  };
+
+  it('puts equal questions as one, says who asks, and one answer answers each of them once', async () => {
+    const { terminal, run, world } = await open(five());
+    const text = terminal.text();
+    expect(text).toContain('5 agents ask the same: each wants to run a command');
+    for (const who of ['ROOT::S1, #1 finder', 'ROOT::S5, #5 tester', 'waits 11s']) expect(text).toContain(who);
+    expect(text).not.toContain('1 of ');
+    await world.advance(1000);
+    terminal.press('y');
+    expect(run.commands).toEqual(
+      [1, 2, 3, 4, 5].map((n) => ({ do: 'answer', approval: `a${n}`, allow: true, scope: 'once' })),
+    );
+    expect(terminal.text()).not.toContain('Your answer is needed');
+  });
+
+  it('names what A covers, and gives it once: the run clears the others', async () => {
+    const { terminal, run, world } = await open(five());
+    await world.advance(1000);
+    expect(terminal.text()).toContain('A always: exactly this command, whichever agent asks, until this session ends');
+    terminal.press('A');
+    expect(run.commands).toEqual([{ do: 'answer', approval: 'a1', allow: true, scope: 'session' }]);
+    expect(terminal.text()).not.toContain('Your answer is needed');
+  });
+
+  it('puts what differs anywhere as questions of their own, escapes and letters that spell them alike', async () => {
+    const log = midRun();
+    const texts = ['rm \u202ex', String.raw`rm \u{202e}x`, 'rm x', 'rm  x'];
+    for (const [index, exact] of texts.entries())
+      asks(log, 181 + index, 'ROOT::S4', `a${index}`, approval({ exact, same: 'shell' }));
+    const { terminal } = await open(log);
+    expect(terminal.text()).toContain('1 of 4');
+  });
+
+  it('keeps the question that is shown, and what was typed in each, whatever comes meanwhile', async () => {
+    const words = (exact: string) => approval({ action: 'question', title: exact, exact, unsandboxed: false });
+    const log = asks(midRun(), 185, 'ROOT::S4', 'a1', words('Which store?'));
+    const { terminal, run, world } = await open(log);
+    await world.advance(1000);
+    terminal.type('sqlite');
+    await run.play(asks(log, 186, 'ROOT::S3', 'a2', words('Which port?')).events.slice(-2));
+    expect(terminal.text()).toMatch(/1 of 2[^]*Which store\?[^]*sqlite/);
+    terminal.press('tab');
+    expect(terminal.text()).toMatch(/2 of 2[^]*Which port\?/);
+    terminal.type('80');
+    await world.advance(1000);
+    terminal.type('8080');
+    terminal.press('tab');
+    expect(terminal.text()).toMatch(/1 of 2[^]*sqlite/);
+    terminal.press('esc');
+    await run.play([]);
+    terminal.press('a', 'tab');
+    expect(terminal.text()).toMatch(/2 of 2[^]*8080/);
+    terminal.press('enter', 'enter');
+    expect(run.commands).toEqual([
+      { do: 'answer', approval: 'a2', allow: true, scope: 'once', text: '8080' },
+      { do: 'answer', approval: 'a1', allow: true, scope: 'once', text: 'sqlite' },
+    ]);
+  });
+
+  it('offers what can be done at a limit, and takes an amount for more', async () => {
+    const options = ['add $0.50', 'finish now', 'stop', 'go on with haiku-4.5'];
+    const request = approval({ action: 'budget', title: '$0.15 of $0.15 are used', exact: '', options });
+    const { terminal, run, world } = await open(asks(midRun(), 185, 'ROOT::S4', 'a1', request));
+    await world.advance(1000);
+    terminal.type('1.25');
+    expect(terminal.text()).toContain('your amount: 1.25');
+    terminal.press('enter');
+    expect(run.commands).toEqual([{ do: 'answer', approval: 'a1', allow: true, scope: 'once', text: 'add 1.25' }]);
   });
 
   it('disturbs nobody who types, and is there by key', async () => {

@@ -1,25 +1,85 @@
-/** What the inbox remembers of a question, and what kind of answer a question wants. */
+/** What the inbox remembers of each question, which questions are one, and what kind of answer a question wants. */
 import type { Millis } from '../../domain/ids.ts';
+import type { ApprovalRequest } from '../../events/event.ts';
 import type { Approval } from '../../events/state.ts';
 import type { Editor } from '../text/editor.ts';
+import { openEditor } from '../text/editor.ts';
 
 export interface InboxState {
-  /** The question shown. */
+  /** Key of the question shown. */
   readonly current: string | null;
-  /** Since when it is shown; -Infinity where the person opened it. */
-  readonly since: Millis;
+  /** Where the person is in each question, by its key: what was typed is kept while others are looked at. */
+  readonly kept: ReadonlyMap<string, Kept>;
+  /** When an approval was on the screen first, by its id. */
+  readonly seen: ReadonlyMap<string, Millis>;
+  /** Answered here, not yet out of the state. */
+  readonly answered: ReadonlySet<string>;
+}
+
+export interface Kept {
   readonly top: number;
   /** The furthest that was scrolled to. */
   readonly deepest: number;
   readonly editor: Editor;
   readonly option: number;
-  /** Answered here, not yet out of the state. */
-  readonly answered: ReadonlySet<string>;
 }
 
+const NEW: Kept = { top: 0, deepest: 0, editor: openEditor('', true), option: 0 };
+
+export const keptOf = ({ kept }: InboxState, { key }: Question): Kept => kept.get(key) ?? NEW;
+
+/** Approvals that one answer is for: the same action, word for word, asked by several agents; mostly a single one. */
+export interface Question {
+  readonly key: string;
+  /** The oldest. */
+  readonly first: Approval;
+  readonly all: readonly Approval[];
+}
+
+/** What waits, as questions, the oldest first. Only what may be answered together is one, and only where nothing differs. */
+export function questionsOf(approvals: readonly Approval[]): readonly Question[] {
+  const questions: Question[] = [];
+  for (const [key, all] of Map.groupBy(approvals, keyOf)) {
+    const [first] = all;
+    if (first !== undefined) questions.push({ key, first, all });
+  }
+  return questions;
+}
+
+function keyOf({ id, request }: Approval): string {
+  const { action, exact, options, unsandboxed, same } = request;
+  return same === undefined ? id : JSON.stringify([action, unsandboxed, same, exact, options]);
+}
+
+export type Kind = 'permission' | 'options' | 'words';
+
 /** How a question is answered: yes or no, one of several, or in words. */
-export const kindOf = ({ request }: Approval): 'permission' | 'options' | 'words' => {
+export const kindOf = ({ request }: Pick<Approval, 'request'>): Kind => {
   if (request.action === 'turn') return 'words';
-  if (request.action !== 'question' && request.action !== 'failure') return 'permission';
+  if (!CHOICES.has(request.action)) return 'permission';
   return request.options.length > 0 ? 'options' : 'words';
 };
+
+const CHOICES: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 'failure', 'budget'] as const);
+
+/** What a yes for the session covers, in words; null where it is asked each time. */
+export function coveredBy({ action, same }: ApprovalRequest): string | null {
+  return same === undefined ? null : COVERED[action];
+}
+
+const COVERED: Readonly<Record<ApprovalRequest['action'], string | null>> = {
+  shell: 'exactly this command, whichever agent asks, until this session ends',
+  'git-write': 'exactly this change of the repository, whichever agent asks, until this session ends',
+  write: 'every change of files in the project, by all agents, until this session ends',
+  read: 'all reading and searching in the project, by all agents, until this session ends',
+  'git-read': 'every look at git, by all agents, until this session ends',
+  spawn: 'every start of another agent, by all agents, until this session ends',
+  question: null,
+  turn: null,
+  failure: null,
+  budget: null,
+};
+
+/** Does this option take an amount that the person may type? */
+export const takesAmount = ({ request }: Pick<Approval, 'request'>, option: string): boolean =>
+  request.action === 'budget' && /^add\b/i.test(option);

@@ -1,27 +1,27 @@
 /** How a question that waits for the person looks. Nothing of the action is summed up, collapsed or cut: it scrolls. */
+import type { ApprovalRequest } from '../../events/event.ts';
 import type { Approval } from '../../events/state.ts';
 import { labelOf } from '../agents.ts';
 import { counted, formatDuration } from '../format.ts';
-import { upDown } from '../keymap.ts';
-import type { Hint } from '../keymap.ts';
 import type { Context } from '../screen.ts';
 import type { Size } from '../term/terminal.ts';
 import { fit, span } from '../text/clip.ts';
-import { editorHeight, viewEditor } from '../text/editor-view.ts';
-import type { Cursor, Line, Style } from '../text/line.ts';
+import type { Line, Style } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
-import { clusterWidth, graphemes } from '../text/width.ts';
-import { wrap, wrapText } from '../text/wrap.ts';
+import { wrap } from '../text/wrap.ts';
 import { scrollBar } from '../view/cards.ts';
-import { diffInk } from '../view/transcript.ts';
-import type { InboxState } from './inbox-state.ts';
-import { kindOf } from './inbox-state.ts';
-import { boxRows, boxWidth, framed, keyLine, windowed } from './overlay.ts';
+import { answerLines, rowsOfAnswers } from './inbox-answers.ts';
+import { exactLines } from './inbox-exact.ts';
+import type { InboxState, Question } from './inbox-state.ts';
+import { keptOf, kindOf } from './inbox-state.ts';
+import { boxRows, boxWidth, framed, windowed } from './overlay.ts';
 import type { OverlayView } from './overlay.ts';
+
+export { inboxHints } from './inbox-answers.ts';
 
 const WIDTH = 100;
 
-const WANTS: Readonly<Record<Approval['request']['action'], string>> = {
+const WANTS: Readonly<Record<ApprovalRequest['action'], string>> = {
   write: 'wants to change files',
   shell: 'wants to run a command',
   'git-write': 'wants to change the git repository',
@@ -34,15 +34,17 @@ const WANTS: Readonly<Record<Approval['request']['action'], string>> = {
   budget: 'has come to a limit',
 };
 
-export function inboxView(state: InboxState, left: readonly Approval[], context: Context, size: Size): OverlayView {
-  const current = left.find(({ id }) => id === state.current) ?? left[0];
+export function inboxView(state: InboxState, left: readonly Question[], context: Context, size: Size): OverlayView {
+  const current = left.find(({ key }) => key === state.current) ?? left[0];
   if (current === undefined) return { lines: [], cursor: null };
+  const { request } = current.first;
+  const kept = keptOf(state, current);
   const width = boxWidth(size, WIDTH);
   const inner = Math.max(1, width - 4);
   const { head, rows, low } = measured(current, context, size);
-  const tail = low ? lowTail(state, current, context, inner) : tailLines(state, current, context, inner);
-  const exact = exactLines(current, inner - 2);
-  const { shown, top } = windowed(exact, state.top, rows);
+  const tail = answerLines({ request, kept, low }, context, inner);
+  const exact = exactLines(request, inner - 2);
+  const { shown, top } = windowed(exact, kept.top, rows);
   const bar = scrollBar(top, exact.length, shown.length, context.glyphs.scroll);
   const body: readonly Line[] = [
     ...head,
@@ -54,36 +56,36 @@ export function inboxView(state: InboxState, left: readonly Approval[], context:
     ),
     ...tail.lines,
   ];
-  const place = left.length > 1 ? `${left.indexOf(current) + 1} of ${left.length} ` : '';
-  const ink = current.request.unsandboxed ? 'err' : 'warn';
   const cursor =
     tail.cursor === null ? null : { x: tail.cursor.x + 2, y: tail.cursor.y + 1 + head.length + shown.length };
-  return {
-    lines: framed(
-      {
-        title: `Your answer is needed`,
-        titleEnd: [span(place, { fg: 'muted' }), waits(current, context)],
-        width,
-        ink,
-        body,
-      },
-      context,
-    ),
-    cursor,
-  };
+  const ink = request.unsandboxed ? 'err' : 'warn';
+  const frame = {
+    title: 'Your answer is needed',
+    titleEnd: titleEnd(left, current, context),
+    width,
+    ink,
+    body,
+  } as const;
+  return { lines: framed(frame, context), cursor };
 }
 
-const waits = (current: Approval, { now }: Context): Line[number] =>
-  span(`waits ${formatDuration(now - current.askedAt)}`, { fg: 'muted' });
+/** `2 of 5 · waits 1m 12s`. */
+function titleEnd(left: readonly Question[], current: Question, { now, glyphs }: Context): Line {
+  const place = left.length > 1 ? `${left.indexOf(current) + 1} of ${left.length} ${glyphs.dot} ` : '';
+  return [span(`${place}waits ${formatDuration(now - current.first.askedAt)}`, { fg: 'muted' })];
+}
 
 /** Rows of the exact action, all of them and those in sight. */
 export function exactRows(
-  current: Approval,
+  current: Question,
   context: Context,
   size: Size,
 ): { readonly total: number; readonly rows: number } {
   const inner = Math.max(1, boxWidth(size, WIDTH) - 4);
-  return { total: exactLines(current, inner - 2).length, rows: measured(current, context, size).rows };
+  return {
+    total: exactLines(current.first.request, inner - 2).length,
+    rows: measured(current, context, size).rows,
+  };
 }
 
 interface Measured {
@@ -95,30 +97,28 @@ interface Measured {
 }
 
 /** The action gets as much as the box can give; what stands below is counted at its highest, so that it doesn't jump. */
-function measured(current: Approval, context: Context, size: Size): Measured {
+function measured(current: Question, context: Context, size: Size): Measured {
+  const { request } = current.first;
   const inner = Math.max(1, boxWidth(size, WIDTH) - 4);
   const head = headLines(current, context, inner);
-  const kind = kindOf(current);
-  const options = kind === 'options' ? current.request.options.length : 0;
-  const below = kind === 'options' ? options + 3 : kind === 'words' ? 6 : 4;
+  const below = rowsOfAnswers(request, context, inner);
   const room = boxRows(size);
-  const exact = exactLines(current, inner - 2).length;
+  const exact = exactLines(request, inner - 2).length;
   if (head.length + 1 + below <= room) return { head, rows: Math.min(exact, room - head.length - below), low: false };
-  const least = Math.max(1, options);
+  const least = kindOf(current.first) === 'options' ? Math.max(1, request.options.length) : 1;
   const some = head.slice(0, Math.max(1, room - least - 1));
   return { head: some, rows: Math.max(1, Math.min(exact, room - some.length - least)), low: true };
 }
 
 /** Who asks, for what task, what it wants, why a person is asked. */
-function headLines(current: Approval, context: Context, width: number): readonly Line[] {
-  const { request } = current;
-  const title = toLabel(request.title);
+function headLines(current: Question, context: Context, width: number): readonly Line[] {
+  const { request } = current.first;
   const because = request.because === '' ? '' : `because ${toLabel(request.because)}`;
   const warning = request.unsandboxed ? 'No sandbox: it can do whatever you can do on this machine.' : '';
   return [
     ...wrap(whoAsks(current, context), width),
-    fit(forWhat(current, context), width),
-    ...words(title, width, { fg: 'fg' }).slice(0, 4),
+    ...askers(current, context, width),
+    ...words(toLabel(request.title), width, { fg: 'fg' }).slice(0, 4),
     ...words(because, width, { fg: 'faint' }).slice(0, 3),
     ...words(warning, width, { fg: 'err', bold: true }),
     [],
@@ -128,13 +128,26 @@ function headLines(current: Approval, context: Context, width: number): readonly
 const words = (text: string, width: number, style: Style): readonly Line[] =>
   text === '' ? [] : wrap([span(text, style)], width);
 
-function whoAsks({ agent, request }: Approval, { state }: Context): Line {
+function whoAsks({ first: { agent, request }, all }: Question, { state }: Context): Line {
   const found = state.agents.get(agent);
   const badge: Line = [span('  '), span(' UNSANDBOXED ', { fg: 'surface', bg: 'err', bold: true })];
+  const who: Line =
+    all.length > 1
+      ? [span(`${all.length} agents ask the same:`, { fg: 'warn', bold: true })]
+      : [span(toLabel(found?.name ?? agent), { fg: `role:${found?.role ?? ''}`, bold: true })];
+  const wants = all.length > 1 ? WANTS[request.action].replace(/^wants\b/, 'each wants') : WANTS[request.action];
+  return [...who, span(` ${wants}`, { fg: 'title', bold: true }), ...(request.unsandboxed ? badge : [])];
+}
+
+/** Agents that are named one by one where several ask the same. */
+const NAMED = 4;
+
+function askers({ all }: Question, context: Context, width: number): readonly Line[] {
+  const named = all.slice(0, all.length > NAMED + 1 ? NAMED : all.length);
+  const more = all.length - named.length;
   return [
-    span(toLabel(found?.name ?? agent), { fg: `role:${found?.role ?? ''}`, bold: true }),
-    span(` ${WANTS[request.action]}`, { fg: 'title', bold: true }),
-    ...(request.unsandboxed ? badge : []),
+    ...named.map((one) => fit(forWhat(one, context), width, {}, context.glyphs.ellipsis)),
+    ...(more > 0 ? [[span(`and ${counted(more, 'agent')} more`, { fg: 'muted' })]] : []),
   ];
 }
 
@@ -145,115 +158,4 @@ function forWhat({ agent }: Approval, { state }: Context): Line {
   const role = found.name === found.role ? '' : `, role ${found.role}`;
   const path = found.parent === null ? found.id : `${found.id}, ${toLabel(labelOf(state, found.id))}${role}`;
   return [span(path, { fg: 'muted' }), span(`: ${toLabel(found.task)}`, { fg: 'faint' })];
-}
-
-const EXACT = new WeakMap<Approval['request'], { readonly width: number; readonly lines: readonly Line[] }>();
-
-/** The action itself: every character of it, broken at the edge only. */
-function exactLines(current: Approval, width: number): readonly Line[] {
-  const known = EXACT.get(current.request);
-  if (known?.width === width) return known.lines;
-  const { action, exact } = current.request;
-  const spoken = action === 'question' || action === 'turn' || action === 'failure';
-  const lines = spoken
-    ? wrapText(exact, Math.max(1, width), { fg: 'fg', bg: 'raised' })
-    : exact.split('\n').flatMap((line) =>
-        chunks(line, Math.max(1, width)).map(
-          (part): Line => [
-            span(` ${part}`, {
-              fg: action === 'shell' ? 'title' : diffInk(line),
-              bg: 'raised',
-              bold: action === 'shell',
-            }),
-          ],
-        ),
-      );
-  EXACT.set(current.request, { width, lines });
-  return lines;
-}
-
-/** Pieces of at most `width` columns; blanks count like any other character. */
-function chunks(text: string, width: number): readonly string[] {
-  const out: string[] = [];
-  let part = '';
-  let used = 0;
-  for (const cluster of graphemes(text)) {
-    const size = clusterWidth(cluster);
-    if (used + size > width && part !== '') {
-      out.push(part);
-      [part, used] = ['', 0];
-    }
-    part += cluster;
-    used += size;
-  }
-  return [...out, part];
-}
-
-interface Tail {
-  readonly lines: readonly Line[];
-  readonly cursor: Cursor | null;
-}
-
-function tailLines(state: InboxState, current: Approval, context: Context, width: number): Tail {
-  const keys = wrap(keyLine(keysOf(current, context)), width);
-  const kind = kindOf(current);
-  if (kind === 'options')
-    return { lines: [[], ...optionLines(state, current, context, width), [], ...keys], cursor: null };
-  if (kind === 'words') {
-    const height = Math.max(1, Math.min(3, editorHeight(state.editor, width)));
-    const field = answerField(state, current, width, height);
-    return { lines: [[], ...field.lines, [], ...keys], cursor: { x: field.cursor.x, y: field.cursor.y + 1 } };
-  }
-  return { lines: [lengthLine(current), [], ...keys], cursor: null };
-}
-
-/** Only what is answered with. */
-function lowTail(state: InboxState, current: Approval, context: Context, width: number): Tail {
-  const kind = kindOf(current);
-  if (kind === 'options') return { lines: optionLines(state, current, context, width), cursor: null };
-  return kind === 'words' ? answerField(state, current, width, 1) : { lines: [lengthLine(current)], cursor: null };
-}
-
-const optionLines = (state: InboxState, { request }: Approval, { glyphs }: Context, width: number): readonly Line[] =>
-  request.options.map((option, index): Line => {
-    const on = index === state.option;
-    const mark = span(on ? `${glyphs.selected} ` : '  ', { fg: 'focus' });
-    return fit(
-      [mark, span(`${index + 1} `, { fg: 'faint' }), span(toLabel(option), { fg: on ? 'title' : 'fg', bold: on })],
-      width,
-    );
-  });
-
-function answerField(
-  state: InboxState,
-  { request }: Approval,
-  width: number,
-  height: number,
-): Tail & { cursor: Cursor } {
-  const placeholder = request.action === 'turn' ? 'a message, or !command' : 'your answer';
-  return viewEditor(state.editor, { width, height, placeholder, style: { fg: 'fg', bg: 'raised' } });
-}
-
-function lengthLine({ request: { exact } }: Approval): Line {
-  return [span(`${counted(exact.split('\n').length, 'line')}, ${exact.length} characters`, { fg: 'faint' })];
-}
-
-function keysOf(current: Approval, { glyphs }: Context): readonly (readonly [string, string])[] {
-  const enter = glyphs.key.enter;
-  const later = ['Esc', 'later'] as const;
-  const kinds: Readonly<Record<ReturnType<typeof kindOf>, readonly (readonly [string, string])[]>> = {
-    options: [[enter, 'choose'], later],
-    words: [[enter, current.request.action === 'turn' ? 'go on' : 'answer'], later],
-    permission: [['y', 'allow once'], ['A', 'always in this session'], ['n', 'deny'], later],
-  };
-  return kinds[kindOf(current)];
-}
-
-export function inboxHints(current: Approval, count: number, context: Context): readonly Hint[] {
-  const { glyphs } = context;
-  return [
-    ...keysOf(current, context).map(([keys, hint]) => ({ keys, hint })),
-    { keys: upDown(glyphs), hint: kindOf(current) === 'options' ? 'select' : 'scroll' },
-    ...(count > 1 ? [{ keys: 'Tab', hint: 'next question' }] : []),
-  ];
 }

@@ -1,40 +1,33 @@
 /**
  * The questions that wait for the person, one at a time: who asks, exactly what would happen, and the answers. Enter never
- * allows anything dangerous, what was typed before a question was drawn doesn't answer it, and a long action must have been
- * seen to its end before it can be allowed. How it looks is inbox-view.ts.
+ * allows anything dangerous, what was typed before a question was on the screen doesn't answer it, and a long action must
+ * have been seen to its end before it can be allowed. How it looks is inbox-view.ts.
  */
 import type { Millis } from '../../domain/ids.ts';
 import type { Approval } from '../../events/state.ts';
 import type { Command } from '../../ports/controls.ts';
-import type { DialogEffect } from '../dialog.ts';
 import type { Context } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
-import { edit, editorText, openEditor } from '../text/editor.ts';
-import { kindOf } from './inbox-state.ts';
-import type { InboxState } from './inbox-state.ts';
+import { edit, editorText } from '../text/editor.ts';
+import { coveredBy, keptOf, kindOf, questionsOf, takesAmount } from './inbox-state.ts';
+import type { InboxState, Kept, Question } from './inbox-state.ts';
 import { exactRows, inboxHints, inboxView } from './inbox-view.ts';
 import { closed, scrolled, stay } from './overlay.ts';
 import type { Overlay, Pressed } from './overlay.ts';
 
-/** Keys within this time after a question appeared were meant for something else. */
+/** Keys within this time after a question was on the screen first were meant for something else. */
 const DEAF: Millis = 300;
 
-/** The box, at the first question of `state`. `now` where it opened by itself, null where the person asked for it. */
-export const inboxOverlay = (now: Millis | null): Overlay =>
-  open({ ...fresh(null, now ?? Number.NEGATIVE_INFINITY), answered: new Set() });
-
-const fresh = (current: string | null, since: Millis): Omit<InboxState, 'answered'> => ({
-  current,
-  since,
-  top: 0,
-  deepest: 0,
-  editor: openEditor('', true),
-  option: 0,
-});
+/** The box, at the oldest question. */
+export const inboxOverlay = (): Overlay =>
+  open({ current: null, kept: new Map(), seen: new Map(), answered: new Set() });
 
 /** What is left to answer. */
-const waiting = (state: InboxState, context: Context): readonly Approval[] =>
-  context.state.approvals.filter(({ id }) => !state.answered.has(id));
+const waiting = (state: InboxState, context: Context): readonly Question[] =>
+  questionsOf(context.state.approvals.filter(({ id }) => !state.answered.has(id)));
+
+const currentOf = (state: InboxState, context: Context): Question | undefined =>
+  waiting(state, context).find(({ key }) => key === state.current);
 
 function open(state: InboxState): Overlay {
   return {
@@ -45,94 +38,147 @@ function open(state: InboxState): Overlay {
       const left = waiting(state, context);
       const first = left[0];
       if (first === undefined) return null;
-      if (left.some(({ id }) => id === state.current)) return this;
-      const since = state.current === null ? state.since : context.now;
-      return open({ ...state, ...fresh(first.id, since) });
+      // The question that is shown stays, whatever comes meanwhile.
+      return left.some(({ key }) => key === state.current) ? this : open({ ...state, current: first.key });
     },
+    painted(context) {
+      const fresh = (currentOf(state, context)?.all ?? []).filter(({ id }) => !state.seen.has(id));
+      if (fresh.length === 0) return this;
+      return open({ ...state, seen: new Map([...state.seen, ...fresh.map(({ id }) => [id, context.now] as const)]) });
+    },
+    again: (approval) => open({ ...state, answered: new Set([...state.answered].filter((id) => id !== approval)) }),
     press: (input, context, size) => press(state, input, context, size),
     hints: (context) => {
-      const current = waiting(state, context).find(({ id }) => id === state.current);
+      const current = currentOf(state, context);
       return current ? inboxHints(current, waiting(state, context).length, context) : [];
     },
   };
 }
 
+/** All that answers a key: what is shown, and where the person is in it. */
+interface Asked {
+  readonly state: InboxState;
+  readonly question: Question;
+  readonly kept: Kept;
+  readonly context: Context;
+  readonly size: Size;
+}
+
 function press(state: InboxState, input: Input, context: Context, size: Size): Pressed {
   const left = waiting(state, context);
-  const current = left.find(({ id }) => id === state.current);
-  if (current === undefined) return left.length === 0 ? closed() : stay(open(state));
-  if (context.now - state.since < DEAF) return stay(open(state));
-  if (input.is === 'key' && input.key === 'esc') return closed();
+  const question = left.find(({ key }) => key === state.current);
+  if (question === undefined) return left.length === 0 ? closed() : stay(open(state));
   if (input.is === 'key' && (input.key === 'tab' || input.key === 'backtab'))
-    return turnTo(state, left, current, input.key);
-  const kinds = { permission, options, words } as const;
-  return kinds[kindOf(current)](state, current, input, context, size);
+    return turnTo(state, left, question, input.key);
+  if (!isHeard(state, question, context.now)) return stay(open(state));
+  if (input.is === 'key' && input.key === 'esc') return closed();
+  const asked: Asked = { state, question, kept: keptOf(state, question), context, size };
+  const kinds = { permission, options, words };
+  return kinds[kindOf(question.first)](asked, input);
 }
 
-function turnTo(state: InboxState, left: readonly Approval[], current: Approval, key: string): Pressed {
+/** Was it on the screen long enough for a key to be meant for it? */
+const isHeard = (state: InboxState, { all }: Question, now: Millis): boolean =>
+  all.some(({ id }) => now - (state.seen.get(id) ?? Number.POSITIVE_INFINITY) >= DEAF);
+
+function turnTo(state: InboxState, left: readonly Question[], current: Question, key: string): Pressed {
   const by = key === 'tab' ? 1 : left.length - 1;
   const next = left[(left.indexOf(current) + by) % left.length] ?? current;
-  return stay(open({ ...state, ...fresh(next.id, Number.NEGATIVE_INFINITY) }));
+  return stay(open({ ...state, current: next.key }));
 }
 
-function permission(state: InboxState, current: Approval, input: Input, context: Context, size: Size): Pressed {
-  const key = input.is === 'key' ? input.key : '';
-  if (key === 'n' || key === 'N') return answer(state, current, { allow: false, scope: 'once' });
-  if (key === 'y' || key === 'A') {
-    if (!isRead(state, current, context, size)) {
-      return warn(state, 'There is more of it: read to the end first (G), then answer.');
-    }
-    return answer(state, current, { allow: true, scope: key === 'A' ? 'session' : 'once' });
+function permission(asked: Asked, input: Input): Pressed {
+  switch (input.is === 'key' ? input.key : '') {
+    case 'n':
+    case 'N':
+      return answer(asked, { allow: false, scope: 'once' });
+    case 'y':
+      return allow(asked, 'once');
+    case 'A':
+      return coveredBy(asked.question.first.request) === null
+        ? warn(asked, 'This is asked anew each time: y allows it once.')
+        : allow(asked, 'session');
+    case 'enter':
+      return warn(asked, 'Enter allows nothing here: y allows it once, n denies it.');
+    default:
+      return scroll(asked, input);
   }
-  if (key === 'enter') return warn(state, 'Enter allows nothing here: y allows it once, n denies it.');
-  return scroll(state, current, input, context, size);
 }
+
+const allow = (asked: Asked, scope: 'once' | 'session'): Pressed =>
+  isRead(asked)
+    ? answer(asked, { allow: true, scope })
+    : warn(asked, 'There is more of it: read to the end first (G), then answer.');
 
 /** Was all of it on the screen? */
-function isRead(state: InboxState, current: Approval, context: Context, size: Size): boolean {
-  const { total, rows } = exactRows(current, context, size);
-  return state.deepest + rows >= total;
+function isRead({ question, kept, context, size }: Asked): boolean {
+  const { total, rows } = exactRows(question, context, size);
+  return kept.deepest + rows >= total;
 }
 
-function scroll(state: InboxState, current: Approval, input: Input, context: Context, size: Size): Pressed {
-  const { total, rows } = exactRows(current, context, size);
-  const top = scrolled(input, state.top, total, rows);
-  return stay(open(top === null ? state : { ...state, top, deepest: Math.max(state.deepest, top) }));
+function scroll(asked: Asked, input: Input): Pressed {
+  const { question, kept, context, size } = asked;
+  const { total, rows } = exactRows(question, context, size);
+  const top = scrolled(input, kept.top, total, rows);
+  return top === null ? stay(open(asked.state)) : keep(asked, { top, deepest: Math.max(kept.deepest, top) });
 }
 
-function options(state: InboxState, current: Approval, input: Input, context: Context, size: Size): Pressed {
-  const choices = current.request.options;
-  const move = (to: number): Pressed => stay(open({ ...state, option: Math.max(0, Math.min(choices.length - 1, to)) }));
-  if (input.is !== 'key') return scroll(state, current, input, context, size);
-  if (input.key === 'up' || input.key === 'k') return move(state.option - 1);
-  if (input.key === 'down' || input.key === 'j') return move(state.option + 1);
+function keep({ state, question, kept }: Asked, change: Partial<Kept>): Pressed {
+  return stay(open({ ...state, kept: new Map(state.kept).set(question.key, { ...kept, ...change }) }));
+}
+
+function options(asked: Asked, input: Input): Pressed {
+  if (input.is !== 'key') return scroll(asked, input);
+  const { kept } = asked;
+  const choices = asked.question.first.request.options;
+  const typed = takesAmount(asked.question.first, choices[kept.option] ?? '') ? amount(asked, input) : null;
+  if (typed !== null) return typed;
+  const by = STEPS[input.key];
+  if (by !== undefined) return keep(asked, { option: Math.max(0, Math.min(choices.length - 1, kept.option + by)) });
   const number = /^[1-9]$/.test(input.key) ? Number(input.key) - 1 : -1;
-  const chosen = input.key === 'enter' ? choices[state.option] : choices[number];
-  if (chosen !== undefined) return answer(state, current, { allow: true, scope: 'once', text: chosen });
-  return scroll(state, current, input, context, size);
+  const option = choices[input.key === 'enter' ? kept.option : number];
+  return option === undefined ? scroll(asked, input) : chosen(asked, option);
 }
 
-function words(state: InboxState, current: Approval, input: Input, context: Context, size: Size): Pressed {
+const STEPS: Readonly<Record<string, number | undefined>> = { up: -1, k: -1, down: 1, j: 1 };
+
+/** More than is offered, or less: digits go into a field of the option itself. Null for every other key. */
+function amount(asked: Asked, input: Extract<Input, { readonly is: 'key' }>): Pressed | null {
+  const { editor } = asked.kept;
+  const typed = editorText(editor).trim();
+  if (input.key === 'enter') return typed === '' ? null : chosen(asked, `add ${typed}`);
+  const next = /^[\d.$]$|^(?:backspace|delete)$/.test(input.key) ? edit(editor, input) : null;
+  return next === null ? null : keep(asked, { editor: next });
+}
+
+const chosen = (asked: Asked, text: string): Pressed => answer(asked, { allow: true, scope: 'once', text });
+
+function words(asked: Asked, input: Input): Pressed {
+  const { editor } = asked.kept;
   if (input.is === 'key' && input.key === 'enter') {
-    const text = editorText(state.editor).trim();
-    if (text === '' && current.request.action === 'question') return warn(state, 'Type an answer, or Esc for later.');
-    return answer(state, current, { allow: true, scope: 'once', ...(text === '' ? {} : { text }) });
+    const text = editorText(editor).trim();
+    if (text === '' && asked.question.first.request.action !== 'turn')
+      return warn(asked, 'Type an answer, or Esc for later.');
+    return answer(asked, { allow: true, scope: 'once', ...(text === '' ? {} : { text }) });
   }
-  const editor = edit(state.editor, input);
-  if (editor !== null) return stay(open({ ...state, editor }));
-  return scroll(state, current, input, context, size);
+  const next = edit(editor, input);
+  return next === null ? scroll(asked, input) : keep(asked, { editor: next });
 }
 
+/** One answer for all who ask it and were in sight. One for the session is given once: the run clears the equal ones. */
 function answer(
-  state: InboxState,
-  current: Approval,
+  { state, question }: Asked,
   how: Omit<Extract<Command, { readonly do: 'answer' }>, 'do' | 'approval'>,
 ): Pressed {
-  const effect: DialogEffect = { commands: [{ do: 'answer', approval: current.id, ...how }] };
-  return { overlay: open({ ...state, answered: new Set(state.answered).add(current.id) }), effect };
+  const seen = question.all.filter(({ id }) => state.seen.has(id));
+  const told: readonly Approval[] = how.scope === 'session' ? seen.slice(0, 1) : seen;
+  return {
+    overlay: open({ ...state, answered: new Set([...state.answered, ...seen.map(({ id }) => id)]) }),
+    effect: { commands: told.map(({ id }) => ({ do: 'answer', approval: id, ...how })) },
+  };
 }
 
-const warn = (state: InboxState, text: string): Pressed => ({
+const warn = ({ state }: Asked, text: string): Pressed => ({
   overlay: open(state),
   effect: { toast: { level: 'warn', text } },
 });

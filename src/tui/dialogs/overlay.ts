@@ -29,6 +29,10 @@ export interface Overlay {
   press(input: Input, context: Context, size: Size): Pressed;
   /** Follows what happened meanwhile, before each painting and key; null closes. Absent: nothing can happen to it. */
   settle?(context: Context): Overlay | null;
+  /** It was put on the screen. Absent: it is the same to it. */
+  painted?(context: Context): Overlay;
+  /** An answer that was given in it was refused: it is asked again. */
+  again?(approval: string): Overlay;
   /** For the footer, while the box is open. */
   hints(context: Context): readonly Hint[];
 }

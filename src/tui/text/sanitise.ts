@@ -15,19 +15,52 @@ export function toTerminal(text: string): string {
 /** The same on one line, for titles and labels: line breaks become spaces. */
 export const toLabel = (text: string): string => toTerminal(text).replaceAll('\n', ' ');
 
+/** A part of a text for a prompt: as it is, or an escape that stands for something hidden. */
+export interface Piece {
+  readonly text: string;
+  readonly hidden: boolean;
+}
+
 /**
  * For prompts where a person decides about exactly this text: what `toTerminal` would drop is shown as an escape instead
  * (`\x1b`, `\u{202e}`), blanks that look like a space too. Newlines stay; nothing is collapsed.
  */
-export function visible(text: string): string {
-  let out = '';
-  let marks = 0;
-  for (const char of text) {
-    marks = MARK.test(char) ? marks + 1 : 0;
-    out += (HIDDEN.test(char) && char !== '\n') || marks > MOST_MARKS ? escaped(char) : char;
+export function pieces(text: string): readonly Piece[] {
+  if (HARMLESS.test(text)) return [{ text, hidden: false }];
+  const out: Piece[] = [];
+  let at = 0;
+  for (const { 0: found, index } of text.matchAll(UNSEEN)) {
+    if (index > at) out.push({ text: text.slice(at, index), hidden: false });
+    out.push({ text: Array.from(found, escaped).join(''), hidden: true });
+    at = index + found.length;
   }
-  return out;
+  return at < text.length ? [...out, { text: text.slice(at), hidden: false }] : out;
 }
+
+/** The same as one text, for where an escape can't look different from the same letters. */
+export const visible = (text: string): string =>
+  pieces(text)
+    .map((piece) => piece.text)
+    .join('');
+
+/**
+ * The same with signs around each escape, which no text can bring along: they are hidden characters themselves. So an
+ * escape is never taken for the same letters in the text, and different texts stay different.
+ */
+export const marked = (text: string): string =>
+  pieces(text)
+    .map((piece) => (piece.hidden ? MARKS[0] + piece.text + MARKS[1] : piece.text))
+    .join('');
+
+/** What `marked` put together, taken apart again. */
+export const unmarked = (text: string): readonly Piece[] =>
+  text
+    .split(/(\ufdd0[^\ufdd1]*\ufdd1)/)
+    .filter((part) => part !== '')
+    .map((part) => {
+      const hidden = part.startsWith(MARKS[0]);
+      return { text: hidden ? part.slice(1, -1) : part, hidden };
+    });
 
 /** Text that comes in pieces: a sequence split between two of them is still caught. One per stream. */
 export class Sanitiser {
@@ -170,6 +203,12 @@ const SPACE = /^\p{Zs}/u;
 /** Controls, and everything that shows nothing: zero-width, bidi, fillers, tags, selectors, interlinear; foreign blanks. */
 const HIDDEN =
   /^(?:[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}\ufff9-\ufffb]|(?! )\p{Zs})/u;
+
+/** Signs around an escape: characters that Unicode keeps for such use inside of a program. */
+const MARKS = ['\ufdd0', '\ufdd1'] as const;
+
+/** Runs of what `HIDDEN` knows but newlines, and marks beyond those that a letter may carry. */
+const UNSEEN = new RegExp(`(?:(?!\\n)${HIDDEN.source.slice(1)}|(?<=\\p{M}{${MOST_MARKS}})\\p{M})+`, 'gu');
 
 function escaped(char: string): string {
   const code = char.codePointAt(0) ?? 0;

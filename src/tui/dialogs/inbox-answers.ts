@@ -1,0 +1,109 @@
+/** What stands below the exact action of a question: how long it is, the answers there are, and their keys. */
+import type { ApprovalRequest } from '../../events/event.ts';
+import { upDown } from '../keymap.ts';
+import type { Hint } from '../keymap.ts';
+import type { Context } from '../screen.ts';
+import { fit, span } from '../text/clip.ts';
+import { editorText } from '../text/editor.ts';
+import { editorHeight, viewEditor } from '../text/editor-view.ts';
+import type { Cursor, Line } from '../text/line.ts';
+import { wrap } from '../text/wrap.ts';
+import { lengthLine } from './inbox-exact.ts';
+import type { Kept, Kind, Question } from './inbox-state.ts';
+import { coveredBy, kindOf, takesAmount } from './inbox-state.ts';
+import { keyLine } from './overlay.ts';
+
+export interface Answering {
+  readonly request: ApprovalRequest;
+  readonly kept: Kept;
+  /** Only what is answered with: the footer names the keys. */
+  readonly low: boolean;
+}
+
+export interface Answers {
+  readonly lines: readonly Line[];
+  readonly cursor: Cursor | null;
+}
+
+const MOST_WORDS = 3;
+
+/** The rows of it at its highest. */
+export function rowsOfAnswers(request: ApprovalRequest, context: Context, width: number): number {
+  const keys = keyLines(request, context, width).length;
+  const kind = kindOf({ request });
+  if (kind === 'options') return request.options.length + 2 + keys;
+  return kind === 'words' ? MOST_WORDS + 2 + keys : 2 + keys + covers(request, width).length;
+}
+
+export function answerLines(of: Answering, context: Context, width: number): Answers {
+  const { request, low } = of;
+  const keys = keyLines(request, context, width);
+  const kind = kindOf({ request });
+  if (kind === 'words') return field(of, context, width);
+  const what =
+    kind === 'options'
+      ? optionLines(of, context, width)
+      : [fit(lengthLine(request, context), width, {}, context.glyphs.ellipsis)];
+  if (low) return { lines: what, cursor: null };
+  if (kind === 'options') return { lines: [[], ...what, [], ...keys], cursor: null };
+  return { lines: [...what, [], ...keys, ...covers(request, width)], cursor: null };
+}
+
+/** What `A` would allow, said in full. */
+function covers(request: ApprovalRequest, width: number): readonly Line[] {
+  const what = coveredBy(request);
+  if (what === null) return [];
+  return wrap([span('A', { fg: 'focus', bold: true }), span(` always: ${what}`, { fg: 'muted' })], width, 2);
+}
+
+function optionLines({ request, kept }: Answering, { glyphs }: Context, width: number): readonly Line[] {
+  const amount = editorText(kept.editor);
+  return request.options.map((option, index): Line => {
+    const on = index === kept.option;
+    const mark = span(on ? `${glyphs.selected} ` : '  ', { fg: 'focus' });
+    const typed = takesAmount({ request }, option)
+      ? span(amount === '' ? '   or type another amount' : `   your amount: ${amount}`, {
+          fg: amount === '' ? 'faint' : 'warn',
+          bold: amount !== '',
+        })
+      : span('');
+    return fit(
+      [mark, span(`${index + 1} `, { fg: 'faint' }), span(option, { fg: on ? 'title' : 'fg', bold: on }), typed],
+      width,
+      {},
+      glyphs.ellipsis,
+    );
+  });
+}
+
+function field({ request, kept, low }: Answering, context: Context, width: number): Answers {
+  const height = low ? 1 : Math.max(1, Math.min(MOST_WORDS, editorHeight(kept.editor, width)));
+  const placeholder = request.action === 'turn' ? 'a message, or !command' : 'your answer';
+  const { lines, cursor } = viewEditor(kept.editor, { width, height, placeholder, style: { fg: 'fg', bg: 'raised' } });
+  if (low) return { lines, cursor };
+  return { lines: [[], ...lines, [], ...keyLines(request, context, width)], cursor: { x: cursor.x, y: cursor.y + 1 } };
+}
+
+const keyLines = (request: ApprovalRequest, context: Context, width: number): readonly Line[] =>
+  wrap(keyLine(keysOf(request, context)), width);
+
+function keysOf(request: ApprovalRequest, { glyphs }: Context): readonly (readonly [string, string])[] {
+  const { enter } = glyphs.key;
+  const later = ['Esc', 'later'] as const;
+  const always = coveredBy(request) === null ? [] : [['A', 'always'] as const];
+  const kinds: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
+    options: [[enter, 'choose'], later],
+    words: [[enter, request.action === 'turn' ? 'go on' : 'answer'], later],
+    permission: [['y', 'allow once'], ['n', 'deny'], ...always, later],
+  };
+  return kinds[kindOf({ request })];
+}
+
+export function inboxHints({ first: { request } }: Question, count: number, context: Context): readonly Hint[] {
+  const { glyphs } = context;
+  return [
+    ...keysOf(request, context).map(([keys, hint]) => ({ keys, hint })),
+    { keys: upDown(glyphs), hint: kindOf({ request }) === 'options' ? 'select' : 'scroll' },
+    ...(count > 1 ? [{ keys: 'Tab', hint: 'next question' }] : []),
+  ];
+}

@@ -1,0 +1,89 @@
+/** The exact action of a question as lines: every character of it, what is hidden as an escape that looks like none of its letters. */
+import { jsonDigest } from '../../domain/digest.ts';
+import type { ApprovalRequest } from '../../events/event.ts';
+import { counted } from '../format.ts';
+import type { Context } from '../screen.ts';
+import { span } from '../text/clip.ts';
+import type { Line, Span, Style } from '../text/line.ts';
+import { unmarked } from '../text/sanitise.ts';
+import { clusterWidth, graphemes } from '../text/width.ts';
+import { wrap } from '../text/wrap.ts';
+import { diffInk } from '../view/transcript.ts';
+
+/** How an escape looks: like nothing else in the box. */
+const HIDDEN: Style = { fg: 'surface', bg: 'warn', underline: true };
+
+const EXACT = new WeakMap<ApprovalRequest, { readonly width: number; readonly lines: readonly Line[] }>();
+
+/** At most `width` columns a line, broken at the edge only; what is said in words is broken between them. */
+export function exactLines(request: ApprovalRequest, width: number): readonly Line[] {
+  const known = EXACT.get(request);
+  if (known?.width === width) return known.lines;
+  const room = Math.max(1, width);
+  const lines = request.exact
+    .split('\n')
+    .flatMap((line) => (SPOKEN.has(request.action) ? spoken(line, room) : chunks(line, styleOf(request, line), room)));
+  EXACT.set(request, { width, lines });
+  return lines;
+}
+
+const SPOKEN: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 'turn', 'failure', 'budget'] as const);
+
+const spoken = (line: string, width: number): readonly Line[] =>
+  wrap(
+    unmarked(line).map(({ text, hidden }) => span(text, hidden ? HIDDEN : { fg: 'fg', bg: 'raised' })),
+    width,
+  );
+
+const styleOf = ({ action }: ApprovalRequest, line: string): Style =>
+  action === 'shell' ? { fg: 'title', bg: 'raised', bold: true } : { fg: diffInk(line), bg: 'raised' };
+
+/** Lines of at most `width` columns; blanks count like any other character. */
+function chunks(text: string, style: Style, width: number): readonly Line[] {
+  const lines: Line[] = [];
+  let line: Span[] = [span(' ', style)];
+  let used = 0;
+  for (const part of unmarked(text)) {
+    let open = '';
+    const look = part.hidden ? HIDDEN : style;
+    for (const cluster of graphemes(part.text)) {
+      const size = clusterWidth(cluster);
+      if (used + size > width && used > 0) {
+        lines.push([...line, span(open, look)]);
+        [line, open, used] = [[span(' ', style)], '', 0];
+      }
+      open += cluster;
+      used += size;
+    }
+    if (open !== '') line.push(span(open, look));
+  }
+  return [...lines, line];
+}
+
+const lengthOf = ({ exact }: ApprovalRequest): number =>
+  unmarked(exact).reduce((sum, { text }) => sum + text.length, 0);
+
+const LONG = 200;
+const DIGESTS = new WeakMap<ApprovalRequest, string>();
+
+/** A few letters that stand for all of a long action: two that differ anywhere have others. */
+function digestOf(request: ApprovalRequest): string {
+  const known = DIGESTS.get(request) ?? jsonDigest(request.exact).slice(0, 8);
+  DIGESTS.set(request, known);
+  return known;
+}
+
+/** `3 lines, 9029 characters, digest 3f9a01bc`, and whether hidden characters are in it. */
+export function lengthLine(request: ApprovalRequest, { glyphs }: Context): Line {
+  const length = lengthOf(request);
+  const parts = [
+    counted(request.exact.split('\n').length, 'line'),
+    counted(length, 'character'),
+    ...(length > LONG ? [`digest ${digestOf(request)}`] : []),
+  ];
+  const hidden = unmarked(request.exact).some((piece) => piece.hidden);
+  return [
+    span(parts.join(` ${glyphs.dot} `), { fg: 'faint' }),
+    ...(hidden ? [span('  '), span('hidden characters', HIDDEN), span(' are shown as escapes', { fg: 'warn' })] : []),
+  ];
+}
