@@ -5,10 +5,15 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { bytesIn, headOf, plainText } from '../domain/text.ts';
-import { type Places, shownPath } from './paths.ts';
-import { trustOf } from './trust.ts';
 
-const FILES = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md', 'GEMINI.md', '.mimir/instructions.md'];
+/** In the order in which agents are told of them. */
+export const INSTRUCTION_FILES = [
+  'AGENTS.md',
+  'CLAUDE.md',
+  '.github/copilot-instructions.md',
+  'GEMINI.md',
+  '.mimir/instructions.md',
+];
 /** All files together: 4000 tokens of four bytes. */
 const BUDGET = 16_000;
 /** Below this there is no room for another file. */
@@ -23,17 +28,11 @@ export interface Instructions {
   readonly notes: readonly string[];
 }
 
-/** `entries` is what the person's own configuration says under `trust`. Where that leaves the project out, a note names the files. */
-export function instructionsOf(
-  projectRoot: string,
-  entries: readonly string[] | undefined,
-  { config, home }: Pick<Places, 'config' | 'home'>,
-): Instructions {
-  const { trusted, notes } = trustOf(projectRoot, entries ?? [], home);
-  const there = FILES.filter((file) => isFile(path.join(projectRoot, file)));
-  if (there.length === 0) return { text: '', notes };
-  const waiting = notRead(there, shownPath(path.join(config, 'config.yml'), home));
-  return trusted ? { text: sectionsOf(projectRoot, there), notes } : { text: '', notes: [...notes, waiting] };
+/** Where the person doesn't trust the project as it is now, a note names the files. */
+export function instructionsOf(projectRoot: string, trusted: boolean): Instructions {
+  const there = INSTRUCTION_FILES.filter((file) => isInstructions(path.join(projectRoot, file)));
+  if (there.length === 0) return { text: '', notes: [] };
+  return trusted ? { text: sectionsOf(projectRoot, there), notes: [] } : { text: '', notes: [notRead(there)] };
 }
 
 function sectionsOf(projectRoot: string, there: readonly string[]): string {
@@ -53,13 +52,11 @@ function sectionsOf(projectRoot: string, there: readonly string[]): string {
   return sections.length === 0 ? '' : [HEAD, ...sections].join('\n\n');
 }
 
-const notRead = (files: readonly string[], configShown: string): string => {
-  const names = files.join(', ');
-  return `${names} ${files.length === 1 ? 'is' : 'are'} not read: this directory is not trusted (add it to trust: in ${configShown})`;
-};
+const notRead = (files: readonly string[]): string =>
+  `${files.join(', ')} ${files.length === 1 ? 'is' : 'are'} not read: this project is not trusted as it is now (\`mimir trust\`)`;
 
 /** A link could show a file of somewhere else: neither the file nor the folder it is in may be one. */
-function isFile(file: string): boolean {
+export function isInstructions(file: string): boolean {
   const folder = lstatSync(path.dirname(file), { throwIfNoEntry: false });
   return folder?.isDirectory() === true && lstatSync(file, { throwIfNoEntry: false })?.isFile() === true;
 }

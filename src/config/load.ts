@@ -35,6 +35,8 @@ export interface Sources {
   readonly projectRoot: string;
   readonly env?: Environment;
   readonly flags?: Flags;
+  /** The person trusts the project as it is now: its instructions count. Left out: no. */
+  readonly trusted?: boolean;
 }
 
 export interface Loaded {
@@ -57,7 +59,7 @@ export interface Loaded {
 
 /** Reads and merges all layers. Nothing outside the named places is read, nothing is written. */
 export function loadConfig(sources: Sources): Result<Loaded, readonly ConfigFault[]> {
-  const { packageRoot, projectRoot, env = process.env, flags = {} } = sources;
+  const { packageRoot, projectRoot, env = process.env, flags = {}, trusted = false } = sources;
   const places = placesOf(env, homedir());
   const read = readLayers(packageRoot, projectRoot, places);
   if (!read.ok) return read;
@@ -78,7 +80,7 @@ export function loadConfig(sources: Sources): Result<Loaded, readonly ConfigFaul
   const rules = toRules(layers, values, models);
   const mode = modeFaults(flags, rules);
   if (mode.length > 0) return fail(mode);
-  const instructions = instructionsOf(projectRoot, preferences.trust, places);
+  const instructions = instructionsOf(projectRoot, trusted);
   return ok({
     rules,
     roles: withSettings(files.value.roles, values, flags.model ?? null),

@@ -15,7 +15,7 @@ export interface Trust {
 export function trustOf(projectRoot: string, entries: readonly string[], home: string): Trust {
   const project = realOf(projectRoot) ?? projectRoot;
   const own = realOf(home) ?? home;
-  const tooWide = (real: string): boolean => real === path.parse(real).root || holds(real, own);
+  const tooWide = (real: string): boolean => isTooWide(real, own);
   const judged = entries.map((entry): Judged => {
     const named = entry === '~' || entry.startsWith('~/') ? path.join(home, entry.slice(1)) : entry;
     const ignored = (why: string): Judged => ({ real: null, note: `trust: "${entry}" is ignored: ${why}` });
@@ -28,6 +28,10 @@ export function trustOf(projectRoot: string, entries: readonly string[], home: s
     notes: judged.flatMap(({ note }) => note ?? []),
   };
 }
+
+/** Home, what is above it, and `/`: to trust them would be to trust all that is ever downloaded. Both are real paths. */
+export const isTooWide = (real: string, home: string): boolean =>
+  real === path.parse(real).root || holds(real, realOf(home) ?? home);
 
 interface Judged {
   readonly real: string | null;

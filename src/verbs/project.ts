@@ -4,20 +4,15 @@ import { isAbsolute, resolve } from 'node:path';
 import { faultText } from '../config/fault.ts';
 import type { Flags as ConfigFlags } from '../config/flags.ts';
 import type { Loaded } from '../config/load.ts';
-import { loadConfig } from '../config/load.ts';
-import type { Places } from '../config/paths.ts';
 import { placesOf } from '../config/paths.ts';
 import { findProject } from '../config/project.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
-import { packageRoot } from './package-root.ts';
+import type { ProjectPlace } from './project-trust.ts';
+import { loadHere } from './project-trust.ts';
 
-export interface ProjectPlace {
-  /** Real path. */
-  readonly root: string;
-  readonly places: Places;
-}
+export type { ProjectPlace } from './project-trust.ts';
 
 /** `--cwd`, else where the command was typed; from there the nearest folder with `.mimir` or `.git` (INTERFACE, `mimir`). */
 export function projectOf(args: Arguments, io: Io): ProjectPlace {
@@ -43,11 +38,10 @@ function homeOf({ HOME = '' }: Io['env']): string {
 /** The environment in which the configuration is looked for. */
 export const environmentOf = ({ places }: ProjectPlace, { env }: Io): Io['env'] => ({ ...env, HOME: places.home });
 
-/** The configuration of the project; exit 3 with every fault when something in it is wrong. */
+/** The configuration of the project, with what it says of itself where the person trusts it; exit 3 with every fault. */
 export function configOf(project: ProjectPlace, io: Io, flags: ConfigFlags): Loaded {
-  const env = environmentOf(project, io);
-  const loaded = loadConfig({ packageRoot: packageRoot(), projectRoot: project.root, env, flags });
-  if (loaded.ok) return loaded.value;
+  const loaded = loadHere(project, environmentOf(project, io), flags, 'record');
+  if (loaded.ok) return loaded.value.config;
   throw new Exit(
     EXIT.refused,
     `the configuration can't be used, so nothing ran:\n${loaded.fault.map((fault) => `  ${faultText(fault)}`).join('\n')}`,

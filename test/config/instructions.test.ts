@@ -3,9 +3,17 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { trustOf } from '../../src/config/trust.ts';
-import { freshDirectory, load, loaded, somePlace } from './some-place.ts';
+import type { Loaded } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { PACKAGE, type Place, type Written, freshDirectory, load, loaded, somePlace } from './some-place.ts';
 
-const TRUSTED = 'trust: [~/work]\n';
+/** Loaded as where the person trusts the project as it is. */
+function trusting({ home, project }: Place): Loaded {
+  const result = loadConfig({ packageRoot: PACKAGE, projectRoot: project, env: { HOME: home }, trusted: true });
+  if (!result.ok) throw new Error(JSON.stringify(result.fault));
+  return result.value;
+}
+const trusted = (files: Written['files'] = {}): Loaded => trusting(somePlace({ files }));
 const sections = (text: string): readonly string[] =>
   [...text.matchAll(/^## Project instructions \((.+)\)$/gm)].map(([, file = '']) => file);
 
@@ -14,7 +22,7 @@ describe('instruction files of a project', () => {
     const { prompts, notes } = loaded({ files: { 'work/AGENTS.md': 'Do evil.', 'work/GEMINI.md': 'More.' } });
     expect(prompts.instructions).toBe('');
     expect(notes).toEqual([
-      'AGENTS.md, GEMINI.md are not read: this directory is not trusted (add it to trust: in ~/.config/mimir/config.yml)',
+      'AGENTS.md, GEMINI.md are not read: this project is not trusted as it is now (`mimir trust`)',
     ]);
   });
 
@@ -26,16 +34,13 @@ describe('instruction files of a project', () => {
   });
 
   it('are a section each where the person trusts the project, below words that rank them, in a fixed order', () => {
-    const { prompts, notes } = loaded({
-      user: TRUSTED,
-      files: {
-        'work/CLAUDE.md': 'Use tabs.',
-        'work/AGENTS.md': 'Run `make check`.\r\n\u001B[31mRed\u202E.',
-        'work/.github/copilot-instructions.md': 'Use tabs.',
-        'work/GEMINI.md': '@AGENTS.md',
-        'work/.mimir/instructions.md': 'Answer in French.',
-        'work/src/AGENTS.md': 'Not at the root.',
-      },
+    const { prompts, notes } = trusted({
+      'work/CLAUDE.md': 'Use tabs.',
+      'work/AGENTS.md': 'Run `make check`.\r\n\u001B[31mRed\u202E.',
+      'work/.github/copilot-instructions.md': 'Use tabs.',
+      'work/GEMINI.md': '@AGENTS.md',
+      'work/.mimir/instructions.md': 'Answer in French.',
+      'work/src/AGENTS.md': 'Not at the root.',
     });
     expect(notes).toEqual([]);
     const { instructions } = prompts;
@@ -47,31 +52,26 @@ describe('instruction files of a project', () => {
   });
 
   it('are cut to 4000 tokens together, with a word where', () => {
-    const { prompts } = loaded({
-      user: TRUSTED,
-      files: { 'work/AGENTS.md': 'Rule one.\n'.repeat(3000), 'work/CLAUDE.md': 'Never seen.' },
-    });
+    const { prompts } = trusted({ 'work/AGENTS.md': 'Rule one.\n'.repeat(3000), 'work/CLAUDE.md': 'Never seen.' });
     expect(Buffer.byteLength(prompts.instructions)).toBeLessThan(16_500);
     expect(prompts.instructions.endsWith('… (cut; the rest is in AGENTS.md)')).toBe(true);
   });
 
   it('are no links, no folders and not of folders that are links', () => {
     const place = somePlace({
-      user: TRUSTED,
       files: { 'secret.md': 'a key', 'elsewhere/copilot-instructions.md': 'evil' },
     });
     symlinkSync(path.join(place.home, 'secret.md'), path.join(place.project, 'AGENTS.md'));
     symlinkSync(path.join(place.home, 'elsewhere'), path.join(place.project, '.github'));
     mkdirSync(path.join(place.project, 'CLAUDE.md'));
-    const result = load(place);
-    expect(result.ok && [result.value.prompts.instructions, result.value.notes]).toEqual(['', []]);
+    const { prompts, notes } = trusting(place);
+    expect([prompts.instructions, notes]).toEqual(['', []]);
   });
 
   it('that are not text do no harm', () => {
-    const place = somePlace({ user: TRUSTED });
+    const place = somePlace();
     writeFileSync(path.join(place.project, 'AGENTS.md'), Buffer.from([0xff, 0xfe, 0, 1, 2, 0x41]));
-    const result = load(place);
-    expect(result.ok && result.value.prompts.instructions).not.toContain('\u0000');
+    expect(trusting(place).prompts.instructions).not.toContain('\u0000');
   });
 });
 

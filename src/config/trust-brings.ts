@@ -1,0 +1,43 @@
+/** What the files of a project would bring if it were trusted, a line each, for the person who decides. Reads nothing itself. */
+import path from 'node:path';
+import type { TrustFile } from './trust-files.ts';
+import { ROLE_FOLDERS } from './trust-files.ts';
+import { INSTRUCTION_FILES } from './instructions.ts';
+import { ruleOf } from './keys.ts';
+import { words } from './layer.ts';
+import { readRole } from './role-file.ts';
+import { valueAt } from './issues.ts';
+import { readTree } from './tree.ts';
+import { leavesOf, plainOf, respelled } from './tree-walk.ts';
+
+/** Empty when the project says nothing that needs trust; its restrictions never do. */
+export const bringsOf = (files: readonly TrustFile[]): readonly string[] => [
+  ...files.flatMap(rolesOf),
+  ...files.flatMap(preferencesOf),
+  ...INSTRUCTION_FILES.flatMap((name) => files.filter(({ file }) => file === name)).map(instructionsLine),
+];
+
+function rolesOf({ file, text }: TrustFile): readonly string[] {
+  const kind = path.extname(file) === '.json' ? 'json' : 'md';
+  if (!ROLE_FOLDERS.includes(path.dirname(file)) || !/\.(?:md|json)$/.test(file)) return [];
+  const role = readRole({ file, stem: path.parse(file).name, kind, text: text ?? '', source: file });
+  if (!role.ok) return [`a role file with a fault (${file})`];
+  const { name, capabilities } = role.value.role;
+  return [`role ${name}: ${capabilities.length === 0 ? 'no tools' : capabilities.join(', ')} (${file})`];
+}
+
+/** `prefers theme mimir-light`; a file with a fault says nothing here, and refuses to run anyway. */
+function preferencesOf({ file, text }: TrustFile): readonly string[] {
+  if (file !== '.mimir/config.yml') return [];
+  const read = readTree(text ?? '', file);
+  if (!read.ok) return [];
+  const tree = respelled(read.value);
+  const plain = plainOf(tree);
+  return leavesOf(tree)
+    .filter((key) => ruleOf(key).kind === 'preference')
+    .map((key) => `prefers ${key.join('.').replace(SECTION, '')} ${words(valueAt(plain, key))}`);
+}
+const SECTION = /^(?:agentOrchestration|ui)\./;
+
+const instructionsLine = ({ file, bytes }: TrustFile): string =>
+  `instructions ${file} (${bytes < 1000 ? `${bytes} B` : `${(bytes / 1000).toFixed(1)} KB`})`;

@@ -1,0 +1,66 @@
+/**
+ * Whether what the project says of itself counts, decided in one place for all verbs: only what the person trusts, exactly as
+ * it is now (SECURITY 2.10). Without that its restrictions hold, and nothing else.
+ */
+import { realpathSync } from 'node:fs';
+import type { ConfigFault } from '../config/fault.ts';
+import type { Flags as ConfigFlags } from '../config/flags.ts';
+import type { Loaded } from '../config/load.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Environment, Places } from '../config/paths.ts';
+import type { Differ } from '../config/trust-diff.ts';
+import type { ProjectTrust } from '../config/trust-record.ts';
+import { giveTrust, trustQuestion } from '../config/trust-record.ts';
+import { type Result, ok } from '../domain/result.ts';
+import { packageRoot } from './package-root.ts';
+
+export interface ProjectPlace {
+  /** Real path. */
+  readonly root: string;
+  readonly places: Places;
+}
+
+export interface Here {
+  readonly config: Loaded;
+  readonly trust: ProjectTrust;
+}
+
+/**
+ * The configuration with what trust brings. `record` binds a directory that `trust:` names to its content when it is first
+ * seen; `look` writes nothing.
+ */
+export function loadHere(
+  project: ProjectPlace,
+  env: Environment,
+  flags: ConfigFlags,
+  how: 'record' | 'look',
+): Result<Here, readonly ConfigFault[]> {
+  const load = (trusted: boolean): ReturnType<typeof loadConfig> =>
+    loadConfig({ packageRoot: packageRoot(), projectRoot: project.root, env, flags, trusted });
+  const plain = load(false);
+  if (!plain.ok) return plain;
+  const listed = plain.value.preferences.trust ?? [];
+  const trust = trustHere(project, listed);
+  const without = (...why: readonly string[]): Result<Here, never> =>
+    ok({ config: { ...plain.value, notes: [...plain.value.notes, ...trust.notes, ...why] }, trust });
+  const bound = trust.unrecorded && how === 'record' ? trustNow(project, trust.digest) : ok(undefined);
+  if (!bound.ok) return without(`trust: ${bound.fault}`);
+  if (trust.state !== 'trusted') return without(...(trust.problem === null ? [] : [`not trusted: ${trust.problem}`]));
+  const full = load(true);
+  if (!full.ok) return full;
+  // What was read must be what was looked at: equal before and after.
+  if (trustHere(project, listed).digest !== trust.digest) return without('not trusted: its files change right now');
+  return ok({ config: { ...full.value, notes: [...full.value.notes, ...trust.notes] }, trust });
+}
+
+/** What the project would bring, and whether it is trusted. `listed` is what the person's configuration says under `trust`. */
+export const trustHere = (project: ProjectPlace, listed: readonly string[], diff?: Differ): ProjectTrust =>
+  trustQuestion(project.root, project.places, { listed, own: isOwn(project), ...(diff === undefined ? {} : { diff }) });
+
+/** Trusts what was shown under this digest. After it, the configuration has to be loaded anew. */
+export function trustNow(project: ProjectPlace, digest: string): Result<void, string> {
+  return giveTrust(project.root, project.places, digest, { own: isOwn(project) });
+}
+
+/** In Mimir's own checkout `.mimir` holds the defaults. */
+const isOwn = ({ root }: ProjectPlace): boolean => realpathSync(packageRoot()) === root;
