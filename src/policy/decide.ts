@@ -6,6 +6,7 @@ import { CAPABILITIES, type Capability } from '../domain/role.ts';
 import { MODES, isLooser, type Mode } from '../domain/mode.ts';
 import type { Reason } from '../domain/reason.ts';
 import { type CommandVerdict, judgeCommand } from './commands.ts';
+import { Permit } from './permit.ts';
 import { builtIn, type Decision, type Rules } from './rules.ts';
 
 export type Action =
@@ -32,12 +33,14 @@ export interface Circumstances {
   readonly granted: boolean;
   /** The person has just allowed this very action: what would ask is allowed now, what is denied stays denied. */
   readonly answered?: boolean;
+  /** Who will do what (its digest): an allowed action gets a permit for exactly this. Absent: nothing will be done by it. */
+  readonly binds?: { readonly agent: string; readonly action: string };
 }
 
 /** Judges `action`. Never throws; what would ask is a denial where nobody can be asked. */
 export function decide(action: Action, rules: Rules, context: Circumstances): Decision {
   try {
-    return settled(judged(action, rules, context), context);
+    return permitted(settled(judged(action, rules, context), context), rules, context);
   } catch (error) {
     return deny(builtIn(`the decision failed: ${error instanceof Error ? error.message : 'unknown fault'}`));
   }
@@ -45,6 +48,7 @@ export function decide(action: Action, rules: Rules, context: Circumstances): De
 
 const allow = (because: Reason): Decision => ({ verdict: 'allow', because });
 const ask = (because: Reason): Decision => ({ verdict: 'ask', because });
+const askSingly = (because: Reason): Decision => ({ verdict: 'ask', because, singly: true });
 const deny = (because: Reason): Decision => ({ verdict: 'deny', because });
 
 /** After an answer the question is answered; without a person it can't be put. */
@@ -53,6 +57,11 @@ function settled(decision: Decision, context: Circumstances): Decision {
   if (context.answered === true) return allow(decision.because);
   if (context.interactive) return decision;
   return deny({ ...decision.because, rule: `${decision.because.rule}, and nobody can be asked here` });
+}
+
+function permitted(decision: Decision, { policyHash }: Rules, { binds }: Circumstances): Decision {
+  if (decision.verdict !== 'allow' || binds === undefined) return decision;
+  return { ...decision, permit: Permit.mint({ ...binds, policyHash }) };
 }
 
 function judged(action: Action, rules: Rules, context: Circumstances): Decision {
@@ -125,14 +134,14 @@ function judgedShell(action: ToolAction, rules: Rules, context: Circumstances, r
 function unboxed(rules: Rules, context: Circumstances, row: Row): Decision {
   if (rules.sandboxRequired?.value === true) return deny(rules.sandboxRequired.from);
   if (context.mode === 'yolo') return deny(row('no shell without a sandbox'));
-  return ask(row('shell asks, UNSANDBOXED'));
+  return askSingly(row('shell asks, UNSANDBOXED'));
 }
 
 function boxed(command: CommandVerdict, context: Circumstances, row: Row): Decision {
-  if (context.mode === 'yolo') {
-    // yolo skips "ask", never "deny": a deny rule that could not be tried on this command counts as a hit.
-    return command.verdict === 'unclear' ? deny(command.because) : allow(row('shell runs in the sandbox'));
-  }
+  // yolo skips "ask", never "deny": a deny rule that could not be tried on this command counts as a hit.
+  if (context.mode === 'yolo' && command.verdict === 'unclear') return deny(command.because);
+  if (command.destroys !== undefined) return askSingly(command.destroys);
+  if (context.mode === 'yolo') return allow(row('shell runs in the sandbox'));
   if (command.verdict === 'ask') return context.granted ? allow(command.because) : ask(command.because);
   if (command.verdict === 'allow' && context.mode === 'confirm') return allow(command.because);
   return byTable('shell', context, row);

@@ -3,6 +3,7 @@ import type { Budget } from '../domain/budget.ts';
 import type { OnFailure, Trigger } from '../domain/forced.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { Reason } from '../domain/reason.ts';
+import type { Permit } from './permit.ts';
 
 /** A value and where it is written. */
 export interface Rule<T> {
@@ -97,8 +98,10 @@ export interface CommandRules {
 
 /** What may happen to an action. `ask` becomes deny where nobody can be asked. */
 export type Decision =
-  | { readonly verdict: 'allow'; readonly because: Reason }
-  | { readonly verdict: 'ask'; readonly because: Reason }
+  /** `permit`: what the gate needs to act; there where the decision was for one action of one agent. */
+  | { readonly verdict: 'allow'; readonly because: Reason; readonly permit?: Permit }
+  /** `singly`: no answer of the session covers it, each one is asked. */
+  | { readonly verdict: 'ask'; readonly because: Reason; readonly singly?: true }
   | { readonly verdict: 'deny'; readonly because: Reason };
 
 /** A rule of the program itself, not of a file. */

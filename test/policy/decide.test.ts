@@ -88,6 +88,7 @@ describe('what a mode never loosens', () => {
     expect(decide(use('shell', 'npm test'), rules, at({ sandbox: 'none', granted: true }))).toEqual({
       verdict: 'ask',
       because: builtIn('mode confirm: shell asks, UNSANDBOXED'),
+      singly: true,
     });
   });
 
