@@ -5,6 +5,9 @@ import { CWD } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import { fileWords } from './file-words.ts';
 import { harmless } from './io.ts';
+import type { ProjectTrust } from '../config/trust-record.ts';
+import type { ProjectPlace } from './project-trust.ts';
+import { trustHere, trustNow } from './project-trust.ts';
 import { projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
 
@@ -41,10 +44,11 @@ export const initVerb: Verb = {
   words: 0,
   flags: { ...CWD },
   run(args, io) {
-    const { root } = projectOf(args, io);
-    const folder = join(root, '.mimir');
+    const project = projectOf(args, io);
+    const folder = join(project.root, '.mimir');
     const file = join(folder, 'config.yml');
     if (existsSync(file)) throw new Exit(EXIT.wrongUse, `${file} exists already and is left as it is`);
+    const before = trustHere(project, []);
     try {
       mkdirSync(folder, { recursive: true });
       writeFileSync(file, FIRST, { flag: 'wx' });
@@ -52,6 +56,16 @@ export const initVerb: Verb = {
       throw new Exit(EXIT.wrongUse, `${file} can't be written: ${fileWords(error)}`);
     }
     io.say(`Wrote ${harmless(file)}. \`mimir config show\` says what holds now.`);
+    for (const line of trusted(project, before)) io.say(harmless(line));
     return Promise.resolve(EXIT.done);
   },
 };
+
+/** What was just written is trusted, as written; what a stranger wrote before is not trusted by the way. */
+function trusted(project: ProjectPlace, before: ProjectTrust): readonly string[] {
+  if (before.problem !== null || before.state === 'new' || before.state === 'changed') {
+    return ['The project says more of itself that is not trusted yet: `mimir trust` shows it.'];
+  }
+  const given = trustNow(project, trustHere(project, []).digest);
+  return given.ok ? [] : [`It is not recorded as trusted: ${given.fault}`];
+}

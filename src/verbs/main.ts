@@ -19,6 +19,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   report: async () => (await import('./report.ts')).reportVerb,
   events: async () => (await import('./events.ts')).eventsVerb,
   models: async () => (await import('./models.ts')).modelsVerb,
+  trust: async () => (await import('./trust.ts')).trustVerb,
   config: async () => (await import('./config.ts')).configVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
   init: async () => (await import('./init.ts')).initVerb,

@@ -62,5 +62,18 @@ export function trustNow(project: ProjectPlace, digest: string): Result<void, st
   return giveTrust(project.root, project.places, digest, { own: isOwn(project) });
 }
 
+/** Whether what the project says of itself counts, in a line; empty when it says nothing that needs trust. */
+export function trustLine({ state, problem }: Pick<ProjectTrust, 'state' | 'problem'>): string {
+  if (problem !== null) return `what this project says of itself can't be trusted: ${problem}`;
+  const words = {
+    nothing: '',
+    trusted: 'this project is trusted as it is now: its roles, instructions and preferences count',
+    new: 'this project is not trusted: only its restrictions count (`mimir trust` shows the rest)',
+    changed:
+      'this project has changed since it was trusted: only its restrictions count (`mimir trust` shows the changes)',
+  };
+  return words[state];
+}
+
 /** In Mimir's own checkout `.mimir` holds the defaults. */
 const isOwn = ({ root }: ProjectPlace): boolean => realpathSync(packageRoot()) === root;

@@ -9,7 +9,7 @@ import { findProject } from '../config/project.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
-import type { ProjectPlace } from './project-trust.ts';
+import type { Here, ProjectPlace } from './project-trust.ts';
 import { loadHere } from './project-trust.ts';
 
 export type { ProjectPlace } from './project-trust.ts';
@@ -39,9 +39,13 @@ function homeOf({ HOME = '' }: Io['env']): string {
 export const environmentOf = ({ places }: ProjectPlace, { env }: Io): Io['env'] => ({ ...env, HOME: places.home });
 
 /** The configuration of the project, with what it says of itself where the person trusts it; exit 3 with every fault. */
-export function configOf(project: ProjectPlace, io: Io, flags: ConfigFlags): Loaded {
-  const loaded = loadHere(project, environmentOf(project, io), flags, 'record');
-  if (loaded.ok) return loaded.value.config;
+export const configOf = (project: ProjectPlace, io: Io, flags: ConfigFlags): Loaded =>
+  hereOf(project, io, flags).config;
+
+/** The same, and what is known of trust in the project. */
+export function hereOf(project: ProjectPlace, io: Io, flags: ConfigFlags, how: 'record' | 'look' = 'record'): Here {
+  const loaded = loadHere(project, environmentOf(project, io), flags, how);
+  if (loaded.ok) return loaded.value;
   throw new Exit(
     EXIT.refused,
     `the configuration can't be used, so nothing ran:\n${loaded.fault.map((fault) => `  ${faultText(fault)}`).join('\n')}`,
