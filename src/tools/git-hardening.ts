@@ -53,14 +53,17 @@ export interface GitCall {
   readonly git: string;
   readonly environment: Environment;
   readonly signal: AbortSignal;
+  /** What the sub-command reads. */
+  readonly input?: string;
 }
 
 /** Runs one sub-command hardened. `directory` is the git directory of the root, named so that none is looked for. */
 export async function runGit(call: GitCall, directory: string, args: readonly string[]): Promise<ProgramEnd> {
+  const { input: _input, ...asking } = call;
   // Outside a repository `git diff` compares any two files: so the repository is made sure of first.
   const [sure, listed] = await Promise.all([
-    plainGit(call, directory, ['rev-parse', '--git-dir'], []),
-    plainGit(call, directory, ['config', '--list', '--name-only', '-z'], []),
+    plainGit(asking, directory, ['rev-parse', '--git-dir'], []),
+    plainGit(asking, directory, ['config', '--list', '--name-only', '-z'], []),
   ]);
   if (sure.exit !== 0) return sure;
   // A name that was left out of the list could be that of a program.
@@ -70,7 +73,7 @@ export async function runGit(call: GitCall, directory: string, args: readonly st
 }
 
 function plainGit(
-  { root, git, environment, signal }: GitCall,
+  { root, git, environment, signal, input }: GitCall,
   directory: string,
   args: readonly string[],
   more: readonly (readonly [name: string, value: string])[],
@@ -83,6 +86,7 @@ function plainGit(
     env: gitEnvironment(environment, [...SETTINGS, ...more]),
     timeLimit: GIT_TIME_LIMIT,
     signal,
+    ...(input === undefined ? {} : { input }),
   });
 }
 

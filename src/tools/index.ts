@@ -6,6 +6,7 @@ import { askUserTool, sendMessageTool, taskTool, updateTodosTool } from './desk-
 import { editFileTool } from './edit-file.ts';
 import { type Environment, toolEnvironment } from './environment.ts';
 import { gitTool } from './git.ts';
+import { gitCommitTool } from './git-commit.ts';
 import { listFilesTool } from './list-files.ts';
 import { readFileTool } from './read-file.ts';
 import { checkRoot } from './root.ts';
@@ -43,6 +44,7 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
     writeFileTool(root.value, seen),
     bashTool(root.value, environment),
     gitTool(root.value, environment),
+    gitCommitTool({ root: root.value, environment, stateDir: options.stateDir, home: options.home }),
     updateTodosTool,
     sendMessageTool,
     askUserTool,

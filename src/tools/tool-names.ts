@@ -6,8 +6,7 @@ const BY_CAPABILITY: ReadonlyMap<Capability, readonly string[]> = new Map<Capabi
   ['write', ['edit_file', 'write_file']],
   ['shell', ['bash']],
   ['git-read', ['git']],
-  // Committing waits for the gates of forced agents: no tool of this version writes to git.
-  ['git-write', []],
+  ['git-write', ['git_commit']],
   ['spawn', ['Task']],
 ]);
 

@@ -72,9 +72,9 @@ export async function stage(staging: Staging, before: string): Promise<Result<st
   return dropped.ok ? writeTree(staging) : dropped;
 }
 
-/** The digest of no files at all, stored, so that it can be compared with. */
+/** The digest of no files at all: git knows that tree without storing it. */
 export async function emptyTree({ store, facts, signal, into }: Staging): Promise<Result<string, string>> {
-  const made = await store.git(facts, ['mktree'], signal, { input: '', ...(into === undefined ? {} : { into }) });
+  const made = await store.git(facts, ['hash-object', '-t', 'tree', '--stdin'], signal, { input: '', ...(into === undefined ? {} : { into }) });
   return made.ok ? ok(made.value.trim()) : made;
 }
 
@@ -103,14 +103,27 @@ function entriesOf(raw: string): readonly TreeEntry[] {
   });
 }
 
-/** Puts these entries back to what they were; those that were nothing leave the index. */
+/** Puts these entries back to what they were in the older tree; those that were nothing leave the index. */
 export function restore(staging: Staging, entries: readonly TreeEntry[]): Promise<Result<string, string>> {
-  // What leaves goes first: a folder may lie where a file was.
+  return entries.length === 0 ? Promise.resolve(ok('')) : inIndex(staging, INDEX_INFO, { input: olderLines(entries) });
+}
+
+export const INDEX_INFO = ['update-index', '-z', '--index-info'];
+
+/** For `INDEX_INFO`: the older side of each entry. What leaves goes first, since a folder may lie where a file was. */
+function olderLines(entries: readonly TreeEntry[]): string {
+  return newerLines(entries.map((entry) => ({ ...entry, newMode: entry.mode, newObject: entry.object })));
+}
+
+/** For `INDEX_INFO`: the newer side of each entry. */
+export function newerLines(entries: readonly TreeEntry[]): string {
   const lines = [
-    ...entries.map((entry) => `0 ${'0'.repeat(entry.object.length)}\t${entry.path}`),
-    ...entries.filter(({ mode }) => Number(mode) !== 0).map((entry) => `${entry.mode} ${entry.object}\t${entry.path}`),
+    ...entries.map((entry) => `0 ${'0'.repeat(entry.newObject.length)}\t${entry.path}`),
+    ...entries
+      .filter(({ newMode }) => Number(newMode) !== 0)
+      .map((entry) => `${entry.newMode} ${entry.newObject}\t${entry.path}`),
   ];
-  return inIndex(staging, ['update-index', '-z', '--index-info'], { input: lines.map((line) => `${line}\0`).join('') });
+  return lines.map((line) => `${line}\0`).join('');
 }
 
 export function inIndex(

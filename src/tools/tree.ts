@@ -3,13 +3,13 @@
  * look at a time; what is stored of contents lies in the state folder.
  */
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
 import type { TreeChanges, TreeId, TreePort } from '../ports/tree.ts';
 import { toolEnvironment, type Environment } from './environment.ts';
 import type { Root } from './root.ts';
 import { changesOf } from './tree-changes.ts';
+import { dropIndex, leaveIndex, takeIndex } from './tree-index.ts';
 import { seed, stage, type Staging } from './tree-stage.ts';
 import { treeStore } from './tree-store.ts';
 
@@ -39,7 +39,7 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
     const seen = await treeIn({ store, facts: facts.value, index, signal }, last);
     // Only after a whole look: the next program starts from what this one found out.
     if (seen.ok && last === null) leaveIndex(index);
-    if (!seen.ok) rmSync(index, { force: true });
+    if (!seen.ok) dropIndex(index);
     last = seen.ok ? seen.value : null;
     return seen.ok ? ok(seen.value.tree) : seen;
   }
@@ -80,41 +80,5 @@ async function attempted<T>(look: () => Promise<Result<T, string>>): Promise<Res
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
     return fail(`what changed in the project can't be told: ${error.message}`);
-  }
-}
-
-const sharedOf = (index: string): string => path.join(path.dirname(index), 'index');
-
-/** Starts from the index that an earlier run left: only what changed since is read again. */
-function takeIndex(index: string): void {
-  sweep(path.dirname(index));
-  copyIndex(sharedOf(index), index);
-}
-
-/** Indexes that runs left behind, a week old. */
-function sweep(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const file = path.join(folder, name);
-    const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (name.startsWith('index-') && age > 7 * 86_400_000) rmSync(file, { force: true });
-  }
-}
-
-function leaveIndex(index: string): void {
-  const fresh = `${index}.fresh`;
-  if (copyIndex(index, fresh)) renameSync(fresh, sharedOf(index));
-}
-
-/** A copy that is dated back: git looks again at files that may have changed in the moment it was written. */
-function copyIndex(from: string, to: string): boolean {
-  try {
-    copyFileSync(from, to);
-    const written = statSync(from).mtimeMs / 1000 - 2;
-    utimesSync(to, written, written);
-    return true;
-  } catch {
-    // No earlier index: everything is read once.
-    rmSync(to, { force: true });
-    return false;
   }
 }

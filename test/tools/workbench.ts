@@ -1,6 +1,7 @@
 /** Opens the real tools on a folder and calls them the way the gate does: parse, then run. */
 import { AgentId, ROOT } from '../../src/domain/ids.ts';
-import type { Desk, ToolContext, ToolOutput } from '../../src/ports/tool.ts';
+import { fail, type Result } from '../../src/domain/result.ts';
+import type { Desk, Proposal, ToolContext, ToolOutput } from '../../src/ports/tool.ts';
 import { checkRoot, openTools, type Root } from '../../src/tools/index.ts';
 import { toolEnvironment } from '../../src/tools/environment.ts';
 import { freshFolder } from '../support/repos.ts';
@@ -29,11 +30,14 @@ export interface Workbench {
   /** Throws when the schema refuses the input. */
   use(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<ToolOutput>;
   preview(tool: string, input: unknown): Promise<string>;
+  propose(tool: string, input: unknown): Promise<Result<Proposal, string>>;
+  /** The parsed input is the same for both, as in the gate. */
+  previewThenUse(tool: string, input: unknown, between: () => void): Promise<ToolOutput>;
 }
 
-export function workbench(folder: string, source?: NodeJS.ProcessEnv): Workbench {
+export function workbench(folder: string, source?: NodeJS.ProcessEnv, home = '/nowhere/home'): Workbench {
   const environment = source === undefined ? {} : { environment: toolEnvironment(folder, source) };
-  const port = openTools({ root: folder, home: '/nowhere/home', stateDir: freshFolder(), ...environment });
+  const port = openTools({ root: folder, home, stateDir: freshFolder(), ...environment });
   if (!port.ok) throw new Error(port.fault);
   const named = (name: string) => {
     const tool = port.value.tools.find((tool) => tool.name === name);
@@ -42,6 +46,14 @@ export function workbench(folder: string, source?: NodeJS.ProcessEnv): Workbench
   };
   return {
     use: async (name, input, context) => named(name).run(named(name).input.parse(input), contextFor(context)),
+    propose: async (name, input) =>
+      (await named(name).propose?.(named(name).input.parse(input), contextFor())) ?? fail('it proposes nothing'),
+    previewThenUse: async (name, input, between) => {
+      const parsed = named(name).input.parse(input);
+      await named(name).preview?.(parsed, contextFor());
+      between();
+      return named(name).run(parsed, contextFor());
+    },
     preview: async (name, input) => (await named(name).preview?.(named(name).input.parse(input), contextFor())) ?? '',
   };
 }
