@@ -6,6 +6,7 @@ const NAMES: ReadonlyMap<string, readonly Capability[]> = new Map<string, readon
   ['file_search', ['read']],
   ['bash_execution', ['shell']],
   ['git', ['git-read']],
+  ['git_commit', ['git-write']],
   ['Read', ['read']],
   ['read_file', ['read']],
   ['list_files', ['read']],
@@ -30,16 +31,22 @@ export const isToolName = (name: string): boolean => TOOL_NAMES.includes(name);
 export interface Standing {
   /** `file_operations` includes writing. */
   readonly writes: boolean;
-  /** Only the root spawns by itself and makes commits (CONTRACT D1 and the table of capabilities). */
+  /** Only the root spawns by itself, and has commits with its other tools (CONTRACT D1 and the table of capabilities). */
   readonly root: boolean;
+  /** May it have commits by naming them? A role of the user or an organisation may. */
+  readonly commits?: boolean;
 }
 
 /** The capabilities that names stand for, in the order of the table. `*`: all but spawning and commits, for the root those too. */
-export function capabilitiesOf(names: readonly string[], { writes, root }: Standing): readonly Capability[] {
+export function capabilitiesOf(
+  names: readonly string[],
+  { writes, root, commits = false }: Standing,
+): readonly Capability[] {
   const granted = new Set(names.flatMap((name) => capabilitiesOfName(name, writes)));
   if (root && granted.has('git-read')) granted.add('git-write');
   if (root && names.includes('*')) granted.add('spawn');
   if (!root) granted.delete('spawn');
+  if (!root && !commits) granted.delete('git-write');
   return CAPABILITIES.filter((capability) => granted.has(capability));
 }
 
