@@ -1,20 +1,46 @@
-/** More or less for an agent or the run while it goes on, within what the rules allow. */
+/** More or less for an agent or the run while it goes on, within what the rules allow. It answers an open question of that limit. */
 import type { Budget } from '../domain/budget.ts';
 import { tightest } from '../domain/budget.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
+import { reasonText } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
+import { isFinal } from '../events/queries.ts';
+import { agentRule } from '../policy/budgets.ts';
 import { budgetOf } from './choices.ts';
+import { limitChanged } from './gate-limit.ts';
+import { amountText } from './limits.ts';
 import type { RunParts } from './parts.ts';
 
-/** Limits that `budget` leaves out stay; none goes above what the rules allow an agent of this role, or the run. */
-export function setBudget({ recorder, options }: RunParts, agent: AgentId, budget: Budget): Result<string, string> {
+/**
+ * Limits that `budget` leaves out stay; none goes above what the rules allow an agent of this role, or the run: then the
+ * receipt names the rule. Below what is used already, a limit is met at once.
+ */
+export function setBudget(parts: RunParts, agent: AgentId, budget: Budget): Result<string, string> {
+  const { recorder, options, limits } = parts;
   const state = recorder.state();
   const one = state.agents.get(agent);
   if (one === undefined) return fail(`there is no agent ${agent}`);
+  if (agent !== ROOT && isFinal(one)) return fail(`${one.name} has ended and uses nothing any more`);
   const most = agent === ROOT ? options.rules.runBudget.value : budgetOf(options, one.role);
   const now = agent === ROOT ? state.budget : one.budget;
-  recorder.record({ type: 'budget.changed', agent, budget: tightest({ ...now, ...budget }, most), by: 'person' });
-  return ok(`the budget of ${one.name} has changed`);
+  const next = tightest({ ...now, ...budget }, most);
+  const cut = ROWS.filter(({ key }) => (budget[key] ?? 0) > (next[key] ?? Infinity));
+  const bounds = cut.map(({ key, what }) => {
+    const rule = agent === ROOT ? options.rules.runBudget.from : agentRule(one.role, options.rules, key);
+    return `at most ${amountText(what, next[key] ?? 0)}: ${reasonText(rule)}`;
+  });
+  if (ROWS.every(({ key }) => now[key] === next[key])) return fail(['nothing would change', ...bounds].join('; '));
+  recorder.record({ type: 'budget.changed', agent, budget: next, by: 'person' });
+  limitChanged(limits, agent);
+  const words = ROWS.flatMap(({ key, what }) => (now[key] === next[key] ? [] : [amountText(what, next[key] ?? 0)]));
+  const whose = agent === ROOT ? 'the run' : one.name;
+  return ok([`${whose} may use ${words.join(', ')}`, ...bounds].join('; '));
 }
+
+const ROWS = [
+  { key: 'maxTokens', what: 'tokens' },
+  { key: 'maxCost', what: 'cost' },
+  { key: 'maxDuration', what: 'time' },
+] as const;

@@ -14,11 +14,13 @@ import { priceProblem } from '../policy/budgets.ts';
 import { modelProblem } from '../policy/models.ts';
 import type { Tried } from './gate-fallback.ts';
 import { afterGivingUp } from './gate-fallback.ts';
+import { atLimit } from './gate-limit.ts';
 import { optionFor } from './gate-reserve.ts';
+import type { GaveUp } from './gate-retry.ts';
 import { tryModel } from './gate-retry.ts';
 import { stopped } from './gate-step.ts';
 import { personsTurn } from './gate-turn.ts';
-import type { AskFault, GateParts, Question } from './gate.ts';
+import type { AskFault, GateFault, GateParts, Question } from './gate.ts';
 
 export async function askModel(
   parts: GateParts,
@@ -36,11 +38,26 @@ export async function askModel(
     if (!model.ok) return model;
     const reply = await tryModel(parts, question, model.value, signal);
     if (reply.ok) return reply;
-    if (reply.fault.is !== 'gave up') return fail(reply.fault);
-    if (signal.aborted) return fail(stopped(signal));
-    const end = afterGivingUp(parts, question, model.value, reply.fault, tried);
+    const end = await afterFault(parts, question, model.value, reply.fault, tried, signal);
     if (end !== null) return fail(end);
   }
+}
+
+/** Null: another turn of the same question, with whatever model the agent has by then. */
+async function afterFault(
+  parts: GateParts,
+  question: Question,
+  model: ModelOption,
+  fault: GateFault | GaveUp,
+  tried: Tried,
+  signal: AbortSignal,
+): Promise<AskFault | null> {
+  if (fault.is === 'again') return null;
+  if (fault.is !== 'limit' && fault.is !== 'gave up') return fault;
+  if (signal.aborted) return stopped(signal);
+  return fault.is === 'limit'
+    ? await atLimit(parts, question, fault, signal)
+    : afterGivingUp(parts, question, model, fault, tried);
 }
 
 /** The model the agent has now, its first one or the one it fell back to, if the rules still allow it. */

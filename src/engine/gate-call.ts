@@ -4,22 +4,25 @@
  */
 import { CallId } from '../domain/ids.ts';
 import type { Usage } from '../domain/budget.ts';
+import { tokensOf } from '../domain/budget.ts';
 import type { ModelOption } from '../domain/plan.ts';
+import { FREE, worstRates } from '../domain/price.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { ModelReply, ToolCall } from '../domain/turn.ts';
 import { isSameModel } from '../policy/same-model.ts';
 import type { ModelFault, ModelRequest } from '../ports/model.ts';
 import { inputBound } from './gate-bound.ts';
+import { daysFor, promiseDay, settleDay } from './gate-day.ts';
 import type { Pass } from './gate-line.ts';
 import type { Reservation } from './gate-reserve.ts';
-import { exhaustedText, reserve, settle, warnings } from './gate-reserve.ts';
-import { isWorthWaiting } from './gate-share.ts';
+import { reserve, settle } from './gate-reserve.ts';
+import { ENOUGH_OUTPUT, isWorthWaiting } from './gate-share.ts';
 import { jsonSchemaOf, specOf } from './gate-specs.ts';
 import type { Step } from './gate-step.ts';
-import { stepSignal, stopped, whyEnded } from './gate-step.ts';
+import { stepSignal, stopped, warn, whyEnded } from './gate-step.ts';
 import { whileWaiting } from './gate-wait.ts';
-import type { AskFault, GateParts, Question } from './gate.ts';
+import type { GateFault, GateParts, LimitMet, Question } from './gate.ts';
 
 /** A call that failed for a fault of the model or its provider. */
 export interface BrokenCall {
@@ -35,7 +38,7 @@ export async function oneCall(
   model: ModelOption,
   pass: Pass,
   signal: AbortSignal,
-): Promise<Result<ModelReply, AskFault | BrokenCall>> {
+): Promise<Result<ModelReply, GateFault | BrokenCall>> {
   if (signal.aborted) return fail(stopped(signal));
   const step = stepSignal(parts, question.order, signal);
   try {
@@ -50,9 +53,10 @@ export async function oneCall(
       if (early !== null) return fail(early);
     }
     // From here to `model.started` nothing is waited for: what was judged is what is promised.
-    if (!promise.ok) {
-      parts.recorder.record(promise.exhausted);
-      return fail({ is: 'budget', text: exhaustedText(promise.exhausted) });
+    if (!promise.ok) return fail(limitMet(parts, draft, asked, promise));
+    if (!promiseDay(parts, { ...promise, call: draft.call, model: model.id })) {
+      parts.underWay.done();
+      return fail({ is: 'again' });
     }
     return await act({ parts, question, model, pass, signal, step }, draft, promise);
   } finally {
@@ -74,14 +78,41 @@ async function askingFor(
   return exact === null ? byBytes : { ...byBytes, inputBound: Math.min(byBytes.inputBound, exact) };
 }
 
-type Asking = Omit<Parameters<typeof reserve>[1], 'now'>;
+type Asking = Omit<Parameters<typeof reserve>[1], 'now' | 'days'>;
 
-const judge = ({ recorder, world }: GateParts, asked: Asking, state = recorder.state()): Reservation =>
-  reserve(state, { ...asked, now: world.now() });
+/** With `others` ended, as if calls that are under way had been promised nothing. */
+function judge(parts: GateParts, asked: Asking, others: 'counted' | 'ended' = 'counted'): Reservation {
+  const { recorder, world, underWay } = parts;
+  const state = others === 'counted' ? recorder.state() : underWay.without(recorder.state());
+  return reserve(state, { ...asked, now: world.now(), days: daysFor(parts, asked.model.id, others) });
+}
 
 /** Does it fit as soon as calls that are under way have ended? */
 const waitsForOthers = (parts: GateParts, asked: Asking, now: Reservation): boolean =>
-  isWorthWaiting(now, () => judge(parts, asked, parts.underWay.without(parts.recorder.state())));
+  isWorthWaiting(now, () => judge(parts, asked, 'ended'));
+
+/** The limit, and what can be said of the call for the choice that follows. */
+function limitMet(
+  parts: GateParts,
+  draft: ModelRequest,
+  asked: Asking,
+  { exhausted, from }: Extract<Reservation, { ok: false }>,
+): LimitMet {
+  const { input, output } = worstRates(asked.model.price ?? FREE, asked.inputBound);
+  const cost = Math.ceil(asked.inputBound * input + ENOUGH_OUTPUT * output) / 1_000_000;
+  return {
+    is: 'limit',
+    exhausted,
+    ...(from === undefined ? {} : { from }),
+    call: {
+      need: { tokens: asked.inputBound + ENOUGH_OUTPUT, cost },
+      judge: (model) => {
+        const bound = inputBound(parts.prefixes, { ...draft, model: model.id });
+        return judge(parts, { ...asked, model, inputBound: bound });
+      },
+    },
+  };
+}
 
 /** Waits for its turn. Why the agent may not go on, null when it may. */
 async function othersEnd(
@@ -89,7 +120,7 @@ async function othersEnd(
   { order }: Question,
   asked: Asking,
   signal: AbortSignal,
-): Promise<AskFault | null> {
+): Promise<GateFault | null> {
   // It may have had its turn before, and not have fitted after all.
   parts.underWay.done();
   const ready = (): boolean => !waitsForOthers(parts, asked, judge(parts, asked));
@@ -144,7 +175,7 @@ async function act(
   { parts, question, model, pass, signal, step }: Act,
   draft: ModelRequest,
   promise: Promised,
-): Promise<Result<ModelReply, AskFault | BrokenCall>> {
+): Promise<Result<ModelReply, GateFault | BrokenCall>> {
   const { recorder } = parts;
   const { order } = question;
   const request = { ...draft, maxOutputTokens: promise.maxOutput };
@@ -165,7 +196,7 @@ async function act(
 async function answered(
   asked: Asked,
   { order, pass, signal, step }: Pick<Act, 'pass' | 'signal' | 'step'> & { readonly order: Question['order'] },
-): Promise<Result<ModelReply, AskFault | BrokenCall>> {
+): Promise<Result<ModelReply, GateFault | BrokenCall>> {
   const { parts, request, model } = asked;
   const { agent, call } = request;
   const { world } = parts;
@@ -203,7 +234,8 @@ const mismatch = ({ id }: ModelOption, { model, usage }: ModelReply): ModelFault
 });
 
 /** The end of a call without a reply: what had been promised is free again but for what was spent. */
-function broken({ parts: { recorder }, request, model, reserved: promised }: Asked, fault: ModelFault): void {
+function broken({ parts, request, model, reserved: promised }: Asked, fault: ModelFault): void {
+  const { recorder } = parts;
   const { agent, call } = request;
   const settled =
     fault.spent === undefined ? null : settle(model, withinBound(fault.spent, request, promised), promised);
@@ -216,7 +248,8 @@ function broken({ parts: { recorder }, request, model, reserved: promised }: Ask
     message: fault.message,
     ...(settled === null ? {} : { usage: settled.usage, cost: settled.cost, priced: settled.priced }),
   });
-  if (settled !== null) warn(recorder, agent);
+  settleDay(parts, { call, tokens: settled === null ? 0 : tokensOf(settled.usage), cost: settled?.cost ?? 0 });
+  if (settled !== null) warn(parts, agent);
 }
 
 /** Adapters bound the input by bytes; the gate knows better how much of it was counted before. */
@@ -247,14 +280,10 @@ function finished({ parts, request, model, reserved: promised }: Asked, reply: M
     },
     ...(reply.text === '' ? [] : [{ type: 'agent.message' as const, agent, call, text: reply.text }]),
   );
-  warn(recorder, agent);
+  settleDay(parts, { call, tokens: tokensOf(settled.usage), cost: settled.cost });
+  warn(parts, agent);
   if (request.purpose.is !== 'compact') prefixes.learn(agent, model.id, request.turns.length, settled.usage);
   return { ...reply, calls };
-}
-
-function warn(recorder: GateParts['recorder'], agent: ModelRequest['agent']): void {
-  const warned = warnings(recorder.state(), agent);
-  if (warned.length > 0) recorder.record(...warned);
 }
 
 /** Two calls with one id in a reply (SECURITY H07) could not be told apart: the later one is given an id of its own. */

@@ -13,10 +13,10 @@ import type { ModelFault } from '../ports/model.ts';
 import { chanceOf, isShared, MOST_TRIES, providerOf, triesAfter, waitAfter, waitText } from './gate-backoff.ts';
 import { oneCall } from './gate-call.ts';
 import type { BrokenCall } from './gate-call.ts';
-import type { AskFault, GateParts, Question } from './gate.ts';
+import type { GateFault, GateParts, Question } from './gate.ts';
 import type { Entry, Pass } from './gate-line.ts';
-import { timeLeft } from './gate-reserve.ts';
 import { sleepFor, whileWaiting } from './gate-wait.ts';
+import { timeLeft } from './limits.ts';
 
 /** A model that was tried as often as is worth it. */
 export interface GaveUp {
@@ -31,7 +31,7 @@ export async function tryModel(
   question: Question,
   model: ModelOption,
   signal: AbortSignal,
-): Promise<Result<ModelReply, AskFault | GaveUp>> {
+): Promise<Result<ModelReply, GateFault | GaveUp>> {
   for (let tries = 0; ; ) {
     const entry = await enter(parts, question.order, model, tries, signal);
     if (!entry.ok) return entry;
@@ -90,7 +90,7 @@ async function enter(
   model: ModelOption,
   tries: number,
   signal: AbortSignal,
-): Promise<Result<{ readonly pass: Pass; readonly tries: number }, AskFault | GaveUp>> {
+): Promise<Result<{ readonly pass: Pass; readonly tries: number }, GateFault | GaveUp>> {
   const { recorder, world, lines } = parts;
   const provider = providerOf(model.id);
   const now = lines.pass(provider);

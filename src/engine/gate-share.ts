@@ -74,7 +74,7 @@ export function openUnderWay(): UnderWay {
 }
 
 /** An answer of fewer tokens would be cut off too often to begin with. */
-const ENOUGH_OUTPUT = 4096;
+export const ENOUGH_OUTPUT = 4096;
 
 /** Is it worth waiting until others have ended? `later`: what it would be then. */
 export const isWorthWaiting = (now: Reservation, later: () => Reservation): boolean => {

@@ -1,7 +1,9 @@
 /** One step of an agent, a model call, a wait or a tool call, and what may end it early. */
 import type { WorkOrder } from '../domain/agent.ts';
-import type { AskFault, GateParts } from './gate.ts';
-import { exhaustedText, timeExhausted, timeLeft } from './gate-reserve.ts';
+import type { AgentId } from '../domain/ids.ts';
+import { daysFor } from './gate-day.ts';
+import type { AskFault, GateFault, GateParts } from './gate.ts';
+import { timeExhausted, timeLeft, timeToWarning, warnings } from './limits.ts';
 
 /** Between two looks at the time that is left. */
 const SHORTEST = 50;
@@ -16,7 +18,8 @@ export interface Step {
 }
 
 /** What ends one step: the agent's own signal, an urgent message, its deadline. */
-export function stepSignal({ inbox, recorder, world }: GateParts, order: WorkOrder, signal: AbortSignal): Step {
+export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSignal): Step {
+  const { inbox, recorder, world } = parts;
   // One for every call of every agent: reasons are given, since an abort without one makes an error with its stack.
   const own = new AbortController();
   let why: 'message' | 'time' | null = null;
@@ -34,8 +37,11 @@ export function stepSignal({ inbox, recorder, world }: GateParts, order: WorkOrd
       const left = timeLeft(recorder.state(), order.agent, world.now());
       if (left === Infinity || ended.signal.aborted) return;
       if (left <= 0) return because('time');
+      const early = timeToWarning(recorder.state(), order.agent, world.now());
+      if (early <= 0) warn(parts, order.agent);
+      const toWarning = early <= 0 ? Infinity : early;
       // Looked at again: the clock of an agent stands still while it waits for a person (CONTRACT D19) or a provider.
-      await world.sleep(Math.min(Math.max(left, SHORTEST), LONGEST), ended.signal);
+      await world.sleep(Math.min(Math.max(Math.min(left, toWarning), SHORTEST), LONGEST), ended.signal);
     }
   };
   void watchTime();
@@ -50,18 +56,27 @@ export function stepSignal({ inbox, recorder, world }: GateParts, order: WorkOrd
   };
 }
 
-/** Why a question was left before its answer: recorded when it was the time. */
+/** Why a question was left before its answer. */
 export function whyEnded(
   parts: GateParts,
   order: WorkOrder,
   why: 'message' | 'time' | null,
   signal: AbortSignal,
-): AskFault {
+): GateFault {
   if (signal.aborted) return stopped(signal);
   if (why === 'message') return { is: 'told' };
-  const over = timeExhausted(parts.recorder.state(), order.agent, parts.world.now());
-  if (over) parts.recorder.record(over);
-  return { is: 'budget', text: over ? exhaustedText(over) : 'Budget exceeded: time' };
+  const exhausted = timeExhausted(parts.recorder.state(), order.agent, parts.world.now());
+  // None by now: it was raised in the meantime.
+  return exhausted === null ? { is: 'again' } : { is: 'limit', exhausted };
 }
 
 export const stopped = (signal: AbortSignal): AskFault => ({ is: 'stopped', text: String(signal.reason) });
+
+/** Tells of limits of the agent, and of all above it, whose 80 % are used. */
+export function warn(parts: GateParts, agent: AgentId): void {
+  const { recorder, world } = parts;
+  const used = recorder.state().agents.get(agent)?.model.used;
+  const days = parts.day === undefined || used === undefined ? [] : daysFor(parts, used);
+  const warned = warnings(recorder.state(), agent, world.now(), days);
+  if (warned.length > 0) recorder.record(...warned);
+}

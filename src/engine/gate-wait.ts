@@ -7,12 +7,12 @@ import type { WorkOrder } from '../domain/agent.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import { stepSignal, whyEnded } from './gate-step.ts';
-import type { AskFault, GateParts } from './gate.ts';
+import type { GateFault, GateParts } from './gate.ts';
 
 /** What `wait` resolves with, and why it was ended early, if it was. */
 interface Waited<T> {
   readonly value: T;
-  readonly early: AskFault | null;
+  readonly early: GateFault | null;
 }
 
 /** Runs `wait`, which says what it waits for as soon as it has to; the agent goes on running afterwards. */
@@ -34,7 +34,7 @@ export async function whileWaiting<T>(
     const value = await wait(say, step.signal);
     const early = step.signal.aborted ? whyEnded(parts, order, step.why(), signal) : null;
     // Who was stopped is given its state by who stopped it.
-    if (shown && (early === null || early.is === 'told'))
+    if (shown && early?.is !== 'stopped')
       recorder.record({ type: 'agent.status', agent, status: 'running', reason: '' });
     return { value, early };
   } finally {
@@ -48,7 +48,7 @@ export async function sleepFor(
   order: WorkOrder,
   { wait, reason }: { readonly wait: number; readonly reason: string },
   signal: AbortSignal,
-): Promise<Result<null, AskFault>> {
+): Promise<Result<null, GateFault>> {
   const { early } = await whileWaiting(parts, order, signal, (say, ended) => {
     say(reason);
     return parts.world.sleep(wait, ended);

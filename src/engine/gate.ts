@@ -5,10 +5,13 @@
  */
 import type { z } from 'zod';
 import type { WorkOrder } from '../domain/agent.ts';
-import type { AgentId, RoleName } from '../domain/ids.ts';
+import type { AgentId, RoleName, Usd } from '../domain/ids.ts';
+import type { ModelOption } from '../domain/plan.ts';
+import type { Reason } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import type { ModelReply, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
 import type { Rules } from '../policy/rules.ts';
+import type { DayLedger } from '../ports/day.ts';
 import type { ModelPort, Purpose } from '../ports/model.ts';
 import type { Desk, ToolPort } from '../ports/tool.ts';
 import type { Tick } from '../ports/controls.ts';
@@ -18,10 +21,13 @@ import { askModel } from './gate-ask.ts';
 import type { Compaction, Room } from './gate-room.ts';
 import { recordCompaction, roomOf } from './gate-room.ts';
 import { useTools } from './gate-use.ts';
+import type { LimitBook } from './gate-limit.ts';
 import type { Lines } from './gate-line.ts';
+import type { Reservation } from './gate-reserve.ts';
 import type { UnderWay } from './gate-share.ts';
 import type { PrefixBook } from './gate-tokens.ts';
 import type { Inbox } from './inbox.ts';
+import type { Exhausted } from './limits.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Why a model could not be asked, in the only terms the loop acts on. */
@@ -35,6 +41,22 @@ export type AskFault =
   | { readonly is: 'told' }
   /** Interrupted, killed, or the run ends: the reason is the signal's. */
   | { readonly is: 'stopped'; readonly text: string };
+
+/** A limit that was met: what is done is chosen in gate-limit.ts. */
+export interface LimitMet {
+  readonly is: 'limit';
+  readonly exhausted: Exhausted;
+  /** The rule, of a limit that one names. */
+  readonly from?: Reason;
+  /** The call that did not fit: what it may use at worst, and whether it would fit with another model. */
+  readonly call?: {
+    readonly need: { readonly tokens: number; readonly cost: Usd };
+    judge(model: ModelOption): Reservation;
+  };
+}
+
+/** Inside the gate: how the agent ends, a limit to choose at, or that all is to be judged again. */
+export type GateFault = AskFault | LimitMet | { readonly is: 'again' };
 
 export interface Question {
   readonly order: WorkOrder;
@@ -75,12 +97,15 @@ export interface GateParts {
   readonly prefixes: PrefixBook;
   readonly lines: Lines;
   readonly underWay: UnderWay;
+  readonly limits: LimitBook;
+  /** What all runs of a day use; undefined where no rule limits it. */
+  readonly day: DayLedger | undefined;
   desk(order: WorkOrder, signal: AbortSignal): Desk;
   tick(tick: Tick): void;
   /** The names of the role's models, in order of preference, as written. */
   modelsOf(role: RoleName): readonly string[];
   /** Stops the run so that it can be resumed, when it can't go on for anybody. */
-  pause(text: string, is: 'model' | 'denied'): void;
+  pause(text: string, is: 'model' | 'denied' | 'budget'): void;
   /** Makes a call id that is unique in the session. */
   callId(agent: AgentId): string;
 }

@@ -15,6 +15,8 @@ import { openCrew } from './crew.ts';
 import { deskOf } from './desk.ts';
 import type { Gate, GateParts } from './gate.ts';
 import { openGate } from './gate.ts';
+import type { LimitBook } from './gate-limit.ts';
+import { openLimitBook } from './gate-limit.ts';
 import { openLines } from './gate-line.ts';
 import { openUnderWay } from './gate-share.ts';
 import { openPrefixBook } from './gate-tokens.ts';
@@ -36,6 +38,7 @@ export interface RunParts {
   readonly crew: Crew;
   readonly inbox: Inbox;
   readonly approvals: Approvals;
+  readonly limits: LimitBook;
   readonly root: NewAgent;
   /** Aborted when the run is stopped. */
   readonly signal: AbortSignal;
@@ -59,6 +62,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   const ticks = new Set<(tick: Tick) => void>();
   const approvals = openApprovals(recorder, world);
   const inbox = openInbox(recorder);
+  const limits = openLimitBook();
   const made: { crew: Crew | null } = { crew: null };
   const crewOf = (): Crew => {
     if (made.crew === null) throw new Error('asked for a child before there was a crew');
@@ -75,7 +79,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
     stop(text);
   };
   const options = watched(given, (text) => pause(text, 'denied'));
-  const gate = gateOf(options, { recorder, approvals, inbox, ticks, pause, crew: crewOf });
+  const gate = gateOf(options, { recorder, approvals, inbox, limits, ticks, pause, crew: crewOf });
   const slots = openSlots(options.rules.maxParallelAgents.value);
   const crew = openCrew({
     recorder,
@@ -92,6 +96,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
     crew,
     inbox,
     approvals,
+    limits,
     root,
     signal: control.signal,
     ticks,
@@ -120,12 +125,12 @@ function watched(options: RunOptions, pause: (text: string) => void): RunOptions
   };
 }
 
-interface GateNeeds extends Pick<GateParts, 'recorder' | 'approvals' | 'inbox' | 'pause'> {
+interface GateNeeds extends Pick<GateParts, 'recorder' | 'approvals' | 'inbox' | 'limits' | 'pause'> {
   readonly ticks: RunParts['ticks'];
   readonly crew: () => Crew;
 }
 
-function gateOf(options: RunOptions, { recorder, approvals, inbox, ticks, pause, crew }: GateNeeds): Gate {
+function gateOf(options: RunOptions, { recorder, approvals, inbox, limits, ticks, pause, crew }: GateNeeds): Gate {
   const { world, models, tools, person } = options;
   return openGate({
     recorder,
@@ -142,6 +147,8 @@ function gateOf(options: RunOptions, { recorder, approvals, inbox, ticks, pause,
     prefixes: openPrefixBook(),
     lines: openLines(world),
     underWay: openUnderWay(),
+    limits,
+    day: options.day,
     desk: (order, signal) => deskOf({ recorder, inbox, approvals, person, options, crew }, order, signal),
     tick: (tick) => {
       for (const listener of ticks) listener(tick);

@@ -97,7 +97,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
   }),
   'budget.warned': (state, event) => ({
     ...state,
-    warned: [...state.warned, `${event.scope === 'run' ? 'run' : event.agent}:${event.what}`],
+    warned: [...state.warned, `${event.scope === 'agent' ? event.agent : event.scope}:${event.what}`],
   }),
   'message.sent': (state, event) => ({
     ...state,

@@ -2,16 +2,24 @@
 import type { Budget } from '../domain/budget.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
-import { type Rules, builtIn } from './rules.ts';
+import { type Rule, type Rules, builtIn } from './rules.ts';
 
 /**
  * The limits on one agent of this role. A limit named for a role takes the place of the general one that the same layer
  * names, and the tightest layer holds: `config` has merged them so, and what a role's entry leaves open is the general one.
  */
 export function agentBudget(role: string, rules: Rules): Budget {
-  const own = rules.roleBudgets.find((entry) => entry.role === role)?.budget.value ?? {};
-  return { ...rules.agentBudget.value, ...own };
+  return { ...rules.agentBudget.value, ...ownBudget(role, rules)?.value };
 }
+
+/** The rule that says `limit` for an agent of this role. */
+export const agentRule = (role: string, rules: Rules, limit: keyof Budget): Reason => {
+  const own = ownBudget(role, rules);
+  return own?.value[limit] === undefined ? rules.agentBudget.from : own.from;
+};
+
+const ownBudget = (role: string, rules: Rules): Rule<Budget> | undefined =>
+  rules.roleBudgets.find((entry) => entry.role === role)?.budget;
 
 /** Why a model without a known price can't be called, or null: only a limit that somebody set on cost refuses. */
 export function priceProblem(price: ModelOption['price'], rules: Rules): Reason | null {

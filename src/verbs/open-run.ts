@@ -9,8 +9,10 @@ import type { RunOptions } from '../engine/run-options.ts';
 import { chooseModel } from '../policy/models.ts';
 import type { Rules } from '../policy/rules.ts';
 import { builtIn } from '../policy/rules.ts';
+import type { DayLedger } from '../ports/day.ts';
 import type { Log } from '../ports/log.ts';
 import { LogFault } from '../ports/log.ts';
+import { openDayLedger } from '../store/day-ledger.ts';
 import { openLog } from '../store/log.ts';
 import { checkRoot, openRepository, openTools, toolsFor } from '../tools/index.ts';
 import { budgetFrom, modeFrom, roleModelsFrom } from './common-flags.ts';
@@ -61,6 +63,7 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
   const root = checkRoot(project.root, { home: place.home, state: place.stateDir });
   if (!tools.ok || !root.ok) throw new Exit(EXIT.wrongUse, tools.ok ? 'the project cannot be opened' : tools.fault);
   const log = orExit(() => openLog({ stateDir: place.stateDir, project: project.root }));
+  const day = orExit(() => dayLedgerFor(rules, place.stateDir));
   const box = tools.value.sandbox;
   const repository = openRepository(root.value);
   const common = {
@@ -76,6 +79,7 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
     toolsOf: toolsFor,
     repository,
     log,
+    ...(day === null ? {} : { day }),
     world,
     offlineOnly: providers.offlineOnly,
     model: args.get('model') ?? null,
@@ -98,9 +102,18 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
       const run = startRun({ ...common, ...what, models });
       return { ...run, result: run.result.finally(() => release(log, what.session)) };
     },
-    close: () => log.close(),
+    close: () => {
+      day?.close();
+      log.close();
+    },
   };
 }
+
+/** Only a rule on days makes one: a run without such a rule pays nothing for it. */
+const dayLedgerFor = (rules: Rules, stateDir: string): DayLedger | null =>
+  rules.dayBudget === undefined && (rules.modelBudgets ?? []).length === 0
+    ? null
+    : openDayLedger(stateDir, () => world.now());
 
 /** The planner's model is the first to be called: its client is loaded while the run begins. */
 function warm(

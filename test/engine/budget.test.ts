@@ -39,14 +39,14 @@ describe('a limit', () => {
   });
 
   it('that would pay for less than a short answer is refused before the call (G03)', async () => {
-    const run = testRun({ plan: planWith({ maxTokens: 300 }) });
+    const run = testRun({ plan: planWith({ maxTokens: 300 }), person: false });
     await run.result;
     expect([startedOf(run, S1), errorsOf(run)]).toEqual([
       0,
       [
         [
           'partial',
-          "Budget exceeded: the agent's tokens (0 tokens of 300 tokens used, and the next step does not fit)",
+          "Budget exceeded: the agent's tokens (0 tokens of 300 tokens used, and the next step does not fit); the plan's task or budgets.agent.maxTokens sets it",
         ],
       ],
     ]);
@@ -59,6 +59,7 @@ describe('a limit', () => {
     const run: TestRun = testRun({
       plan: planOf(...ids),
       runBudget,
+      person: false,
       rules: { ...RULES, maxParallelAgents: { ...RULES.maxParallelAgents, value: 8 } },
       script: ({ agent, purpose, maxOutputTokens: output }) => {
         most = Math.max(most, committed(run.state(), AGENT('ROOT')).tokens);
@@ -97,6 +98,7 @@ describe('a limit', () => {
   it('that is not there stops nothing, and hands over what was said when one does (O092)', async () => {
     const run = testRun({
       plan: planWith({ maxTokens: 20_000 }),
+      person: false,
       script: ({ agent }, n) =>
         agent === S1 ? { ...calling(`read ${n}`), text: `part ${n}`, usage: { input: 5000 } } : undefined,
     });
@@ -107,6 +109,7 @@ describe('a limit', () => {
   it('is warned of once at 80 % (2.6)', async () => {
     const run = testRun({
       plan: planWith({ maxTokens: 10_000 }),
+      person: false,
       runBudget: { maxTokens: 10_200 },
       script: ({ agent }, n) =>
         agent === S1 && n < 3
@@ -129,6 +132,7 @@ describe('a limit on time', () => {
 
   it('ends the call of a model that trickles (O041, G09)', async () => {
     const { run, world } = timed({
+      person: false,
       script: ({ agent }) => (agent === S1 ? new Promise<undefined>(() => {}) : undefined),
     });
     await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
@@ -138,7 +142,7 @@ describe('a limit on time', () => {
     await run.result;
     expect(errorsOf(run)[0]).toEqual([
       'partial',
-      "Budget exceeded: the agent's time (2 s of 2 s used, and the next step does not fit)",
+      "Budget exceeded: the agent's time (2 s of 2 s used, and the next step does not fit); the plan's task or budgets.agent.maxDuration sets it",
     ]);
     expect(world.sleepers()).toBe(0);
   });
@@ -162,6 +166,7 @@ describe('a limit on time', () => {
     const input = { description: 'look', prompt: 'look', subagent_type: 'explore' };
     const { run, world } = timed({
       plan,
+      person: false,
       mode: 'yolo',
       script: ({ agent, purpose }) => {
         if (purpose.is !== 'work') return undefined;

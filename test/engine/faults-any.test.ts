@@ -72,6 +72,7 @@ describe('a run whose providers fail in any order', () => {
           const world = fakeWorld();
           let calls = 0;
           const run = testRun({
+            person: false,
             plan: planOf(['a'], ['b'], ['c', 'a'], ['d'], ['e', 'b']),
             world,
             catalogue: CATALOGUE,

@@ -106,7 +106,7 @@ describe('a request whose bytes do not fit', () => {
     ['nonsense', Number.NaN],
     ['less than nothing', -1],
   ])('is refused when the provider counts %s', async (_, count) => {
-    const run = await ended({ plan, scripted: { count: () => count } });
+    const run = await ended({ plan, person: false, scripted: { count: () => count } });
     expect(run.state().agents.get(S1)?.outcome).toBe('partial');
     expect(eventsOf(run, 'model.started')).toEqual([]);
   });
@@ -118,6 +118,7 @@ describe('a request whose bytes do not fit', () => {
     const run: TestRun = testRun({
       plan: { reason: '', tasks },
       runBudget: { maxTokens: limit },
+      person: false,
       scripted: { count: ({ purpose }) => (purpose.is === 'work' ? 1600 : null) },
       script: () => {
         most = Math.max(most, committed(run.state(), ROOT).tokens);
@@ -223,6 +224,7 @@ describe('the ledger of a run whose calls fail', () => {
           const run = testRun({
             log,
             world,
+            person: false,
             plan: planOf(['a'], ['b'], ['c'], ['d', 'a']),
             catalogue: [
               scriptedModel(FAST, { aliases: ['fast'], price: { ...TIERED, tiers: [] } }),

@@ -28,6 +28,7 @@ async function sharing(maxCost: number, setting: Setting = {}): Promise<Shared> 
     catalogue: DEAR,
     rules: { ...RULES, maxParallelAgents: { ...RULES.maxParallelAgents, value: COUNT } },
     runBudget: { maxCost },
+    person: false,
     script: async ({ purpose }) => {
       if (purpose.is !== 'work') return undefined;
       most = Math.max(most, committed(run.state(), ROOT).cost);

@@ -143,6 +143,7 @@ describe('a child made by the Task tool', () => {
     let most = 0;
     const run: TestRun = parentRun({
       plan,
+      person: false,
       script: ofS1(spawning(), (_, n) => {
         most = Math.max(most, committed(run.state(), S1).tokens);
         return { ...calling(`read ${n}`), usage: { input: 500, output: 500 } };

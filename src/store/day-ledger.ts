@@ -1,0 +1,206 @@
+/**
+ * What all runs of this person use in a day, on this machine: one SQLite database in the state directory for all projects.
+ * A promise and the look at its limits are one transaction across processes; a promise that nobody settles stays charged.
+ * Which limits there are is policy's.
+ */
+import { closeSync, constants, lstatSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Millis, ModelId } from '../domain/ids.ts';
+import { fromMicro, ModelId as ModelIdOf, toMicro } from '../domain/ids.ts';
+import { entryMatches } from '../policy/models.ts';
+import type { DayCall, DayLedger, DayLimit, DayOver } from '../ports/day.ts';
+import { LogFault } from '../ports/log.ts';
+
+/** Milliseconds to wait for another process that is writing. */
+const PATIENCE: Millis = 5000;
+/** Days that calls are remembered for. */
+const KEPT_DAYS = 40;
+const DAY: Millis = 86_400_000;
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS calls (
+    session TEXT NOT NULL, call TEXT NOT NULL, day TEXT NOT NULL, model TEXT NOT NULL,
+    tokens INTEGER NOT NULL, micro INTEGER NOT NULL, PRIMARY KEY (session, call)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS totals (
+    day TEXT NOT NULL, model TEXT NOT NULL, tokens INTEGER NOT NULL, micro INTEGER NOT NULL, PRIMARY KEY (day, model)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/** Opens the ledger, or makes it, private to its owner. `now`: the wall clock. Throws `LogFault`. */
+export function openDayLedger(stateDir: string, now: () => Millis): DayLedger {
+  const file = join(stateDir, 'days.db');
+  return inWords(file, () => new SqliteLedger(file, opened(stateDir, file, now()), now));
+}
+
+interface Sum {
+  readonly tokens: number;
+  readonly micro: number;
+}
+
+class SqliteLedger implements DayLedger {
+  private readonly file: string;
+  private readonly database: DatabaseSync;
+  private readonly now: () => Millis;
+  private readonly statements: ReturnType<typeof statementsOf>;
+
+  constructor(file: string, database: DatabaseSync, now: () => Millis) {
+    this.file = file;
+    this.database = database;
+    this.now = now;
+    this.statements = statementsOf(database);
+  }
+
+  reserve(call: DayCall, limits: readonly DayLimit[]): DayOver | null {
+    return this.whole(() => {
+      const day = this.day();
+      const asked = { tokens: whole(call.tokens), micro: whole(toMicro(call.cost)) };
+      for (const limit of limits) {
+        const over = overOf(limit, this.sum(day, matcherOf(limit)), asked);
+        if (over !== null) return over;
+      }
+      this.statements.insert.run(call.session, call.call, day, call.model, asked.tokens, asked.micro);
+      this.statements.add.run(day, call.model, asked.tokens, asked.micro);
+      return null;
+    });
+  }
+
+  settle({ session, call, tokens, cost }: Parameters<DayLedger['settle']>[0]): void {
+    this.whole(() => {
+      const row = this.statements.find.get(session, call);
+      if (row === undefined) return;
+      const spent = { tokens: whole(tokens), micro: whole(toMicro(cost)) };
+      const more = { tokens: spent.tokens - Number(row['tokens']), micro: spent.micro - Number(row['micro']) };
+      this.statements.update.run(spent.tokens, spent.micro, session, call);
+      this.statements.add.run(String(row['day']), String(row['model']), more.tokens, more.micro);
+    });
+  }
+
+  today(matches?: (model: ModelId) => boolean): { readonly tokens: number; readonly cost: number } {
+    return inWords(this.file, () => {
+      const { tokens, micro } = this.sum(this.day(), matches ?? (() => true));
+      return { tokens, cost: fromMicro(micro) };
+    });
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  /** The local day, or the last one that anything was charged to: a clock that goes back makes nothing free again. */
+  private day(): string {
+    const last = this.statements.last.get()?.['day'];
+    const today = dayOf(this.now());
+    return typeof last === 'string' && last > today ? last : today;
+  }
+
+  private sum(day: string, matches: (model: ModelId) => boolean): Sum {
+    let [tokens, micro] = [0, 0];
+    for (const row of this.statements.totals.all(day)) {
+      if (!matches(ModelIdOf.parse(row['model']))) continue;
+      tokens += Number(row['tokens']);
+      micro += Number(row['micro']);
+    }
+    return { tokens, micro };
+  }
+
+  /** Whole or not at all, holding the only right to write from its start. */
+  private whole<T>(act: () => T): T {
+    return inWords(this.file, () => {
+      this.database.exec('BEGIN IMMEDIATE');
+      try {
+        const value = act();
+        this.database.exec('COMMIT');
+        return value;
+      } catch (error) {
+        // A full disk has already undone it.
+        if (this.database.isTransaction) this.database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+}
+
+function statementsOf(database: DatabaseSync): {
+  readonly [K in 'insert' | 'add' | 'find' | 'update' | 'totals' | 'last']: ReturnType<DatabaseSync['prepare']>;
+} {
+  return {
+    insert: database.prepare('INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?)'),
+    add: database.prepare(
+      `INSERT INTO totals VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens, micro = micro + excluded.micro`,
+    ),
+    find: database.prepare('SELECT day, model, tokens, micro FROM calls WHERE session = ? AND call = ?'),
+    update: database.prepare('UPDATE calls SET tokens = ?, micro = ? WHERE session = ? AND call = ?'),
+    totals: database.prepare('SELECT model, tokens, micro FROM totals WHERE day = ?'),
+    last: database.prepare('SELECT max(day) AS day FROM totals'),
+  };
+}
+
+const matcherOf = ({ model }: DayLimit): ((id: ModelId) => boolean) =>
+  model === null ? () => true : (id) => entryMatches({ pattern: model }, id);
+
+function overOf(limit: DayLimit, used: Sum, asked: Sum): DayOver | null {
+  const { maxTokens, maxCost } = limit.budget;
+  if (maxTokens !== undefined && !(used.tokens + asked.tokens <= maxTokens))
+    return { limit, what: 'tokens', spent: used.tokens, most: maxTokens };
+  if (maxCost !== undefined && !(used.micro + asked.micro <= toMicro(maxCost)))
+    return { limit, what: 'cost', spent: fromMicro(used.micro), most: maxCost };
+  return null;
+}
+
+/** What can't be counted exactly is a bug of who counted: it never gets as far as the table. */
+function whole(amount: number): number {
+  if (!Number.isSafeInteger(amount) || amount < 0) throw new Error(`not an amount to be charged: ${amount}`);
+  return amount;
+}
+
+/** `2026-01-31`, by the clock on the wall where this runs. */
+function dayOf(now: Millis): string {
+  const at = new Date(now);
+  const two = (n: number): string => String(n).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+function opened(stateDir: string, file: string, now: Millis): DatabaseSync {
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  const { O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+  closeSync(openSync(file, O_CREAT | O_NOFOLLOW | O_RDWR, 0o600));
+  checkPrivate(file);
+  const database = new DatabaseSync(file, { timeout: PATIENCE });
+  try {
+    database.exec('PRAGMA journal_mode = WAL');
+    // A crash of the machine may take back the last promises, never a crash of a process.
+    database.exec('PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF');
+    database.exec(TABLES);
+    const oldest = dayOf(now - KEPT_DAYS * DAY);
+    database.prepare('DELETE FROM calls WHERE day < ?').run(oldest);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function checkPrivate(file: string): void {
+  const { mode, uid } = lstatSync(file);
+  const own = process.getuid?.();
+  if ((own !== undefined && uid !== own) || (mode & 0o077) !== 0)
+    throw new LogFault(
+      `${file} can be reached by others: it must belong to you with rights 0600; remove or correct it`,
+    );
+}
+
+/** What `act` returns; an error of SQLite's or the system's as a `LogFault` that says what to do. */
+function inWords<T>(file: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof LogFault || !(error instanceof Error) || !('code' in error)) throw error;
+    const text = `the record of what a day may use, ${file}, can't be written: ${error.message}`;
+    throw new LogFault(`${text}\n  no model is called without it; check the disk, or take the limits of the day away`, {
+      cause: error,
+    });
+  }
+}
