@@ -137,6 +137,7 @@ class App {
       glyphs: this.#of.glyphs,
       live: feed?.live.texts() ?? NO_TEXTS,
       reasoning: feed?.live.reasoning() ?? NO_TEXTS,
+      ...(feed === null ? {} : { preview: (mode, agent) => feed.preview(mode, agent) }),
       activity: (agent) => feed?.live.activity(agent, now) ?? { rate: 0, steps: [] },
     };
   }
@@ -214,7 +215,7 @@ class App {
 
   #do(effect: DialogEffect): void {
     if (effect.toast) this.#toast(effect.toast);
-    if (effect.dialog) this.#boxes.push(overlayFor(effect.dialog));
+    if (effect.dialog) this.#boxes.push(overlayFor(effect.dialog, this.#context()));
     for (const command of effect.commands ?? []) this.#submit(command);
     if (effect.app !== undefined) this.#doApp(effect.app);
   }

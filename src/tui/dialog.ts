@@ -1,4 +1,5 @@
 /** Boxes over a screen. Generic, so that a screen only says what it wants to know and what to do with the answer. */
+import type { AgentId } from '../domain/ids.ts';
 import type { Effect } from './screen.ts';
 import type { Line } from './text/line.ts';
 
@@ -77,6 +78,8 @@ export type Dialog =
       check(values: FormValues): string | null;
       then(values: FormValues): DialogEffect;
     }
+  /** The mode of the whole hierarchy, or the pin of one agent. */
+  | { readonly is: 'mode'; readonly agent: AgentId | null }
   /** Something to read and scroll. */
   | { readonly is: 'read'; readonly title: string; readonly lines: readonly Line[] };
 

@@ -16,6 +16,8 @@ export interface Glyphs {
   readonly unlocks: string;
   readonly node: string;
   readonly edited: string;
+  /** What can't be changed here: put there by the rules. */
+  readonly lock: string;
   readonly arrow: string;
   readonly dot: string;
   /** Filled and empty cell of a gauge. */
@@ -63,6 +65,7 @@ export const UNICODE: Glyphs = {
   unlocks: '▸',
   node: '◆',
   edited: '✎',
+  lock: '▣',
   arrow: '→',
   dot: '·',
   gauge: ['▰', '▱'],
@@ -101,6 +104,7 @@ export const ASCII: Glyphs = {
   unlocks: '>',
   node: 'o',
   edited: '*',
+  lock: '#',
   arrow: '>',
   dot: '-',
   gauge: ['#', '.'],

@@ -1,10 +1,12 @@
 /** One run as the screen follows it: events folded into state, ticks into live text. It asks the engine nothing. */
+import type { AgentId } from '../domain/ids.ts';
+import type { Mode } from '../domain/mode.ts';
 import type { RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import { fold } from '../events/fold.ts';
-import type { Controls } from '../ports/controls.ts';
+import type { Controls, ModePreview } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
-import { cleanEvent } from './clean.ts';
+import { cleanEvent, harmless } from './clean.ts';
 import { Live } from './live.ts';
 
 export class RunFeed {
@@ -28,6 +30,11 @@ export class RunFeed {
 
   get state(): RunState {
     return this.#state;
+  }
+
+  /** What a change of the mode, or a pin of this agent, would do now; harmless. */
+  preview(mode: Mode, agent?: AgentId): ModePreview {
+    return harmless(agent === undefined ? this.controls.previewMode(mode) : this.controls.previewMode(mode, agent));
   }
 
   /** Nothing is followed any more; the run itself goes on. */

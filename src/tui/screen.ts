@@ -2,9 +2,10 @@
  * What a screen is: a body drawn from state, and a table of keys. Dispatch, footer, help and README come from the table.
  * Screens never act by themselves: they return what should happen, and the app (app.ts) does it.
  */
-import type { Millis } from '../domain/ids.ts';
+import type { AgentId, Millis } from '../domain/ids.ts';
+import type { Mode } from '../domain/mode.ts';
 import type { RunState } from '../events/state.ts';
-import type { Command, LobbyInfo } from '../ports/controls.ts';
+import type { Command, LobbyInfo, ModePreview } from '../ports/controls.ts';
 import type { Dialog } from './dialog.ts';
 import type { Glyphs } from './glyphs.ts';
 import type { Cursor, Line } from './text/line.ts';
@@ -20,6 +21,8 @@ export interface Context {
   readonly live: ReadonlyMap<string, string>;
   /** Reasoning that streams right now, by agent; gone as soon as text comes. Absent where nothing streams. */
   readonly reasoning?: ReadonlyMap<string, string>;
+  /** What a change of the mode would do, or a pin of this agent. Absent without a run. */
+  preview?(mode: Mode, agent?: AgentId): ModePreview;
   /** How busy an agent is: tokens a second, and the last seconds one by one. Absent where nothing streams. */
   activity?(agent: string): { readonly rate: number; readonly steps: readonly number[] };
 }

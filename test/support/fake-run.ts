@@ -2,6 +2,7 @@
 import type { SessionId } from '../../src/domain/ids.ts';
 import { ok } from '../../src/domain/result.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
+import { isLooser } from '../../src/domain/mode.ts';
 import type { Command, Controls, Lobby, LobbyInfo, Tick } from '../../src/ports/controls.ts';
 import { SESSION } from './recorded-run.ts';
 
@@ -15,6 +16,8 @@ export interface FakeRun {
   /** Gives more events to whoever listens; resolves when they were taken in. */
   play(events: readonly MimirEvent[]): Promise<void>;
   tick(tick: Tick): void;
+  /** What a change of the mode is said to do from now on. */
+  preview(how: Controls['previewMode']): void;
   /** The next commands are refused with these words. */
   refuse(why: string | null): void;
 }
@@ -40,9 +43,15 @@ export function fakeRun(info: LobbyInfo = LOBBY): FakeRun {
   const waiting: MimirEvent[] = [];
   let wake = Promise.withResolvers<void>();
   let refusal: string | null = null;
+  let preview: Controls['previewMode'] = (mode) => ({
+    refused: null,
+    looser: isLooser(mode, 'confirm'),
+    changes: [],
+    answers: isLooser(mode, 'confirm') ? 2 : 0,
+  });
   const controls = (session: SessionId): Controls => ({
     session,
-    previewMode: () => ({ refused: null, looser: false, changes: [], answers: 0 }),
+    previewMode: (mode, agent) => preview(mode, agent),
     submit: (command) => {
       commands.push(command);
       return Promise.resolve(
@@ -79,6 +88,9 @@ export function fakeRun(info: LobbyInfo = LOBBY): FakeRun {
     },
     tick: (tick) => {
       for (const listener of listeners) listener(tick);
+    },
+    preview: (how) => {
+      preview = how;
     },
     refuse: (why) => {
       refusal = why;

@@ -112,13 +112,46 @@ describe('the session on a screen', () => {
     const { terminal, run } = await open(midRun());
     terminal.press('backtab');
     expect(terminal.text()).toContain('This applies to the whole hierarchy: main and its 7 agents');
-    expect(terminal.text()).toContain('writing files');
+    terminal.press('down');
+    for (const words of ['Becomes automatic', 'writing files', '2 open questions would be answered with yes'])
+      expect(terminal.text()).toContain(words);
     terminal.press('enter');
     expect(run.commands).toEqual([]);
-    terminal.press('backtab');
-    terminal.type('yolo');
-    terminal.press('enter');
+    expect(terminal.text()).toContain('Enter loosens nothing: L does.');
+    terminal.press('L');
     expect(run.commands).toEqual([{ do: 'set mode', mode: 'yolo' }]);
+  });
+
+  it('changes to a stricter mode with Enter, and shows the rule where one is refused', async () => {
+    const { terminal, run } = await open(midRun());
+    run.preview((mode) => ({
+      refused: mode === 'yolo' ? 'policy.maxMode confirm (managed, /etc/mimir/policy.yml:4)' : null,
+      looser: mode === 'yolo',
+      changes: [],
+      answers: 0,
+    }));
+    terminal.press('backtab', 'down', 'L');
+    expect(terminal.text()).toContain('Not possible: policy.maxMode confirm (managed, /etc/mimir/policy.yml:4)');
+    expect(run.commands).toEqual([]);
+    terminal.press('up', 'up');
+    expect(terminal.text()).toContain('Will ask you from now on:');
+    terminal.press('enter');
+    expect(run.commands).toEqual([{ do: 'set mode', mode: 'human' }]);
+  });
+
+  it('holds an agent to a stricter mode, and says so on it', async () => {
+    const { terminal, run } = await open(midRun());
+    terminal.press('P');
+    expect(terminal.text()).toContain('Main has the mode of the run');
+    terminal.press('j', 'j', 'j', 'P', 'down');
+    expect(terminal.text()).toContain('Hold oracle to a stricter mode');
+    expect(terminal.text()).toContain('This applies to this agent and to all below it');
+    terminal.press('enter');
+    expect(run.commands).toEqual([{ do: 'pin mode', agent: 'ROOT::S3', mode: 'human' }]);
+    const log = midRun();
+    log.at(190, { type: 'agent.pinned', agent: AgentId.parse('ROOT::S3'), mode: 'human' });
+    await run.play(log.events.slice(-1));
+    expect(terminal.text()).toMatch(/oracle.* human /);
   });
 
   it('shows what streams, harmless, and forgets it when the log has it', async () => {

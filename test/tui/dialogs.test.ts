@@ -22,7 +22,7 @@ interface Pressed {
 /** Names of keys; anything longer than a key that isn't a name is typed letter by letter. */
 function press(dialog: Dialog, ...keys: readonly string[]): Pressed {
   const said: string[] = [];
-  let overlay: Overlay | null = overlayFor(dialog);
+  let overlay: Overlay | null = overlayFor(dialog, context);
   const letters = keys.flatMap((key) => (key.startsWith('=') ? key.slice(1).split('') : [key]));
   for (const key of letters) {
     if (overlay === null) throw new Error(`closed before ${key}`);
@@ -167,7 +167,7 @@ describe('every box', () => {
     const keys = fc.array(fc.constantFrom('tab', 'down', 'x', '漢', 'alt-enter', ' '), { maxLength: 12 });
     fc.assert(
       fc.property(sizes, dialogs, keys, (size, dialog, pressed) => {
-        let overlay: Overlay | null = overlayFor(dialog);
+        let overlay: Overlay | null = overlayFor(dialog, context);
         for (const key of pressed) overlay = overlay?.press({ is: 'key', key }, context, size).overlay ?? overlay;
         const { lines, cursor } = overlay?.view(context, size) ?? { lines: [], cursor: null };
         const widths = new Set(lines.map(lineWidth));

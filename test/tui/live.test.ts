@@ -94,7 +94,7 @@ describe('the boundary', () => {
     const [, event] = asks(new Recording(), 1, 'ROOT', 'a1', request).events;
     if (event?.type !== 'approval.requested') throw new Error('not asked');
     const cleaned = cleanEvent(event);
-    expect(cleaned).toMatchObject({ request: { title: 'ab', exact: 'rm \\u{202e}x' } });
+    expect(cleaned).toMatchObject({ request: { title: 'a\\x1b[2Jb', exact: 'rm \ufdd0\\u{202e}\ufdd1x' } });
   });
 
   it('has no control character in any string afterwards', () => {

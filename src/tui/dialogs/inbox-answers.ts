@@ -10,7 +10,7 @@ import type { Cursor, Line } from '../text/line.ts';
 import { wrap } from '../text/wrap.ts';
 import { lengthLine } from './inbox-exact.ts';
 import type { Kept, Kind, Question } from './inbox-state.ts';
-import { coveredBy, kindOf, takesAmount } from './inbox-state.ts';
+import { amountOption, coveredBy, kindOf, takesAmount } from './inbox-state.ts';
 import { keyLine } from './overlay.ts';
 
 export interface Answering {
@@ -58,6 +58,7 @@ function covers(request: ApprovalRequest, width: number): readonly Line[] {
 
 function optionLines({ request, kept }: Answering, { glyphs }: Context, width: number): readonly Line[] {
   const amount = editorText(kept.editor);
+  const byNumber = amountOption({ request }) === -1;
   return request.options.map((option, index): Line => {
     const on = index === kept.option;
     const mark = span(on ? `${glyphs.selected} ` : '  ', { fg: 'focus' });
@@ -68,7 +69,12 @@ function optionLines({ request, kept }: Answering, { glyphs }: Context, width: n
         })
       : span('');
     return fit(
-      [mark, span(`${index + 1} `, { fg: 'faint' }), span(option, { fg: on ? 'title' : 'fg', bold: on }), typed],
+      [
+        mark,
+        span(byNumber ? `${index + 1} ` : '', { fg: 'faint' }),
+        span(option, { fg: on ? 'title' : 'fg', bold: on }),
+        typed,
+      ],
       width,
       {},
       glyphs.ellipsis,

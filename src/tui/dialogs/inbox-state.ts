@@ -26,7 +26,18 @@ export interface Kept {
 
 const NEW: Kept = { top: 0, deepest: 0, editor: openEditor('', true), option: 0 };
 
-export const keptOf = ({ kept }: InboxState, { key }: Question): Kept => kept.get(key) ?? NEW;
+export const keptOf = ({ kept }: InboxState, { key, first }: Question): Kept =>
+  kept.get(key) ?? {
+    ...NEW,
+    option: Math.max(
+      0,
+      first.request.options.findIndex((one) => !takesAmount(first, one)),
+    ),
+  };
+
+/** Which option takes an amount; -1 where none does. */
+export const amountOption = (asked: Pick<Approval, 'request'>): number =>
+  asked.request.options.findIndex((option) => takesAmount(asked, option));
 
 /** Approvals that one answer is for: the same action, word for word, asked by several agents; mostly a single one. */
 export interface Question {

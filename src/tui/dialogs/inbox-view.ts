@@ -118,7 +118,8 @@ function headLines(current: Question, context: Context, width: number): readonly
   return [
     ...wrap(whoAsks(current, context), width),
     ...askers(current, context, width),
-    ...words(toLabel(request.title), width, { fg: 'fg' }).slice(0, 4),
+    // Where the title is the action itself, it is said once, below.
+    ...words(request.title === request.exact ? '' : toLabel(request.title), width, { fg: 'fg' }).slice(0, 4),
     ...words(because, width, { fg: 'faint' }).slice(0, 3),
     ...words(warning, width, { fg: 'err', bold: true }),
     [],

@@ -9,7 +9,7 @@ import type { Command } from '../../ports/controls.ts';
 import type { Context } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
 import { edit, editorText } from '../text/editor.ts';
-import { coveredBy, keptOf, kindOf, questionsOf, takesAmount } from './inbox-state.ts';
+import { amountOption, coveredBy, keptOf, kindOf, questionsOf } from './inbox-state.ts';
 import type { InboxState, Kept, Question } from './inbox-state.ts';
 import { exactRows, inboxHints, inboxView } from './inbox-view.ts';
 import { closed, scrolled, stay } from './overlay.ts';
@@ -131,24 +131,25 @@ function options(asked: Asked, input: Input): Pressed {
   if (input.is !== 'key') return scroll(asked, input);
   const { kept } = asked;
   const choices = asked.question.first.request.options;
-  const typed = takesAmount(asked.question.first, choices[kept.option] ?? '') ? amount(asked, input) : null;
+  const more = amountOption(asked.question.first);
+  const typed = more === -1 ? null : amount(asked, more, input);
   if (typed !== null) return typed;
   const by = STEPS[input.key];
   if (by !== undefined) return keep(asked, { option: Math.max(0, Math.min(choices.length - 1, kept.option + by)) });
-  const number = /^[1-9]$/.test(input.key) ? Number(input.key) - 1 : -1;
+  const number = more === -1 && /^[1-9]$/.test(input.key) ? Number(input.key) - 1 : -1;
   const option = choices[input.key === 'enter' ? kept.option : number];
   return option === undefined ? scroll(asked, input) : chosen(asked, option);
 }
 
 const STEPS: Readonly<Record<string, number | undefined>> = { up: -1, k: -1, down: 1, j: 1 };
 
-/** More than is offered, or less: digits go into a field of the option itself. Null for every other key. */
-function amount(asked: Asked, input: Extract<Input, { readonly is: 'key' }>): Pressed | null {
+/** Another amount than is offered: digits go into a field of that option, and select it. Null for every other key. */
+function amount(asked: Asked, option: number, input: Extract<Input, { readonly is: 'key' }>): Pressed | null {
   const { editor } = asked.kept;
   const typed = editorText(editor).trim();
-  if (input.key === 'enter') return typed === '' ? null : chosen(asked, `add ${typed}`);
+  if (input.key === 'enter') return typed === '' || asked.kept.option !== option ? null : chosen(asked, `add ${typed}`);
   const next = /^[\d.$]$|^(?:backspace|delete)$/.test(input.key) ? edit(editor, input) : null;
-  return next === null ? null : keep(asked, { editor: next });
+  return next === null ? null : keep(asked, { editor: next, option });
 }
 
 const chosen = (asked: Asked, text: string): Pressed => answer(asked, { allow: true, scope: 'once', text });

@@ -1,14 +1,16 @@
 /** From what a screen wants to know to the box that asks it. */
 import { unreachable } from '../../domain/result.ts';
 import type { Dialog } from '../dialog.ts';
+import type { Context } from '../screen.ts';
 import { confirmOverlay } from './confirm.ts';
 import { formOverlay } from './form.ts';
+import { modeOverlay } from './mode.ts';
 import type { Overlay } from './overlay.ts';
 import { pickOverlay } from './pick.ts';
 import { readOverlay } from './read.ts';
 import { textOverlay } from './text.ts';
 
-export function overlayFor(dialog: Dialog): Overlay {
+export function overlayFor(dialog: Dialog, context: Context): Overlay {
   switch (dialog.is) {
     case 'text':
       return textOverlay(dialog);
@@ -18,6 +20,8 @@ export function overlayFor(dialog: Dialog): Overlay {
       return confirmOverlay(dialog);
     case 'form':
       return formOverlay(dialog);
+    case 'mode':
+      return modeOverlay(dialog.agent, context);
     case 'read':
       return readOverlay(dialog);
     default:

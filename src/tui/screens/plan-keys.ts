@@ -20,7 +20,7 @@ import {
   toolsDialog,
 } from './plan-dialogs.ts';
 import type { PlanUi } from './plan-ui.ts';
-import { isEdited, neighbour, select, selectedRow, selectedTask, tracked } from './plan-ui.ts';
+import { isEdited, neighbour, select, selectedForced, selectedRow, selectedTask, tracked } from './plan-ui.ts';
 
 type Key = Binding<PlanUi>;
 type Run = (ui: PlanUi, context: Context, key: string) => Effect<PlanUi>;
@@ -179,6 +179,8 @@ function isAsked({ state }: Context): boolean {
 
 function whyNotEdit(ui: PlanUi, context: Context): string | null {
   const why = whyNotChange(ui, context);
+  const forced = selectedForced(ui, context.state.plan);
+  if (why === null && forced !== null) return `${forced.role} is locked, ${forced.because}`;
   return why ?? (subject(ui, context) === null ? 'there is no task to change' : null);
 }
 

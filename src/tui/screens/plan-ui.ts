@@ -2,9 +2,11 @@
  * What the plan screen remembers by itself: the selected task, which pane has the keys, and the plans that were seen, for
  * undo, redo and the marks of what was edited. Pure; the plan itself is the run's state.
  */
+import type { ForcedNode } from '../../domain/forced.ts';
 import type { TaskId } from '../../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
 import type { RunState } from '../../events/state.ts';
+import { forcedOf } from '../view/plan-forced.ts';
 
 export interface PlanUi {
   /** The selected task; when it is gone, the one at `row` is. */
@@ -71,20 +73,27 @@ export function changeOf(ui: PlanUi, state: RunState, task: PlanTask): 'edited' 
   return before === task || JSON.stringify(before) === JSON.stringify(task) ? null : 'edited';
 }
 
-/** Index of the selected task; 0 in an empty list. */
+/** Index of the selected task, or behind the tasks that of what the rules added; 0 in an empty list. */
 export function selectedRow(ui: PlanUi, plan: SoundPlan | null): number {
-  const count = plan?.tasks.length ?? 0;
+  const count = rowsIn(plan);
   const found = plan?.tasks.findIndex(({ id }) => id === ui.selected) ?? -1;
   return found === -1 ? Math.max(0, Math.min(ui.row, count - 1)) : found;
 }
+
+/** Everything that can be selected: tasks, then the agents that the rules added. */
+const rowsIn = (plan: SoundPlan | null): number => (plan === null ? 0 : plan.tasks.length + forcedOf(plan).length);
+
+/** What the rules added, when that is selected: it can be looked at. */
+export const selectedForced = (ui: PlanUi, plan: SoundPlan | null): ForcedNode | null =>
+  plan === null ? null : (forcedOf(plan)[selectedRow(ui, plan) - plan.tasks.length] ?? null);
 
 export const selectedTask = (ui: PlanUi, plan: SoundPlan | null): PlanTask | null =>
   plan?.tasks[selectedRow(ui, plan)] ?? null;
 
 /** The ui with the task at `row` selected, the nearest there is. */
 export function select(ui: PlanUi, plan: SoundPlan | null, row: number): PlanUi {
-  const count = plan?.tasks.length ?? 0;
+  const count = rowsIn(plan);
   const to = Math.max(0, Math.min(row, count - 1));
   const selected = plan?.tasks[to]?.id ?? null;
-  return { ...ui, selected, row: to, scroll: selected === ui.selected ? ui.scroll : 0 };
+  return { ...ui, selected, row: to, scroll: selected === ui.selected && to === ui.row ? ui.scroll : 0 };
 }

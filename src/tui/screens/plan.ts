@@ -15,6 +15,7 @@ import { span } from '../text/clip.ts';
 import { beside, sized } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
 import { crumbs } from '../view/header.ts';
+import { forcedHeight, forcedLines, forcedOf, forcedRows } from '../view/plan-forced.ts';
 import { inspectorLines } from '../view/plan-inspector.ts';
 import { planList, tallRows } from '../view/plan-list.ts';
 import { parallelOf, totalsLine } from '../view/plan-totals.ts';
@@ -24,7 +25,16 @@ import { PLAN_KEYS } from './plan-keys.ts';
 import { planLayout } from './plan-layout.ts';
 import type { PlanLayout } from './plan-layout.ts';
 import type { PlanUi } from './plan-ui.ts';
-import { changeOf, FIRST, proposedTask, select, selectedRow, selectedTask, tracked } from './plan-ui.ts';
+import {
+  changeOf,
+  FIRST,
+  proposedTask,
+  select,
+  selectedForced,
+  selectedRow,
+  selectedTask,
+  tracked,
+} from './plan-ui.ts';
 
 export const planScreen: Screen<PlanUi> = {
   name: 'plan',
@@ -47,9 +57,13 @@ function body(ui: PlanUi, context: Context, { width, height }: Size): Body {
   const plan = shownPlan(context);
   if (height < 1) return { lines: [] };
   if (plan === null) return { lines: planWaiting(context, width, height) };
-  const lines = [...panes(ui, context, plan, planLayout(width, height, plan.tasks.length, ui.pane))];
+  const lines = [...panes(ui, context, plan, planLayout(width, height, rowsWanted(plan), ui.pane))];
   return { lines: [...sized(lines, width, height - 1), totalsLine(plan, context.state, width, context.glyphs)] };
 }
+
+/** Rows that the list would like to have: its tasks, and what the rules added under a title. */
+const rowsWanted = (plan: SoundPlan): number =>
+  plan.tasks.length + (forcedOf(plan).length === 0 ? 0 : forcedOf(plan).length + 1);
 
 /** The plan, or null while one is being made: an old one is not looked at any more. */
 const shownPlan = ({ state }: Context): SoundPlan | null =>
@@ -68,7 +82,7 @@ function panes(ui: PlanUi, context: Context, plan: SoundPlan, layout: PlanLayout
 /** Rows that a task takes in the list. */
 function rowsOf(plan: SoundPlan, { list, rows }: PlanLayout): number {
   const room = inside(list?.width ?? 0, list?.height ?? 0, 0);
-  return rows === 1 ? 1 : tallRows(plan, room.width, room.height);
+  return rows === 1 ? 1 : tallRows(plan, room.width, room.height - forcedHeight(plan, room.height));
 }
 
 function listPane(
@@ -82,8 +96,11 @@ function listPane(
   const focused = ui.pane === 'list';
   const waves = wavesOf(plan).length;
   const count = plan.tasks.length;
-  const room = inside(width, height, 0);
+  const whole = inside(width, height, 0);
+  const below = forcedHeight(plan, whole.height);
+  const room = { width: whole.width, height: whole.height - below };
   const selected = selectedRow(ui, plan);
+  const forced = forcedOf(plan).length;
   const visible = Math.max(1, Math.floor(room.height / rows));
   const top = windowTop(selected, count, visible);
   const hidden = Math.max(0, count - visible);
@@ -100,23 +117,31 @@ function listPane(
       span(`${count} ${count === 1 ? 'agent' : 'agents'} ${glyphs.dot} ${waves} ${waves === 1 ? 'wave' : 'waves'}`, {
         fg: 'muted',
       }),
+      ...(forced === 0 ? [] : [span(` ${glyphs.dot} ${glyphs.lock} ${forced} locked`, { fg: 'warn' })]),
       ...(state.phase === 'approving' ? [] : [span(` ${glyphs.dot} approved, read-only`, { fg: 'warn' })]),
     ],
     titleEnd: hidden > 0 ? [span(`${top + 1}-${Math.min(count, top + visible)} of ${count}`, { fg: 'muted' })] : [],
-    body: planList(
-      {
-        plan,
-        selected,
-        rows,
-        focused,
-        changeOf: (task) => changeOf(ui, state, task),
-        modelChanged: (task) => (proposedTask(ui, state, task.id) ?? task).model.asked !== task.model.asked,
-        statusOf: (task) => statusOf(context, task),
-      },
-      Math.max(0, room.width - 1),
-      room.height,
-      glyphs,
-    ),
+    body: [
+      ...sized(
+        planList(
+          {
+            plan,
+            selected,
+            rows,
+            focused,
+            changeOf: (task) => changeOf(ui, state, task),
+            modelChanged: (task) => (proposedTask(ui, state, task.id) ?? task).model.asked !== task.model.asked,
+            statusOf: (task) => statusOf(context, task),
+          },
+          Math.max(0, room.width - 1),
+          room.height,
+          glyphs,
+        ),
+        Math.max(0, room.width - 1),
+        room.height,
+      ),
+      ...forcedRows({ plan, selected: selected - count, focused }, Math.max(0, room.width - 1), below, glyphs),
+    ],
   });
 }
 
@@ -127,16 +152,24 @@ function statusOf({ state }: Context, task: PlanTask): AgentStatus | null {
   return state.approvedDigest === null ? null : 'pending';
 }
 
+/** All lines about what is selected, a task or what the rules added. */
+function inspected(ui: PlanUi, { state, glyphs }: Context, plan: SoundPlan, width: number): readonly Line[] {
+  const forced = selectedForced(ui, plan);
+  if (forced !== null) return forcedLines(plan, forced, width, glyphs);
+  const task = selectedTask(ui, plan);
+  if (task === null) return [];
+  const editable = state.phase === 'approving';
+  return inspectorLines({ plan, task, before: proposedTask(ui, state, task.id), editable }, width, glyphs);
+}
+
 function inspectorPane(ui: PlanUi, context: Context, plan: SoundPlan, { width, height }: Size): readonly Line[] {
-  const { state, glyphs } = context;
+  const { glyphs } = context;
   const focused = ui.pane === 'inspector';
   const row = selectedRow(ui, plan);
-  const task = plan.tasks[row];
-  if (task === undefined) return [];
+  const role = plan.tasks[row]?.role ?? selectedForced(ui, plan)?.role;
+  if (role === undefined) return [];
   const room = inside(width, height);
-  const editable = state.phase === 'approving';
-  const before = proposedTask(ui, state, task.id);
-  const lines = inspectorLines({ plan, task, before, editable }, room.width, glyphs);
+  const lines = inspected(ui, context, plan, room.width);
   const top = Math.max(0, Math.min(ui.scroll, lines.length - room.height));
   const more = lines.length - top - room.height;
   return box({
@@ -146,7 +179,10 @@ function inspectorPane(ui: PlanUi, context: Context, plan: SoundPlan, { width, h
     border: focused ? 'heavy' : 'light',
     style: { fg: focused ? 'focus' : 'border' },
     kind: 'pane',
-    title: [span(`${row + 1} `, { fg: 'muted' }), span(task.role, { fg: `role:${task.role}`, bold: true })],
+    title: [
+      span(row < plan.tasks.length ? `${row + 1} ` : `${glyphs.lock} `, { fg: 'muted' }),
+      span(role, { fg: `role:${role}`, bold: true }),
+    ],
     footEnd: more > 0 ? [span(focused ? `${more} more` : `${more} more, Tab`, { fg: 'muted' })] : [],
     body: lines.slice(top),
   });
@@ -179,7 +215,7 @@ function schedulePane(ui: PlanUi, context: Context, plan: SoundPlan, { width, he
 function input(ui: PlanUi, context: Context, event: Input, { width, height }: Size): Effect<PlanUi> | null {
   const plan = shownPlan(context);
   if (plan === null || (event.is !== 'wheel' && event.is !== 'click')) return null;
-  const layout = planLayout(width, height, plan.tasks.length, ui.pane);
+  const layout = planLayout(width, height, rowsWanted(plan), ui.pane);
   const pane = paneAt(layout, event.x, event.y);
   if (pane === null) return null;
   const next = tracked(ui, context.state);
@@ -196,10 +232,14 @@ function inList(
 ): PlanUi {
   const row = selectedRow(ui, plan);
   if (event.is === 'wheel') return select(ui, plan, row + event.by);
-  const room = inside(0, layout.list?.height ?? 0, 0).height;
+  const whole = inside(0, layout.list?.height ?? 0, 0).height;
+  const below = forcedHeight(plan, whole);
   const rows = rowsOf(plan, layout);
-  const top = windowTop(row, plan.tasks.length, Math.max(1, Math.floor(room / rows)));
-  return { ...select(ui, plan, top + Math.floor((event.y - 1) / rows)), pane: 'list' };
+  const top = windowTop(row, plan.tasks.length, Math.max(1, Math.floor((whole - below) / rows)));
+  const locked = event.y - 1 - (whole - below) - (below > 1 ? 1 : 0);
+  const hit =
+    locked >= 0 ? plan.tasks.length + locked : Math.min(plan.tasks.length - 1, top + Math.floor((event.y - 1) / rows));
+  return { ...select(ui, plan, hit), pane: 'list' };
 }
 
 function paneAt(layout: PlanLayout, x: number, y: number): 'list' | 'inspector' | null {
@@ -209,11 +249,9 @@ function paneAt(layout: PlanLayout, x: number, y: number): 'list' | 'inspector' 
   return inspector !== null && y >= top && y < top + inspector.height ? 'inspector' : null;
 }
 
-function scrolled(ui: PlanUi, plan: SoundPlan, { state, glyphs }: Context, layout: PlanLayout, by: number): number {
-  const task = selectedTask(ui, plan);
-  if (task === null || layout.inspector === null) return 0;
+function scrolled(ui: PlanUi, plan: SoundPlan, context: Context, layout: PlanLayout, by: number): number {
+  if (layout.inspector === null) return 0;
   const room = inside(layout.inspector.width, layout.inspector.height);
-  const editable = state.phase === 'approving';
-  const lines = inspectorLines({ plan, task, before: proposedTask(ui, state, task.id), editable }, room.width, glyphs);
+  const lines = inspected(ui, context, plan, room.width);
   return Math.max(0, Math.min(ui.scroll + by * 3, lines.length - room.height));
 }

@@ -6,6 +6,7 @@ import type { Binding, Context, Effect } from '../screen.ts';
 import { openEditor } from '../text/editor.ts';
 import { TABS } from '../view/detail.ts';
 import { MESSAGE_KEYS } from './run-message.ts';
+import { RULE_KEYS } from './run-rules.ts';
 import { killQuestion, stopQuestion } from './run-questions.ts';
 import { move, nextInNeed, scrollBy, select, selectedOf } from './run-state.ts';
 import type { Message, RunUi } from './run-state.ts';
@@ -182,6 +183,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     whyNot: (_, { state }) => (state.plan ? null : 'There is no plan.'),
     run: () => ({ app: { show: 'plan' } }),
   },
+  ...RULE_KEYS,
 ];
 
 /** While a message is typed only its keys mean something, and else none of them does. */

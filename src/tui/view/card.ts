@@ -14,6 +14,7 @@ import { toLabel } from '../text/sanitise.ts';
 import { widthOf } from '../text/width.ts';
 import { wrapText } from '../text/wrap.ts';
 import { isHeld, waitOf } from '../waits.ts';
+import { gateFoot, lockOf, pinOf, verdictFoot } from './forced.ts';
 import { gauge, inkOfShare } from './gauge.ts';
 import { HELD_INK, STATUS_INK } from './header.ts';
 import { planSoFar, planWords, writingWords } from './plan-words.ts';
@@ -53,7 +54,9 @@ function title(agent: AgentState, context: Context, width: number): Line {
   const name: Line = [
     statusSpan(agent, context),
     span(` ${child}`, { fg: 'faint' }),
+    ...lockOf(agent, context),
     span(toLabel(agent.name), { fg: `role:${agent.role}`, bold: true }),
+    ...pinOf(agent),
   ];
   const room = width - lineWidth(name) - lineWidth(metrics(agent, context, width)) - 9;
   const both = toLabel(modelText(agent.model, glyphs));
@@ -87,6 +90,8 @@ export const costText = ({ cost, priced }: Pick<AgentState, 'cost' | 'priced'>):
 /** What goes on now, or how it ended. */
 export function foot(agent: AgentState, context: Context): Line {
   const { glyphs } = context;
+  const judged = gateFoot(agent, context) ?? verdictFoot(agent, context);
+  if (judged !== null) return judged;
   if (agent.status === 'failed') return [span(`! ${oneLine(agent.error ?? agent.reason)}`, { fg: 'err', bold: true })];
   if (agent.status === 'interrupted') return [span(`! ${oneLine(endOf(agent))}`, { fg: 'warn' })];
   if (agent.status === 'completed') return [span(oneLine(agent.summary), { fg: 'muted' })];

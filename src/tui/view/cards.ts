@@ -11,6 +11,7 @@ import { toLabel } from '../text/sanitise.ts';
 import type { CardLook } from './card.ts';
 import { isHeld } from '../waits.ts';
 import { card, CARD_ROWS, costText, currentTodo, foot, now, oneLine, statusSpan } from './card.ts';
+import { lockOf, pinOf } from './forced.ts';
 import { gauge } from './gauge.ts';
 
 export type Density = 'card' | 'compact' | 'line';
@@ -130,11 +131,15 @@ const lineWords = (agent: AgentState, context: Context): string =>
 function nameSpans(agent: AgentState, context: Context, rest: string): Line {
   const indent = indentOf(agent);
   const child = indent === 0 ? '' : `${' '.repeat(2 * (indent - 1))}${context.glyphs.child} `;
+  const lock = lockOf(agent, context);
   const name = `${child}${toLabel(agent.name)}`;
+  const room = Math.max(13, Math.min(20, lineWidth([span(name)]))) - lineWidth(lock);
   return [
     statusSpan(agent, context),
     span(' '),
-    span(fitText(name, Math.max(13, Math.min(20, lineWidth([span(name)])))), { fg: `role:${agent.role}`, bold: true }),
+    ...lock,
+    span(fitText(name, room), { fg: `role:${agent.role}`, bold: true }),
+    ...pinOf(agent),
     span(` ${toLabel(rest)}`, { fg: 'muted' }),
   ];
 }

@@ -14,6 +14,7 @@ import { waitOf } from '../waits.ts';
 import { costText, pendingText, statusSpan, todoLine } from './card.ts';
 import { scrollBar } from './cards.ts';
 import { factLines } from './facts.ts';
+import { lockOf, pinOf } from './forced.ts';
 import { planSoFar, writingWords } from './plan-words.ts';
 import { reservedText } from './spend.ts';
 import { transcript } from './transcript.ts';
@@ -97,7 +98,9 @@ export function detailPane(of: DetailView, context: Context, width: number, heig
     title: [
       statusSpan(of.agent, context),
       span(' '),
+      ...lockOf(of.agent, context),
       span(toLabel(of.agent.name), { fg: `role:${of.agent.role}`, bold: true }),
+      ...pinOf(of.agent),
     ],
     titleEnd: tabs(of.tab, context),
     footEnd: footer(of, lines.length, rows, context),

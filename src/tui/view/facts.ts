@@ -10,6 +10,7 @@ import { toLabel } from '../text/sanitise.ts';
 import { wrap, wrapText } from '../text/wrap.ts';
 import { waitOf } from '../waits.ts';
 import { costText, endOf } from './card.ts';
+import { closedGates, gateWords, judged, triggerWords, verdictLine, verdictOf } from './forced.ts';
 import { markdown } from './markdown.ts';
 import { callsText, classLines, reservedText, unpricedText } from './spend.ts';
 
@@ -22,6 +23,7 @@ export function factLines(agent: AgentState, context: Context, width: number): r
   const children = agent.children.map((id) => toLabel(labelOf(state, id))).join(', ');
   return [
     ...row('Status', statusText(agent, context)),
+    ...ruleLines(agent, context, width),
     ...modelLines(agent, context, width),
     ...row('Time', `${formatDuration(elapsedOf(agent, now))}${limit(agent.budget.maxDuration, formatDuration)}`),
     ...row('Tokens', tokensText(agent, context)),
@@ -50,6 +52,38 @@ const labelled = (name: string, value: Line, width: number): readonly Line[] =>
 
 const statusText = (agent: AgentState, { now }: Context): string =>
   agent.outcome !== null ? endOf(agent) : (waitOf(agent, now)?.text ?? agent.status);
+
+/** What the rules did to it: a pin, gates of its work, and of an agent that they added what it judges and found. */
+function ruleLines(agent: AgentState, { state, glyphs }: Context, width: number): readonly Line[] {
+  const row = (name: string, value: Line): readonly Line[] => labelled(name, value, width);
+  const verdict = agent.forced === null ? undefined : verdictOf(state, agent.id);
+  return [
+    ...(agent.pin === null ? [] : row('Mode', [span(`held to ${agent.pin} (P)`, { fg: 'info' })])),
+    ...(agent.forced === null
+      ? []
+      : [
+          ...row('Added', [
+            span(`${glyphs.lock} by the rules, ${triggerWords([agent.forced.trigger])}`, { fg: 'warn' }),
+          ]),
+          ...row('Judges', [span(`${judged(agent, state)}, digest ${agent.forced.tree.slice(0, 12)}`, { fg: 'fg' })]),
+        ]),
+    ...(verdict === undefined
+      ? []
+      : [
+          ...row('Verdict', [...verdictLine(verdict, glyphs), span(` ${toLabel(verdict.summary)}`, { fg: 'fg' })]),
+          ...verdict.findings.flatMap((finding) =>
+            row('', [span(`${glyphs.bullet} ${toLabel(finding)}`, { fg: 'fg' })]),
+          ),
+        ]),
+    ...closedGates(state, agent.id).flatMap((gate) => {
+      const { text, ink } = gateWords(gate, state);
+      return [
+        ...row('Gate', [span(`${glyphs.lock} ${text}`, { fg: ink })]),
+        ...row('', [span(toLabel(gate.why), { fg: 'muted' })]),
+      ];
+    }),
+  ];
+}
 
 /** Asked for and used, why they differ, and each change on the way with the rule that allows it. */
 function modelLines(agent: AgentState, { glyphs }: Context, width: number): readonly Line[] {

@@ -1,0 +1,136 @@
+/** What the rules add to a plan: locked rows under its tasks, and all there is to know about one of them. */
+import type { ForcedNode } from '../../domain/forced.ts';
+import type { SoundPlan } from '../../domain/plan.ts';
+import { modelName, modelText } from '../agents.ts';
+import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
+import type { Glyphs } from '../glyphs.ts';
+import { fit, fitText, lineWidth, restyle, span, spread } from '../text/clip.ts';
+import type { Line } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
+import { wrap } from '../text/wrap.ts';
+import { triggerWords } from './forced.ts';
+import { windowTop } from './schedule.ts';
+
+/** The forced agents of a plan, in its order. */
+export const forcedOf = ({ forced }: SoundPlan): readonly ForcedNode[] => forced ?? [];
+
+/** Rows that they want under a list of `height` rows: a title and one each, but never more than a third of it. */
+export function forcedHeight(plan: SoundPlan, height: number): number {
+  const count = forcedOf(plan).length;
+  if (count === 0 || height < 2) return 0;
+  return Math.min(count + 1, Math.max(1, Math.floor(height / 3)));
+}
+
+export interface ForcedRows {
+  readonly plan: SoundPlan;
+  /** Index of the selected one; -1 when none is. */
+  readonly selected: number;
+  readonly focused: boolean;
+}
+
+/** Exactly `height` lines of exactly `width` columns. */
+export function forcedRows(of: ForcedRows, width: number, height: number, glyphs: Glyphs): readonly Line[] {
+  const forced = forcedOf(of.plan);
+  if (height < 1) return [];
+  const titled = height > 1;
+  const rows = height - (titled ? 1 : 0);
+  const top = windowTop(Math.max(0, of.selected), forced.length, rows);
+  const hidden = forced.length - rows;
+  const more = hidden > 0 ? `  ${top + 1}-${Math.min(forced.length, top + rows)} of ${forced.length}` : '';
+  const title: Line = [
+    span(` ${glyphs.light[4]} Added by the rules, locked`, { fg: 'muted' }),
+    span(more, { fg: 'faint' }),
+  ];
+  const lines = forced.slice(top, top + rows).map((node, row) => rowOf(node, top + row, of, width, glyphs));
+  return [...(titled ? [title] : []), ...lines].map((line) => fit(line, width, {}, glyphs.ellipsis));
+}
+
+/** `▣ security  after each task that writes ×3     opus-4.5   18k  $0.0840`: the figures are those of all its runs. */
+function rowOf(node: ForcedNode, index: number, of: ForcedRows, width: number, glyphs: Glyphs): Line {
+  const on = index === of.selected;
+  const times = node.runs > 1 ? ` ${timesSign(glyphs)}${node.runs}` : '';
+  const left: Line = [
+    span(on ? glyphs.selected : ' ', { fg: of.focused ? 'focus' : 'muted' }),
+    span(`${glyphs.lock} `, { fg: 'warn', bold: true }),
+    span(node.role, { fg: `role:${node.role}`, bold: true }),
+    span(`  ${triggerWords(node.triggers)}${times}`, { fg: on ? 'fg' : 'muted' }),
+  ];
+  const end = figures(node, width, glyphs);
+  // The trigger matters more than what it is estimated to cost.
+  const fits = lineWidth(left) + lineWidth(end) < width || width >= 60;
+  const line = fits ? spread(left, end, width, {}, glyphs.ellipsis) : left;
+  return on ? restyle(fit(line, width, {}, glyphs.ellipsis), { bg: 'selection' }) : line;
+}
+
+/** Model, tokens and cost of all runs, as far as there is room. */
+function figures(node: ForcedNode, width: number, glyphs: Glyphs): Line {
+  const model = fitText(modelText(node.model, glyphs), 20);
+  return [
+    ...(width < 84 ? [] : [span(model, { fg: node.model.because === null ? 'muted' : 'warn' })]),
+    span(formatTokens(node.estimatedTokens * node.runs).padStart(6), { fg: 'muted' }),
+    ...(width < 50 ? [] : [span(costOf(node).padStart(9), { fg: 'fg' })]),
+  ];
+}
+
+const timesSign = ({ ellipsis }: Glyphs): string => (ellipsis === '…' ? '×' : 'x');
+
+const costOf = ({ estimatedCost, runs }: ForcedNode): string =>
+  formatCost(estimatedCost === null ? null : estimatedCost * runs);
+
+const LABEL = 10;
+
+/** Lines of at most `width` columns, as many as it takes. */
+export function forcedLines(plan: SoundPlan, node: ForcedNode, width: number, glyphs: Glyphs): readonly Line[] {
+  const row = (label: string, value: Line): readonly Line[] =>
+    wrap(value, Math.max(1, width - LABEL)).map((line, index) => [
+      span((index === 0 ? label : '').padEnd(LABEL), { fg: 'faint' }),
+      ...line,
+    ]);
+  const text = (label: string, value: string): readonly Line[] => row(label, [span(value, { fg: 'fg' })]);
+  const dot = ` ${glyphs.dot} `;
+  const one = [
+    formatTokens(node.estimatedTokens),
+    formatCost(node.estimatedCost),
+    formatDuration(node.estimatedSeconds * 1000),
+  ];
+  const all = [formatTokens(node.estimatedTokens * node.runs), costOf(node)];
+  return [
+    ...row('', [span(`${glyphs.lock} Locked: added by the rules`, { fg: 'warn', bold: true })]),
+    ...text('Rule', toLabel(node.because)),
+    ...text('Runs', triggerWords(node.triggers)),
+    ...(node.after.length === 0 ? [] : text('After', afterWords(plan, node))),
+    ...row('Model', modelLine(node, glyphs)),
+    ...(node.model.because === null ? [] : row('', [span(toLabel(node.model.because), { fg: 'muted' })])),
+    ...text('Estimate', `${one.join(dot)} each`),
+    ...(node.runs === 1 ? [] : text('', `${timesSign(glyphs)} ${node.runs} runs = ${all.join(dot)}`)),
+    ...text('Budget', budgetWords(node, glyphs)),
+    ...row('Without', [
+      node.onFailure === 'block'
+        ? span('a pass the work stays where it is', { fg: 'err' })
+        : span('a pass it is said, and the run goes on', { fg: 'warn' }),
+    ]),
+  ];
+}
+
+/** `#4 refactoring, #5 tester`. */
+const afterWords = (plan: SoundPlan, { after }: ForcedNode): string =>
+  plan.tasks.flatMap(({ id, role }, index) => (after.includes(id) ? [`#${index + 1} ${role}`] : [])).join(', ');
+
+function modelLine({ model }: ForcedNode, glyphs: Glyphs): Line {
+  if (model.because === null) return [span(modelName(model.asked), { fg: 'fg' })];
+  return [
+    span(modelName(model.asked), { fg: 'muted' }),
+    span(` ${glyphs.arrow} `, { fg: 'faint' }),
+    span(modelName(model.used), { fg: 'warn' }),
+  ];
+}
+
+function budgetWords({ budget: { maxCost, maxTokens, maxDuration }, runs }: ForcedNode, glyphs: Glyphs): string {
+  const parts = [
+    ...(maxCost === undefined ? [] : [formatLimit(maxCost)]),
+    ...(maxTokens === undefined ? [] : [`${formatTokens(maxTokens)} tok`]),
+    ...(maxDuration === undefined ? [] : [formatDuration(maxDuration)]),
+  ];
+  if (parts.length === 0) return 'that of the run';
+  return `${parts.join(` ${glyphs.dot} `)}${runs === 1 ? '' : ' each'}, kept back for it`;
+}
