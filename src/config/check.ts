@@ -1,8 +1,10 @@
-/** What can only be judged with all names known: roles, tools and models that the settings speak of, and rules not kept yet. */
+/** What can only be judged with all names known: roles, tools, models and paths that the settings speak of. */
 import { resolveModel } from '../policy/models.ts';
 import type { ConfigFault } from './fault.ts';
 import type { Flags } from './flags.ts';
 import type { Layer } from './layer.ts';
+import { boxFaults } from './box.ts';
+import { type KnownRoles, forcedNameFaults, forcedRoleFaults } from './forced.ts';
 import { type NamedModel, modelNameFaults, modelNames } from './model-lists.ts';
 import { suggestion } from './nearest.ts';
 import { providerFaults } from './provider-faults.ts';
@@ -12,6 +14,8 @@ import type { Path } from './tree-walk.ts';
 export interface KnownNames {
   /** Those of files that wait for trust as well: a list may name them. */
   readonly roles: readonly string[];
+  /** Those that may be forced. */
+  readonly forcible: KnownRoles;
   readonly own: readonly NamedModel[];
   readonly flags: Flags;
 }
@@ -23,8 +27,11 @@ export const checkLayers = (layers: readonly Layer[], known: KnownNames): readon
     ...toolFaults(layer),
     ...modelNameFaults(layer, known.own),
     ...providerFaults(layer),
-    ...unkept(layer),
+    ...forcedNameFaults(layer, known.forcible),
+    ...boxFaults(layer),
   ]),
+  ...forcedRoleFaults(layers),
+  ...nobodyLeft(layers),
   ...flagFaults(known),
 ];
 
@@ -33,7 +40,6 @@ function roleFaults(layer: Layer, roles: readonly string[]): readonly ConfigFaul
   const allowed = enforcement?.allowedSubAgents;
   const named: readonly { readonly role: string; readonly path: Path }[] = [
     ...(allowed ?? []).map((role, index) => ({ role, path: ['enforcement', 'allowedSubAgents', index] })),
-    ...keys(enforcement?.forcedSubAgents).map((role) => ({ role, path: ['enforcement', 'forcedSubAgents', role] })),
     ...keys(agentOrchestration?.roles).map((role) => ({ role, path: ['agentOrchestration', 'roles', role] })),
     ...keys(budgets?.role).map((role) => ({ role, path: ['budgets', 'role', role] })),
   ];
@@ -70,19 +76,20 @@ const toolFaults = (layer: Layer): readonly ConfigFault[] =>
     ),
   );
 
-/** A rule that this version can't keep is refused: read and not kept would be worse than not there. */
-function unkept(layer: Layer): readonly ConfigFault[] {
-  const { settings } = layer;
-  const remedy = 'take it out, or use a version of Mimir that keeps it';
-  const forced = Object.entries(settings.enforcement?.forcedSubAgents ?? {})
-    .filter(([, { enabled }]) => enabled)
-    .map(([role]) =>
-      layer.fault(['enforcement', 'forcedSubAgents', role], 'forced sub-agents are not kept by this version', remedy),
-    );
-  const files = (['denyRead', 'denyWrite'] as const)
-    .filter((key) => (settings.sandbox?.fs?.[key] ?? []).length > 0)
-    .map((key) => layer.fault(['sandbox', 'fs', key], `sandbox.fs.${key} is not kept by this version`, remedy));
-  return [...forced, ...files];
+/** Lists of roles that have none in common: no plan could have a task. All of them are named. */
+function nobodyLeft(layers: readonly Layer[]): readonly ConfigFault[] {
+  const path = ['enforcement', 'allowedSubAgents'];
+  const naming = layers.filter(({ settings }) => (settings.enforcement?.allowedSubAgents ?? []).length > 0);
+  const lists = naming.map(({ settings }) => settings.enforcement?.allowedSubAgents ?? []);
+  const [last] = naming.slice(-1);
+  if (last === undefined || lists[0]?.some((role) => lists.every((list) => list.includes(role))) === true) return [];
+  const against = naming
+    .slice(0, -1)
+    .map((layer) => layer.reason(path))
+    .map(({ rule, file, layer, line }) => `${rule} in ${file ?? layer}:${line ?? ''}`)
+    .join(' and ');
+  const problem = `allowedSubAgents leaves no role together with ${against}`;
+  return [last.fault(path, problem, 'let the lists have a role in common')];
 }
 
 function flagFaults({ flags, own }: KnownNames): readonly ConfigFault[] {

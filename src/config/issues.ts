@@ -68,7 +68,9 @@ function among(value: unknown, choices: readonly string[]): string {
 }
 
 function remedyByName(name: string): string {
-  if (/[Dd]uration|retention|Timeout|Interval/.test(name)) return 'write a time such as 500ms, 30s, 10m, 1h or 90d';
+  if (/[Dd]uration|retention|Timeout|Interval|answerWithin/.test(name))
+    return 'write a time such as 500ms, 30s, 10m, 1h or 90d';
+  if (name === 'minVersion') return 'write a version in quotes, such as "1.0"';
   if (name.endsWith('baseUrl')) return 'write an address such as http://127.0.0.1:11434/v1';
   if (name.endsWith('apiKeyEnv')) return 'write the name of an environment variable, such as ANTHROPIC_API_KEY';
   if (name.startsWith('providers')) return 'name a provider with lower-case letters, digits, "-" or "_"';

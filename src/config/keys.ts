@@ -6,8 +6,11 @@
 /** `restriction`: any layer may tighten. `preference`: the nearest layer's. `grant`: never a project's. */
 export type Kind = 'restriction' | 'preference' | 'grant' | 'managed only';
 
-/** `each`: all lists are kept, something must be in every one. A list: values from loose to strict. */
-export type Merge = 'first' | 'min' | 'and' | 'or' | 'each' | 'union' | readonly string[];
+/**
+ * `each`: all lists are kept, something must be in every one. `highest`: of the layer that is furthest from the person. A
+ * list: values from loose to strict.
+ */
+export type Merge = 'first' | 'highest' | 'min' | 'and' | 'or' | 'each' | 'union' | readonly string[];
 
 export interface KeyRule {
   /** Segments; `*` stands for any one. A rule for a map holds for all below, unless a longer rule matches. */
@@ -26,6 +29,7 @@ const KEYS: readonly KeyRule[] = [
   rule('agentOrchestration.roles.*.enabled', 'restriction', 'and'),
   rule('agentOrchestration.roles.*.tools', 'restriction', 'each'),
   rule('agentOrchestration', 'preference'),
+  rule('enforcement.modelsDefault', 'managed only'),
   rule('enforcement.allowedModels', 'restriction', 'each'),
   rule('enforcement.deniedModels', 'restriction', 'union'),
   rule('enforcement.modelFallback', 'restriction', ['list', 'deny']),
@@ -33,8 +37,12 @@ const KEYS: readonly KeyRule[] = [
   rule('enforcement.allowedSubAgents', 'restriction', 'each'),
   rule('enforcement.forcedSubAgents.*.enabled', 'restriction', 'or'),
   rule('enforcement.forcedSubAgents.*.onFailure', 'restriction', ['warn', 'block']),
+  rule('enforcement.forcedSubAgents.*.trigger', 'restriction', 'union'),
+  rule('enforcement.forcedSubAgents.*.model', 'restriction', 'highest'),
   rule('enforcement.forcedSubAgents', 'restriction'),
+  rule('budgets.atLimit', 'restriction', ['finish', 'stop']),
   rule('budgets', 'restriction', 'min'),
+  rule('approvals.answerWithin', 'restriction', 'min'),
   rule('limits', 'restriction', 'min'),
   rule('mode.max', 'restriction', ['yolo', 'confirm', 'human']),
   rule('mode.default', 'preference'),
@@ -50,7 +58,7 @@ const KEYS: readonly KeyRule[] = [
   rule('ui', 'grant'),
   rule('providers', 'grant'),
   rule('trust', 'grant'),
-  rule('env', 'grant'),
+  rule('env.passthrough', 'grant', 'each'),
   rule('keys', 'grant'),
   rule('notifications', 'grant'),
   rule('childAgents', 'grant'),

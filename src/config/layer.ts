@@ -37,23 +37,37 @@ export interface ReadLayer {
 export const OWN_FILE = "Mimir's own .mimir/config.yml";
 
 /** Reads the text of a layer's file. All faults of the file are told at once. */
-export function readLayer(name: LayerName, file: string, text: string): Result<ReadLayer, readonly ConfigFault[]> {
+export function readLayer(
+  name: LayerName,
+  file: string,
+  text: string,
+  trusted = false,
+): Result<ReadLayer, readonly ConfigFault[]> {
   const before = PREPARED.layers.get(keyOf(name, file, text));
-  const judged = before === undefined ? judgeLayer(name, file, text) : ok(before);
+  const judged = before === undefined ? judgeLayer(name, file, text, trusted) : ok(before);
   if (!judged.ok) return judged;
   const { tree, settings, notes } = judged.value;
   return ok({ layer: layerOf(name, file, tree, settings), notes });
 }
 
-/** What of a layer's file may be remembered: plain JSON, and nothing else than these three decides of it. */
-export function judgeLayer(name: LayerName, file: string, text: string): Result<Judged, readonly ConfigFault[]> {
+/**
+ * What of a layer's file may be remembered: plain JSON, and nothing else than these decide of it. `trusted`: may a project's
+ * file say what it prefers?
+ */
+export function judgeLayer(
+  name: LayerName,
+  file: string,
+  text: string,
+  trusted = false,
+): Result<Judged, readonly ConfigFault[]> {
   const tree = readTree(text, file);
   if (!tree.ok) return fail([tree.fault]);
   const checked = checkedSettings(name, file, respelled(tree.value));
   if (!checked.ok) return checked;
   const faults = leavesOf(checked.value.tree).flatMap((path) => forbidden(name, file, checked.value.tree, path));
   if (faults.length > 0) return fail(faults);
-  return name === 'project' ? ok(withoutPreferences(file, checked.value)) : checked;
+  if (name !== 'project') return checked;
+  return ok(trusted ? withoutYolo(file, checked.value) : withoutPreferences(file, checked.value));
 }
 
 /** A layer made of settings that stand in no file: the flags. `words` names the flag of a path. */
@@ -158,6 +172,16 @@ function forbidden(name: LayerName, file: string, tree: Tree, path: readonly str
   if (kind !== 'grant' || name !== 'project') return [];
   const problem = `${nameOf(path)} can't be set by a project`;
   return [{ file, ...at, problem, remedy: 'move it to your own config.yml (`mimir config show` names it)' }];
+}
+
+/** A project may prefer a mode, but none that asks nobody. */
+function withoutYolo(file: string, checked: Judged): Judged {
+  const path = ['mode', 'default'];
+  if (checked.settings.mode?.default !== 'yolo') return checked;
+  const tree = without(checked.tree, path);
+  const line = placeOf(checked.tree, path).line;
+  const note = `${file}:${line}: mode.default: yolo is ignored: what a project prefers is never looser than confirm`;
+  return { tree, settings: Settings.parse(plainOf(tree)), notes: [...checked.notes, note] };
 }
 
 /** Before trust a project may only restrict. */

@@ -39,9 +39,12 @@ export function merge(layers: readonly Layer[]): ReadonlyMap<string, Effective> 
 
 const ORDER: readonly LayerName[] = ['default', 'managed', 'user', 'project', 'command line'];
 
-/** From the ground up, whatever order they came in. */
-export const inOrder = <L extends { readonly name: LayerName }>(layers: readonly L[]): readonly L[] =>
-  [...layers].sort((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name));
+/** From the ground up, whatever order they came in; files of one layer as an administrator counts them: deeper ones later, by name. */
+export const inOrder = <L extends Pick<Layer, 'name' | 'file'>>(layers: readonly L[]): readonly L[] =>
+  [...layers].sort((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name) || byFile(a.file ?? '', b.file ?? ''));
+
+const byFile = (a: string, b: string): number =>
+  a.split('/').length - b.split('/').length || Number(a > b) - Number(a < b);
 
 /** The words that count: defaults only where no one with authority spoke. A project never speaks alone. */
 export function binding(said: readonly Said[]): readonly Said[] {
@@ -57,6 +60,7 @@ export function settle(said: readonly Said[], how: Merge): Holding {
   if (how === 'union') return together(said);
   if (how === 'each') return together(binding(said));
   if (how === 'first') return holding(nearest(said), said);
+  if (how === 'highest') return holding(highest(said), said);
   const all = binding(said);
   return holding(
     all.reduce((best, next) => (tighter(next.value, best.value, how) ? next : best)),
@@ -69,11 +73,19 @@ const holding = (one: Said, said: readonly Said[]): Holding => ({ value: one.val
 /** Preferences: the person's own before the project's, which is before what an organisation suggests. */
 const PRECEDENCE: readonly LayerName[] = ['command line', 'user', 'project', 'managed', 'default'];
 
+/** Of several files of one layer, the last. */
 const nearest = (said: readonly Said[]): Said =>
-  said.reduce((best, next) => (PRECEDENCE.indexOf(next.layer) < PRECEDENCE.indexOf(best.layer) ? next : best));
+  said.reduce((best, next) => (PRECEDENCE.indexOf(next.layer) <= PRECEDENCE.indexOf(best.layer) ? next : best));
+
+/** What an organisation says goes before the person's word, and that before the project's. */
+export function highest<S extends Pick<Said, 'layer'>>(said: readonly S[]): S {
+  const rank = ({ layer }: S): number => HIGHEST.indexOf(layer);
+  return said.reduce((best, next) => (rank(next) <= rank(best) ? next : best));
+}
+const HIGHEST: readonly LayerName[] = ['managed', 'user', 'project', 'command line', 'default'];
 
 function together(said: readonly Said[]): Holding {
-  const value = said.flatMap((each): readonly unknown[] => (Array.isArray(each.value) ? each.value : []));
+  const value = said.flatMap((each): readonly unknown[] => (Array.isArray(each.value) ? each.value : [each.value]));
   return holding({ ...nearest(said), value: [...new Set(value)] }, said);
 }
 

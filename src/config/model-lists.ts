@@ -9,6 +9,7 @@ import { entryMatches, foldName, resolveModel } from '../policy/models.ts';
 import type { ModelEntry } from '../policy/rules.ts';
 import type { ConfigFault } from './fault.ts';
 import type { Layer } from './layer.ts';
+import { type ModelBudget, modelBudgets } from './model-budgets.ts';
 import { suggestion } from './nearest.ts';
 import type { Settings } from './schema.ts';
 
@@ -17,6 +18,7 @@ export type NamedModel = Pick<ModelOption, 'id' | 'aliases'>;
 export interface ModelLists {
   readonly allowed: readonly (readonly ModelEntry[])[];
   readonly denied: readonly ModelEntry[];
+  readonly budgets: readonly ModelBudget[];
   readonly faults: readonly ConfigFault[];
 }
 
@@ -53,8 +55,16 @@ export function modelLists(layers: readonly Layer[], own: readonly NamedModel[])
   const naming = layers.filter(({ settings }) => settings.enforcement?.allowedModels !== undefined);
   const allowed = naming.map((layer) => entriesOf(layer, 'allowedModels'));
   const denied = layers.flatMap((layer) => entriesOf(layer, 'deniedModels'));
-  const empty = faults.length > 0 ? [] : nothingLeft(naming, allowed, denied, own);
-  return { allowed, denied, faults: [...faults, ...empty] };
+  const budgets = modelBudgets(layers, (written) => patternOf(written, own));
+  const unknown = budgets.unknown.map(({ layer, written }) =>
+    layer.fault(
+      ['budgets', 'model', written],
+      `budgets.model names "${written}", which is not a known model`,
+      suggestion(written, modelNames(own)),
+    ),
+  );
+  const empty = faults.length > 0 ? [] : [...closed(layers), ...nothingLeft(naming, allowed, denied, own)];
+  return { allowed, denied, budgets: budgets.known, faults: [...faults, ...unknown, ...empty] };
 }
 
 /** Faults for names of models outside of lists: defaults of roles. */
@@ -87,6 +97,20 @@ function patternOf(written: string, own: readonly NamedModel[]): string | null {
   return knownIds(own).some((id) => entryMatches({ pattern: folded }, id)) ? folded : null;
 }
 
+/** Without a list of its own, an organisation that says `deny` allows nothing: nobody below it can. */
+const closed = (layers: readonly Layer[]): readonly ConfigFault[] =>
+  layers.some(({ name, settings }) => name === 'managed' && settings.enforcement?.allowedModels !== undefined)
+    ? []
+    : layers
+        .filter(({ settings }) => settings.enforcement?.modelsDefault === 'deny')
+        .map((layer) =>
+          layer.fault(
+            ['enforcement', 'modelsDefault'],
+            'modelsDefault is deny and no managed file has allowedModels, so no model may be used',
+            'name at least one under enforcement.allowedModels',
+          ),
+        );
+
 /** An empty list, or lists that have nothing in common, is refused at the start: never a built-in default. */
 function nothingLeft(
   naming: readonly Layer[],
@@ -108,11 +132,14 @@ function nothingLeft(
   );
   const [last] = naming.slice(-1);
   if (left.length > 0 || last === undefined) return [];
-  const others = [...allowed.slice(0, -1).flatMap((list) => list.slice(0, 1)), ...denied.slice(0, 1)];
-  const against = others
-    .map(({ from }) => `${from.rule} in ${from.file ?? from.layer}:${from.line ?? ''}`)
-    .join(' and ');
+  const against = [...naming.slice(0, -1).map((layer) => layer.reason(path)), ...denied.map(({ from }) => from)].map(
+    (from) => `${from.rule} in ${from.file ?? from.layer}:${from.line ?? ''}`,
+  );
   return [
-    last.fault(path, `allowedModels leaves no model together with ${against}`, 'let the lists have a model in common'),
+    last.fault(
+      path,
+      `allowedModels leaves no model together with ${[...new Set(against)].join(' and ')}`,
+      'let the lists have a model in common',
+    ),
   ];
 }

@@ -2,7 +2,7 @@
  * Reads a configuration file that a stranger may have written: regular files only, never a pipe, never more than the cap
  * plus one byte, UTF-8 or nothing. What stands in it is for others.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { type Stats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type Result, fail, ok } from '../domain/result.ts';
 import type { ConfigFault } from './fault.ts';
 
@@ -15,8 +15,8 @@ export interface FileToRead {
   readonly shown: string;
   /** Refuse a symbolic link as the last component: for files of a project. */
   readonly links: 'follow' | 'refuse';
-  /** `mine`: refuse a file of another user, or one that anybody may write. */
-  readonly owner: 'mine' | 'any';
+  /** `mine`: refuse a file of another user, or one that anybody may write; `root`: one that anybody but root may. */
+  readonly owner: 'mine' | 'root' | 'any';
 }
 
 /** The text of the file; null when there is none. */
@@ -34,9 +34,8 @@ export function readText({ path, shown, links, owner }: FileToRead): Result<stri
   try {
     const status = fstatSync(descriptor);
     if (!status.isFile()) return wrong('is not a regular file', 'put a plain file there, or remove it');
-    if (owner === 'mine' && !isMine(status)) {
-      return wrong('belongs to another user, or anybody may write it', 'take it over and run chmod go-w on it');
-    }
+    const foreign = ownerWords(owner, status);
+    if (foreign !== null) return wrong(...foreign);
     const bytes = readUpTo(descriptor, MAX_BYTES + 1);
     if (bytes.length > MAX_BYTES) return wrong('is larger than 64 KiB', 'shorten it');
     return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -52,9 +51,21 @@ export function readText({ path, shown, links, owner }: FileToRead): Result<stri
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error';
 
+type Owned = Pick<Stats, 'uid' | 'mode'>;
+
+function ownerWords(owner: FileToRead['owner'], status: Owned): readonly [problem: string, remedy: string] | null {
+  if (owner === 'mine' && !isMine(status)) {
+    return ['belongs to another user, or anybody may write it', 'take it over and run chmod go-w on it'];
+  }
+  if (owner === 'root' && !isRoots(status)) return ["is not root's alone to write", 'run: chown root, chmod go-w'];
+  return null;
+}
+
 /** Files of root are as good as one's own. */
-const isMine = ({ uid, mode }: { readonly uid: number; readonly mode: number }): boolean =>
-  (uid === process.geteuid?.() || uid === 0) && (mode & 0o002) === 0;
+const isMine = ({ uid, mode }: Owned): boolean => (uid === process.geteuid?.() || uid === 0) && (mode & 0o002) === 0;
+
+/** Looked at once more on what was really opened. */
+const isRoots = ({ uid, mode }: Owned): boolean => uid === 0 && (mode & 0o022) === 0;
 
 type Wrong = (problem: string, remedy: string) => Result<never, ConfigFault>;
 

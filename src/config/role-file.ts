@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { RoleName } from '../domain/ids.ts';
 import type { Role } from '../domain/role.ts';
+import { bytesIn } from '../domain/text.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import { type ConfigFault, faultText } from './fault.ts';
 import { valueAt, wordsFor } from './issues.ts';
@@ -41,6 +42,10 @@ export interface RoleText {
   readonly text: string;
   /** Where the role says it came from: `built-in`, or the file. */
   readonly source: string;
+  /** The user's or an organisation's: it may have commits by naming them. */
+  readonly commits?: true;
+  /** A project's: what elsewhere is told and left out is refused, and tools are named one by one. */
+  readonly strict?: true;
 }
 
 export interface ReadRole {
@@ -94,8 +99,11 @@ function roleOf(
   if (prompt === '')
     return fail([faultAt(given, 'has no prompt', 'write below the front matter what the role is to do')]);
   const listed = toolsOf(front.tools);
+  const findings = findingsIn(given, front, listed, tree);
+  const refused = given.strict === true ? [...findings, ...tooMuch(given, prompt, listed, tree)] : [];
+  if (refused.length > 0) return fail(refused);
   const tools = listed.filter(isToolName);
-  const standing = { writes: front.writes, root: name.data === 'main' };
+  const standing = { writes: front.writes, root: name.data === 'main', commits: given.commits === true };
   const role: Role = {
     name: name.data,
     description: front.description,
@@ -109,7 +117,7 @@ function roleOf(
     planned: front.planned,
     source: given.source,
   };
-  return ok({ role, notes: notesOf(given, front, listed, tree) });
+  return ok({ role, notes: findings.map(faultText) });
 }
 
 /** The time that an agent of this role has, where its file says so. */
@@ -124,14 +132,18 @@ const toolsOf = (written: string | readonly string[] | undefined): readonly stri
     .map((name) => name.trim())
     .filter((name) => name !== '');
 
-function notesOf(
+function findingsIn(
   given: RoleText,
   front: z.infer<typeof Front>,
   listed: readonly string[],
   tree: Tree,
-): readonly string[] {
-  const at = (key: string, problem: string, remedy: string): string =>
-    faultText({ file: given.file, ...placeOf(tree, [key]), problem, remedy });
+): readonly ConfigFault[] {
+  const at = (key: string, problem: string, remedy: string): ConfigFault => ({
+    file: given.file,
+    ...placeOf(tree, [key]),
+    problem,
+    remedy,
+  });
   const foreign =
     tree.is === 'map' ? tree.entries.map(({ key }) => key).filter((key) => !FRONT_KEYS.includes(key)) : [];
   const unknownTools = listed.filter((name) => !isToolName(name));
@@ -142,6 +154,19 @@ function notesOf(
     ...unknownTools.map((name) => at('tools', `unknown tool "${name}" is left out`, suggestion(name, TOOL_NAMES))),
     ...foreign.map((key) => at(key, `unknown key ${key} is ignored`, suggestion(key, FRONT_KEYS))),
   ];
+}
+
+/** A stranger's words go to a model before every task of the role: no more than a page or four of them. */
+const MAX_STRICT_PROMPT = 16_000;
+
+function tooMuch(given: RoleText, prompt: string, listed: readonly string[], tree: Tree): readonly ConfigFault[] {
+  const long =
+    bytesIn(prompt) <= MAX_STRICT_PROMPT
+      ? []
+      : [faultAt(given, `has a prompt of more than ${MAX_STRICT_PROMPT} bytes`, 'shorten it')];
+  if (!listed.includes('*')) return long;
+  const problem = 'a role of a project can\'t have "*" for its tools';
+  return [...long, { ...faultAt(given, problem, 'name them one by one'), ...placeOf(tree, ['tools']) }];
 }
 
 const faultAt = (given: RoleText, problem: string, remedy: string): ConfigFault => ({

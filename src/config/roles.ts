@@ -1,6 +1,6 @@
 /**
- * All roles of a run: the package's own files, the user's, and what the settings say on top. A file of a project is not
- * read before that project is trusted; its name is told. Which roles may be used is policy's to say.
+ * The roles of a run that a project has no part in: the package's own files, the administrator's, the user's; and what the
+ * settings say on top. A project's are project-roles.ts's. Which roles may be used is policy's to say.
  */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -8,6 +8,7 @@ import type { Role } from '../domain/role.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import type { ConfigFault } from './fault.ts';
 import type { Effective } from './merge.ts';
+import { managedFolder, readManagedFile } from './managed.ts';
 import { codeOf, readText } from './read-text.ts';
 import { type RoleText, readRole } from './role-file.ts';
 import { capabilitiesOf, isToolName } from './tool-names.ts';
@@ -16,7 +17,7 @@ export interface RoleFolder {
   readonly directory: string;
   /** As people would name it. */
   readonly shown: string;
-  readonly owner: 'built-in' | 'user';
+  readonly owner: 'built-in' | 'managed' | 'user';
 }
 
 /** Of the package's own, below its root. */
@@ -27,25 +28,28 @@ export interface ReadRoles {
   readonly notes: readonly string[];
 }
 
-/** The roles of the folders, in their order; a user's file replaces a built-in of its name, with the same or fewer tools. */
-export function readRoles(folders: readonly RoleFolder[]): Result<ReadRoles, readonly ConfigFault[]> {
+/**
+ * The roles of the folders, in their order. A user's file replaces a built-in of its name, with the same or fewer tools; an
+ * administrator's replaces any; one that an organisation forces (`forced`) nobody else does.
+ */
+export function readRoles(
+  folders: readonly RoleFolder[],
+  forced: readonly string[] = [],
+): Result<ReadRoles, readonly ConfigFault[]> {
   const roles = new Map<string, Role>();
   const notes: string[] = [];
   const faults: ConfigFault[] = [];
-  for (const folder of folders) {
-    for (const file of roleFiles(folder.directory)) {
-      const read = readOne(folder, file);
-      if (!read.ok) {
-        faults.push(...read.fault);
-        continue;
-      }
-      const { role } = read.value;
-      const before = roles.get(role.name);
-      const problem = before === undefined ? null : replacing(before, role);
-      if (problem === null) roles.set(role.name, role);
-      else faults.push({ file: shownFile(folder, file), line: null, column: null, ...problem });
-      notes.push(...(folder.owner === 'built-in' ? [] : read.value.notes));
+  const listed = folders.map((folder) => ({ folder, names: namesIn(folder) }));
+  faults.push(...listed.flatMap(({ names }) => (names.ok ? [] : [names.fault])));
+  const files = listed.flatMap(({ folder, names }) => (names.ok ? names.value.map((file) => ({ folder, file })) : []));
+  for (const { folder, file } of files) {
+    const read = readBeside(folder, file, roles, forced);
+    if (!read.ok) {
+      faults.push(...read.fault);
+      continue;
     }
+    roles.set(read.value.role.name, read.value.role);
+    if (folder.owner !== 'built-in') notes.push(...read.value.notes);
   }
   if (faults.length > 0) return fail(faults);
   const models = roles.get('main')?.models ?? [];
@@ -53,16 +57,26 @@ export function readRoles(folders: readonly RoleFolder[]): Result<ReadRoles, rea
   return ok({ roles: all.sort(byRank), notes });
 }
 
+function namesIn({ directory, owner }: RoleFolder): Result<readonly string[], ConfigFault> {
+  if (owner !== 'managed') return ok(roleFiles(directory));
+  const names = managedFolder(directory);
+  return names.ok ? ok(roleNames(names.value ?? [])) : names;
+}
+
 /** Role files in a folder by name; none where there is no folder. */
 export function roleFiles(directory: string): readonly string[] {
   try {
-    const names = readdirSync(directory).filter((name) => /\.(?:md|json)$/.test(name) && !name.startsWith('.'));
-    return names.sort().slice(0, MAX_FILES);
+    return roleNames(readdirSync(directory));
   } catch (error) {
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(codeOf(error))) return [];
     throw error;
   }
 }
+const roleNames = (names: readonly string[]): readonly string[] =>
+  names
+    .filter((name) => /\.(?:md|json)$/.test(name) && !name.startsWith('.'))
+    .sort()
+    .slice(0, MAX_FILES);
 const MAX_FILES = 200;
 
 /** `main` first, then what planners use, in the order people meet them in the documentation; custom roles last. */
@@ -81,12 +95,31 @@ const RANK = [
   'plan',
 ];
 const rankOf = ({ name }: Role): number => (RANK.includes(name) ? RANK.indexOf(name) : RANK.length);
-const byRank = (a: Role, b: Role): number => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1);
+export const byRank = (a: Role, b: Role): number => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1);
 
 const shownFile = (folder: Pick<RoleFolder, 'shown'>, file: string): string => path.join(folder.shown, file);
 
+/** One file, as long as it may take the place of what has its name already. */
+function readBeside(
+  folder: RoleFolder,
+  file: string,
+  roles: ReadonlyMap<string, Role>,
+  forced: readonly string[],
+): ReturnType<typeof readRole> {
+  const read = readOne(folder, file);
+  if (!read.ok) return read;
+  const { role } = read.value;
+  const before = roles.get(role.name);
+  const problem = before === undefined ? null : replacing(before, role, folder.owner, forced);
+  return problem === null ? read : fail([{ file: shownFile(folder, file), line: null, column: null, ...problem }]);
+}
+
 function readOne(folder: RoleFolder, file: string): ReturnType<typeof readRole> {
   const shown = shownFile(folder, file);
+  if (folder.owner === 'managed') {
+    const managed = readManagedFile(path.join(folder.directory, file));
+    return managed.ok ? readRole(roleText(folder, file, managed.value.text)) : fail([managed.fault]);
+  }
   const owner = folder.owner === 'user' ? 'mine' : 'any';
   const text = readText({ path: path.join(folder.directory, file), shown, links: 'follow', owner });
   if (!text.ok) return fail([text.fault]);
@@ -102,13 +135,24 @@ export function roleText(folder: Pick<RoleFolder, 'shown' | 'owner'>, file: stri
     kind: file.endsWith('.json') ? 'json' : 'md',
     text,
     source: folder.owner === 'built-in' ? 'built-in' : shown,
+    ...(folder.owner === 'built-in' ? {} : { commits: true }),
   };
 }
 
-function replacing(before: Role, role: Role): Pick<ConfigFault, 'problem' | 'remedy'> | null {
+function replacing(
+  before: Role,
+  role: Role,
+  owner: RoleFolder['owner'],
+  forced: readonly string[],
+): Pick<ConfigFault, 'problem' | 'remedy'> | null {
+  if (owner === 'user' && forced.includes(role.name)) {
+    const problem = `the managed policy forces the role "${role.name}", which can't be replaced`;
+    return { problem, remedy: 'give this role another name' };
+  }
   if (before.source !== 'built-in') {
     return { problem: `role "${role.name}" is described in ${before.source} as well`, remedy: 'keep one of them' };
   }
+  if (owner === 'managed') return null;
   const more = role.capabilities.filter((capability) => !before.capabilities.includes(capability));
   if (more.length === 0) return null;
   return {
@@ -133,7 +177,11 @@ export const withSettings = (roles: readonly Role[], values: Values, everyModel:
 
 /** Never more than the role has: tools that it hasn't are no gift. */
 function restricted(role: Role, names: readonly string[]): Role {
-  const standing = { writes: role.capabilities.includes('write'), root: role.name === 'main' };
+  const standing = {
+    writes: role.capabilities.includes('write'),
+    root: role.name === 'main',
+    commits: role.capabilities.includes('git-write'),
+  };
   const allowed = capabilitiesOf(names.filter(isToolName), standing);
   const capabilities = role.capabilities.filter((capability) => allowed.includes(capability));
   const tools = names.filter((name) => capabilitiesOf([name], standing).some((each) => capabilities.includes(each)));

@@ -33,6 +33,8 @@ const Limits = z.strictObject({
   maxTokens: z.int().min(0).max(1e12).describe('Input and output together; 0 means none').optional(),
   maxDuration: Duration.optional(),
 });
+/** Of all runs of a day, which has no length of its own to limit. */
+const DayLimits = Limits.omit({ maxDuration: true });
 
 const RoleSettings = z.strictObject({
   enabled: z.boolean().optional(),
@@ -61,6 +63,7 @@ const Forced = z.strictObject({
 });
 
 const Enforcement = z.strictObject({
+  modelsDefault: z.enum(['allow', 'deny']).describe('deny: without a list of allowed models, none is').optional(),
   allowedModels: names.optional(),
   deniedModels: names.optional(),
   modelFallback: z.enum(['list', 'deny']).optional(),
@@ -160,7 +163,14 @@ export const Settings = z.strictObject({
   agentOrchestration: Orchestration.optional(),
   enforcement: Enforcement.optional(),
   budgets: z
-    .strictObject({ run: Limits.optional(), agent: Limits.optional(), role: z.record(name, Limits).optional() })
+    .strictObject({
+      run: Limits.optional(),
+      agent: Limits.optional(),
+      role: z.record(name, Limits).optional(),
+      day: DayLimits.describe('All runs of one day together').optional(),
+      model: z.record(name, DayLimits).describe('One model or family, by the day').optional(),
+      atLimit: z.enum(['finish', 'stop']).describe('What happens at a limit when nobody answers').optional(),
+    })
     .optional(),
   limits: z
     .strictObject({
@@ -177,6 +187,9 @@ export const Settings = z.strictObject({
   trust: names.optional(),
   ui: Interface.optional(),
   keys: z.record(name, z.string().max(40)).optional(),
+  approvals: z
+    .strictObject({ answerWithin: Duration.describe('A question nobody answers in this time is denied').optional() })
+    .optional(),
   notifications: z
     .strictObject({
       bell: z.boolean().optional(),
@@ -187,7 +200,11 @@ export const Settings = z.strictObject({
     .optional(),
   audit: z.strictObject({ checkpointEvery: z.int().min(1).max(1e6).optional() }).optional(),
   retention: z.strictObject({ sessions: Duration.optional() }).optional(),
-  minVersion: z.string().max(20).optional(),
+  minVersion: z
+    .string()
+    .regex(/^\d{1,6}(?:\.\d{1,6}){0,2}$/)
+    .describe('The oldest version of Mimir that may read this policy: "1.0"')
+    .optional(),
 });
 export type Settings = z.infer<typeof Settings>;
 

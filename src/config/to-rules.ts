@@ -4,6 +4,8 @@ import { jsonDigest } from '../domain/digest.ts';
 import { type Mode, MODES, isLooser } from '../domain/mode.ts';
 import type { CommandRule, CommandRules, ModelEntry, Rule, Rules } from '../policy/rules.ts';
 import type { Layer } from './layer.ts';
+import { boxRules } from './box.ts';
+import { forcedRules } from './forced.ts';
 import { type Effective, type Holding, type Said, amount, binding, settle } from './merge.ts';
 
 type Values = ReadonlyMap<string, Effective>;
@@ -11,6 +13,8 @@ type Values = ReadonlyMap<string, Effective>;
 export interface RuleLists {
   readonly allowed: readonly (readonly ModelEntry[])[];
   readonly denied: readonly ModelEntry[];
+  /** One a model, the tightest of all layers. */
+  readonly budgets: readonly { readonly model: ModelEntry; readonly budget: Rule<Budget> }[];
 }
 
 /** `layers` in order. Every key that a rule needs is in the package's own defaults; a missing one is a bug and thrown. */
@@ -41,6 +45,10 @@ export function toRules(layers: readonly Layer[], values: Values, models: RuleLi
     ...(values.has('enforcement.allowedEndpoints')
       ? { allowedEndpoints: lists(values, 'enforcement.allowedEndpoints') }
       : {}),
+    ...forced(layers),
+    ...limitsOfDays(values, models),
+    ...(values.has('approvals.answerWithin') ? { answerWithin: number(values, 'approvals.answerWithin') } : {}),
+    ...boxRules(layers, lists(values, 'env.passthrough')),
   };
   return { ...rules, policyHash: jsonDigest(rules) };
 }
@@ -74,6 +82,21 @@ const textsOf = (value: unknown): readonly string[] =>
 /** A list a layer. */
 const lists = (values: Values, name: string): readonly Rule<readonly string[]>[] =>
   (values.get(name)?.said ?? []).map(({ value, from }) => ({ value: textsOf(value), from }));
+
+/** No key at all where nobody says anything: equal policies, equal digests. */
+function forced(layers: readonly Layer[]): Pick<Rules, 'forcedAgents'> {
+  const forcedAgents = forcedRules(layers);
+  return forcedAgents.length === 0 ? {} : { forcedAgents };
+}
+
+function limitsOfDays(values: Values, { budgets }: RuleLists): Pick<Rules, 'dayBudget' | 'modelBudgets' | 'atLimit'> {
+  const day = budgetAt(values, 'budgets.day');
+  return {
+    ...(Object.keys(day.value).length === 0 ? {} : { dayBudget: day }),
+    ...(budgets.length === 0 ? {} : { modelBudgets: budgets }),
+    ...(values.has('budgets.atLimit') ? { atLimit: word(values, 'budgets.atLimit', ['finish', 'stop'] as const) } : {}),
+  };
+}
 
 function disabledRoles(values: Values): Rules['disabledRoles'] {
   return [...values].flatMap(([name, { value, from }]) => {
@@ -142,9 +165,13 @@ const costLimitSet = (layers: readonly Layer[]): boolean =>
   layers
     .filter(({ name }) => name !== 'default')
     .some(({ settings: { budgets } }) =>
-      [budgets?.run, budgets?.agent, ...Object.values(budgets?.role ?? {})].some(
-        (limits) => limits?.maxCost !== undefined,
-      ),
+      [
+        budgets?.run,
+        budgets?.agent,
+        budgets?.day,
+        ...Object.values(budgets?.role ?? {}),
+        ...Object.values(budgets?.model ?? {}),
+      ].some((limits) => limits?.maxCost !== undefined),
     );
 
 /** No key at all when no layer has a rule: equal policies, equal digests. */

@@ -1,4 +1,5 @@
 /** Puts the parts of a run together from configuration, flags and the project. Loaded only by verbs that run something. */
+import { openLaw } from '../config/law.ts';
 import type { Loaded } from '../config/load.ts';
 import { SessionId } from '../domain/ids.ts';
 import { isLooser } from '../domain/mode.ts';
@@ -99,7 +100,7 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
       if (!claim.ok) throw new Exit(EXIT.wrongUse, `session ${what.session} runs in another process: ${claim.holder}`);
       const models = providers.open(what.pace);
       warm(models, common);
-      const run = startRun({ ...common, ...what, models });
+      const run = startRun({ ...common, ...what, models, law: openLaw(config, rules) });
       return { ...run, result: run.result.finally(() => release(log, what.session)) };
     },
     close: () => {

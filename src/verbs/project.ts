@@ -4,8 +4,10 @@ import { isAbsolute, resolve } from 'node:path';
 import { faultText } from '../config/fault.ts';
 import type { Flags as ConfigFlags } from '../config/flags.ts';
 import type { Loaded } from '../config/load.ts';
+import { rememberManaged, vanished } from '../config/managed-seen.ts';
 import { placesOf } from '../config/paths.ts';
 import { findProject } from '../config/project.ts';
+import { fail } from '../domain/result.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
@@ -44,10 +46,24 @@ export const configOf = (project: ProjectPlace, io: Io, flags: ConfigFlags): Loa
 
 /** The same, and what is known of trust in the project. */
 export function hereOf(project: ProjectPlace, io: Io, flags: ConfigFlags, how: 'record' | 'look' = 'record'): Here {
-  const loaded = loadHere(project, environmentOf(project, io), flags, how);
+  const loaded = keptBy(project, loadHere(project, environmentOf(project, io), flags, how), how);
   if (loaded.ok) return loaded.value;
   throw new Exit(
     EXIT.refused,
     `the configuration can't be used, so nothing ran:\n${loaded.fault.map((fault) => `  ${faultText(fault)}`).join('\n')}`,
   );
+}
+
+/** A managed policy that vanished is refused; who only looks around leaves no record of the one that is there. */
+function keptBy(
+  { places }: ProjectPlace,
+  loaded: ReturnType<typeof loadHere>,
+  how: 'record' | 'look',
+): ReturnType<typeof loadHere> {
+  if (!loaded.ok || how === 'look') return loaded;
+  const { managed } = loaded.value.config;
+  const gone = vanished(managed, places);
+  if (gone.length > 0) return fail(gone);
+  rememberManaged(managed, places);
+  return loaded;
 }

@@ -95,18 +95,3 @@ describe('names', () => {
     ]);
   });
 });
-
-describe('rules that this version can not keep', () => {
-  it('are refused, since reading them without keeping them would be worse', () => {
-    const remedy = 'take it out, or use a version of Mimir that keeps it';
-    expect(
-      faults({
-        project:
-          'enforcement: { forcedSubAgents: { security: { enabled: true, trigger: on-write } } }\nsandbox: { fs: { denyRead: [secrets] } }',
-      }),
-    ).toEqual([
-      `${PROJECT}:1:35: forced sub-agents are not kept by this version — ${remedy}`,
-      `${PROJECT}:2:18: sandbox.fs.denyRead is not kept by this version — ${remedy}`,
-    ]);
-  });
-});

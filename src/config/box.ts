@@ -1,0 +1,74 @@
+/** What the layers say about the sandbox and about variables of commands, as rules; and paths that can't be kept. */
+import path from 'node:path';
+import type { BoxRules, Rule, Rules } from '../policy/rules.ts';
+import type { ConfigFault } from './fault.ts';
+import type { Layer } from './layer.ts';
+
+/** No key at all where nobody says anything. `passthrough`: a list for each layer that has one. */
+export function boxRules(
+  layers: readonly Layer[],
+  passthrough: readonly Rule<readonly string[]>[],
+): Pick<Rules, 'box'> {
+  const box: BoxRules = {
+    denyRead: pathsOf(layers, 'denyRead'),
+    denyWrite: pathsOf(layers, 'denyWrite'),
+    allowWrite: layers.flatMap((layer) => {
+      const value = layer.settings.sandbox?.fs?.allowWrite;
+      return value === undefined ? [] : [{ value, from: layer.reason(['sandbox', 'fs', 'allowWrite']) }];
+    }),
+    passthrough: inAll(passthrough),
+  };
+  return Object.values(box).some((list: readonly unknown[]) => list.length > 0) ? { box } : {};
+}
+
+const pathsOf = (layers: readonly Layer[], key: 'denyRead' | 'denyWrite'): readonly Rule<string>[] =>
+  layers.flatMap((layer) =>
+    (layer.settings.sandbox?.fs?.[key] ?? []).map((value, index) => ({
+      value,
+      from: { ...layer.reason(['sandbox', 'fs', key, index]), rule: `sandbox.fs.${key}: ${value}` },
+    })),
+  );
+
+/** What an organisation lists bounds what a person may pass on. */
+function inAll([first, ...others]: readonly Rule<readonly string[]>[]): readonly Rule<string>[] {
+  if (first === undefined) return [];
+  return first.value
+    .filter((name) => others.every(({ value }) => value.includes(name)))
+    .map((value) => ({ value, from: first.from }));
+}
+
+/** A place to write outside of the project can't be given: the sandbox has no such place. */
+export const boxFaults = (layer: Layer): readonly ConfigFault[] => [
+  ...(layer.settings.sandbox?.fs?.allowWrite ?? []).flatMap((written, index) =>
+    path.isAbsolute(written) || written.startsWith('~') || !path.normalize(written).startsWith('..')
+      ? []
+      : [
+          layer.fault(
+            ['sandbox', 'fs', 'allowWrite', index],
+            `allowWrite names "${written}", which is outside of the project`,
+            'name a path inside it',
+          ),
+        ],
+  ),
+  ...(layer.settings.env?.passthrough ?? []).flatMap((written, index) =>
+    /^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(written)
+      ? []
+      : [
+          layer.fault(
+            ['env', 'passthrough', index],
+            'env.passthrough names no variable',
+            'write a name such as JAVA_HOME',
+          ),
+        ],
+  ),
+];
+
+/** A line for each layer that asks for the network: it stays off in this version, which grants less than was asked. */
+export const networkNotes = (layers: readonly Layer[]): readonly string[] =>
+  layers.flatMap((layer) => {
+    if ((layer.settings.sandbox?.network?.allowedDomains ?? []).length === 0) return [];
+    const { file, line } = layer.reason(['sandbox', 'network', 'allowedDomains']);
+    return [
+      `${file ?? layer.name}:${line ?? ''}: sandbox.network.allowedDomains: commands have no network in this version`,
+    ];
+  });

@@ -1,0 +1,114 @@
+/**
+ * The managed layer (SECURITY 2.1): what an administrator wrote below `/etc/mimir`. Nothing moves that place, and what
+ * anybody else could have written there is refused, never skipped. What the files say is layer.ts's and merge.ts's.
+ */
+import { type Stats, lstatSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { type Result, fail, ok } from '../domain/result.ts';
+import type { ConfigFault } from './fault.ts';
+import { codeOf, readText } from './read-text.ts';
+import { ownerFault } from './root-owned.ts';
+
+/** Where an administrator's files are. A constant: no variable, flag or file can name another place. */
+export const MANAGED_ROOT = '/etc/mimir';
+
+export interface ManagedFile {
+  /** Its path, which is also how people know it. */
+  readonly shown: string;
+  readonly text: string;
+}
+
+const MAX_FILES = 100;
+
+/** All policy files, `policy.yml` first, then those of `policy.d` by name; or everything that is wrong with any of them. */
+export function readManaged(root: string): Result<readonly ManagedFile[], readonly ConfigFault[]> {
+  const names = policyFiles(root);
+  if (!names.ok) return names;
+  const read = names.value.map((file) => readManagedFile(file));
+  const faults = read.flatMap((each) => (each.ok ? [] : [each.fault]));
+  return faults.length > 0 ? fail(faults) : ok(read.flatMap((each) => (each.ok ? [each.value] : [])));
+}
+
+/** One file that only an administrator could have written: a policy or a role. */
+export function readManagedFile(file: string): Result<ManagedFile, ConfigFault> {
+  const owner = ownerFault(file, 'file');
+  if (owner !== null) return fail(owner);
+  const text = readText({ path: file, shown: file, links: 'follow', owner: 'root' });
+  if (!text.ok) return text;
+  if (text.value !== null) return ok({ shown: file, text: text.value });
+  return fail({ ...faultOf(file), problem: 'leads nowhere', remedy: 'put the file itself there, or remove it' });
+}
+
+/** Names in a folder of the administrator's; null where there is none. The folder is checked like its files. */
+export function managedFolder(folder: string): Result<readonly string[] | null, ConfigFault> {
+  if (!isThere(folder)) return ok(null);
+  const owner = ownerFault(folder, 'directory');
+  if (owner !== null) return fail(owner);
+  try {
+    return ok(
+      readdirSync(folder)
+        .filter((name) => !name.startsWith('.'))
+        .sort(),
+    );
+  } catch (error) {
+    const remedy = `make it readable for everybody: chmod a+rx ${folder}`;
+    return fail({ ...faultOf(folder), problem: `can't be read (${codeOf(error)})`, remedy });
+  }
+}
+
+function policyFiles(root: string): Result<readonly string[], readonly ConfigFault[]> {
+  const above = managedFolder(root);
+  if (!above.ok) return fail([above.fault]);
+  if (above.value === null) return ok([]);
+  const folder = path.join(root, 'policy.d');
+  const below = managedFolder(folder);
+  if (!below.ok) return fail([below.fault]);
+  const names = below.value ?? [];
+  const misnamed = [
+    ...above.value.filter((name) => name === 'policy.yaml').map((name) => path.join(root, name)),
+    ...names.filter((name) => name.endsWith('.yaml')).map((name) => path.join(folder, name)),
+  ].map((file) => ({
+    ...faultOf(file),
+    problem: 'would not be read by this name',
+    remedy: 'let its name end in .yml',
+  }));
+  if (misnamed.length > 0) return fail(misnamed);
+  const files = names.filter((name) => name.endsWith('.yml')).map((name) => path.join(folder, name));
+  if (files.length > MAX_FILES) {
+    return fail([{ ...faultOf(folder), problem: `has more than ${MAX_FILES} files`, remedy: 'put them together' }]);
+  }
+  return ok([...(above.value.includes('policy.yml') ? [path.join(root, 'policy.yml')] : []), ...files]);
+}
+
+/**
+ * What can be told of the managed files without reading them, as one text: equal while nobody touched any. The folders are
+ * in it, so that a new file shows; a few microseconds for each.
+ */
+export function managedMark(root: string, files: readonly string[]): string {
+  const all = new Set([root, path.join(root, 'policy.d'), path.join(root, 'policy.yml'), ...files]);
+  return [...all].map(markOf).join('\n');
+}
+
+function markOf(file: string): string {
+  try {
+    const status = lstatSync(file, { throwIfNoEntry: false });
+    if (status === undefined) return '-';
+    return status.isSymbolicLink() ? `${figures(status)} ${figures(statSync(file))}` : figures(status);
+  } catch (error) {
+    return codeOf(error);
+  }
+}
+
+const figures = ({ dev, ino, size, mtimeMs, ctimeMs, mode, uid }: Stats): string =>
+  [dev, ino, size, mtimeMs, ctimeMs, mode, uid].join(' ');
+
+/** Anything at all, a link that leads nowhere included; what can't be looked at is there too, and refused by who reads it. */
+function isThere(file: string): boolean {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+const faultOf = (file: string): Pick<ConfigFault, 'file' | 'line' | 'column'> => ({ file, line: null, column: null });

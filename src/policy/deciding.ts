@@ -1,0 +1,63 @@
+/**
+ * What of a set of rules decides, without where it is written and in one order: two sets that decide the same are equal
+ * here. For comparing; nobody is judged by it.
+ */
+import type { Budget } from '../domain/budget.ts';
+import { agentBudget } from './budgets.ts';
+import type { Rule, Rules } from './rules.ts';
+
+/** Plain JSON. Lists of what is allowed are kept whole: something must be in every one of them. */
+export const deciding = (rules: Rules): object => ({
+  values: [
+    rules.enabled,
+    rules.promptForApproval,
+    rules.maxNestingDepth,
+    rules.maxParallelAgents,
+    rules.modelFallback,
+    rules.maxTasksPerPlan,
+    rules.maxAgentsPerRun,
+    rules.maxMode,
+    rules.sandboxRequired ?? { value: false },
+    rules.atLimit ?? { value: 'finish' },
+    rules.answerWithin ?? null,
+  ].map((rule: Rule<unknown> | Pick<Rule<unknown>, 'value'> | null) => rule?.value ?? null),
+  mode: rules.mode,
+  costLimitSet: rules.costLimitSet,
+  allowedModels: sorted(rules.allowedModels.map((list) => sorted(list.map(({ pattern }) => pattern)))),
+  deniedModels: sorted(rules.deniedModels.map(({ pattern }) => pattern)),
+  allowedSubAgents: lists(rules.allowedSubAgents),
+  allowedEndpoints: lists(rules.allowedEndpoints ?? []),
+  disabledRoles: sorted(rules.disabledRoles.map(({ role }) => role)),
+  budgets: [rules.runBudget, rules.agentBudget, rules.dayBudget].map((rule) => limits(rule?.value ?? {})),
+  roles: sorted(rules.roleBudgets.map(({ role }) => [role, limits(agentBudget(role, rules))])),
+  models: sorted((rules.modelBudgets ?? []).map(({ model, budget }) => [model.pattern, limits(budget.value)])),
+  commands: (['allow', 'ask', 'deny'] as const).map((verdict) =>
+    sorted((rules.commands?.[verdict] ?? []).map(({ words }) => words)),
+  ),
+  forced: sorted(
+    (rules.forcedAgents ?? []).map(({ name, model, triggers, onFailure }) => [
+      name,
+      model,
+      sorted(triggers),
+      onFailure,
+    ]),
+  ),
+  box: [
+    ...(['denyRead', 'denyWrite', 'passthrough'] as const).map((key) =>
+      sorted((rules.box?.[key] ?? []).map(({ value }) => value)),
+    ),
+    lists(rules.box?.allowWrite ?? []),
+  ],
+});
+
+const lists = (rules: readonly Rule<readonly string[]>[]): readonly unknown[] =>
+  sorted(rules.map(({ value }) => sorted(value)));
+
+const limits = ({ maxTokens, maxCost, maxDuration }: Budget): readonly (number | null)[] =>
+  [maxTokens, maxCost, maxDuration].map((limit) => limit ?? null);
+
+/** Without repetitions. */
+function sorted(values: readonly unknown[]): readonly unknown[] {
+  const texts = new Map(values.map((value) => [JSON.stringify(value), value]));
+  return [...texts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+}

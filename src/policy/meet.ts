@@ -1,0 +1,167 @@
+/**
+ * Two sets of rules -> the one that is as strict as both (SECURITY 2.1): what a run goes on under when an administrator
+ * changes the policy meanwhile. Whatever tightens holds, whatever loosens waits for the next run. Pure.
+ */
+import { type Budget, tightest } from '../domain/budget.ts';
+import { jsonDigest } from '../domain/digest.ts';
+import { ON_FAILURE, TRIGGERS } from '../domain/forced.ts';
+import { isLooser } from '../domain/mode.ts';
+import { agentBudget } from './budgets.ts';
+import { deciding } from './deciding.ts';
+import type { BoxRules, CommandRule, CommandRules, ForcedRule, ModelEntry, Rule, Rules } from './rules.ts';
+
+/**
+ * As strict as `standing` and as `next`; where both are as strict, the word of `standing`. What only expresses a preference
+ * (`autoDetect`, `promptForModels`, `onFailure`) and the model that a forced agent is pinned to stay as they stand. Equal to
+ * `standing` itself when `next` tightens nothing.
+ */
+export function meet(standing: Rules, next: Rules): Rules {
+  const { policyHash: _, ...met }: Rules = {
+    ...standing,
+    enabled: stricter(standing.enabled, next.enabled, (a, b) => a && !b),
+    promptForApproval: stricter(standing.promptForApproval, next.promptForApproval, (a, b) => !a && b),
+    maxNestingDepth: least(standing.maxNestingDepth, next.maxNestingDepth),
+    maxParallelAgents: least(standing.maxParallelAgents, next.maxParallelAgents),
+    allowedModels: distinct([...standing.allowedModels, ...next.allowedModels], patternsOf),
+    deniedModels: distinct([...standing.deniedModels, ...next.deniedModels], ({ pattern }) => pattern),
+    modelFallback: stricter(standing.modelFallback, next.modelFallback, (a, b) => a === 'list' && b === 'deny'),
+    allowedSubAgents: distinct([...standing.allowedSubAgents, ...next.allowedSubAgents], listOf),
+    disabledRoles: distinct([...standing.disabledRoles, ...next.disabledRoles], ({ role }) => role),
+    runBudget: tightestRule(standing.runBudget, next.runBudget),
+    agentBudget: tightestRule(standing.agentBudget, next.agentBudget),
+    roleBudgets: roleBudgets(standing, next),
+    costLimitSet: standing.costLimitSet || next.costLimitSet,
+    maxTasksPerPlan: least(standing.maxTasksPerPlan, next.maxTasksPerPlan),
+    maxAgentsPerRun: least(standing.maxAgentsPerRun, next.maxAgentsPerRun),
+    mode: isLooser(standing.mode, next.mode) ? next.mode : standing.mode,
+    maxMode: stricter(standing.maxMode, next.maxMode, isLooser),
+    ...optional(standing, next),
+  };
+  const rules = { policyHash: jsonDigest(met), ...met };
+  return same(deciding(rules), deciding(standing)) ? standing : rules;
+}
+
+type Optional =
+  | 'commands'
+  | 'sandboxRequired'
+  | 'allowedEndpoints'
+  | 'forcedAgents'
+  | 'dayBudget'
+  | 'modelBudgets'
+  | 'atLimit'
+  | 'answerWithin'
+  | 'box';
+
+/** Rules that may be missing: then the other set's holds, but for what it only grants. */
+function optional(a: Rules, b: Rules): Pick<Rules, Optional> {
+  const commands = commandsOf(a.commands, b.commands);
+  const required = either(a.sandboxRequired, b.sandboxRequired, (x, y) => stricter(x, y, (p, q) => !p && q));
+  const endpoints = either(a.allowedEndpoints, b.allowedEndpoints, (x, y) => distinct([...x, ...y], listOf));
+  const forced = either(a.forcedAgents, b.forcedAgents, forcedAgents);
+  const day = either(a.dayBudget, b.dayBudget, tightestRule);
+  const models = either(a.modelBudgets, b.modelBudgets, modelBudgets);
+  const atLimit = either(a.atLimit, b.atLimit, (x, y) => stricter(x, y, (p, q) => p === 'finish' && q === 'stop'));
+  const within = either(a.answerWithin, b.answerWithin, least);
+  const box = boxOf(a.box, b.box);
+  return {
+    ...(commands === undefined ? {} : { commands }),
+    ...(required === undefined ? {} : { sandboxRequired: required }),
+    ...(endpoints === undefined ? {} : { allowedEndpoints: endpoints }),
+    ...(forced === undefined ? {} : { forcedAgents: forced }),
+    ...(day === undefined ? {} : { dayBudget: day }),
+    ...(models === undefined ? {} : { modelBudgets: models }),
+    ...(atLimit === undefined ? {} : { atLimit }),
+    ...(within === undefined ? {} : { answerWithin: within }),
+    ...(box === undefined ? {} : { box }),
+  };
+}
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** `loosens(a, b)`: is `a` the looser of the two? */
+const stricter = <T>(a: Rule<T>, b: Rule<T>, loosens: (a: T, b: T) => boolean): Rule<T> =>
+  loosens(a.value, b.value) ? b : a;
+
+const least = (a: Rule<number>, b: Rule<number>): Rule<number> => (b.value < a.value ? b : a);
+
+function either<T>(a: T | undefined, b: T | undefined, both: (a: T, b: T) => T): T | undefined {
+  if (a === undefined) return b;
+  return b === undefined ? a : both(a, b);
+}
+
+/** The first of each kind. */
+function distinct<T>(all: readonly T[], kindOf: (each: T) => string): readonly T[] {
+  const kinds = new Map<string, T>();
+  for (const each of all) if (!kinds.has(kindOf(each))) kinds.set(kindOf(each), each);
+  return [...kinds.values()];
+}
+
+const patternsOf = (list: readonly ModelEntry[]): string =>
+  JSON.stringify([...new Set(list.map(({ pattern }) => pattern))].sort());
+const listOf = ({ value }: Rule<readonly string[]>): string => JSON.stringify([...new Set(value)].sort());
+
+/** The place is that of the set that tightens. */
+function tightestRule(a: Rule<Budget>, b: Rule<Budget>): Rule<Budget> {
+  const value = tightest(a.value, b.value);
+  return same(value, tightest(a.value, {})) ? a : { value, from: b.from };
+}
+
+/** A role's entry takes the place of the general one in its own set: what is compared is what each set gives the role. */
+function roleBudgets(a: Rules, b: Rules): Rules['roleBudgets'] {
+  const roles = [...new Set([...a.roleBudgets, ...b.roleBudgets].map(({ role }) => role))];
+  const given = (role: string, rules: Rules): Rule<Budget> => ({
+    value: agentBudget(role, rules),
+    from: (rules.roleBudgets.find((entry) => entry.role === role)?.budget ?? rules.agentBudget).from,
+  });
+  return roles.map((role) => ({ role, budget: tightestRule(given(role, a), given(role, b)) }));
+}
+
+function commandsOf(a: CommandRules | undefined, b: CommandRules | undefined): CommandRules | undefined {
+  if (a === undefined && b === undefined) return undefined;
+  const of = (verdict: keyof CommandRules): readonly CommandRule[] =>
+    distinct([...(a?.[verdict] ?? []), ...(b?.[verdict] ?? [])], wordsOf);
+  const inBoth = (a?.allow ?? []).filter((rule) => (b?.allow ?? []).some((other) => wordsOf(other) === wordsOf(rule)));
+  const commands = { allow: distinct(inBoth, wordsOf), ask: of('ask'), deny: of('deny') };
+  return Object.values(commands).some((list) => list.length > 0) ? commands : undefined;
+}
+const wordsOf = ({ words }: CommandRule): string => JSON.stringify(words);
+
+const forcedAgents = (a: readonly ForcedRule[], b: readonly ForcedRule[]): readonly ForcedRule[] =>
+  [...new Set([...a, ...b].map(({ name }) => name))].sort().flatMap((name) => {
+    const words = [...a, ...b].filter((rule) => rule.name === name);
+    return words.slice(0, 1).map((first) => ({
+      ...first,
+      model: words.find(({ model }) => model !== null)?.model ?? null,
+      triggers: TRIGGERS.filter((trigger) => words.some(({ triggers }) => triggers.includes(trigger))),
+      onFailure: ON_FAILURE.findLast((one) => words.some(({ onFailure }) => onFailure === one)) ?? first.onFailure,
+    }));
+  });
+
+type ModelBudgets = NonNullable<Rules['modelBudgets']>;
+
+const modelBudgets = (a: ModelBudgets, b: ModelBudgets): ModelBudgets =>
+  [...new Set([...a, ...b].map(({ model }) => model.pattern))]
+    .sort()
+    .flatMap((pattern) =>
+      [...a, ...b]
+        .filter(({ model }) => model.pattern === pattern)
+        .reduce<ModelBudgets>(
+          ([before], next) => [
+            before === undefined ? next : { ...before, budget: tightestRule(before.budget, next.budget) },
+          ],
+          [],
+        ),
+    );
+
+function boxOf(a: BoxRules | undefined, b: BoxRules | undefined): BoxRules | undefined {
+  const of = (key: 'denyRead' | 'denyWrite'): readonly Rule<string>[] =>
+    distinct([...(a?.[key] ?? []), ...(b?.[key] ?? [])], ({ value }) => value);
+  const passed = (b?.passthrough ?? []).map(({ value }) => value);
+  const box: BoxRules = {
+    denyRead: of('denyRead'),
+    denyWrite: of('denyWrite'),
+    allowWrite: distinct([...(a?.allowWrite ?? []), ...(b?.allowWrite ?? [])], listOf),
+    passthrough: (a?.passthrough ?? []).filter(({ value }) => passed.includes(value)),
+  };
+  return Object.values(box).some((list: readonly unknown[]) => list.length > 0) ? box : undefined;
+}
