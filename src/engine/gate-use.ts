@@ -220,8 +220,14 @@ function contextOf(parts: GateParts, order: WorkOrder, signal: AbortSignal): Too
   return {
     agent: order.agent,
     signal,
-    box: 'none',
+    box: boxFor(parts, order),
     desk: parts.desk(order, signal),
     onOutput: (delta) => parts.tick({ agent: order.agent, is: 'output', delta }),
   };
+}
+
+/** A role that can't write gets a box that can't be written: then read-only is a fact and no request. */
+function boxFor({ tools }: GateParts, { capabilities }: WorkOrder): ToolContext['box'] {
+  if (tools.sandbox.is === 'none') return 'none';
+  return capabilities.includes('write') ? 'read-write' : 'read-only';
 }

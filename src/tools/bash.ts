@@ -10,6 +10,7 @@ import { done, refused } from './outcome.ts';
 import { capOutput, RESULT_BYTES } from './output.ts';
 import type { Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
+import { runBoxed, type Sandbox } from './sandbox.ts';
 
 const Input = z.strictObject({
   command: z
@@ -22,7 +23,7 @@ const Input = z.strictObject({
 });
 type Input = z.output<typeof Input>;
 
-export const bashTool = (root: Root, environment: Environment): Tool<Input> => ({
+export const bashTool = (root: Root, environment: Environment, sandbox: Sandbox): Tool<Input> => ({
   name: 'bash',
   description:
     'Runs one bash command in the project root and gives its output, exit code and duration. Each command is a fresh shell: `cd` and variables do not last. There is no standard input and no terminal. When the command ends, everything it left running in the background is ended too. Prefer read_file, list_files, search and git to their shell counterparts: they need no question.',
@@ -33,28 +34,28 @@ export const bashTool = (root: Root, environment: Environment): Tool<Input> => (
   preview: ({ command }) => Promise.resolve(command),
 
   async run({ command, timeout }, context) {
-    // Fail closed: a box was promised, and there is none to run it in.
-    if (context.box !== 'none')
-      return refused(`not run: it would have to run in a ${context.box} sandbox, and this version has none`);
     const bash = programOn(environment, 'bash');
     if (bash === null) return refused('not run: there is no bash on the PATH');
-    const end = await runProgram({
-      file: bash,
-      args: ['--noprofile', '--norc', '-c', command],
-      cwd: root.path,
-      env: environment,
+    const what = { file: bash, args: ['--noprofile', '--norc', '-c', command], cwd: root.path, env: environment };
+    const course = {
       timeLimit: timeout * 1000,
       signal: context.signal,
-      onOutput: (chunk) => context.onOutput(chunk),
-    });
+      onOutput: (chunk: string) => context.onOutput(chunk),
+    };
+    // A box that was promised and can't be had means that the command is not run.
+    const end = await (context.box === 'none'
+      ? runProgram({ ...what, ...course })
+      : runBoxed(sandbox, { ...what, box: context.box }, course));
     return commandOutput(end, timeout, Math.min(context.room ?? RESULT_BYTES, RESULT_BYTES));
   },
 });
 
 function commandOutput(end: ProgramEnd, timeout: number, bytes: number): ToolOutput {
+  if (end.is === 'not boxed') return refused(`not run: the sandbox could not start this: ${end.stderr.trim()}`);
   const seconds = `${(end.milliseconds / 1000).toFixed(1)} s`;
   const note = end.ended === 0 ? '' : `; processes ended: ${end.ended}`;
-  const head = `${endText(end, timeout)} after ${seconds}${note}`;
+  const alive = end.survivors === 0 ? '' : `; STILL RUNNING, could not be ended: ${end.survivors}`;
+  const head = `${endText(end, timeout)} after ${seconds}${note}${alive}`;
   // Both ends of both streams survive: the end of a long output is where the error stands.
   const room = bytes - Buffer.byteLength(head) - 64;
   const half = Math.floor(room / 2);
@@ -75,6 +76,7 @@ function endText(end: ProgramEnd, timeout: number): string {
     case 'stopped':
       return 'stopped';
     case 'not started':
+    case 'not boxed':
       return 'could not be started';
     default:
       return unreachable(end.is);

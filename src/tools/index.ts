@@ -10,12 +10,14 @@ import { gitCommitTool } from './git-commit.ts';
 import { listFilesTool } from './list-files.ts';
 import { readFileTool } from './read-file.ts';
 import { checkRoot } from './root.ts';
+import { noSandbox, type Sandbox } from './sandbox.ts';
 import { searchTool } from './search.ts';
 import { seenFiles } from './seen.ts';
 import { writeFileTool } from './write-file.ts';
 
 export { openRepository } from './repository.ts';
 export { checkRoot, type Root } from './root.ts';
+export { type BoxPaths, openSandbox, type Sandbox } from './sandbox.ts';
 export { toolsFor } from './tool-names.ts';
 export { openTrees, type TreeOptions } from './tree.ts';
 
@@ -28,6 +30,8 @@ export interface ToolOptions {
   readonly stateDir: string;
   /** What commands get; by default the clean part of this process's environment. */
   readonly environment?: Environment;
+  /** Opened for the same root; absent: commands run in none. */
+  readonly sandbox?: Sandbox;
 }
 
 /** The tools, or why this folder can't be worked in (a sentence for the person). */
@@ -35,6 +39,7 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
   const root = checkRoot(options.root, { home: options.home, state: options.stateDir });
   if (!root.ok) return root;
   const environment = options.environment ?? toolEnvironment(root.value.path);
+  const sandbox = options.sandbox ?? noSandbox('not probed');
   const seen = seenFiles();
   const tools: readonly Tool[] = [
     readFileTool(root.value, seen),
@@ -42,7 +47,7 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
     searchTool(root.value),
     editFileTool(root.value, seen),
     writeFileTool(root.value, seen),
-    bashTool(root.value, environment),
+    bashTool(root.value, environment, sandbox),
     gitTool(root.value, environment),
     gitCommitTool({ root: root.value, environment, stateDir: options.stateDir, home: options.home }),
     updateTodosTool,
@@ -50,5 +55,5 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
     askUserTool,
     taskTool,
   ];
-  return ok({ tools, sandbox: { is: 'none', because: 'this version has no sandbox yet' } });
+  return ok({ tools, sandbox: sandbox.state });
 }

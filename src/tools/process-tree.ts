@@ -21,28 +21,35 @@ export interface Tree {
   readonly leader: number;
   /** Value of `MARK` in its environment. */
   readonly mark: string;
+  /** The leader is a sandbox: at its end all in it are killed at once, so that it is asked last. */
+  readonly boxed?: boolean;
 }
 
-/**
- * TERM to all of the tree, two seconds for them to end, KILL for the rest. Resolves when none is left (or none that can
- * be ended), with how many there were.
- */
-export async function endTree(tree: Tree): Promise<number> {
+export interface TreeEnd {
+  /** How many there were. */
+  readonly ended: number;
+  /** Of them, how many nothing could end. */
+  readonly survivors: number;
+}
+
+/** TERM to all of the tree, two seconds for them to end, KILL for the rest. Resolves when none is left that can be ended. */
+export async function endTree(tree: Tree): Promise<TreeEnd> {
   const seen = new Set<number>();
+  const group = tree.boxed === true ? null : tree.leader;
   const left = await until(tree, GRACE_MS, (pids) => {
     // What was being born at the last look has not heard of the end yet; what has is not asked twice.
-    const unasked = pids.filter((pid) => !seen.has(pid));
+    const unasked = pids.filter((pid) => !seen.has(pid) && !(tree.boxed === true && pid === tree.leader));
     for (const pid of unasked) seen.add(pid);
-    send(tree.leader, unasked, 'SIGTERM');
+    send(group, unasked, 'SIGTERM');
     // A stopped process takes its TERM only when it goes on.
-    send(tree.leader, unasked, 'SIGCONT');
+    send(group, unasked, 'SIGCONT');
   });
-  if (left.length === 0) return seen.size;
-  await until(tree, SWEEP_MS, (pids) => {
+  if (left.length === 0) return { ended: seen.size, survivors: 0 };
+  const survivors = await until(tree, SWEEP_MS, (pids) => {
     for (const pid of pids) seen.add(pid);
     send(tree.leader, pids, 'SIGKILL');
   });
-  return seen.size;
+  return { ended: seen.size, survivors: survivors.length };
 }
 
 /** Living processes of the tree, the leader among them. */
@@ -130,10 +137,10 @@ async function until(tree: Tree, ms: number, act: (pids: readonly number[]) => v
   }
 }
 
-function send(leader: number, pids: readonly number[], signal: NodeJS.Signals): void {
+function send(leader: number | null, pids: readonly number[], signal: NodeJS.Signals): void {
   // The group first and at once, also when its leader is gone: no member can react to the end of another, and one that
   // forks without end is caught between two forks. While a member lives, the number is nobody else's.
-  if (pids.length > 0) signalTo(-leader, signal);
+  if (pids.length > 0 && leader !== null) signalTo(-leader, signal);
   for (const pid of pids) signalTo(pid, signal);
 }
 

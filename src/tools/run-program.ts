@@ -5,9 +5,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fail, ok, type Result } from '../domain/result.ts';
+import { descriptors } from './descriptors.ts';
 import type { Environment } from './environment.ts';
 import { HeadAndTail } from './output.ts';
-import { endTree, MARK, type Tree } from './process-tree.ts';
+import { endTree, MARK, type Tree, type TreeEnd } from './process-tree.ts';
 
 /** Kept of each stream, in bytes; more is counted and dropped. */
 const STREAM_BYTES = 1024 * 1024;
@@ -22,6 +23,8 @@ export interface Program {
   readonly env: Environment;
   readonly timeLimit: number;
   readonly signal: AbortSignal;
+  /** `file` is the sandbox's: it tells on descriptor 3 how the program in it ended. */
+  readonly boxed?: boolean;
   /** Bytes of each stream to keep, where it is not the usual 1 MiB. */
   readonly keep?: number;
   /** What it reads; nothing where it is left out. */
@@ -31,7 +34,8 @@ export interface Program {
 }
 
 export interface ProgramEnd {
-  readonly is: 'exited' | 'time limit' | 'stopped' | 'not started';
+  /** `not boxed`: the sandbox could not start it, and nothing of it ran; `stderr` says why. */
+  readonly is: 'exited' | 'time limit' | 'stopped' | 'not started' | 'not boxed';
   /** Null when a signal ended it. */
   readonly exit: number | null;
   readonly endedBy: string | null;
@@ -42,6 +46,8 @@ export interface ProgramEnd {
   readonly milliseconds: number;
   /** Processes that were still running and were ended. */
   readonly ended: number;
+  /** Processes that are still running, although all was done to end them. */
+  readonly survivors: number;
 }
 
 /** Resolves when no process of it is left (as far as they can be found); never rejects. */
@@ -56,18 +62,40 @@ export async function runProgram(program: Program): Promise<ProgramEnd> {
     whole: kept.stdout.total <= keep,
     milliseconds: Math.round(performance.now() - begun),
   });
-  if (program.signal.aborted) return ending({ is: 'stopped', exit: null, endedBy: null, ended: 0 });
+  if (program.signal.aborted) return ending({ is: 'stopped', exit: null, endedBy: null, ended: 0, survivors: 0 });
   const mark = randomBytes(12).toString('hex');
   const child = start(program, mark);
   if (!child.ok) {
     kept.stderr.add(Buffer.from(child.fault));
-    return ending({ is: 'not started', exit: null, endedBy: null, ended: 0 });
+    return ending({ is: 'not started', exit: null, endedBy: null, ended: 0, survivors: 0 });
   }
   collect(child.value.child, kept, program);
-  return ending(await courseOf(child.value.child, { leader: child.value.pid, mark }, program));
+  const boxed = program.boxed === true ? new BoxStatus(child.value.child) : null;
+  const course = await courseOf(child.value.child, { leader: child.value.pid, mark, boxed: boxed !== null }, program);
+  // An exit of the sandbox's own, not of what it should have run.
+  const refused = boxed !== null && course.is === 'exited' && course.exit !== null && !boxed.ran();
+  return ending(refused ? { ...course, is: 'not boxed', exit: null } : course);
 }
 
-type Course = Pick<ProgramEnd, 'is' | 'exit' | 'endedBy' | 'ended'>;
+type Course = Pick<ProgramEnd, 'is' | 'exit' | 'endedBy' | 'ended' | 'survivors'>;
+
+/** What bubblewrap says of its course. */
+class BoxStatus {
+  #text = '';
+
+  constructor(child: ChildProcess) {
+    const pipe = child.stdio[3];
+    pipe?.on('error', () => undefined);
+    pipe?.on('data', (chunk: Buffer) => {
+      if (this.#text.length < 4096) this.#text += chunk.toString('latin1');
+    });
+  }
+
+  /** The program was started: only then is an exit code told. */
+  ran(): boolean {
+    return this.#text.includes('"exit-code"');
+  }
+}
 
 function start(program: Program, mark: string): Result<{ readonly child: ChildProcess; readonly pid: number }, string> {
   try {
@@ -75,7 +103,7 @@ function start(program: Program, mark: string): Result<{ readonly child: ChildPr
       cwd: program.cwd,
       env: { ...program.env, [MARK]: mark },
       detached: true,
-      stdio: [program.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [...descriptors(program)],
     });
     // A program that ends without reading breaks the pipe: its exit says more.
     child.stdin?.on('error', () => undefined).end(program.input);
@@ -92,7 +120,7 @@ function start(program: Program, mark: string): Result<{ readonly child: ChildPr
 async function courseOf(child: ChildProcess, tree: Tree, program: Program): Promise<Course> {
   const gone = exitOf(child);
   const closed = new Promise<true>((resolve) => child.once('close', () => resolve(true)));
-  const { why, ended } = await untilEnd(tree, gone, program);
+  const { why, tree: first } = await untilEnd(tree, gone, program);
   const end = await within(gone, DRAIN_MS);
   if (why === 'exited') await within(closed, DRAIN_MS);
   // What still runs holds the pipes, or will never be looked at again.
@@ -100,7 +128,13 @@ async function courseOf(child: ChildProcess, tree: Tree, program: Program): Prom
   await within(closed, DRAIN_MS);
   child.stdout?.destroy();
   child.stderr?.destroy();
-  return { is: why, exit: end?.exit ?? null, endedBy: end?.signal ?? null, ended: ended + left };
+  return {
+    is: why,
+    exit: end?.exit ?? null,
+    endedBy: end?.signal ?? null,
+    ended: first.ended + left.ended,
+    survivors: left.survivors,
+  };
 }
 
 interface Exit {
@@ -120,7 +154,7 @@ async function untilEnd(
   tree: Tree,
   gone: Promise<Exit>,
   { timeLimit, signal }: Program,
-): Promise<{ readonly why: 'exited' | 'time limit' | 'stopped'; readonly ended: number }> {
+): Promise<{ readonly why: 'exited' | 'time limit' | 'stopped'; readonly tree: TreeEnd }> {
   const stop = Promise.withResolvers<'stopped'>();
   const late = Promise.withResolvers<'time limit'>();
   const onAbort = (): void => stop.resolve('stopped');
@@ -130,7 +164,7 @@ async function untilEnd(
   const why = await Promise.race([gone.then(() => 'exited' as const), stop.promise, late.promise]);
   clearTimeout(timer);
   signal.removeEventListener('abort', onAbort);
-  return { why, ended: why === 'exited' ? 0 : await endTree(tree) };
+  return { why, tree: why === 'exited' ? { ended: 0, survivors: 0 } : await endTree(tree) };
 }
 
 function collect(

@@ -8,14 +8,15 @@ import type { Run } from '../engine/run.ts';
 import { startRun } from '../engine/run.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { chooseModel } from '../policy/models.ts';
-import type { Rules } from '../policy/rules.ts';
+import type { Rule, Rules } from '../policy/rules.ts';
 import { builtIn } from '../policy/rules.ts';
 import type { DayLedger } from '../ports/day.ts';
 import type { Log } from '../ports/log.ts';
 import { LogFault } from '../ports/log.ts';
+import type { ToolPort } from '../ports/tool.ts';
 import { openDayLedger } from '../store/day-ledger.ts';
 import { openLog } from '../store/log.ts';
-import { checkRoot, openRepository, openTools, toolsFor } from '../tools/index.ts';
+import { checkRoot, openRepository, openSandbox, openTools, toolsFor } from '../tools/index.ts';
 import { budgetFrom, modeFrom, roleModelsFrom } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
@@ -57,10 +58,14 @@ export interface Start {
 /** Opens configuration, tools and log, or ends with the code that INTERFACE names. */
 export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Promise<Workshop> {
   const config = configOf(project, io, configFlags(args));
-  const rules = rulesFor(config.rules);
-  const providers = await openProviders(args, config);
   const place = { root: project.root, home: project.places.home, stateDir: project.places.state };
-  const tools = openTools(place);
+  // The sandbox is tried out while the providers' code is loaded.
+  const [sandbox, providers] = await Promise.all([
+    openSandbox({ ...place, ...boxPaths(config.rules) }),
+    openProviders(args, config),
+  ]);
+  const rules = rulesFor(config.rules, sandbox.state);
+  const tools = openTools({ ...place, sandbox });
   const root = checkRoot(project.root, { home: place.home, state: place.stateDir });
   if (!tools.ok || !root.ok) throw new Exit(EXIT.wrongUse, tools.ok ? 'the project cannot be opened' : tools.fault);
   const log = orExit(() => openLog({ stateDir: place.stateDir, project: project.root }));
@@ -149,9 +154,23 @@ function configFlags(args: Arguments): Parameters<typeof configOf>[2] {
   };
 }
 
+/** What policy says of paths, for the box. */
+function boxPaths({ box }: Rules): Pick<Parameters<typeof openSandbox>[0], 'paths'> {
+  if (box === undefined) return {};
+  const values = (list: readonly Rule<string>[]): readonly string[] => list.map(({ value }) => value);
+  const { denyRead, denyWrite, allowWrite } = box;
+  return {
+    paths: {
+      denyRead: values(denyRead),
+      denyWrite: values(denyWrite),
+      allowWrite: allowWrite.map(({ value }) => value),
+    },
+  };
+}
+
 /** As root everything would be allowed to do everything: without a sandbox there is no yolo (CONTRACT, "Modes"). */
-function rulesFor(rules: Rules): Rules {
-  if (process.getuid?.() !== 0) return rules;
+function rulesFor(rules: Rules, sandbox: ToolPort['sandbox']): Rules {
+  if (process.getuid?.() !== 0 || sandbox.is !== 'none') return rules;
   const from = builtIn('no mode yolo for the user root without a sandbox');
   if (rules.mode === 'yolo') {
     throw new Exit(EXIT.refused, `${from.rule}\n  run Mimir as an ordinary user, or use --mode confirm`);

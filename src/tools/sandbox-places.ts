@@ -1,0 +1,112 @@
+/** Places of the machine that a box hides, and the few of them that it shows all the same: tool chains that PATH names. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Environment } from './environment.ts';
+import { isInside, type Root } from './root.ts';
+import { isFolder, realPlace } from './sandbox-look.ts';
+
+/** Homes, sockets and other disks. */
+const HIDDEN = ['/home', '/root', '/run', '/mnt', '/media', '/var/tmp'];
+/** Files that only root reads: to a box that root starts they would be open. */
+const ROOTS_OWN = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gshadow-'];
+
+/** Folders to be covered, real, none below another; `/tmp` is the box's own anyway. `more`: beside the usual ones. */
+export function hiddenFolders(more: readonly string[]): readonly string[] {
+  const real = [...new Set([...HIDDEN, ...more].flatMap(realPlace))].filter(
+    (place) => isFolder(place) && !['/', '/tmp'].includes(place) && !isInside('/tmp', place) && !isEmpty(place),
+  );
+  return real.filter((place) => !real.some((other) => other !== place && isInside(other, place)));
+}
+
+/** Nothing to hide, and one mount less. */
+function isEmpty(folder: string): boolean {
+  try {
+    return readdirSync(folder).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+export const hiddenFiles = (): readonly string[] => (process.getuid?.() === 0 ? ROOTS_OWN.flatMap(realPlace) : []);
+
+/** Tool chains whose whole folder below the home directory holds programs and nothing secret, and how they are told. */
+const CHAINS: Readonly<Record<string, string | null>> = {
+  '.nvm': null,
+  '.fnm': null,
+  '.pyenv': 'PYENV_ROOT',
+  '.rbenv': 'RBENV_ROOT',
+  '.nodenv': 'NODENV_ROOT',
+  '.goenv': 'GOENV_ROOT',
+  '.asdf': 'ASDF_DATA_DIR',
+  '.volta': 'VOLTA_HOME',
+  '.sdkman': 'SDKMAN_DIR',
+  '.deno': null,
+  '.bun': null,
+  '.rustup': 'RUSTUP_HOME',
+};
+
+export interface Chains {
+  readonly folders: readonly string[];
+  /** Variables that say where a tool chain is, since the box has another home. */
+  readonly env: Environment;
+}
+
+/** What PATH names below a hidden folder: the folder itself, known tool chains whole, and where its links lead. */
+export function toolChains(environment: Environment, home: string, hidden: readonly string[]): Chains {
+  const isHidden = (place: string): boolean => hidden.some((folder) => folder !== place && isInside(folder, place));
+  const [realHome = home] = realPlace(home);
+  const entries = (environment['PATH'] ?? '').split(path.delimiter).flatMap(realPlace).filter(isFolder);
+  const named = entries.filter(isHidden);
+  const linked = entries.flatMap((folder) => linksOf(folder)).filter(isHidden);
+  const chains = new Set([...named, ...linked].map((place) => chainOf(realHome, place)));
+  // Programs of ~/.cargo/bin are one program that looks for the real ones there.
+  if (named.includes(path.join(realHome, '.cargo/bin'))) chains.add('.rustup');
+  const whole = [...chains].flatMap((name) => (name === null ? [] : realPlace(path.join(realHome, name))));
+  const env: Record<string, string> = {};
+  for (const name of chains) {
+    const variable = name === null ? null : CHAINS[name];
+    if (name !== null && typeof variable === 'string') env[variable] = path.join(realHome, name);
+  }
+  const trees = linked.filter((place) => !named.includes(path.dirname(place))).map((place) => treeOf(realHome, place));
+  const apart = [...named, ...trees].filter((place) => !whole.some((tree) => isInside(tree, place)));
+  // Never a folder that holds the home, or the home itself: one odd link in a PATH entry would show all of it.
+  const shown = [...whole, ...apart].filter((place) => isHidden(place) && !isInside(place, realHome));
+  return { folders: [...new Set(shown)].toSorted((a, b) => a.length - b.length), env };
+}
+
+function chainOf(home: string, place: string): string | null {
+  const [first = ''] = path.relative(home, place).split(path.sep);
+  return isInside(home, place) && Object.hasOwn(CHAINS, first) ? first : null;
+}
+
+/** Where links of a folder of programs lead. */
+function linksOf(folder: string): readonly string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true }).slice(0, 2000);
+    return entries.filter((entry) => entry.isSymbolicLink()).flatMap(({ name }) => realPlace(path.join(folder, name)));
+  } catch {
+    return [];
+  }
+}
+
+/** The tree that a program lies in: what is above its `bin`, or its own folder. Never all of `~/.local` or its like. */
+function treeOf(home: string, program: string): string {
+  const folder = path.dirname(program);
+  const above = path.dirname(folder);
+  return path.basename(folder) === 'bin' && path.dirname(above) !== home ? above : folder;
+}
+
+/**
+ * Where the git directory of a worktree lies outside the root: itself and the repository that it belongs to. The latter
+ * counts only when it holds the former.
+ */
+export function gitFolders(root: Root): readonly string[] {
+  if (root.git.is === 'none' || isInside(root.path, root.git.directory)) return [];
+  const { directory } = root.git;
+  try {
+    const common = path.resolve(directory, readFileSync(path.join(directory, 'commondir'), 'utf8').trimEnd());
+    return realPlace(common).filter((place) => isInside(path.join(place, 'worktrees'), directory));
+  } catch {
+    return [directory];
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * The sandbox of a project: whether there is one, found out once with the very flags that commands get, and what to start
+ * so that a program runs in it. Never a silent fallback: what can't be boxed is not started.
+ */
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fail, ok, type Result } from '../domain/result.ts';
+import type { SandboxState, ToolContext } from '../ports/tool.ts';
+import { type Environment, programOn, toolEnvironment } from './environment.ts';
+import { checkRoot, isInside, type Root } from './root.ts';
+import { type ProgramEnd, runProgram } from './run-program.ts';
+import { BOX_HOME, boxArguments, limited } from './sandbox-box.ts';
+import { findBubblewrap } from './sandbox-find.ts';
+import { isFolder, lookThrough, NEVER_MADE, realPlace } from './sandbox-look.ts';
+import { type Masks, masksOf } from './sandbox-masks.ts';
+import { firstAbsent, placesOf, type BoxPaths, writablePlaces } from './sandbox-paths.ts';
+import { type Chains, gitFolders, hiddenFiles, hiddenFolders, toolChains } from './sandbox-places.ts';
+
+export type { BoxPaths } from './sandbox-paths.ts';
+
+const PROBE_MS = 5000;
+
+export interface SandboxOptions {
+  readonly root: string;
+  readonly home: string;
+  readonly stateDir: string;
+  /** What policy says beside the box's own rules; absent: nothing more. */
+  readonly paths?: BoxPaths;
+  /** What commands get; by default the clean part of this process's environment. */
+  readonly environment?: Environment;
+}
+
+export interface Boxed {
+  readonly box: Exclude<ToolContext['box'], 'none'>;
+  /** Absolute path, as seen in the box. */
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Environment;
+}
+
+/** What to start instead. Started with this environment and no other: bubblewrap's own can be read in the box. */
+export interface Wrapped {
+  readonly file: string;
+  readonly argv: readonly string[];
+  readonly env: Environment;
+  /** To be called when no process of it is left. */
+  end(): Promise<void>;
+}
+
+export interface Sandbox {
+  readonly state: SandboxState;
+  /** How to start a program boxed; or why it can't be, and then it must not be started at all. */
+  wrap(spec: Boxed): Promise<Result<Wrapped, string>>;
+}
+
+/** The sandbox that says there is none, and boxes nothing. */
+export const noSandbox = (because: string): Sandbox => ({
+  state: { is: 'none', because },
+  wrap: () => Promise.resolve(fail(because)),
+});
+
+/** Finds bubblewrap and tries it. Never rejects: where it does not work, the state says why and what to do. */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const root = checkRoot(options.root, { home: options.home, state: options.stateDir });
+  if (!root.ok) return noSandbox(root.fault);
+  if (process.platform !== 'linux') return noSandbox('the sandbox needs Linux');
+  const environment = options.environment ?? toolEnvironment(root.value.path);
+  const program = findBubblewrap(root.value.path, environment);
+  if (program === null) return noSandbox('bubblewrap is missing: install the package "bubblewrap"');
+  const [bash, yes] = [programOn(environment, 'bash'), programOn(environment, 'true')];
+  if (bash === null || yes === null) return noSandbox('there is no bash on the PATH');
+  const masks = masksOf(options.stateDir, root.value.path);
+  const parts = { program, bash, root: root.value, masks, options, chains: new Map<string, Chains>() };
+  const probe = await wrapIn(parts, { box: 'read-only', file: yes, args: [], cwd: root.value.path, env: environment });
+  if (!probe.ok) return noSandbox(probe.fault);
+  const [end] = await Promise.all([startBoxed(probe.value, { timeLimit: PROBE_MS }), masks.tidy()]);
+  if (end.is !== 'exited' || end.exit !== 0) return noSandbox(whyRefused(end));
+  return { state: { is: 'bubblewrap' }, wrap: (spec) => wrapIn(parts, spec) };
+}
+
+/** How a program is run, beside what it is. */
+export interface Course {
+  readonly timeLimit: number;
+  readonly signal?: AbortSignal;
+  onOutput?(chunk: string): void;
+}
+
+/** Runs a program in a box to its end, or not at all: `is` is then "not boxed", with the reason in `stderr`. */
+export async function runBoxed(sandbox: Sandbox, spec: Boxed, course: Course): Promise<ProgramEnd> {
+  const wrapped = await sandbox.wrap(spec);
+  return wrapped.ok ? startBoxed(wrapped.value, course) : notBoxed(wrapped.fault);
+}
+
+async function startBoxed(wrapped: Wrapped, course: Course): Promise<ProgramEnd> {
+  try {
+    const signal = course.signal ?? new AbortController().signal;
+    const { file, argv, env } = wrapped;
+    return await runProgram({ ...course, signal, file, args: argv, env, cwd: '/', boxed: true });
+  } finally {
+    await wrapped.end();
+  }
+}
+
+const notBoxed = (fault: string): ProgramEnd => ({
+  is: 'not boxed',
+  exit: null,
+  endedBy: null,
+  stdout: '',
+  stderr: fault,
+  whole: true,
+  milliseconds: 0,
+  ended: 0,
+  survivors: 0,
+});
+
+interface Parts {
+  readonly program: string;
+  readonly bash: string;
+  readonly root: Root;
+  readonly masks: Masks;
+  readonly options: SandboxOptions;
+  /** By PATH: looked for once, since there may be hundreds of links. */
+  readonly chains: Map<string, Chains>;
+}
+
+const OF_STATUS = ['--json-status-fd', '3'];
+
+async function wrapIn(parts: Parts, { box, file, args, cwd, env }: Boxed): Promise<Result<Wrapped, string>> {
+  const { home, stateDir } = parts.options;
+  const root = checkRoot(parts.root.path, { home, state: stateDir });
+  if (!root.ok) return root;
+  const paths = placesOf(root.value.path, home, parts.options.paths);
+  const writable = box === 'read-only' ? [] : writablePlaces(root.value.path, paths.allowWrite);
+  const never = [
+    ...NEVER_MADE.map((name) => path.join(root.value.path, name)),
+    ...paths.denyWrite.flatMap(firstAbsent),
+  ];
+  const covered = never.filter((place) => writable.some((folder) => isInside(folder, place)));
+  const begun = covered.length === 0 ? ok(() => Promise.resolve()) : await parts.masks.begin(covered);
+  if (!begun.ok) return fail(`the state directory ${stateDir} can't be used for it: ${begun.fault}`);
+  // Looked at when the covers are there: they are found as what they cover is.
+  const found = lookThrough(root.value.path);
+  if (found.link !== null) {
+    await begun.value();
+    return fail(`${found.link} is a symbolic link; replace it by a real folder to run commands here`);
+  }
+  const hidden = hiddenFolders([home, stateDir, tmpdir(), ...paths.denyRead.filter(outside(root.value.path))]);
+  const chains = chainsOf(parts, env, hidden);
+  const secret = [...new Set([...found.secret, ...hiddenFiles(), ...paths.denyRead.flatMap(realPlace)])].filter(
+    (place) => !hidden.includes(place),
+  );
+  const plan = {
+    cwd,
+    hidden,
+    root: root.value.path,
+    writable,
+    shown: [...chains.folders.flatMap(realPlace), ...gitFolders(root.value)],
+    readOnly: [...new Set([...found.readOnly, ...paths.denyWrite.flatMap(realPlace)])],
+    secretFiles: secret.filter((place) => !isFolder(place) && isSeen(place, hidden, root.value.path)),
+    secretFolders: secret.filter((place) => isFolder(place) && isSeen(place, hidden, root.value.path)),
+  };
+  const argv = [...OF_STATUS, ...boxArguments(plan), '--', ...limited(parts.bash, [file, ...args])];
+  return ok({ file: parts.program, argv, env: { ...env, ...chains.env, HOME: BOX_HOME }, end: begun.value });
+}
+
+function chainsOf({ chains, options }: Parts, env: Environment, hidden: readonly string[]): Chains {
+  const known = chains.get(env['PATH'] ?? '');
+  if (known !== undefined) return known;
+  const found = toolChains(env, options.home, hidden);
+  chains.set(env['PATH'] ?? '', found);
+  return found;
+}
+
+const outside =
+  (root: string) =>
+  (place: string): boolean =>
+    !isInside(root, place);
+
+/** What lies in a hidden folder is not there to be covered, but for what the project holds. */
+const isSeen = (place: string, hidden: readonly string[], root: string): boolean =>
+  isInside(root, place) || !['/tmp', ...hidden].some((folder) => isInside(folder, place));
+
+/** In words for a person, from what bubblewrap said. */
+function whyRefused({ is, stderr }: ProgramEnd): string {
+  const said =
+    stderr
+      .trim()
+      .split('\n')
+      .at(-1)
+      ?.replace(/^bwrap: /, '') ?? '';
+  if (is === 'time limit') return `bubblewrap did not answer within ${PROBE_MS / 1000} s`;
+  if (/mount proc|mounting proc/i.test(said))
+    return `bubblewrap can't make its own /proc (${said}): Mimir seems to run inside another sandbox or container`;
+  if (/namespace|uid map|gid map|clone|unshare|No space left/i.test(said))
+    return `bubblewrap is there, but this system refuses it new namespaces (${said}): they are switched off or used up, or Mimir runs inside another sandbox`;
+  return `bubblewrap is there, but does not work${said === '' ? '' : ` (${said})`}`;
+}
