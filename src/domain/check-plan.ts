@@ -5,6 +5,7 @@
 import type { ModelChoice } from './agent.ts';
 import type { Budget } from './budget.ts';
 import { fullBudget, defaultTokens, estimatedCost, estimatedSeconds } from './estimate.ts';
+import type { ForcedNode } from './forced.ts';
 import type { RoleName } from './ids.ts';
 import { TaskId } from './ids.ts';
 import { orderOf } from './plan-order.ts';
@@ -23,6 +24,8 @@ export interface PlanContext {
   resolveModel(asked: string, role: RoleName): Result<ModelChoice, string>;
   /** Why a role may not be planned, or null. */
   roleProblem(role: string): string | null;
+  /** What rules add to a plan of these tasks, or why they can't; nothing where it is missing. Never taken from a draft. */
+  forced?(tasks: readonly PlanTask[]): Result<readonly ForcedNode[], string>;
 }
 
 /** Reads unknown JSON as a draft. Faults name the task where there is one. */
@@ -53,7 +56,14 @@ export function checkPlan(draft: DraftPlan, context: PlanContext): Result<SoundP
     faults.push({ task: cycle[0] ?? null, problem });
   }
   if (faults.length > 0) return fail(faults);
-  return ok({ reason: draft.reason, tasks: ordered.order.flatMap((id) => tasks.get(id) ?? []) });
+  return withForced({ reason: draft.reason, tasks: ordered.order.flatMap((id) => tasks.get(id) ?? []) }, context);
+}
+
+/** Locked nodes are no part of a draft: each check makes them anew. */
+function withForced(plan: SoundPlan, context: PlanContext): Result<SoundPlan, readonly PlanFault[]> {
+  const forced = context.forced?.(plan.tasks) ?? ok([]);
+  if (!forced.ok) return fail([{ task: null, problem: forced.fault }]);
+  return ok(forced.value.length === 0 ? plan : { ...plan, forced: forced.value });
 }
 
 function lookAt(context: PlanContext): Look {

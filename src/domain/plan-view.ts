@@ -3,6 +3,7 @@
  * spellings that files and programs read. Pure; nothing here decides anything.
  */
 import type { Budget } from './budget.ts';
+import type { ForcedNode } from './forced.ts';
 import type { TaskId, Usd } from './ids.ts';
 import { fromMicro, toMicro } from './ids.ts';
 import type { PlanTask, SoundPlan } from './plan.ts';
@@ -40,11 +41,22 @@ export function totalsOf(plan: SoundPlan, maxParallel: number): PlanTotals {
     micro += toMicro(task.estimatedCost ?? 0);
   }
   for (const slot of scheduleOf(plan, maxParallel)) seconds = Math.max(seconds, slot.end);
-  const priced = plan.tasks.every(({ estimatedCost }) => estimatedCost !== null);
+  for (const { runs, after, estimatedTokens, estimatedCost, estimatedSeconds } of plan.forced ?? []) {
+    tokens += runs * estimatedTokens;
+    micro += runs * toMicro(estimatedCost ?? 0);
+    // Those behind tasks are in the schedule already.
+    seconds += (runs - after.length) * estimatedSeconds;
+  }
+  const parts = [...plan.tasks, ...(plan.forced ?? []).filter(({ runs }) => runs > 0)];
+  const priced = parts.every(({ estimatedCost }) => estimatedCost !== null);
   return { tokens, cost: priced ? fromMicro(micro) : null, knownCost: fromMicro(micro), seconds };
 }
 
-/** When a task would run, in seconds from the start. */
+/** How long the reviews behind a task take, before others may build on it. */
+const reviewSeconds = (plan: SoundPlan, { id }: PlanTask): number =>
+  (plan.forced ?? []).reduce((sum, node) => sum + (node.after.includes(id) ? node.estimatedSeconds : 0), 0);
+
+/** When a task would run, in seconds from the start, the reviews that forced agents make of it included. */
 export interface Slot {
   readonly id: TaskId;
   readonly start: number;
@@ -86,7 +98,7 @@ function timesOf(plan: SoundPlan, maxParallel: number): ReadonlyMap<TaskId, Time
   while (ready.length > 0 || running.length > 0) {
     const free = Math.max(0, maxParallel - running.length);
     for (const task of ready.slice(0, free)) {
-      times.set(task.id, { start: now, end: now + task.estimatedSeconds });
+      times.set(task.id, { start: now, end: now + task.estimatedSeconds + reviewSeconds(plan, task) });
       running.push(task);
     }
     ready = ready.slice(free);
@@ -155,8 +167,22 @@ export interface PlannerTask {
   readonly maySpawn: boolean;
 }
 
+/** A plan as it is printed. `forced` is there to be seen: a plan that is read gets it from the rules, whatever it says. */
+interface Printed<Task> {
+  readonly reason: string;
+  readonly tasks: readonly Task[];
+  readonly forced?: readonly PrintedForced[];
+}
+
+interface PrintedForced extends Omit<ForcedNode, 'model'> {
+  readonly model: string;
+}
+
+const forcedForm = ({ forced = [] }: SoundPlan): Pick<Printed<unknown>, 'forced'> =>
+  forced.length === 0 ? {} : { forced: forced.map((node) => ({ ...node, model: node.model.used })) };
+
 /** INTERFACE, "Plans": the planner's spelling. Reads back to the same plan under the same rules. */
-export function toPlannerForm(plan: SoundPlan): { readonly reason: string; readonly tasks: readonly PlannerTask[] } {
+export function toPlannerForm(plan: SoundPlan): Printed<PlannerTask> {
   return {
     reason: plan.reason,
     tasks: plan.tasks.map((task) => ({
@@ -175,6 +201,7 @@ export function toPlannerForm(plan: SoundPlan): { readonly reason: string; reado
       writes: task.writes,
       maySpawn: task.maySpawn,
     })),
+    ...forcedForm(plan),
   };
 }
 
@@ -193,7 +220,7 @@ export interface PersonTask {
 }
 
 /** INTERFACE, "Plans": the person's spelling. Reads back to the same plan under the same rules. */
-export function toPersonForm(plan: SoundPlan): { readonly reason: string; readonly tasks: readonly PersonTask[] } {
+export function toPersonForm(plan: SoundPlan): Printed<PersonTask> {
   return {
     reason: plan.reason,
     tasks: plan.tasks.map((task) => ({
@@ -208,5 +235,6 @@ export function toPersonForm(plan: SoundPlan): { readonly reason: string; readon
       writes: task.writes,
       maySpawn: task.maySpawn,
     })),
+    ...forcedForm(plan),
   };
 }

@@ -113,6 +113,8 @@ export type DraftTask = z.infer<typeof DraftTask>;
 export const DraftPlan = z.strictObject({
   reason: z.string().max(20_000).default(''),
   tasks: z.array(DraftTask).min(1).max(10_000),
+  // What rules add, as `--json` and `--yaml` print it: read so that a printed plan is a plan, and made anew from the rules.
+  forced: z.array(z.unknown()).max(100).optional(),
 });
 export type DraftPlan = z.infer<typeof DraftPlan>;
 

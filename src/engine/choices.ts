@@ -1,6 +1,5 @@
 /** What a plan may be made of here: roles and models that policy leaves, and how names become models. */
 import type { ModelChoice } from '../domain/agent.ts';
-import type { PlanContext } from '../domain/check-plan.ts';
 import type { ModelId, RoleName } from '../domain/ids.ts';
 import type { PlanChoices } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
@@ -10,7 +9,7 @@ import { fail, ok } from '../domain/result.ts';
 import type { Role } from '../domain/role.ts';
 import { agentBudget } from '../policy/budgets.ts';
 import { chooseModel, fallbackModels, modelProblem } from '../policy/models.ts';
-import { plannableRoles, roleNamed, roleProblem } from '../policy/roles.ts';
+import { plannableRoles } from '../policy/roles.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** A model for an agent of `role`, or the reason why there is none. `substituted` names the rule when it is another one. */
@@ -61,24 +60,6 @@ export function choicesOf(options: RunOptions): PlanChoices {
       maxParallel: rules.maxParallelAgents.value,
       run: options.runBudget,
       agent: rules.agentBudget.value,
-    },
-  };
-}
-
-/** How plans are checked in this run. */
-export function planContextOf(options: RunOptions, choices: PlanChoices): PlanContext {
-  return {
-    choices,
-    resolveModel(asked, name) {
-      const role = roleNamed(name, options.roles);
-      if (role === null) return fail(`there is no role ${name}`);
-      const model = modelFor(options, role, asked);
-      return model.ok ? ok(model.value.choice) : model;
-    },
-    roleProblem(name) {
-      const problem = roleProblem(name, options.rules, options.roles);
-      if (problem !== null) return `${problem.text} — ${reasonText(problem.reason)}`;
-      return roleNamed(name, options.roles)?.planned === true ? null : `the role ${name} can't be planned`;
     },
   };
 }

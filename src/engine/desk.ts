@@ -5,6 +5,7 @@ import type { AgentId } from '../domain/ids.ts';
 import { childOf, depthOf } from '../domain/ids.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { Capability, Role } from '../domain/role.ts';
+import type { AgentState } from '../events/state.ts';
 import { roleNamed, roleProblem } from '../policy/roles.ts';
 import type { GateParts } from './gate.ts';
 import { modelFor, budgetOf } from './choices.ts';
@@ -31,16 +32,28 @@ export function deskOf(parts: DeskParts, order: WorkOrder, signal: AbortSignal):
     },
     sendMessage: (to, content) => sendMessage(parts, order, to, content),
     spawn: (child) => spawn(parts, order, child, signal),
-    giveVerdict: () => refused('Only agents that a rule makes run give verdicts.'),
+    giveVerdict: (verdict) => giveVerdict(parts, order, verdict),
     askUser: (question, options) => askUser(parts, order, { question, options }, signal),
   };
+}
+
+/** Bound to the tree that the agent was given to judge. Its last one counts, once it has ended. */
+function giveVerdict(
+  { recorder }: DeskParts,
+  { agent, role }: WorkOrder,
+  verdict: Parameters<Desk['giveVerdict']>[0],
+): Output {
+  const forced = recorder.state().agents.get(agent)?.forced ?? null;
+  if (forced === null) return refused('Only agents that a rule makes run give verdicts.');
+  recorder.record({ type: 'forced.verdict', agent, role, tree: forced.tree, ...verdict });
+  return { ok: true, text: `Noted: ${verdict.pass ? 'pass' : 'no pass'}. End now with one short sentence.` };
 }
 
 /** To an agent of this run by id or name, to the orchestrator, or to all others (CONTRACT D27, O016, O064). */
 function sendMessage(parts: DeskParts, order: WorkOrder, to: string, content: string): Output {
   const all = [...parts.recorder.state().agents.values()];
   const wanted = to.trim().toLowerCase();
-  const others = all.filter((one) => one.id !== order.agent && one.parent !== null && one.outcome === null);
+  const others = all.filter((one) => one.id !== order.agent && one.parent !== null && noReader(one) === null);
   if (wanted === 'all') {
     for (const { id } of others) post(parts, order, id, content);
     return others.length === 0
@@ -54,9 +67,16 @@ function sendMessage(parts: DeskParts, order: WorkOrder, to: string, content: st
   if (!receiver)
     return refused(`There is no agent "${to}". Agents: ${all.map(({ id, name }) => `${id} (${name})`).join(', ')}`);
   if (receiver.id === order.agent) return refused('A message to yourself goes nowhere.');
-  if (receiver.outcome !== null) return refused(`${receiver.name} has finished and reads no messages any more.`);
+  const problem = noReader(receiver);
+  if (problem !== null) return refused(problem);
   post(parts, order, receiver.id, content);
   return sent(`${receiver.name} (${receiver.id})`);
+}
+
+/** Why no agent's message reaches this one. Whoever judges work is not to be talked to by those who did it. */
+function noReader({ name, forced, outcome }: AgentState): string | null {
+  if (forced !== null) return `${name} judges work, and reads no messages of agents.`;
+  return outcome === null ? null : `${name} has finished and reads no messages any more.`;
 }
 
 const sent = (to: string): Output => ({ ok: true, text: `Sent to ${to}; it is read between turns.` });

@@ -1,13 +1,16 @@
-/** Forced agents whose trigger is a person: `manual`. */
+/** Forced agents whose trigger is a person: `manual`. They open and close nothing; their verdict is in the log. */
 import type { RoleName } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
-import { fail } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
 import type { RunParts } from './parts.ts';
 
-/** Starts the forced agent `role` on all that changed since the run began. */
-export function review({ recorder }: RunParts, role: RoleName): Result<string, string> {
-  const node = recorder.state().plan?.forced?.find((one) => one.role === role && one.triggers.includes('manual'));
-  return fail(
-    node === undefined ? `no rule names ${role} as an agent to be started by hand` : `${role} can't be started`,
-  );
+/** Starts the forced agent `role` on all that changed since the run began; it stands in line behind other reviews. */
+export function review(parts: RunParts, role: RoleName): Result<string, string> {
+  const { forced, recorder, scheduling } = parts;
+  const node = forced.nodes('manual').find((one) => one.role === role);
+  if (node === undefined) return fail(`no rule names ${role} as an agent to be started by hand`);
+  if (scheduling.now === null) return fail('agents are not at work: there is nothing to judge yet');
+  if (recorder.state().firstTree === null) return fail('nothing here can tell what has changed');
+  forced.byHand(node).catch((error: unknown) => parts.stop(error instanceof Error ? error.message : String(error)));
+  return ok(`${role} judges what has changed`);
 }

@@ -20,6 +20,7 @@ import type { Approvals } from './approvals.ts';
 import { askModel } from './gate-ask.ts';
 import type { Compaction, Room } from './gate-room.ts';
 import { recordCompaction, roomOf } from './gate-room.ts';
+import type { CommitGate } from './gate-forced.ts';
 import { useTools } from './gate-use.ts';
 import type { LimitBook } from './gate-limit.ts';
 import type { Lines } from './gate-line.ts';
@@ -97,6 +98,8 @@ export interface GateParts {
   readonly prefixes: PrefixBook;
   readonly lines: Lines;
   readonly underWay: UnderWay;
+  /** Stands before each commit. */
+  readonly forced: CommitGate;
   readonly limits: LimitBook;
   /** What all runs of a day use; undefined where no rule limits it. */
   readonly day: DayLedger | undefined;

@@ -7,6 +7,7 @@ import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import { isFinal } from '../events/queries.ts';
 import { askRoot } from './ask-root.ts';
+import { reviewWords } from './forced-record.ts';
 import type { FindingLimits } from './orders.ts';
 import { findingLimits, findingsOf, orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
@@ -16,7 +17,8 @@ import type { RunResult } from './run-options.ts';
 export async function merge(parts: RunParts): Promise<RunResult> {
   if (parts.signal.aborted) return result(parts);
   const agents = [...parts.recorder.state().agents.values()].filter(({ id, parent }) => id !== ROOT && parent === ROOT);
-  const ended = agents.filter(isFinal);
+  // Those that judge have no part of the work: what they said stands below the report.
+  const ended = agents.filter((one) => isFinal(one) && one.forced === null);
   const only = ended.length === 1 ? ended[0] : undefined;
   const report = only
     ? only.summary
@@ -25,7 +27,8 @@ export async function merge(parts: RunParts): Promise<RunResult> {
         ended.map(({ id }) => id),
       );
   if (parts.signal.aborted) return result(parts);
-  return finish(parts, report);
+  const reviews = reviewWords(parts.recorder.state());
+  return finish(parts, reviews === '' ? report : `${report}\n\n## Reviews\n\n${reviews}`.trimStart());
 }
 
 /** Bytes of what one agent and all together hand to the merge; less for a model with a small window. */

@@ -37,7 +37,10 @@ export interface NewAgent {
 }
 
 /** The event that creates the agent. */
-export const createdEvent = (options: RunOptions, one: NewAgent): EventBody => ({
+export const createdEvent = (
+  options: RunOptions,
+  one: NewAgent,
+): Extract<EventBody, { readonly type: 'agent.created' }> => ({
   type: 'agent.created',
   agent: one.agent,
   parent: one.parent,
@@ -94,7 +97,7 @@ export function plannedAgents(options: RunOptions, plan: SoundPlan): readonly Ne
 }
 
 /** Capabilities of the role, less those whose tool the plan took away; spawning only where the plan says so (D1). */
-function capabilitiesOf(task: PlanTask, role: Role): readonly Capability[] {
+export function capabilitiesOf(task: PlanTask, role: Role): readonly Capability[] {
   const without = role.tools.filter((tool) => !task.tools.includes(tool)).flatMap((tool) => STANDS_FOR[tool] ?? []);
   const left = role.capabilities.filter((one) => one !== 'spawn' && !without.includes(one));
   return task.maySpawn ? [...left, 'spawn'] : left;

@@ -13,6 +13,8 @@ import { modelFor } from './choices.ts';
 import type { Crew } from './crew.ts';
 import { openCrew } from './crew.ts';
 import { deskOf } from './desk.ts';
+import type { Forced } from './forced.ts';
+import { openForced } from './forced.ts';
 import type { Gate, GateParts } from './gate.ts';
 import { openGate } from './gate.ts';
 import type { LimitBook } from './gate-limit.ts';
@@ -36,6 +38,7 @@ export interface RunParts {
   readonly world: World;
   readonly gate: Gate;
   readonly crew: Crew;
+  readonly forced: Forced;
   readonly inbox: Inbox;
   readonly approvals: Approvals;
   readonly limits: LimitBook;
@@ -79,7 +82,8 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
     stop(text);
   };
   const options = watched(given, (text) => pause(text, 'denied'));
-  const gate = gateOf(options, { recorder, approvals, inbox, limits, ticks, pause, crew: crewOf });
+  const forced = openForced({ options, recorder, world, crew: crewOf, signal: control.signal });
+  const gate = gateOf(options, { recorder, approvals, inbox, limits, forced, ticks, pause, crew: crewOf });
   const slots = openSlots(options.rules.maxParallelAgents.value);
   const crew = openCrew({
     recorder,
@@ -94,6 +98,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
     world,
     gate,
     crew,
+    forced,
     inbox,
     approvals,
     limits,
@@ -125,12 +130,13 @@ function watched(options: RunOptions, pause: (text: string) => void): RunOptions
   };
 }
 
-interface GateNeeds extends Pick<GateParts, 'recorder' | 'approvals' | 'inbox' | 'limits' | 'pause'> {
+interface GateNeeds extends Pick<GateParts, 'recorder' | 'approvals' | 'inbox' | 'limits' | 'forced' | 'pause'> {
   readonly ticks: RunParts['ticks'];
   readonly crew: () => Crew;
 }
 
-function gateOf(options: RunOptions, { recorder, approvals, inbox, limits, ticks, pause, crew }: GateNeeds): Gate {
+function gateOf(options: RunOptions, needs: GateNeeds): Gate {
+  const { recorder, approvals, inbox, limits, forced, ticks, pause, crew } = needs;
   const { world, models, tools, person } = options;
   return openGate({
     recorder,
@@ -147,6 +153,7 @@ function gateOf(options: RunOptions, { recorder, approvals, inbox, limits, ticks
     prefixes: openPrefixBook(),
     lines: openLines(world),
     underWay: openUnderWay(),
+    forced,
     limits,
     day: options.day,
     desk: (order, signal) => deskOf({ recorder, inbox, approvals, person, options, crew }, order, signal),

@@ -5,8 +5,9 @@ import { ROOT } from '../domain/ids.ts';
 import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
-import { choicesOf, planContextOf } from './choices.ts';
+import { choicesOf } from './choices.ts';
 import type { RunParts } from './parts.ts';
+import { planContextOf } from './plan-context.ts';
 
 export type PlanDecision =
   | { readonly is: 'approved' }

@@ -10,6 +10,7 @@ import { isFinal, lostToProvider } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
 import type { Standing } from '../events/turns.ts';
 import { standingsOf } from '../events/turns.ts';
+import { closedBehind, gateWords, isSettled } from './forced-record.ts';
 import type { NewAgent } from './orders.ts';
 import { createdEvent, findingLimits, findingsOf, orderOf, plannedAgents } from './orders.ts';
 import type { RunParts } from './parts.ts';
@@ -31,7 +32,7 @@ export async function runAgents(parts: RunParts, plan: SoundPlan, resumed: boole
   const stored = resumed ? recorder.stored() : [];
   const lost = lostToProvider(stored);
   for (const [id, state] of before)
-    if (byId.has(id) && state.outcome !== null && stays(state, lost)) known.set(id, state.outcome);
+    if (isOver(parts, byId.get(id), state, lost) && state.outcome !== null) known.set(id, state.outcome);
   const standings = new Map(
     standingsOf(
       stored,
@@ -51,6 +52,18 @@ export async function runAgents(parts: RunParts, plan: SoundPlan, resumed: boole
   });
   parts.scheduling.now = running;
   await running.done;
+}
+
+/** Is there nothing left to do for this agent of a resumed run, not even to judge its work? */
+function isOver(
+  { recorder, forced }: RunParts,
+  one: NewAgent | undefined,
+  state: AgentState,
+  lost: ReadonlySet<AgentId>,
+): boolean {
+  if (one === undefined || state.outcome === null || !stays(state, lost)) return false;
+  if (state.outcome !== 'completed' || !forced.judges(one)) return true;
+  return forced.nodes('on-write').every((node) => isSettled(recorder.state(), node, one.agent));
 }
 
 /**
@@ -79,7 +92,7 @@ async function startAgent(
   again: boolean,
   standing: Standing | undefined,
 ): Promise<AgentOutcome | null> {
-  const { options, recorder, crew } = parts;
+  const { recorder, crew } = parts;
   if (!one) throw new Error('an agent that is not in the plan');
   if (parts.signal.aborted) return null;
   const state = recorder.state();
@@ -88,9 +101,40 @@ async function startAgent(
     recorder.record(crew.finished(one.agent, 'failed', '', 'the stored plan is not the one that was approved'));
     return 'failed';
   }
-  if (again) recorder.record({ type: 'agent.status', agent: one.agent, status: 'pending', reason: 'tried again' });
+  const before = parts.forced.judges(one) ? await parts.forced.begin(one) : null;
+  const outcome = await work(parts, one, again, standing);
+  return outcome === null || !parts.forced.judges(one) ? outcome : behindItsGate(parts, one, { outcome, before });
+}
+
+/** Carries it through; one that had ended well when the run was cut off, its work not judged yet, has nothing more to do. */
+async function work(
+  { options, recorder, crew }: RunParts,
+  one: NewAgent,
+  again: boolean,
+  standing: Standing | undefined,
+): Promise<AgentOutcome | null> {
+  const { agent } = one;
+  const state = recorder.state();
+  if (!again && state.agents.get(agent)?.outcome === 'completed') return 'completed';
+  const closed = again ? closedBehind(state, agent) : [];
+  if (again) recorder.record({ type: 'agent.status', agent, status: 'pending', reason: 'tried again' });
   const findings = findingsOf(recorder.state(), one.dependsOn, findingLimits(options, one.model.used));
-  return crew.run({ ...orderOf(options, one, findings), ...(again ? {} : standing) });
+  const words = closed.map((gate) => gateWords(state, gate)).join('\n\n');
+  const told = `${one.task}\n\n## Why your work of before could not go on\n\n${words}`;
+  const order = orderOf(options, words === '' ? one : { ...one, task: told }, findings);
+  return crew.run({ ...order, ...(again ? {} : standing) });
+}
+
+/** What others may build on: work that ended well and that every forced agent let pass. */
+async function behindItsGate(
+  parts: RunParts,
+  one: NewAgent,
+  { outcome, before }: { readonly outcome: AgentOutcome; readonly before: string | null },
+): Promise<AgentOutcome | null> {
+  if (parts.signal.aborted) return null;
+  const passage = await parts.forced.afterTask(one, before);
+  if (passage === null) return null;
+  return passage === 'closed' && outcome === 'completed' ? 'failed' : outcome;
 }
 
 /** Plans are never changed in place: of one that hundreds of agents start from the digest is made once. */
@@ -132,14 +176,21 @@ async function askPerson(parts: RunParts, { failed, blocked, moot }: Failure): P
   const nameOf = (id: AgentId): string => agents.get(id)?.name ?? id;
   const names = blocked.map(nameOf).join(', ');
   const need = blocked.length === 1 ? 'needs' : 'need';
+  const closed = closedBehind(recorder.state(), failed);
+  const reviews = closed.map(({ role }) => role).join(' and ');
+  const what =
+    closed.length === 0 ? `${nameOf(failed)} did not complete` : `${reviews} review of ${nameOf(failed)} did not pass`;
+  const why =
+    closed.map((gate) => gateWords(recorder.state(), gate)).join('\n\n') ||
+    (agents.get(failed)?.error ?? 'It did not complete.');
   const choices = `retry: run ${nameOf(failed)} again\nskip: leave out ${names}, the rest goes on\nstop: end the run, it can be resumed`;
   const answer = await approvals.ask(
     orderOf(options, parts.root, []),
     null,
     {
       action: 'failure',
-      title: `${nameOf(failed)} did not complete; ${names} ${need} it`,
-      exact: `${agents.get(failed)?.error ?? 'It did not complete.'}\n\n${choices}`,
+      title: `${what}; ${names} ${need} it`,
+      exact: `${why}\n\n${choices}`,
       options: ['retry', 'skip', 'stop'],
       unsandboxed: false,
       because: '',
@@ -157,7 +208,7 @@ function skip({ recorder, crew }: RunParts, id: AgentId, because: AgentId): void
   const one = state.agents.get(id);
   if (!one || isFinal(one)) return;
   const cause = state.agents.get(because)?.name ?? because;
-  recorder.record(
-    crew.finished(id, 'skipped', '', because === id ? SKIPPED_BY_YOU : `skipped: ${cause} did not complete`),
-  );
+  const closed = closedBehind(state, because).length > 0;
+  const why = closed ? `skipped: the review of ${cause} did not pass` : `skipped: ${cause} did not complete`;
+  recorder.record(crew.finished(id, 'skipped', '', because === id ? SKIPPED_BY_YOU : why));
 }

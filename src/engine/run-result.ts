@@ -4,13 +4,19 @@ import { ROOT } from '../domain/ids.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import { elapsedOf, isFinal, spentOf } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
+import { closedGates } from './forced-record.ts';
 import type { RunParts } from './parts.ts';
 import type { RunResult } from './run-options.ts';
 
 /** Records the end of a run whose agents are done. */
 export function finish(parts: RunParts, report: string): RunResult {
   const agents = subAgents(parts);
-  const success = agents.length > 0 && agents.every(({ outcome }) => outcome === 'completed');
+  // A review that failed and was made again is none of the work: its gate says how it ended.
+  const work = agents.filter(({ forced }) => forced === null);
+  const success =
+    work.length > 0 &&
+    work.every(({ outcome }) => outcome === 'completed') &&
+    closedGates(parts.recorder.state()).length === 0;
   const status = success ? 'completed' : 'failed';
   close(parts, status, report === '' ? linesOf(agents) : report, success ? 'completed' : 'partial');
   return summed(parts, status, null);

@@ -12,7 +12,8 @@ import { isFinal } from '../events/queries.ts';
 import { UNKNOWN_EFFECT, uncertainCalls } from '../events/turns.ts';
 import type { Controls } from '../ports/controls.ts';
 import { LogFault } from '../ports/log.ts';
-import { choicesOf, planContextOf } from './choices.ts';
+import { choicesOf } from './choices.ts';
+import { forcedRoles } from './forced-plan.ts';
 import { merge } from './merge.ts';
 import { createdEvent, orderOf, withInstructions } from './orders.ts';
 import type { RunParts } from './parts.ts';
@@ -20,6 +21,7 @@ import { openParts, rootAgent } from './parts.ts';
 import type { Planning } from './planner.ts';
 import { makePlan } from './planner.ts';
 import { agreeOnPlan } from './plan-approval.ts';
+import { planContextOf } from './plan-context.ts';
 import { runAgents } from './run-agents.ts';
 import { result, summed } from './run-result.ts';
 import type { RunOptions, RunResult } from './run-options.ts';
@@ -37,6 +39,8 @@ export interface Run {
 export function startRun(options: RunOptions): Run {
   const root = rootAgent(options);
   if (!root.ok) return refusedRun(options, root.fault);
+  const forced = forcedRoles(options);
+  if (!forced.ok) return refusedRun(options, forced.fault);
   const parts = openParts(options, root.value);
   const controls = openControls(parts);
   const ended = carryThrough(parts).finally(() => parts.recorder.close());
@@ -73,6 +77,7 @@ async function carryThrough(parts: RunParts): Promise<RunResult> {
     const plan = await approvedPlan(parts);
     if (plan === null) return result(parts);
     await runAgents(parts, plan, resumed);
+    if (!parts.signal.aborted) await parts.forced.atEnd();
     return await merge(parts);
   } catch (error) {
     // The log can't be written: stopping without a word in it is all that is left.
@@ -123,6 +128,7 @@ function reopen({ options, recorder, crew }: RunParts): void {
       ms: 0,
     }),
   );
+  // So do reviews, which are begun anew: half of one is none.
   const lost = [...agents.values()].filter((one) => one.parent !== null && one.taskId === null && !isFinal(one));
   recorder.record(
     {
@@ -132,7 +138,9 @@ function reopen({ options, recorder, crew }: RunParts): void {
       budget: options.runBudget,
     },
     ...unknown,
-    ...lost.map(({ id, summary }) => crew.finished(id, 'abandoned', summary, 'its parent stopped')),
+    ...lost.map(({ id, summary, forced }) =>
+      crew.finished(id, 'abandoned', summary, forced === null ? 'its parent stopped' : 'the run was stopped'),
+    ),
     { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
   );
 }

@@ -61,6 +61,8 @@ export type EventBody =
   | { readonly type: 'agent.pinned'; readonly agent: AgentId; readonly mode: Mode | null }
   /** The limits of an agent, or of the run by ROOT, from now on. */
   | { readonly type: 'budget.changed'; readonly agent: AgentId; readonly budget: Budget; readonly by: string }
+  /** The project as it was before any agent began: forced agents judge what became of it. */
+  | { readonly type: 'forced.began'; readonly tree: string }
   /** `agent` is the forced one that judged `tree`; of `subject` (an agent whose changes these are) where it was on-write. */
   | {
       readonly type: 'forced.verdict';

@@ -84,6 +84,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     // A raised limit is warned of anew.
     warned: state.warned.filter((known) => !known.startsWith(`${event.agent === ROOT ? 'run' : event.agent}:`)),
   }),
+  'forced.began': (state, { tree }) => ({ ...state, firstTree: state.firstTree ?? tree }),
   'forced.verdict': (state, { agent, role, tree, pass, summary, findings }) => ({
     ...state,
     verdicts: [...state.verdicts, { agent, role, tree, pass, summary, findings }],
@@ -127,6 +128,7 @@ const KNOWN: ReadonlySet<string> = new Set<EventType>([
   'session.mode',
   'agent.pinned',
   'budget.changed',
+  'forced.began',
   'forced.verdict',
   'forced.gate',
   'plan.proposed',

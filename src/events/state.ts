@@ -190,6 +190,8 @@ export interface RunState {
   readonly messages: readonly SentMessage[];
   readonly log: readonly LogLine[];
   readonly warned: readonly string[];
+  /** Before any agent began; null where nobody asked, or nothing could tell. */
+  readonly firstTree: string | null;
   readonly verdicts: readonly GivenVerdict[];
   readonly gates: readonly ForcedGate[];
   readonly finished: {
@@ -233,6 +235,7 @@ export const EMPTY: RunState = {
   messages: [],
   log: [],
   warned: [],
+  firstTree: null,
   verdicts: [],
   gates: [],
   finished: null,

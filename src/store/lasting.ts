@@ -13,6 +13,7 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
   'session.mode': true,
   'agent.pinned': true,
   'budget.changed': true,
+  'forced.began': true,
   'forced.verdict': true,
   'forced.gate': true,
   'session.finished': true,

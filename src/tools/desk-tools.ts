@@ -62,6 +62,28 @@ export const askUserTool: Tool<z.output<typeof Question>> = {
   run: ({ question, options }, { desk }) => desk.askUser(question, options),
 };
 
+const Judgement = z.strictObject({
+  pass: z.boolean().describe('True only if the change may go on as it is.'),
+  summary: z.string().trim().min(1).max(500).describe('Why, in one sentence.'),
+  findings: z
+    .array(z.string().trim().min(1).max(1000))
+    .max(50)
+    .default([])
+    .describe('What has to change for a pass, one each: `path:line: what is wrong and what closes it`.'),
+});
+
+/** Of forced agents only: the desk refuses it to everybody else. */
+export const giveVerdictTool: Tool<z.output<typeof Judgement>> = {
+  name: 'give_verdict',
+  description:
+    'Gives your verdict on the change that you were asked to judge. Nothing else counts as one: without this call it does not pass.',
+  input: Judgement,
+  capability: null,
+  repeat: 'safe',
+  label: ({ pass, summary }) => `verdict: ${pass ? 'pass' : 'no pass'}: ${summary}`,
+  run: (verdict, { desk }) => Promise.resolve(desk.giveVerdict(verdict)),
+};
+
 /** Names of agent types as other tools write them (CONTRACT D22). */
 const TYPE_ALIASES: ReadonlyMap<string, string> = new Map([
   ['Explore', 'explore'],

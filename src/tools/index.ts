@@ -2,7 +2,7 @@
 import { ok, type Result } from '../domain/result.ts';
 import type { Tool, ToolPort } from '../ports/tool.ts';
 import { bashTool } from './bash.ts';
-import { askUserTool, sendMessageTool, taskTool, updateTodosTool } from './desk-tools.ts';
+import { askUserTool, giveVerdictTool, sendMessageTool, taskTool, updateTodosTool } from './desk-tools.ts';
 import { editFileTool } from './edit-file.ts';
 import { type Environment, toolEnvironment } from './environment.ts';
 import { gitTool } from './git.ts';
@@ -53,6 +53,7 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
     updateTodosTool,
     sendMessageTool,
     askUserTool,
+    giveVerdictTool,
     taskTool,
   ];
   return ok({ tools, sandbox: sandbox.state });

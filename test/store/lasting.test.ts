@@ -88,6 +88,7 @@ describe('what a power cut must not take back', () => {
       'approval.requested',
       'budget.changed',
       'budget.exhausted',
+      'forced.began',
       'forced.gate',
       'forced.verdict',
       'message.sent',

@@ -21,6 +21,7 @@ export const ofRulings = (
     budget: fc.record({ maxTokens: count, maxCost: count }),
     by: fc.constant('person'),
   }),
+  fc.record({ type: fc.constant('forced.began'), tree: text }),
   fc.record({
     type: fc.constant('forced.verdict'),
     agent,

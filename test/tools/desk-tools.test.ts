@@ -13,9 +13,9 @@ const port = () => {
 };
 
 describe('the tools of a project', () => {
-  it('are those that capabilities stand for, and every agent has its own three', () => {
+  it('are those that capabilities stand for, and every agent has its own three; verdicts are for forced agents', () => {
     const { tools, sandbox } = port();
-    expect(tools.map(({ name }) => name).toSorted()).toEqual([...toolsFor(CAPABILITIES)].toSorted());
+    expect(tools.map(({ name }) => name).toSorted()).toEqual([...toolsFor(CAPABILITIES), 'give_verdict'].toSorted());
     expect(toolsFor([])).toEqual(['update_todos', 'send_message', 'ask_user']);
     expect(toolsFor(['git-read', 'read'])).toEqual([
       'read_file',

@@ -1,0 +1,113 @@
+/**
+ * One forced agent carried through: created, run to its end, its verdict read. It has its role's reading tools and
+ * `give_verdict`, its own model without a stand-in where a rule pins it, and no words of the project in its prompt.
+ */
+import type { WorkOrder } from '../domain/agent.ts';
+import { tightest } from '../domain/budget.ts';
+import type { ForcedNode } from '../domain/forced.ts';
+import type { AgentId } from '../domain/ids.ts';
+import { childOf, ROOT } from '../domain/ids.ts';
+import type { Role } from '../domain/role.ts';
+import type { AgentState, GivenVerdict } from '../events/state.ts';
+import { roleNamed } from '../policy/roles.ts';
+import type { World } from '../ports/world.ts';
+import { budgetOf } from './choices.ts';
+import type { Crew } from './crew.ts';
+import type { Judging } from './forced-brief.ts';
+import { judgingText, judgingTitle, REVIEW_RULES } from './forced-brief.ts';
+import { verdictOf } from './forced-record.ts';
+import { createdEvent, orderOf } from './orders.ts';
+import type { Recorder } from './recorder.ts';
+import type { RunOptions } from './run-options.ts';
+
+export interface JudgeParts {
+  readonly options: RunOptions;
+  readonly recorder: Recorder;
+  readonly world: World;
+  /** The crew is made after the gate, which needs what is here. */
+  readonly crew: () => Crew;
+}
+
+export interface Judged {
+  readonly pass: boolean;
+  readonly why: string;
+}
+
+/** The verdict of a new agent of `node` on `tree`; null when the run was stopped first. Anything but a pass is none. */
+export async function judge(
+  parts: JudgeParts,
+  node: ForcedNode,
+  what: Omit<Judging, 'fence'> & { readonly tree: string },
+  signal?: AbortSignal,
+): Promise<Judged | null> {
+  const { options, recorder, crew, world } = parts;
+  const role = roleNamed(node.role, options.roles);
+  if (role === null) return { pass: false, why: `there is no role ${node.role} any more` };
+  const agent = childOf(ROOT, (recorder.state().agents.get(ROOT)?.children.length ?? 0) + 1);
+  const one = { ...newAgent(parts, node, role), agent, task: judgingTitle(what) };
+  const tools = reviewTools(options, role);
+  recorder.record({
+    ...createdEvent(options, one),
+    tools,
+    forced: { trigger: what.trigger, tree: what.tree },
+  });
+  const order: WorkOrder = {
+    ...orderOf(options, { ...one, task: judgingText({ ...what, fence: world.name(16) }) }, []),
+    system: `${options.prompts.common}\n\n${role.prompt}\n\n${REVIEW_RULES}`,
+    tools,
+    ...(isPinned(options, node) ? { fallbacks: [] } : {}),
+  };
+  const outcome = await crew().run(order, signal);
+  return outcome === null ? null : read(recorder.state().agents.get(agent), verdictOf(recorder.state(), agent));
+}
+
+function newAgent(
+  { options, recorder }: JudgeParts,
+  node: ForcedNode,
+  role: Role,
+): Omit<Parameters<typeof orderOf>[1], 'agent' | 'task'> {
+  const before = [...recorder.state().agents.values()].filter((one) => one.forced && one.role === role.name).length;
+  return {
+    parent: ROOT,
+    role,
+    name: `${role.name} review ${before + 1}`,
+    taskId: null,
+    model: node.model,
+    capabilities: readingOnly(role),
+    budget: tightest(node.budget, budgetOf(options, role.name)),
+    dependsOn: [],
+  };
+}
+
+/** Whoever judges changes nothing: a shell without `write` runs in a read-only box or not at all. */
+const readingOnly = ({ capabilities }: Role): Role['capabilities'] =>
+  capabilities.filter((one) => one === 'read' || one === 'git-read' || one === 'shell');
+
+/** Neither questions nor messages: what it reads may try to make it talk. */
+const reviewTools = (options: RunOptions, role: Role): readonly string[] => [
+  ...options.toolsOf(readingOnly(role)).filter((tool) => tool !== 'send_message' && tool !== 'ask_user'),
+  'give_verdict',
+];
+
+const isPinned = ({ rules }: RunOptions, { role }: ForcedNode): boolean =>
+  (rules.forcedAgents ?? []).some(({ name, model }) => name === role && model !== null);
+
+/** What its end means for the gate. */
+function read(agent: AgentState | undefined, verdict: GivenVerdict | null): Judged {
+  if (verdict !== null) return judged(verdict);
+  if (agent?.outcome === 'completed') return { pass: false, why: 'it ended without a verdict: words are none' };
+  return {
+    pass: false,
+    why: `it did not come to its end (${agent?.outcome ?? 'lost'}: ${agent?.error ?? 'no reason'})`,
+  };
+}
+
+/** A verdict in the words of a gate. */
+export const judged = ({ pass, summary }: GivenVerdict): Judged => ({
+  pass,
+  why: `${pass ? 'passed' : 'did not pass'}: ${summary}`,
+});
+
+/** Whose work is judged, as the screens call it. */
+export const nameOf = ({ recorder }: JudgeParts, agent: AgentId): string | null =>
+  agent === ROOT ? null : (recorder.state().agents.get(agent)?.name ?? agent);

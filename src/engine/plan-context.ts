@@ -1,0 +1,30 @@
+/** How plans are checked in this run: which roles and models a plan may name, and what rules add to it whatever it says. */
+import type { PlanContext } from '../domain/check-plan.ts';
+import type { PlanChoices } from '../domain/plan.ts';
+import { reasonText } from '../domain/reason.ts';
+import { fail, ok } from '../domain/result.ts';
+import { roleNamed, roleProblem } from '../policy/roles.ts';
+import { modelFor } from './choices.ts';
+import { forcedNodes } from './forced-plan.ts';
+import type { RunOptions } from './run-options.ts';
+
+/** The same for a planner, a file and a person. */
+export function planContextOf(options: RunOptions, choices: PlanChoices): PlanContext {
+  return {
+    choices,
+    forced: (tasks) => forcedNodes(options, tasks),
+    resolveModel(asked, name) {
+      const role = roleNamed(name, options.roles);
+      if (role === null) return fail(`there is no role ${name}`);
+      const model = modelFor(options, role, asked);
+      return model.ok ? ok(model.value.choice) : model;
+    },
+    roleProblem(name) {
+      const problem = roleProblem(name, options.rules, options.roles);
+      const forced = (options.rules.forcedAgents ?? []).some((rule) => rule.name === name);
+      const aside = forced ? '; it is not for plans: rules start it themselves' : '';
+      if (problem !== null) return `${problem.text}${aside} — ${reasonText(problem.reason)}`;
+      return roleNamed(name, options.roles)?.planned === true ? null : `the role ${name} can't be planned`;
+    },
+  };
+}
