@@ -1,4 +1,5 @@
 /** `npm run bench security`: the figures of SECURITY, section 4, at full size. */
+import { decisions } from './security/decisions.ts';
 import { files } from './security/files.ts';
 import type { Size } from './security/part.ts';
 import { plans } from './security/plans.ts';
@@ -6,7 +7,12 @@ import { terminal } from './security/terminal.ts';
 import type { Measurement } from './run.ts';
 import type { Figure } from './table.ts';
 
-const PARTS: Readonly<Record<string, (size: Size) => Promise<readonly Figure[]>>> = { files, plans, terminal };
+const PARTS: Readonly<Record<string, (size: Size) => readonly Figure[] | Promise<readonly Figure[]>>> = {
+  decisions,
+  files,
+  plans,
+  terminal,
+};
 
 export const security: Measurement = {
   name: 'security',
