@@ -19,8 +19,8 @@ export interface TrustFile {
   readonly text: string | null;
 }
 
-/** Folders in which everything counts. A project's roles are in `agents` of the first, and in the others. */
-export const ROLE_FOLDERS = ['.mimir/agents', '.mini-cc/agents', '.claude/agents'];
+/** Folders in which everything counts: all that Mimir reads of a project, and nothing that it doesn't. Roles are in `agents`. */
+export const ROLE_FOLDERS = ['.mimir/agents', '.mini-cc/agents'];
 const OTHER_FOLDERS = ROLE_FOLDERS.slice(1);
 
 const MOST_FILES = 500;

@@ -1,0 +1,153 @@
+/** Why a tool call or a shell command runs, asks or is denied: explained by `decide`, the gate's own function. */
+import type { Capability } from '../domain/role.ts';
+import { MODES, isLooser } from '../domain/mode.ts';
+import { judgeCommand } from './commands.ts';
+import { type Action, type Circumstances, decide } from './decide.ts';
+import {
+  type Change,
+  type Explanation,
+  type Outcome,
+  type TookPart,
+  changeRule,
+  isWritten,
+  ranked,
+  takeOut,
+  whatHelps,
+} from './explain.ts';
+import { type CommandRule, type CommandRules, type Rules, builtIn } from './rules.ts';
+
+type ToolAction = Extract<Action, { readonly is: 'tool' }>;
+
+interface Case {
+  readonly rules: Rules;
+  readonly context: Circumstances;
+}
+
+/** `context` is as the gate would have it. */
+export function explainAction(action: ToolAction, rules: Rules, context: Circumstances): Explanation {
+  const { verdict, because } = decide(action, rules, context);
+  const judge = (given: Case): Outcome => decide(action, given.rules, given.context).verdict;
+  return {
+    subject: action.command === undefined ? `tool ${action.tool}` : `command ${action.command}`,
+    decision: verdict,
+    because,
+    rules: ranked(because, partsOf(action, rules, context), verdict),
+    change: whatHelps({ rules, context }, changesFor(action, rules, context), judge),
+    resolved: [],
+    used: null,
+  };
+}
+
+type Part = Omit<TookPart, 'decides'>;
+const NO_RULES: CommandRules = { allow: [], ask: [], deny: [] };
+const LISTS = ['deny', 'ask', 'allow'] as const;
+
+function partsOf(action: ToolAction, rules: Rules, { mode, sandbox }: Circumstances): readonly Part[] {
+  const lowered: Part[] = isLooser(mode, rules.maxMode.value) ? [{ reason: rules.maxMode.from, says: 'ask' }] : [];
+  if (action.capability !== 'shell') return lowered;
+  const required = rules.sandboxRequired;
+  const boxed: Part[] = required?.value === true && sandbox === 'none' ? [{ reason: required.from, says: 'deny' }] : [];
+  return [...hitsOf(action.command ?? null, rules), ...boxed, ...lowered];
+}
+
+/** Each rule asked alone: what it says of this command, the losing ones as well. */
+function hitsOf(command: string | null, rules: Rules): readonly Part[] {
+  const { destroys } = judgeCommand(command, null);
+  const hits = LISTS.flatMap((list) =>
+    (rules.commands?.[list] ?? []).flatMap((rule): readonly Part[] => {
+      const said = judgeCommand(command, { ...NO_RULES, [list]: [rule] });
+      return said.verdict === 'none' ? [] : [{ reason: said.because, says: said.verdict }];
+    }),
+  );
+  return [...hits, ...(destroys === undefined ? [] : [{ reason: destroys, says: 'ask' } as const])];
+}
+
+const changesFor = (action: ToolAction, rules: Rules, context: Circumstances): readonly Change<Case>[] => [
+  ...(action.capability === 'shell' ? ruleChanges(rules) : []),
+  ...capabilityChange(action.capability, context),
+  ...(action.capability === 'shell' ? shellChanges(action, rules, context) : []),
+  ...modeChanges(rules, context),
+  ...(context.interactive
+    ? []
+    : [change('start it on a terminal, where a person can be asked', { interactive: true })]),
+];
+
+/** What is different then, of the circumstances. */
+const change = (words: string, context: Partial<Circumstances>): Change<Case> => ({
+  words,
+  apply: (given) => ({ ...given, context: { ...given.context, ...context } }),
+});
+
+const ruleChange = (words: string, alter: (rules: Rules) => Rules): Change<Case> => ({
+  words,
+  apply: (given) => ({ ...given, rules: alter(given.rules) }),
+});
+
+const ruleChanges = ({ commands = NO_RULES, sandboxRequired }: Rules): readonly Change<Case>[] => [
+  ...(['deny', 'ask'] as const).flatMap((list) => commands[list].map((rule) => withoutRule(list, rule))),
+  ...(sandboxRequired?.value === true && isWritten(sandboxRequired.from)
+    ? [
+        ruleChange(changeRule(sandboxRequired.from, 'sandbox.required: false'), (rules) => ({
+          ...rules,
+          sandboxRequired: { ...sandboxRequired, value: false },
+        })),
+      ]
+    : []),
+];
+
+const withoutRule = (list: 'deny' | 'ask', rule: CommandRule): Change<Case> =>
+  ruleChange(takeOut(rule.words.join(' '), rule.from), (rules) => {
+    const commands = rules.commands ?? NO_RULES;
+    return { ...rules, commands: { ...commands, [list]: commands[list].filter((each) => each !== rule) } };
+  });
+
+function capabilityChange(capability: Capability | null, context: Circumstances): readonly Change<Case>[] {
+  if (capability === null || context.capabilities.includes(capability)) return [];
+  const capabilities = [...context.capabilities, capability];
+  const sandbox = context.sandbox === 'none' ? 'none' : boxFor(capabilities);
+  return [change(`an agent whose role has "${capability}"`, { capabilities, sandbox })];
+}
+
+/** The box of such an agent, where there is a sandbox at all. */
+const boxFor = (capabilities: readonly Capability[]): Circumstances['sandbox'] =>
+  capabilities.includes('write') ? 'read-write' : 'read-only';
+
+function shellChanges(
+  action: ToolAction,
+  rules: Rules,
+  { sandbox, capabilities }: Circumstances,
+): readonly Change<Case>[] {
+  const boxed =
+    sandbox === 'none'
+      ? [change('a working sandbox (`mimir doctor` says why there is none)', { sandbox: boxFor(capabilities) })]
+      : [];
+  const command = action.command ?? '';
+  const words = command.split(' ').filter((word) => word !== '');
+  const rule: CommandRule = { words, from: builtIn('commands.allow') };
+  const commands = rules.commands ?? NO_RULES;
+  if (words.length === 0 || commands.allow.some((each) => each.words.join(' ') === words.join(' '))) return boxed;
+  return [
+    ...boxed,
+    ruleChange(`allow it in your own config: commands.allow: ["${words.join(' ')}"]`, (given) => ({
+      ...given,
+      commands: { ...(given.commands ?? NO_RULES), allow: [...(given.commands?.allow ?? []), rule] },
+    })),
+  ];
+}
+
+/** Only what the rules let a person choose; beyond that it is the rule that would have to change. */
+function modeChanges({ maxMode }: Rules, { mode }: Circumstances): readonly Change<Case>[] {
+  const looser = MODES.filter((each) => isLooser(each, mode) && !isLooser(each, maxMode.value));
+  const chosen = looser.map((each) => change(`mode ${each}, which the rules allow here`, { mode: each }));
+  if (maxMode.value === 'yolo' || !isWritten(maxMode.from)) return chosen;
+  const raised = MODES.filter((each) => isLooser(each, maxMode.value)).map(
+    (each): Change<Case> => ({
+      words: `${changeRule(maxMode.from, `mode.max: ${each}`)}, and choose it`,
+      apply: ({ rules, context }) => ({
+        rules: { ...rules, maxMode: { ...maxMode, value: each } },
+        context: { ...context, mode: each },
+      }),
+    }),
+  );
+  return [...chosen, ...raised];
+}
