@@ -10,6 +10,7 @@ import type { Log, SessionSummary } from '../ports/log.ts';
 import { claimsIn, heldIn } from './claims.ts';
 import { inWords, isTaken, openToRead, openToWrite, orClose, transactionsIn } from './database.ts';
 import { lastingIn } from './lasting.ts';
+import { type Heads, headsBeside, USUAL_CHECKPOINT } from './heads.ts';
 import type { Place } from './place.ts';
 import { databaseOf, exists, prepare } from './place.ts';
 import type { Row } from './record.ts';
@@ -20,11 +21,15 @@ import { trailOf } from './trail.ts';
 /** What a reading verb may do with a log. */
 export type LogReader = Pick<Log, 'read' | 'sessions' | 'close'>;
 
-/** Opens a project's log for writing, making it where there is none. Throws `LogFault` with words for a person. */
-export function openLog(place: Place, disk?: Disk): Log {
+/**
+ * Opens a project's log for writing, making it where there is none; `checkpointEvery` records of a session are between two
+ * checkpoints. Throws `LogFault` with words for a person.
+ */
+export function openLog(place: Place, disk?: Disk, checkpointEvery: number = USUAL_CHECKPOINT): Log {
   const file = prepare(place);
   const database = openToWrite(file);
-  return inWords(file, () => orClose(database, () => logOf(database, file, trailOf(`${file}-wal`, disk))));
+  const heads = headsBeside(file, checkpointEvery);
+  return inWords(file, () => orClose(database, () => logOf(database, file, trailOf(`${file}-wal`, disk), heads)));
 }
 
 /** Opens it for reading only: nothing is made or changed, and a log that isn't there has no sessions. Throws `LogFault`. */
@@ -37,10 +42,10 @@ export function openLogReadOnly(place: Place): LogReader {
 
 const NOTHING: LogReader = { read: () => [], sessions: () => [], close: () => undefined };
 
-function logOf(database: DatabaseSync, file: string, trail: Trail): Log {
+function logOf(database: DatabaseSync, file: string, trail: Trail, heads: Heads): Log {
   const claims = claimsIn(database);
   const reader = readerOf(database, file);
-  const write = writerOf(database, trail);
+  const write = writerOf(database, trail, heads);
   return {
     ...reader,
     append: (session, time, bodies) => inWords(file, () => write(session, time, bodies)),
@@ -60,13 +65,14 @@ function logOf(database: DatabaseSync, file: string, trail: Trail): Log {
   };
 }
 
-function writerOf(database: DatabaseSync, trail: Trail): Log['append'] {
+function writerOf(database: DatabaseSync, trail: Trail, heads: Heads): Log['append'] {
   const { onDisk, inSystem } = transactionsIn(database);
   const lasts = lastingIn();
-  const put = putterOf(database);
+  const put = putterOf(database, heads);
   return (session, time, bodies) => {
     if (bodies.length === 0) return [];
     trail.check();
+    heads.check();
     if (lasts(session, bodies)) {
       const events = put(session, time, bodies, onDisk);
       trail.reached();
@@ -86,7 +92,7 @@ type Put = (
 ) => readonly MimirEvent[];
 
 /** Puts events behind the last of their session. Remembers which that is: another writer would have taken the next number. */
-function putterOf(database: DatabaseSync): Put {
+function putterOf(database: DatabaseSync, checkpoints: Heads): Put {
   const last = database.prepare('SELECT seq, hash FROM events WHERE session = ? ORDER BY seq DESC LIMIT 1');
   const insert = database.prepare(
     'INSERT INTO events (session, seq, time, type, agent, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
@@ -106,7 +112,11 @@ function putterOf(database: DatabaseSync): Put {
         return event;
       }),
     );
-    if (head) heads.set(session, { seq: head.seq, hash: head.hash });
+    if (head) {
+      heads.set(session, { seq: head.seq, hash: head.hash });
+      const over = bodies.some(({ type }) => type === 'session.finished');
+      checkpoints.reached(head.seq - bodies.length, { session, seq: head.seq, hash: head.hash }, over);
+    }
     return events;
   };
   return (session, time, bodies, whole) => {

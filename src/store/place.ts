@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { LogFault } from '../ports/log.ts';
 
@@ -77,7 +77,10 @@ function create(file: string): void {
 }
 
 function keepPrivate(path: string, mode: number): void {
-  const found = statSync(path);
+  const found = lstatSync(path);
+  if (found.isSymbolicLink()) {
+    throw new LogFault(`${path} is a symbolic link: put a folder of your own there, or set XDG_STATE_HOME to another`);
+  }
   checkOwner(path, found.uid);
   if ((found.mode & 0o077) !== 0) chmodSync(path, mode);
 }

@@ -58,7 +58,7 @@ export function eventsOf(
   let { seq, hash: prev } = before;
   for (const row of rows) {
     seq += 1;
-    if (row.seq !== seq || row.prev !== prev || hashOf(row) !== row.hash) throw damaged(session, seq);
+    if (row.seq !== seq || row.prev !== prev || hashOf(row) !== row.hash) throw new DamagedRecord(session, seq);
     prev = row.hash;
     // In the order in which it was told when it was new: both print the same bytes.
     events.push({ v: 1, seq, time: row.time, session, ...decode(row, session, textOf) });
@@ -76,12 +76,13 @@ export function decode(
     if (typeof value !== 'string' || !value.startsWith(NUL)) return value;
     if (!value.startsWith(REFERENCE)) return value.slice(1);
     const json = textOf(value.slice(REFERENCE.length));
-    if (json === undefined || hash('sha256', json) !== value.slice(REFERENCE.length)) throw damaged(session, row.seq);
+    if (json === undefined || hash('sha256', json) !== value.slice(REFERENCE.length))
+      throw new DamagedRecord(session, row.seq);
     return JSON.parse(json);
   };
   // Most events hold neither: the second walk is left out.
   const body: unknown = row.data.includes(String.raw`\u0000`) ? JSON.parse(row.data, back) : JSON.parse(row.data);
-  if (!isBody(body)) throw damaged(session, row.seq);
+  if (!isBody(body)) throw new DamagedRecord(session, row.seq);
   return body;
 }
 
@@ -101,10 +102,17 @@ function encode(event: MimirEvent): { data: string; texts: LongText[] } {
   return { data, texts };
 }
 
-const damaged = (session: SessionId, seq: number): LogFault =>
-  new LogFault(
-    `the log is damaged: record ${seq} of session ${session} is missing or was changed\n  what comes after it can't be trusted; "mimir resume" is refused for this session`,
-  );
+/** A record of a session is missing or was changed: the first whose hash does not follow. */
+export class DamagedRecord extends LogFault {
+  readonly seq: number;
+
+  constructor(session: SessionId, seq: number) {
+    super(
+      `the log is damaged: record ${seq} of session ${session} is missing or was changed\n  what comes after it can't be trusted; "mimir resume" is refused for this session`,
+    );
+    this.seq = seq;
+  }
+}
 
 /** The chain has shown that Mimir itself wrote it, so the type says what it is, be it one of a newer version. */
 const isBody = (value: unknown): value is EventBody =>

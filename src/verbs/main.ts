@@ -23,6 +23,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   config: async () => (await import('./config.ts')).configVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
   init: async () => (await import('./init.ts')).initVerb,
+  audit: async () => (await import('./audit.ts')).auditVerb,
   reset: async () => (await import('./reset.ts')).resetVerb,
 };
 
