@@ -1,10 +1,10 @@
 /**
- * Questions to a person, of all agents in one inbox: each is recorded when asked and gets exactly one answer. An answer
- * for the session is a grant that clears equal questions at once, waiting ones included.
+ * Questions to a person, of all agents in one inbox: each is recorded when asked and gets exactly one answer, of a person,
+ * of a looser mode, or of the time that rules give. An answer for the session clears equal questions at once.
  */
 import type { WorkOrder } from '../domain/agent.ts';
-import type { CallId } from '../domain/ids.ts';
-import { unreachable } from '../domain/result.ts';
+import type { AgentId, CallId } from '../domain/ids.ts';
+import type { Mode } from '../domain/mode.ts';
 import type { ApprovalRequest, EventBody } from '../events/event.ts';
 import type { World } from '../ports/world.ts';
 import type { Recorder } from './recorder.ts';
@@ -12,44 +12,86 @@ import type { Recorder } from './recorder.ts';
 export interface Answer {
   readonly is: 'allowed' | 'denied' | 'withdrawn';
   readonly text: string;
+  /** `person`, `mode yolo`, or `mimir` where nobody answered. */
+  readonly by: string;
+}
+
+/** A file whose content decides what is done: a standing yes holds for this content. */
+export interface InputFile {
+  readonly path: string;
+  readonly digest: string;
+}
+
+/** Which mode holds for an agent. */
+export type ModeOf = (agent: AgentId) => Mode;
+
+/** What is known of a question beside its words. */
+export interface Asking {
+  readonly inputs?: readonly InputFile[];
+  /** Would it not be asked at all if these modes held? Absent: it would be, in every mode. */
+  readonly runs?: (modeOf: ModeOf) => boolean;
 }
 
 export interface Approvals {
   /** Waits for a person. Aborting `signal` withdraws the question. The agent is `waiting` meanwhile. */
-  ask(order: WorkOrder, call: CallId | null, request: ApprovalRequest, signal: AbortSignal): Promise<Answer>;
+  ask(
+    order: WorkOrder,
+    call: CallId | null,
+    request: ApprovalRequest,
+    signal: AbortSignal,
+    asking?: Asking,
+  ): Promise<Answer>;
   /** False when there is no such open question (answered or withdrawn meanwhile). */
   answer(
     approval: string,
     answer: { readonly allow: boolean; readonly scope: 'once' | 'session'; readonly text: string },
   ): boolean;
-  /** Was an equal question answered with yes for the session? */
-  granted(request: ApprovalRequest): boolean;
+  /** Was an equal question answered with yes for the session, and of the same content? `changed` names what is other now. */
+  granted(
+    request: ApprovalRequest,
+    inputs?: readonly InputFile[],
+  ): { readonly is: 'yes' | 'no' } | { readonly is: 'changed'; readonly paths: readonly string[] };
+  /** How many open questions would not be asked if these modes held. */
+  running(modeOf: ModeOf): number;
+  /** Answers them with yes, in the name of `by`; how many there were. */
+  release(modeOf: ModeOf, by: string): number;
 }
 
 interface Open {
-  readonly id: string;
   readonly order: WorkOrder;
   readonly request: ApprovalRequest;
+  readonly asking: Asking;
   readonly settle: (answer: Answer, scope: 'once' | 'session') => void;
 }
 
-export function openApprovals(recorder: Recorder, world: World): Approvals {
+const NOBODY = 'mimir';
+
+/** `within`: after how many milliseconds a question is denied; read when it is asked. Undefined: it waits. */
+export function openApprovals(
+  recorder: Recorder,
+  world: World,
+  within: () => number | undefined = () => undefined,
+): Approvals {
   const open = new Map<string, Open>();
-  const grants = new Set<string>();
+  const grants = openGrants();
+  const running = (modeOf: ModeOf): readonly Open[] =>
+    [...open.values()].filter(({ asking }) => asking.runs?.(modeOf) === true);
 
   return {
-    ask(order, call, request, signal) {
-      if (signal.aborted) return Promise.resolve({ is: 'withdrawn', text: '' });
+    ask(order, call, request, signal, asking = {}) {
+      if (signal.aborted) return Promise.resolve({ is: 'withdrawn', text: '', by: NOBODY });
       const id = `ask-${world.name(8)}`;
       return new Promise<Answer>((resolve, reject) => {
         recorder.record(
           { type: 'approval.requested', agent: order.agent, approval: id, call, request },
           { type: 'agent.status', agent: order.agent, status: 'waiting', reason: '' },
         );
-        const withdraw = (): void => open.get(id)?.settle({ is: 'withdrawn', text: '' }, 'once');
+        const over = new AbortController();
+        const withdraw = (): void => open.get(id)?.settle({ is: 'withdrawn', text: '', by: NOBODY }, 'once');
         const settle: Open['settle'] = (answer, scope) => {
           open.delete(id);
           signal.removeEventListener('abort', withdraw);
+          over.abort('answered');
           const more = [...open.values()].some((other) => other.order.agent === order.agent);
           // The fault of a log belongs to who asked: thrown here, in a listener, nobody could catch it.
           try {
@@ -59,49 +101,76 @@ export function openApprovals(recorder: Recorder, world: World): Approvals {
             reject(error instanceof Error ? error : new Error(String(error)));
           }
         };
-        open.set(id, { id, order, request, settle });
+        open.set(id, { order, request, asking, settle });
         signal.addEventListener('abort', withdraw, { once: true });
+        void denyAfter(within(), world, over.signal, (answer) => open.get(id)?.settle(answer, 'once'));
       });
     },
     answer(approval, { allow, scope, text }) {
       const asked = open.get(approval);
       if (!asked) return false;
-      const key = grantKey(asked.request);
-      const answer: Answer = { is: allow ? 'allowed' : 'denied', text };
+      const answer: Answer = { is: allow ? 'allowed' : 'denied', text, by: 'person' };
       asked.settle(answer, scope);
-      if (allow && scope === 'session' && key !== null) {
-        grants.add(key);
-        for (const other of open.values()) if (grantKey(other.request) === key) other.settle(answer, scope);
-      }
+      if (!allow || scope === 'once') return true;
+      grants.add(asked.request, asked.asking.inputs);
+      for (const other of open.values())
+        if (grants.holds(other.request, other.asking.inputs).is === 'yes') other.settle(answer, scope);
       return true;
     },
-    granted(request) {
-      const key = grantKey(request);
-      return key !== null && grants.has(key);
+    granted: (request, inputs) => grants.holds(request, inputs),
+    running: (modeOf) => running(modeOf).length,
+    release(modeOf, by) {
+      const all = running(modeOf);
+      for (const one of all) one.settle({ is: 'allowed', text: '', by }, 'once');
+      return all.length;
     },
   };
 }
 
-/** What an answer for the session covers; null for what is always asked singly, as each command outside a box is. */
-function grantKey({ action, exact, unsandboxed }: ApprovalRequest): string | null {
-  if (unsandboxed) return null;
-  switch (action) {
-    case 'write':
-    case 'read':
-    case 'git-read':
-    case 'spawn':
-      return action;
-    case 'shell':
-    case 'git-write':
-      return `${action}:${exact}`;
-    case 'question':
-    case 'turn':
-    case 'failure':
-    case 'budget':
-      return null;
-    default:
-      return unreachable(action);
-  }
+/** Nobody there is no yes. */
+async function denyAfter(
+  limit: number | undefined,
+  world: World,
+  answered: AbortSignal,
+  settle: (answer: Answer) => void,
+): Promise<void> {
+  if (limit === undefined) return;
+  await world.sleep(limit, answered);
+  settle({ is: 'denied', text: `nobody answered within ${durationText(limit)}`, by: NOBODY });
+}
+
+interface Grants {
+  add(request: ApprovalRequest, inputs?: readonly InputFile[]): void;
+  holds: Approvals['granted'];
+}
+
+/** What the person has said yes to for the session, with the content that it was said of. */
+function openGrants(): Grants {
+  const grants = new Map<string, readonly InputFile[]>();
+  return {
+    add({ same }, inputs = []) {
+      if (same !== undefined) grants.set(same, inputs);
+    },
+    holds({ same }, inputs = []) {
+      const before = same === undefined ? undefined : grants.get(same);
+      if (before === undefined) return { is: 'no' };
+      const paths = changedInputs(before, inputs);
+      return paths.length === 0 ? { is: 'yes' } : { is: 'changed', paths };
+    },
+  };
+}
+
+/** Paths of files that are other now, new, or gone. */
+export function changedInputs(before: readonly InputFile[], now: readonly InputFile[]): readonly string[] {
+  const known = new Map(before.map(({ path, digest }) => [path, digest]));
+  const changed = now.filter(({ path, digest }) => known.get(path) !== digest).map(({ path }) => path);
+  const gone = before.filter(({ path }) => !now.some((one) => one.path === path)).map(({ path }) => path);
+  return [...changed, ...gone];
+}
+
+function durationText(ms: number): string {
+  if (ms < 60_000) return `${ms / 1000} s`;
+  return ms < 3_600_000 ? `${Math.round(ms / 6000) / 10} min` : `${Math.round(ms / 360_000) / 10} h`;
 }
 
 /** The answer, and the agent runs again unless another question of it is open or it was ended meanwhile. */
@@ -113,7 +182,6 @@ function answered(
   scope: 'once' | 'session',
   more: boolean,
 ): EventBody[] {
-  const by = answer.is === 'withdrawn' ? 'mimir' : 'person';
   const event: EventBody = {
     type: 'approval.answered',
     agent,
@@ -121,7 +189,7 @@ function answered(
     answer: answer.is,
     scope,
     text: answer.text,
-    by,
+    by: answer.by,
   };
   if (more || recorder.state().agents.get(agent)?.status !== 'waiting') return [event];
   return [event, { type: 'agent.status', agent, status: 'running', reason: '' }];

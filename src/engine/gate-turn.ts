@@ -1,24 +1,22 @@
 /** Human mode: each model turn waits for the person, who lets it go on, says something, or runs a command in its place. */
 import type { WorkOrder } from '../domain/agent.ts';
 import { CallId } from '../domain/ids.ts';
-import { decide } from '../policy/decide.ts';
+import type { Mode } from '../domain/mode.ts';
 import { reasonText } from '../domain/reason.ts';
+import { modeFor } from '../events/modes.ts';
+import { decide } from '../policy/decide.ts';
+import type { Decision } from '../policy/rules.ts';
+import type { ModeOf } from './approvals.ts';
 import type { AskFault, GateParts } from './gate.ts';
 import { useTools } from './gate-use.ts';
 
 /** Null: it goes on. Refused by the person, the agent stops and can be resumed; `told`: look at the inbox and ask again. */
 export async function personsTurn(parts: GateParts, order: WorkOrder, signal: AbortSignal): Promise<AskFault | null> {
-  const { recorder, rules, person, approvals } = parts;
-  const decision = decide({ is: 'turn' }, rules, {
-    mode: recorder.state().mode,
-    interactive: person,
-    sandbox: 'none',
-    capabilities: order.capabilities,
-    granted: false,
-  });
+  const decision = judged(parts, order, modeFor(parts.recorder.state(), order.agent));
   if (decision.verdict === 'allow') return null;
   if (decision.verdict === 'deny') return { is: 'denied', text: reasonText(decision.because) };
-  const answer = await approvals.ask(
+  const runs = (modeOf: ModeOf): boolean => judged(parts, order, modeOf(order.agent)).verdict === 'allow';
+  const answer = await parts.approvals.ask(
     order,
     null,
     {
@@ -30,7 +28,9 @@ export async function personsTurn(parts: GateParts, order: WorkOrder, signal: Ab
       because: reasonText(decision.because),
     },
     signal,
+    { runs },
   );
+  if (answer.is === 'denied' && answer.by !== 'person') return { is: 'stopped', text: answer.text };
   const text = answer.text.trim();
   if (text === '') return answer.is === 'allowed' ? null : { is: 'stopped', text: 'its turn was refused' };
   parts.inbox.send({
@@ -43,6 +43,9 @@ export async function personsTurn(parts: GateParts, order: WorkOrder, signal: Ab
   });
   return { is: 'told' };
 }
+
+const judged = ({ rules, person }: GateParts, { capabilities }: WorkOrder, mode: Mode): Decision =>
+  decide({ is: 'turn' }, rules, { mode, interactive: person, sandbox: 'none', capabilities, granted: false });
 
 async function ranByPerson(parts: GateParts, order: WorkOrder, command: string, signal: AbortSignal): Promise<string> {
   const call = { id: CallId.parse(parts.callId(order.agent)), tool: 'bash', input: { command } };

@@ -1,17 +1,14 @@
 /**
- * Using tools: find, read the input, decide, ask a person where policy says so, decide again (the world has moved),
- * record, act, record. Every call that was asked for gets a result, and each is counted (CONTRACT D20).
+ * Using tools: find, read the input, get a permit (gate-permit.ts), record, act, record. Every call that was asked for gets
+ * a result, and each is counted (CONTRACT D20). Nothing is done without a permit for exactly this.
  */
 import { z } from 'zod';
 import type { WorkOrder } from '../domain/agent.ts';
-import type { Reason } from '../domain/reason.ts';
-import { reasonText } from '../domain/reason.ts';
 import type { ToolCall, ToolResult } from '../domain/turn.ts';
-import type { ApprovalRequest } from '../events/event.ts';
-import { depthOf } from '../domain/ids.ts';
-import { decide } from '../policy/decide.ts';
-import type { Decision } from '../policy/rules.ts';
-import type { Tool, ToolContext, ToolOutput } from '../ports/tool.ts';
+import { Permit } from '../policy/permit.ts';
+import type { ToolContext, ToolOutput } from '../ports/tool.ts';
+import type { Use } from './gate-permit.ts';
+import { actionOf, permitted } from './gate-permit.ts';
 import { cutResult, resultRoom } from './gate-room.ts';
 import { stepSignal } from './gate-step.ts';
 import type { GateParts } from './gate.ts';
@@ -68,97 +65,31 @@ async function useOne(
   const step = stepSignal(parts, order, signal);
   const context = { ...contextOf(parts, order, step.signal), room };
   try {
-    const permit = await permitted(parts, { order, call, tool, input: input.data }, context);
+    const use = { order, call, tool, input: input.data };
+    const passed = await permitted(parts, use, context);
     if (signal.aborted) return NOT_BEGUN;
     if (step.signal.aborted)
       return refused(parts, order, call, 'Not run: a message or the end of the time came first.');
-    if (!permit.ok) return refused(parts, order, call, permit.text);
-    return await act(parts, { order, call, tool, input: input.data }, context);
+    if (!passed.ok) return refused(parts, order, call, passed.text);
+    const { permit, tree } = passed;
+    return await act(parts, use, tree === null ? context : { ...context, tree }, permit);
   } finally {
     step.end();
   }
 }
 
-interface Use {
-  readonly order: WorkOrder;
-  readonly call: ToolCall;
-  readonly tool: Tool;
-  readonly input: unknown;
-}
-
-/** Decides; asks the person where it must; decides again after the answer. */
-async function permitted(
+async function act(
   parts: GateParts,
   use: Use,
-  context: ToolContext,
-): Promise<{ readonly ok: true } | { readonly ok: false; readonly text: string }> {
-  const decision = judge(parts, use, context, false);
-  if (decision.verdict === 'allow') return { ok: true };
-  if (decision.verdict === 'deny') return { ok: false, text: denied(parts, use, decision.because) };
-  const request = await requestOf(parts, use, decision.because, context);
-  if (request === null) return { ok: false, text: 'Not run: stopped' };
-  const answer = parts.approvals.granted(request)
-    ? { is: 'allowed' as const, text: '' }
-    : await parts.approvals.ask(use.order, use.call.id, request, context.signal);
-  if (answer.is === 'withdrawn') return { ok: false, text: 'Not run: the question was withdrawn.' };
-  if (answer.is === 'denied') {
-    return {
-      ok: false,
-      text: `The person denied this${answer.text === '' ? '.' : `: ${answer.text}`} Do not try it in another way.`,
-    };
-  }
-  const again = judge(parts, use, context, true);
-  return again.verdict === 'allow' ? { ok: true } : { ok: false, text: denied(parts, use, again.because) };
-}
-
-function judge(
-  { recorder, rules, person }: GateParts,
-  { order, tool, input }: Use,
-  context: ToolContext,
-  answered: boolean,
-): Decision {
-  const state = recorder.state();
-  const circumstances = {
-    mode: state.mode,
-    interactive: person,
-    sandbox: context.box,
-    capabilities: order.capabilities,
-    granted: false,
-    answered,
-  };
-  if (tool.capability === 'spawn') {
-    const agents = state.agents.size - 1;
-    return decide({ is: 'spawn', depth: depthOf(order.agent) + 1, agents }, rules, circumstances);
-  }
-  const command = tool.capability === 'shell' ? { command: tool.label(input) } : {};
-  return decide({ is: 'tool', tool: tool.name, capability: tool.capability, ...command }, rules, circumstances);
-}
-
-/** What the person is shown: exactly what would happen. Null when the agent was stopped while it was made. */
-async function requestOf(
-  { tools }: GateParts,
-  { tool, input, order }: Use,
-  because: Reason,
-  context: ToolContext,
-): Promise<ApprovalRequest | null> {
-  const exact = tool.preview ? await tool.preview(input, context) : tool.label(input);
-  if (context.signal.aborted || tool.capability === null) return null;
-  return {
-    action: tool.capability,
-    title: `${order.role}: ${tool.label(input)}`,
-    exact,
-    options: [],
-    unsandboxed: tool.capability === 'shell' && tools.sandbox.is === 'none',
-    because: reasonText(because),
-  };
-}
-
-async function act(
-  { recorder, world }: GateParts,
-  { order, call, tool, input }: Use,
   context: ToolContext & { readonly room: number },
+  permit: Permit,
 ): Promise<ToolOutput> {
+  const { recorder, world, rules } = parts;
+  const { order, call, tool, input } = use;
   const { agent } = order;
+  const action = actionOf(use, context.tree ?? null);
+  const spent = Permit.spend(permit, { agent, action, policyHash: rules.policyHash });
+  if (!spent.ok) return refused(parts, order, call, `Not run: ${spent.fault}.`);
   const label = tool.label(input);
   recorder.record({
     type: 'tool.started',
@@ -201,19 +132,6 @@ function refused({ recorder }: GateParts, order: WorkOrder, call: ToolCall, text
     { type: 'tool.finished', agent, call: call.id, tool: call.tool, ok: false, output: text, ms: 0 },
   );
   return { ok: false, text };
-}
-
-function denied({ recorder, rules }: GateParts, { order, tool, call }: Use, because: Reason): string {
-  recorder.record({
-    type: 'policy.decided',
-    agent: order.agent,
-    subject: `${tool.name}${call.tool === tool.name ? '' : ` (${call.tool})`}`,
-    action: tool.capability ?? 'own',
-    decision: 'deny',
-    ...because,
-    policyHash: rules.policyHash,
-  });
-  return `Denied: ${reasonText(because)}`;
 }
 
 function contextOf(parts: GateParts, order: WorkOrder, signal: AbortSignal): ToolContext {

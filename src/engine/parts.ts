@@ -63,7 +63,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   const recorder = openRecorder(given.log, given.session, world);
   const control = new AbortController();
   const ticks = new Set<(tick: Tick) => void>();
-  const approvals = openApprovals(recorder, world);
+  const approvals = openApprovals(recorder, world, () => options.rules.answerWithin?.value);
   const inbox = openInbox(recorder);
   const limits = openLimitBook();
   const made: { crew: Crew | null } = { crew: null };

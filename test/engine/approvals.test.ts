@@ -18,6 +18,7 @@ describe('approvals', () => {
       options: [],
       unsandboxed: false,
       because: 'mode confirm: write asks (default)',
+      same: 'write',
     });
     await run.tell({ do: 'answer', approval: approvals[0]?.id ?? '', allow: false, scope: 'once', text: 'not there' });
     expect((await run.result).success).toBe(true);

@@ -1,0 +1,174 @@
+/**
+ * Leave to use a tool: policy decides, a person is asked where it says so, forced agents judge what would be committed, and
+ * policy decides again after each wait, since the world has moved. What comes out is a permit that is good once.
+ */
+import type { WorkOrder } from '../domain/agent.ts';
+import { jsonDigest } from '../domain/digest.ts';
+import { depthOf } from '../domain/ids.ts';
+import type { Mode } from '../domain/mode.ts';
+import type { Reason } from '../domain/reason.ts';
+import { reasonText } from '../domain/reason.ts';
+import type { ToolCall } from '../domain/turn.ts';
+import { modeFor } from '../events/modes.ts';
+import { decide } from '../policy/decide.ts';
+import type { Permit } from '../policy/permit.ts';
+import type { Decision } from '../policy/rules.ts';
+import type { Proposal, Tool, ToolContext } from '../ports/tool.ts';
+import type { TreeId } from '../ports/tree.ts';
+import type { Answer, InputFile, ModeOf } from './approvals.ts';
+import { changedInputs } from './approvals.ts';
+import type { AskedRequest } from './gate-question.ts';
+import { requestFor, sinceChanged } from './gate-question.ts';
+import type { GateParts } from './gate.ts';
+
+/** A call of a tool that the agent has, with its input read. */
+export interface Use {
+  readonly order: WorkOrder;
+  readonly call: ToolCall;
+  readonly tool: Tool;
+  readonly input: unknown;
+}
+
+/** What a tool may be used with, or why not, in words for the model. */
+export type Passed =
+  | { readonly ok: true; readonly permit: Permit; readonly tree: TreeId | null }
+  | { readonly ok: false; readonly text: string };
+
+const no = (text: string): Passed => ({ ok: false, text });
+
+/**
+ * Decides; has made what would be committed; asks the person where it must; has forced agents judge the commit; and decides
+ * again after each wait, since the world has moved. The permit is of the last decision.
+ */
+export async function permitted(parts: GateParts, use: Use, context: ToolContext): Promise<Passed> {
+  const first = judge(parts, use, context, { answered: false, tree: null });
+  if (first.verdict === 'deny') return no(denied(parts, use, first.because));
+  const { tool, input, order } = use;
+  if (tool.propose === undefined) return allowed(parts, use, context, null);
+  const proposed = await tool.propose(input, context);
+  if (!proposed.ok) return no(proposed.fault);
+  const asked = await allowed(parts, use, context, proposed.value);
+  if (!asked.ok) return asked;
+  const judged = await parts.forced.beforeCommit(order, proposed.value, context.signal);
+  if (!judged.ok) return no(judged.fault);
+  return allowed(parts, use, context, proposed.value, asked.answered);
+}
+
+type Allowed = { readonly ok: false; readonly text: string } | (Extract<Passed, { ok: true }> & { answered: boolean });
+
+/** A permit, by the rules or by the person's answer. `answered`: the person has said yes to this very action before. */
+async function allowed(
+  parts: GateParts,
+  use: Use,
+  context: ToolContext,
+  proposal: Proposal | null,
+  answered = false,
+): Promise<Allowed> {
+  const tree = proposal?.tree ?? null;
+  for (let said = answered; ; ) {
+    const decision = judge(parts, use, context, { answered: said, tree });
+    if (decision.verdict === 'deny') return { ok: false, text: denied(parts, use, decision.because) };
+    if (decision.verdict === 'allow')
+      return decision.permit === undefined
+        ? { ok: false, text: 'Not run: it was allowed without a permit.' }
+        : { ok: true, permit: decision.permit, tree, answered: said };
+    const problem = await askPerson(parts, use, context, { decision, proposal });
+    if (problem !== null) return { ok: false, text: problem };
+    said = true;
+  }
+}
+
+interface ToAsk {
+  readonly decision: Extract<Decision, { readonly verdict: 'ask' }>;
+  readonly proposal: Proposal | null;
+}
+
+/** Null: allowed, by an answer or by one for the session. Else why not, in words for the model. */
+async function askPerson(parts: GateParts, use: Use, context: ToolContext, toAsk: ToAsk): Promise<string | null> {
+  const { tool, input, order, call } = use;
+  const runs = (modeOf: ModeOf): boolean => wouldRun(parts, use, context, modeOf(order.agent));
+  let allowed: readonly InputFile[] | null = null;
+  for (;;) {
+    const made = await requestFor({ tool, input, role: order.role, ...toAsk }, context);
+    if (made === null) return 'Not run: stopped';
+    const { inputs } = made;
+    const changed = changedSince(parts, made, allowed);
+    if (changed !== null && changed.length === 0) return null;
+    const { request } = changed === null ? made : sinceChanged(made, changed);
+    const answer = await parts.approvals.ask(order, call.id, request, context.signal, { inputs, runs });
+    if (answer.is !== 'allowed') return refusalText(answer);
+    // What it reads may have been changed while the question was open: then the answer was for something else.
+    if (inputs.length === 0) return null;
+    allowed = inputs;
+  }
+}
+
+/** What is other now than when a yes was said, a moment ago or for the session; null: none was said. */
+function changedSince(
+  { approvals }: GateParts,
+  { request, inputs }: AskedRequest,
+  allowed: readonly InputFile[] | null,
+): readonly string[] | null {
+  if (allowed !== null) return changedInputs(allowed, inputs);
+  const grant = approvals.granted(request, inputs);
+  return grant.is === 'no' ? null : grant.is === 'changed' ? grant.paths : [];
+}
+
+/** In this mode nobody would be asked: a looser one answers the question. */
+const wouldRun = (parts: GateParts, use: Use, context: ToolContext, mode: Mode): boolean =>
+  judge(parts, use, context, { answered: false, tree: null, mode }).verdict === 'allow';
+
+function refusalText({ is, text, by }: Answer): string {
+  if (is === 'withdrawn') return 'Not run: the question was withdrawn.';
+  if (by !== 'person') return `Not run: ${text}. Do not try it in another way.`;
+  return `The person denied this${text === '' ? '.' : `: ${text}`} Do not try it in another way.`;
+}
+
+interface Judging {
+  readonly answered: boolean;
+  readonly tree: TreeId | null;
+  /** The one that would hold; absent: the one that holds. */
+  readonly mode?: Mode;
+}
+
+function judge(
+  { recorder, rules, person }: GateParts,
+  use: Use,
+  context: ToolContext,
+  { answered, tree, mode }: Judging,
+): Decision {
+  const { order, tool, input } = use;
+  const state = recorder.state();
+  const circumstances = {
+    mode: mode ?? modeFor(state, order.agent),
+    interactive: person,
+    sandbox: context.box,
+    capabilities: order.capabilities,
+    granted: false,
+    answered,
+    binds: { agent: order.agent, action: actionOf(use, tree) },
+  };
+  if (tool.capability === 'spawn') {
+    const agents = state.agents.size - 1;
+    return decide({ is: 'spawn', depth: depthOf(order.agent) + 1, agents }, rules, circumstances);
+  }
+  const command = tool.capability === 'shell' ? { command: tool.label(input) } : {};
+  return decide({ is: 'tool', tool: tool.name, capability: tool.capability, ...command }, rules, circumstances);
+}
+
+/** The digest of what would be done: a permit is for exactly this. */
+export const actionOf = ({ call, tool }: Use, tree: TreeId | null): string =>
+  jsonDigest({ tool: tool.name, call: call.id, input: call.input, tree });
+
+function denied({ recorder, rules }: GateParts, { order, tool, call }: Use, because: Reason): string {
+  recorder.record({
+    type: 'policy.decided',
+    agent: order.agent,
+    subject: `${tool.name}${call.tool === tool.name ? '' : ` (${call.tool})`}`,
+    action: tool.capability ?? 'own',
+    decision: 'deny',
+    ...because,
+    policyHash: rules.policyHash,
+  });
+  return `Denied: ${reasonText(because)}`;
+}

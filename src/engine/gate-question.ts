@@ -1,0 +1,81 @@
+/** What a person is asked about a tool call: exactly what would happen, and what an answer for the session would cover. */
+import { reasonText } from '../domain/reason.ts';
+import { unreachable } from '../domain/result.ts';
+import type { Capability } from '../domain/role.ts';
+import type { ApprovalRequest } from '../events/event.ts';
+import type { Decision } from '../policy/rules.ts';
+import type { Proposal, Tool, ToolContext } from '../ports/tool.ts';
+import type { InputFile } from './approvals.ts';
+
+/** A call that must be asked about. */
+export interface Asked {
+  readonly tool: Tool;
+  readonly input: unknown;
+  readonly role: string;
+  readonly decision: Extract<Decision, { readonly verdict: 'ask' }>;
+  /** What would be committed, of tools that commit. */
+  readonly proposal: Proposal | null;
+}
+
+export interface AskedRequest {
+  readonly request: ApprovalRequest;
+  /** Of what a standing yes is bound to beside the words. */
+  readonly inputs: readonly InputFile[];
+}
+
+/** Null for a tool that is never asked about, and when the agent was stopped while it was made. */
+export async function requestFor(asked: Asked, context: ToolContext): Promise<AskedRequest | null> {
+  const { tool, input, role, decision, proposal } = asked;
+  const { capability } = tool;
+  if (capability === null) return null;
+  const label = tool.label(input);
+  const exact = proposal === null ? await exactOf(tool, input, context) : `${label}\n\n${proposal.patch}`;
+  const inputs = tool.inputs === undefined ? [] : await tool.inputs(input);
+  if (context.signal.aborted) return null;
+  const same = decision.singly === true ? null : sameKey(capability, exact, context.box);
+  const request: ApprovalRequest = {
+    action: capability,
+    title: `${role}: ${headOf(label)}`,
+    exact,
+    options: [],
+    unsandboxed: capability === 'shell' && context.box === 'none',
+    because: reasonText(decision.because),
+    ...(same === null ? {} : { same }),
+  };
+  return { request, inputs };
+}
+
+/** The same question again, because files are other than when an equal one was allowed. */
+export const sinceChanged = ({ request, inputs }: AskedRequest, paths: readonly string[]): AskedRequest => ({
+  request: { ...request, because: `allowed before, but changed since: ${paths.join(', ')}; ${request.because}` },
+  inputs,
+});
+
+const exactOf = (tool: Tool, input: unknown, context: ToolContext): Promise<string> | string =>
+  tool.preview === undefined ? tool.label(input) : tool.preview(input, context);
+
+/** An answer for the session: of a command exactly it, in the same box; of other acts all of their kind. */
+function sameKey(capability: Capability, exact: string, box: ToolContext['box']): string {
+  switch (capability) {
+    case 'write':
+    case 'read':
+    case 'git-read':
+    case 'spawn':
+      return capability;
+    case 'git-write':
+      return `${capability}:${exact}`;
+    case 'shell':
+      return `${capability}:${box}:${exact}`;
+    default:
+      return unreachable(capability);
+  }
+}
+
+const HEAD = 100;
+
+/** Of a long command its first line: all of it is what the question shows. */
+function headOf(label: string): string {
+  const [first = ''] = label.split('\n');
+  const cut = first.length > HEAD ? first.slice(0, HEAD) : first;
+  return cut === label ? label : `${cut}…`;
+}
