@@ -157,15 +157,28 @@ describe('questions that wait for the person', () => {
     ]);
   });
 
-  it('offers what can be done at a limit, and takes an amount for more', async () => {
-    const options = ['add $0.50', 'finish now', 'stop', 'go on with haiku-4.5'];
-    const request = approval({ action: 'budget', title: '$0.15 of $0.15 are used', exact: '', options });
-    const { terminal, run, world } = await open(asks(midRun(), 185, 'ROOT::S4', 'a1', request));
+  it('offers what can be done at a limit, nothing dear on Enter, and takes an amount for more', async () => {
+    const options = [
+      'finish: hand over what there is',
+      'add: $0.50 more, $0.65 in all (or type an amount)',
+      'stop: end',
+    ];
+    const exact = ['$0.15 of $0.15 are used.', ...options].join('\n');
+    const limit = (same: string) =>
+      approval({ action: 'budget', title: 'oracle: its limit is met', exact, options, same, unsandboxed: false });
+    const log = asks(midRun(), 185, 'ROOT::S4', 'a1', limit('budget:1'));
+    const { terminal, run, world } = await open(asks(log, 186, 'ROOT::S3', 'a2', limit('budget:2')));
+    await world.advance(1000);
+    expect(terminal.text().match(/hand over what there is/g)).toHaveLength(1);
+    terminal.press('enter');
     await world.advance(1000);
     terminal.type('1.25');
-    expect(terminal.text()).toContain('your amount: 1.25');
+    expect(terminal.text()).toMatch(/▌ add 1\.25 /);
     terminal.press('enter');
-    expect(run.commands).toEqual([{ do: 'answer', approval: 'a1', allow: true, scope: 'once', text: 'add 1.25' }]);
+    expect(run.commands).toEqual([
+      { do: 'answer', approval: 'a1', allow: true, scope: 'once', text: options[0] },
+      { do: 'answer', approval: 'a2', allow: true, scope: 'once', text: 'add 1.25' },
+    ]);
   });
 
   it('disturbs nobody who types, and is there by key', async () => {

@@ -62,18 +62,14 @@ function optionLines({ request, kept }: Answering, { glyphs }: Context, width: n
   return request.options.map((option, index): Line => {
     const on = index === kept.option;
     const mark = span(on ? `${glyphs.selected} ` : '  ', { fg: 'focus' });
-    const typed = takesAmount({ request }, option)
-      ? span(amount === '' ? '   or type another amount' : `   your amount: ${amount}`, {
-          fg: amount === '' ? 'faint' : 'warn',
-          bold: amount !== '',
-        })
-      : span('');
+    const typed = takesAmount({ request }, option) ? amount : '';
     return fit(
       [
         mark,
         span(byNumber ? `${index + 1} ` : '', { fg: 'faint' }),
-        span(option, { fg: on ? 'title' : 'fg', bold: on }),
-        typed,
+        // A typed amount takes the place of the one that is offered.
+        span(typed === '' ? option : 'add ', { fg: on ? 'title' : 'fg', bold: on }),
+        span(typed, { fg: 'warn', bold: true }),
       ],
       width,
       {},

@@ -20,11 +20,18 @@ export function exactLines(request: ApprovalRequest, width: number): readonly Li
   const known = EXACT.get(request);
   if (known?.width === width) return known.lines;
   const room = Math.max(1, width);
-  const lines = request.exact
+  const lines = textOf(request)
     .split('\n')
     .flatMap((line) => (SPOKEN.has(request.action) ? spoken(line, room) : chunks(line, styleOf(request, line), room)));
   EXACT.set(request, { width, lines });
   return lines;
+}
+
+/** What is offered stands below as what it is: answers. */
+function textOf({ exact, options }: ApprovalRequest): string {
+  const lines = exact.split('\n');
+  const offered = options.length > 0 && options.every((one, index) => lines.at(index - options.length) === one);
+  return offered ? lines.slice(0, -options.length).join('\n') : exact;
 }
 
 const SPOKEN: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 'turn', 'failure', 'budget'] as const);

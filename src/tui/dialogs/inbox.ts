@@ -148,7 +148,8 @@ function amount(asked: Asked, option: number, input: Extract<Input, { readonly i
   const { editor } = asked.kept;
   const typed = editorText(editor).trim();
   if (input.key === 'enter') return typed === '' || asked.kept.option !== option ? null : chosen(asked, `add ${typed}`);
-  const next = /^[\d.$]$|^(?:backspace|delete)$/.test(input.key) ? edit(editor, input) : null;
+  const isAmount = /^[\d.$]$|^(?:backspace|delete)$/.test(input.key) || (typed !== '' && /^[kmsh]$/.test(input.key));
+  const next = isAmount ? edit(editor, input) : null;
   return next === null ? null : keep(asked, { editor: next, option });
 }
 

@@ -45,7 +45,7 @@ export function forcedRows(of: ForcedRows, width: number, height: number, glyphs
   return [...(titled ? [title] : []), ...lines].map((line) => fit(line, width, {}, glyphs.ellipsis));
 }
 
-/** `▣ security  after each task that writes ×3     opus-4.5   18k  $0.0840`: the figures are those of all its runs. */
+/** `▣ security ×3  after each task that writes     opus-4.5   18k  $0.0840`: the figures are those of all its runs. */
 function rowOf(node: ForcedNode, index: number, of: ForcedRows, width: number, glyphs: Glyphs): Line {
   const on = index === of.selected;
   const times = node.runs > 1 ? ` ${timesSign(glyphs)}${node.runs}` : '';
@@ -53,20 +53,21 @@ function rowOf(node: ForcedNode, index: number, of: ForcedRows, width: number, g
     span(on ? glyphs.selected : ' ', { fg: of.focused ? 'focus' : 'muted' }),
     span(`${glyphs.lock} `, { fg: 'warn', bold: true }),
     span(node.role, { fg: `role:${node.role}`, bold: true }),
-    span(`  ${triggerWords(node.triggers)}${times}`, { fg: on ? 'fg' : 'muted' }),
+    span(`${times}  ${triggerWords(node.triggers)}`, { fg: on ? 'fg' : 'muted' }),
   ];
-  const end = figures(node, width, glyphs);
+  const whole = figures(node, width, glyphs);
+  const end = lineWidth(left) + lineWidth(whole) < width ? whole : whole.slice(1);
   // The trigger matters more than what it is estimated to cost.
   const fits = lineWidth(left) + lineWidth(end) < width || width >= 60;
   const line = fits ? spread(left, end, width, {}, glyphs.ellipsis) : left;
   return on ? restyle(fit(line, width, {}, glyphs.ellipsis), { bg: 'selection' }) : line;
 }
 
-/** Model, tokens and cost of all runs, as far as there is room. */
+/** The model, and tokens and cost of all its runs. */
 function figures(node: ForcedNode, width: number, glyphs: Glyphs): Line {
-  const model = fitText(modelText(node.model, glyphs), 20);
+  const model = fitText(modelText(node.model, glyphs), 19);
   return [
-    ...(width < 84 ? [] : [span(model, { fg: node.model.because === null ? 'muted' : 'warn' })]),
+    span(model, { fg: node.model.because === null ? 'muted' : 'warn' }),
     span(formatTokens(node.estimatedTokens * node.runs).padStart(6), { fg: 'muted' }),
     ...(width < 50 ? [] : [span(costOf(node).padStart(9), { fg: 'fg' })]),
   ];

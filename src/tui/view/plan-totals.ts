@@ -79,8 +79,11 @@ const overLine = ({ words }: Excess, glyphs: Glyphs): Line => [
 ];
 
 /** US dollars when every agent used all of its budget. */
-const mostCost = (plan: SoundPlan): number =>
-  plan.tasks.reduce((sum, { budget, estimatedCost, estimatedTokens }) => {
-    const share = budget.maxTokens === undefined || estimatedTokens === 0 ? 1 : budget.maxTokens / estimatedTokens;
-    return sum + Math.min((estimatedCost ?? 0) * share, budget.maxCost ?? Number.POSITIVE_INFINITY);
-  }, 0);
+const mostCost = ({ tasks, forced = [] }: SoundPlan): number =>
+  [...tasks.map((task) => ({ ...task, runs: 1 })), ...forced].reduce(
+    (sum, { budget, estimatedCost, estimatedTokens, runs }) => {
+      const share = budget.maxTokens === undefined || estimatedTokens === 0 ? 1 : budget.maxTokens / estimatedTokens;
+      return sum + runs * Math.min((estimatedCost ?? 0) * share, budget.maxCost ?? Number.POSITIVE_INFINITY);
+    },
+    0,
+  );
