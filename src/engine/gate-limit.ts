@@ -20,7 +20,7 @@ import type { Reservation } from './gate-reserve.ts';
 import { stopped } from './gate-step.ts';
 import type { AskFault, GateParts, LimitMet, Question } from './gate.ts';
 import type { Choice, Offers } from './limit-offers.ts';
-import { addition, choiceFrom, limitKey, requestFor } from './limit-offers.ts';
+import { addition, choiceFrom, limitKey, MOST, requestFor } from './limit-offers.ts';
 import type { Exhausted } from './limits.ts';
 import { exhaustedText, keyOf, limitText } from './limits.ts';
 
@@ -192,9 +192,9 @@ function ceilingOf(
 ): { readonly most: number | null; readonly rule: Reason } {
   const key = keyOf(what);
   if (scope === 'day' || scope === 'model') return { most: null, rule: from };
-  if (scope === 'run') return { most: rules.runBudget.value[key] ?? Infinity, rule: rules.runBudget.from };
+  if (scope === 'run') return { most: rules.runBudget.value[key] ?? MOST[what], rule: rules.runBudget.from };
   const role = recorder.state().agents.get(agent)?.role ?? '';
-  return { most: agentBudget(role, rules)[key] ?? Infinity, rule: agentRule(role, rules, key) };
+  return { most: agentBudget(role, rules)[key] ?? MOST[what], rule: agentRule(role, rules, key) };
 }
 
 /** More for whom the limit is of, from the moment it is written down. */

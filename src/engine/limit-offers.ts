@@ -18,6 +18,11 @@ export interface Offers {
   readonly cheaper: { readonly model: ModelOption; readonly worst: Usd } | null;
 }
 
+/** As much as a budget can say. */
+export const MOST = { cost: 1e6, tokens: 1e12, time: 1e10 } as const satisfies Readonly<
+  Record<Exhausted['what'], number>
+>;
+
 export type Choice =
   | { readonly is: 'add'; readonly to: number }
   | { readonly is: 'finish' }
@@ -29,8 +34,13 @@ export function addition(exhausted: Exhausted, need: number, most: number | null
   const { limit, spent } = exhausted;
   const from = Math.max(limit, spent);
   if (most === null || most <= limit) return null;
-  return { from: limit, to: Math.min(most, from + Math.max(limit, need)), most };
+  const step = STEPS[exhausted.what];
+  // Whole cents, thousands and seconds: an odd sum is hard to agree to.
+  const to = Math.ceil((from + Math.max(limit, need)) / step - 1e-9) * step;
+  return { from: limit, to: Math.min(most, Number(to.toFixed(6))), most };
 }
+
+const STEPS = { cost: 0.01, tokens: 1000, time: 1000 } as const;
 
 /** The question, whole: whose limit, what is used of it, and the answers that there are. The first one spends nothing. */
 export function requestFor(exhausted: Exhausted, who: string, offers: Offers, note: string): ApprovalRequest {
@@ -46,12 +56,7 @@ export function requestFor(exhausted: Exhausted, who: string, offers: Offers, no
   return {
     action: 'budget',
     title: `${who}: ${limitText(exhausted)} limit of ${amountText(what, limit)} is met`,
-    exact: [
-      ...(note === '' ? [] : [note]),
-      used,
-      offers.add === null ? `No more may be added: ${rule}.` : `At most ${amountText(what, offers.add.most)}: ${rule}.`,
-      ...options,
-    ].join('\n'),
+    exact: [...(note === '' ? [] : [note]), used, ceilingText(what, offers), ...options].join('\n'),
     options,
     unsandboxed: false,
     because: rule,
@@ -67,6 +72,13 @@ export const limitKey = ({
   limit,
 }: Pick<Exhausted, 'scope' | 'agent' | 'what' | 'limit'>): string =>
   `${scope === 'agent' ? agent : scope}:${what}:${limit}`;
+
+function ceilingText(what: Exhausted['what'], { add, rule }: Offers): string {
+  if (add === null) return `No more may be added: ${reasonText(rule)}.`;
+  return add.most < MOST[what]
+    ? `At most ${amountText(what, add.most)}: ${reasonText(rule)}.`
+    : 'No rule says how much.';
+}
 
 const addText = (what: Exhausted['what'], { from, to }: NonNullable<Offers['add']>): string =>
   `add: ${amountText(what, to - from)} more, ${amountText(what, to)} in all (or type an amount)`;

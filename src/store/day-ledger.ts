@@ -57,7 +57,8 @@ class SqliteLedger implements DayLedger {
       const day = this.day();
       const asked = { tokens: whole(call.tokens), micro: whole(toMicro(call.cost)) };
       for (const limit of limits) {
-        const over = overOf(limit, this.sum(day, matcherOf(limit)), asked);
+        const matches = matcherOf(limit);
+        const over = matches(call.model) ? overOf(limit, this.sum(day, matches), asked) : null;
         if (over !== null) return over;
       }
       this.statements.insert.run(call.session, call.call, day, call.model, asked.tokens, asked.micro);
