@@ -16,8 +16,10 @@ import type { BoxRules, CommandRule, CommandRules, ForcedRule, ModelEntry, Rule,
  * `standing` itself when `next` tightens nothing.
  */
 export function meet(standing: Rules, next: Rules): Rules {
-  const { policyHash: _, ...met }: Rules = {
-    ...standing,
+  // What grants may be gone from both together: it isn't kept from one. All else that is not named below is.
+  const { policyHash: _, commands: __, box: ___, ...kept } = standing;
+  const met: Omit<Rules, 'policyHash'> = {
+    ...kept,
     enabled: stricter(standing.enabled, next.enabled, (a, b) => a && !b),
     promptForApproval: stricter(standing.promptForApproval, next.promptForApproval, (a, b) => !a && b),
     maxNestingDepth: least(standing.maxNestingDepth, next.maxNestingDepth),
