@@ -3,7 +3,7 @@
  * (SECURITY 2.6). Pure and synchronous: the caller records `model.started` in the same step. Which limits there are is
  * limits.ts's.
  */
-import type { Budget, Usage } from '../domain/budget.ts';
+import type { Usage } from '../domain/budget.ts';
 import { tokensOf } from '../domain/budget.ts';
 import type { AgentId, ModelId, Usd } from '../domain/ids.ts';
 import { toMicro } from '../domain/ids.ts';
@@ -48,12 +48,12 @@ export function reserve(state: RunState, asked: Asked): Reservation {
     if (over) return { ok: false, exhausted: over };
     if (!isCounted(limit.budget)) continue;
     const used = usedOf(state, limit);
-    const room = outputRoom(limit.budget, used, inputBound, rates);
+    const room = outputRoom(limit, used, inputBound, rates);
     // Asked this way round, no number is no room.
     if (!(room.tokens >= LEAST_OUTPUT)) return exhausted(limit, 'tokens', used.tokens, limit.budget.maxTokens);
     if (!(room.cost >= LEAST_OUTPUT)) return exhausted(limit, 'cost', used.cost, limit.budget.maxCost);
     maxOutput = Math.min(maxOutput, room.tokens, room.cost);
-    if (limit.budget.maxCost !== undefined) left = Math.min(left, toMicro(limit.budget.maxCost) - toMicro(used.cost));
+    left = Math.min(left, leftOf(limit, used.cost));
   }
   // Fractions may add up to a hair more than is left, never to more than that.
   const worst = Math.min(left, Math.ceil(inputBound * rates.input + maxOutput * rates.output));
@@ -72,18 +72,24 @@ function uncountable(state: RunState, agent: AgentId): Reservation {
 
 /** Output tokens that still fit, by each limit, once the input is paid for. Negative when not even that fits. */
 function outputRoom(
-  budget: Budget,
+  limit: Limit,
   used: { readonly tokens: number; readonly cost: Usd },
   inputBound: number,
   price: { readonly input: number; readonly output: number },
 ): { readonly tokens: number; readonly cost: number } {
-  const tokens = budget.maxTokens === undefined ? Infinity : budget.maxTokens - used.tokens - inputBound;
+  const { budget, kept } = limit;
+  const most = (budget.maxTokens ?? Infinity) - (kept.maxTokens ?? 0);
+  const tokens = most - used.tokens - inputBound;
   if (budget.maxCost === undefined) return { tokens, cost: Infinity };
   // Rounded up as the promise is: the rest, down to the micro-dollar, is what the output may cost.
-  const left = toMicro(budget.maxCost) - toMicro(used.cost) - inputBound * price.input;
+  const left = leftOf(limit, used.cost) - inputBound * price.input;
   const free = price.output === 0 && left >= 0 && budget.maxCost > 0;
   return { tokens, cost: free ? Infinity : Math.floor(left / Math.max(price.output, 1e-6)) };
 }
+
+/** Micro-dollars that are neither used, nor promised, nor kept for others. */
+const leftOf = ({ budget, kept }: Limit, used: Usd): number =>
+  budget.maxCost === undefined ? Infinity : toMicro(budget.maxCost) - toMicro(kept.maxCost ?? 0) - toMicro(used);
 
 function exhausted({ agent, scope, day }: Limit, what: 'tokens' | 'cost', spent: number, limit = 0): Reservation {
   const event: Exhausted = { type: 'budget.exhausted', agent, scope, what, spent, limit };

@@ -10,6 +10,7 @@ import { reasonText } from '../domain/reason.ts';
 import type { EventBody } from '../events/event.ts';
 import { committed, elapsedOf } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
+import { keptBack } from './forced-record.ts';
 
 /** At this part of a limit people are told. */
 const WARN_AT = 0.8;
@@ -30,6 +31,8 @@ export interface Limit {
   readonly agent: AgentId;
   readonly scope: Exhausted['scope'];
   readonly budget: Budget;
+  /** Part of it that is kept for forced agents: for this agent it is not there. */
+  readonly kept: Budget;
   /** Of a day's limit: it is counted elsewhere. */
   readonly day?: DayLimitNow;
 }
@@ -39,11 +42,21 @@ export function limitsAbove(state: RunState, agent: AgentId, days: readonly DayL
   const limits: Limit[] = [];
   for (let at: AgentId | null = agent; at !== null && at !== ROOT; at = parentOf(at)) {
     const budget = state.agents.get(at)?.budget;
-    if (budget) limits.push({ agent: at, scope: 'agent', budget });
+    if (budget) limits.push({ agent: at, scope: 'agent', budget, kept: NOTHING });
   }
-  limits.push({ agent: ROOT, scope: 'run', budget: state.budget });
-  for (const day of days) limits.push({ agent, scope: day.scope, budget: day.budget, day });
+  limits.push({ agent: ROOT, scope: 'run', budget: state.budget, kept: keptFrom(state, agent) });
+  for (const day of days) limits.push({ agent, scope: day.scope, budget: day.budget, kept: NOTHING, day });
   return limits;
+}
+
+const NOTHING: Budget = {};
+
+/** What the run keeps back for forced agents, for those that are not one, nor below one. */
+function keptFrom(state: RunState, agent: AgentId): Budget {
+  if ((state.plan?.forced ?? []).length === 0) return NOTHING;
+  for (let at: AgentId | null = agent; at !== null && at !== ROOT; at = parentOf(at))
+    if ((state.agents.get(at)?.forced ?? null) !== null) return NOTHING;
+  return keptBack(state, agent);
 }
 
 export const isCounted = ({ maxTokens, maxCost }: Budget): boolean => maxTokens !== undefined || maxCost !== undefined;
@@ -53,11 +66,11 @@ export const usedOf = (state: RunState, { agent, day }: Limit): { readonly token
   day === undefined ? committed(state, agent) : day.used;
 
 /** The limit on time that is over, or null. A clock that went backwards tells nothing: the time is treated as spent. */
-export function timeOver(state: RunState, { agent, scope, budget, day }: Limit, now: Millis): Exhausted | null {
+export function timeOver(state: RunState, { agent, scope, budget, kept, day }: Limit, now: Millis): Exhausted | null {
   const { maxDuration } = budget;
   if (maxDuration === undefined || day !== undefined) return null;
   const spent = timeOf(state, agent, now);
-  return spent < maxDuration
+  return spent < maxDuration - (kept.maxDuration ?? 0)
     ? null
     : { type: 'budget.exhausted', agent, scope, what: 'time', spent: timeSaid(spent, maxDuration), limit: maxDuration };
 }
@@ -78,8 +91,8 @@ const isBackwards = ({ runningSince }: AgentState, now: Millis): boolean =>
 
 /** Milliseconds that the agent and all above it still may run; Infinity without a limit on time. */
 export function timeLeft(state: RunState, agent: AgentId, now: Millis): Millis {
-  const lefts = limitsAbove(state, agent).map(({ agent: at, budget }) =>
-    budget.maxDuration === undefined ? Infinity : budget.maxDuration - timeOf(state, at, now),
+  const lefts = limitsAbove(state, agent).map(({ agent: at, budget: { maxDuration }, kept }) =>
+    maxDuration === undefined ? Infinity : maxDuration - (kept.maxDuration ?? 0) - timeOf(state, at, now),
   );
   return Math.max(0, Math.min(...lefts));
 }
