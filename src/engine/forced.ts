@@ -18,6 +18,8 @@ import type { NewAgent } from './orders.ts';
 
 /** Times a tree is judged that changes under the reviewer's eyes with nobody at work. */
 const TRIES = 3;
+/** Triggers that judge what became of the project since the run began. */
+const JUDGING: readonly Trigger[] = ['on-write', 'on-commit', 'always', 'manual'];
 const NOT_KNOWN = 'it is not known how the project was before the run';
 
 /** `open`: what waited may go on. Null: the run was stopped first. */
@@ -27,7 +29,9 @@ export interface Forced {
   readonly beforeCommit: CommitGate['beforeCommit'];
   /** Must the work of this agent be judged before others build on it? */
   judges(one: NewAgent): boolean;
-  /** Before it begins: the tree as it is, null where nothing can tell. */
+  /** Before anybody begins: what all changes are measured against. */
+  atStart(): Promise<void>;
+  /** Before it begins: the tree as it is; null where nothing can tell, or its own changes are in it already. */
   begin(one: NewAgent): Promise<TreeId | null>;
   /** After it ended, however. `before` as `begin` gave it. */
   afterTask(one: NewAgent, before: TreeId | null): Promise<Passage>;
@@ -45,6 +49,8 @@ class Gates implements Forced {
   private readonly parts: JudgeParts & { readonly signal: AbortSignal };
   /** Agents at work that may change files. */
   private readonly writing = new Set<AgentId>();
+  /** Did the run begin in this process, so that every change since was seen? */
+  private fresh = false;
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: JudgeParts & { readonly signal: AbortSignal }) {
@@ -70,14 +76,27 @@ class Gates implements Forced {
   }
 
   judges({ capabilities }: NewAgent): boolean {
-    return (
-      mayChange(capabilities) && (['on-write', 'always', 'manual'] as const).some((one) => this.nodes(one).length > 0)
-    );
+    return mayChange(capabilities) && this.nodes('on-write').length > 0;
+  }
+
+  async atStart(): Promise<void> {
+    const { recorder } = this.parts;
+    const { firstTree, agents } = recorder.state();
+    if (firstTree !== null || !JUDGING.some((one) => this.nodes(one).length > 0)) return;
+    // Work that was done already can't be told from what was there before.
+    if ([...agents.values()].some(({ id, firstRunAt }) => id !== ROOT && firstRunAt !== null)) return;
+    const tree = await this.now();
+    if (!tree.ok) return;
+    recorder.record({ type: 'forced.began', tree: tree.value });
+    this.fresh = true;
   }
 
   async begin({ agent }: NewAgent): Promise<TreeId | null> {
     this.writing.add(agent);
-    return this.knowFirst();
+    // Of one that worked before some changes are in the tree already; what came to it between two processes nobody knows.
+    if (!this.fresh || (this.parts.recorder.state().agents.get(agent)?.firstRunAt ?? null) !== null) return null;
+    const tree = await this.now();
+    return tree.ok ? tree.value : null;
   }
 
   async afterTask({ agent }: NewAgent, before: TreeId | null): Promise<Passage> {
@@ -102,9 +121,8 @@ class Gates implements Forced {
   async atEnd(): Promise<void> {
     await this.last;
     if (this.parts.signal.aborted) return;
-    const first = this.nodes('always').length + this.nodes('on-write').length > 0 ? await this.knowFirst() : null;
     await this.inTurn(() => this.leftOver());
-    for (const node of this.nodes('always')) await this.inTurn(() => this.wholeRun(node, first));
+    for (const node of this.nodes('always')) await this.inTurn(() => this.wholeRun(node));
   }
 
   async byHand(node: ForcedNode): Promise<void> {
@@ -124,18 +142,8 @@ class Gates implements Forced {
 
   private async now(): Promise<Result<TreeId, string>> {
     const { options, signal } = this.parts;
-    if (options.trees === undefined)
-      return fail('nothing here can tell what changed: the project is no git repository');
+    if (options.trees === undefined) return fail('nothing here can tell what changed in the project');
     return options.trees.now(signal);
-  }
-
-  /** The tree now; the first time it is asked for it is recorded as the one that the run began with. */
-  private async knowFirst(): Promise<TreeId | null> {
-    const { recorder } = this.parts;
-    const tree = await this.now();
-    if (!tree.ok) return null;
-    if (recorder.state().firstTree === null) recorder.record({ type: 'forced.began', tree: tree.value });
-    return tree.value;
   }
 
   private async onWrite(agent: AgentId, before: TreeId | null): Promise<Passage> {
@@ -191,16 +199,16 @@ class Gates implements Forced {
     }
   }
 
-  private async wholeRun(node: ForcedNode, tree: TreeId | null): Promise<void> {
+  private async wholeRun(node: ForcedNode): Promise<void> {
     const { firstTree } = this.parts.recorder.state();
-    if (tree === null || firstTree === null) {
-      const now = await this.now();
-      const why = now.ok ? NOT_KNOWN : now.fault;
-      this.decide(node, 'always', ROOT, '', { pass: false, why });
-      return;
-    }
-    const verdict = await this.ask(node, 'always', ROOT, { from: firstTree, to: tree });
-    if (verdict !== null) this.decide(node, 'always', ROOT, tree, verdict);
+    const tree = await this.now();
+    if (this.parts.signal.aborted) return;
+    const verdict = !tree.ok
+      ? { pass: false, why: tree.fault }
+      : firstTree === null
+        ? { pass: false, why: NOT_KNOWN }
+        : await this.ask(node, 'always', ROOT, { from: firstTree, to: tree.value });
+    if (verdict !== null) this.decide(node, 'always', ROOT, tree.ok ? tree.value : '', verdict);
   }
 
   private async onCommit(

@@ -10,6 +10,7 @@ import { isFinal, lostToProvider } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
 import type { Standing } from '../events/turns.ts';
 import { standingsOf } from '../events/turns.ts';
+import { failureQuestion } from './failure-question.ts';
 import { closedBehind, gateWords, isSettled } from './forced-record.ts';
 import type { NewAgent } from './orders.ts';
 import { createdEvent, findingLimits, findingsOf, orderOf, plannedAgents } from './orders.ts';
@@ -39,13 +40,15 @@ export async function runAgents(parts: RunParts, plan: SoundPlan, resumed: boole
       agents.flatMap(({ agent }) => (known.has(agent) ? [] : [agent])),
     ),
   );
+  const needed = new Set(agents.flatMap(({ dependsOn }) => dependsOn));
+  await parts.forced.atStart();
   const running = schedule<AgentId>({
     jobs: agents.map(({ agent, dependsOn }) => ({ id: agent, needs: dependsOn })),
     known,
     start: (id, again) => {
       const standing = standings.get(id);
       standings.delete(id);
-      return orStop(parts, startAgent(parts, byId.get(id), again, standing));
+      return orStop(parts, startAgent(parts, byId.get(id), { again, standing, needed: needed.has(id) }));
     },
     choose: (failed, blocked, moot) => orStop(parts, chooseAfterFailure(parts, { failed, blocked, moot })),
     skipped: (id, because) => skip(parts, id, because),
@@ -86,12 +89,15 @@ async function orStop<T>(parts: RunParts, work: Promise<T>): Promise<T> {
   }
 }
 
-async function startAgent(
-  parts: RunParts,
-  one: NewAgent | undefined,
-  again: boolean,
-  standing: Standing | undefined,
-): Promise<AgentOutcome | null> {
+/** How an agent is begun. */
+interface Start {
+  readonly again: boolean;
+  readonly standing: Standing | undefined;
+  /** Do others wait for it? */
+  readonly needed: boolean;
+}
+
+async function startAgent(parts: RunParts, one: NewAgent | undefined, start: Start): Promise<AgentOutcome | null> {
   const { recorder, crew } = parts;
   if (!one) throw new Error('an agent that is not in the plan');
   if (parts.signal.aborted) return null;
@@ -101,17 +107,29 @@ async function startAgent(
     recorder.record(crew.finished(one.agent, 'failed', '', 'the stored plan is not the one that was approved'));
     return 'failed';
   }
-  const before = parts.forced.judges(one) ? await parts.forced.begin(one) : null;
-  const outcome = await work(parts, one, again, standing);
-  return outcome === null || !parts.forced.judges(one) ? outcome : behindItsGate(parts, one, { outcome, before });
+  return parts.forced.judges(one) ? judgedWork(parts, one, start) : work(parts, one, start);
+}
+
+/** Work that is over when it was judged; where nobody else asks what to do without a pass, it is asked here. */
+async function judgedWork(parts: RunParts, one: NewAgent, start: Start): Promise<AgentOutcome | null> {
+  const before = await parts.forced.begin(one);
+  const outcome = await work(parts, one, start);
+  if (outcome === null || parts.signal.aborted) return null;
+  const passage = await parts.forced.afterTask(one, before);
+  if (passage !== 'closed' || outcome !== 'completed') return passage === null ? null : outcome;
+  // The schedule asks where somebody waits.
+  if (start.needed) return 'failed';
+  const moot = new AbortController().signal;
+  const choice = await chooseAfterFailure(parts, { failed: one.agent, blocked: [], moot });
+  if (choice === 'retry') return startAgent(parts, one, { ...start, again: true, standing: undefined });
+  return parts.signal.aborted ? null : 'failed';
 }
 
 /** Carries it through; one that had ended well when the run was cut off, its work not judged yet, has nothing more to do. */
 async function work(
   { options, recorder, crew }: RunParts,
   one: NewAgent,
-  again: boolean,
-  standing: Standing | undefined,
+  { again, standing }: Start,
 ): Promise<AgentOutcome | null> {
   const { agent } = one;
   const state = recorder.state();
@@ -123,18 +141,6 @@ async function work(
   const told = `${one.task}\n\n## Why your work of before could not go on\n\n${words}`;
   const order = orderOf(options, words === '' ? one : { ...one, task: told }, findings);
   return crew.run({ ...order, ...(again ? {} : standing) });
-}
-
-/** What others may build on: work that ended well and that every forced agent let pass. */
-async function behindItsGate(
-  parts: RunParts,
-  one: NewAgent,
-  { outcome, before }: { readonly outcome: AgentOutcome; readonly before: string | null },
-): Promise<AgentOutcome | null> {
-  if (parts.signal.aborted) return null;
-  const passage = await parts.forced.afterTask(one, before);
-  if (passage === null) return null;
-  return passage === 'closed' && outcome === 'completed' ? 'failed' : outcome;
 }
 
 /** Plans are never changed in place: of one that hundreds of agents start from the digest is made once. */
@@ -159,7 +165,8 @@ async function chooseAfterFailure(parts: RunParts, failure: Failure): Promise<Ch
   const state = recorder.state();
   const number = [...state.agents.keys()].filter((id) => id !== ROOT).indexOf(failed) + 1;
   const reason = `blocked by #${number} ${state.agents.get(failed)?.role ?? ''}`;
-  recorder.record(...blocked.map((agent): EventBody => ({ type: 'agent.status', agent, status: 'pending', reason })));
+  if (blocked.length > 0)
+    recorder.record(...blocked.map((agent): EventBody => ({ type: 'agent.status', agent, status: 'pending', reason })));
   const rule = options.rules.onFailure.value;
   if (rule === 'ask') return options.person ? askPerson(parts, failure) : 'skip';
   if (rule === 'stop') parts.stop(`stopped by ${reasonText(options.rules.onFailure.from)}`);
@@ -172,29 +179,10 @@ async function chooseAfterFailure(parts: RunParts, failure: Failure): Promise<Ch
 
 async function askPerson(parts: RunParts, { failed, blocked, moot }: Failure): Promise<Choice> {
   const { options, recorder, approvals } = parts;
-  const { agents } = recorder.state();
-  const nameOf = (id: AgentId): string => agents.get(id)?.name ?? id;
-  const names = blocked.map(nameOf).join(', ');
-  const need = blocked.length === 1 ? 'needs' : 'need';
-  const closed = closedBehind(recorder.state(), failed);
-  const reviews = closed.map(({ role }) => role).join(' and ');
-  const what =
-    closed.length === 0 ? `${nameOf(failed)} did not complete` : `${reviews} review of ${nameOf(failed)} did not pass`;
-  const why =
-    closed.map((gate) => gateWords(recorder.state(), gate)).join('\n\n') ||
-    (agents.get(failed)?.error ?? 'It did not complete.');
-  const choices = `retry: run ${nameOf(failed)} again\nskip: leave out ${names}, the rest goes on\nstop: end the run, it can be resumed`;
   const answer = await approvals.ask(
     orderOf(options, parts.root, []),
     null,
-    {
-      action: 'failure',
-      title: `${what}; ${names} ${need} it`,
-      exact: `${why}\n\n${choices}`,
-      options: ['retry', 'skip', 'stop'],
-      unsandboxed: false,
-      because: '',
-    },
+    failureQuestion(recorder.state(), failed, blocked),
     AbortSignal.any([parts.signal, moot]),
   );
   if (answer.is === 'withdrawn') return 'stop';

@@ -3,13 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import type { OnFailure, Trigger } from '../../src/domain/forced.ts';
+import type { Trigger } from '../../src/domain/forced.ts';
 import { RoleName } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/role.ts';
 import type { ForcedGate } from '../../src/events/state.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import type { ForcedRule } from '../../src/policy/rules.ts';
-import { builtIn } from '../../src/policy/rules.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
 import { giveVerdictTool } from '../../src/tools/desk-tools.ts';
 import { checkRoot, openTrees } from '../../src/tools/index.ts';
@@ -88,12 +87,15 @@ function tools(root: string): ToolPort {
 export interface ForcedSetting extends Setting {
   readonly forced?: readonly ForcedRule[];
   readonly root?: string;
+  /** Where trees are kept: the same for a run and its resumption. */
+  readonly stateDir?: string;
 }
 
 /** Tasks whose ids begin with `o` write, others read; nobody is there to be asked unless the setting says so. */
 export function forcedRun({
   forced = [forcing(['on-write'])],
   root = makeRepository(),
+  stateDir = freshFolder(),
   ...setting
 }: ForcedSetting): TestRun {
   const place = checkRoot(root, { home: freshFolder(), state: freshFolder() });
@@ -102,7 +104,7 @@ export function forcedRun({
     plan: planOf(['o1'], ['b', 'o1']),
     mode: 'yolo',
     person: false,
-    trees: openTrees({ root: place.value, stateDir: freshFolder() }),
+    trees: openTrees({ root: place.value, stateDir }),
     roles: [...ROLES, SECURITY],
     toolsOf: (capabilities) => (capabilities.includes('write') ? ['put', 'sh'] : []),
     port: tools(root),
@@ -124,6 +126,3 @@ export const ends = (run: TestRun): Readonly<Record<string, string | null>> =>
 /** Gates as they stand: whose, which trigger, whether open, why. */
 export const gatesOf = (run: TestRun): unknown =>
   run.state().gates.map(({ agent, trigger, open, why }: ForcedGate) => [agent, trigger, open, why]);
-
-export const onFailureOf = (run: TestRun): readonly OnFailure[] => run.state().gates.map(({ onFailure }) => onFailure);
-export { builtIn };
