@@ -5,6 +5,7 @@
 import type { Environment } from './environment.ts';
 import type { Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
+import { runBoxed, type Sandbox } from './sandbox.ts';
 
 /** Settings that name a program, read another file, or reach a network, each made harmless. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
@@ -53,6 +54,8 @@ export interface GitCall {
   readonly git: string;
   readonly environment: Environment;
   readonly signal: AbortSignal;
+  /** Where it is run: read-only in a box where there is one; absent: in none. */
+  readonly sandbox?: Sandbox;
   /** What the sub-command reads. */
   readonly input?: string;
 }
@@ -73,21 +76,26 @@ export async function runGit(call: GitCall, directory: string, args: readonly st
 }
 
 function plainGit(
-  { root, git, environment, signal, input }: GitCall,
+  { root, git, environment, signal, sandbox, input }: GitCall,
   directory: string,
   args: readonly string[],
   more: readonly (readonly [name: string, value: string])[],
 ): Promise<ProgramEnd> {
   const fixed = ['--no-pager', '--no-optional-locks', '--literal-pathspecs'];
-  return runProgram({
+  const what = {
     file: git,
     args: [...fixed, `--git-dir=${directory}`, `--work-tree=${root.path}`, ...args],
     cwd: root.path,
     env: gitEnvironment(environment, [...SETTINGS, ...more]),
+  };
+  const course = {
     timeLimit: GIT_TIME_LIMIT,
     signal,
     ...(input === undefined ? {} : { input }),
-  });
+  };
+  if (sandbox === undefined || sandbox.state.is === 'none') return runProgram({ ...what, ...course });
+  // Names of secret files are git's to tell: covered, they would seem to be changed.
+  return runBoxed(sandbox, { ...what, box: 'read-only', secrets: 'seen' }, course);
 }
 
 /** What git gets that runs on a directory of Mimir's own, where no repository's configuration is read. */

@@ -11,6 +11,7 @@ import { capLines, LINE_COLUMNS } from './output.ts';
 import { forbidden, insideName } from './path-rules.ts';
 import { gitOf, type Root } from './root.ts';
 import type { ProgramEnd } from './run-program.ts';
+import type { Sandbox } from './sandbox.ts';
 
 /** A value that could be taken for an option writes files or runs programs (case D09). */
 const Ref = z
@@ -35,7 +36,7 @@ const Input = z.strictObject({
 });
 type Input = z.output<typeof Input>;
 
-export const gitTool = (root: Root, environment: Environment): Tool<Input> => ({
+export const gitTool = (root: Root, environment: Environment, sandbox: Sandbox): Tool<Input> => ({
   name: 'git',
   description:
     'Reads the git repository: status, diff, log, show, blame, ls-files, branch, tag, rev-parse, shortlog. Nothing is ever changed, fetched or run. Give commits in `refs` and files in `paths`.',
@@ -52,7 +53,7 @@ export const gitTool = (root: Root, environment: Environment): Tool<Input> => ({
     if (git === null) return refused('there is no git on the PATH');
     const args = argsFor(root, input);
     if (!args.ok) return refused(args.fault);
-    const end = await runGit({ root, git, environment, signal }, state.directory, args.value);
+    const end = await runGit({ root, git, environment, signal, sandbox }, state.directory, args.value);
     return gitOutput(end, input);
   },
 });
@@ -139,6 +140,7 @@ function secretIn(ref: string): string | null {
 
 function gitOutput(end: ProgramEnd, { subcommand }: Input): ReturnType<typeof done> {
   if (end.is === 'stopped') return refused('stopped');
+  if (end.is === 'not boxed') return refused(`not run: the sandbox could not start this: ${end.stderr.trim()}`);
   if (end.is === 'time limit') return refused(`git ${subcommand} took too long; narrow it with paths or a limit`);
   if (end.exit !== 0) return refused(end.stderr.trim() || `git ${subcommand} failed (${end.exit ?? end.endedBy})`);
   const text = capLines(withoutSecrets(end.stdout).trimEnd(), LINE_COLUMNS);

@@ -48,7 +48,7 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
     editFileTool(root.value, seen),
     writeFileTool(root.value, seen),
     bashTool(root.value, environment, sandbox),
-    gitTool(root.value, environment),
+    gitTool(root.value, environment, sandbox),
     gitCommitTool({ root: root.value, environment, stateDir: options.stateDir, home: options.home }),
     updateTodosTool,
     sendMessageTool,

@@ -13,6 +13,7 @@ import { runGit } from './git-hardening.ts';
 import { decode, isBinary, shownName } from './output.ts';
 import { COMMON, seek } from './ripgrep.ts';
 import type { Root } from './root.ts';
+import { noSandbox, type Sandbox } from './sandbox.ts';
 import { openFile, openFolder } from './workspace.ts';
 
 const FILE_CAP = 20_000;
@@ -39,21 +40,25 @@ const TEST_PATH =
 /** Folders that are no part of a project even where nothing ignores them. */
 const NOT_SHOWN = new Set(['.git', 'node_modules']);
 
+const UNBOXED = noSandbox('not probed');
+
 interface RepositoryOptions {
   readonly fileCap?: number;
   /** What git gets; by default the clean part of this process's environment. */
   readonly environment?: Environment;
+  /** Git runs in its box where there is one. */
+  readonly sandbox?: Sandbox;
 }
 
 /** Facts are gathered anew at each call, within some seconds at most; counting stops at `fileCap` files. */
 export const openRepository = (
   root: Root,
-  { fileCap = FILE_CAP, environment = toolEnvironment(root.path) }: RepositoryOptions = {},
+  { fileCap = FILE_CAP, environment = toolEnvironment(root.path), sandbox = UNBOXED }: RepositoryOptions = {},
 ): RepositoryPort => ({
   async facts(signal) {
     const [{ files, more }, git] = await Promise.all([
       listed(root, fileCap, signal),
-      commitsOf(root, environment, signal),
+      commitsOf(root, { environment, sandbox }, signal),
     ]);
     const tests = files.filter((file) => TEST_PATH.test(file));
     return {
@@ -169,7 +174,7 @@ function insideOf(inside: ReadonlyMap<string, number>): readonly string[] {
 /** Branch and last subjects, or null where git has nothing to say soon. */
 async function commitsOf(
   root: Root,
-  environment: Environment,
+  { environment, sandbox }: Required<Pick<RepositoryOptions, 'environment' | 'sandbox'>>,
   signal: AbortSignal,
 ): Promise<NonNullable<RepositoryFacts['git']> | null> {
   const git = programOn(environment, 'git');
@@ -183,7 +188,7 @@ async function commitsOf(
     '--format=%D%x00%s',
     'HEAD',
   ];
-  const end = await runGit({ root, git, environment, signal: limited }, root.git.directory, args);
+  const end = await runGit({ root, git, environment, sandbox, signal: limited }, root.git.directory, args);
   if (end.exit !== 0) return null;
   const lines = end.stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\0')]));
   const [, branch = ''] = /^HEAD -> ([^,]+)/.exec(lines[0]?.[0] ?? '') ?? [];

@@ -1,5 +1,5 @@
 /** Places of the machine that a box hides, and the few of them that it shows all the same: tool chains that PATH names. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Environment } from './environment.ts';
 import { isInside, type Root } from './root.ts';
@@ -28,6 +28,25 @@ function isEmpty(folder: string): boolean {
 }
 
 export const hiddenFiles = (): readonly string[] => (process.getuid?.() === 0 ? ROOTS_OWN.flatMap(realPlace) : []);
+
+const MOST_SOCKETS = 64;
+
+/**
+ * Sockets of the file system that somebody listens on: another network namespace does not keep from them, and a read-only
+ * mount neither. Those of the project are the person's own work.
+ */
+export function openSockets(root: string): readonly string[] {
+  try {
+    const lines = readFileSync('/proc/net/unix', 'utf8').split('\n').slice(1);
+    const places = lines.flatMap((line) => / (\/.+)$/.exec(line)?.[1] ?? []);
+    return [...new Set(places)]
+      .slice(0, MOST_SOCKETS)
+      .flatMap(realPlace)
+      .filter((place) => !isInside(root, place) && (lstatSync(place, { throwIfNoEntry: false })?.isSocket() ?? false));
+  } catch {
+    return [];
+  }
+}
 
 /** Tool chains whose whole folder below the home directory holds programs and nothing secret, and how they are told. */
 const CHAINS: Readonly<Record<string, string | null>> = {

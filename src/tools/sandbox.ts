@@ -9,12 +9,12 @@ import type { SandboxState, ToolContext } from '../ports/tool.ts';
 import { type Environment, programOn, toolEnvironment } from './environment.ts';
 import { checkRoot, isInside, type Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
-import { BOX_HOME, boxArguments, limited } from './sandbox-box.ts';
+import { BOX_HOME, boxArguments, type BoxPlan, limited } from './sandbox-box.ts';
 import { findBubblewrap } from './sandbox-find.ts';
-import { isFolder, lookThrough, NEVER_MADE, realPlace } from './sandbox-look.ts';
+import { type Found, isFolder, lookThrough, NEVER_MADE, realPlace } from './sandbox-look.ts';
 import { type Masks, masksOf } from './sandbox-masks.ts';
 import { firstAbsent, placesOf, type BoxPaths, writablePlaces } from './sandbox-paths.ts';
-import { type Chains, gitFolders, hiddenFiles, hiddenFolders, toolChains } from './sandbox-places.ts';
+import { type Chains, gitFolders, hiddenFiles, hiddenFolders, openSockets, toolChains } from './sandbox-places.ts';
 
 export type { BoxPaths } from './sandbox-paths.ts';
 
@@ -37,6 +37,8 @@ export interface Boxed {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Environment;
+  /** Of programs that tell nothing of what is in `.env*` files: the files are left as they are. */
+  readonly secrets?: 'seen';
 }
 
 /** What to start instead. Started with this environment and no other: bubblewrap's own can be read in the box. */
@@ -83,6 +85,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 export interface Course {
   readonly timeLimit: number;
   readonly signal?: AbortSignal;
+  readonly input?: string;
   onOutput?(chunk: string): void;
 }
 
@@ -126,12 +129,13 @@ interface Parts {
 
 const OF_STATUS = ['--json-status-fd', '3'];
 
-async function wrapIn(parts: Parts, { box, file, args, cwd, env }: Boxed): Promise<Result<Wrapped, string>> {
+/** Looked at anew for each program: what the project holds changes, and a link may have come in. */
+async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string>> {
   const { home, stateDir } = parts.options;
   const root = checkRoot(parts.root.path, { home, state: stateDir });
   if (!root.ok) return root;
   const paths = placesOf(root.value.path, home, parts.options.paths);
-  const writable = box === 'read-only' ? [] : writablePlaces(root.value.path, paths.allowWrite);
+  const writable = spec.box === 'read-only' ? [] : writablePlaces(root.value.path, paths.allowWrite);
   const never = [
     ...NEVER_MADE.map((name) => path.join(root.value.path, name)),
     ...paths.denyWrite.flatMap(firstAbsent),
@@ -145,23 +149,43 @@ async function wrapIn(parts: Parts, { box, file, args, cwd, env }: Boxed): Promi
     await begun.value();
     return fail(`${found.link} is a symbolic link; replace it by a real folder to run commands here`);
   }
-  const hidden = hiddenFolders([home, stateDir, tmpdir(), ...paths.denyRead.filter(outside(root.value.path))]);
+  const { box, env } = planOf(parts, root.value, spec, { paths, writable, found });
+  const argv = [...OF_STATUS, ...boxArguments(box), '--', ...limited(parts.bash, [spec.file, ...spec.args])];
+  return ok({ file: parts.program, argv, env, end: begun.value });
+}
+
+interface Looked {
+  readonly paths: BoxPaths;
+  readonly writable: readonly string[];
+  readonly found: Found;
+}
+
+function planOf(
+  parts: Parts,
+  root: Root,
+  { cwd, env, secrets }: Boxed,
+  { paths, writable, found }: Looked,
+): { readonly box: BoxPlan; readonly env: Environment } {
+  const { home, stateDir } = parts.options;
+  const hidden = hiddenFolders([home, stateDir, tmpdir(), ...paths.denyRead.filter(outside(root.path))]);
   const chains = chainsOf(parts, env, hidden);
-  const secret = [...new Set([...found.secret, ...hiddenFiles(), ...paths.denyRead.flatMap(realPlace)])].filter(
-    (place) => !hidden.includes(place),
-  );
-  const plan = {
+  // What is read-only in any case is left as it is: shown once more, it could show what is hidden.
+  const inWritable = (place: string): boolean => writable.some((folder) => isInside(folder, place));
+  const ofProject = secrets === 'seen' ? [] : found.secret;
+  const secret = [
+    ...new Set([...ofProject, ...hiddenFiles(), ...openSockets(root.path), ...paths.denyRead.flatMap(realPlace)]),
+  ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, root.path));
+  const box = {
     cwd,
     hidden,
-    root: root.value.path,
+    root: root.path,
     writable,
-    shown: [...chains.folders.flatMap(realPlace), ...gitFolders(root.value)],
-    readOnly: [...new Set([...found.readOnly, ...paths.denyWrite.flatMap(realPlace)])],
-    secretFiles: secret.filter((place) => !isFolder(place) && isSeen(place, hidden, root.value.path)),
-    secretFolders: secret.filter((place) => isFolder(place) && isSeen(place, hidden, root.value.path)),
+    shown: [...chains.folders.flatMap(realPlace), ...gitFolders(root)],
+    readOnly: [...new Set([...found.readOnly, ...paths.denyWrite.flatMap(realPlace).filter(inWritable)])],
+    secretFiles: secret.filter((place) => !isFolder(place)),
+    secretFolders: secret.filter(isFolder),
   };
-  const argv = [...OF_STATUS, ...boxArguments(plan), '--', ...limited(parts.bash, [file, ...args])];
-  return ok({ file: parts.program, argv, env: { ...env, ...chains.env, HOME: BOX_HOME }, end: begun.value });
+  return { box, env: { ...env, ...chains.env, HOME: BOX_HOME } };
 }
 
 function chainsOf({ chains, options }: Parts, env: Environment, hidden: readonly string[]): Chains {

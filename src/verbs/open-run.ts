@@ -16,7 +16,7 @@ import { LogFault } from '../ports/log.ts';
 import type { ToolPort } from '../ports/tool.ts';
 import { openDayLedger } from '../store/day-ledger.ts';
 import { openLog } from '../store/log.ts';
-import { checkRoot, openRepository, openSandbox, openTools, toolsFor } from '../tools/index.ts';
+import { checkRoot, openRepository, openSandbox, openTools, openTrees, toolsFor } from '../tools/index.ts';
 import { budgetFrom, modeFrom, roleModelsFrom } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
@@ -71,7 +71,7 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
   const log = orExit(() => openLog({ stateDir: place.stateDir, project: project.root }));
   const day = orExit(() => dayLedgerFor(rules, place.stateDir));
   const box = tools.value.sandbox;
-  const repository = openRepository(root.value);
+  const repository = openRepository(root.value, { sandbox });
   const common = {
     cwd: project.root,
     version: packageVersion(),
@@ -84,6 +84,7 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
     tools: tools.value,
     toolsOf: toolsFor,
     repository,
+    trees: openTrees({ root: root.value, stateDir: place.stateDir }),
     log,
     ...(day === null ? {} : { day }),
     world,
