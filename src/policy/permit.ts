@@ -22,12 +22,12 @@ export class Permit {
   }
 
   /** For `decide` alone (an architecture test looks who calls it). */
-  static mint(binding: Binding): Permit {
+  static mint(this: void, binding: Binding): Permit {
     return new Permit({ ...binding });
   }
 
   /** Uses `permit` up for `binding`, or says why it doesn't hold for it. A permit that was tried is gone either way. */
-  static spend(permit: Permit, binding: Binding): Result<void, string> {
+  static spend(this: void, permit: Permit, binding: Binding): Result<void, string> {
     if (!(#binding in permit)) return fail('this is no permit');
     if (permit.#spent) return fail('its permit was used already');
     permit.#spent = true;

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { unreachable } from '../domain/result.ts';
 import type { Tool, ToolOutput } from '../ports/tool.ts';
+import { commandInputs } from './command-inputs.ts';
 import { type Environment, programOn } from './environment.ts';
 import { done, refused } from './outcome.ts';
 import { capOutput, RESULT_BYTES } from './output.ts';
@@ -32,6 +33,7 @@ export const bashTool = (root: Root, environment: Environment, sandbox: Sandbox)
   repeat: 'never',
   label: ({ command }) => command,
   preview: ({ command }) => Promise.resolve(command),
+  inputs: ({ command }) => commandInputs(root.path, command),
 
   async run({ command, timeout }, context) {
     const bash = programOn(environment, 'bash');

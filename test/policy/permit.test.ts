@@ -1,0 +1,69 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { CAPABILITIES } from '../../src/domain/role.ts';
+import { type Circumstances, decide } from '../../src/policy/decide.ts';
+import { Permit } from '../../src/policy/permit.ts';
+import { someRules } from './some-rules.ts';
+
+const rules = someRules();
+const at = (changes: Partial<Circumstances> = {}): Circumstances => ({
+  mode: 'confirm',
+  interactive: true,
+  sandbox: 'read-write',
+  capabilities: CAPABILITIES,
+  granted: false,
+  binds: { agent: 'ROOT::S1', action: 'digest' },
+  ...changes,
+});
+const read = { is: 'tool', tool: 'read_file', capability: 'read' } as const;
+const FOR = { agent: 'ROOT::S1', action: 'digest', policyHash: rules.policyHash };
+
+function permitOf(changes: Partial<Circumstances> = {}): Permit {
+  const decision = decide(read, rules, at(changes));
+  if (decision.verdict !== 'allow' || decision.permit === undefined) throw new Error('no permit');
+  return decision.permit;
+}
+
+describe('a permit', () => {
+  it('comes with what is allowed for one action of one agent, and with nothing else', () => {
+    expect(permitOf()).toBeInstanceOf(Permit);
+    const { binds: _, ...unbound } = at();
+    expect(decide(read, rules, unbound)).not.toHaveProperty('permit');
+    expect(decide({ ...read, capability: 'write' }, rules, at())).not.toHaveProperty('permit');
+    expect(decide(read, rules, at({ capabilities: [] }))).not.toHaveProperty('permit');
+  });
+
+  it('is good once', () => {
+    const permit = permitOf();
+    expect(Permit.spend(permit, FOR)).toEqual({ ok: true, value: undefined });
+    expect(Permit.spend(permit, FOR)).toEqual({ ok: false, fault: 'its permit was used already' });
+  });
+
+  it.each([
+    ['another agent', { agent: 'ROOT::S2' }, 'its permit is for another agent'],
+    ['another action', { action: 'other' }, 'its permit is for another action'],
+    ['other rules', { policyHash: 'other' }, 'the rules changed since it was allowed'],
+  ])('is no good for %s, and gone after it was tried', (_, changes, fault) => {
+    const permit = permitOf();
+    expect(Permit.spend(permit, { ...FOR, ...changes })).toEqual({ ok: false, fault });
+    expect(Permit.spend(permit, FOR).ok).toBe(false);
+  });
+
+  it('can not be made up from its looks', () => {
+    const looks: unknown = Object.create(Permit.prototype);
+    expect(Reflect.apply(Permit.spend, null, [looks, FOR])).toEqual({ ok: false, fault: 'this is no permit' });
+  });
+
+  it('is minted by decide alone, and every use of a tool spends one', () => {
+    const using = (what: string): readonly string[] =>
+      globSync('src/**/*.ts').filter(
+        (file) => file !== 'src/policy/permit.ts' && readFileSync(file, 'utf8').includes(what),
+      );
+    expect(using('Permit.mint')).toEqual(['src/policy/decide.ts']);
+    expect(using('Permit.spend')).toEqual(['src/engine/gate-use.ts']);
+    // Nobody else lets a tool act: the run of a tool has one caller, behind the permit.
+    expect(using('tool.run(')).toEqual(['src/engine/gate-use.ts']);
+    const text = readFileSync('src/engine/gate-use.ts', 'utf8');
+    expect(text.indexOf('Permit.spend(')).toBeLessThan(text.indexOf('tool.run('));
+  });
+});
