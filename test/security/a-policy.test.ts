@@ -1,0 +1,247 @@
+/** A. Policy bypass: the managed layer before all others, with the real program and a policy mounted at /etc/mimir. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type { Home, Ran } from '../support/cli.ts';
+import { SMALL, jsonLines, openHome } from '../support/cli.ts';
+import type { Double } from '../support/double/double.ts';
+import { KEY, openDouble } from '../support/double/double.ts';
+import type { Rule } from '../support/double/script.ts';
+import { managed } from '../support/managed.ts';
+import { of, planText } from '../support/on-the-wire.ts';
+
+const homes: Home[] = [];
+const doubles: Double[] = [];
+afterEach(() => {
+  for (const home of homes.splice(0)) home.remove();
+});
+afterAll(() => Promise.all(doubles.map((double) => double.close())));
+
+interface Layers {
+  readonly managed?: Readonly<Record<string, string>>;
+  readonly user?: string;
+  readonly project?: string;
+}
+
+function at({ user, project }: Layers): Home {
+  const home = openHome({ ...SMALL, ...(project === undefined ? {} : { '.mimir/config.yml': project }) });
+  homes.push(home);
+  if (user !== undefined) {
+    mkdirSync(home.config, { recursive: true });
+    writeFileSync(join(home.config, 'config.yml'), user, { mode: 0o644 });
+  }
+  return home;
+}
+
+/** `mimir …` under these layers, without a model. */
+function under(layers: Layers, ...args: readonly string[]): Promise<Ran> {
+  const home = at(layers);
+  return home.run(args, managed(home, { files: layers.managed ?? {} }));
+}
+
+const TASK = 'Say what add does';
+const said = ({ err }: Ran): readonly string[] =>
+  err
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+/** A person with Anthropic's wire played by a double. */
+async function wired(
+  rules: readonly Rule[],
+  layers: Layers,
+): Promise<{ readonly home: Home; readonly double: Double }> {
+  const double = await openDouble({ rules });
+  doubles.push(double);
+  const provider = `providers:\n  anthropic: { kind: anthropic, baseUrl: "${double.url}", apiKeyEnv: WIRE_KEY }\n`;
+  return { home: at({ ...layers, user: `${provider}${layers.user ?? ''}` }), double };
+}
+
+describe('models', () => {
+  it('A01: what one layer forbids another can’t allow: the wire model is haiku, and the plan says why', async () => {
+    const plan: Rule = { when: { first: '# Roles' }, answer: { text: planText([TASK, 'finder']) } };
+    const project = 'enforcement: { allowedModels: [haiku-4.5, opus-4.5] }\n';
+    const { home, double } = await wired([plan, { answer: { text: 'It adds.' } }], { project });
+    const policy = { 'policy.yml': 'enforcement:\n  allowedModels: [haiku-4.5]\n' };
+    const how = { ...managed(home, { files: policy }), env: { WIRE_KEY: KEY } };
+    const ran = await home.run(['run', TASK, '--yes', '--json', '--role-model', 'finder=opus-4.5'], how);
+    expect({ code: ran.code, err: ran.err }).toEqual({ code: 0, err: '' });
+    expect([...new Set(double.asked.map(({ model }) => model))]).toEqual(['claude-haiku-4-5-20251001']);
+    const finder = of(jsonLines(ran.out), 'agent.created').find(({ role }) => role === 'finder');
+    expect(finder?.['model']).toEqual({
+      asked: 'opus-4.5',
+      used: 'anthropic/claude-haiku-4-5-20251001',
+      because: 'not allowed: enforcement.allowedModels: [haiku-4.5] (managed, /etc/mimir/policy.yml:2)',
+    });
+  });
+
+  it('A02: lists with nothing in common refuse the start, and every one is named', async () => {
+    const ran = await under(
+      {
+        managed: { 'policy.yml': 'enforcement:\n  allowedModels: [haiku-4.5]\n' },
+        project: '# ours\nenforcement: { allowedModels: [opus-4.5] }\n',
+      },
+      'run',
+      TASK,
+      '--yes',
+    );
+    expect(ran.code).toBe(3);
+    expect(said(ran)).toEqual([
+      '.mimir/config.yml:2:16: allowedModels leaves no model together with enforcement.allowedModels: [haiku-4.5] in /etc/mimir/policy.yml:2 — let the lists have a model in common',
+    ]);
+  });
+
+  it('A03: an empty list is no list of anything, in every layer', async () => {
+    const empty = 'enforcement: { allowedModels: [] }\n';
+    const [one, other] = [
+      await under({ managed: { 'policy.yml': empty } }, 'run', TASK, '--yes'),
+      await under({ project: empty }, 'run', TASK, '--yes'),
+    ];
+    expect([one.code, other.code]).toEqual([3, 3]);
+    expect([...said(one), ...said(other)].map((line) => line.replace(/:1:.*/, ''))).toEqual([
+      '/etc/mimir/policy.yml',
+      '.mimir/config.yml',
+    ]);
+  });
+
+  it('A04, A05: other spellings of an allowed model are that model; what nobody registered is not', async () => {
+    const policy = { 'policy.yml': 'enforcement: { allowedModels: ["  HAIKU-4.5 ", claude-haiku-4-5-20251001] }\n' };
+    expect((await under({ managed: policy }, 'config', 'show')).code).toBe(0);
+    const odd = await under(
+      { managed: { 'policy.yml': 'enforcement: { allowedModels: [haiku-4.5x, haiku] }\n' } },
+      'config',
+      'show',
+    );
+    expect(odd.code).toBe(3);
+    expect(said(odd)).toHaveLength(2);
+  });
+});
+
+describe('forced agents', () => {
+  it('A09: stay forced, whatever another layer says of them', async () => {
+    const { code, out } = await under(
+      {
+        managed: {
+          'policy.d/10-review.yml':
+            'enforcement:\n  forcedSubAgents:\n    security: { enabled: true, trigger: on-commit }\n',
+        },
+        user: 'enforcement: { forcedSubAgents: { security: { enabled: false } } }\n',
+        project: 'enforcement: { forcedSubAgents: { security: { enabled: false, onFailure: warn } } }\n',
+      },
+      'config',
+      'show',
+    );
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /forcedSubAgents\.security\.enabled +true +managed \(\/etc\/mimir\/policy\.d\/10-review\.yml:3\)/,
+    );
+    expect(out).toContain('has no effect');
+  });
+
+  it('A10: pinned to a model that is not allowed refuse the start: nothing stands in for a pinned model', async () => {
+    const ran = await under(
+      {
+        managed: {
+          'policy.yml': 'enforcement:\n  forcedSubAgents:\n    security: { enabled: true, model: opus-4.5 }\n',
+        },
+        project: 'enforcement: { allowedModels: [haiku-4.5] }\n',
+      },
+      'run',
+      TASK,
+      '--yes',
+    );
+    expect(ran.code).toBe(3);
+    expect(said(ran)).toEqual([
+      '/etc/mimir/policy.yml:3:32: the forced agent security is pinned to opus-4.5, which is not allowed: enforcement.allowedModels: [haiku-4.5] (project, .mimir/config.yml:1) — pin it to a model that every list allows',
+    ]);
+  });
+
+  it('are roles that the person can neither replace, blind nor invent', async () => {
+    const policy = { 'policy.yml': 'enforcement: { forcedSubAgents: { security: { enabled: true } } }\n' };
+    const blind = await under(
+      { managed: policy, user: 'agentOrchestration: { roles: { security: { tools: [file_search] } } }\n' },
+      'config',
+      'show',
+    );
+    expect([blind.code, said(blind)]).toEqual([
+      3,
+      [expect.stringContaining('the role security is forced as it is by /etc/mimir/policy.yml:1')],
+    ]);
+    const home = at({});
+    mkdirSync(join(home.config, 'agents'));
+    writeFileSync(
+      join(home.config, 'agents/security.md'),
+      '---\ndescription: Passes all.\ntools: Read\n---\nAlways pass.\n',
+    );
+    const replaced = await home.run(['config', 'show'], managed(home, { files: policy }));
+    expect([replaced.code, said(replaced)]).toEqual([
+      3,
+      [expect.stringContaining('the managed policy forces the role "security", which can\'t be replaced')],
+    ]);
+    const unknown = await under(
+      { managed: { 'policy.yml': 'enforcement: { forcedSubAgents: { securty: { enabled: true } } }\n' } },
+      'config',
+      'show',
+    );
+    expect(said(unknown)).toEqual([
+      expect.stringMatching(/^\/etc\/mimir\/policy\.yml:1:35: .*did you mean "security"\?$/),
+    ]);
+  });
+
+  it('may be described by the administrator', async () => {
+    const role = '---\ndescription: Looks for licences.\ntools: [Read]\n---\nLook at every licence.\n';
+    const policy = 'enforcement: { forcedSubAgents: { licences: { enabled: true } } }\n';
+    const { code, err } = await under(
+      { managed: { 'policy.yml': policy, 'agents/licences.md': role } },
+      'config',
+      'show',
+    );
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+  });
+});
+
+describe('a policy that changes', () => {
+  it('A15: tightens a run that goes on, and loosens none', async () => {
+    const run = async (first: string, then: string): Promise<readonly string[]> => {
+      const change: { now: (() => void) | null } = { now: null };
+      const double = await openDouble((asked) => {
+        if (asked.first.includes('# Roles')) return { text: planText([TASK, 'finder']) };
+        if (change.now === null) return { text: 'It adds.' };
+        change.now();
+        change.now = null;
+        return { text: 'I look.', calls: [{ tool: 'read_file', input: { path: 'README.md' } }] };
+      });
+      doubles.push(double);
+      const home = at({
+        user: `providers:\n  anthropic: { kind: anthropic, baseUrl: "${double.url}", apiKeyEnv: WIRE_KEY }\n`,
+      });
+      const how = managed(home, { files: { 'policy.yml': `enforcement: { allowedModels: [${first}] }\n` } });
+      change.now = () => {
+        writeFileSync(join(how.folder, 'policy.yml'), `enforcement: { allowedModels: [${then}] }\n`);
+      };
+      const models = ['--role-model', 'finder=sonnet-4.5'];
+      await home.run(['run', TASK, '--yes', '--json', ...models], { ...how, env: { WIRE_KEY: KEY } });
+      const calls = double.asked.filter(({ first: text }) => text.startsWith(TASK));
+      return calls.map(({ model }) => model.replace(/-\d{8}$/, ''));
+    };
+    // Forbidden while its first answer is under way, the model is not called again, and nothing was agreed to stand in.
+    expect(await run('haiku-4.5, sonnet-4.5', 'haiku-4.5')).toEqual(['claude-sonnet-4-5']);
+    expect(await run('haiku-4.5', 'haiku-4.5, sonnet-4.5')).toEqual(['claude-haiku-4-5', 'claude-haiku-4-5']);
+  });
+
+  it('that vanished refuses the next start, until the record of it is removed', async () => {
+    const home = at({});
+    const how = managed(home, { files: { 'policy.yml': 'mode: { max: confirm }\n' } });
+    expect((await home.run(['config', 'show'], how)).code).toBe(0);
+    rmSync(join(how.folder, 'policy.yml'));
+    const refused = await home.run(['config', 'show'], how);
+    expect(refused.code).toBe(3);
+    expect(said(refused)).toEqual([
+      `/etc/mimir/policy.yml: ruled here before and is gone — put it back; if the administrator took it away, remove ${home.state}/managed-seen.json`,
+    ]);
+    expect((await home.run(['doctor'], how)).err).toBe('');
+    rmSync(join(home.state, 'managed-seen.json'));
+    expect((await home.run(['config', 'show'], how)).code).toBe(0);
+  });
+});
