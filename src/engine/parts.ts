@@ -28,6 +28,7 @@ import type { NewAgent } from './orders.ts';
 import type { PlanDecision } from './plan-approval.ts';
 import type { Recorder } from './recorder.ts';
 import { openRecorder } from './recorder.ts';
+import { redactedTicks } from './redaction.ts';
 import type { RunOptions, RunResult } from './run-options.ts';
 import type { Scheduling } from './scheduler.ts';
 import { openSlots } from './slots.ts';
@@ -60,7 +61,7 @@ export interface RunParts {
 
 export function openParts(given: RunOptions, root: NewAgent): RunParts {
   const { world } = given;
-  const recorder = openRecorder(given.log, given.session, world);
+  const recorder = openRecorder(given.log, given.session, world, given.redactor);
   const control = new AbortController();
   const ticks = new Set<(tick: Tick) => void>();
   const approvals = openApprovals(recorder, world, () => options.rules.answerWithin?.value);
@@ -138,6 +139,9 @@ interface GateNeeds extends Pick<GateParts, 'recorder' | 'approvals' | 'inbox' |
 function gateOf(options: RunOptions, needs: GateNeeds): Gate {
   const { recorder, approvals, inbox, limits, forced, ticks, pause, crew } = needs;
   const { world, models, tools, person } = options;
+  const tick: GateParts['tick'] = (one) => {
+    for (const listener of ticks) listener(one);
+  };
   return openGate({
     recorder,
     world,
@@ -157,9 +161,7 @@ function gateOf(options: RunOptions, needs: GateNeeds): Gate {
     limits,
     day: options.day,
     desk: (order, signal) => deskOf({ recorder, inbox, approvals, person, options, crew }, order, signal),
-    tick: (tick) => {
-      for (const listener of ticks) listener(tick);
-    },
+    tick: options.redactor === undefined ? tick : redactedTicks(tick, options.redactor),
     modelsOf: (role) => roleNamed(role, options.roles)?.models ?? [],
     callId: () => `call-${world.name(10)}`,
   });

@@ -3,11 +3,13 @@
  * could take back. Keeps no state of its own beside the fold.
  */
 import type { SessionId } from '../domain/ids.ts';
+import type { Redactor } from '../domain/redact.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import { fold, foldAll } from '../events/fold.ts';
 import type { RunState } from '../events/state.ts';
 import type { Log } from '../ports/log.ts';
 import type { World } from '../ports/world.ts';
+import { redactedBody } from './redaction.ts';
 
 export interface Recorder {
   readonly session: SessionId;
@@ -21,7 +23,8 @@ export interface Recorder {
   close(): void;
 }
 
-export function openRecorder(log: Log, session: SessionId, world: World): Recorder {
+/** Without a `redactor` nothing is taken out. */
+export function openRecorder(log: Log, session: SessionId, world: World, redactor?: Redactor): Recorder {
   let state = foldAll(log.read(session));
   let closed = false;
   const listeners = new Set<(event: MimirEvent) => void>();
@@ -32,7 +35,8 @@ export function openRecorder(log: Log, session: SessionId, world: World): Record
     state: () => state,
     record(...bodies) {
       const time = new Date(world.now()).toISOString();
-      const events = log.append(session, time, bodies);
+      const clean = redactor === undefined ? bodies : bodies.map((body) => redactedBody(body, redactor));
+      const events = log.append(session, time, clean);
       for (const event of events) state = fold(state, event);
       for (const event of events) for (const listener of listeners) listener(event);
       return events;

@@ -4,6 +4,7 @@ import type { RoleName, SessionId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { DraftPlan } from '../domain/plan.ts';
 import type { Prompts } from '../domain/prompts.ts';
+import type { Redactor } from '../domain/redact.ts';
 import type { Role } from '../domain/role.ts';
 import type { Rules } from '../policy/rules.ts';
 import type { DayLedger } from '../ports/day.ts';
@@ -31,6 +32,8 @@ export interface RunOptions {
   readonly trees?: TreePort;
   /** What all runs of the day use; missing where no rule limits it. */
   readonly day?: DayLedger;
+  /** Takes secrets out of what is recorded and shown; missing: nothing is taken out. */
+  readonly redactor?: Redactor;
   readonly roles: readonly Role[];
   readonly prompts: Prompts;
   readonly models: GateParts['models'];

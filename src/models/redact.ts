@@ -1,9 +1,10 @@
 /** Makes what a provider said fit for a person's eyes: without the key or parts of it, on one line, not too long. */
+import { encodedForms, HIDDEN } from '../domain/redact.ts';
 
 const LONGEST = 400;
 /** A run of this many characters of the key is a part of it; shorter ones are found only where stars or dots stand for the rest. */
 const PART = 6;
-const SHOWN = '[key]';
+const SHOWN = HIDDEN;
 
 /** `text` without the key in any form, without control characters, at most 400 characters. */
 export function redact(text: string, key: string | null): string {
@@ -20,12 +21,10 @@ const oneLine = (text: string): string =>
     .replace(/ {2,}/g, ' ')
     .trim();
 
-/** The key as it is, as it is in a URL, and as Basic authentication carries it. */
+/** The key as it is, as it is in a URL, and as base64 carries it. */
 function formsOf(key: string | null): readonly string[] {
   if (key === null || key === '') return [];
-  const encoded = encodeURIComponent(key.toWellFormed());
-  const base64 = Buffer.from(key, 'utf8').toString('base64').replace(/=+$/, '');
-  return [...new Set([oneLine(key), encoded, base64])].filter((form) => form !== '');
+  return [...new Set([oneLine(key), ...encodedForms(key)])].filter((form) => form !== '');
 }
 
 /** A short "key" such as `none` or `ollama` is a word: only hidden where it stands alone. */

@@ -4,6 +4,7 @@ import type { Loaded } from '../config/load.ts';
 import { SessionId } from '../domain/ids.ts';
 import { isLooser } from '../domain/mode.ts';
 import type { DraftPlan } from '../domain/plan.ts';
+import { openRedactor } from '../domain/redact.ts';
 import type { Run } from '../engine/run.ts';
 import { startRun } from '../engine/run.ts';
 import type { RunOptions } from '../engine/run-options.ts';
@@ -68,7 +69,8 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
   const tools = openTools({ ...place, sandbox });
   const root = checkRoot(project.root, { home: place.home, state: place.stateDir });
   if (!tools.ok || !root.ok) throw new Exit(EXIT.wrongUse, tools.ok ? 'the project cannot be opened' : tools.fault);
-  const log = orExit(() => openLog({ stateDir: place.stateDir, project: project.root }));
+  const every = config.preferences.audit?.checkpointEvery;
+  const log = orExit(() => openLog({ stateDir: place.stateDir, project: project.root }, undefined, every));
   const day = orExit(() => dayLedgerFor(rules, place.stateDir));
   const box = tools.value.sandbox;
   const repository = openRepository(root.value, { sandbox });
@@ -88,6 +90,7 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
     log,
     ...(day === null ? {} : { day }),
     world,
+    redactor: openRedactor(config.providers.flatMap(({ key }) => key ?? [])),
     offlineOnly: providers.offlineOnly,
     model: args.get('model') ?? null,
     roleModels: roleModelsFrom(args),

@@ -1,0 +1,121 @@
+/**
+ * Takes secrets out of text before it is written or shown: known keys in the forms in which programs print them, and what
+ * looks like a key whosever it is. A key that is cut up or enciphered on purpose is not found: no filter of text can.
+ */
+
+/** Stands where a key was. */
+export const HIDDEN = '[key]';
+
+/** Shorter "keys" such as `none` or `ollama` are words. */
+const SHORTEST = 8;
+
+export interface Redactor {
+  /** The text without secrets; the same text where it holds none. */
+  readonly clean: (text: string) => string;
+  /** How many characters at the end of a text may be the beginning of a secret whose rest is still to come. */
+  readonly open: (text: string) => number;
+}
+
+/** Of these known keys, and of whatever looks like one. */
+export function openRedactor(keys: readonly string[]): Redactor {
+  const forms = [...new Set(keys.filter((key) => key.length >= SHORTEST).flatMap(formsOf))];
+  // Longest first: one form may begin another.
+  forms.sort((a, b) => b.length - a.length);
+  const known = forms.length === 0 ? null : new RegExp(forms.map(overLines).join('|'), 'g');
+  const holdsKnown = (text: string): boolean => {
+    if (forms.some((form) => text.includes(form))) return true;
+    if (!BREAK.test(text)) return false;
+    const joined = text.replaceAll(BREAKS, '');
+    return forms.some((form) => joined.includes(form));
+  };
+  return {
+    clean(text) {
+      if (text.length < SHORTEST) return text;
+      const without = known !== null && holdsKnown(text) ? text.replaceAll(known, HIDDEN) : text;
+      return SUSPECT.test(without) ? withoutShapes(without) : without;
+    },
+    open: (text) => Math.max(openShape(text), ...forms.map((form) => openForm(text, form))),
+  };
+}
+
+/** A key as it is, and as it stands in JSON, in a URL, in hexadecimal, and anywhere inside base64. */
+function formsOf(key: string): readonly string[] {
+  const bytes = Buffer.from(key, 'utf8');
+  return [key, JSON.stringify(key).slice(1, -1), ...encodedForms(key), bytes.toString('hex')].filter(
+    (form) => form.length >= SHORTEST,
+  );
+}
+
+/** As it is in a URL, and in base64 wherever it begins there: 3 bytes become 4 letters, so there are three ways. */
+export function encodedForms(key: string): readonly string[] {
+  const bytes = Buffer.from(key.toWellFormed(), 'utf8');
+  const base64 = [0, 1, 2].map((before) => {
+    const all = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    // Letters that hold bits of a neighbour are not the key's.
+    const end = (before + bytes.length) % 3 === 0 ? all.length : all.length - 1;
+    return all.slice(Math.ceil((before * 8) / 6), end);
+  });
+  const inUrls = base64.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'));
+  return [...new Set([encodeURIComponent(key.toWellFormed()), ...base64, ...inUrls])];
+}
+
+/** What may stand between two letters of a key that was wrapped: an end of line, in JSON as well, and an indent. */
+const BREAK_SOURCE = String.raw`(?:(?:\\?\r?\n|\\r?\\n|\\n)[ \t]*)`;
+const BREAK = /\n|\\n/;
+const BREAKS = new RegExp(BREAK_SOURCE, 'g');
+
+const overLines = (form: string): string =>
+  Array.from(form, (letter) => letter.replace(/[\\^$.*+?()[\]{}|/-]/, String.raw`\$&`)).join(`${BREAK_SOURCE}?`);
+
+/** Has to be passed before anything slower is tried. */
+const SUSPECT = /sk-|gh[opsur]_|github_pat_|A[KS]IA|xox[a-z]-|glpat-|AIza|npm_|eyJ|earer\s|EARER\s|PRIVATE KEY/;
+
+/** Not in the middle of a word: a hash or an id is no token. */
+const START = String.raw`(?<![\w-])`;
+const SHAPES = new RegExp(
+  [
+    // With a digit in it: words joined by hyphens are none.
+    String.raw`${START}(?:sk|rk|pk)-(?=[\w-]*\d)[\w-]{20,}`,
+    String.raw`${START}gh[opsur]_[A-Za-z0-9]{30,}`,
+    String.raw`${START}github_pat_\w{22,}`,
+    String.raw`${START}A[KS]IA[A-Z0-9]{16}(?!\w)`,
+    String.raw`${START}xox[a-z]-[\w-]{10,}`,
+    String.raw`${START}glpat-[\w-]{20,}`,
+    String.raw`${START}AIza[\w-]{35}`,
+    String.raw`${START}npm_[A-Za-z0-9]{36}(?!\w)`,
+    String.raw`${START}eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}`,
+  ].join('|'),
+  'g',
+);
+const BEARER = /\b(bearer\s{1,4})(?=[\w.~+/-]*\d)[\w.~+/-]{16,}=*/gi;
+/** To its end, or as far as lines look like one where the end is missing. */
+const PRIVATE_KEY =
+  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^]{0,20000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})*)/g;
+
+const withoutShapes = (text: string): string =>
+  text.replaceAll(PRIVATE_KEY, '[private key]').replaceAll(BEARER, `$1${HIDDEN}`).replaceAll(SHAPES, HIDDEN);
+
+/** The end of a text from which on a token may be growing, its first letters among it. */
+const GROWING = /(?<![\w-])(?:sk-|rk-|pk-|gh[opsur]_|github_pat_|A[KS]IA|xox|glpat-|AIza|npm_|eyJ)[\w.-]*$/;
+const GROWING_BEARER = /\bbearer\s{1,4}[\w.~+/-]*$/i;
+const GROWING_BLOCK = /-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY(?![^]*-----END )[^]{0,20000})?$/;
+const BEGINNINGS =
+  'sk- rk- pk- ghp_ gho_ ghs_ ghu_ ghr_ github_pat_ AKIA ASIA xox glpat- AIza npm_ eyJ bearer Bearer BEARER -----BEGIN'.split(
+    ' ',
+  );
+
+function openShape(text: string): number {
+  const growing = [GROWING, GROWING_BEARER, GROWING_BLOCK].map((shape) => shape.exec(text)?.[0].length ?? 0);
+  return Math.max(...growing, ...BEGINNINGS.map((beginning) => openForm(text, beginning)));
+}
+
+/** How much of `form`, not the whole of it, the text ends with. */
+function openForm(text: string, form: string): number {
+  const first = form.charAt(0);
+  for (let at = text.indexOf(first, text.length - form.length + 1); at !== -1; at = text.indexOf(first, at + 1)) {
+    if (form.startsWith(text.slice(at))) return text.length - at;
+  }
+  return 0;
+}

@@ -1,0 +1,46 @@
+/**
+ * Secrets are taken out of all that a run records or shows, before it is serialised or folded; the conversation that goes to
+ * a model stays as it is. A run that is resumed reads its conversation from the log: there it finds `[key]`, and nothing
+ * that was taken out can be had back.
+ */
+import type { Redactor } from '../domain/redact.ts';
+import type { EventBody } from '../events/event.ts';
+import type { Tick } from '../ports/controls.ts';
+
+/** The same body, or one like it without secrets. */
+export function redactedBody(body: EventBody, { clean }: Redactor): EventBody {
+  if (!holdsSecret(body, clean)) return body;
+  const copy: unknown = JSON.parse(
+    JSON.stringify(body, (_, value: unknown): unknown => (typeof value === 'string' ? clean(value) : value)),
+  );
+  return isBody(copy) ? copy : body;
+}
+
+function holdsSecret(value: unknown, clean: Redactor['clean']): boolean {
+  if (typeof value === 'string') return clean(value) !== value;
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((part) => holdsSecret(part, clean));
+}
+
+/** Only strings within it were changed, and `type` is none that could be. */
+const isBody = (value: unknown): value is EventBody => typeof value === 'object' && value !== null && 'type' in value;
+
+/**
+ * Text as it streams: what may be the beginning of a secret waits for what follows it. What an agent's text or output ends
+ * with may so be missing here; the event that follows has all of it.
+ */
+export function redactedTicks(show: (tick: Tick) => void, { clean, open }: Redactor): (tick: Tick) => void {
+  const held = new Map<string, string>();
+  return ({ agent, is, delta }) => {
+    const name = JSON.stringify([agent, is]);
+    const text = (held.get(name) ?? '') + delta;
+    const growing = open(text);
+    // Held as it came: a key that came in pieces is one again, and is hidden to its end.
+    const end = text.length - (growing > LONGEST_HELD ? 0 : growing);
+    held.set(name, text.slice(end));
+    if (end > 0) show({ agent, is, delta: clean(text.slice(0, end)) });
+  };
+}
+
+/** Characters: longer than any key, with the longest private key. */
+const LONGEST_HELD = 24_000;
