@@ -125,3 +125,6 @@ export const someoneWorks = (state: RunState): boolean => [...state.agents.value
 
 /** True when no language model answers: every screen says so. */
 export const isOffline = (provider: string): boolean => /^offline\b/i.test(provider);
+
+/** True when commands run without a sandbox: every screen says so. */
+export const isUnboxed = (sandbox: string): boolean => /^none\b/i.test(sandbox);

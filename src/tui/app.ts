@@ -9,6 +9,7 @@ import type { Command, Lobby, LobbyInfo } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import { someoneWorks } from './agents.ts';
 import { APP_KEYS, HELP_NOTES } from './app-keys.ts';
+import { Beginning } from './beginning.ts';
 import { Boxes, Toasts } from './boxes.ts';
 import { cleanLobby } from './clean.ts';
 import type { DialogEffect } from './dialog.ts';
@@ -68,6 +69,7 @@ class App {
   readonly #toasts = new Toasts();
   readonly #leaving: Leaving;
   readonly #runs: Runs;
+  readonly #beginning: Beginning;
   /** The phase whose screen was shown by itself last. */
   #shownFor: ScreenName = 'start';
   #title = '';
@@ -83,6 +85,7 @@ class App {
     this.#paints = schedule({ paint: () => this.#guarded(() => this.#paint()), busy: () => terminal.busy() });
     const fail = (error: unknown): void => this.#end.reject(error);
     const toast = (one: Toast): void => this.#toast(one);
+    const changed = (): void => this.#paints.soon();
     this.#runs = new Runs({
       world: options.world,
       begun: () => {
@@ -94,7 +97,7 @@ class App {
         this.#toast({ level: 'error', text: why });
         this.#paints.now();
       },
-      changed: () => this.#paints.soon(),
+      changed,
       toast,
       fail,
     });
@@ -107,20 +110,20 @@ class App {
       leave: () => this.#resolve(),
       fail,
     });
+    this.#beginning = new Beginning({ ...options, boxes: this.#boxes, runs: this.#runs, changed, toast, fail });
     const tables = [...Object.values(this.#pages).map(({ actions }) => actions), this.#appKeys];
     for (const text of keyFaults(tables, own)) this.#toast({ level: 'warn', text });
   }
 
   run(): Promise<AppEnd> {
-    const { terminal, firstTask, resumeSession, lobby } = this.#of;
+    const { terminal, lobby } = this.#of;
     terminal.onInput((input) => this.#guarded(() => this.#input(input)));
     terminal.onResize(() => this.#paints.now());
     lobby.onChange(() => {
       this.#lobby = cleanLobby(lobby.info());
       this.#paints.soon();
     });
-    if (resumeSession !== undefined) this.#runs.begin(() => lobby.resume(resumeSession));
-    else if (firstTask !== undefined) this.#runs.begin(() => lobby.start(firstTask));
+    this.#beginning.start();
     this.#paints.now();
     return this.#end.promise;
   }
@@ -225,18 +228,20 @@ class App {
     if (typeof what === 'object') {
       if ('start' in what) return this.#runs.begin(() => lobby.start(what.start));
       if ('show' in what) return this.#show(what.show);
+      if ('trust' in what) return this.#beginning.trust(what.trust);
       const session = lobby.info().sessions.find(({ id }) => id === what.resume)?.id;
-      if (session !== undefined) {
-        if (this.#runs.feed?.state.finished) this.#backToStart(null);
-        return this.#runs.begin(() => lobby.resume(session));
-      }
-      return this.#toast({ level: 'error', text: `There is no session ${what.resume} here.` });
+      if (session === undefined)
+        return this.#toast({ level: 'error', text: `There is no session ${what.resume} here.` });
+      if (this.#runs.feed?.state.finished) this.#backToStart(null);
+      return this.#runs.begin(() => lobby.resume(session));
     }
     const deeds: Readonly<Record<typeof what, () => void>> = {
       quit: () => this.#leaving.quit(),
       suspend: () => terminal.suspend(),
       redraw: () => terminal.redraw(),
       help: () => this.#help(),
+      untrusted: () => this.#beginning.begin(),
+      trust: () => void this.#beginning.ask(),
       inbox: () => this.#boxes.openInbox(this.#context()),
       back: () => this.#show(screenFor(this.#context().state, this.#runs.feed !== null)),
     };
@@ -250,11 +255,8 @@ class App {
   }
 
   #show(name: ScreenName): void {
-    if (name !== 'start') {
-      this.#page = this.#pages[name];
-      return;
-    }
-    if (this.#runs.feed === null || this.#runs.feed.state.finished) this.#backToStart(null);
+    if (name !== 'start') this.#page = this.#pages[name];
+    else if (this.#runs.feed === null || this.#runs.feed.state.finished) this.#backToStart(null);
     else this.#toast({ level: 'info', text: 'This run goes on: leave it with q, or stop it with X.' });
   }
 

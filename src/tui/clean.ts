@@ -25,7 +25,13 @@ export function cleanEvent(event: MimirEvent): MimirEvent {
   };
 }
 
-export const cleanLobby = (lobby: LobbyInfo): LobbyInfo => harmless(lobby);
+/** The same of the lobby: what is trusted is read as it is. */
+export function cleanLobby(lobby: LobbyInfo): LobbyInfo {
+  const { trust, ...rest } = lobby;
+  if (trust === undefined) return harmless(lobby);
+  const { brings, diff } = trust;
+  return { ...harmless(rest), trust: { ...trust, brings: brings.map((line) => visible(line)), diff: visible(diff) } };
+}
 
 /**
  * Plain data with every string made harmless, shape and identity of what is harmless already kept. The overload says that

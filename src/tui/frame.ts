@@ -1,6 +1,5 @@
 /** A whole screen from its parts: header, body, footer, the boxes over it, the toasts. Exactly the size of the terminal. */
 import type { Overlay } from './dialogs/overlay.ts';
-import { isOffline } from './agents.ts';
 import { APP_KEYS } from './app-keys.ts';
 import type { Hint } from './keymap.ts';
 import { footerLine, hintsOf, hintsWhileTyping, isPlain } from './keymap.ts';
@@ -62,12 +61,8 @@ const plainEllipsis = (line: Line, { glyphs }: Context): Line =>
 
 function header(page: Page, context: Context, width: number): Line {
   const { state, lobby } = context;
-  const started = state.session !== null;
-  const offline = isOffline(started ? state.provider : lobby.provider);
-  return headerLine(
-    { ...page.header(context, width), marks: marks(offline, started ? state.mode : lobby.mode, width) },
-    width,
-  );
+  const seen = marks(state.session === null ? lobby : state, width);
+  return headerLine({ ...page.header(context, width), marks: seen }, width);
 }
 
 function footer({ page, overlays }: Shown, context: Context, width: number): Line {

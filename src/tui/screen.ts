@@ -48,6 +48,12 @@ export interface Effect<Ui> {
     | 'inbox'
     /** Back to where the run is: plan, cards or result. */
     | 'back'
+    /** Shows what the project would bring, and asks. */
+    | 'trust'
+    /** Goes on without trust. */
+    | 'untrusted'
+    /** Trusts what was shown under this digest. */
+    | { readonly trust: string }
     | { readonly start: string }
     | { readonly resume: string }
     | { readonly show: ScreenName };

@@ -1,29 +1,42 @@
 /** What the screen starts runs from: the workshop with what is known about the project and its sessions. */
 import { basename } from 'node:path';
 import type { RepositoryFacts } from '../domain/repository.ts';
+import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Run } from '../engine/run.ts';
-import type { Lobby, LobbyInfo } from '../ports/controls.ts';
+import type { Lobby, LobbyInfo, Refusal, TrustQuestion } from '../ports/controls.ts';
 import type { RepositoryPort } from '../ports/repository.ts';
+import { unifiedDiff } from '../tools/diff.ts';
 import { Exit } from './exit.ts';
 import type { Start, Workshop } from './open-run.ts';
 import { newSession } from './open-run.ts';
 import { packageVersion } from './package-root.ts';
+import { trustHere, trustNow } from './project-trust.ts';
 import { overBecause } from './resumable.ts';
 import { world } from './world.ts';
 
 export interface RunLobby extends Lobby {
+  /** Ends what the lobby holds open. */
+  close(): void;
   /** The run that the screen holds now, or null. */
   current(): Run | null;
 }
 
-/** Suggestions come a moment after the first picture: they need a look at the whole repository. */
-export function openLobby(workshop: Workshop): RunLobby {
+/**
+ * Suggestions come a moment after the first picture: they need a look at the whole repository. `reopen` opens the same
+ * workshop with the configuration as it is then: what is trusted counts from the next run on.
+ */
+export function openLobby(first: Workshop, reopen: () => Promise<Workshop>): RunLobby {
+  let workshop = first;
   const listeners: (() => void)[] = [];
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
   let suggestions: readonly string[] = [];
+  let question = questionOf(workshop);
   const looked = lookedAhead(workshop.repository, (facts) => {
     suggestions = suggestionsFor(facts);
-    for (const listener of listeners) listener();
+    changed();
   });
   let current: Run | null = null;
   const begin = (what: Pick<Start, 'session' | 'task'>): ReturnType<Lobby['start']> => {
@@ -37,7 +50,7 @@ export function openLobby(workshop: Workshop): RunLobby {
     }
   };
   return {
-    info: () => infoOf(workshop, suggestions),
+    info: () => infoOf(workshop, suggestions, question),
     onChange: (listener) => void listeners.push(listener),
     start: (task) => begin({ session: newSession(), task }),
     resume(session) {
@@ -47,9 +60,36 @@ export function openLobby(workshop: Workshop): RunLobby {
       if (over !== null) return Promise.resolve(fail({ text: `${over}: mimir report ${session}` }));
       return begin({ session, task: one.task });
     },
+    async trust(digest) {
+      const given = trustNow(workshop.project, digest);
+      question = questionOf(workshop);
+      changed();
+      if (!given.ok) return fail({ text: `not trusted: ${given.fault}` });
+      const next = await settled(reopen);
+      if (!next.ok) return next;
+      workshop.close();
+      workshop = next.value;
+      question = questionOf(workshop);
+      changed();
+      return ok({ text: 'Trusted as shown: its roles and preferences count in the next run.' });
+    },
     current: () => current,
+    close: () => workshop.close(),
   };
 }
+
+/** What is wrong with a configuration is said, not thrown. */
+async function settled(reopen: () => Promise<Workshop>): Promise<Result<Workshop, Refusal>> {
+  try {
+    return ok(await reopen());
+  } catch (error) {
+    if (error instanceof Exit) return fail({ text: error.message });
+    throw error;
+  }
+}
+
+const questionOf = ({ project, config }: Workshop): TrustQuestion =>
+  trustHere(project, config.preferences.trust ?? [], unifiedDiff);
 
 /** The first picture and a first key are not kept waiting by git. */
 const LOOK_AFTER_MS = 120;
@@ -79,6 +119,7 @@ function lookedAhead(repository: RepositoryPort, found: (facts: RepositoryFacts)
 const infoOf = (
   { project, config, provider, sandbox, mode, log }: Workshop,
   suggestions: readonly string[],
+  { state, digest, brings, diff }: TrustQuestion,
 ): LobbyInfo => ({
   cwd: project.root,
   project: basename(project.root),
@@ -91,6 +132,8 @@ const infoOf = (
     .sessions()
     .slice(0, 20)
     .map(({ session, task, startedAt, state }) => ({ id: session, task, when: startedAt, state })),
+  policy: config.managed.length === 0 ? '' : `managed by ${config.managed.map(({ shown }) => shown).join(', ')}`,
+  trust: { state, digest, brings, diff },
   notes: config.notes,
 });
 

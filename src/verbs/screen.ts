@@ -64,7 +64,7 @@ async function askForTask(io: Io): Promise<string> {
 
 /** Runs the screen to its end; the exit code is that of the last run. */
 export async function openScreen(args: Arguments, io: Io, workshop: Workshop, first: First): Promise<number> {
-  const lobby = openLobby(workshop);
+  const lobby = openLobby(workshop, () => openWorkshop(args, io, workshop.project));
   const { ui = {}, keys = {} } = workshop.config.preferences;
   const { theme, problem } = themeFor(args, ui.theme, workshop);
   const colour = colourFrom(args);
@@ -86,7 +86,7 @@ export async function openScreen(args: Arguments, io: Io, workshop: Workshop, fi
     return await codeOf(end, lobby);
   } finally {
     terminal.close();
-    workshop.close();
+    lobby.close();
   }
 }
 

@@ -47,7 +47,7 @@ export function started(recording: Recording, provider = 'anthropic'): Recording
     version: '0.1.0',
     budget: { maxCost: 2 },
     maxParallel: 4,
-    sandbox: 'none',
+    sandbox: 'bubblewrap',
     provider,
     notes: [],
   });

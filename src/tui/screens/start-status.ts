@@ -1,6 +1,6 @@
 /** The foot of the start screen: project, provider, sandbox and mode, and what the person should know about them. */
 import type { LobbyInfo } from '../../ports/controls.ts';
-import { isOffline } from '../agents.ts';
+import { isOffline, isUnboxed } from '../agents.ts';
 import type { Context } from '../screen.ts';
 import { fitText, span } from '../text/clip.ts';
 import type { Line, Style } from '../text/line.ts';
@@ -24,22 +24,56 @@ export function statusLines({ lobby, glyphs }: Context, width: number, kind: Sta
   const room = Math.max(1, width - 1);
   const project: Line = [span(lobby.project, { fg: 'fg', bold: true }), span(`  ${lobby.cwd}`, { fg: 'muted' })];
   const place: Line = [
-    span(lobby.sandbox, { fg: 'fg' }),
+    ...sandboxWords(lobby),
     span('   mode ', { fg: 'faint' }),
     span(lobby.mode, modeStyle(lobby.mode)),
   ];
-  const notes = lobby.notes.slice(0, full ? 3 : 1).flatMap((note): readonly Line[] => {
-    const words: Line = [span(' ! ', { fg: 'warn', bold: true }), span(note, { fg: 'warn' })];
-    return wrap(words, room).slice(0, 2);
-  });
   const rule: Line = [span(` ${glyphs.light[4].repeat(Math.max(0, width - 2))}`, { fg: 'border' })];
   return [
     ...(full ? [rule, ...labelled('Project', project, room)] : []),
     ...labelled('Provider', providerLine(lobby, kind, room), room).slice(0, full ? 4 : kind === 'short' ? 2 : 1),
-    ...(kind === 'line' ? [] : labelled('Sandbox', place, room).slice(0, full ? 2 : 1)),
-    ...(kind === 'line' ? [] : notes),
+    ...(kind === 'line' ? [] : belowProvider(lobby, place, room, full)),
   ];
 }
+
+/** Sandbox and mode, who rules here, and what the configuration warns of. */
+function belowProvider(lobby: LobbyInfo, place: Line, room: number, full: boolean): readonly Line[] {
+  const notes = lobby.notes.slice(0, full ? 3 : 1).flatMap((note): readonly Line[] => {
+    const words: Line = [span(' ! ', { fg: 'warn', bold: true }), span(note, { fg: 'warn' })];
+    return wrap(words, room).slice(0, 2);
+  });
+  return [
+    ...labelled('Sandbox', place, room).slice(0, full ? 2 : 1),
+    ...ruleRows(lobby, room).slice(0, full ? 4 : 2),
+    ...notes,
+  ];
+}
+
+/** Commands without a box are nothing to overlook. */
+function sandboxWords({ sandbox }: LobbyInfo): Line {
+  if (!isUnboxed(sandbox)) return [span(sandbox, { fg: 'ok' })];
+  return [
+    span(' NONE: UNSANDBOXED ', { fg: 'surface', bg: 'err', bold: true }),
+    span(sandbox.slice(4), { fg: 'muted' }),
+  ];
+}
+
+/** Who rules here beside the person, and whether what the project says of itself counts. */
+function ruleRows({ policy = '', trust }: LobbyInfo, room: number): readonly Line[] {
+  const words = trust === undefined ? null : TRUST_WORDS[trust.state];
+  return [
+    ...(policy === '' ? [] : labelled('Policy', [span(policy, { fg: 'info' })], room)),
+    ...(words === null ? [] : labelled('Trust', words, room)),
+  ];
+}
+
+const ASK_TRUST = span('   ^T shows what it would bring', { fg: 'faint' });
+const TRUST_WORDS: Readonly<Record<NonNullable<LobbyInfo['trust']>['state'], Line | null>> = {
+  nothing: null,
+  trusted: [span('trusted as it is now', { fg: 'ok' })],
+  new: [span('not trusted: only its restrictions count', { fg: 'warn' }), ASK_TRUST],
+  changed: [span('changed since it was trusted: only its restrictions count', { fg: 'warn' }), ASK_TRUST],
+};
 
 function providerLine({ provider }: LobbyInfo, kind: StatusMeasure, room: number): Line {
   if (!isOffline(provider)) {

@@ -4,6 +4,7 @@
  */
 import type { LobbyInfo } from '../../ports/controls.ts';
 import type { Binding, Context, Effect, Screen } from '../screen.ts';
+import { isOpen } from '../dialogs/trust.ts';
 import type { Input, Size } from '../term/terminal.ts';
 import { span } from '../text/clip.ts';
 import type { Editor } from '../text/editor.ts';
@@ -67,6 +68,14 @@ const KEYS: readonly Key[] = [
     // Nothing to throw away: then it is about leaving.
     whyNot: ({ editor }) => (isEmpty(editor) ? '' : null),
     run: () => ({ ui: { editor: EMPTY_FIELD, chosen: FIELD, former: null } }),
+  },
+  {
+    keys: ['ctrl-t'],
+    action: 'start.trust',
+    hint: '',
+    help: 'What this project would bring, and whether you trust it.',
+    whyNot: (_, { lobby }) => (isOpen(lobby.trust) ? null : 'there is nothing to trust here'),
+    run: () => ({ app: 'trust' }),
   },
   {
     keys: ['q'],

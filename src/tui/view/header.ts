@@ -1,14 +1,15 @@
 /** The first row of every screen: the badge, what one looks at, what must never be overlooked (offline, mode), and numbers. */
 import type { AgentStatus } from '../../domain/agent.ts';
 import { ROOT } from '../../domain/ids.ts';
+import type { Mode } from '../../domain/mode.ts';
 import { countByStatus, spentOf } from '../../events/queries.ts';
 import type { RunState } from '../../events/state.ts';
-import { runShare } from '../agents.ts';
+import { isOffline, isUnboxed, runShare } from '../agents.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
 import type { Context } from '../screen.ts';
 import { clip, lineWidth, restyle, span } from '../text/clip.ts';
-import type { Ink, Line, Span } from '../text/line.ts';
+import type { Ink, Line } from '../text/line.ts';
 import { isHeld } from '../waits.ts';
 import { gauge } from './gauge.ts';
 
@@ -44,14 +45,26 @@ export function headerLine(
   return [...badge, ...left, span(' '.repeat(gap), bar), ...end];
 }
 
-/** What a person must see on every screen: no language model, and a mode that isn't the usual one. */
-export function marks(offline: boolean, mode: string, width: number): Line {
-  const spans: Span[] = [];
-  if (offline) spans.push(span(' OFFLINE ', { fg: 'surface', bg: 'warn', bold: true }), span('  '));
-  if (mode === 'yolo') spans.push(span('yolo', { fg: 'err', bold: true }), span('  '));
-  else if (mode === 'human') spans.push(span('human', { fg: 'info', bold: true }), span('  '));
-  else if (width >= 100) spans.push(span(mode, { fg: 'muted' }), span('  '));
-  return spans;
+/** What a person must see on every screen: no language model, no sandbox, and the mode. */
+export function marks(
+  { provider, sandbox, mode }: { readonly provider: string; readonly sandbox: string; readonly mode: Mode },
+  width: number,
+): Line {
+  const badge = (text: string, bg: Ink): Line => [span(` ${text} `, { fg: 'surface', bg, bold: true }), span('  ')];
+  return [
+    ...(isOffline(provider) ? badge('OFFLINE', 'warn') : []),
+    ...(isUnboxed(sandbox) ? badge(width >= 100 ? 'UNSANDBOXED' : 'NO BOX', 'err') : boxed(sandbox, width)),
+    ...modeMark(mode, width),
+  ];
+}
+
+const boxed = (sandbox: string, width: number): Line =>
+  width < 100 || sandbox === '' ? [] : [span('boxed', { fg: 'muted' }), span('  ')];
+
+function modeMark(mode: Mode, width: number): Line {
+  if (mode === 'yolo') return [span('yolo', { fg: 'err', bold: true }), span('  ')];
+  if (mode === 'human') return [span('human', { fg: 'info', bold: true }), span('  ')];
+  return width >= 60 ? [span(mode, { fg: 'muted' }), span('  ')] : [];
 }
 
 /** `run-7f3a › Fix the race`: where one is, and the task. */
