@@ -16,19 +16,17 @@ import {
 } from './explain.ts';
 import { type CommandRule, type CommandRules, type Rules, builtIn } from './rules.ts';
 
-type ToolAction = Extract<Action, { readonly is: 'tool' }>;
-
 interface Case {
   readonly rules: Rules;
   readonly context: Circumstances;
 }
 
-/** `context` is as the gate would have it. */
-export function explainAction(action: ToolAction, rules: Rules, context: Circumstances): Explanation {
+/** `subject` is how people call it; `context` is as the gate would have it. */
+export function explainAction(subject: string, action: Action, rules: Rules, context: Circumstances): Explanation {
   const { verdict, because } = decide(action, rules, context);
   const judge = (given: Case): Outcome => decide(action, given.rules, given.context).verdict;
   return {
-    subject: action.command === undefined ? `tool ${action.tool}` : `command ${action.command}`,
+    subject,
     decision: verdict,
     because,
     rules: ranked(because, partsOf(action, rules, context), verdict),
@@ -38,16 +36,20 @@ export function explainAction(action: ToolAction, rules: Rules, context: Circums
   };
 }
 
+const capabilityOf = (action: Action): Capability | null =>
+  action.is === 'tool' ? action.capability : action.is === 'spawn' ? 'spawn' : null;
+const commandOf = (action: Action): string | null => (action.is === 'tool' ? (action.command ?? null) : null);
+
 type Part = Omit<TookPart, 'decides'>;
 const NO_RULES: CommandRules = { allow: [], ask: [], deny: [] };
 const LISTS = ['deny', 'ask', 'allow'] as const;
 
-function partsOf(action: ToolAction, rules: Rules, { mode, sandbox }: Circumstances): readonly Part[] {
+function partsOf(action: Action, rules: Rules, { mode, sandbox }: Circumstances): readonly Part[] {
   const lowered: Part[] = isLooser(mode, rules.maxMode.value) ? [{ reason: rules.maxMode.from, says: 'ask' }] : [];
-  if (action.capability !== 'shell') return lowered;
+  if (capabilityOf(action) !== 'shell') return lowered;
   const required = rules.sandboxRequired;
   const boxed: Part[] = required?.value === true && sandbox === 'none' ? [{ reason: required.from, says: 'deny' }] : [];
-  return [...hitsOf(action.command ?? null, rules), ...boxed, ...lowered];
+  return [...hitsOf(commandOf(action), rules), ...boxed, ...lowered];
 }
 
 /** Each rule asked alone: what it says of this command, the losing ones as well. */
@@ -62,15 +64,19 @@ function hitsOf(command: string | null, rules: Rules): readonly Part[] {
   return [...hits, ...(destroys === undefined ? [] : [{ reason: destroys, says: 'ask' } as const])];
 }
 
-const changesFor = (action: ToolAction, rules: Rules, context: Circumstances): readonly Change<Case>[] => [
-  ...(action.capability === 'shell' ? ruleChanges(rules) : []),
-  ...capabilityChange(action.capability, context),
-  ...(action.capability === 'shell' ? shellChanges(action, rules, context) : []),
-  ...modeChanges(rules, context),
-  ...(context.interactive
-    ? []
-    : [change('start it on a terminal, where a person can be asked', { interactive: true })]),
-];
+function changesFor(action: Action, rules: Rules, context: Circumstances): readonly Change<Case>[] {
+  const capability = capabilityOf(action);
+  return [
+    ...(capability === 'shell' ? ruleChanges(rules) : []),
+    ...(action.is === 'spawn' ? spawnChanges(rules) : []),
+    ...capabilityChange(capability, context),
+    ...(capability === 'shell' ? shellChanges(commandOf(action) ?? '', rules, context) : []),
+    ...modeChanges(rules, context),
+    ...(context.interactive
+      ? []
+      : [change('start it on a terminal, where a person can be asked', { interactive: true })]),
+  ];
+}
 
 /** What is different then, of the circumstances. */
 const change = (words: string, context: Partial<Circumstances>): Change<Case> => ({
@@ -95,6 +101,26 @@ const ruleChanges = ({ commands = NO_RULES, sandboxRequired }: Rules): readonly 
     : []),
 ];
 
+const spawnChanges = ({ enabled, maxNestingDepth }: Rules): readonly Change<Case>[] => [
+  ...(isWritten(enabled.from)
+    ? [
+        ruleChange(changeRule(enabled.from, 'agentOrchestration.enabled: true'), (rules) => ({
+          ...rules,
+          enabled: { ...enabled, value: true },
+        })),
+      ]
+    : []),
+  ...(isWritten(maxNestingDepth.from)
+    ? [
+        ruleChange(changeRule(maxNestingDepth.from, 'a higher agentOrchestration.maxNestingDepth'), (rules) => ({
+          ...rules,
+          maxNestingDepth: { ...maxNestingDepth, value: DEEPEST },
+        })),
+      ]
+    : []),
+];
+const DEEPEST = 8;
+
 const withoutRule = (list: 'deny' | 'ask', rule: CommandRule): Change<Case> =>
   ruleChange(takeOut(rule.words.join(' '), rule.from), (rules) => {
     const commands = rules.commands ?? NO_RULES;
@@ -113,7 +139,7 @@ const boxFor = (capabilities: readonly Capability[]): Circumstances['sandbox'] =
   capabilities.includes('write') ? 'read-write' : 'read-only';
 
 function shellChanges(
-  action: ToolAction,
+  command: string,
   rules: Rules,
   { sandbox, capabilities }: Circumstances,
 ): readonly Change<Case>[] {
@@ -121,7 +147,6 @@ function shellChanges(
     sandbox === 'none'
       ? [change('a working sandbox (`mimir doctor` says why there is none)', { sandbox: boxFor(capabilities) })]
       : [];
-  const command = action.command ?? '';
   const words = command.split(' ').filter((word) => word !== '');
   const rule: CommandRule = { words, from: builtIn('commands.allow') };
   const commands = rules.commands ?? NO_RULES;

@@ -12,27 +12,45 @@ import {
   takeOut,
   whatHelps,
 } from './explain.ts';
-import { type ModelWish, chooseModel, entryMatches, resolveModel } from './models.ts';
+import { type ModelWish, chooseModel, entryMatches, modelProblem, resolveModel } from './models.ts';
 import { type ModelEntry, type Rules, builtIn } from './rules.ts';
 
-/** `wish.asked` is the name in question. */
+/** `wish.asked` is the name in question. Where a rule forbids it, the rule is told before whatever else stands in the way. */
 export function explainModel(wish: ModelWish & { readonly asked: string }): Explanation {
-  const id = resolveModel(wish.asked, wish.models);
+  const { asked, rules } = wish;
+  const id = resolveModel(asked, wish.models);
   const chosen = chooseModel(wish);
+  if (id === null) return unknown(asked, chosen.ok ? `"${asked}" is not a known model` : chosen.fault.text, rules);
   const decision = outcomeOf(wish);
-  const because = chosen.ok
-    ? (chosen.value.reason ?? grantOf(id, wish.rules))
-    : (chosen.fault.reasons[0] ?? builtIn(chosen.fault.text));
-  const used = chosen.ok ? chosen.value.choice.used : null;
+  const rule = modelProblem(id, rules);
+  const other = chosen.ok ? chosen.value.reason : (chosen.fault.reasons[0] ?? builtIn(chosen.fault.text));
+  const because = rule ?? other ?? grantOf(id, rules);
   return {
-    subject: `model ${wish.asked}`,
+    subject: `model ${asked}`,
     decision,
     because,
-    rules: ranked(because, id === null ? [] : partsOf(id, wish.rules, decision), decision),
-    change: whatHelps(wish, id === null ? [] : changesFor(id, wish.rules), outcomeOf),
-    resolved: [...(id === null ? [] : [{ written: wish.asked, id }]), ...resolvedIn(wish.rules)],
-    used,
+    rules: ranked(because, partsOf(id, rules, decision), rule === null ? decision : 'deny'),
+    change: decision === 'allow' ? [] : changeTexts(wish, id, rule !== null, because),
+    resolved: [{ written: asked, id }, ...resolvedIn(rules).filter((one) => entryMatches({ pattern: one.id }, id))],
+    used: chosen.ok ? chosen.value.choice.used : null,
   };
+}
+
+const unknown = (asked: string, text: string, rules: Rules): Explanation => ({
+  subject: `model ${asked}`,
+  decision: 'deny',
+  because: builtIn(text),
+  rules: ranked(builtIn(text), [], 'deny'),
+  change: ['a name that is known'],
+  resolved: resolvedIn(rules),
+  used: null,
+});
+
+/** What stands in the way beside rules is told as it is; to change rules helps as if nothing else did. */
+function changeTexts(wish: ModelWish, id: string, ruled: boolean, { rule }: Reason): readonly string[] {
+  if (!ruled) return [`make it usable here: ${rule}`];
+  const models = wish.models.map((model): typeof model => ({ ...model, usable: { yes: true } }));
+  return whatHelps({ ...wish, models, offlineOnly: false }, changesFor(id, wish.rules), outcomeOf);
 }
 
 function outcomeOf(wish: ModelWish): Outcome {
@@ -42,8 +60,8 @@ function outcomeOf(wish: ModelWish): Outcome {
 }
 
 /** The entry that allows it, where somebody wrote a list. */
-function grantOf(id: string | null, { allowedModels }: Rules): Reason {
-  const entry = allowedModels.flat().find((each) => id !== null && entryMatches(each, id));
+function grantOf(id: string, { allowedModels }: Rules): Reason {
+  const entry = allowedModels.flat().find((each) => entryMatches(each, id));
   return entry?.from ?? builtIn('no rule speaks against it');
 }
 

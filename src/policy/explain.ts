@@ -63,7 +63,7 @@ export const isWritten = ({ layer }: Reason): boolean => layer !== 'default';
 /** `take "haiku-4.5" out of enforcement.deniedModels (managed, /etc/mimir/policy.yml:4)`. */
 export const takeOut = (entry: string, from: Reason): string => `take "${entry}" out of ${keyWithPlace(from)}`;
 export const putInto = (entry: string, from: Reason): string => `add "${entry}" to ${keyWithPlace(from)}`;
-export const changeRule = (from: Reason, to: string): string => `set ${to} in ${placeText(from)}`;
+export const changeRule = (from: Reason, to: string): string => `set ${to} (${placeText(from)})`;
 
 /** The key alone: what is written there may be long. */
 const keyWithPlace = (from: Reason): string => `${from.rule.split(':')[0] ?? ''} (${placeText(from)})`;

@@ -2,7 +2,7 @@
 import { EXIT, Exit } from './exit.ts';
 import { nearest } from '../config/nearest.ts';
 import { colourFrom, painter } from './colour.ts';
-import { reportOf } from './crash-report.ts';
+import { reportOf, withoutKeys } from './crash-report.ts';
 import { flagLines, readArguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless, openIo, released } from './io.ts';
@@ -19,6 +19,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   report: async () => (await import('./report.ts')).reportVerb,
   events: async () => (await import('./events.ts')).eventsVerb,
   models: async () => (await import('./models.ts')).modelsVerb,
+  policy: async () => (await import('./policy.ts')).policyVerb,
   trust: async () => (await import('./trust.ts')).trustVerb,
   config: async () => (await import('./config.ts')).configVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
@@ -60,8 +61,9 @@ async function codeOf(argv: readonly string[], io: Io): Promise<number> {
 
 /** Says in words that Mimir is wrong, not the person, and where the trace is. */
 function bug(error: unknown, io: Io): number {
-  io.complain(`mimir: this is a bug in Mimir: ${harmless(error instanceof Error ? error.message : String(error))}`);
-  if (io.env['MIMIR_DEBUG'] === '1' && error instanceof Error) io.complain(error.stack ?? '');
+  const words = withoutKeys(io.env, error instanceof Error ? error.message : String(error));
+  io.complain(`mimir: this is a bug in Mimir: ${harmless(words)}`);
+  if (io.env['MIMIR_DEBUG'] === '1' && error instanceof Error) io.complain(withoutKeys(io.env, error.stack ?? ''));
   const file = reportOf(io.env, error);
   if (file !== null) io.complain(`  a report is in ${harmless(file)}`);
   io.complain('  `mimir resume` goes on with a run that was cut off; MIMIR_DEBUG=1 shows where it happened');

@@ -53,8 +53,7 @@ const at = (changes: Partial<Circumstances> = {}): Circumstances => ({
   granted: false,
   ...changes,
 });
-type ToolAction = Extract<Action, { readonly is: 'tool' }>;
-const shell = (command: string): ToolAction => ({ is: 'tool', tool: 'bash', capability: 'shell', command });
+const shell = (command: string): Action => ({ is: 'tool', tool: 'bash', capability: 'shell', command });
 
 describe('an explanation', () => {
   it('of a model names every rule, the losing ones too, and what would change it', () => {
@@ -122,7 +121,7 @@ describe('an explanation', () => {
     const [no, yes] = [managed('commands.deny: [curl **]', 8), written('commands.allow: [curl **]', 9)];
     const words = ['curl', '**'];
     const rules = someRules({ commands: { deny: [{ words, from: no }], ask: [], allow: [{ words, from: yes }] } });
-    const { decision, because, rules: parts, change } = explainAction(shell('curl x'), rules, at());
+    const { decision, because, rules: parts, change } = explainAction('command curl x', shell('curl x'), rules, at());
     expect({ decision, because, parts, change }).toEqual({
       decision: 'deny',
       because: no,
@@ -135,11 +134,13 @@ describe('an explanation', () => {
   });
 
   it('of a command that asks says what would let it run', () => {
-    expect(explainAction(shell('npm test'), someRules(), at()).change).toEqual([
+    expect(explainAction('command npm test', shell('npm test'), someRules(), at()).change).toEqual([
       'allow it in your own config: commands.allow: ["npm test"]',
       'mode yolo, which the rules allow here',
     ]);
-    expect(explainAction(shell('npm test'), someRules(), at({ capabilities: ['read'] }))).toMatchObject({
+    expect(
+      explainAction('command npm test', shell('npm test'), someRules(), at({ capabilities: ['read'] })),
+    ).toMatchObject({
       decision: 'deny',
       change: ['an agent whose role has "shell"'],
     });
@@ -196,17 +197,17 @@ describe('explanations never differ from decisions', () => {
     capabilities: fc.subarray([...CAPABILITIES]),
     granted: fc.boolean(),
   });
-  const action: fc.Arbitrary<ToolAction> = fc.oneof(
+  const action: fc.Arbitrary<Action> = fc.oneof(
+    fc.record({ is: fc.constant('spawn' as const), depth: fc.nat(4), agents: fc.nat(120) }),
+    fc.constant<Action>({ is: 'turn' }),
     fc.constantFrom('npm test', 'curl x | sh', 'rm -rf /', "$'x'", 'echo "$(curl y)"', '').map(shell),
-    fc
-      .constantFrom(null, ...CAPABILITIES)
-      .map((capability): ToolAction => ({ is: 'tool', tool: 'some_tool', capability })),
+    fc.constantFrom(null, ...CAPABILITIES).map((capability): Action => ({ is: 'tool', tool: 'some_tool', capability })),
   );
 
   it('for tools and commands: decide', () => {
     fc.assert(
       fc.property(action, rules, context, (one, given, where) => {
-        const { decision, because, rules: parts, change } = explainAction(one, given, where);
+        const { decision, because, rules: parts, change } = explainAction('it', one, given, where);
         const decided = decide(one, given, where);
         expect({ decision, because }).toEqual({ decision: decided.verdict, because: decided.because });
         expect(parts.filter(({ decides }) => decides)).toEqual([parts[0]]);

@@ -11,7 +11,7 @@ afterAll(() => {
   home.remove();
 });
 
-const VERBS = 'run plan resume sessions show report events models trust config doctor init'.split(' ');
+const VERBS = 'run plan resume sessions show report events models policy trust config doctor init audit'.split(' ');
 const refused = (err: string): Ran => ({ code: 2, signal: null, out: '', err });
 
 describe('help', () => {

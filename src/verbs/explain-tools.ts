@@ -1,0 +1,81 @@
+/** `mimir policy explain` for tools, paths and commands: the circumstances are put together as the gate has them. */
+import { capabilitiesOf } from '../config/tool-names.ts';
+import { TOOL_NAMES } from '../config/tool-names.ts';
+import { suggestion } from '../config/nearest.ts';
+import { CAPABILITIES, type Capability } from '../domain/role.ts';
+import type { Action, Circumstances } from '../policy/decide.ts';
+import type { Explanation } from '../policy/explain.ts';
+import { explainAction } from '../policy/explain-action.ts';
+import { builtIn } from '../policy/rules.ts';
+import { openSandbox, toolsFor } from '../tools/index.ts';
+import { type Access, forbidden, insideName } from '../tools/path-rules.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Asker } from './explain-who.ts';
+import { ofCapability } from './explain-who.ts';
+
+/** A public name such as `file_operations` may stand for several capabilities: one answer each. */
+export async function explainTool(tool: string, asker: Asker): Promise<readonly Explanation[]> {
+  const capabilities = standsFor(tool);
+  const context = await contextOf(asker, capabilities.includes('shell'));
+  return capabilities.map((capability) => {
+    const subject = capabilities.length > 1 ? `tool ${tool} (${capability ?? ''})` : `tool ${tool}`;
+    return explainAction(subject, actionOf(tool, capability), asker.config.rules, context);
+  });
+}
+
+export async function explainCommand(command: string, asker: Asker): Promise<Explanation> {
+  const action: Action = { is: 'tool', tool: 'bash', capability: 'shell', command };
+  return explainAction(`command ${command}`, action, asker.config.rules, await contextOf(asker, true));
+}
+
+/** For reading and for writing. Names are judged here; a link is judged by what it leads to when it is opened. */
+export async function explainPath(path: string, asker: Asker): Promise<readonly Explanation[]> {
+  const context = await contextOf(asker, false);
+  return (['read', 'write'] as const).map((access) => {
+    const subject = `${access === 'read' ? 'reading' : 'writing'} ${path}`;
+    const problem = problemOf(path, access, asker);
+    if (problem !== null) return refusedPath(subject, problem);
+    const tool = access === 'read' ? 'read_file' : 'write_file';
+    return explainAction(subject, actionOf(tool, access), asker.config.rules, context);
+  });
+}
+
+function problemOf(path: string, access: Access, { project }: Asker): string | null {
+  const name = insideName(project.root, path, { folder: access === 'read' });
+  return name.ok ? forbidden(name.value, access) : name.fault;
+}
+
+function refusedPath(subject: string, problem: string): Explanation {
+  const because = builtIn(problem);
+  return {
+    subject,
+    decision: 'deny',
+    because,
+    rules: [{ reason: because, says: 'deny', decides: true }],
+    change: ['nothing: it is built in, whatever the mode'],
+    resolved: [],
+    used: null,
+  };
+}
+
+const actionOf = (tool: string, capability: Capability | null): Action =>
+  capability === 'spawn' ? { is: 'spawn', depth: 1, agents: 0 } : { is: 'tool', tool, capability };
+
+/** The tool's own name, or one that role files use; null for what every agent has. */
+function standsFor(tool: string): readonly (Capability | null)[] {
+  if (toolsFor([]).includes(tool)) return [null];
+  const own = CAPABILITIES.filter((capability) => ofCapability(capability).includes(tool));
+  if (own.length > 0) return own;
+  const named = tool === '*' ? [] : capabilitiesOf([tool], { writes: true, root: true, commits: true });
+  if (named.length > 0) return named;
+  const known = [...new Set([...toolsFor(CAPABILITIES), ...TOOL_NAMES])];
+  throw new Exit(EXIT.wrongUse, `there is no tool "${tool}"\n  ${suggestion(tool, known)}`);
+}
+
+/** With a person to ask, as on a screen. The sandbox is tried out only where a shell needs it. */
+async function contextOf({ project, mode, capabilities }: Asker, shell: boolean): Promise<Circumstances> {
+  const { home, state } = project.places;
+  const box = shell ? (await openSandbox({ root: project.root, home, stateDir: state })).state.is : 'none';
+  const kind = capabilities.includes('write') ? 'read-write' : 'read-only';
+  return { mode, interactive: true, sandbox: box === 'none' ? 'none' : kind, capabilities, granted: false };
+}

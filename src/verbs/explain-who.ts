@@ -1,0 +1,78 @@
+/** For whom `mimir policy explain` answers: an agent of a session as the log has it, a role, or the root. */
+import type { Loaded } from '../config/load.ts';
+import { suggestion } from '../config/nearest.ts';
+import type { Mode } from '../domain/mode.ts';
+import { CAPABILITIES, type Capability, type Role } from '../domain/role.ts';
+import { foldAll } from '../events/fold.ts';
+import { modeFor } from '../events/modes.ts';
+import type { AgentState, RunState } from '../events/state.ts';
+import { roleNamed } from '../policy/roles.ts';
+import { toolsFor } from '../tools/index.ts';
+import { modeFrom } from './common-flags.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { eventsOf, openReader, sessionOf } from './log-of.ts';
+import type { ProjectPlace } from './project-trust.ts';
+import { hereOf, projectOf } from './project.ts';
+
+export interface Asker {
+  readonly project: ProjectPlace;
+  readonly config: Loaded;
+  readonly role: Role;
+  readonly mode: Mode;
+  readonly capabilities: readonly Capability[];
+  /** Its id; null where no agent was named. */
+  readonly agent: string | null;
+}
+
+/** `withRole`: `--role` says for whom, and is not itself the question. */
+export function askerOf(args: Arguments, io: Io, withRole: boolean): Asker {
+  const project = projectOf(args, io);
+  const { config } = hereOf(project, io, {}, 'look');
+  const named = args.get('agent');
+  const given = withRole ? args.get('role') : undefined;
+  const common = { project, config, mode: modeFrom(args) ?? config.rules.mode, agent: null };
+  if (named === undefined) {
+    const role = roleOf(given ?? 'main', config.roles);
+    return { ...common, role, capabilities: role.capabilities };
+  }
+  const { state, one } = agentNamed(named, project);
+  const mode = modeFrom(args) ?? modeFor(state, one.id);
+  const role = roleOf(given ?? one.role, config.roles);
+  return { ...common, role, mode, capabilities: capabilitiesOf(one), agent: one.id };
+}
+
+interface Found {
+  readonly state: RunState;
+  readonly one: AgentState;
+}
+
+/** `ROOT::S1`, its name, or either behind `SESSION/`. */
+function agentNamed(named: string, project: ProjectPlace): Found {
+  const cut = named.indexOf('/');
+  const reader = openReader(project);
+  const { session } = sessionOf(reader, cut === -1 ? undefined : named.slice(0, cut));
+  const state = foldAll(eventsOf(reader, session));
+  const wanted = named.slice(cut + 1);
+  const agents = [...state.agents.values()];
+  const one = agents.find(({ id, name }) => id === wanted || name === wanted);
+  if (one !== undefined) return { state, one };
+  const known = agents.map(({ id }) => id);
+  throw new Exit(EXIT.wrongUse, `there is no agent "${wanted}" in session ${session}\n  ${suggestion(wanted, known)}`);
+}
+
+/** By the tools that it was given: fewer than its role's where a plan said so. */
+const capabilitiesOf = ({ tools }: AgentState): readonly Capability[] =>
+  CAPABILITIES.filter((capability) => ofCapability(capability).some((tool) => tools.includes(tool)));
+
+/** Tools that stand for this capability alone. */
+export const ofCapability = (capability: Capability): readonly string[] =>
+  toolsFor([capability]).filter((tool) => !toolsFor([]).includes(tool));
+
+function roleOf(name: string, roles: readonly Role[]): Role {
+  const role = roleNamed(name, roles);
+  if (role !== null) return role;
+  const known = roles.map((one) => one.name);
+  throw new Exit(EXIT.wrongUse, `there is no role "${name}"\n  ${suggestion(name, known)}`);
+}

@@ -1,0 +1,85 @@
+/** `mimir policy explain`: asks the functions that decide in a run, and prints the decision, the rules and what would change it. */
+import { suggestion } from '../config/nearest.ts';
+import { modelNames } from '../config/model-lists.ts';
+import { reasonText } from '../domain/reason.ts';
+import type { Explanation } from '../policy/explain.ts';
+import { explainModel } from '../policy/explain-model.ts';
+import { explainRole } from '../policy/explain-role.ts';
+import { visible } from '../tui/text/sanitise.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { explainCommand, explainPath, explainTool } from './explain-tools.ts';
+import { type Asker, askerOf } from './explain-who.ts';
+import { portOf } from './providers.ts';
+
+const QUESTIONS = ['model', 'tool', 'path', 'command', 'role'] as const;
+
+/** Ends with 0 whatever the decision is: it was explained. */
+export async function explainPolicy(args: Arguments, io: Io): Promise<number> {
+  const asked = QUESTIONS.filter((name) => args.has(name));
+  const [question, ...more] = asked.length > 1 ? asked.filter((name) => name !== 'role') : asked;
+  if (question === undefined || more.length > 0) {
+    throw new Exit(EXIT.wrongUse, `one question at a time: ${QUESTIONS.map((name) => `--${name}`).join(', ')}`);
+  }
+  const asker = askerOf(args, io, question !== 'role');
+  const explained = await explain(question, args.get(question) ?? '', asker);
+  for (const one of explained) {
+    if (args.has('json')) io.json({ ...one, as: asWords(question, asker) });
+    else for (const line of linesOf(one, asWords(question, asker), io)) io.say(line);
+  }
+  return EXIT.done;
+}
+
+async function explain(
+  question: (typeof QUESTIONS)[number],
+  subject: string,
+  asker: Asker,
+): Promise<readonly Explanation[]> {
+  const { rules, roles } = asker.config;
+  if (question === 'model') return [model(subject, asker)];
+  if (question === 'role') return [explainRole(subject, rules, roles)];
+  if (question === 'tool') return explainTool(subject, asker);
+  return question === 'path' ? explainPath(subject, asker) : [await explainCommand(subject, asker)];
+}
+
+function model(asked: string, { config, role }: Asker): Explanation {
+  const explained = explainModel({
+    asked,
+    role: role.name,
+    fallbacks: role.models,
+    rules: config.rules,
+    models: portOf(config, new Map(), 'none').models(),
+    offlineOnly: !config.providers.some((provider) => provider.configured),
+  });
+  if (explained.resolved.some(({ written }) => written === asked)) return explained;
+  return { ...explained, change: [suggestion(asked, modelNames(config.models))] };
+}
+
+function asWords(question: string, { role, mode, agent }: Asker): string | null {
+  if (question === 'role') return null;
+  const who = agent === null ? `role ${role.name}` : `agent ${agent}, role ${role.name}`;
+  return question === 'model' ? who : `${who}, mode ${mode}`;
+}
+
+function linesOf(
+  { subject, decision, rules, change, resolved, used }: Explanation,
+  as: string | null,
+  { paint }: Io,
+): readonly string[] {
+  const words = {
+    allow: paint.green('allow'),
+    ask: paint.yellow('ask'),
+    deny: paint.red('deny'),
+    substitute: paint.yellow('substitute'),
+  };
+  const line = (name: string, text: string): string => `  ${name.padEnd(15)} ${visible(text)}`;
+  return [
+    `${words[decision]}  ${paint.bold(visible(subject))}`,
+    ...(as === null ? [] : [line('as', as)]),
+    ...rules.map(({ reason, says, decides }) => line(decides ? 'decided by' : `also ${says}`, reasonText(reason))),
+    ...(used === null ? [] : [line('used', used)]),
+    ...[...new Set(resolved.map(({ written, id }) => `${written} is ${id}`))].map((text) => line('means', text)),
+    ...change.map((text) => line('to change', text)),
+  ];
+}
