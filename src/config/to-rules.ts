@@ -2,7 +2,7 @@
 import { type Budget, withoutAbsent } from '../domain/budget.ts';
 import { jsonDigest } from '../domain/digest.ts';
 import { type Mode, MODES, isLooser } from '../domain/mode.ts';
-import type { CommandRule, CommandRules, ModelEntry, Rule, Rules } from '../policy/rules.ts';
+import type { BudgetRule, CommandRule, CommandRules, ModelEntry, Rule, Rules } from '../policy/rules.ts';
 import type { Layer } from './layer.ts';
 import { boxRules } from './box.ts';
 import { forcedRules } from './forced.ts';
@@ -115,12 +115,12 @@ function modeInForce(values: Values): Mode {
 const LIMITS = ['maxTokens', 'maxCost', 'maxDuration'] as const;
 type Limit = (typeof LIMITS)[number];
 
-function budgetAt(values: Values, scope: string): Rule<Budget> {
+function budgetAt(values: Values, scope: string): BudgetRule {
   return asBudget((limit) => values.get(`${scope}.${limit}`), values);
 }
 
 /** The reason of a budget is that of its limit on cost, else of any that somebody set. */
-function asBudget(limitAt: (limit: Limit) => Holding | undefined, values: Values): Rule<Budget> {
+function asBudget(limitAt: (limit: Limit) => Holding | undefined, values: Values): BudgetRule {
   const found = LIMITS.map((limit) => [limit, limitAt(limit)] as const);
   const of = (limit: Limit): number | undefined => {
     const effective = limitAt(limit);
@@ -135,6 +135,7 @@ function asBudget(limitAt: (limit: Limit) => Holding | undefined, values: Values
   return {
     value: withoutAbsent({ maxTokens: of('maxTokens'), maxCost: of('maxCost'), maxDuration: of('maxDuration') }),
     from,
+    each: Object.fromEntries(found.flatMap(([limit, one]) => (one === undefined ? [] : [[limit, one.from]]))),
   };
 }
 

@@ -1,14 +1,14 @@
 /** More or less for an agent or the run while it goes on, within what the rules allow. It answers an open question of that limit. */
 import type { Budget } from '../domain/budget.ts';
-import { tightest } from '../domain/budget.ts';
+import { tightest, withoutAbsent } from '../domain/budget.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import { isFinal } from '../events/queries.ts';
-import { agentRule } from '../policy/budgets.ts';
-import { budgetOf } from './choices.ts';
+import type { Ceiling } from '../policy/budgets.ts';
+import { agentCeiling, runCeiling } from '../policy/budgets.ts';
 import { limitChanged } from './gate-limit.ts';
 import { amountText } from './limits.ts';
 import type { RunParts } from './parts.ts';
@@ -23,14 +23,18 @@ export function setBudget(parts: RunParts, agent: AgentId, budget: Budget): Resu
   const one = state.agents.get(agent);
   if (one === undefined) return fail(`there is no agent ${agent}`);
   if (agent !== ROOT && isFinal(one)) return fail(`${one.name} has ended and uses nothing any more`);
-  const most = agent === ROOT ? options.rules.runBudget.value : budgetOf(options, one.role);
   const now = agent === ROOT ? state.budget : one.budget;
-  const next = tightest({ ...now, ...budget }, most);
-  const cut = ROWS.filter(({ key }) => (budget[key] ?? 0) > (next[key] ?? Infinity));
-  const bounds = cut.map(({ key, what }) => {
-    const rule = agent === ROOT ? options.rules.runBudget.from : agentRule(one.role, options.rules, key);
-    return `at most ${amountText(what, next[key] ?? 0)}: ${reasonText(rule)}`;
+  const ceilingOf = (key: keyof Budget): Ceiling =>
+    agent === ROOT ? runCeiling(key, options.rules) : agentCeiling(one.role, key, options.rules);
+  const most = withoutAbsent({
+    maxTokens: ceilingOf('maxTokens').most,
+    maxCost: ceilingOf('maxCost').most,
+    maxDuration: ceilingOf('maxDuration').most,
   });
+  const next = tightest({ ...now, ...budget }, most);
+  const bounds = ROWS.filter(({ key }) => (budget[key] ?? 0) > (next[key] ?? Infinity)).map(
+    ({ key, what }) => `at most ${amountText(what, next[key] ?? 0)}: ${reasonText(ceilingOf(key).rule)}`,
+  );
   if (ROWS.every(({ key }) => now[key] === next[key])) return fail(['nothing would change', ...bounds].join('; '));
   recorder.record({ type: 'budget.changed', agent, budget: next, by: 'person' });
   limitChanged(limits, agent);

@@ -10,7 +10,7 @@ import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
 import { reasonText } from '../domain/reason.ts';
 import { unreachable } from '../domain/result.ts';
-import { agentBudget, agentRule, priceProblem } from '../policy/budgets.ts';
+import { agentCeiling, priceProblem, runCeiling } from '../policy/budgets.ts';
 import { modelProblem, OFFLINE } from '../policy/models.ts';
 import { builtIn } from '../policy/rules.ts';
 import type { Answer } from './approvals.ts';
@@ -192,9 +192,9 @@ function ceilingOf(
 ): { readonly most: number | null; readonly rule: Reason } {
   const key = keyOf(what);
   if (scope === 'day' || scope === 'model') return { most: null, rule: from };
-  if (scope === 'run') return { most: rules.runBudget.value[key] ?? MOST[what], rule: rules.runBudget.from };
   const role = recorder.state().agents.get(agent)?.role ?? '';
-  return { most: agentBudget(role, rules)[key] ?? MOST[what], rule: agentRule(role, rules, key) };
+  const { most = MOST[what], rule } = scope === 'run' ? runCeiling(key, rules) : agentCeiling(role, key, rules);
+  return { most, rule };
 }
 
 /** More for whom the limit is of, from the moment it is written down. */

@@ -2,7 +2,7 @@
 import type { Budget } from '../domain/budget.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
-import { type Rule, type Rules, builtIn } from './rules.ts';
+import { type BudgetRule, type Rules, builtIn } from './rules.ts';
 
 /**
  * The limits on one agent of this role. A limit named for a role takes the place of the general one that the same layer
@@ -12,13 +12,28 @@ export function agentBudget(role: string, rules: Rules): Budget {
   return { ...rules.agentBudget.value, ...ownBudget(role, rules)?.value };
 }
 
-/** The rule that says `limit` for an agent of this role. */
-export const agentRule = (role: string, rules: Rules, limit: keyof Budget): Reason => {
-  const own = ownBudget(role, rules);
-  return own?.value[limit] === undefined ? rules.agentBudget.from : own.from;
-};
+/** What a limit may be raised to, and the rule that says so. */
+export interface Ceiling {
+  /** Undefined where no rule says how much. */
+  readonly most: number | undefined;
+  readonly rule: Reason;
+}
 
-const ownBudget = (role: string, rules: Rules): Rule<Budget> | undefined =>
+/** Of the run. The program's own default is no rule: nobody set it. */
+export const runCeiling = (limit: keyof Budget, { runBudget }: Rules): Ceiling => ceilingOf(runBudget, limit);
+
+/** Of an agent of this role. */
+export function agentCeiling(role: string, limit: keyof Budget, rules: Rules): Ceiling {
+  const own = ownBudget(role, rules);
+  return ceilingOf(own?.value[limit] === undefined ? rules.agentBudget : own, limit);
+}
+
+function ceilingOf({ value, from, each }: BudgetRule, limit: keyof Budget): Ceiling {
+  const rule = each?.[limit];
+  return { most: rule?.layer === 'default' ? undefined : value[limit], rule: rule ?? from };
+}
+
+const ownBudget = (role: string, rules: Rules): BudgetRule | undefined =>
   rules.roleBudgets.find((entry) => entry.role === role)?.budget;
 
 /** Why a model without a known price can't be called, or null: only a limit that somebody set on cost refuses. */

@@ -8,7 +8,7 @@ import { ON_FAILURE, TRIGGERS } from '../domain/forced.ts';
 import { isLooser } from '../domain/mode.ts';
 import { agentBudget } from './budgets.ts';
 import { deciding } from './deciding.ts';
-import type { BoxRules, CommandRule, CommandRules, ForcedRule, ModelEntry, Rule, Rules } from './rules.ts';
+import type { BudgetRule, BoxRules, CommandRule, CommandRules, ForcedRule, ModelEntry, Rule, Rules } from './rules.ts';
 
 /**
  * As strict as `standing` and as `next`; where both are as strict, the word of `standing`. What only expresses a preference
@@ -103,10 +103,25 @@ const patternsOf = (list: readonly ModelEntry[]): string =>
 const listOf = ({ value }: Rule<readonly string[]>): string => JSON.stringify([...new Set(value)].sort());
 
 /** The place is that of the set that tightens. */
-function tightestRule(a: Rule<Budget>, b: Rule<Budget>): Rule<Budget> {
+function tightestRule(a: BudgetRule, b: BudgetRule): BudgetRule {
   const value = tightest(a.value, b.value);
-  return same(value, tightest(a.value, {})) ? a : { value, from: b.from };
+  return same(value, tightest(a.value, {})) ? bindingOf(a, b) : { value, from: b.from };
 }
+
+/** `a`, but where it only has the program's own limit and somebody has written the same one by now, that is the rule. */
+function bindingOf(a: BudgetRule, b: BudgetRule): BudgetRule {
+  const limits = ['maxTokens', 'maxCost', 'maxDuration'] as const;
+  const written = limits.filter(
+    (limit) => a.each?.[limit]?.layer === 'default' && b.value[limit] !== undefined && !isDefault(b, limit),
+  );
+  if (written.length === 0) return a;
+  return {
+    ...a,
+    each: { ...a.each, ...Object.fromEntries(written.map((limit) => [limit, b.each?.[limit] ?? b.from])) },
+  };
+}
+
+const isDefault = ({ each }: BudgetRule, limit: keyof Budget): boolean => each?.[limit]?.layer === 'default';
 
 /** A role's entry takes the place of the general one in its own set: what is compared is what each set gives the role. */
 function roleBudgets(a: Rules, b: Rules): Rules['roleBudgets'] {

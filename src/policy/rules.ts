@@ -11,6 +11,12 @@ export interface Rule<T> {
   readonly from: Reason;
 }
 
+/** Limits that may be written in different places. */
+export interface BudgetRule extends Rule<Budget> {
+  /** Where each is written; `from` where it isn't said. */
+  readonly each?: Readonly<Partial<Record<keyof Budget, Reason>>>;
+}
+
 /** One entry of a model list as written, resolved: a canonical id, or a family `provider/name@*`. */
 export interface ModelEntry {
   readonly written: string;
@@ -36,9 +42,9 @@ export interface Rules {
   readonly allowedSubAgents: readonly Rule<readonly string[]>[];
   /** Roles switched off, with the rule. */
   readonly disabledRoles: readonly { readonly role: string; readonly from: Reason }[];
-  readonly runBudget: Rule<Budget>;
-  readonly agentBudget: Rule<Budget>;
-  readonly roleBudgets: readonly { readonly role: string; readonly budget: Rule<Budget> }[];
+  readonly runBudget: BudgetRule;
+  readonly agentBudget: BudgetRule;
+  readonly roleBudgets: readonly { readonly role: string; readonly budget: BudgetRule }[];
   /** Did a person or an organisation set a limit on cost (D10)? The program's own default doesn't count. */
   readonly costLimitSet: boolean;
   readonly maxTasksPerPlan: Rule<number>;
@@ -54,7 +60,7 @@ export interface Rules {
   /** Agents that run whatever a plan says, by name. Absent: none. */
   readonly forcedAgents?: readonly ForcedRule[];
   /** Limits on what all runs of one day use together, and on models by the day. Absent: none. */
-  readonly dayBudget?: Rule<Budget>;
+  readonly dayBudget?: BudgetRule;
   readonly modelBudgets?: readonly { readonly model: ModelEntry; readonly budget: Rule<Budget> }[];
   /** What happens at a limit when nobody answers. Absent: `finish`. */
   readonly atLimit?: Rule<'finish' | 'stop'>;

@@ -6,7 +6,7 @@ import { committed } from '../../src/events/queries.ts';
 import type { ApprovalRequest, MimirEvent } from '../../src/events/event.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { builtIn } from '../../src/policy/rules.ts';
-import type { Rule } from '../../src/policy/rules.ts';
+import type { Rule, Rules } from '../../src/policy/rules.ts';
 import { AGENT, calling, planOf, RULES, testRun } from '../support/run.ts';
 import type { Script, Setting, TestRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
@@ -16,6 +16,10 @@ const S2 = AGENT('ROOT::S2');
 const ROOT = AGENT('ROOT');
 const from = { rule: 'budgets.agent.maxTokens: 40000', layer: 'user', file: '~/config.yml', line: 3 } as const;
 const most = (value: Budget): Rule<Budget> => ({ value, from });
+const byDefault = (value: Budget): Rules['agentBudget'] => {
+  const rule = builtIn('budgets.agent');
+  return { value, from: rule, each: { maxTokens: rule, maxCost: rule } };
+};
 const planWith = (budget: Budget): unknown => ({ tasks: [{ id: 't', description: 'do t', role: 'finder', budget }] });
 
 /** An agent that reads until it was answered `calls` times, 5000 tokens each. */
@@ -96,6 +100,13 @@ describe('at a limit a person', () => {
     await answers(run, '');
     await run.result;
     expect(run.state().agents.get(S1)).toMatchObject({ outcome: 'partial', summary: 'part 1' });
+  });
+
+  it('may add more where only the program has a limit of its own: nobody set it', async () => {
+    const run = limited({ rules: { ...RULES, agentBudget: byDefault({ maxTokens: 12_000 }) } });
+    expect((await asked(run)).request.exact).toContain('No rule says how much.');
+    await answers(run, 'add 100k');
+    expect((await run.result).success).toBe(true);
   });
 
   it.each(['finish', 'no'])('ends the agent with what it has by the answer "%s"', async (word) => {
