@@ -6,7 +6,6 @@ import { Settings } from './schema.ts';
 const Preferences = Settings.pick({
   providers: true,
   trust: true,
-  env: true,
   ui: true,
   keys: true,
   notifications: true,

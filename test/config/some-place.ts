@@ -1,11 +1,11 @@
 /** A home and a project in a fresh directory, with the files that a test writes; loaded as the program loads them. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type ConfigFault, faultText } from '../../src/config/fault.ts';
 import { type Flags } from '../../src/config/flags.ts';
-import { type Loaded, loadConfig } from '../../src/config/load.ts';
+import { type Loaded, type Sources, loadConfig } from '../../src/config/load.ts';
 import type { Result } from '../../src/domain/result.ts';
 
 export const PACKAGE = path.resolve(import.meta.dirname, '../..');
@@ -47,8 +47,20 @@ export function somePlace({ user, project, files = {} }: Written = {}): Place {
   return { home, project: path.join(home, 'work') };
 }
 
-export const load = ({ home, project }: Place, flags: Flags = {}): Result<Loaded, readonly ConfigFault[]> =>
-  loadConfig({ packageRoot: PACKAGE, projectRoot: project, env: { HOME: home }, flags });
+export const load = (
+  { home, project }: Place,
+  flags: Flags = {},
+  more: Pick<Sources, 'trusted' | 'managedRoot'> = {},
+): Result<Loaded, readonly ConfigFault[]> =>
+  loadConfig({ packageRoot: PACKAGE, projectRoot: project, env: { HOME: home }, flags, ...more });
+
+/** A folder in which only root could write, for an administrator's files; gone when the test ends. Only for root. */
+export function rootsDirectory(): string {
+  const directory = realpathSync(mkdtempSync(path.join(userInfo().homedir, '.mimir-test-')));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  chmodSync(directory, 0o755);
+  return directory;
+}
 
 /** What is loaded; the test fails with the faults when it isn't. */
 export function loaded(written: Written = {}, flags: Flags = {}): Loaded {

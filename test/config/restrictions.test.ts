@@ -1,0 +1,166 @@
+/** The keys that an organisation restricts with, one by one: what several layers say of each, and what can't be said. */
+import { describe, expect, it } from 'vitest';
+import type { Rules } from '../../src/policy/rules.ts';
+import { rulesOf, someLayer } from '../support/layer-sets.ts';
+import { faults, loaded } from './some-place.ts';
+
+const PROJECT = '.mimir/config.yml';
+const USER = '~/.config/mimir/config.yml';
+
+describe('forced agents', () => {
+  it('A09: are united by name: triggers together, the strictest failure, the model of the highest layer', () => {
+    const rules = rulesOf([
+      someLayer('project', {
+        enforcement: {
+          forcedSubAgents: {
+            security: { enabled: true, trigger: 'always', onFailure: 'block', model: 'opus-4.5' },
+            tester: { enabled: false, trigger: 'manual' },
+          },
+        },
+      }),
+      someLayer('user', { enforcement: { forcedSubAgents: { security: { enabled: false, trigger: 'manual' } } } }),
+      someLayer('managed', {
+        enforcement: {
+          forcedSubAgents: { security: { enabled: true, trigger: 'on-commit', onFailure: 'warn', model: 'o3' } },
+        },
+      }),
+    ]);
+    expect(rules.forcedAgents?.map(({ from: { layer }, ...rule }) => ({ ...rule, layer }))).toEqual([
+      { name: 'security', model: 'o3', triggers: ['always', 'on-commit'], onFailure: 'block', layer: 'managed' },
+    ]);
+  });
+
+  it('run after each write and block, where nothing else is said', () => {
+    const { rules } = loaded({ user: 'enforcement:\n  forcedSubAgents:\n    security: { enabled: true }\n' });
+    expect(rules.forcedAgents).toEqual([
+      {
+        name: 'security',
+        model: null,
+        triggers: ['on-write'],
+        onFailure: 'block',
+        from: { rule: 'enforcement.forcedSubAgents.security: {enabled: true}', layer: 'user', file: USER, line: 3 },
+      },
+    ]);
+  });
+
+  it('A10: need a role that is there, and a model that every list allows', () => {
+    const forced = (more: string): string =>
+      `enforcement: { forcedSubAgents: { security: { enabled: true, ${more} } } }\n`;
+    expect(faults({ user: forced('model: sonet-4.5') })).toEqual([
+      `${USER}:1:62: "sonet-4.5" is not a known model — did you mean "sonnet-4.5"?`,
+    ]);
+    expect(faults({ user: forced('model: o3'), project: 'enforcement: { deniedModels: [o3] }\n' })).toEqual([
+      `${USER}:1:62: the forced agent security is pinned to o3, which is not allowed: enforcement.deniedModels: [o3] (project, ${PROJECT}:1) — pin it to a model that every list allows`,
+    ]);
+    expect(faults({ project: 'enforcement: { forcedSubAgents: { main: { enabled: true } } }\n' })).toEqual([
+      expect.stringContaining('there is no role "main" that could be forced here'),
+    ]);
+    expect(faults({ user: 'enforcement: { forcedSubAgents: { nobody: { enabled: false } } }\n' })).toEqual([]);
+  });
+});
+
+describe('budgets of days and models', () => {
+  const BUDGETS = 'budgets: { day: { maxCost: 20 }, model: { opus-4.5: { maxCost: 5 } }, atLimit: stop }\n';
+  const picked = ({ dayBudget, modelBudgets, atLimit, answerWithin, costLimitSet }: Rules): unknown => ({
+    day: dayBudget?.value,
+    models: modelBudgets?.map(({ model, budget }) => [model.pattern, budget.value]),
+    atLimit: atLimit?.value,
+    answerWithin: answerWithin?.value,
+    costLimitSet,
+  });
+
+  it('are rules only where somebody says them; a question waits for 12 hours', () => {
+    expect(picked(loaded().rules)).toEqual({ answerWithin: 12 * 3_600_000, costLimitSet: false });
+    expect(
+      Object.keys(loaded().rules).filter((key) => /^(?:forcedAgents|dayBudget|modelBudgets|atLimit|box)$/.test(key)),
+    ).toEqual([]);
+  });
+
+  it('meet over layers, whatever a model is called', () => {
+    const project =
+      'budgets: { day: { maxTokens: 1000 }, model: { claude-opus-4-5: { maxCost: 3, maxTokens: 9 } }, atLimit: finish }\napprovals: { answerWithin: 24h }\n';
+    expect(picked(loaded({ user: BUDGETS, project }).rules)).toEqual({
+      day: { maxCost: 20, maxTokens: 1000 },
+      models: [['anthropic/claude-opus-4-5-20251101', { maxCost: 3, maxTokens: 9 }]],
+      atLimit: 'stop',
+      answerWithin: 12 * 3_600_000,
+      costLimitSet: true,
+    });
+    expect(loaded({ user: 'approvals: { answerWithin: 24h }\n' }).rules.answerWithin?.value).toBe(24 * 3_600_000);
+  });
+
+  it('name known models, and no durations', () => {
+    expect(faults({ user: 'budgets: { model: { opsu-4.5: { maxCost: 1 } } }\n' })).toEqual([
+      `${USER}:1:21: budgets.model names "opsu-4.5", which is not a known model — did you mean "opus-4.5"?`,
+    ]);
+    expect(faults({ user: 'budgets: { day: { maxDuration: 1h } }\n' })).toEqual([
+      `${USER}:1:19: unknown key budgets.day.maxDuration — known here: maxCost, maxTokens`,
+    ]);
+  });
+});
+
+describe('the box', () => {
+  it('hides what any layer hides, and leaves writable what all of them do', () => {
+    const { rules } = loaded({
+      user: 'sandbox: { fs: { denyRead: [~/a], allowWrite: [src, test] } }\nenv: { passthrough: [JAVA_HOME] }\n',
+      project: 'sandbox: { fs: { denyRead: [secrets], denyWrite: [deploy], allowWrite: [src] } }\n',
+    });
+    const { box } = rules;
+    expect({
+      denyRead: box?.denyRead.map(({ value, from }) => [value, from.rule]),
+      denyWrite: box?.denyWrite.map(({ value }) => value),
+      allowWrite: box?.allowWrite.map(({ value }) => value),
+      passthrough: box?.passthrough.map(({ value }) => value),
+    }).toEqual({
+      denyRead: [
+        ['~/a', 'sandbox.fs.denyRead: ~/a'],
+        ['secrets', 'sandbox.fs.denyRead: secrets'],
+      ],
+      denyWrite: ['deploy'],
+      allowWrite: [['src', 'test'], ['src']],
+      passthrough: ['JAVA_HOME'],
+    });
+  });
+
+  it('passes on what an organisation lists as well, where it lists any', () => {
+    const rules = rulesOf([
+      someLayer('managed', { env: { passthrough: ['A', 'B'] } }),
+      someLayer('user', { env: { passthrough: ['B', 'C'] } }),
+    ]);
+    expect(rules.box?.passthrough.map(({ value }) => value)).toEqual(['B']);
+  });
+
+  it('has no place outside of the project to write, no odd names of variables, and no network yet', () => {
+    expect(faults({ user: 'sandbox: { fs: { allowWrite: [../other] } }\nenv: { passthrough: ["A=B"] }\n' })).toEqual([
+      `${USER}:1:31: allowWrite names "../other", which is outside of the project — name a path inside it`,
+      `${USER}:2:22: env.passthrough names no variable — write a name such as JAVA_HOME`,
+    ]);
+    expect(loaded({ user: 'sandbox: { network: { allowedDomains: [a.example] } }\n' }).notes).toEqual([
+      `${USER}:1: sandbox.network.allowedDomains: commands have no network in this version`,
+    ]);
+    expect(faults({ project: 'env: { passthrough: [JAVA_HOME] }\n' })).toEqual([
+      expect.stringContaining("env.passthrough can't be set by a project"),
+    ]);
+  });
+});
+
+describe('lists of roles', () => {
+  it('with none in common refuse the start, and all of them are named (A02)', () => {
+    expect(
+      faults({
+        user: 'enforcement: { allowedSubAgents: [finder, oracle] }\n',
+        project: '#\nenforcement: { allowedSubAgents: [reviewer] }\n',
+      }),
+    ).toEqual([
+      `${PROJECT}:2:16: allowedSubAgents leaves no role together with enforcement.allowedSubAgents: [finder, oracle] in ${USER}:1 — let the lists have a role in common`,
+    ]);
+  });
+});
+
+describe('keys of the administrator', () => {
+  it('are nobody else’s', () => {
+    expect(faults({ user: 'enforcement: { modelsDefault: deny }\n' })).toEqual([
+      `${USER}:1:16: enforcement.modelsDefault is for the managed policy only — take it out`,
+    ]);
+  });
+});
