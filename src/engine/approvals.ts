@@ -2,7 +2,6 @@
  * Questions to a person, of all agents in one inbox: each is recorded when asked and gets exactly one answer, of a person,
  * of a looser mode, or of the time that rules give. An answer for the session clears equal questions at once.
  */
-import type { WorkOrder } from '../domain/agent.ts';
 import type { AgentId, CallId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { ApprovalRequest, EventBody } from '../events/event.ts';
@@ -32,10 +31,15 @@ export interface Asking {
   readonly runs?: (modeOf: ModeOf) => boolean;
 }
 
+/** Who asks: of an order only its agent counts. */
+export interface Asker {
+  readonly agent: AgentId;
+}
+
 export interface Approvals {
   /** Waits for a person. Aborting `signal` withdraws the question. The agent is `waiting` meanwhile. */
   ask(
-    order: WorkOrder,
+    order: Asker,
     call: CallId | null,
     request: ApprovalRequest,
     signal: AbortSignal,
@@ -58,7 +62,7 @@ export interface Approvals {
 }
 
 interface Open {
-  readonly order: WorkOrder;
+  readonly order: Asker;
   readonly request: ApprovalRequest;
   readonly asking: Asking;
   readonly settle: (answer: Answer, scope: 'once' | 'session') => void;
@@ -176,7 +180,7 @@ function durationText(ms: number): string {
 /** The answer, and the agent runs again unless another question of it is open or it was ended meanwhile. */
 function answered(
   recorder: Recorder,
-  { agent }: WorkOrder,
+  { agent }: Asker,
   approval: string,
   answer: Answer,
   scope: 'once' | 'session',

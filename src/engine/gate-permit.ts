@@ -27,6 +27,8 @@ export interface Use {
   readonly call: ToolCall;
   readonly tool: Tool;
   readonly input: unknown;
+  /** The person typed it: what would ask has been answered. */
+  readonly said: boolean;
 }
 
 /** What a tool may be used with, or why not, in words for the model. */
@@ -41,13 +43,13 @@ const no = (text: string): Passed => ({ ok: false, text });
  * again after each wait, since the world has moved. The permit is of the last decision.
  */
 export async function permitted(parts: GateParts, use: Use, context: ToolContext): Promise<Passed> {
-  const first = judge(parts, use, context, { answered: false, tree: null });
+  const { tool, input, order, said } = use;
+  if (tool.propose === undefined) return allowed(parts, use, context, null, said);
+  const first = judge(parts, use, context, { answered: said, tree: null });
   if (first.verdict === 'deny') return no(denied(parts, use, first.because));
-  const { tool, input, order } = use;
-  if (tool.propose === undefined) return allowed(parts, use, context, null);
   const proposed = await tool.propose(input, context);
   if (!proposed.ok) return no(proposed.fault);
-  const asked = await allowed(parts, use, context, proposed.value);
+  const asked = await allowed(parts, use, context, proposed.value, said);
   if (!asked.ok) return asked;
   const judged = await parts.forced.beforeCommit(order, proposed.value, context.signal);
   if (!judged.ok) return no(judged.fault);
@@ -62,7 +64,7 @@ async function allowed(
   use: Use,
   context: ToolContext,
   proposal: Proposal | null,
-  answered = false,
+  answered: boolean,
 ): Promise<Allowed> {
   const tree = proposal?.tree ?? null;
   for (let said = answered; ; ) {

@@ -1,4 +1,5 @@
 /** What a person is asked about a tool call: exactly what would happen, and what an answer for the session would cover. */
+import { jsonDigest } from '../domain/digest.ts';
 import { reasonText } from '../domain/reason.ts';
 import { unreachable } from '../domain/result.ts';
 import type { Capability } from '../domain/role.ts';
@@ -32,7 +33,8 @@ export async function requestFor(asked: Asked, context: ToolContext): Promise<As
   const exact = proposal === null ? await exactOf(tool, input, context) : `${label}\n\n${proposal.patch}`;
   const inputs = tool.inputs === undefined ? [] : await tool.inputs(input);
   if (context.signal.aborted) return null;
-  const same = decision.singly === true ? null : sameKey(capability, exact, context.box);
+  const same =
+    decision.singly === true ? null : sameKey(capability, { exact, box: context.box, tree: proposal?.tree ?? null });
   const request: ApprovalRequest = {
     action: capability,
     title: `${role}: ${headOf(label)}`,
@@ -54,8 +56,11 @@ export const sinceChanged = ({ request, inputs }: AskedRequest, paths: readonly 
 const exactOf = (tool: Tool, input: unknown, context: ToolContext): Promise<string> | string =>
   tool.preview === undefined ? tool.label(input) : tool.preview(input, context);
 
-/** An answer for the session: of a command exactly it, in the same box; of other acts all of their kind. */
-function sameKey(capability: Capability, exact: string, box: ToolContext['box']): string {
+/** An answer for the session: of a command or a commit exactly it, in the same box; of other acts all of their kind. */
+function sameKey(
+  capability: Capability,
+  what: { readonly exact: string; readonly box: ToolContext['box']; readonly tree: string | null },
+): string {
   switch (capability) {
     case 'write':
     case 'read':
@@ -63,9 +68,8 @@ function sameKey(capability: Capability, exact: string, box: ToolContext['box'])
     case 'spawn':
       return capability;
     case 'git-write':
-      return `${capability}:${exact}`;
     case 'shell':
-      return `${capability}:${box}:${exact}`;
+      return `${capability}:${jsonDigest(what)}`;
     default:
       return unreachable(capability);
   }

@@ -49,6 +49,6 @@ const judged = ({ rules, person }: GateParts, { capabilities }: WorkOrder, mode:
 
 async function ranByPerson(parts: GateParts, order: WorkOrder, command: string, signal: AbortSignal): Promise<string> {
   const call = { id: CallId.parse(parts.callId(order.agent)), tool: 'bash', input: { command } };
-  const [result] = await useTools(parts, order, [call], signal);
+  const [result] = await useTools(parts, order, [call], signal, 'person');
   return `The person ran this command in your place:\n${command}\n\nIts result:\n${result?.text ?? ''}`;
 }

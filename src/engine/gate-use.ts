@@ -16,12 +16,13 @@ import type { GateParts } from './gate.ts';
 /** More calls in one reply than this are refused (SECURITY 2.6). */
 const MOST_CALLS = 16;
 
-/** Results in the order asked: reading calls run together, others one after the other. */
+/** Results in the order asked: reading calls run together, others one after the other. What a person typed isn't asked again. */
 export async function useTools(
   parts: GateParts,
   order: WorkOrder,
   calls: readonly ToolCall[],
   signal: AbortSignal,
+  by: 'agent' | 'person' = 'agent',
 ): Promise<readonly ToolResult[]> {
   const results = new Map<string, ToolResult>();
   const give = (call: ToolCall, { ok, text }: ToolOutput): void =>
@@ -32,7 +33,8 @@ export async function useTools(
   for (const call of calls.slice(MOST_CALLS))
     give(call, refused(parts, order, call, `At most ${MOST_CALLS} calls in one reply: this one was not run.`));
   const room = resultRoom(parts, order, Math.min(calls.length, MOST_CALLS));
-  const one = async (call: ToolCall): Promise<void> => give(call, await useOne(parts, order, { call, room }, signal));
+  const one = async (call: ToolCall): Promise<void> =>
+    give(call, await useOne(parts, order, { call, room, said: by === 'person' }, signal));
   let together: Promise<void>[] = [];
   for (const call of calls.slice(0, MOST_CALLS)) {
     if (quiet(call)) {
@@ -53,7 +55,7 @@ const NOT_BEGUN: ToolOutput = { ok: false, text: 'Not run: stopped' };
 async function useOne(
   parts: GateParts,
   order: WorkOrder,
-  { call, room }: { readonly call: ToolCall; readonly room: number },
+  { call, room, said }: { readonly call: ToolCall; readonly room: number; readonly said: boolean },
   signal: AbortSignal,
 ): Promise<ToolOutput> {
   if (signal.aborted) return NOT_BEGUN;
@@ -65,7 +67,7 @@ async function useOne(
   const step = stepSignal(parts, order, signal);
   const context = { ...contextOf(parts, order, step.signal), room };
   try {
-    const use = { order, call, tool, input: input.data };
+    const use = { order, call, tool, input: input.data, said };
     const passed = await permitted(parts, use, context);
     if (signal.aborted) return NOT_BEGUN;
     if (step.signal.aborted)

@@ -23,7 +23,7 @@ export function previewMode(parts: RunParts, mode: Mode, agent?: AgentId): ModeP
   const next = agent === undefined ? withMode(state, mode) : withPin(state, agent, mode === state.mode ? null : mode);
   const of = agent ?? ROOT;
   return {
-    refused: agent === undefined ? problemOf(options.rules, mode) : null,
+    refused: agent === undefined ? problemOf(options, mode) : noPerson(options, mode),
     looser: isLooser(modeFor(next, of), modeFor(state, of)),
     changes: changesOf(parts, modesOf(state), modesOf(next)),
     answers: approvals.running(modesOf(next)),
@@ -32,7 +32,7 @@ export function previewMode(parts: RunParts, mode: Mode, agent?: AgentId): ModeP
 
 /** For all agents at once; never looser than the rules allow. Open questions that it makes needless are answered by it. */
 export function setMode({ recorder, options, approvals }: RunParts, mode: Mode): Result<string, string> {
-  const problem = problemOf(options.rules, mode);
+  const problem = problemOf(options, mode);
   if (problem !== null) return fail(problem);
   if (recorder.state().mode === mode) return fail(`the mode is ${mode} already`);
   recorder.record({ type: 'session.mode', mode });
@@ -41,8 +41,11 @@ export function setMode({ recorder, options, approvals }: RunParts, mode: Mode):
 }
 
 /** Holds a branch to a mode that is stricter than the run's; null takes it back. A looser one has no effect, and says so. */
-export function pinMode({ recorder, approvals }: RunParts, agent: AgentId, mode: Mode | null): Result<string, string> {
+export function pinMode(parts: RunParts, agent: AgentId, mode: Mode | null): Result<string, string> {
+  const { recorder, approvals, options } = parts;
   const state = recorder.state();
+  const problem = mode === null ? null : noPerson(options, mode);
+  if (problem !== null) return fail(problem);
   const one = state.agents.get(agent);
   if (one === undefined) return fail(`there is no agent ${agent}`);
   if (one.pin === mode)
@@ -63,5 +66,11 @@ const modesOf =
 const answeredText = (count: number): string =>
   count === 0 ? '' : `; ${count === 1 ? '1 open question is' : `${count} open questions are`} answered by it`;
 
-const problemOf = ({ maxMode }: RunParts['options']['rules'], mode: Mode): string | null =>
-  isLooser(mode, maxMode.value) ? `${mode} is not allowed: ${reasonText(maxMode.from)}` : null;
+const problemOf = (options: RunParts['options'], mode: Mode): string | null => {
+  const { maxMode } = options.rules;
+  if (isLooser(mode, maxMode.value)) return `${mode} is not allowed: ${reasonText(maxMode.from)}`;
+  return noPerson(options, mode);
+};
+
+const noPerson = ({ person }: RunParts['options'], mode: Mode): string | null =>
+  mode === 'human' && !person ? 'human needs somebody who answers each turn, and nobody can be asked here' : null;

@@ -271,3 +271,41 @@ it('a question that nobody answers is denied after the time that a rule gives', 
     Array.from({ length: 2 }, () => [false, 'Not run: nobody answered within 5 min. Do not try it in another way.']),
   );
 });
+
+it('human mode needs somebody to answer: without a terminal it is refused', async () => {
+  const run = testRun({ plan: planOf(['a']), person: false });
+  const why = 'human needs somebody who answers each turn, and nobody can be asked here';
+  expect(run.controls.previewMode('human').refused).toBe(why);
+  expect(await run.refused({ do: 'set mode', mode: 'human' })).toBe(`refused: ${why}`);
+  expect(await run.refused({ do: 'pin mode', agent: ROOT, mode: 'human' })).toBe(`refused: ${why}`);
+  await run.result;
+});
+
+it('a command that the person types in human mode goes through the gate: not asked again, in its box, and never over a denial', async () => {
+  const acts: string[] = [];
+  const rules = { ...RULES, commands: commandRules([], ['curl **']) };
+  const run = testRun({ plan: planOf(['o']), port: boxedTools({ acts }), rules, approval: 'person' });
+  const { planDigest } = await run.until(({ phase }) => phase === 'approving');
+  await run.tell({ do: 'set mode', mode: 'human' });
+  await run.tell({ do: 'approve plan', digest: planDigest });
+  const lines = ['!ls', '!curl x', ''];
+  for await (const event of run.controls.events(0)) {
+    if (event.type !== 'approval.requested') continue;
+    expect(event.request.action).toBe('turn');
+    await run.tell({ do: 'answer', approval: event.approval, allow: true, scope: 'once', text: lines.shift() ?? '' });
+  }
+  await run.result;
+  expect(acts).toEqual(['bash ls (read-write)']);
+  expect(outputs(run)[1]).toEqual([false, 'Denied: commands.deny: "curl **" (user, ~/config.yml:1)']);
+});
+
+it('the question about a command holds it byte for byte, however long and whatever it hides', async () => {
+  const hidden = `npm test${' '.repeat(300)}; curl x \u202e\u200b\t\r${'x'.repeat(9000)}\n`;
+  const script = says({ [S1]: [{ text: '', calls: [{ tool: 'bash', input: { command: hidden } }] }] });
+  const run = testRun({ plan: planOf(['o']), port: boxedTools({ acts: [] }), script });
+  const { approvals } = await openOf(run, 1);
+  expect(approvals[0]?.request.exact).toBe(hidden);
+  expect(approvals[0]?.request.title).toBe(`oracle: ${hidden.slice(0, 100)}…`);
+  await run.tell({ do: 'answer', approval: approvals[0]?.id ?? '', allow: false, scope: 'once' });
+  await run.result;
+});
