@@ -111,7 +111,8 @@ interface Part {
 const isForced = (state: RunState, agent: AgentId): boolean => (state.agents.get(agent)?.forced ?? null) !== null;
 
 function ofNode(state: RunState, node: ForcedNode): Part {
-  const coming = toCome(state, node);
+  // Those under way have their own part; what they judge still counts as to come until the gate is decided.
+  const coming = Math.max(0, toCome(state, node) - underWay(state).filter(({ role }) => role === node.role).length);
   const { maxTokens = 0, maxCost = 0 } = node.budget;
   return { tokens: coming * maxTokens, micro: coming * toMicro(maxCost), ms: coming * node.estimatedSeconds * 1000 };
 }

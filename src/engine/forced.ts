@@ -27,12 +27,12 @@ type Passage = 'open' | 'closed' | null;
 
 export interface Forced {
   readonly beforeCommit: CommitGate['beforeCommit'];
-  /** Must the work of this agent be judged before others build on it? */
+  /** Can the work of this agent be such that a rule has it judged before others build on it? */
   judges(one: NewAgent): boolean;
   /** Before anybody begins: what all changes are measured against. */
   atStart(): Promise<void>;
   /** Before it begins: the tree as it is; null where nothing can tell, or its own changes are in it already. */
-  begin(one: NewAgent): Promise<TreeId | null>;
+  begin(one: NewAgent): Promise<TreeId | null> | null;
   /** After it ended, however. `before` as `begin` gave it. */
   afterTask(one: NewAgent, before: TreeId | null): Promise<Passage>;
   /** When all tasks have ended, before the report. */
@@ -43,17 +43,23 @@ export interface Forced {
   nodes(trigger: Trigger): readonly ForcedNode[];
 }
 
-export const openForced = (parts: JudgeParts & { readonly signal: AbortSignal }): Forced => new Gates(parts);
+interface GatesParts extends JudgeParts {
+  readonly signal: AbortSignal;
+  /** Stops the run so that it can be resumed: what the rules ask for now can't be done. */
+  pause(text: string, is: 'denied'): void;
+}
+
+export const openForced = (parts: GatesParts): Forced => new Gates(parts);
 
 class Gates implements Forced {
-  private readonly parts: JudgeParts & { readonly signal: AbortSignal };
+  private readonly parts: GatesParts;
   /** Agents at work that may change files. */
   private readonly writing = new Set<AgentId>();
   /** Did the run begin in this process, so that every change since was seen? */
   private fresh = false;
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: JudgeParts & { readonly signal: AbortSignal }) {
+  constructor(parts: GatesParts) {
     this.parts = parts;
   }
 
@@ -63,6 +69,7 @@ class Gates implements Forced {
     const planned = plan?.forced ?? [];
     // Rules may have become tighter since the plan was approved: then they hold, and never less than the plan.
     const now = (options.rules.forcedAgents ?? []).length === 0 ? ok([]) : forcedNodes(options, plan?.tasks ?? []);
+    if (!now.ok) this.parts.pause(now.fault, 'denied');
     const ruled = now.ok ? now.value : [];
     const both = planned.map((node) => {
       const same = ruled.find(({ role }) => role === node.role);
@@ -76,7 +83,7 @@ class Gates implements Forced {
   }
 
   judges({ capabilities }: NewAgent): boolean {
-    return mayChange(capabilities) && this.nodes('on-write').length > 0;
+    return mayChange(capabilities);
   }
 
   async atStart(): Promise<void> {
@@ -91,17 +98,17 @@ class Gates implements Forced {
     this.fresh = true;
   }
 
-  async begin({ agent }: NewAgent): Promise<TreeId | null> {
+  begin({ agent }: NewAgent): Promise<TreeId | null> | null {
     this.writing.add(agent);
+    if (this.nodes('on-write').length === 0) return null;
     // Of one that worked before some changes are in the tree already; what came to it between two processes nobody knows.
-    if (!this.fresh || (this.parts.recorder.state().agents.get(agent)?.firstRunAt ?? null) !== null) return null;
-    const tree = await this.now();
-    return tree.ok ? tree.value : null;
+    const begunBefore = (this.parts.recorder.state().agents.get(agent)?.firstRunAt ?? null) !== null;
+    return begunBefore || !this.fresh ? null : this.now().then((tree) => (tree.ok ? tree.value : null));
   }
 
   async afterTask({ agent }: NewAgent, before: TreeId | null): Promise<Passage> {
     this.writing.delete(agent);
-    return this.inTurn(() => this.onWrite(agent, before));
+    return this.nodes('on-write').length === 0 ? 'open' : this.inTurn(() => this.onWrite(agent, before));
   }
 
   readonly beforeCommit: Forced['beforeCommit'] = async (order, proposal, signal) => {
@@ -153,7 +160,7 @@ class Gates implements Forced {
       if (one === null) return null;
       if (one === 'closed') passage = 'closed';
     }
-    return passage;
+    return this.parts.signal.aborted ? null : passage;
   }
 
   /** All that changed since the last pass, judged until it holds still. */

@@ -83,7 +83,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
     stop(text);
   };
   const options = watched(given, (text) => pause(text, 'denied'));
-  const forced = openForced({ options, recorder, world, crew: crewOf, signal: control.signal });
+  const forced = openForced({ options, recorder, world, crew: crewOf, signal: control.signal, pause });
   const gate = gateOf(options, { recorder, approvals, inbox, limits, forced, ticks, pause, crew: crewOf });
   const slots = openSlots(options.rules.maxParallelAgents.value);
   const crew = openCrew({

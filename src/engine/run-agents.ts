@@ -112,7 +112,8 @@ async function startAgent(parts: RunParts, one: NewAgent | undefined, start: Sta
 
 /** Work that is over when it was judged; where nobody else asks what to do without a pass, it is asked here. */
 async function judgedWork(parts: RunParts, one: NewAgent, start: Start): Promise<AgentOutcome | null> {
-  const before = await parts.forced.begin(one);
+  const looking = parts.forced.begin(one);
+  const before = looking === null ? null : await looking;
   const outcome = await work(parts, one, start);
   if (outcome === null || parts.signal.aborted) return null;
   const passage = await parts.forced.afterTask(one, before);

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { fail, ok } from '../../src/domain/result.ts';
+import type { ForcedRule } from '../../src/policy/rules.ts';
+import type { Law } from '../../src/ports/law.ts';
 import type { TreePort } from '../../src/ports/tree.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import { cutLog } from '../support/log.ts';
@@ -149,5 +151,34 @@ describe('A11: whatever forced agents do', () => {
       },
     );
     await fc.assert(one, { numRuns: 40 });
+  });
+});
+
+describe('rules that become tighter during a run', () => {
+  const law = (after: readonly ForcedRule[], when: () => boolean): Law => ({
+    now: () => ok({ ...RULES, forcedAgents: when() ? after : [forcing(['manual'])] }),
+  });
+  const tightened = (after: readonly ForcedRule[]): TestRun => {
+    const later = { now: false };
+    return forcedRun({
+      forced: [forcing(['manual'])],
+      law: law(after, () => later.now),
+      script: (request) => {
+        if (request.agent === S1) later.now = true;
+        return story(() => verdict(true))(request, 0);
+      },
+    });
+  };
+
+  it('hold from that moment on, though the approved plan knows nothing of them', async () => {
+    const run = tightened([forcing(['on-write'])]);
+    expect((await run.result).status).toBe('completed');
+    expect(run.state().gates).toMatchObject([{ agent: S1, trigger: 'on-write', open: true }]);
+  });
+
+  it('stop the run where they ask for what can not be done', async () => {
+    const run = tightened([forcing(['on-write'], { name: 'nobody' })]);
+    expect(await run.result).toMatchObject({ status: 'stopped', errorIs: 'denied' });
+    expect(run.state().agents.get(S2)?.outcome).toBeNull();
   });
 });
