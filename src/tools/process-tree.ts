@@ -14,7 +14,7 @@ const POLL_MS = 25;
 /** How long KILL is repeated for processes that were being born meanwhile. */
 const SWEEP_MS = 2000;
 /** Processes looked at before other work gets its turn. */
-const LOOK_BATCH = 200;
+const LOOK_BATCH = 50;
 
 export interface Tree {
   /** The process that was started, leader of its own group and session. */

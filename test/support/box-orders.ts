@@ -1,0 +1,31 @@
+/** What a test and `box-child.ts` say to each other. */
+import { z } from 'zod';
+
+const paths = z.array(z.string()).readonly();
+
+export const BoxOrders = z.strictObject({
+  root: z.string(),
+  home: z.string(),
+  stateDir: z.string(),
+  paths: z.strictObject({ denyRead: paths, denyWrite: paths, allowWrite: z.array(paths).readonly() }).optional(),
+  box: z.enum(['none', 'read-only', 'read-write']),
+  commands: paths,
+  timeout: z.number().default(30),
+  /** Where the answer goes; standard output when left out. */
+  out: z.string().optional(),
+});
+export type BoxOrders = z.input<typeof BoxOrders>;
+
+export const BoxAnswer = z.strictObject({
+  state: z.union([
+    z.strictObject({ is: z.literal('none'), because: z.string() }),
+    z.strictObject({ is: z.literal('bubblewrap'), version: z.string().optional() }),
+  ]),
+  /** What the model would read, without the time. */
+  texts: paths,
+  /** The time of each, in seconds. */
+  seconds: z.array(z.number()).readonly(),
+  /** Nine of ten turns of the event loop were no later than this, in milliseconds. */
+  late: z.number(),
+});
+export type BoxAnswer = z.output<typeof BoxAnswer>;
