@@ -32,8 +32,11 @@ export function prepare(place: Place): string {
   const folder = folderOf(place);
   const file = join(folder, 'log.db');
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    for (const own of [place.stateDir, join(place.stateDir, 'projects'), folder]) keepPrivate(own, 0o700);
+    for (const own of [place.stateDir, join(place.stateDir, 'projects'), folder]) {
+      mkdirSync(own, { recursive: true, mode: 0o700 });
+      // Before anything is made in it: it may be somebody else's, or lead elsewhere.
+      keepPrivate(own, 0o700);
+    }
     create(file);
     keepPrivate(file, 0o600);
   } catch (error) {

@@ -74,7 +74,7 @@ export async function openScreen(args: Arguments, io: Io, workshop: Workshop, fi
     folder: workshop.project.places.state,
     ...(colour === undefined ? {} : { colour }),
     signalled: (_, code) => void saveAndLeave(lobby, terminal, code),
-    crashed: (error) => crashReport(workshop.project.places.state, error),
+    crashed: (error) => crashReport(workshop.project.places.state, error, io.env),
   });
   try {
     const ascii = ui.ascii === true || !terminal.unicode || theme.glyphs === 'ascii';
