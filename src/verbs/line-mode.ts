@@ -42,7 +42,7 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
   // A run that was ended waits for no answer.
   const close = (): void => asker.close();
   void result.then(close, close);
-  const questions = how.answers ? answerQuestions(controls, asker, io) : null;
+  const questions = how.answers ? answerQuestions({ controls, asker, io, state: () => state }) : null;
   const unwatch = controls.ticks(thinkingOnce(() => state, io));
   let state: RunState = EMPTY;
   try {
@@ -107,6 +107,8 @@ export function linesOf(event: MimirEvent, state: RunState, { paint }: Pick<Io, 
         `${paint.bold('Mimir')} session ${event.session} · ${harmless(event.cwd)} · ${harmless(event.provider)} · mode ${event.mode}`,
         ...event.notes.map((note) => paint.yellow(`note: ${harmless(note)}`)),
       ];
+    case 'session.mode':
+      return [`mode ${event.mode}, for all agents`];
     case 'plan.proposed':
       return planLines(state, paint);
     case 'plan.approved':
@@ -132,6 +134,11 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
       return [`${name} ${event.status}: ${harmless(event.reason)}`];
     case 'tool.started':
       return event.tool === 'update_todos' ? [] : [paint.dim(`${name}   ${harmless(event.label)}`)];
+    case 'agent.pinned':
+    case 'budget.changed':
+    case 'forced.verdict':
+    case 'forced.gate':
+      return ruleLines(event, agent, paint);
     case 'policy.decided':
       return [paint.yellow(harmless(`${name} ${event.decision}: ${event.rule}`))];
     case 'model.failed':
@@ -145,6 +152,29 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
       return [paint.red(harmless(`${name} the ${event.scope}'s ${event.what} are used up`))];
     case 'agent.finished':
       return agent.id === ROOT ? [] : [doneLine(agent, paint)];
+    default:
+      return [];
+  }
+}
+
+/** What the rules did: a pin, a limit, what a forced agent found and what that opens or closes. */
+function ruleLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): readonly string[] {
+  const name = tag(agent);
+  switch (event.type) {
+    case 'agent.pinned':
+      return [`${name} ${event.mode === null ? 'follows the mode of the run again' : `is held to mode ${event.mode}`}`];
+    case 'budget.changed':
+      return [paint.yellow(harmless(`${name} budget changed by ${event.by}`))];
+    case 'forced.verdict': {
+      const words = `${name} verdict: ${event.pass ? 'pass' : 'did not pass'}: ${event.summary}`;
+      const found = event.findings.map((finding) => harmless(`${name}   - ${finding}`));
+      return [event.pass ? paint.green(harmless(words)) : paint.red(harmless(words)), ...found];
+    }
+    case 'forced.gate': {
+      const goes = event.onFailure === 'block' ? 'waits for' : 'goes on without a pass of';
+      const words = `${name} ${event.open ? 'was let pass by' : goes} ${event.role}: ${event.why}`;
+      return [event.open ? harmless(words) : paint.yellow(harmless(words))];
+    }
     default:
       return [];
   }

@@ -1,88 +1,148 @@
-/** Questions in line mode: one at a time, each shown whole, hidden characters visible. An empty answer denies. */
-import { createInterface } from 'node:readline/promises';
+/**
+ * Questions in line mode: one at a time, each shown whole with who asks and what hides in it. Equal ones are one. An empty
+ * answer allows nothing, and what was typed before a question was printed doesn't answer it.
+ */
 import type { EventOf } from '../events/by-type.ts';
 import type { MimirEvent } from '../events/event.ts';
+import type { RunState } from '../events/state.ts';
 import type { Command, Controls } from '../ports/controls.ts';
-import { visible } from '../tui/text/sanitise.ts';
+import { coveredBy } from '../tui/dialogs/inbox-state.ts';
+import { counted, formatDuration } from '../tui/format.ts';
+import { labelOf } from '../tui/agents.ts';
+import { pieces, visible } from '../tui/text/sanitise.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
+import type { Asker } from './line-asker.ts';
+import { carryRule, ruleCommand } from './line-rules.ts';
+import { world } from './world.ts';
 
-export interface Asker {
-  /** A line typed by the person; null at the end of input. */
-  ask(prompt: string): Promise<string | null>;
-  close(): void;
-}
-
-export function openAsker(): Asker {
-  const ended = new AbortController();
-  return {
-    async ask(prompt) {
-      const lines = createInterface({ input: process.stdin, output: process.stdout });
-      // In raw mode Ctrl-C is a key of the prompt: it means what it means everywhere.
-      lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-      const closed = new Promise<null>((resolve) => lines.once('close', () => resolve(null)));
-      try {
-        return await Promise.race([lines.question(prompt, { signal: ended.signal }), closed]);
-      } catch {
-        return null;
-      } finally {
-        lines.close();
-      }
-    },
-    close: () => ended.abort(),
-  };
-}
+export { openAsker } from './line-asker.ts';
+export type { Asker } from './line-asker.ts';
 
 type Asked = EventOf<'approval.requested'>;
+type Request = Asked['request'];
+
+export interface Answering {
+  readonly controls: Controls;
+  readonly asker: Asker;
+  readonly io: Io;
+  /** The run as it is when a question is printed. */
+  state(): RunState;
+}
 
 /** Puts the questions of agents to the person, oldest first; one that was withdrawn meanwhile is passed over. */
-export function answerQuestions(controls: Controls, asker: Asker, io: Io): { hear(event: MimirEvent): void } {
-  const waiting: Asked[] = [];
-  const answered = new Set<string>();
+export function answerQuestions(of: Answering): { hear(event: MimirEvent): void } {
+  let waiting: readonly Asked[] = [];
   let busy = false;
   const next = async (): Promise<void> => {
     if (busy) return;
     busy = true;
-    for (let asked = waiting.shift(); asked !== undefined; asked = waiting.shift()) {
-      if (answered.has(asked.approval)) continue;
-      const command = await put(asked, asker, io);
-      const done = await controls.submit(command);
-      if (!done.ok) io.complain(`  ${harmless(done.fault.text)}`);
+    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
+      const key = keyOf(first);
+      const shown = waiting.filter((one) => keyOf(one) === key);
+      const answer = await put(shown, of);
+      const all = waiting.filter((one) => shown.includes(one));
+      waiting = waiting.filter((one) => !shown.includes(one));
+      await submitAll(all, answer, of);
     }
     busy = false;
   };
   return {
     hear(event) {
-      if (event.type === 'approval.answered') answered.add(event.approval);
+      if (event.type === 'approval.answered') waiting = waiting.filter(({ approval }) => approval !== event.approval);
       if (event.type !== 'approval.requested') return;
-      waiting.push(event);
+      waiting = [...waiting, event];
       void next();
     },
   };
 }
 
-async function put({ agent, approval, request }: Asked, asker: Asker, io: Io): Promise<Command> {
-  io.say(`\n${io.paint.bold(`${agent} asks:`)} ${visible(request.title)}`);
-  if (request.unsandboxed) io.say(io.paint.red('UNSANDBOXED: it runs with all your rights'));
-  for (const line of request.exact.split('\n')) io.say(`  | ${visible(line)}`);
-  const typed = ((await asker.ask(promptFor(request))) ?? '').trim();
-  return { do: 'answer', approval, ...meaningOf(request, typed) };
+/** Equal where one answer may be for all of them and nothing of what is shown differs. */
+const keyOf = ({ approval, request: { action, same, exact, options, unsandboxed } }: Asked): string =>
+  same === undefined ? approval : JSON.stringify([action, unsandboxed, same, exact, options]);
+
+type Answer = Pick<Extract<Command, { do: 'answer' }>, 'allow' | 'scope' | 'text'>;
+
+/** A yes for the session is given once: the run clears the equal ones. */
+async function submitAll(asked: readonly Asked[], answer: Answer, { controls, io }: Answering): Promise<void> {
+  for (const { approval } of answer.scope === 'session' ? asked.slice(0, 1) : asked) {
+    const done = await controls.submit({ do: 'answer', approval, ...answer });
+    if (!done.ok) io.complain(`  ${harmless(done.fault.text)}`);
+  }
 }
 
-function promptFor({ action, options }: Asked['request']): string {
-  if (action === 'question' || action === 'turn') return 'Your answer: ';
-  if (action === 'failure') return `${options.join(' / ')}? `;
-  return 'Allow? y once, A always in this session, anything else no: ';
+/** Asks until the answer is one: commands about modes and reviews are carried out in between. */
+async function put(asked: readonly Asked[], of: Answering): Promise<Answer> {
+  const { asker, io } = of;
+  const [first] = asked;
+  if (first === undefined) return { allow: false, scope: 'once', text: '' };
+  for (;;) {
+    for (const line of questionLines(asked, of.state(), io)) io.say(line);
+    const typed = ((await asker.ask(promptFor(first.request), 'fresh')) ?? '').trim();
+    const rule = ruleCommand(typed, of.state());
+    if (rule === null) return meaningOf(first.request, typed);
+    if (typeof rule === 'string') io.complain(`  ${harmless(rule)}`);
+    else await carryRule(rule, { ...of, state: of.state() });
+  }
 }
+
+/** `ROOT::S4, #4 refactoring: Move rotation …`, the action whole, and how long it is. */
+export function questionLines(
+  asked: readonly Asked[],
+  state: RunState,
+  { paint }: Pick<Io, 'paint'>,
+): readonly string[] {
+  const [first] = asked;
+  if (first === undefined) return [];
+  const { request } = first;
+  const many = asked.length > 1 ? `${asked.length} agents ask the same: ` : '';
+  const mark = (text: string): string =>
+    pieces(text)
+      .map((piece) => (piece.hidden ? paint.black.bgYellow(piece.text) : piece.text))
+      .join('');
+  const lines = request.exact.split('\n');
+  const because = request.because === '' ? [] : [paint.dim(`  because ${harmless(request.because)}`)];
+  const unboxed = request.unsandboxed ? [paint.red.bold('  UNSANDBOXED: it runs with all your rights')] : [];
+  return [
+    `\n${paint.bold(`${many}${visible(request.title)}`)}`,
+    ...asked.map((one) => `  ${whoAsks(one, state)}`),
+    ...because,
+    ...unboxed,
+    ...lines.map((line) => `  | ${mark(line)}`),
+    paint.dim(`  ${counted(lines.length, 'line')}, ${counted(request.exact.length, 'character')}`),
+  ];
+}
+
+function whoAsks({ agent, time }: Asked, state: RunState): string {
+  const found = state.agents.get(agent);
+  const waits = `waits ${formatDuration(world.now() - Date.parse(time))}`;
+  if (found === undefined) return `${agent}, ${waits}`;
+  const task = harmless(found.task.split('\n')[0] ?? '');
+  return `${agent}, ${harmless(labelOf(state, agent))}, role ${harmless(found.role)}, ${waits}: ${task}`;
+}
+
+function promptFor(request: Request): string {
+  const { action, options } = request;
+  if (action === 'question' || action === 'turn') return 'Your answer: ';
+  if (action === 'failure') return `${options.map(visible).join(' / ')}? `;
+  if (action === 'budget')
+    return `${wordsOf(options).join(', ')}, or an amount? Enter is ${wordsOf(options)[0] ?? ''}: `;
+  const always = coveredBy(request);
+  return always === null
+    ? 'Allow? y once, anything else no: '
+    : `Allow? y once, A always (${always}), anything else no: `;
+}
+
+/** What stands in front of the words of an option: `finish`, `add`. */
+const wordsOf = (options: readonly string[]): readonly string[] =>
+  options.map((option) => visible(option.split(':')[0] ?? option));
 
 /** What was typed, as an answer: permission needs its own letter, anything else is a no with its words. */
-function meaningOf(
-  { action }: Asked['request'],
-  typed: string,
-): Pick<Extract<Command, { do: 'answer' }>, 'allow' | 'scope' | 'text'> {
-  if (action === 'question' || action === 'turn' || action === 'failure')
-    return { allow: true, scope: 'once', text: typed };
+function meaningOf(request: Request, typed: string): Answer {
+  if (SPOKEN.has(request.action)) return { allow: true, scope: 'once', text: typed };
   if (typed === 'y') return { allow: true, scope: 'once', text: '' };
-  if (typed === 'A') return { allow: true, scope: 'session', text: '' };
+  if (typed === 'A' && coveredBy(request) !== null) return { allow: true, scope: 'session', text: '' };
   return { allow: false, scope: 'once', text: typed === 'n' ? '' : typed };
 }
+
+const SPOKEN: ReadonlySet<Request['action']> = new Set(['question', 'turn', 'failure', 'budget'] as const);

@@ -1,8 +1,10 @@
 /** A plan in lines (CONTRACT O099 to O101, D21). */
+import type { ForcedNode } from '../domain/forced.ts';
 import type { PlanTask } from '../domain/plan.ts';
 import { totalsOf } from '../domain/plan-view.ts';
 import type { RunState } from '../events/state.ts';
 import { formatCost, formatTokens } from '../tui/format.ts';
+import { triggerWords } from '../tui/view/forced.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 
@@ -17,6 +19,7 @@ export function planLines({ plan, planBy, maxParallel }: RunState, paint: Io['pa
     `${plan.tasks.length === 1 ? 'One agent' : `${plan.tasks.length} agents`}, planned by ${harmless(planBy)}. ${harmless(plan.reason)}`,
     '',
     ...plan.tasks.flatMap((task, index) => taskLines(task, index + 1, numbers, paint)),
+    ...forcedLines(plan.forced ?? [], paint),
     `Total: ${formatTokens(totals.tokens)} tokens, ${cost}, about ${totals.seconds} s with ${maxParallel} at once`,
     '',
   ];
@@ -39,5 +42,26 @@ function taskLines(
       .map((line) => `   ${line}`),
     paint.dim(`   Estimate: ${formatTokens(task.estimatedTokens)} tokens, ${cost}`),
     ...(needs === '' ? [] : [paint.dim(`   Depends on: Task ${needs}`)]),
+  ];
+}
+
+/** What the rules add, with the rule: it can't be edited. */
+function forcedLines(forced: readonly ForcedNode[], paint: Io['paint']): readonly string[] {
+  if (forced.length === 0) return [];
+  return ['Added by the rules, locked:', ...forced.flatMap((node) => forcedNode(node, paint))];
+}
+
+function forcedNode(node: ForcedNode, paint: Io['paint']): readonly string[] {
+  const { asked, used, because } = node.model;
+  const model = because === null ? asked : `${asked} -> ${used} (${because})`;
+  const cost = node.estimatedCost === null ? 'price not known' : formatCost(node.estimatedCost * node.runs);
+  const runs = node.runs === 1 ? '' : `, ${node.runs} runs`;
+  const without =
+    node.onFailure === 'block' ? 'without a pass the work stays where it is' : 'without a pass it is said';
+  return [
+    `+ ${paint.bold(node.role)}  ${harmless(model)}`,
+    `   ${triggerWords(node.triggers)}${runs}; ${without}`,
+    paint.dim(`   Estimate: ${formatTokens(node.estimatedTokens * node.runs)} tokens, ${cost}`),
+    paint.dim(`   Rule: ${harmless(node.because)}`),
   ];
 }
