@@ -3,29 +3,26 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { faultText } from '../config/fault.ts';
 import type { Loaded } from '../config/load.ts';
-import { loadConfig } from '../config/load.ts';
 import type { ConfiguredProvider } from '../config/providers.ts';
 import { isLoopback } from '../domain/provider.ts';
+import { reasonText } from '../domain/reason.ts';
 import type { SessionSummary } from '../ports/log.ts';
 import { openLogReadOnly } from '../store/log.ts';
 import { folderOf } from '../store/place.ts';
-import { checkRoot, openTools } from '../tools/index.ts';
+import { checkRoot, openSandbox } from '../tools/index.ts';
 import { counted } from '../tui/format.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { packageRoot, packageVersion } from './package-root.ts';
-import type { ProjectPlace } from './project.ts';
+import type { Finding } from './doctor-policy.ts';
+import { dayFindings, forcedFindings, policyFindings, rightsFindings, trustFindings } from './doctor-policy.ts';
+import { packageVersion } from './package-root.ts';
+import type { ProjectPlace } from './project-trust.ts';
+import { loadHere } from './project-trust.ts';
 import { environmentOf, projectOf } from './project.ts';
 import { KEYS, portOf } from './providers.ts';
 import type { Verb } from './verb.ts';
-
-interface Finding {
-  readonly what: string;
-  readonly state: 'ok' | 'note' | 'problem';
-  readonly words: string;
-}
 
 export const doctorVerb: Verb = {
   usage: 'mimir doctor [--json]',
@@ -33,23 +30,28 @@ export const doctorVerb: Verb = {
   example: 'mimir doctor',
   words: 0,
   flags: { ...JSON_FLAG, ...CWD },
-  run(args, io) {
+  async run(args, io) {
     const project = projectOf(args, io);
-    const env = environmentOf(project, io);
-    const loaded = loadConfig({ packageRoot: packageRoot(), projectRoot: project.root, env, flags: {} });
+    const here = loadHere(project, environmentOf(project, io), {}, 'look');
+    const loaded = here.ok ? here.value.config : null;
     const findings = [
       program(),
       rootOf(project),
-      configFinding(loaded),
-      providers(loaded.ok ? loaded.value : null),
-      sandbox(project),
+      configFinding(here),
+      policyFindings(loaded),
+      here.ok ? trustFindings(project, here.value.trust) : [],
+      providers(loaded),
+      forcedFindings(loaded),
+      await sandbox(project, loaded),
       user(),
       state(project),
+      rightsFindings(project),
+      dayFindings(project, loaded),
       terminal(io),
     ].flat();
     if (args.has('json')) io.json(findings);
     else for (const finding of findings) io.say(lineOf(finding, io));
-    return Promise.resolve(findings.some(({ state }) => state === 'problem') ? EXIT.refused : EXIT.done);
+    return findings.some((finding) => finding.state === 'problem') ? EXIT.refused : EXIT.done;
   },
 };
 
@@ -74,9 +76,9 @@ function rootOf({ root, places }: ProjectPlace): Finding {
   return { what: 'project', state: 'ok', words: `${root}, ${git}` };
 }
 
-function configFinding(loaded: ReturnType<typeof loadConfig>): readonly Finding[] {
-  if (!loaded.ok) return loaded.fault.map((fault) => ({ what: 'config', state: 'problem', words: faultText(fault) }));
-  const { rules, roles, notes } = loaded.value;
+function configFinding(here: ReturnType<typeof loadHere>): readonly Finding[] {
+  if (!here.ok) return here.fault.map((fault) => ({ what: 'config', state: 'problem', words: faultText(fault) }));
+  const { rules, roles, notes } = here.value.config;
   const planned = roles.filter((role) => role.planned).map(({ name }) => name);
   return [
     {
@@ -118,11 +120,22 @@ function providerWords({ name, baseUrl, key, keyEnv, unusable }: ConfiguredProvi
 const openly = (baseUrl: string): string =>
   baseUrl.startsWith('http:') && !isLoopback(baseUrl) ? ' (unencrypted: whoever is on the way can read it)' : '';
 
-function sandbox({ root, places }: ProjectPlace): Finding {
-  const tools = openTools({ root, home: places.home, stateDir: places.state });
-  if (!tools.ok) return { what: 'sandbox', state: 'problem', words: tools.fault };
-  const { sandbox: box } = tools.value;
-  if (box.is !== 'none') return { what: 'sandbox', state: 'ok', words: box.is };
+/** Tried out with what a run would use. */
+async function sandbox({ root, places }: ProjectPlace, config: Loaded | null): Promise<Finding> {
+  const { state: box } = await openSandbox({ root, home: places.home, stateDir: places.state });
+  if (box.is !== 'none') {
+    const version = box.version === undefined ? '' : ` ${box.version}`;
+    return {
+      what: 'sandbox',
+      state: 'ok',
+      words: `${box.is}${version} works: commands have no network and can't write .git`,
+    };
+  }
+  const required = config?.rules.sandboxRequired;
+  if (required?.value === true) {
+    const words = `none (${box.because}), and no command runs without: ${reasonText(required.from)}`;
+    return { what: 'sandbox', state: 'problem', words };
+  }
   return {
     what: 'sandbox',
     state: 'note',
