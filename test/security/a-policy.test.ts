@@ -201,33 +201,65 @@ describe('forced agents', () => {
   });
 });
 
+interface Changed extends Ran {
+  /** The models that the agent's calls went to, in order. */
+  readonly models: readonly string[];
+}
+
+/** A run whose agent takes two turns; while it waits for the first, an administrator does something in the folder. */
+async function runWhile(policy: string, change: (folder: string) => void): Promise<Changed> {
+  const once: { now: (() => void) | null } = { now: null };
+  const double = await openDouble((asked) => {
+    if (asked.first.includes('# Roles')) return { text: planText([TASK, 'finder']) };
+    if (once.now === null) return { text: 'It adds.' };
+    once.now();
+    once.now = null;
+    return { text: 'I look.', calls: [{ tool: 'read_file', input: { path: 'README.md' } }] };
+  });
+  doubles.push(double);
+  const user = `providers:\n  anthropic: { kind: anthropic, baseUrl: "${double.url}", apiKeyEnv: WIRE_KEY }\n`;
+  const home = at({ user });
+  const how = managed(home, { files: { 'policy.yml': policy } });
+  once.now = () => {
+    change(how.folder);
+  };
+  const flags = ['--yes', '--json', '--role-model', 'finder=sonnet-4.5'];
+  const ran = await home.run(['run', TASK, ...flags], { ...how, env: { WIRE_KEY: KEY } });
+  const calls = double.asked.filter(({ first }) => first.startsWith(TASK));
+  return { ...ran, models: calls.map(({ model }) => model.replace(/-\d{8}$/, '')) };
+}
+
+const allowing = (...models: readonly string[]): string => `enforcement: { allowedModels: [${models.join(', ')}] }\n`;
+const writing =
+  (text: string) =>
+  (folder: string): void => {
+    writeFileSync(join(folder, 'policy.yml'), text);
+  };
+
 describe('a policy that changes', () => {
   it('A15: tightens a run that goes on, and loosens none', async () => {
-    const run = async (first: string, then: string): Promise<readonly string[]> => {
-      const change: { now: (() => void) | null } = { now: null };
-      const double = await openDouble((asked) => {
-        if (asked.first.includes('# Roles')) return { text: planText([TASK, 'finder']) };
-        if (change.now === null) return { text: 'It adds.' };
-        change.now();
-        change.now = null;
-        return { text: 'I look.', calls: [{ tool: 'read_file', input: { path: 'README.md' } }] };
-      });
-      doubles.push(double);
-      const home = at({
-        user: `providers:\n  anthropic: { kind: anthropic, baseUrl: "${double.url}", apiKeyEnv: WIRE_KEY }\n`,
-      });
-      const how = managed(home, { files: { 'policy.yml': `enforcement: { allowedModels: [${first}] }\n` } });
-      change.now = () => {
-        writeFileSync(join(how.folder, 'policy.yml'), `enforcement: { allowedModels: [${then}] }\n`);
-      };
-      const models = ['--role-model', 'finder=sonnet-4.5'];
-      await home.run(['run', TASK, '--yes', '--json', ...models], { ...how, env: { WIRE_KEY: KEY } });
-      const calls = double.asked.filter(({ first: text }) => text.startsWith(TASK));
-      return calls.map(({ model }) => model.replace(/-\d{8}$/, ''));
-    };
     // Forbidden while its first answer is under way, the model is not called again, and nothing was agreed to stand in.
-    expect(await run('haiku-4.5, sonnet-4.5', 'haiku-4.5')).toEqual(['claude-sonnet-4-5']);
-    expect(await run('haiku-4.5', 'haiku-4.5, sonnet-4.5')).toEqual(['claude-haiku-4-5', 'claude-haiku-4-5']);
+    const tightened = await runWhile(allowing('haiku-4.5', 'sonnet-4.5'), writing(allowing('haiku-4.5')));
+    expect(tightened.models).toEqual(['claude-sonnet-4-5']);
+    const [denied] = of(jsonLines(tightened.out), 'policy.decided').slice(-1);
+    expect(denied).toMatchObject({ decision: 'deny', layer: 'managed', file: '/etc/mimir/policy.yml', line: 1 });
+    const loosened = await runWhile(allowing('haiku-4.5'), writing(allowing('haiku-4.5', 'sonnet-4.5')));
+    expect([loosened.code, loosened.models]).toEqual([0, ['claude-haiku-4-5', 'claude-haiku-4-5']]);
+  });
+
+  it('to something invalid, or to nothing, pauses the run before its next call', async () => {
+    const invalid = await runWhile(allowing('sonnet-4.5'), writing('enforcement: { allowedModel: [o3] }\n'));
+    const gone = await runWhile(allowing('sonnet-4.5'), (folder) => {
+      rmSync(join(folder, 'policy.yml'));
+    });
+    expect([invalid.code, invalid.models, gone.code, gone.models]).toEqual([
+      3,
+      ['claude-sonnet-4-5'],
+      3,
+      ['claude-sonnet-4-5'],
+    ]);
+    expect(invalid.out).toContain('/etc/mimir/policy.yml:1:16: unknown key enforcement.allowedModel');
+    expect(gone.out).toContain('/etc/mimir/policy.yml ruled this run and is gone');
   });
 
   it('that vanished refuses the next start, until the record of it is removed', async () => {
