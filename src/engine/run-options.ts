@@ -68,7 +68,7 @@ export interface RunResult {
   /** Lines of the form `Agent N: <summary>`. */
   readonly message: string;
   readonly metadata: { readonly totalCost: number; readonly totalTokens: number; readonly agentCount: number };
-  /** The run's own budget ended it. */
+  /** A limit of the run or of the day ended something. */
   readonly overBudget: boolean;
   /** Why it could not go on: the log can't be written, no model may be used. Null otherwise. */
   readonly error: string | null;

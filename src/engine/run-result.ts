@@ -74,10 +74,10 @@ export function summed(parts: RunParts, status: RunResult['status'], error: stri
   };
 }
 
-/** Did the run's own limit end something since it was started or last resumed? */
+/** Did a limit of the run or of the day end something since it was started or last resumed? */
 function overBudget(events: readonly MimirEvent[]): boolean {
   const since = events.findLastIndex(({ type }) => type === 'session.resumed');
-  return events.slice(since + 1).some((event) => event.type === 'budget.exhausted' && event.scope === 'run');
+  return events.slice(since + 1).some((event) => event.type === 'budget.exhausted' && event.scope !== 'agent');
 }
 
 const subAgents = ({ recorder }: RunParts): readonly AgentState[] =>

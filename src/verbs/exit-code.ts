@@ -25,7 +25,7 @@ export function exitCodeOf(result: RunResult, signal: EndSignal | null): number 
 }
 
 function failedCode({ overBudget, errorIs }: RunResult): number {
-  if (overBudget) return EXIT.budget;
+  if (overBudget || errorIs === 'budget') return EXIT.budget;
   if (errorIs === 'denied') return EXIT.refused;
   return errorIs === 'model' ? EXIT.noProvider : EXIT.agentFailed;
 }
