@@ -1,4 +1,4 @@
-/** Restrictions that somebody wrote and that don't hold, since another layer's is tighter: told, so that nobody wonders. */
+/** Restrictions that somebody wrote and that don't hold, since another layer's is tighter or goes before: told, so that nobody wonders. */
 import { reasonText } from '../domain/reason.ts';
 import { ruleOf } from './keys.ts';
 import { type Effective, amount } from './merge.ts';
@@ -11,5 +11,8 @@ export const withoutEffect = (values: ReadonlyMap<string, Effective>): readonly 
     const same = (other: unknown): boolean => other === value || (merge === 'min' && amount(other) === amount(value));
     return said
       .filter(({ layer, value: other }) => (layer === 'project' || layer === 'command line') && !same(other))
-      .map((each) => `${reasonText(each.from)} has no effect: ${reasonText(from)} is tighter`);
+      .map(
+        (each) =>
+          `${reasonText(each.from)} has no effect: ${reasonText(from)} ${merge === 'highest' ? 'goes before it' : 'is tighter'}`,
+      );
   });

@@ -1,5 +1,7 @@
 /** The keys that an organisation restricts with, one by one: what several layers say of each, and what can't be said. */
 import { describe, expect, it } from 'vitest';
+import type { Layer } from '../../src/config/layer.ts';
+import { modelLists } from '../../src/config/model-lists.ts';
 import type { Rules } from '../../src/policy/rules.ts';
 import { rulesOf, someLayer } from '../support/layer-sets.ts';
 import { faults, loaded } from './some-place.ts';
@@ -158,6 +160,19 @@ describe('lists of roles', () => {
 });
 
 describe('keys of the administrator', () => {
+  it('can close all models that no list of the administrator’s names', () => {
+    const closed = someLayer('managed', { enforcement: { modelsDefault: 'deny' } }, '/etc/mimir/policy.yml');
+    const list = { enforcement: { allowedModels: ['o3'] } };
+    const told = (...more: readonly Layer[]): readonly string[] =>
+      modelLists([closed, ...more], []).faults.map(({ problem }) => problem);
+    const nothing = ['modelsDefault is deny and no managed file has allowedModels, so no model may be used'];
+    expect([
+      told(),
+      told(someLayer('user', list)),
+      told(someLayer('managed', list, '/etc/mimir/policy.d/1.yml')),
+    ]).toEqual([nothing, nothing, []]);
+  });
+
   it('are nobody else’s', () => {
     expect(faults({ user: 'enforcement: { modelsDefault: deny }\n' })).toEqual([
       `${USER}:1:16: enforcement.modelsDefault is for the managed policy only — take it out`,

@@ -72,8 +72,8 @@ describe('a managed file that is none', () => {
     const quickly = async (change: (folder: string) => void, as?: RunAs): Promise<string> => {
       const began = performance.now();
       const told = await refused(as === undefined ? none : { ...none, as }, change);
-      // The start of the program is in it; a FIFO would block for ever.
-      expect(performance.now() - began).toBeLessThan(10_000);
+      // The start of the program is in it, on a machine that does other things; a FIFO would block for ever.
+      expect(performance.now() - began).toBeLessThan(20_000);
       return told;
     };
     const told = [
