@@ -1,8 +1,13 @@
 /** `npm run bench security`: the figures of SECURITY, section 4, at full size. */
+import { box } from './security/box.ts';
 import { decisions } from './security/decisions.ts';
 import { files } from './security/files.ts';
+import { log } from './security/log.ts';
 import type { Size } from './security/part.ts';
 import { plans } from './security/plans.ts';
+import { orphans } from './security/orphans.ts';
+import { output } from './security/output.ts';
+import { random } from './security/random.ts';
 import { terminal } from './security/terminal.ts';
 import type { Measurement } from './run.ts';
 import type { Figure } from './table.ts';
@@ -12,6 +17,11 @@ const PARTS: Readonly<Record<string, (size: Size) => readonly Figure[] | Promise
   files,
   plans,
   terminal,
+  random,
+  log,
+  box,
+  orphans,
+  output,
 };
 
 export const security: Measurement = {
