@@ -182,6 +182,24 @@ describe('what is committed', () => {
   });
 });
 
+describe('an environment that wants to lead git elsewhere', () => {
+  it('D13: is taken neither from outside nor from a file of the project', async () => {
+    const [folder, other] = [makeRepository({ 'a.txt': 'one\n' }), makeRepository({ 'other.txt': '' })];
+    const lead = {
+      GIT_DIR: path.join(other, '.git'),
+      GIT_INDEX_FILE: path.join(other, '.git/index'),
+      GIT_AUTHOR_NAME: 'E',
+    };
+    const lines = Object.entries(lead).map(([name, value]) => `${name}=${value}\n`);
+    writeFiles(folder, { 'a.txt': 'two\n', '.env': lines.join(''), '.envrc': lines.join('') });
+    const tools = workbench(folder, { ...process.env, ...lead }, home());
+    expect((await tools.use('git_commit', { message: 'Two' })).ok).toBe(true);
+    expect([commits(folder), commits(other)]).toEqual([2, 1]);
+    expect(git(folder, 'log', '-1', '--format=%an').trim()).toBe('Ada Person');
+    expect((await tools.use('bash', { command: 'env' })).text).not.toContain('GIT_');
+  });
+});
+
 describe('a commit is refused', () => {
   it('in words, and changes nothing, where there is nothing to commit or no place for it', async () => {
     const folder = makeRepository({ 'a.txt': 'one\n' });
