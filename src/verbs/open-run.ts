@@ -27,7 +27,7 @@ import type { ProjectPlace } from './project.ts';
 import type { Providers } from './providers.ts';
 import { openProviders } from './providers.ts';
 import { orExit } from './log-of.ts';
-import { configOf } from './project.ts';
+import { configForRun } from './project.ts';
 import { world } from './world.ts';
 
 /** Everything of a project that runs are started from; opened once, used for one run or several. */
@@ -58,7 +58,7 @@ export interface Start {
 
 /** Opens configuration, tools and log, or ends with the code that INTERFACE names. */
 export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Promise<Workshop> {
-  const config = configOf(project, io, configFlags(args));
+  const config = configForRun(project, io, configFlags(args));
   const place = { root: project.root, home: project.places.home, stateDir: project.places.state };
   // The sandbox is tried out while the providers' code is loaded.
   const [sandbox, providers] = await Promise.all([
@@ -144,7 +144,7 @@ function release(log: Log, session: SessionId): void {
   }
 }
 
-function configFlags(args: Arguments): Parameters<typeof configOf>[2] {
+function configFlags(args: Arguments): Parameters<typeof configForRun>[2] {
   const { maxCost, maxTokens, maxDuration } = budgetFrom(args);
   const mode = modeFrom(args);
   const model = args.get('model');

@@ -67,3 +67,14 @@ function keptBy(
   rememberManaged(managed, places);
   return loaded;
 }
+
+/** For a run: where nobody can be asked, mode yolo needs a project that the person trusts as it is now. Exit 3 otherwise. */
+export function configForRun(project: ProjectPlace, io: Io, flags: ConfigFlags): Loaded {
+  const { config, trust } = hereOf(project, io, flags);
+  const settled = trust.problem === null && (trust.state === 'nothing' || trust.state === 'trusted');
+  if (config.rules.mode !== 'yolo' || io.terminal || settled) return config;
+  throw new Exit(
+    EXIT.refused,
+    'no mode yolo without a terminal in a project that is not trusted as it is now\n  `mimir trust` shows what it says of itself, `mimir trust --yes` trusts that; or use --mode confirm',
+  );
+}
