@@ -104,7 +104,7 @@ export function questionLines(
   const because = request.because === '' ? [] : [paint.dim(`  because ${harmless(request.because)}`)];
   const unboxed = request.unsandboxed ? [paint.red.bold('  UNSANDBOXED: it runs with all your rights')] : [];
   return [
-    `\n${paint.bold(`${many}${visible(request.title)}`)}`,
+    `\n${paint.bold(many === '' ? visible(request.title) : `${many}${visible(lines[0] ?? '')}`)}`,
     ...asked.map((one) => `  ${whoAsks(one, state)}`),
     ...because,
     ...unboxed,

@@ -9,6 +9,7 @@ import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import { followRun } from './line-mode.ts';
+import { askTrust } from './line-trust.ts';
 import type { Workshop } from './open-run.ts';
 import { newSession, openWorkshop, refuseHumanAlone } from './open-run.ts';
 import { readPlanFile } from './plan-file.ts';
@@ -40,7 +41,9 @@ export const runVerb: Verb = {
 async function runTask(args: Arguments, io: Io, task: string): Promise<number> {
   const file = args.get('plan');
   const plan = file === undefined ? null : { draft: readPlanFile(file, io.where()), from: file };
-  const workshop = await openWorkshop(args, io, projectOf(args, io));
+  const project = projectOf(args, io);
+  await askTrust(project, args, io);
+  const workshop = await openWorkshop(args, io, project);
   return carry(workshop, args, io, { session: newSession(), task, plan });
 }
 

@@ -32,9 +32,11 @@ export const screenVerb: Verb = {
   words: 1,
   flags: { ...CWD, ...SCREEN, ...LIMITS, ...MODELS },
   async run(args, io) {
-    const workshop = await openWorkshop(args, io, projectOf(args, io));
+    const project = projectOf(args, io);
     const [task = ''] = args.words;
     const lines = args.has('plain') || !io.terminal || io.env['TERM'] === 'dumb';
+    if (lines) await (await import('./line-trust.ts')).askTrust(project, args, io);
+    const workshop = await openWorkshop(args, io, project);
     if (!lines) return openScreen(args, io, workshop, task === '' ? {} : { firstTask: task });
     const { carry } = await import('./run.ts');
     const typed = task === '' && io.terminal ? await askForTask(io) : task;

@@ -118,12 +118,19 @@ function headLines(current: Question, context: Context, width: number): readonly
   return [
     ...wrap(whoAsks(current, context), width),
     ...askers(current, context, width),
-    // Where the title is the action itself, it is said once, below.
-    ...words(request.title === request.exact ? '' : toLabel(request.title), width, { fg: 'fg' }).slice(0, 4),
+    ...words(titleOf(current, context), width, { fg: 'fg' }).slice(0, 4),
     ...words(because, width, { fg: 'faint' }).slice(0, 3),
     ...words(warning, width, { fg: 'err', bold: true }),
     [],
   ];
+}
+
+/** Empty where it says nothing that isn't said above or below: `finder: npm test`. */
+function titleOf({ first: { agent, request }, all }: Question, { state }: Context): string {
+  const { title, exact } = request;
+  const role = state.agents.get(agent)?.role ?? '';
+  const known = title === exact || title === `${role}: ${exact}` || (all.length > 1 && exact !== '');
+  return known ? '' : toLabel(title);
 }
 
 const words = (text: string, width: number, style: Style): readonly Line[] =>

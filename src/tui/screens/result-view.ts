@@ -14,6 +14,7 @@ import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
 import { costText, endOf, oneLine, statusSpan } from '../view/card.ts';
 import { scrollBar } from '../view/cards.ts';
+import { reviewLines } from '../view/reviews.ts';
 import { markdown } from '../view/markdown.ts';
 import { statusLine } from '../view/outcome.ts';
 
@@ -47,6 +48,7 @@ function plan(context: Context, size: Size): Parts {
           ...titled('Agents', agentLines(context, inner)),
           [],
           ...titled('Totals', totalLines(context, inner)),
+          ...reviewsBelow(context, inner),
           [],
           ...nextLines(context, inner),
         ];
@@ -106,10 +108,14 @@ function sideBoxes(context: Context, width: number, height: number): readonly Li
     });
   const totals = totalLines(context, inner);
   const next = nextLines(context, inner);
-  const below = totals.length + 2 + next.length + 2;
+  // What was judged takes its place from the agents, but never all of it.
+  const judged = reviewLines(context, inner).slice(0, Math.max(1, (height >> 1) - 8));
+  const reviews = judged.length === 0 ? [] : pane('Reviews', judged, judged.length + 2);
+  const below = totals.length + 2 + next.length + 2 + reviews.length;
   const above = Math.max(3, height - below);
   return [
     ...pane('Agents', agentLines(context, inner, above - 2), above),
+    ...reviews,
     ...pane('Totals', totals, totals.length + 2),
     ...pane('Next', next, next.length + 2),
   ];
@@ -158,6 +164,11 @@ function ending(agent: AgentState): Line {
   if (agent.outcome === 'completed') return [span(oneLine(agent.summary), { fg: 'fg' })];
   return [span(toLabel(endOf(agent)), { fg: agent.outcome === 'failed' ? 'err' : 'warn' })];
 }
+
+const reviewsBelow = (context: Context, width: number): readonly Line[] => {
+  const lines = reviewLines(context, width);
+  return lines.length === 0 ? [] : [[], ...titled('Reviews', lines)];
+};
 
 function totalLines({ state }: Context, width: number): readonly Line[] {
   const totals = state.finished?.totals;
