@@ -1,6 +1,6 @@
 /**
  * Watches the administrator's files during a run (SECURITY 2.1). Whatever they tighten holds at once, whatever they loosen
- * waits for the next run, and what can't be read or is gone pauses this one. All other files are as the run found them.
+ * waits for the next start, and what can't be read or is gone pauses this run. All other files are as the run found them.
  */
 import { type Result, fail, ok } from '../domain/result.ts';
 import { deciding } from '../policy/deciding.ts';
@@ -61,7 +61,7 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 const isLooser = (next: Rules, before: Rules): boolean => !same(deciding(meet(before, next)), deciding(next));
 
 const goneText = (files: readonly string[]): string =>
-  `${files.join(', ')} ruled this run and ${files.length === 1 ? 'is' : 'are'} gone: put ${files.length === 1 ? 'it' : 'them'} back, or start a new run`;
+  `${files.join(', ')} ruled this run and ${files.length === 1 ? 'is' : 'are'} gone: put ${files.length === 1 ? 'it' : 'them'} back`;
 
 const looserText = (files: readonly string[]): string =>
-  `the managed policy has changed (${files.join(', ')}): what tightens holds now, what loosens waits for the next run`;
+  `the managed policy has changed (${files.join(', ')}): what tightens holds now, what loosens when Mimir is started again`;

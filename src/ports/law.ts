@@ -8,6 +8,6 @@ export interface Law {
    * run. Fails, with a sentence for the person, when a file that held has become invalid or has vanished: the run pauses.
    */
   now(): Result<Rules, string>;
-  /** What was written since and waits for the next run, as it would loosen something: a sentence each, once each. */
+  /** What was written since and waits for the next start, as it would loosen something: a sentence each, once each. */
   notes?(): readonly string[];
 }

@@ -51,7 +51,7 @@ describe.runIf(isRoot)('the law of a run', () => {
     expect(law.notes?.()).toEqual([]);
     write('policy.yml', most(16));
     expect([agents(law), agents(law)]).toEqual([3, 3]);
-    expect(law.notes?.()).toEqual([expect.stringContaining('what loosens waits for the next run')]);
+    expect(law.notes?.()).toEqual([expect.stringContaining('what loosens when Mimir is started again')]);
     expect(law.notes?.()).toEqual([]);
     write('policy.yml', `${most(16)}enforcement: { deniedModels: [o3] }\n`);
     const now = law.now();
@@ -89,7 +89,7 @@ describe.runIf(isRoot)('the law of a run', () => {
   it('fails when a file is gone, and when anybody may write it', () => {
     const { law, write, root } = office({ 'policy.yml': most(3), 'policy.d/10.yml': '' });
     rmSync(path.join(root, 'policy.d/10.yml'));
-    expect(agents(law)).toMatch(/policy\.d\/10\.yml ruled this run and is gone: put it back, or start a new run$/);
+    expect(agents(law)).toMatch(/policy\.d\/10\.yml ruled this run and is gone: put it back$/);
     write('policy.d/10.yml', '');
     expect(agents(law)).toBe(3);
     rmSync(root, { recursive: true });

@@ -10,12 +10,14 @@ const plain = (text: string): unknown => {
 };
 const lines = (count: number): string => Array.from({ length: count }, (_, index) => `key${index}: 1`).join('\n');
 
-/** Milliseconds of the best of three: other work on the machine doesn't count. */
+/** Milliseconds of the best of three, of this process's own work where the machine does more besides. */
 function fastest(act: () => unknown): number {
   const times = [1, 2, 3].map(() => {
     const began = performance.now();
+    const before = process.cpuUsage();
     act();
-    return performance.now() - began;
+    const { user, system } = process.cpuUsage(before);
+    return Math.min(performance.now() - began, (user + system) / 1000);
   });
   return Math.min(...times);
 }
