@@ -13,6 +13,12 @@ import type { Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
 import { runBoxed, type Sandbox } from './sandbox.ts';
 
+const WORDS =
+  'Runs one bash command in the project root and gives its output, exit code and duration. Each command is a fresh shell: `cd` and variables do not last. There is no standard input and no terminal. When the command ends, everything it left running in the background is ended too. Prefer read_file, list_files, search and git to their shell counterparts: they need no question.';
+/** What a command finds in the box, for the model to know. */
+const IN_BOX =
+  ' It runs in a sandbox: no network; only the project can be written (by roles that write), but not .git, .mimir and the folders of editors; .env* files can not be read; HOME and /tmp are empty and gone afterwards.';
+
 const Input = z.strictObject({
   command: z
     .string()
@@ -26,8 +32,7 @@ type Input = z.output<typeof Input>;
 
 export const bashTool = (root: Root, environment: Environment, sandbox: Sandbox): Tool<Input> => ({
   name: 'bash',
-  description:
-    'Runs one bash command in the project root and gives its output, exit code and duration. Each command is a fresh shell: `cd` and variables do not last. There is no standard input and no terminal. When the command ends, everything it left running in the background is ended too. Prefer read_file, list_files, search and git to their shell counterparts: they need no question.',
+  description: `${WORDS}${sandbox.state.is === 'none' ? '' : IN_BOX}`,
   input: Input,
   capability: 'shell',
   repeat: 'never',

@@ -11,11 +11,22 @@ export type Environment = Readonly<Record<string, string>>;
 const PASSED = /^(HOME|LANG|LC_[A-Z]+|TZ)$/;
 const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** The environment of every child: passed names, `TERM=dumb`, and a PATH without entries inside the project. */
-export function toolEnvironment(root: string, source: NodeJS.ProcessEnv = process.env): Environment {
+/** Names that make a program load or run something else: never passed, whatever a rule says. */
+const NEVER_PASSED = /^(?:LD_|DYLD_|GIT_|BASH_|MIMIR_)|^(?:ENV|SHELLOPTS|IFS|PATH|TERM|NODE_OPTIONS|PERL5OPT|RUBYOPT)$/;
+
+/**
+ * The environment of every child: the usual names and those of `more`, `TERM=dumb`, and a PATH without entries inside the
+ * project.
+ */
+export function toolEnvironment(
+  root: string,
+  source: NodeJS.ProcessEnv = process.env,
+  more: readonly string[] = [],
+): Environment {
   const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(source)) {
-    if (value !== undefined && PASSED.test(name)) passed[name] = value;
+    const asked = more.includes(name) && !NEVER_PASSED.test(name);
+    if (value !== undefined && (asked || PASSED.test(name))) passed[name] = value;
   }
   return { ...passed, PATH: safePath(root, source['PATH'] ?? USUAL_PATH), TERM: 'dumb' };
 }

@@ -16,6 +16,7 @@ import { seenFiles } from './seen.ts';
 import { writeFileTool } from './write-file.ts';
 
 export { openRepository } from './repository.ts';
+export { type Environment, toolEnvironment } from './environment.ts';
 export { checkRoot, type Root } from './root.ts';
 export { type BoxPaths, openSandbox, type Sandbox } from './sandbox.ts';
 export { toolsFor } from './tool-names.ts';

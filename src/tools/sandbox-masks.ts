@@ -93,7 +93,8 @@ function removeUnused(folder: string): void {
   if (boxes.length > dead.length) return;
   const masks = recorded(folder);
   if (masks.length === 0) return;
-  for (const mask of masks) {
+  // What lies in another one first.
+  for (const mask of masks.toSorted((a, b) => b.length - a.length)) {
     try {
       rmdirSync(mask);
     } catch {

@@ -45,5 +45,6 @@ export function firstAbsent(place: string): readonly string[] {
   if (isThere(place)) return [];
   let absent = place;
   while (!isThere(path.dirname(absent))) absent = path.dirname(absent);
-  return [absent];
+  // A link on the way may lead anywhere: what counts is where the folder would be made.
+  return realPlace(path.dirname(absent)).map((parent) => path.join(parent, path.basename(absent)));
 }

@@ -149,7 +149,7 @@ async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string
     await begun.value();
     return fail(`${found.link} is a symbolic link; replace it by a real folder to run commands here`);
   }
-  const { box, env } = planOf(parts, root.value, spec, { paths, writable, found });
+  const { box, env } = planOf(parts, root.value, spec, { paths, writable, covered, found });
   const argv = [...OF_STATUS, ...boxArguments(box), '--', ...limited(parts.bash, [spec.file, ...spec.args])];
   return ok({ file: parts.program, argv, env, end: begun.value });
 }
@@ -157,6 +157,7 @@ async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string
 interface Looked {
   readonly paths: BoxPaths;
   readonly writable: readonly string[];
+  readonly covered: readonly string[];
   readonly found: Found;
 }
 
@@ -164,7 +165,7 @@ function planOf(
   parts: Parts,
   root: Root,
   { cwd, env, secrets }: Boxed,
-  { paths, writable, found }: Looked,
+  { paths, writable, covered, found }: Looked,
 ): { readonly box: BoxPlan; readonly env: Environment } {
   const { home, stateDir } = parts.options;
   const hidden = hiddenFolders([home, stateDir, tmpdir(), ...paths.denyRead.filter(outside(root.path))]);
@@ -181,7 +182,7 @@ function planOf(
     root: root.path,
     writable,
     shown: [...chains.folders.flatMap(realPlace), ...gitFolders(root)],
-    readOnly: [...new Set([...found.readOnly, ...paths.denyWrite.flatMap(realPlace).filter(inWritable)])],
+    readOnly: [...new Set([...found.readOnly, ...covered, ...paths.denyWrite.flatMap(realPlace).filter(inWritable)])],
     secretFiles: secret.filter((place) => !isFolder(place)),
     secretFolders: secret.filter(isFolder),
   };

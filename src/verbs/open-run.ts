@@ -9,7 +9,7 @@ import type { Run } from '../engine/run.ts';
 import { startRun } from '../engine/run.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { chooseModel } from '../policy/models.ts';
-import type { Rule, Rules } from '../policy/rules.ts';
+import type { Rules } from '../policy/rules.ts';
 import { builtIn } from '../policy/rules.ts';
 import type { DayLedger } from '../ports/day.ts';
 import type { Log } from '../ports/log.ts';
@@ -17,8 +17,9 @@ import { LogFault } from '../ports/log.ts';
 import type { ToolPort } from '../ports/tool.ts';
 import { openDayLedger } from '../store/day-ledger.ts';
 import { openLog } from '../store/log.ts';
-import { checkRoot, openRepository, openSandbox, openTools, openTrees, toolsFor } from '../tools/index.ts';
+import { toolsFor } from '../tools/index.ts';
 import { budgetFrom, modeFrom, roleModelsFrom } from './common-flags.ts';
+import { openBox, openProject, sandboxWords } from './box.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
@@ -59,21 +60,14 @@ export interface Start {
 /** Opens configuration, tools and log, or ends with the code that INTERFACE names. */
 export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Promise<Workshop> {
   const config = configForRun(project, io, configFlags(args));
-  const place = { root: project.root, home: project.places.home, stateDir: project.places.state };
+  const stateDir = project.places.state;
   // The sandbox is tried out while the providers' code is loaded.
-  const [sandbox, providers] = await Promise.all([
-    openSandbox({ ...place, ...boxPaths(config.rules) }),
-    openProviders(args, config),
-  ]);
-  const rules = rulesFor(config.rules, sandbox.state);
-  const tools = openTools({ ...place, sandbox });
-  const root = checkRoot(project.root, { home: place.home, state: place.stateDir });
-  if (!tools.ok || !root.ok) throw new Exit(EXIT.wrongUse, tools.ok ? 'the project cannot be opened' : tools.fault);
+  const [box, providers] = await Promise.all([openBox(project, config.rules), openProviders(args, config)]);
+  const rules = rulesFor(config.rules, box.sandbox.state);
+  const { tools, repository, trees } = openProject(project, box);
   const every = config.preferences.audit?.checkpointEvery;
-  const log = orExit(() => openLog({ stateDir: place.stateDir, project: project.root }, undefined, every));
-  const day = orExit(() => dayLedgerFor(rules, place.stateDir));
-  const box = tools.value.sandbox;
-  const repository = openRepository(root.value, { sandbox });
+  const log = orExit(() => openLog({ stateDir, project: project.root }, undefined, every));
+  const day = orExit(() => dayLedgerFor(rules, stateDir));
   const common = {
     cwd: project.root,
     version: packageVersion(),
@@ -83,10 +77,10 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
     rules,
     roles: config.roles,
     prompts: config.prompts,
-    tools: tools.value,
+    tools,
     toolsOf: toolsFor,
     repository,
-    trees: openTrees({ root: root.value, stateDir: place.stateDir }),
+    trees,
     log,
     ...(day === null ? {} : { day }),
     world,
@@ -101,7 +95,7 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
     config,
     log,
     provider: common.provider,
-    sandbox: box.is === 'none' ? `none (${box.because})` : box.is,
+    sandbox: sandboxWords(box),
     mode: rules.mode,
     repository,
     start(what) {
@@ -155,20 +149,6 @@ function configFlags(args: Arguments): Parameters<typeof configForRun>[2] {
     ...(mode === undefined ? {} : { mode }),
     ...(model === undefined ? {} : { model }),
     roleModels: Object.fromEntries(roleModelsFrom(args)),
-  };
-}
-
-/** What policy says of paths, for the box. */
-function boxPaths({ box }: Rules): Pick<Parameters<typeof openSandbox>[0], 'paths'> {
-  if (box === undefined) return {};
-  const values = (list: readonly Rule<string>[]): readonly string[] => list.map(({ value }) => value);
-  const { denyRead, denyWrite, allowWrite } = box;
-  return {
-    paths: {
-      denyRead: values(denyRead),
-      denyWrite: values(denyWrite),
-      allowWrite: allowWrite.map(({ value }) => value),
-    },
   };
 }
 

@@ -30,7 +30,7 @@ describe('the tools of a project', () => {
       const names = toolsFor([capability]).filter((name) => !toolsFor([]).includes(name));
       expect(tools.filter((tool) => tool.capability === capability).map(({ name }) => name)).toEqual(names);
     }
-    expect(sandbox).toEqual({ is: 'none', because: 'this version has no sandbox yet' });
+    expect(sandbox).toEqual({ is: 'none', because: 'not probed' });
   });
 
   it('describe themselves to models in JSON Schema, closed to unknown fields', () => {

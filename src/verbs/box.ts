@@ -1,0 +1,59 @@
+/** The sandbox of a project under its rules, what commands may know of the environment, and the tools that work in it. */
+import type { Rule, Rules } from '../policy/rules.ts';
+import type { RepositoryPort } from '../ports/repository.ts';
+import type { ToolPort } from '../ports/tool.ts';
+import type { TreePort } from '../ports/tree.ts';
+import {
+  type BoxPaths,
+  checkRoot,
+  type Environment,
+  openRepository,
+  openSandbox,
+  openTools,
+  openTrees,
+  type Sandbox,
+  toolEnvironment,
+} from '../tools/index.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { ProjectPlace } from './project.ts';
+
+export interface Box {
+  readonly sandbox: Sandbox;
+  readonly environment: Environment;
+}
+
+/** Tries the sandbox out; never rejects. */
+export async function openBox({ root, places }: ProjectPlace, rules: Rules): Promise<Box> {
+  const environment = toolEnvironment(root, undefined, valuesOf(rules.box?.passthrough ?? []));
+  const place = { root, home: places.home, stateDir: places.state, environment };
+  const sandbox = await openSandbox(rules.box === undefined ? place : { ...place, paths: pathsOf(rules.box) });
+  return { sandbox, environment };
+}
+
+/** What a run does in a project, all in one box; ends with the code that INTERFACE names where it can't be opened. */
+export function openProject(
+  { root, places }: ProjectPlace,
+  { sandbox, environment }: Box,
+): { readonly tools: ToolPort; readonly repository: RepositoryPort; readonly trees: TreePort } {
+  const place = { root, home: places.home, stateDir: places.state };
+  const tools = openTools({ ...place, environment, sandbox });
+  const checked = checkRoot(root, { home: places.home, state: places.state });
+  if (!tools.ok || !checked.ok) throw new Exit(EXIT.wrongUse, tools.ok ? 'the project cannot be opened' : tools.fault);
+  return {
+    tools: tools.value,
+    repository: openRepository(checked.value, { environment, sandbox }),
+    trees: openTrees({ root: checked.value, stateDir: places.state }),
+  };
+}
+
+/** What the screens say of it. */
+export const sandboxWords = ({ sandbox: { state } }: Box): string =>
+  state.is === 'none' ? `none (${state.because})` : state.is;
+
+const valuesOf = (rules: readonly Rule<string>[]): readonly string[] => rules.map(({ value }) => value);
+
+const pathsOf = ({ denyRead, denyWrite, allowWrite }: NonNullable<Rules['box']>): BoxPaths => ({
+  denyRead: valuesOf(denyRead),
+  denyWrite: valuesOf(denyWrite),
+  allowWrite: allowWrite.map(({ value }) => value),
+});
