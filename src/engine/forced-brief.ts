@@ -1,6 +1,6 @@
 /** What a forced agent is told: whose work it judges, the diff, and that a verdict is a call and nothing else. */
 import type { Trigger } from '../domain/forced.ts';
-import { headOf } from '../domain/text.ts';
+import { bytesIn, headOf } from '../domain/text.ts';
 
 /** Bytes of the diff that are put before it; the files themselves it can read. */
 const MOST_PATCH = 24_000;
@@ -45,7 +45,7 @@ export function judgingText({ trigger, whose, files, patch, fence }: Judging): s
   const listed = files.slice(0, MOST_FILES).map((file) => `- ${JSON.stringify(file)}`);
   const more = files.length > MOST_FILES ? [`- and ${files.length - MOST_FILES} more`] : [];
   const shown = headOf(patch, MOST_PATCH);
-  const cut = shown.length < patch.length ? '\nThe diff was cut here: read the files for the rest.' : '';
+  const cut = bytesIn(patch) > MOST_PATCH ? '\nThe diff was cut here: read the files for the rest.' : '';
   const names = files.length === 0 ? 'None.' : [...listed, ...more].join('\n');
   return `# Judge this change
 

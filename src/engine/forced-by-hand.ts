@@ -9,7 +9,7 @@ export function review(parts: RunParts, role: RoleName): Result<string, string> 
   const { forced, recorder, scheduling } = parts;
   const node = forced.nodes('manual').find((one) => one.role === role);
   if (node === undefined) return fail(`no rule names ${role} as an agent to be started by hand`);
-  if (scheduling.now === null) return fail('agents are not at work: there is nothing to judge yet');
+  if (scheduling.now === null || forced.isOver()) return fail('agents are not at work: there is nothing to judge yet');
   if (recorder.state().firstTree === null) return fail('nothing here can tell what has changed');
   forced.byHand(node).catch((error: unknown) => parts.stop(error instanceof Error ? error.message : String(error)));
   return ok(`${role} judges what has changed`);

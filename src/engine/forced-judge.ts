@@ -9,6 +9,7 @@ import type { AgentId } from '../domain/ids.ts';
 import { childOf, ROOT } from '../domain/ids.ts';
 import type { Role } from '../domain/role.ts';
 import type { AgentState, GivenVerdict } from '../events/state.ts';
+import { OFFLINE } from '../policy/models.ts';
 import { roleNamed } from '../policy/roles.ts';
 import type { World } from '../ports/world.ts';
 import { budgetOf } from './choices.ts';
@@ -95,6 +96,8 @@ const isPinned = ({ rules }: RunOptions, { role }: ForcedNode): boolean =>
 /** What its end means for the gate. */
 function read(agent: AgentState | undefined, verdict: GivenVerdict | null): Judged {
   if (verdict !== null) return judged(verdict);
+  if (agent?.model.used === OFFLINE)
+    return { pass: false, why: 'no language model is configured, and the offline analyst judges nothing' };
   if (agent?.outcome === 'completed') return { pass: false, why: 'it ended without a verdict: words are none' };
   return {
     pass: false,

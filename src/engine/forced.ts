@@ -37,6 +37,8 @@ export interface Forced {
   afterTask(one: NewAgent, before: TreeId | null): Promise<Passage>;
   /** When all tasks have ended, before the report. */
   atEnd(): Promise<void>;
+  /** Has `atEnd` been through? Nobody judges anything any more then. */
+  isOver(): boolean;
   /** At a person's wish, on all that has changed so far; behind those that wait. */
   byHand(node: ForcedNode): Promise<void>;
   /** The locked nodes that a trigger starts: of the approved plan, and of the rules as they are now. */
@@ -57,6 +59,7 @@ class Gates implements Forced {
   private readonly writing = new Set<AgentId>();
   /** Did the run begin in this process, so that every change since was seen? */
   private fresh = false;
+  private over = false;
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: GatesParts) {
@@ -130,6 +133,12 @@ class Gates implements Forced {
     if (this.parts.signal.aborted) return;
     await this.inTurn(() => this.leftOver());
     for (const node of this.nodes('always')) await this.inTurn(() => this.wholeRun(node));
+    this.over = true;
+    await this.last;
+  }
+
+  isOver(): boolean {
+    return this.over;
   }
 
   async byHand(node: ForcedNode): Promise<void> {
@@ -192,7 +201,7 @@ class Gates implements Forced {
     return now.ok && now.value === tree;
   }
 
-  /** Changes after the last review of a task: by what it left running, or by somebody else. */
+  /** Changes after the last review of a task: by what it left running, or by somebody else. None where no task may write. */
   private async leftOver(): Promise<void> {
     const { recorder } = this.parts;
     for (const node of this.nodes('on-write')) {
@@ -201,7 +210,8 @@ class Gates implements Forced {
       const closed = state.gates.some(
         ({ role, trigger, open }) => role === node.role && trigger === 'on-write' && !open,
       );
-      if (closed || !tree.ok || tree.value === passedTree(state, node.role)) continue;
+      const judgedAll = !tree.ok || tree.value === passedTree(state, node.role);
+      if (closed || judgedAll || node.after.length === 0) continue;
       await this.ofBatch(node, ROOT, null);
     }
   }

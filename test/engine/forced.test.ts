@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fail } from '../../src/domain/result.ts';
 import { commitAll, makeRepository } from '../support/repos.ts';
@@ -146,6 +146,33 @@ describe('a forced agent after work that changed files', () => {
     await forcedRun({ root, script: story([verdict(true)]) }).result;
     expect(readFileSync(`${root}/a.ts`, 'utf8')).toBe('bad');
     commitAll(root, 'whole');
+  });
+});
+
+describe('what else changes while a run goes on', () => {
+  const editing =
+    (by: string, root: string): Script =>
+    (request, n) => {
+      // Somebody else at work in the same folder, after the last review.
+      if (request.agent === AGENT(by) && request.purpose.is === 'work') writeFileSync(`${root}/other.ts`, 'by hand');
+      return story([verdict(true)])(request, n);
+    };
+
+  it('is judged at the end where tasks may write: what came after the last review as well', async () => {
+    const root = makeRepository();
+    const run = forcedRun({ root, script: editing('ROOT::S2', root) });
+    expect((await run.result).status).toBe('completed');
+    expect(gatesOf(run)).toEqual([
+      ['ROOT::S1', 'on-write', true, 'passed: nothing found'],
+      ['ROOT', 'on-write', true, 'passed: nothing found'],
+    ]);
+  });
+
+  it('is not looked at in a run that only reads', async () => {
+    const root = makeRepository();
+    const run = forcedRun({ root, plan: planOf(['a']), script: editing('ROOT::S1', root) });
+    expect((await run.result).status).toBe('completed');
+    expect(gatesOf(run)).toEqual([]);
   });
 });
 

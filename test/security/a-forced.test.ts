@@ -232,6 +232,8 @@ function committing(
     toolsOf: toolsFor,
     plan: planOf(['o1']),
     roles: [...ROLES.filter(({ name }) => name !== 'oracle'), able('read', 'write', 'git-read', 'git-write'), SECURITY],
+    // One slot for all: who waits for its commit lends it to who judges that.
+    rules: { ...RULES, maxParallelAgents: { value: 1, from: { rule: '', layer: 'default', file: null, line: null } } },
     forced: [forcing(['on-commit'])],
     script: ({ agent, purpose }, n) => {
       if (purpose.is !== 'work') return undefined;
