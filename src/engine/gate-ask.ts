@@ -14,6 +14,7 @@ import { priceProblem } from '../policy/budgets.ts';
 import { modelProblem } from '../policy/models.ts';
 import type { Tried } from './gate-fallback.ts';
 import { afterGivingUp } from './gate-fallback.ts';
+import { tighten } from './budget-change.ts';
 import { atLimit } from './gate-limit.ts';
 import { optionFor } from './gate-reserve.ts';
 import type { GaveUp } from './gate-retry.ts';
@@ -34,6 +35,7 @@ export async function askModel(
   const tried: Tried = { models: new Set(), causes: new Set() };
   for (;;) {
     if (signal.aborted) return fail(stopped(signal));
+    keepToRules(parts);
     const model = modelOf(parts, order);
     if (!model.ok) return model;
     const reply = await tryModel(parts, question, model.value, signal);
@@ -41,6 +43,13 @@ export async function askModel(
     const end = await afterFault(parts, question, model.value, reply.fault, tried, signal);
     if (end !== null) return fail(end);
   }
+}
+
+/** Looked at again only where the rules are others than before. */
+function keepToRules({ limits, recorder, rules }: GateParts): void {
+  if (limits.rules === rules) return;
+  limits.rules = rules;
+  tighten(recorder, rules);
 }
 
 /** Null: another turn of the same question, with whatever model the agent has by then. */

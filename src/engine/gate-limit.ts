@@ -12,6 +12,7 @@ import { reasonText } from '../domain/reason.ts';
 import { unreachable } from '../domain/result.ts';
 import { agentCeiling, priceProblem, runCeiling } from '../policy/budgets.ts';
 import { modelProblem, OFFLINE } from '../policy/models.ts';
+import type { Rules } from '../policy/rules.ts';
 import { builtIn } from '../policy/rules.ts';
 import type { Answer } from './approvals.ts';
 import { providerOf } from './gate-backoff.ts';
@@ -22,7 +23,7 @@ import type { AskFault, GateParts, LimitMet, Question } from './gate.ts';
 import type { Choice, Offers } from './limit-offers.ts';
 import { addition, choiceFrom, limitKey, MOST, requestFor } from './limit-offers.ts';
 import type { Exhausted } from './limits.ts';
-import { exhaustedText, keyOf, limitText } from './limits.ts';
+import { exhaustedText, keyOf, limitText, timeOf } from './limits.ts';
 
 /** Nobody chose: the asker was stopped, nobody answered in time, or the limit was changed meanwhile. */
 type Ended = Choice | { readonly is: 'gone' | 'nobody' | 'changed' };
@@ -32,9 +33,11 @@ export interface LimitBook {
   readonly open: Map<string, { readonly agent: AgentId; readonly ended: Promise<Ended>; change(): void }>;
   /** Nobody is asked again of a limit that ended somebody, as long as it stays as it is. */
   readonly given: Set<string>;
+  /** Those that the budgets were last compared with. */
+  rules: Rules | null;
 }
 
-export const openLimitBook = (): LimitBook => ({ open: new Map(), given: new Set() });
+export const openLimitBook = (): LimitBook => ({ open: new Map(), given: new Set(), rules: null });
 
 /** The limits of `agent` were changed from outside: whoever is asked of one of them looks again. */
 export function limitChanged(book: LimitBook, agent: AgentId): void {
@@ -142,11 +145,11 @@ async function answerOf(
   const began = world.elapsed();
   if (within !== Infinity) void world.sleep(within, done.signal).then(() => late.abort('late'));
   const either = AbortSignal.any([signal, changed, late.signal]);
-  const who = nameOf(parts, order);
+  const owner = nameOf(parts, order, met.exhausted);
   try {
     for (let note = ''; ; ) {
       const offers = offersFor(parts, question, met);
-      const answer = await approvals.ask(order, null, requestFor(met.exhausted, who, offers, note), either);
+      const answer = await approvals.ask(order, null, requestFor(met.exhausted, owner, offers, note), either);
       if (changed.aborted) return { is: 'changed' };
       // Who answers in place of a person, when the time for it is over, says no.
       if (late.signal.aborted || world.elapsed() - began >= within) return { is: 'nobody' };
@@ -159,7 +162,7 @@ async function answerOf(
   }
 }
 
-const nameOf = ({ recorder }: GateParts, { agent, role }: Question['order']): string =>
+const nameOf = ({ recorder }: GateParts, { role }: Question['order'], { agent }: Exhausted): string =>
   recorder.state().agents.get(agent)?.name ?? role;
 
 function choiceOf(answer: Answer, exhausted: Exhausted, offers: Offers): Ended | string {
@@ -198,9 +201,13 @@ function ceilingOf(
 }
 
 /** More for whom the limit is of, from the moment it is written down. */
-function add({ recorder }: GateParts, exhausted: Exhausted, to: number): void {
+function add(parts: GateParts, exhausted: Exhausted, asked: number): void {
+  const { recorder, world } = parts;
   const agent = ownerOf(exhausted);
   const state = recorder.state();
+  // The run's clock goes on while a person thinks: the time that was given is from the answer on.
+  const meanwhile = exhausted.what === 'time' ? timeOf(state, agent, world.now()) - exhausted.spent : 0;
+  const to = Math.min(ceilingOf(parts, exhausted).most ?? asked, asked + Math.max(0, meanwhile));
   const now = agent === ROOT ? state.budget : (state.agents.get(agent)?.budget ?? {});
   recorder.record({ type: 'budget.changed', agent, budget: { ...now, [keyOf(exhausted.what)]: to }, by: 'person' });
 }

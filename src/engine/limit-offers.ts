@@ -8,7 +8,7 @@ import type { Reason } from '../domain/reason.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { ApprovalRequest } from '../events/event.ts';
 import type { Exhausted } from './limits.ts';
-import { amountText, limitText } from './limits.ts';
+import { amountText } from './limits.ts';
 
 export interface Offers {
   /** The limit as it would be, and the most that an amount in the answer may make of it; null when nothing may be added. */
@@ -43,7 +43,7 @@ export function addition(exhausted: Exhausted, need: number, most: number | null
 const STEPS = { cost: 0.01, tokens: 1000, time: 1000 } as const;
 
 /** The question, whole: whose limit, what is used of it, and the answers that there are. The first one spends nothing. */
-export function requestFor(exhausted: Exhausted, who: string, offers: Offers, note: string): ApprovalRequest {
+export function requestFor(exhausted: Exhausted, owner: string, offers: Offers, note: string): ApprovalRequest {
   const { what, spent, limit, scope, agent } = exhausted;
   const rule = reasonText(offers.rule);
   const options = [
@@ -52,10 +52,10 @@ export function requestFor(exhausted: Exhausted, who: string, offers: Offers, no
     ...(offers.cheaper === null ? [] : [cheaperText(offers.cheaper)]),
     'stop: end the run; mimir resume goes on',
   ];
-  const used = `${amountText(what, spent)} of ${amountText(what, limit)} are used or promised, and the next step does not fit.`;
+  const used = `${amountText(what, spent)} of ${amountText(what, limit)} are ${what === 'time' ? 'used' : 'used or promised'}, and the next step does not fit.`;
   return {
     action: 'budget',
-    title: `${who}: ${limitText(exhausted)} limit of ${amountText(what, limit)} is met`,
+    title: `${WHOSE[scope](owner)} limit of ${amountText(what, limit)} is met`,
     exact: [...(note === '' ? [] : [note]), used, ceilingText(what, offers), ...options].join('\n'),
     options,
     unsandboxed: false,
@@ -63,6 +63,14 @@ export function requestFor(exhausted: Exhausted, who: string, offers: Offers, no
     same: `budget:${limitKey({ scope, agent, what, limit })}`,
   };
 }
+
+/** In front of `limit of $2.00`; `owner` is the name of the agent whose budget it is. */
+const WHOSE = {
+  run: () => "the run's",
+  agent: (owner: string) => `${owner}'s`,
+  day: () => "the day's",
+  model: () => "the model's daily",
+} as const satisfies Readonly<Record<Exhausted['scope'], (owner: string) => string>>;
 
 /** One limit, as it stands now: raised, it is another one. */
 export const limitKey = ({

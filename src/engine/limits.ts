@@ -78,7 +78,7 @@ export function timeOver(state: RunState, { agent, scope, budget, kept, day }: L
 const timeSaid = (spent: Millis, limit: Millis): Millis => (Number.isFinite(spent) ? spent : limit);
 
 /** Of an agent and the children it waited for meanwhile, its own clock standing still. The run has one clock for all. */
-function timeOf(state: RunState, agent: AgentId, now: Millis): Millis {
+export function timeOf(state: RunState, agent: AgentId, now: Millis): Millis {
   const one = state.agents.get(agent);
   if (one === undefined) return 0;
   if (isBackwards(one, now)) return Infinity;
@@ -160,7 +160,7 @@ const OWNER = {
   run: "the run's",
   agent: "the agent's",
   day: "the day's",
-  model: "this model's (by the day)",
+  model: "the model's daily",
 } as const satisfies Readonly<Record<Exhausted['scope'], string>>;
 
 /** Whose limit it is, on what: `the run's cost`. */

@@ -59,7 +59,7 @@ describe('at a limit a person', () => {
     const { request } = await asked(run);
     expect(request).toMatchObject({
       action: 'budget',
-      title: "finder: the agent's tokens limit of 12000 tokens is met",
+      title: "finder's limit of 12000 tokens is met",
     });
     expect(request.options.map((option) => option.split(':')[0])).toEqual(['finish', 'add', 'stop']);
     expect(request.exact).toContain('At most 40000 tokens: budgets.agent.maxTokens: 40000 (user, ~/config.yml:3).');
@@ -176,6 +176,30 @@ describe('at a limit a person', () => {
   });
 });
 
+describe('rules that are tightened', () => {
+  it('hold from then on, for the run and for agents that were given more', async () => {
+    const rules = { ...RULES, agentBudget: most({ maxTokens: 40_000 }), runBudget: most({ maxTokens: 500_000 }) };
+    const tighter = { ...rules, agentBudget: most({ maxTokens: 6000 }), runBudget: most({ maxTokens: 400_000 }) };
+    let now: Rules = rules;
+    const run = limited({
+      rules,
+      law: { now: () => ({ ok: true, value: now }) },
+      runBudget: { maxTokens: 500_000 },
+      person: false,
+      script: (request, n) => {
+        if (request.purpose.is === 'work') now = tighter;
+        return reading(4)(request, n);
+      },
+    });
+    await run.result;
+    expect(ofType(run, 'budget.changed').map(({ agent, budget, by }) => [agent, budget, by])).toEqual([
+      [ROOT, { maxTokens: 400_000 }, 'rules'],
+      [S1, { maxTokens: 6000 }, 'rules'],
+    ]);
+    expect(run.state().agents.get(S1)?.outcome).toBe('partial');
+  });
+});
+
 describe('a limit that many meet', () => {
   const ids = Array.from({ length: 20 }, (_, n): [string] => [`t${n}`]);
   const many = (setting: Setting = {}): TestRun =>
@@ -266,7 +290,7 @@ describe('a limit on time', () => {
     });
     await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
     await world.advance(2000);
-    expect((await asked(run)).request.title).toBe("finder: the agent's time limit of 2 s is met");
+    expect((await asked(run)).request.title).toBe("finder's limit of 2 s is met");
     expect(run.state().agents.get(S1)?.open).toEqual([]);
     // Its clock stands still while a person thinks.
     await world.advance(500_000);
