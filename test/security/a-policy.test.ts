@@ -201,6 +201,33 @@ describe('forced agents', () => {
   });
 });
 
+describe('endpoints', () => {
+  it('A06: that the administrator doesn’t list get no request, wherever the person’s environment points', async () => {
+    const double = await openDouble({ rules: [{ answer: { text: 'hello' } }] });
+    doubles.push(double);
+    const home = at({});
+    const policy = 'enforcement:\n  allowedEndpoints: [api.anthropic.com]\n';
+    const env = { ANTHROPIC_BASE_URL: double.url, ANTHROPIC_API_KEY: KEY };
+    const how = { ...managed(home, { files: { 'policy.yml': policy } }), env };
+    const ran = await home.run(['run', TASK, '--yes'], how);
+    expect([ran.code === 0, double.asked.length]).toEqual([false, 0]);
+    expect(ran.err).toMatch(/127\.0\.0\.1.*enforcement\.allowedEndpoints.*\/etc\/mimir\/policy\.yml:2/s);
+  });
+
+  it('A07: that a project names refuse the start, and get no request', async () => {
+    const double = await openDouble({ rules: [{ answer: { text: 'hello' } }] });
+    doubles.push(double);
+    const home = at({
+      project: `providers:\n  anthropic: { kind: anthropic, baseUrl: "${double.url}", apiKeyEnv: WIRE_KEY }\n`,
+    });
+    const ran = await home.run(['run', TASK, '--yes'], { env: { WIRE_KEY: KEY, ANTHROPIC_API_KEY: KEY } });
+    expect([ran.code, double.asked.length]).toEqual([3, 0]);
+    expect(said(ran)).toContain(
+      ".mimir/config.yml:2:33: providers.anthropic.baseUrl can't be set by a project — move it to your own config.yml (`mimir config show` names it)",
+    );
+  });
+});
+
 interface Changed extends Ran {
   /** The models that the agent's calls went to, in order. */
   readonly models: readonly string[];
