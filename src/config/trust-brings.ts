@@ -20,7 +20,7 @@ export const bringsOf = (files: readonly TrustFile[]): readonly string[] => [
 function rolesOf({ file, text }: TrustFile): readonly string[] {
   const kind = path.extname(file) === '.json' ? 'json' : 'md';
   if (!ROLE_FOLDERS.includes(path.dirname(file)) || !/\.(?:md|json)$/.test(file)) return [];
-  const role = readRole({ file, stem: path.parse(file).name, kind, text: text ?? '', source: file });
+  const role = readRole({ file, stem: path.parse(file).name, kind, text: text ?? '', source: file, strict: true });
   if (!role.ok) return [`a role file with a fault (${file})`];
   const { name, capabilities } = role.value.role;
   return [`role ${name}: ${capabilities.length === 0 ? 'no tools' : capabilities.join(', ')} (${file})`];

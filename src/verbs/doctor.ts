@@ -11,6 +11,7 @@ import { openLogReadOnly } from '../store/log.ts';
 import { folderOf } from '../store/place.ts';
 import { checkRoot, openSandbox } from '../tools/index.ts';
 import { counted } from '../tui/format.ts';
+import { openBox } from './box.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Io } from './io.ts';
@@ -121,8 +122,9 @@ const openly = (baseUrl: string): string =>
   baseUrl.startsWith('http:') && !isLoopback(baseUrl) ? ' (unencrypted: whoever is on the way can read it)' : '';
 
 /** Tried out with what a run would use. */
-async function sandbox({ root, places }: ProjectPlace, config: Loaded | null): Promise<Finding> {
-  const { state: box } = await openSandbox({ root, home: places.home, stateDir: places.state });
+async function sandbox(project: ProjectPlace, config: Loaded | null): Promise<Finding> {
+  const place = { root: project.root, home: project.places.home, stateDir: project.places.state };
+  const { state: box } = config === null ? await openSandbox(place) : (await openBox(project, config.rules)).sandbox;
   if (box.is !== 'none') {
     const version = box.version === undefined ? '' : ` ${box.version}`;
     return {

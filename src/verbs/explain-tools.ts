@@ -1,14 +1,14 @@
 /** `mimir policy explain` for tools, paths and commands: the circumstances are put together as the gate has them. */
-import { capabilitiesOf } from '../config/tool-names.ts';
-import { TOOL_NAMES } from '../config/tool-names.ts';
+import { TOOL_NAMES, capabilitiesOf } from '../config/tool-names.ts';
 import { suggestion } from '../config/nearest.ts';
 import { CAPABILITIES, type Capability } from '../domain/role.ts';
 import type { Action, Circumstances } from '../policy/decide.ts';
 import type { Explanation } from '../policy/explain.ts';
 import { explainAction } from '../policy/explain-action.ts';
 import { builtIn } from '../policy/rules.ts';
-import { openSandbox, toolsFor } from '../tools/index.ts';
+import { toolsFor } from '../tools/index.ts';
 import { type Access, forbidden, insideName } from '../tools/path-rules.ts';
+import { openBox } from './box.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Asker } from './explain-who.ts';
 import { ofCapability } from './explain-who.ts';
@@ -73,9 +73,8 @@ function standsFor(tool: string): readonly (Capability | null)[] {
 }
 
 /** With a person to ask, as on a screen. The sandbox is tried out only where a shell needs it. */
-async function contextOf({ project, mode, capabilities }: Asker, shell: boolean): Promise<Circumstances> {
-  const { home, state } = project.places;
-  const box = shell ? (await openSandbox({ root: project.root, home, stateDir: state })).state.is : 'none';
+async function contextOf({ project, config, mode, capabilities }: Asker, shell: boolean): Promise<Circumstances> {
+  const box = shell ? (await openBox(project, config.rules)).sandbox.state.is : 'none';
   const kind = capabilities.includes('write') ? 'read-write' : 'read-only';
   return { mode, interactive: true, sandbox: box === 'none' ? 'none' : kind, capabilities, granted: false };
 }

@@ -35,21 +35,34 @@ export function loadHere(
   flags: ConfigFlags,
   how: 'record' | 'look',
 ): Result<Here, readonly ConfigFault[]> {
-  const load = (trusted: boolean): ReturnType<typeof loadConfig> =>
+  const load: Load = (trusted) =>
     loadConfig({ packageRoot: packageRoot(), projectRoot: project.root, env, flags, trusted });
+  const known = trustHere(project, []);
+  const recorded = known.state === 'trusted' ? loadTrusted(project, load, known.digest) : null;
+  return recorded ?? loadUnrecorded(project, load, how);
+}
+
+/** Trusted at most by the person's list, which is known only when the configuration is read. */
+function loadUnrecorded(project: ProjectPlace, load: Load, how: 'record' | 'look'): ReturnType<typeof loadHere> {
   const plain = load(false);
   if (!plain.ok) return plain;
-  const listed = plain.value.preferences.trust ?? [];
-  const trust = trustHere(project, listed);
+  const trust = trustHere(project, plain.value.preferences.trust ?? []);
   const without = (...why: readonly string[]): Result<Here, never> =>
     ok({ config: { ...plain.value, notes: [...plain.value.notes, ...trust.notes, ...why] }, trust });
   const bound = trust.unrecorded && how === 'record' ? trustNow(project, trust.digest) : ok(undefined);
   if (!bound.ok) return without(`trust: ${bound.fault}`);
   if (trust.state !== 'trusted') return without(...(trust.problem === null ? [] : [`not trusted: ${trust.problem}`]));
+  return loadTrusted(project, load, trust.digest) ?? without('not trusted: its files change right now');
+}
+
+type Load = (trusted: boolean) => ReturnType<typeof loadConfig>;
+
+/** What was read must be what was looked at, equal before and after; null when it isn't. */
+function loadTrusted(project: ProjectPlace, load: Load, digest: string): Result<Here, readonly ConfigFault[]> | null {
   const full = load(true);
   if (!full.ok) return full;
-  // What was read must be what was looked at: equal before and after.
-  if (trustHere(project, listed).digest !== trust.digest) return without('not trusted: its files change right now');
+  const trust = trustHere(project, full.value.preferences.trust ?? []);
+  if (trust.state !== 'trusted' || trust.digest !== digest) return null;
   return ok({ config: { ...full.value, notes: [...full.value.notes, ...trust.notes] }, trust });
 }
 
