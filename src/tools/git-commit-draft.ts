@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
 import type { TreeChanges, TreeId } from '../ports/tree.ts';
-import { type Environment, programOn } from './environment.ts';
-import { type GitCall, runGit } from './git-hardening.ts';
+import type { Environment } from './environment.ts';
 import { forbidden, insideName } from './path-rules.ts';
 import { gitOf, type Root } from './root.ts';
 import { changesOf } from './tree-changes.ts';
@@ -59,14 +58,13 @@ export interface Asked {
 
 /** Nothing of the repository is changed, but for objects where `into` says so. */
 export async function draftCommit(desk: DraftDesk, asked: Asked): Promise<Result<Draft, string>> {
-  const at = await standing(desk, asked.signal);
-  if (!at.ok) return at;
   const paths = pathsOf(desk.root, asked.paths);
   if (!paths.ok) return paths;
   const facts = await desk.store.facts(asked.signal);
   if (!facts.ok) return facts;
-  // As the commit is read that it goes on top of, so is its tree: they belong together.
-  const own = { ...facts.value, head: at.value.tree };
+  const own = facts.value;
+  const at = standing(desk.root, own);
+  if (!at.ok) return at;
   const index = path.join(desk.store.folder(own), `index-commit-${randomBytes(6).toString('hex')}`);
   takeIndex(index);
   try {
@@ -83,9 +81,7 @@ export async function draftCommit(desk: DraftDesk, asked: Asked): Promise<Result
     const chosen = await chosenIn(staging);
     if (!chosen.ok) return chosen;
     const changes = await changesOf(desk.store, own, { from: chosen.value.from, to: chosen.value.tree }, signal, where);
-    return changes.ok
-      ? ok({ ...changes.value, ...chosen.value, ...at.value, tree: chosen.value.tree, facts: own })
-      : changes;
+    return changes.ok ? ok({ ...changes.value, ...chosen.value, ...at.value, facts: own }) : changes;
   } finally {
     dropIndex(index);
   }
@@ -107,6 +103,7 @@ async function chosenIn(staging: Staging): Promise<Result<Chosen, string>> {
   if (entries.length === 0) return fail(nothing(leftOut.value));
   const tree = await completed(
     staging,
+    staged.value,
     seeded.value,
     changed.value.filter((entry) => out.has(entry.path)),
   );
@@ -118,9 +115,11 @@ async function chosenIn(staging: Staging): Promise<Result<Chosen, string>> {
 /** The whole tree: what is left out stays as the last commit has it, submodules among it. */
 async function completed(
   staging: Staging,
+  staged: string,
   { links }: Seeded,
   leftOut: readonly TreeEntry[],
 ): Promise<Result<string, string>> {
+  if (leftOut.length === 0 && links.length === 0) return ok(staged);
   const restored = await restore(staging, leftOut);
   if (!restored.ok) return restored;
   const linked = links.length === 0 ? ok('') : await inIndex(staging, INDEX_INFO, { input: newerLines(links) });
@@ -186,7 +185,7 @@ function pathsOf(root: Root, given: readonly string[]): Result<readonly string[]
   return ok(names.length === 0 ? null : names);
 }
 
-type Standing = Pick<Draft, 'parent' | 'branch' | 'directory'> & { readonly tree: string | null };
+type Standing = Pick<Draft, 'parent' | 'branch' | 'directory'>;
 
 /** What git leaves in its folder while something is under way that a commit would end or break. */
 const UNDER_WAY: readonly (readonly [name: string, what: string])[] = [
@@ -200,24 +199,13 @@ const UNDER_WAY: readonly (readonly [name: string, what: string])[] = [
 ];
 
 /** Where a commit would go: the branch, and the commit it is on. */
-async function standing({ root, environment }: DraftDesk, signal: AbortSignal): Promise<Result<Standing, string>> {
+function standing(root: Root, { directory, branch, commit }: RepositoryFacts): Result<Standing, string> {
   const state = gitOf(root.path);
   if (state.is === 'none') return fail(`no git here: ${state.because}`);
-  const { directory } = state;
-  const git = programOn(environment, 'git');
-  if (git === null) return fail('there is no git on the PATH');
+  if (directory === null) return fail('no git here: .git is no repository');
   const underWay = UNDER_WAY.find(([name]) => existsSync(path.join(directory, name)));
   if (underWay !== undefined)
     return fail(`${underWay[1]} is under way in this repository; a person has to end it first`);
-  const call: GitCall = { root, git, environment, signal };
-  const [on, last] = await Promise.all([
-    runGit(call, directory, ['symbolic-ref', '--quiet', 'HEAD']),
-    runGit(call, directory, ['log', '-1', '--no-show-signature', '--format=%H %T', 'HEAD', '--']),
-  ]);
-  const fault = [on, last].find((end) => end.is !== 'exited' || end.exit === null);
-  if (fault !== undefined) return fail(fault.is);
-  const branch = /^refs\/heads\/(.+)\n$/.exec(on.stdout)?.[1];
-  if (branch === undefined) return fail('HEAD is on no branch: a commit would be lost; switch to a branch first');
-  const [parent, tree] = last.exit === 0 ? last.stdout.trim().split(' ') : [];
-  return ok({ branch, directory, parent: parent ?? null, tree: tree ?? null });
+  if (branch === null) return fail('HEAD is on no branch: a commit would be lost; switch to a branch first');
+  return ok({ branch, directory, parent: commit });
 }

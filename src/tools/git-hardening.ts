@@ -2,6 +2,7 @@
  * How git is run so that a hostile repository stays data: its configuration, attributes and hooks can name programs, and
  * none of them is started. SECURITY 2.7; every program found here was seen to run without its line.
  */
+import { fail, ok, type Result } from '../domain/result.ts';
 import type { Environment } from './environment.ts';
 import type { Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
@@ -63,17 +64,36 @@ export interface GitCall {
 /** Runs one sub-command hardened. `directory` is the git directory of the root, named so that none is looked for. */
 export async function runGit(call: GitCall, directory: string, args: readonly string[]): Promise<ProgramEnd> {
   const { input: _input, ...asking } = call;
+  const harmless = await settingsOf(asking, directory);
+  return harmless.ok ? plainGit(call, directory, args, harmless.value) : harmless.fault;
+}
+
+/** Several that only read, at once: the ends in their order. */
+export async function runGits(
+  call: GitCall,
+  directory: string,
+  all: readonly (readonly string[])[],
+): Promise<readonly ProgramEnd[]> {
+  const harmless = await settingsOf(call, directory);
+  if (!harmless.ok) return all.map(() => harmless.fault);
+  return Promise.all(all.map((args) => plainGit(call, directory, args, harmless.value)));
+}
+
+/** What the configuration of this repository has to be told, or why git is not run in it. */
+async function settingsOf(call: GitCall, directory: string): Promise<Result<Settings, ProgramEnd>> {
   // Outside a repository `git diff` compares any two files: so the repository is made sure of first.
   const [sure, listed] = await Promise.all([
-    plainGit(asking, directory, ['rev-parse', '--git-dir'], []),
-    plainGit(asking, directory, ['config', '--list', '--name-only', '-z'], []),
+    plainGit(call, directory, ['rev-parse', '--git-dir'], []),
+    plainGit(call, directory, ['config', '--list', '--name-only', '-z'], []),
   ]);
-  if (sure.exit !== 0) return sure;
+  if (sure.exit !== 0) return fail(sure);
   // A name that was left out of the list could be that of a program.
   if (listed.exit !== 0 || !listed.whole)
-    return { ...listed, exit: listed.exit || 1, stderr: listed.stderr || TOO_LONG };
-  return plainGit(call, directory, args, neutralised(listed.stdout));
+    return fail({ ...listed, exit: listed.exit || 1, stderr: listed.stderr || TOO_LONG });
+  return ok(neutralised(listed.stdout));
 }
+
+type Settings = readonly (readonly [name: string, value: string])[];
 
 function plainGit(
   { root, git, environment, signal, sandbox, input }: GitCall,

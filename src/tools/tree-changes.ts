@@ -21,10 +21,12 @@ export async function changesOf(
   where: Pick<StoreCall, 'into'> = {},
 ): Promise<Result<TreeChanges, string>> {
   if (from === to) return ok({ files: [], patch: '' });
-  const names = await store.git(facts, ['diff-tree', ...HOW, '--name-only', '-z', from, to], signal, where);
+  const [names, patch] = await Promise.all([
+    store.git(facts, ['diff-tree', ...HOW, '--name-only', '-z', from, to], signal, where),
+    store.git(facts, ['diff-tree', ...HOW, '--patch', from, to], signal, where),
+  ]);
   if (!names.ok) return names;
   const files = names.value.split('\0').filter((name) => name !== '');
-  const patch = await store.git(facts, ['diff-tree', ...HOW, '--patch', from, to], signal, where);
   if (patch.ok) return ok({ files, patch: bounded(withoutSecrets(patch.value)) });
   if (patch.fault === 'stopped') return patch;
   // Too much to look at: which files they are is said all the same.

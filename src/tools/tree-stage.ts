@@ -41,13 +41,14 @@ export interface Seeded {
  */
 export async function seed(staging: Staging): Promise<Result<Seeded, string>> {
   const { head } = staging.facts;
+  const empty = emptyTree(staging.facts);
   const read = await inIndex(staging, head === null ? ['read-tree', '--empty'] : ['read-tree', '--reset', head]);
   if (!read.ok) return read;
-  const empty = await emptyTree(staging);
-  if (!empty.ok || head === null) return empty.ok ? ok({ tree: empty.value, links: [] }) : empty;
-  const all = await differences(staging, empty.value, head);
+  if (head === null) return ok({ tree: empty, links: [] });
+  const all = await differences(staging, empty, head);
   if (!all.ok) return all;
   const links = all.value.filter(({ newMode }) => newMode === GITLINK);
+  if (links.length === 0) return ok({ tree: head, links });
   const dropped = await drop(staging, links);
   if (!dropped.ok) return dropped;
   const tree = await writeTree(staging);
@@ -73,10 +74,10 @@ export async function stage(staging: Staging, before: string): Promise<Result<st
 }
 
 /** The digest of no files at all: git knows that tree without storing it. */
-export async function emptyTree({ store, facts, signal, into }: Staging): Promise<Result<string, string>> {
-  const made = await store.git(facts, ['hash-object', '-t', 'tree', '--stdin'], signal, { input: '', ...(into === undefined ? {} : { into }) });
-  return made.ok ? ok(made.value.trim()) : made;
-}
+const emptyTree = ({ format }: RepositoryFacts): string =>
+  format === 'sha256'
+    ? '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321'
+    : '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 export async function writeTree(staging: Staging): Promise<Result<string, string>> {
   const tree = await inIndex(staging, ['write-tree']);

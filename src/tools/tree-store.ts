@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
 import { type Environment, programOn } from './environment.ts';
-import { type GitCall, hardenedEnvironment, runGit } from './git-hardening.ts';
+import { type GitCall, hardenedEnvironment, runGits } from './git-hardening.ts';
 import { gitOf, type Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
 
@@ -25,13 +25,24 @@ export interface RepositoryFacts {
   readonly directory: string | null;
   /** Where its objects lie. */
   readonly objects: string | null;
-  /** The tree of its last commit; null before the first. */
+  /** Its last commit, and the tree of that; null before the first. */
+  readonly commit: string | null;
   readonly head: string | null;
+  /** The branch that it is on; null on none. */
+  readonly branch: string | null;
   readonly format: string;
   readonly settings: readonly Setting[];
 }
 
-const NO_REPOSITORY: RepositoryFacts = { directory: null, objects: null, head: null, format: 'sha1', settings: [] };
+const NO_REPOSITORY: RepositoryFacts = {
+  directory: null,
+  objects: null,
+  commit: null,
+  head: null,
+  branch: null,
+  format: 'sha1',
+  settings: [],
+};
 
 export interface StoreCall {
   /** The index to work on; none for calls that only look at objects. */
@@ -129,26 +140,41 @@ function objectsOf({ objects }: RepositoryFacts, { into }: StoreCall): Environme
 async function factsOf(call: GitCall): Promise<Result<RepositoryFacts, string>> {
   const state = gitOf(call.root.path);
   if (state.is === 'none') return ok(NO_REPOSITORY);
-  const ask = (...args: readonly string[]): Promise<ProgramEnd> => runGit(call, state.directory, args);
-  const [where, head, plain] = await Promise.all([
-    ask('rev-parse', '--show-object-format', '--git-path', 'objects'),
-    ask('rev-parse', '--verify', '--quiet', 'HEAD^{tree}'),
-    ask('config', '--null', '--get-regexp', PLAIN),
+  const ends = await runGits(call, state.directory, [
+    ['rev-parse', '--show-object-format', '--git-path', 'objects'],
+    // Together, so that they belong to each other.
+    ['log', '-1', '--no-show-signature', '--format=%H %T', 'HEAD', '--'],
+    ['symbolic-ref', '--quiet', 'HEAD'],
+    ['config', '--null', '--get-regexp', PLAIN],
   ]);
-  const cut = [where, head, plain].find((end) => end.is !== 'exited' || end.exit === null);
+  const cut = ends.find((end) => end.is !== 'exited' || end.exit === null);
   if (cut !== undefined) return fail(wordsOf(cut, 'rev-parse'));
-  const [format, objects] = where.stdout.trimEnd().split('\n');
+  return ok(factsIn(call.root, state.directory, ends));
+}
+
+function factsIn(root: Root, directory: string, [where, last, on, plain]: readonly ProgramEnd[]): RepositoryFacts {
+  const [format, objects] = said(where).trimEnd().split('\n');
   // An empty .git folder and the like: files without a history.
-  if (where.exit !== 0 || format === undefined || objects === undefined) return ok(NO_REPOSITORY);
-  return ok({
-    directory: state.directory,
-    objects: path.resolve(call.root.path, objects),
-    head: head.exit === 0 ? head.stdout.trim() : null,
+  if (format === undefined || objects === undefined) return NO_REPOSITORY;
+  const [, commit = null, head = null] = /^(\w+) (\w+)\n$/.exec(said(last)) ?? [];
+  return {
+    directory,
+    objects: path.resolve(root.path, objects),
+    commit,
+    head,
+    branch: /^refs\/heads\/(.+)\n$/.exec(said(on))?.[1] ?? null,
     format,
-    settings: plain.stdout.split('\0').flatMap((entry) => {
-      const end = entry.indexOf('\n');
-      return end === -1 ? [] : [[entry.slice(0, end), entry.slice(end + 1)] as const];
-    }),
+    settings: plainSettings(said(plain)),
+  };
+}
+
+/** Empty where the command failed: there is no such thing. */
+const said = (end: ProgramEnd | undefined): string => (end?.exit === 0 ? end.stdout : '');
+
+function plainSettings(listed: string): readonly Setting[] {
+  return listed.split('\0').flatMap((entry) => {
+    const end = entry.indexOf('\n');
+    return end === -1 ? [] : [[entry.slice(0, end), entry.slice(end + 1)] as const];
   });
 }
 
