@@ -34,19 +34,28 @@ interface Options {
   readonly exact?: string;
 }
 
-const has = (word: string, { short = '', long = '', exact = '' }: Options): boolean => {
-  if (exact.split(' ').includes(word)) return true;
-  if (word.startsWith('--')) {
-    const [name = ''] = word.slice(2).split('=');
-    return name !== '' && long.split(' ').some((one) => one !== '' && one.startsWith(name));
-  }
-  return word.startsWith('-') && short.split('').some((letter) => word.includes(letter));
-};
+const wordsOf = (text = ''): readonly string[] => text.split(' ').filter((word) => word !== '');
 
-const options =
-  (runs: Options, writes: Options = {}): Judge =>
-  (word) =>
-    has(word, runs) ? 'runs' : has(word, writes) ? 'writes' : null;
+type Has = (word: string) => boolean;
+
+/** Made once for a program: a command may have thousands of words. */
+function has({ short = '', long, exact }: Options): Has {
+  const letters = short.split('');
+  const names = wordsOf(long);
+  const whole = new Set(wordsOf(exact));
+  return (word) => {
+    if (whole.has(word)) return true;
+    if (!word.startsWith('-')) return false;
+    if (!word.startsWith('--')) return letters.some((letter) => word.includes(letter));
+    const [name = ''] = word.slice(2).split('=', 1);
+    return name !== '' && names.some((one) => one.startsWith(name));
+  };
+}
+
+function options(runs: Options, writes: Options = {}): Judge {
+  const [isRun, isWrite] = [has(runs), has(writes)];
+  return (word) => (isRun(word) ? 'runs' : isWrite(word) ? 'writes' : null);
+}
 
 const AWK_ACTS = /system|getline|[|>@]/;
 const awk: Judge = (word) => {
@@ -54,36 +63,47 @@ const awk: Judge = (word) => {
   return /^-(?![Fv])./.test(word) ? 'runs' : null;
 };
 
-/** Printing, deleting lines and replacing text; everything else of its language may write or run. */
-const SED_PLAIN =
-  /^(?:\d+|\$)?(?:,(?:\d+|\$))?[pdq=]$|^s([/|,#:])(?:(?!\1)[^\\\n;{}]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpI\d]*$/;
-const SED_RUNS = /(?:^|[^a-zA-Z\\])e(?:\s|$)|s(.).*\1.*\1[gpiImM\d]*e/s;
-const SED_SCRIPT = /^(?:-e|--expression)$/;
+const SED_SCRIPT: ReadonlySet<string> = new Set(['-e', '--expression']);
 const sed: Judge = (word, at, words) => {
-  if (/^-[nErsuz]+$/.test(word) || SED_SCRIPT.test(word)) return null;
-  const harmless = word.startsWith('-') ? false : !isScript(words, at) || SED_PLAIN.test(word);
-  if (harmless) return null;
+  if (/^-[nErsuz]+$/.test(word) || SED_SCRIPT.has(word)) return null;
+  if (word.startsWith('-')) return SED_RUNS.test(word) ? 'runs' : 'writes';
+  if (!isScript(words, at) || isPlainSed(word)) return null;
   return SED_RUNS.test(word) ? 'runs' : 'writes';
 };
 
 /** The word after `-e`; without one, the first that is no option. */
 function isScript(words: readonly Known[], at: number): boolean {
-  if (words.some((word) => SED_SCRIPT.test(word ?? ''))) return SED_SCRIPT.test(words[at - 1] ?? '');
+  const named = words.includes('-e') || words.includes('--expression');
+  if (named) return SED_SCRIPT.has(words[at - 1] ?? '');
   return words.slice(1, at).every((word) => word?.startsWith('-'));
 }
 
-const TAR_RUNS: Options = {
+/** Its command `e`, or the flag. */
+const SED_RUNS = /(?:^|[^A-Za-z])[gpiImM\d]{0,8}e(?:$|[\s;}])/;
+
+/** Printing, deleting lines and replacing text; everything else of its language may write or run. */
+function isPlainSed(script: string): boolean {
+  const command = script.replace(/^(?:\d+|\$)?(?:,(?:\d+|\$))?/, '');
+  if (/^[pdq=]$/.test(command)) return true;
+  const mark = command.charAt(1);
+  if (command.charAt(0) !== 's' || !/^[/|,#:]$/.test(mark) || /[\n;{}]/.test(command)) return false;
+  // Between the marks, what is escaped aside: nothing, the pattern, the replacement, the flags.
+  const parts = command.slice(1).replaceAll(/\\./g, '').split(mark);
+  return parts.length === 4 && /^[gpI\d]*$/.test(parts[3] ?? '');
+}
+
+const tarRuns = has({
   short: 'IF',
   long: 'to-command use-compress-program checkpoint-action info-script new-volume-script rsh-command rmt-command',
-};
+});
 const tar: Judge = (word, at) => {
-  if (has(word, TAR_RUNS)) return 'runs';
+  if (tarRuns(word)) return 'runs';
   if (/^-?t[vzjJf]*$/.test(word)) return null;
   return at === 1 || word.startsWith('-') ? 'writes' : null;
 };
 
-const GIT_FIRST: Options = { short: 'cp', long: 'exec-path config-env git-dir work-tree paginate', exact: '-C' };
-const GIT_RUNS: Options = {
+const gitFirst = has({ short: 'cp', long: 'exec-path config-env git-dir work-tree paginate', exact: '-C' });
+const gitRuns: Options = {
   short: 'O',
   long: 'ext-diff textconv upload-pack receive-pack exec open-files-in-pager extcmd tool template config interactive',
 };
@@ -93,18 +113,18 @@ const GIT_VERBS: ReadonlySet<string> = new Set(
 /** Before its verb an option may name a program; behind it only some do, and some verbs do nothing else. */
 const git: Judge = (word, at, words) => {
   const verb = words.findIndex((one, place) => place > 0 && one !== null && !one.startsWith('-'));
-  if (verb === -1 || at < verb) return has(word, GIT_FIRST) ? 'runs' : null;
+  if (verb === -1 || at < verb) return gitFirst(word) ? 'runs' : null;
   if (at === verb) return GIT_VERBS.has(word) ? 'runs' : null;
   if (words[verb] === 'rebase' && /^-[xi]/.test(word)) return 'runs';
   return behindVerb(word, at, words);
 };
-const behindVerb = options(GIT_RUNS, { short: 'o', long: 'output' });
+const behindVerb = options(gitRuns, { short: 'o', long: 'output' });
 
 /** Code in an argument. The text of a program is not seen by rules either way, so it only keeps a wildcard from covering it. */
-const inline =
-  (letters: string): Judge =>
-  (word) =>
-    has(word, { short: letters, long: 'eval print require import loader command execute' }) ? 'writes' : null;
+function inline(letters: string): Judge {
+  const isCode = has({ short: letters, long: 'eval print require import loader command execute' });
+  return (word) => (isCode(word) ? 'writes' : null);
+}
 
 const PROGRAMS: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ['find', options({ exact: '-exec -execdir -ok -okdir' }, { exact: '-delete -fprint -fprint0 -fprintf -fls' })],

@@ -47,16 +47,17 @@ const startsUnknown = (text: string): boolean => /^"?(?:\$|`)/.test(text);
 /** `/`, a folder right below it, the home directory, all of the project, all above it, or a place that the text doesn't tell. */
 function isWide(word: string | null, text: string): boolean {
   if (word === null && startsUnknown(text)) return true;
-  const path = (word ?? text.replaceAll(/["']/g, '')).replace(/\/+[*.]*$|(?<=\/)\{.*$/, '');
-  if (/^~[^/]*$/.test(path) || /^(?:\.{0,2}\/?)*\*?$/.test(path)) return true;
-  return path.startsWith('/') && depthOf(path) <= 1;
+  const [first = '', ...rest] = (word ?? text.replaceAll(/["']/g, '')).split('/');
+  if (first.startsWith('~')) return depthOf(rest) <= 0;
+  return first === '' && rest.length > 0 ? depthOf(rest) <= 1 : depthOf([first, ...rest]) <= 0;
 }
 
-function depthOf(path: string): number {
+/** How far below its beginning a path ends; a pattern of anything ends where it stands. */
+function depthOf(parts: readonly string[]): number {
   let depth = 0;
-  for (const part of path.split('/')) {
+  for (const part of parts) {
     if (part === '' || part === '.' || /^[*?]+$/.test(part)) continue;
-    depth = part === '..' ? Math.max(0, depth - 1) : depth + 1;
+    depth += part === '..' ? -1 : 1;
   }
   return depth;
 }
