@@ -37,15 +37,20 @@ export interface Change<T> {
 
 const RANK: Readonly<Record<Outcome, number>> = { deny: 0, substitute: 1, ask: 1, allow: 2 };
 
-/** Those of `changes` that give more, each alone; else all together if that does; else that there is nothing. */
+/** Those of `changes` that give more, each alone; else as few as do it together; else that there is nothing. */
 export function whatHelps<T>(given: T, changes: readonly Change<T>[], judge: (given: T) => Outcome): readonly string[] {
   const now = RANK[judge(given)];
   if (now === RANK.allow) return [];
-  const alone = changes.filter((change) => RANK[judge(change.apply(given))] > now);
+  const helps = (some: readonly Change<T>[]): boolean =>
+    RANK[judge(some.reduce((soFar, change) => change.apply(soFar), given))] > now;
+  const alone = changes.filter((change) => helps([change]));
   if (alone.length > 0) return alone.map(({ words }) => words);
-  const all = changes.reduce((soFar, change) => change.apply(soFar), given);
-  const together = changes.length > 1 && RANK[judge(all)] > now;
-  return [together ? `only together: ${changes.map(({ words }) => words).join('; ')}` : 'nothing: it is built in'];
+  if (!helps(changes)) return ['nothing: it is built in'];
+  const needed = changes.toReversed().reduce((soFar, change) => {
+    const rest = soFar.filter((each) => each !== change);
+    return helps(rest) ? rest : soFar;
+  }, changes);
+  return [`only together: ${needed.map(({ words }) => words).join('; ')}`];
 }
 
 /** The deciding rule first, each once. */

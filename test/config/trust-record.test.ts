@@ -124,7 +124,7 @@ describe('the question of trust', () => {
           JSON.stringify(sorted(before)) === JSON.stringify(sorted(after)),
         );
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -141,6 +141,15 @@ describe('the question of trust', () => {
     give();
     cpSync(`${root}-old`, path.join(root, 'below'), { recursive: true });
     expect(trustQuestion(path.join(root, 'below'), places, { listed: [] }).state).toBe('new');
+  });
+
+  it('is put for a copy whose git pointer names the trusted repository', () => {
+    const { give, root, places } = site({ ...FILES, '.git/HEAD': 'ref: refs/heads/main\n' });
+    give();
+    const other = `${root}-other`;
+    cpSync(path.join(root, '.mimir'), path.join(other, '.mimir'), { recursive: true });
+    writeFileSync(path.join(other, '.git'), `gitdir: ${root}/.git\n`);
+    expect(trustQuestion(other, places, { listed: [] }).state).toBe('new');
   });
 
   it('is not put for a listed folder at first sight, which is bound to its content then', () => {

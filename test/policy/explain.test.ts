@@ -144,6 +144,12 @@ describe('an explanation', () => {
       decision: 'deny',
       change: ['an agent whose role has "shell"'],
     });
+    expect(explainAction('it', shell('npm test'), someRules(), at({ sandbox: 'none' }))).toMatchObject({
+      decision: 'ask',
+      change: [
+        'only together: a working sandbox (`mimir doctor` says why there is none); allow it in your own config: commands.allow: ["npm test"]',
+      ],
+    });
   });
 });
 

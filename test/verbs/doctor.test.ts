@@ -1,0 +1,68 @@
+/** What `mimir doctor` says of policy, with a managed one at /etc/mimir. */
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { Home, How } from '../support/cli.ts';
+import { openHome } from '../support/cli.ts';
+import { holding, part } from '../support/like.ts';
+import { managed } from '../support/managed.ts';
+
+let home: Home;
+beforeEach(() => {
+  home = openHome({ 'src/a.ts': '' });
+});
+afterEach(() => {
+  home.remove();
+});
+
+async function findings(how: How = {}): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const { out } = await home.run(['doctor', '--json'], how);
+  return z.array(z.record(z.string(), z.unknown())).parse(JSON.parse(out));
+}
+
+describe('mimir doctor', () => {
+  it('names the managed files with owner and mode, what aliases are taken for, and a namespace in which owners prove nothing', async () => {
+    const files = { 'policy.yml': 'enforcement: { deniedModels: [opus-4.5] }\n' };
+    const found = await findings(managed(home, { files, as: 'mapped' }));
+    expect(found.filter(({ what }) => what === 'policy')).toEqual([
+      { what: 'policy', state: 'ok', words: 'managed by /etc/mimir/policy.yml (owner root, mode 0644)' },
+      part({ state: 'note', words: holding('in a user namespace') }),
+      { what: 'policy', state: 'ok', words: 'opus-4.5 is anthropic/claude-opus-4-5-20251101' },
+    ]);
+  });
+
+  it('says why a managed file is refused', async () => {
+    const found = await findings(managed(home, { files: { 'policy.yml': { text: '', mode: 0o666 } } }));
+    expect(found).toContainEqual(
+      part({ what: 'config', state: 'problem', words: holding('/etc/mimir/policy.yml may be written by anybody') }),
+    );
+  });
+
+  it('says what is trusted, and which .mimir counts for nothing', async () => {
+    writeFileSync(join(home.project, 'AGENTS.md'), 'Use tabs.\n');
+    mkdirSync(join(home.project, 'packages/a/.mimir'), { recursive: true });
+    expect((await findings()).filter(({ what }) => what === 'trust')).toEqual([
+      part({ state: 'note', words: holding('this project is not trusted') }),
+      part({ state: 'note', words: 'packages/a/.mimir counts for nothing: only the one at the root does' }),
+    ]);
+  });
+
+  it('says of a forced agent whether it can run, what days have used, and what others may open', async () => {
+    writeFileSync(
+      join(home.config, 'config.yml'),
+      'enforcement: { forcedSubAgents: { security: { enabled: true, model: sonnet-4.5 } } }\nbudgets: { day: { maxCost: 3 } }\n',
+    );
+    mkdirSync(join(home.state, 'trust'), { recursive: true });
+    chmodSync(join(home.state, 'trust'), 0o755);
+    chmodSync(home.state, 0o700);
+    const found = await findings();
+    expect(found.filter(({ what }) => what === 'forced' || what === 'today')).toEqual([
+      part({ state: 'problem', words: holding("its model sonnet-4.5 can't be used here (no provider)") }),
+      part({ state: 'ok', words: '$0.00 of $3.00 and 0 tokens used, by all runs' }),
+    ]);
+    expect(found).toContainEqual(
+      part({ what: 'state', state: 'problem', words: `${home.state}/trust: others may open it: chmod 700 it` }),
+    );
+  });
+});
