@@ -15,7 +15,7 @@ import type { DayLimitNow, Exhausted, Limit } from './limits.ts';
 import { isCounted, limitsAbove, timeOver, usedOf } from './limits.ts';
 
 /** Below this an answer isn't worth asking for. */
-export const LEAST_OUTPUT = 256;
+const LEAST_OUTPUT = 256;
 const MOST_OUTPUT = 16_384;
 
 export type Reservation =
