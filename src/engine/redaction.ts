@@ -3,6 +3,7 @@
  * a model stays as it is. A run that is resumed reads its conversation from the log: there it finds `[key]`, and nothing
  * that was taken out can be had back.
  */
+import { planDigest } from '../domain/digest.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { EventBody } from '../events/event.ts';
 import type { Tick } from '../ports/controls.ts';
@@ -13,7 +14,10 @@ export function redactedBody(body: EventBody, { clean }: Redactor): EventBody {
   const copy: unknown = JSON.parse(
     JSON.stringify(body, (_, value: unknown): unknown => (typeof value === 'string' ? clean(value) : value)),
   );
-  return isBody(copy) ? copy : body;
+  if (!isBody(copy)) return body;
+  // What is approved and carried out is the plan as it is recorded: its digest is of that.
+  const hasPlan = copy.type === 'plan.proposed' || copy.type === 'plan.edited';
+  return hasPlan ? { ...copy, digest: planDigest(copy.plan) } : copy;
 }
 
 function holdsSecret(value: unknown, clean: Redactor['clean']): boolean {

@@ -34,7 +34,8 @@ const LEAKS = [CANARY, CANARY.slice(7), encodeURIComponent(CANARY), BASE64.slice
 
 const task = {
   id: 'task-1',
-  description: 'Look at the notes.',
+  // A plan that repeats a key is approved and carried out all the same.
+  description: `Look at the notes for ${CANARY}.`,
   recommendedRole: 'finder',
   recommendedModel: null,
   estimatedTokens: 8000,
@@ -85,7 +86,7 @@ async function leakyRun(it: Home, ...flags: readonly string[]): ReturnType<Home[
   const double = await openDouble(LEAKY);
   onTestFinished(() => double.close());
   const env = { OPENAI_API_KEY: CANARY, OPENAI_BASE_URL: `${double.url}/v1`, TMPDIR: join(it.root, 'home') };
-  const ran = await it.run(['run', 'Look at the notes', '--yes', ...flags], { env });
+  const ran = await it.run(['run', `Look at the notes for ${CANARY}`, '--yes', ...flags], { env });
   // The words reached the model whole, so the test is about something.
   const told = JSON.stringify(double.asked.map(({ body }) => body));
   expect([ran.code, ran.err, told.includes(TOKEN), told.includes(BLOCK_LINE)]).toEqual([0, '', true, true]);
