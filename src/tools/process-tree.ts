@@ -52,6 +52,25 @@ export async function endTree(tree: Tree): Promise<TreeEnd> {
   return { ended: seen.size, survivors: survivors.length };
 }
 
+/**
+ * Waits until a box is empty, after its leader has ended: the kernel kills what is in it, and lets its first process go
+ * only when no other is left. False when that takes too long.
+ */
+export async function boxEmptied(first: number): Promise<boolean> {
+  const end = performance.now() + SWEEP_MS;
+  while (isRunning(first)) {
+    if (performance.now() >= end) return false;
+    await pause(1);
+  }
+  return true;
+}
+
+/** A zombie has ended: nobody has asked for its exit code yet. */
+function isRunning(pid: number): boolean {
+  const stat = readOr(`/proc/${pid}/stat`);
+  return stat !== '' && !['Z', 'X'].includes(fieldsOf(stat)[0] ?? '');
+}
+
 /** Living processes of the tree, the leader among them. */
 async function membersOf(tree: Tree): Promise<readonly number[]> {
   const all = await processes(tree.mark);

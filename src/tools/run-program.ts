@@ -8,7 +8,7 @@ import { fail, ok, type Result } from '../domain/result.ts';
 import { descriptors } from './descriptors.ts';
 import type { Environment } from './environment.ts';
 import { HeadAndTail } from './output.ts';
-import { endTree, MARK, type Tree, type TreeEnd } from './process-tree.ts';
+import { boxEmptied, endTree, MARK, type Tree, type TreeEnd } from './process-tree.ts';
 
 /** Kept of each stream, in bytes; more is counted and dropped. */
 const STREAM_BYTES = 1024 * 1024;
@@ -71,7 +71,8 @@ export async function runProgram(program: Program): Promise<ProgramEnd> {
   }
   collect(child.value.child, kept, program);
   const boxed = program.boxed === true ? new BoxStatus(child.value.child) : null;
-  const course = await courseOf(child.value.child, { leader: child.value.pid, mark, boxed: boxed !== null }, program);
+  const tree = { leader: child.value.pid, mark, boxed: boxed !== null };
+  const course = await courseOf(child.value.child, { tree, boxed }, program);
   // An exit of the sandbox's own, not of what it should have run.
   const refused = boxed !== null && course.is === 'exited' && course.exit !== null && !boxed.ran();
   return ending(refused ? { ...course, is: 'not boxed', exit: null } : course);
@@ -89,6 +90,12 @@ class BoxStatus {
     pipe?.on('data', (chunk: Buffer) => {
       if (this.#text.length < 4096) this.#text += chunk.toString('latin1');
     });
+  }
+
+  /** The first process of the box, as it is numbered outside; null before it was told. */
+  first(): number | null {
+    const pid = /"child-pid": (\d+)/.exec(this.#text)?.[1];
+    return pid === undefined ? null : Number(pid);
   }
 
   /** The program was started: only then is an exit code told. */
@@ -116,15 +123,27 @@ function start(program: Program, mark: string): Result<{ readonly child: ChildPr
   }
 }
 
+/** Of a box it is known without a look through all processes of the machine. */
+async function endRest(tree: Tree, boxed: BoxStatus | null): Promise<TreeEnd> {
+  const first = boxed?.first() ?? null;
+  return first !== null && (await boxEmptied(first)) ? NONE_LEFT : endTree(tree);
+}
+
+const NONE_LEFT: TreeEnd = { ended: 0, survivors: 0 };
+
 /** From the start to the moment when nothing of it is left. */
-async function courseOf(child: ChildProcess, tree: Tree, program: Program): Promise<Course> {
+async function courseOf(
+  child: ChildProcess,
+  { tree, boxed }: { readonly tree: Tree; readonly boxed: BoxStatus | null },
+  program: Program,
+): Promise<Course> {
   const gone = exitOf(child);
   const closed = new Promise<true>((resolve) => child.once('close', () => resolve(true)));
   const { why, tree: first } = await untilEnd(tree, gone, program);
   const end = await within(gone, DRAIN_MS);
   if (why === 'exited') await within(closed, DRAIN_MS);
   // What still runs holds the pipes, or will never be looked at again.
-  const left = await endTree(tree);
+  const left = await endRest(tree, boxed);
   await within(closed, DRAIN_MS);
   child.stdout?.destroy();
   child.stderr?.destroy();
@@ -164,7 +183,7 @@ async function untilEnd(
   const why = await Promise.race([gone.then(() => 'exited' as const), stop.promise, late.promise]);
   clearTimeout(timer);
   signal.removeEventListener('abort', onAbort);
-  return { why, tree: why === 'exited' ? { ended: 0, survivors: 0 } : await endTree(tree) };
+  return { why, tree: why === 'exited' ? NONE_LEFT : await endTree(tree) };
 }
 
 function collect(

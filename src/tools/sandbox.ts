@@ -73,8 +73,15 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const [bash, yes] = [programOn(environment, 'bash'), programOn(environment, 'true')];
   if (bash === null || yes === null) return noSandbox('there is no bash on the PATH');
   const masks = masksOf(options.stateDir, root.value.path);
-  const parts = { program, bash, root: root.value, masks, options, chains: new Map<string, Chains>() };
-  const probe = await wrapIn(parts, { box: 'read-only', file: yes, args: [], cwd: root.value.path, env: environment });
+  const parts = { program, bash, root: root.value, masks, options, probing: false, chains: new Map<string, Chains>() };
+  const probing = { ...parts, probing: true };
+  const probe = await wrapIn(probing, {
+    box: 'read-only',
+    file: yes,
+    args: [],
+    cwd: root.value.path,
+    env: environment,
+  });
   if (!probe.ok) return noSandbox(probe.fault);
   const [end] = await Promise.all([startBoxed(probe.value, { timeLimit: PROBE_MS }), masks.tidy()]);
   if (end.is !== 'exited' || end.exit !== 0) return noSandbox(whyRefused(end));
@@ -123,6 +130,7 @@ interface Parts {
   readonly root: Root;
   readonly masks: Masks;
   readonly options: SandboxOptions;
+  readonly probing: boolean;
   /** By PATH: looked for once, since there may be hundreds of links. */
   readonly chains: Map<string, Chains>;
 }
@@ -164,12 +172,14 @@ interface Looked {
 function planOf(
   parts: Parts,
   root: Root,
-  { cwd, env, secrets }: Boxed,
+  { file, cwd, env, secrets }: Boxed,
   { paths, writable, covered, found }: Looked,
 ): { readonly box: BoxPlan; readonly env: Environment } {
   const { home, stateDir } = parts.options;
   const hidden = hiddenFolders([home, stateDir, tmpdir(), ...paths.denyRead.filter(outside(root.path))]);
-  const chains = chainsOf(parts, env, hidden);
+  // What the probe runs is the system's own: looking for tool chains would only keep the first screen waiting.
+  const ofSystem = ![parts.bash, file].some((program) => hidden.some((folder) => isInside(folder, program)));
+  const chains = parts.probing && ofSystem ? { folders: [], env: {} } : chainsOf(parts, env, hidden);
   // What is read-only in any case is left as it is: shown once more, it could show what is hidden.
   const inWritable = (place: string): boolean => writable.some((folder) => isInside(folder, place));
   const ofProject = secrets === 'seen' ? [] : found.secret;
