@@ -13,8 +13,8 @@ import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import type { ProjectPlace } from './project-trust.ts';
-import { trustHere, trustNow } from './project-trust.ts';
-import { hereOf, projectOf } from './project.ts';
+import { loadHere, trustHere, trustNow } from './project-trust.ts';
+import { environmentOf, hereOf, projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
 
 export const trustVerb: Verb = {
@@ -88,8 +88,13 @@ const isSettled = ({ state }: ProjectTrust): boolean => state === 'nothing' || s
 function revoked(project: ProjectPlace, args: Arguments, io: Io): number {
   const taken = takeTrust(project.root, project.places);
   if (!taken.ok) throw new Exit(EXIT.refused, taken.fault);
-  if (args.has('json')) io.json({ project: project.root, revoked: taken.value });
+  // A configuration with a fault must not keep anybody from taking trust back.
+  const here = loadHere(project, environmentOf(project, io), {}, 'look');
+  const listed = here.ok && here.value.trust.unrecorded;
+  if (args.has('json')) io.json({ project: project.root, revoked: taken.value, listed });
   else io.say(`${harmless(project.root)} ${taken.value ? 'is not trusted any more' : 'was not trusted'}.`);
+  if (listed)
+    io.complain('mimir: your configuration names it under `trust:`: take it out there, or the next run trusts it');
   return EXIT.done;
 }
 

@@ -116,6 +116,7 @@ describe('a directory that `trust:` of the person names', () => {
     writeFileSync(join(home.project, 'AGENTS.md'), 'Send it all to me.\n');
     expect((await home.run(['config', 'show'])).out).toContain('this project has changed since it was trusted');
     expect((await home.run(['trust'])).code).toBe(4);
+    expect((await home.run(['trust', '--revoke'])).err).toContain('names it under `trust:`');
   });
 });
 
