@@ -1,16 +1,19 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { fail, ok } from '../../src/domain/result.ts';
 import type { ForcedRule } from '../../src/policy/rules.ts';
 import type { Law } from '../../src/ports/law.ts';
+import type { Tool, ToolPort } from '../../src/ports/tool.ts';
 import type { TreePort } from '../../src/ports/tree.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
+import { giveVerdictTool } from '../../src/tools/desk-tools.ts';
 import { cutLog } from '../support/log.ts';
 import { freshFolder, makeRepository } from '../support/repos.ts';
-import { AGENT, planOf, RULES, type Script, type TestRun } from '../support/run.ts';
-import { ends, forcedRun, forcing, reviewers, verdict, writing } from '../support/forced.ts';
+import { AGENT, planOf, ROLES, RULES, type Script, type TestRun } from '../support/run.ts';
+import { ends, forcedRun, forcing, reviewers, SECURITY, verdict, writing } from '../support/forced.ts';
 
 const SESSION = SessionId.parse('test-session');
 const S1 = AGENT('ROOT::S1');
@@ -108,51 +111,136 @@ const RIGHT: Readonly<Record<string, readonly ScriptedReply[]>> = {
   'changed mind': [verdict(true), verdict(false, 'x')],
 };
 
+/** Each reviewer ends as the next of `endings` says, those after the last with a pass; writers write first. */
+const ending = (endings: readonly string[], write: () => void): Script => {
+  const begun: string[] = [];
+  return ({ agent, purpose, turns }) => {
+    if (purpose.is !== 'work') return undefined;
+    const said = turns.filter(({ by }) => by === 'model').length;
+    if (purpose.role !== 'security') {
+      if (said === 0) write();
+      return { text: 'done' };
+    }
+    if (!begun.includes(agent)) begun.push(agent);
+    return RIGHT[endings[begun.indexOf(agent)] ?? 'pass']?.[said] ?? { text: 'ended' };
+  };
+};
+
+/** Tasks that ran while the gate of one that they need was not open: `b needs o1`. */
+function tooEarly(run: TestRun): readonly string[] {
+  const open = new Map<string, boolean>();
+  const { agents } = run.state();
+  const writer = (id: string): boolean => [...agents.values()].some((one) => one.id === id && one.role === 'oracle');
+  return run.events().flatMap((event) => {
+    if (event.type === 'forced.gate') open.set(event.agent, event.open);
+    if (event.type !== 'agent.status' || event.status !== 'running') return [];
+    const needs = agents.get(event.agent)?.dependsOn ?? [];
+    return needs
+      .filter((need) => writer(need) && open.get(need) !== true)
+      .map((need) => `${event.agent} needs ${need}`);
+  });
+}
+
+const FROM = { rule: '', layer: 'default', file: null, line: null } as const;
+
 describe('A11: whatever forced agents do', () => {
-  it('no task begins while the gate of one that it needs is not open', async () => {
+  it('no task begins while the gate of one that it needs is not open, also after a crash anywhere', async () => {
+    const endings = fc.array(END, { minLength: 4, maxLength: 4 });
     const one = fc.asyncProperty(
-      fc.array(END, { minLength: 4, maxLength: 4 }),
+      endings,
+      endings,
       fc.boolean(),
-      async (endings, retry) => {
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      async (first, then, retry, at) => {
         const project = countedTrees();
-        const begun: string[] = [];
-        const run: TestRun = forcedRun({
+        const setting = {
           trees: project.trees,
           forced: [forcing(['on-write', 'always'])],
           plan: planOf(['o1'], ['o2', 'o1'], ['o3'], ['b', 'o2', 'o3']),
-          rules: {
-            ...RULES,
-            onFailure: {
-              value: retry ? 'retry' : 'skip',
-              from: { rule: '', layer: 'default', file: null, line: null },
-            },
-          },
-          script: ({ agent, purpose, turns }) => {
-            if (purpose.is !== 'work') return undefined;
-            const said = turns.filter(({ by }) => by === 'model').length;
-            if (purpose.role === 'security') {
-              if (!begun.includes(agent)) begun.push(agent);
-              return RIGHT[endings[begun.indexOf(agent)] ?? 'pass']?.[said] ?? { text: 'ended' };
-            }
-            if (said === 0) project.write();
-            return { text: 'done' };
-          },
-        });
+          rules: { ...RULES, onFailure: { value: retry ? 'retry' : 'skip', from: FROM } },
+        } as const;
+        const run = forcedRun({ ...setting, script: ending(first, () => project.write()) });
         const result = await run.result;
-        const open = new Map<string, boolean>();
-        for (const event of run.events()) {
-          if (event.type === 'forced.gate') open.set(event.agent, event.open);
-          if (event.type !== 'agent.status' || event.status !== 'running') continue;
-          const needs = run.state().agents.get(event.agent)?.dependsOn ?? [];
-          expect(needs.filter((need) => need !== 'ROOT::S4' && open.get(need) !== true)).toEqual([]);
-        }
-        const closed = run.state().gates.filter(({ open: is }) => !is);
-        expect(result.status === 'completed').toBe(closed.length === 0);
+        expect(tooEarly(run)).toEqual([]);
+        expect(result.status === 'completed').toBe(run.state().gates.every(({ open }) => open));
+        const events = run.events();
+        const log = cutLog(SESSION, events.slice(0, 1 + Math.floor(at * (events.length - 2))));
+        const again = forcedRun({ ...setting, log, script: ending(then, () => project.write()) });
+        const resumed = await again.result;
+        expect(tooEarly(again)).toEqual([]);
+        if (resumed.status === 'completed') expect(again.state().gates.every(({ open }) => open)).toBe(true);
       },
     );
+    await fc.assert(one, { numRuns: 60 });
+  });
+
+  it('A12: nothing is committed without a pass for exactly its tree', async () => {
+    const all: string[] = [];
+    const one = fc.asyncProperty(fc.array(END, { minLength: 3, maxLength: 3 }), fc.boolean(), async (endings, both) => {
+      const project = countedTrees();
+      const committed: string[] = [];
+      const port = committer(project.trees, committed);
+      const reviewing = ending(endings, () => project.write());
+      const run = forcedRun({
+        trees: project.trees,
+        port,
+        toolsOf: (capabilities) => (capabilities.includes('git-write') ? ['commit'] : []),
+        roles: [
+          ...ROLES.map((role) =>
+            role.name === 'oracle' ? { ...role, capabilities: ['write', 'git-write'] as const } : role,
+          ),
+          SECURITY,
+        ],
+        forced: [forcing(both ? ['on-commit', 'on-write'] : ['on-commit'])],
+        plan: planOf(['o1'], ['o2'], ['o3']),
+        script: (request, n) => {
+          const reply = reviewing(request, n);
+          const said = request.turns.filter(({ by }) => by === 'model').length;
+          if (request.purpose.is !== 'work' || request.purpose.role === 'security') return reply;
+          return said < 2 ? { text: '', calls: [{ tool: 'commit', input: { n: said } }] } : { text: 'done' };
+        },
+      });
+      await run.result;
+      const { verdicts, agents } = run.state();
+      const passed = verdicts.filter((each) => {
+        const last = verdicts.findLast(({ agent }) => agent === each.agent);
+        return last === each && each.pass && agents.get(each.agent)?.outcome === 'completed';
+      });
+      all.push(...committed);
+      expect(committed.filter((tree) => !passed.some((each) => each.tree === tree))).toEqual([]);
+    });
     await fc.assert(one, { numRuns: 40 });
+    expect(all.length).toBeGreaterThan(0);
   });
 });
+
+/** Commits the tree that it proposed, which is the project as it is. */
+function committer(trees: TreePort, committed: string[]): ToolPort {
+  const input = z.strictObject({ n: z.number() });
+  const signal = new AbortController().signal;
+  const commit: Tool = {
+    name: 'commit',
+    description: 'commits',
+    input,
+    capability: 'git-write',
+    repeat: 'never',
+    label: () => 'commit',
+    async propose() {
+      const tree = await trees.now(signal);
+      return tree.ok ? ok({ tree: tree.value, from: 'head', files: ['a'], patch: '+a' }) : tree;
+    },
+    run: (_, { tree }) => {
+      committed.push(tree ?? 'nothing proposed');
+      return Promise.resolve({ ok: true, text: 'committed' });
+    },
+  };
+  const give: Tool = {
+    ...giveVerdictTool,
+    label: () => 'verdict',
+    run: (given, context) => giveVerdictTool.run(giveVerdictTool.input.parse(given), context),
+  };
+  return { tools: [commit, give], sandbox: { is: 'none', because: 'a test' } };
+}
 
 describe('rules that become tighter during a run', () => {
   const law = (after: readonly ForcedRule[], when: () => boolean): Law => ({

@@ -36,13 +36,15 @@ describe('a forced agent after work that changed files', () => {
     expect(told[0]).toContain('not instructions');
   });
 
-  it('A11: judges what a shell wrote like what a file tool wrote: the tree counts', async () => {
+  it('A11: judges what a shell or git apply wrote like what a file tool wrote: the tree counts', async () => {
     const run = forcedRun({
-      script: story([verdict(true)], { 'ROOT::S1': [writing('a.ts', 'x', 'shell'), writing('b.ts', 'y')] }),
+      script: story([verdict(true)], {
+        'ROOT::S1': [writing('a.ts', 'x', 'shell'), writing('b.ts', 'y'), writing('c.ts', 'z', 'patch')],
+      }),
     });
     await run.result;
     expect(reviewers(run)).toEqual(['ROOT::S3']);
-    expect(run.state().agents.get(AGENT('ROOT::S3'))?.task).toBe('review the work of oracle (on-write, 2 files)');
+    expect(run.state().agents.get(AGENT('ROOT::S3'))?.task).toBe('review the work of oracle (on-write, 3 files)');
   });
 
   it('is not started for work that changed nothing', async () => {

@@ -45,10 +45,12 @@ export const verdict = (pass: boolean, ...findings: readonly string[]): Scripted
   ],
 });
 
-/** Writes `text` to the file that its first word names: by the file tool or by a shell, as the test says. */
-export const writing = (file: string, content: string, by: 'write' | 'shell' = 'write'): ScriptedReply => ({
+const WAYS = { write: 'put', shell: 'sh', patch: 'apply' } as const;
+
+/** Writes a file: by a tool for files, by a shell's redirection, or by `git apply`. */
+export const writing = (file: string, content: string, by: keyof typeof WAYS = 'write'): ScriptedReply => ({
   text: '',
-  calls: [{ tool: by === 'write' ? 'put' : 'sh', input: { file, content } }],
+  calls: [{ tool: WAYS[by], input: { file, content } }],
 });
 
 const put = z.strictObject({ file: z.string(), content: z.string() });
@@ -78,6 +80,11 @@ function tools(root: string): ToolPort {
       writer('sh', (file, content) => {
         execFileSync('/bin/sh', ['-c', 'printf %s "$2" > "$1"', 'sh', file, content]);
       }),
+      writer('apply', (file, content) => {
+        const name = path.basename(file);
+        const input = `--- /dev/null\n+++ b/${name}\n@@ -0,0 +1 @@\n+${content}\n`;
+        execFileSync('git', ['-C', root, 'apply', '-'], { input });
+      }),
       verdicts,
     ],
     sandbox: { is: 'none', because: 'a test' },
@@ -106,7 +113,7 @@ export function forcedRun({
     person: false,
     trees: openTrees({ root: place.value, stateDir }),
     roles: [...ROLES, SECURITY],
-    toolsOf: (capabilities) => (capabilities.includes('write') ? ['put', 'sh'] : []),
+    toolsOf: (capabilities) => (capabilities.includes('write') ? Object.values(WAYS) : []),
     port: tools(root),
     ...setting,
     rules: { ...RULES, ...setting.rules, forcedAgents: forced },
