@@ -43,7 +43,8 @@ export function trustQuestion(projectRoot: string, places: Where, look: TrustLoo
   const record = readRecord(root, places);
   const seen = { files: files.value, brings, notes: list.notes };
   if (!record.ok) return unbelieved({ ...seen, notes: [...list.notes, record.fault] });
-  return compared(seen, record.value, list.trusted, () => changesOf(root, record.value, files.value, look));
+  const changes = changesOf(root, record.value, files.value, look);
+  return compared(seen, { recorded: record.value !== null, listed: list.trusted, changes });
 }
 
 interface Seen {
@@ -52,23 +53,23 @@ interface Seen {
   readonly notes: readonly string[];
 }
 
-function compared(
-  { files, brings, notes }: Seen,
-  record: TrustRecord | null,
-  listed: boolean,
-  changesNow: () => readonly string[],
-): ProjectTrust {
-  const changes = changesNow();
-  const unrecorded = record === null && listed;
+interface Known {
+  readonly recorded: boolean;
+  readonly listed: boolean;
+  /** Since it was recorded. */
+  readonly changes: readonly string[];
+}
+
+function compared({ files, brings, notes }: Seen, { recorded, listed, changes }: Known): ProjectTrust {
   const known = changes.length > 0 ? 'changed' : 'trusted';
-  const state = record === null && !listed ? 'new' : known;
+  const state = recorded || listed ? known : 'new';
   return {
     state: brings.length === 0 ? 'nothing' : state,
     digest: digestOf(files),
     brings,
     diff: changes.join('\n'),
     problem: null,
-    unrecorded,
+    unrecorded: !recorded && listed,
     notes,
   };
 }
