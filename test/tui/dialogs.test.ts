@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Choice, Dialog, FormValues } from '../../src/tui/dialog.ts';
 import { overlayFor } from '../../src/tui/dialogs/open.ts';
 import type { Overlay } from '../../src/tui/dialogs/overlay.ts';
+import { trustOverlay } from '../../src/tui/dialogs/trust.ts';
+import type { TrustQuestion } from '../../src/ports/controls.ts';
 import { EMPTY } from '../../src/events/state.ts';
 import { UNICODE } from '../../src/tui/glyphs.ts';
 import type { Context } from '../../src/tui/screen.ts';
@@ -12,6 +14,12 @@ import { LOBBY } from '../support/fake-run.ts';
 
 const context: Context = { state: EMPTY, lobby: LOBBY, now: 0, glyphs: UNICODE, live: new Map() };
 const SIZE = { width: 80, height: 24 };
+const TRUST: TrustQuestion = {
+  state: 'changed',
+  digest: 'd',
+  brings: ['role deploy: read (.mimir/agents/deploy.md)', '漢字'.repeat(80)],
+  diff: `-old\n+${'new '.repeat(90)}`,
+};
 
 interface Pressed {
   readonly overlay: Overlay | null;
@@ -163,11 +171,13 @@ describe('something to read', () => {
 describe('every box', () => {
   it('is a rectangle that fits on the screen, its cursor inside', () => {
     const sizes = fc.record({ width: fc.integer({ min: 40, max: 200 }), height: fc.integer({ min: 8, max: 80 }) });
-    const dialogs = fc.constantFrom(text, pick, confirm(''), confirm('kill'), form);
+    const mode: Dialog = { is: 'mode', agent: null };
+    const boxes = [text, pick, confirm(''), confirm('kill'), form, mode].map((one) => () => overlayFor(one, context));
+    const dialogs = fc.constantFrom(...boxes, () => trustOverlay(TRUST));
     const keys = fc.array(fc.constantFrom('tab', 'down', 'x', '漢', 'alt-enter', ' '), { maxLength: 12 });
     fc.assert(
       fc.property(sizes, dialogs, keys, (size, dialog, pressed) => {
-        let overlay: Overlay | null = overlayFor(dialog, context);
+        let overlay: Overlay | null = dialog();
         for (const key of pressed) overlay = overlay?.press({ is: 'key', key }, context, size).overlay ?? overlay;
         const { lines, cursor } = overlay?.view(context, size) ?? { lines: [], cursor: null };
         const widths = new Set(lines.map(lineWidth));

@@ -45,8 +45,17 @@ const spoken = (line: string, width: number): readonly Line[] =>
 const styleOf = ({ action }: ApprovalRequest, line: string): Style =>
   action === 'shell' ? { fg: 'title', bg: 'raised', bold: true } : { fg: diffInk(line), bg: 'raised' };
 
+/** Letters of one column each, nothing hidden: nearly every action is of these, and some are megabytes of them. */
+const SIMPLE = /^[\x20-\x7e]*$/;
+
 /** Lines of at most `width` columns; blanks count like any other character. */
 function chunks(text: string, style: Style, width: number): readonly Line[] {
+  if (!SIMPLE.test(text)) return clusters(text, style, width);
+  const count = Math.max(1, Math.ceil(text.length / width));
+  return Array.from({ length: count }, (_, at) => [span(` ${text.slice(at * width, at * width + width)}`, style)]);
+}
+
+function clusters(text: string, style: Style, width: number): readonly Line[] {
   const lines: Line[] = [];
   let line: Span[] = [span(' ', style)];
   let used = 0;
@@ -67,30 +76,38 @@ function chunks(text: string, style: Style, width: number): readonly Line[] {
   return [...lines, line];
 }
 
-const lengthOf = ({ exact }: ApprovalRequest): number =>
-  unmarked(exact).reduce((sum, { text }) => sum + text.length, 0);
-
 const LONG = 200;
-const DIGESTS = new WeakMap<ApprovalRequest, string>();
 
-/** A few letters that stand for all of a long action: two that differ anywhere have others. */
-function digestOf(request: ApprovalRequest): string {
-  const known = DIGESTS.get(request) ?? jsonDigest(request.exact).slice(0, 8);
-  DIGESTS.set(request, known);
-  return known;
+/** What is said of an action as a whole; found out once, since it may be long. */
+interface Measure {
+  readonly words: readonly string[];
+  readonly hidden: boolean;
+}
+
+const MEASURES = new WeakMap<ApprovalRequest, Measure>();
+
+function measureOf(request: ApprovalRequest): Measure {
+  const known = MEASURES.get(request);
+  if (known !== undefined) return known;
+  const { exact } = request;
+  const parts = unmarked(exact);
+  const length = parts.reduce((sum, { text }) => sum + text.length, 0);
+  const words = [
+    counted(exact.split('\n').length, 'line'),
+    counted(length, 'character'),
+    // A few letters that stand for all of a long action: two that differ anywhere have others.
+    ...(length > LONG ? [`digest ${jsonDigest(exact).slice(0, 8)}`] : []),
+  ];
+  const measure = { words, hidden: parts.some((piece) => piece.hidden) };
+  MEASURES.set(request, measure);
+  return measure;
 }
 
 /** `3 lines, 9029 characters, digest 3f9a01bc`, and whether hidden characters are in it. */
 export function lengthLine(request: ApprovalRequest, { glyphs }: Context): Line {
-  const length = lengthOf(request);
-  const parts = [
-    counted(request.exact.split('\n').length, 'line'),
-    counted(length, 'character'),
-    ...(length > LONG ? [`digest ${digestOf(request)}`] : []),
-  ];
-  const hidden = unmarked(request.exact).some((piece) => piece.hidden);
+  const { words, hidden } = measureOf(request);
   return [
-    span(parts.join(` ${glyphs.dot} `), { fg: 'faint' }),
+    span(words.join(` ${glyphs.dot} `), { fg: 'faint' }),
     ...(hidden ? [span('  '), span('hidden characters', HIDDEN), span(' are shown as escapes', { fg: 'warn' })] : []),
   ];
 }

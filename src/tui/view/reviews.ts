@@ -17,10 +17,10 @@ export function reviewLines(context: Context, width: number): readonly Line[] {
   ];
 }
 
-/** `▣ security did not pass: 2 findings, of #4 refactoring`. */
+/** What waits for a verdict that never came: `▣ security did not pass: it ran out of budget, #4 refactoring`. */
 const closedLines = ({ state, glyphs }: Context, width: number): readonly Line[] =>
   state.gates
-    .filter(({ open }) => !open)
+    .filter(({ open, role, tree }) => !open && !state.verdicts.some((one) => one.role === role && one.tree === tree))
     .flatMap((gate) => {
       const { text, ink } = gateWords(gate, state);
       const whose = span(`, ${toLabel(labelOf(state, gate.agent))}`, { fg: 'muted' });
@@ -37,8 +37,8 @@ function verdictLines(verdict: GivenVerdict, { state, glyphs }: Context, width: 
     span(what, { fg: 'muted' }),
   ];
   const findings = verdict.findings.flatMap((finding) =>
-    wrap([span(`  ${glyphs.bullet} `, { fg: 'focus' }), span(toLabel(finding), { fg: 'fg' })], width, 4),
+    wrap([span(`  ${glyphs.bullet} `, { fg: 'focus' }), span(toLabel(finding), { fg: 'fg' })], width, 2),
   );
-  const summary = verdict.pass ? [] : wrap([span(`  ${toLabel(verdict.summary)}`, { fg: 'fg' })], width, 2);
+  const summary = verdict.pass ? [] : wrap([span(`  ${toLabel(verdict.summary)}`, { fg: 'fg' })], width);
   return [...wrap(head, width, 2), ...summary, ...findings];
 }

@@ -4,7 +4,7 @@ import type { ForcedNode } from '../../../src/domain/forced.ts';
 import { AgentId, ModelId, RoleName, TaskId } from '../../../src/domain/ids.ts';
 import { openSession } from '../../support/app-session.ts';
 import type { Recording } from '../../support/recorded-run.ts';
-import { midRun, planned, Recording as Log, started } from '../../support/recorded-run.ts';
+import { finished, midRun, planned, Recording as Log, started } from '../../support/recorded-run.ts';
 
 const security: ForcedNode = {
   role: RoleName.parse('security'),
@@ -115,6 +115,14 @@ describe('what the rules do to a run', () => {
     const { terminal } = await openSession(failed(), { height: 60 });
     terminal.press('G', 'tab', 'left');
     for (const words of ['what #4 refactoring wrote', 'src/a.ts:1: two statements', 'after each task that writes'])
+      expect(terminal.text()).toContain(words);
+  });
+
+  it('is told at the end: what was judged, found, and stayed closed', async () => {
+    const log = failed();
+    log.events.push(...finished().events.slice(-1));
+    const { terminal } = await openSession(log);
+    for (const words of ['Reviews', 'security ✗ did not pass: 2 findings, what #4', '• src/a.ts:9: logged'])
       expect(terminal.text()).toContain(words);
   });
 
