@@ -52,7 +52,7 @@ export async function atLimit(
   signal: AbortSignal,
 ): Promise<AskFault | null> {
   if (signal.aborted) return stopped(signal);
-  const key = limitKey(met.exhausted);
+  const key = keyFor(met);
   if (parts.limits.given.has(key)) return finish(parts, met);
   if (!parts.person) return byRule(parts, question, met);
   const before = parts.limits.open.get(key);
@@ -80,10 +80,14 @@ export async function atLimit(
   }
 }
 
+/** Two rules may set the same figure for two models. */
+const keyFor = ({ exhausted, from }: LimitMet): string =>
+  `${limitKey(exhausted)}${from === undefined ? '' : `:${from.rule}`}`;
+
 /** Asks, as the only one, and carries out what concerns all. */
 async function asking(parts: GateParts, question: Question, met: LimitMet, signal: AbortSignal): Promise<Ended> {
-  const { limits } = parts;
-  const key = limitKey(met.exhausted);
+  const { limits, rules } = parts;
+  const key = keyFor(met);
   const { promise, resolve, reject } = Promise.withResolvers<Ended>();
   const changed = new AbortController();
   // Who waits hears of a fault of the log from this agent's own failure.
@@ -92,7 +96,8 @@ async function asking(parts: GateParts, question: Question, met: LimitMet, signa
   try {
     const ended = await answerOf(parts, question, met, { signal, changed: changed.signal });
     if (ended.is === 'add') add(parts, met.exhausted, ended.to);
-    if (ended.is === 'finish') limits.given.add(key);
+    const finishes = ended.is === 'nobody' && rules.atLimit?.value !== 'stop';
+    if (ended.is === 'finish' || finishes) limits.given.add(key);
     resolve(ended);
     return ended;
   } catch (error) {

@@ -268,57 +268,24 @@ describe('where nobody answers', () => {
     }
   });
 
+  it('once, nobody is waited for again at the same limit', async () => {
+    const world = fakeWorld();
+    const run = testRun({
+      world,
+      plan: planOf(['a'], ['b', 'a'], ['c', 'b']),
+      runBudget: { maxTokens: 9000 },
+      rules: { ...RULES, answerWithin: rule(5000), onFailure: rule('skip' as const) },
+      script: reading(9),
+    });
+    await asked(run);
+    await world.advance(5000);
+    expect((await run.result).status).toBe('failed');
+    expect(ofType(run, 'approval.requested').length).toBe(1);
+  });
+
   it('because nobody can be asked, the rules say it at once', async () => {
     const run = limited({ person: false, rules: { ...RULES, atLimit: rule('stop') } });
     expect((await run.result).status).toBe('stopped');
     expect(ofType(run, 'approval.requested')).toEqual([]);
-  });
-});
-
-describe('a limit on time', () => {
-  it('ends the call at once, then asks; more time lets the agent go on', async () => {
-    const world = fakeWorld();
-    let calls = 0;
-    const run = testRun({
-      world,
-      plan: planWith({ maxDuration: 2000 }),
-      script: ({ agent }) => {
-        if (agent !== S1) return undefined;
-        calls += 1;
-        return calls === 1 ? new Promise<undefined>(() => {}) : { text: 'done' };
-      },
-    });
-    await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
-    await world.advance(2000);
-    expect((await asked(run)).request.title).toBe("finder's limit of 2 s is met");
-    expect(run.state().agents.get(S1)?.open).toEqual([]);
-    // Its clock stands still while a person thinks.
-    await world.advance(500_000);
-    await answers(run, '5m');
-    expect((await run.result).success).toBe(true);
-    expect(run.state().agents.get(S1)?.budget.maxDuration).toBe(302_000);
-    expect(world.sleepers()).toBe(0);
-  });
-
-  it('is warned of at 80 %, once (2.6)', async () => {
-    const world = fakeWorld();
-    const run = testRun({
-      world,
-      person: false,
-      plan: planWith({ maxDuration: 10_000 }),
-      script: async ({ agent }) => {
-        if (agent !== S1) return undefined;
-        await world.sleep(9000);
-        return { text: 'done' };
-      },
-    });
-    await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
-    await world.advance(7900);
-    expect(ofType(run, 'budget.warned')).toEqual([]);
-    await world.advance(200);
-    expect(ofType(run, 'budget.warned')).toMatchObject([{ agent: S1, scope: 'agent', what: 'time', limit: 10_000 }]);
-    await world.advance(2000);
-    expect((await run.result).success).toBe(true);
-    expect(ofType(run, 'budget.warned').length).toBe(1);
   });
 });
