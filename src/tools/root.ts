@@ -2,7 +2,7 @@
  * The project root: its real path, fixed at start, and which git directory belongs to it. Decides which folders can't be
  * a root at all; what may be touched below one is `workspace.ts`'s.
  */
-import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
@@ -78,7 +78,9 @@ export function gitOf(root: string): GitState {
   const dotGit = path.join(root, '.git');
   const stat = lstatSync(dotGit, { throwIfNoEntry: false });
   if (stat === undefined) return { is: 'none', because: 'this folder is not the top of a git repository' };
-  if (stat.isDirectory()) return { is: 'repository', directory: dotGit };
+  // An empty folder is no repository: it may be what stands under a cover of the sandbox.
+  if (stat.isDirectory() && existsSync(path.join(dotGit, 'HEAD'))) return { is: 'repository', directory: dotGit };
+  if (stat.isDirectory()) return { is: 'none', because: 'the folder .git is not a git repository' };
   if (!stat.isFile() || stat.size > 4096) return { is: 'none', because: '.git is neither a folder nor a short file' };
   return worktreeOf(root, dotGit);
 }

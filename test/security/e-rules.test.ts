@@ -1,5 +1,5 @@
 /** What policy adds to the box: paths that are hidden or kept, lists of what stays writable, names that are passed on. */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { toolEnvironment } from '../../src/tools/index.ts';
 import { writablePlaces } from '../../src/tools/sandbox-paths.ts';
 import { isInside } from '../../src/tools/root.ts';
 import { allFailed, attempts, openPlace, printed, USERS } from '../support/boxes.ts';
-import { freshFolder } from '../support/repos.ts';
+import { freshFolder, writeFiles } from '../support/repos.ts';
 
 describe.each(USERS)('rules on paths for the user %s', (user) => {
   it('E01: hide what may not be read, and keep what may not be written, there or not', async () => {
@@ -51,6 +51,43 @@ describe.each(USERS)('rules on paths for the user %s', (user) => {
       'inner: worked',
     ]);
     expect(readdirSync(place.project).sort()).toEqual(['a.txt', 'docs', 'src']);
+  });
+});
+
+describe('what a command inherits', () => {
+  it('E03: is none of the descriptors that Mimir was started with, in the box and outside', async () => {
+    const place = openPlace('ordinary');
+    const within = ['bash', '-c', 'exec 9</etc/hostname 47</etc/hosts; exec "$@"', 'x'];
+    const inBox = await printed(place, 'readlink /proc/self/fd/* /proc/1/fd/*; echo end', { within });
+    const outside = await printed(place, 'readlink /proc/self/fd/*; echo end', { box: 'none', within });
+    for (const listed of [inBox, outside]) {
+      expect(listed.at(-1)).toBe('end');
+      expect(listed.filter((line) => line.startsWith('/etc/'))).toEqual([]);
+    }
+  });
+});
+
+describe('a project with tool chains in the home', () => {
+  it('E01: shows the folders that PATH names, and nothing else of the home', async () => {
+    const place = openPlace('ordinary');
+    const at = (name: string): string => path.join(place.home, name);
+    const script = '#!/bin/sh\necho ran "$0"\n';
+    const programs = ['.nvm/versions/v1/bin/one', '.local/bin/two', '.local/pipx/venvs/t/bin/three', '.cargo/bin/four'];
+    writeFiles(place.home, Object.fromEntries(programs.map((name) => [name, script])));
+    writeFiles(place.home, { '.cargo/credentials.toml': 'key\n', '.local/share/keyrings/k': 'key\n' });
+    for (const name of programs) chmodSync(at(name), 0o755);
+    symlinkSync(at('.local/pipx/venvs/t/bin/three'), at('.local/bin/three'));
+    const folders = ['.nvm/versions/v1/bin', '.local/bin', '.cargo/bin'].map(at);
+    const PATH = [...folders, process.env['PATH'] ?? ''].join(':');
+    const all = { cargo: `cat ${at('.cargo/credentials.toml')}`, ring: `cat ${at('.local/share/keyrings/k')}` };
+    const ssh = { ssh: `cat ${at('.ssh/id')}`, change: `echo x >> ${at('.local/bin/two')}` };
+    expect(await printed(place, `one; two; three; four\n${attempts({ ...all, ...ssh })}`, { env: { PATH } })).toEqual([
+      `ran ${at('.nvm/versions/v1/bin/one')}`,
+      `ran ${at('.local/bin/two')}`,
+      `ran ${at('.local/bin/three')}`,
+      `ran ${at('.cargo/bin/four')}`,
+      ...allFailed({ ...all, ...ssh }),
+    ]);
   });
 });
 
