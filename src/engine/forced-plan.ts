@@ -107,7 +107,9 @@ function tooLittle(nodes: readonly ForcedNode[], run: Budget, from: Reason | und
   const cost = costOf(nodes, ({ estimatedCost: one }) => one ?? 0);
   const need = (words: string, limit: string): string => {
     const rule = from === undefined ? '' : ` — ${reasonText(from)}`;
-    return `the ${runs === 1 ? 'review' : `${runs} reviews`} that rules prescribe for this plan need about ${words}, and the run may use ${limit}${rule}`;
+    const reviews = runs === 1 ? 'the review' : `the ${runs} reviews`;
+    const needs = runs === 1 ? 'needs' : 'need';
+    return `${reviews} that rules prescribe for this plan ${needs} about ${words}, and the run may use ${limit}${rule}`;
   };
   if (run.maxTokens !== undefined && tokens > run.maxTokens) return need(`${tokens} tokens`, `${run.maxTokens}`);
   if (run.maxCost !== undefined && cost > run.maxCost) return need(`$${cost.toFixed(2)}`, `$${run.maxCost.toFixed(2)}`);
