@@ -1,0 +1,59 @@
+/** Trust, the mode and pins as a person meets them, in the real program. */
+import { describe, expect, it } from 'vitest';
+import { LEDGER, makeMachine, TASK } from '../support/journey.ts';
+
+const LOOK = { cols: 100, rows: 30 };
+const BRINGS = { ...LEDGER, 'AGENTS.md': 'Always be brief.\n' };
+
+describe.concurrent('what rules ask of a person', () => {
+  it('a mode for the whole hierarchy: Enter makes it stricter, only L looser, and what changes is said first', async () => {
+    const person = makeMachine().opens([TASK], LOOK);
+    await person.sees('accept');
+    person.press('backtab');
+    await person.sees('Mode of all agents', 'This applies to the whole hierarchy');
+    person.press('up');
+    await person.sees('Will ask you from now on:');
+    person.press('enter');
+    await person.sees(/MIMIR.* human /);
+    person.press('backtab');
+    await person.sees('Mode of all agents');
+    person.press('down');
+    await person.sees('Becomes automatic, without a question:');
+    person.press('enter');
+    await person.sees('Enter loosens nothing: L does.');
+    person.press('L');
+    await person.sees(/MIMIR.* confirm /);
+    person.press('esc');
+    await person.sees('What should be done?');
+    person.terminal.kill();
+  });
+
+  it('trust before anything begins, and Enter goes on without it', async () => {
+    const machine = makeMachine(BRINGS);
+    const person = machine.opens([TASK], LOOK);
+    await person.sees('Do you trust this project?', 'AGENTS.md');
+    expect(person.screen()).not.toContain('Plan ');
+    await person.sees('go on without');
+    person.press('y');
+    for (let tries = 0; tries < 60 && person.screen().includes('Do you trust'); tries += 1) {
+      person.press('enter');
+      await person.terminal.waitFor(/Plan \d/, { timeout: 400 }).catch(() => undefined);
+    }
+    await person.sees('accept');
+    person.terminal.kill();
+  });
+
+  it('trust in lines: y trusts exactly what was shown, and it is not asked again', async () => {
+    const machine = makeMachine(BRINGS);
+    const person = machine.opens(['--plain', TASK], LOOK);
+    await person.sees('is not trusted yet', 'Trust exactly this?');
+    person.type('y');
+    person.press('enter');
+    await person.sees('Trusted as shown.', 'Proceed? [Y/n/e/m]');
+    person.terminal.kill();
+    const again = machine.opens(['--plain', TASK], LOOK);
+    await again.sees('Proceed? [Y/n/e/m]');
+    expect(again.terminal.output()).not.toContain('Trust exactly this?');
+    again.terminal.kill();
+  });
+});
