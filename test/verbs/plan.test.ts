@@ -161,7 +161,7 @@ tasks:
     expect(code).toBe(1);
     const lines = out.split('\n').filter((line) => /^\[\w+\] .*(?: - |blocked)/.test(line));
     expect(lines.map((line) => line.replace(/ \(\d+ tools, .*$/, '')).sort((a, b) => (a < b ? -1 : 1))).toEqual([
-      "[finder] Find add - partial: Budget exceeded: the agent's tokens (0 tokens of 0 tokens used, and the next step does not fit)",
+      "[finder] Find add - partial: Budget exceeded: the agent's tokens (0 tokens of 0 tokens used, and the next step does not fit); the plan's task or budgets.agent.maxTokens sets it",
       '[librarian] Read the manifest - done',
       '[reviewer] Review it - skipped: finder did not complete',
       '[reviewer] pending: blocked by #1 finder',
