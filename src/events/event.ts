@@ -1,41 +1,20 @@
 /**
- * What can happen (INTERFACE, "Events"). One discriminated union by `type`; a type is never changed, only added to.
- * Costs are US dollars, durations milliseconds, times ISO in UTC.
+ * What can happen (INTERFACE, "Events"). One discriminated union by `type`; a type is never changed, only added to. What
+ * rules and people decide stands in ruling.ts. Costs are US dollars, durations milliseconds, times ISO in UTC.
  */
 import type { AgentMetrics, AgentOutcome, AgentStatus, ModelChoice } from '../domain/agent.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
-import type { OnFailure, Trigger } from '../domain/forced.ts';
+import type { Trigger } from '../domain/forced.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
-import type { Layer } from '../domain/reason.ts';
 import type { Json, StopReason, Todo, ToolCall } from '../domain/turn.ts';
+import type { Ruling } from './ruling.ts';
 
-/** What a person is asked. `exact` is what would happen, whole: a diff, a command, a question. */
-export interface ApprovalRequest {
-  readonly action:
-    | 'write'
-    | 'shell'
-    | 'git-write'
-    | 'read'
-    | 'git-read'
-    | 'spawn'
-    | 'question'
-    | 'turn'
-    | 'failure'
-    | 'budget';
-  readonly title: string;
-  readonly exact: string;
-  /** Answers offered by `ask_user`; empty otherwise. */
-  readonly options: readonly string[];
-  /** True for a shell without a sandbox. */
-  readonly unsandboxed: boolean;
-  readonly because: string;
-  /** Equal in questions that one answer may cover; missing in those that are always asked singly. */
-  readonly same?: string;
-}
+export type { ApprovalRequest } from './ruling.ts';
 
 export type EventBody =
+  | Ruling
   | {
       readonly type: 'session.started';
       readonly task: string;
@@ -55,34 +34,6 @@ export type EventBody =
       readonly version: string;
       /** The run's limits from now on; those of the start where it isn't said. */
       readonly budget?: Budget;
-    }
-  | { readonly type: 'session.mode'; readonly mode: Mode }
-  /** Held to a stricter mode than the run's, with all below it; null: no longer. */
-  | { readonly type: 'agent.pinned'; readonly agent: AgentId; readonly mode: Mode | null }
-  /** The limits of an agent, or of the run by ROOT, from now on. */
-  | { readonly type: 'budget.changed'; readonly agent: AgentId; readonly budget: Budget; readonly by: string }
-  /** The project as it was before any agent began: forced agents judge what became of it. */
-  | { readonly type: 'forced.began'; readonly tree: string }
-  /** `agent` is the forced one that judged `tree`; of `subject` (an agent whose changes these are) where it was on-write. */
-  | {
-      readonly type: 'forced.verdict';
-      readonly agent: AgentId;
-      readonly role: RoleName;
-      readonly tree: string;
-      readonly pass: boolean;
-      readonly summary: string;
-      readonly findings: readonly string[];
-    }
-  /** Whether what waited for a forced agent may go on, and why. `agent`: whose work it is. Closed with `warn`: it goes on. */
-  | {
-      readonly type: 'forced.gate';
-      readonly agent: AgentId;
-      readonly role: RoleName;
-      readonly trigger: Trigger;
-      readonly tree: string;
-      readonly open: boolean;
-      readonly onFailure: OnFailure;
-      readonly why: string;
     }
   | {
       readonly type: 'plan.proposed';
@@ -210,52 +161,6 @@ export type EventBody =
       readonly ok: boolean;
       readonly output: string;
       readonly ms: Millis;
-    }
-  | {
-      readonly type: 'approval.requested';
-      readonly agent: AgentId;
-      readonly approval: string;
-      readonly call: CallId | null;
-      readonly request: ApprovalRequest;
-    }
-  | {
-      readonly type: 'approval.answered';
-      readonly agent: AgentId;
-      readonly approval: string;
-      readonly answer: 'allowed' | 'denied' | 'withdrawn';
-      readonly scope: 'once' | 'session';
-      readonly text: string;
-      readonly by: string;
-    }
-  | {
-      readonly type: 'policy.decided';
-      readonly agent: AgentId;
-      readonly subject: string;
-      readonly action: string;
-      readonly decision: 'deny' | 'substitute' | 'allow' | 'ask';
-      readonly rule: string;
-      readonly layer: Layer;
-      readonly file: string | null;
-      readonly line: number | null;
-      readonly policyHash: string;
-    }
-  | {
-      readonly type: 'budget.warned';
-      readonly agent: AgentId;
-      /** Of `day` and `model`: the limit of the rules on all runs of a day, or on a model by the day. */
-      readonly scope: 'run' | 'agent' | 'day' | 'model';
-      readonly what: 'tokens' | 'cost' | 'time';
-      readonly spent: number;
-      readonly limit: number;
-    }
-  | {
-      readonly type: 'budget.exhausted';
-      readonly agent: AgentId;
-      /** Of `day` and `model`: the limit of the rules on all runs of a day, or on a model by the day. */
-      readonly scope: 'run' | 'agent' | 'day' | 'model';
-      readonly what: 'tokens' | 'cost' | 'time';
-      readonly spent: number;
-      readonly limit: number;
     }
   | {
       readonly type: 'message.sent';
