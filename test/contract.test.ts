@@ -49,6 +49,8 @@ const CASES = {
 /** Groups of the catalogue that are built whole; of the others some cases are. */
 const BUILT = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'J', 'M', 'N'] as const;
 
+/** A row of a table of tests whose first cell is their title: `it.each([['B02 the same key once quoted', …` */
+const ROW = /\[\s*(['"`])([A-O]\d{2} (?:\\.|(?!\1)[^\\])*)\1,/g;
 const TITLE = /(?:\b(?:it|test|describe)(?:\.\w+)*\(|\)\()\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g;
 const ID = /\b(?:[OITSH]\d{3}|[A-O]\d{1,2})\b/g;
 
@@ -65,9 +67,10 @@ const idsIn = (text: string): readonly string[] => spelledOut(text).match(ID) ??
 function titles(): readonly string[] {
   const root = import.meta.dirname;
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));
-  return files.flatMap((file) =>
-    [...readFileSync(path.join(root, file), 'utf8').matchAll(TITLE)].map(([, , title = '']) => title),
-  );
+  return files.flatMap((file) => {
+    const text = readFileSync(path.join(root, file), 'utf8');
+    return [...text.matchAll(TITLE), ...text.matchAll(ROW)].map(([, , title = '']) => title);
+  });
 }
 
 function exists(id: string): boolean {

@@ -23,7 +23,7 @@ const WRITE = 'edit_file write_file';
 const OWN = 'update_todos send_message ask_user';
 /** What a model is told that it may call, by role. */
 const TOOLS = {
-  main: `${READ} ${WRITE} bash git Task ${OWN}`,
+  main: `${READ} ${WRITE} bash git git_commit Task ${OWN}`,
   finder: `${READ} git ${OWN}`,
   oracle: `${READ} ${WRITE} bash git ${OWN}`,
   librarian: `${READ} ${OWN}`,

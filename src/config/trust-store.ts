@@ -99,13 +99,18 @@ const fileOf = (root: string, places: State): string =>
 
 /** Another user who can put files there could trust anything. */
 function folderProblem(places: State): string | null {
-  for (const folder of [places.state, folderOf(places)]) {
-    const status = lstatSync(folder, { throwIfNoEntry: false });
-    if (status === undefined) continue;
-    const sound = status.isDirectory() && isPrivate(status);
-    if (!sound) return `${folder} is a link, another user's, or others may write it: nothing it says of trust counts`;
+  try {
+    for (const folder of [places.state, folderOf(places)]) {
+      const status = lstatSync(folder, { throwIfNoEntry: false });
+      if (status === undefined) continue;
+      const sound = status.isDirectory() && isPrivate(status);
+      if (!sound) return `${folder} is a link, another user's, or others may write it: nothing it says of trust counts`;
+    }
+    return null;
+  } catch (error) {
+    // A way that leads through a file leads to no records: who has to write there says what is wrong.
+    return codeOf(error) === 'ENOTDIR' ? null : `${places.state} can't be looked at (${codeOf(error)})`;
   }
-  return null;
 }
 
 const isPrivate = ({ uid, mode }: { readonly uid: number; readonly mode: number }): boolean =>

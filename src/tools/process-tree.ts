@@ -2,6 +2,7 @@
  * Everything a command started, found and ended: its process group, its descendants, and processes that left both but
  * still carry the call's mark in their environment. Elsewhere than on Linux only the group can be found.
  */
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 
@@ -50,6 +51,22 @@ export async function endTree(tree: Tree): Promise<TreeEnd> {
     send(tree.leader, pids, 'SIGKILL');
   });
   return { ended: seen.size, survivors: survivors.length };
+}
+
+const running = new Set<number>();
+
+/**
+ * Ends its process group with this process, whatever makes this process leave. A box binds itself to its parent only when
+ * it stands: one that is left while it is being set up would wait for ever.
+ */
+export function endAtExit(child: ChildProcess, pid: number): void {
+  if (!process.listeners('exit').includes(endRunning)) process.on('exit', endRunning);
+  running.add(pid);
+  child.once('exit', () => running.delete(pid));
+}
+
+function endRunning(): void {
+  for (const pid of running) signalTo(-pid, 'SIGKILL');
 }
 
 /**

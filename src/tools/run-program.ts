@@ -8,7 +8,7 @@ import { fail, ok, type Result } from '../domain/result.ts';
 import { descriptors } from './descriptors.ts';
 import type { Environment } from './environment.ts';
 import { HeadAndTail } from './output.ts';
-import { boxEmptied, endTree, MARK, type Tree, type TreeEnd } from './process-tree.ts';
+import { boxEmptied, endAtExit, endTree, MARK, type Tree, type TreeEnd } from './process-tree.ts';
 
 /** Kept of each stream, in bytes; more is counted and dropped. */
 const STREAM_BYTES = 1024 * 1024;
@@ -114,7 +114,10 @@ function start(program: Program, mark: string): Result<{ readonly child: ChildPr
     });
     // A program that ends without reading breaks the pipe: its exit says more.
     child.stdin?.on('error', () => undefined).end(program.input);
-    if (child.pid !== undefined) return ok({ child, pid: child.pid });
+    if (child.pid !== undefined) {
+      endAtExit(child, child.pid);
+      return ok({ child, pid: child.pid });
+    }
     child.once('error', () => undefined);
     return fail(`${program.file} can't be started`);
   } catch (error) {

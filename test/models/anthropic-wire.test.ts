@@ -7,7 +7,7 @@ import { allowedSchema } from '../../src/models/anthropic-schema.ts';
 import { traitsOf } from '../../src/models/anthropic-traits.ts';
 import { wireId } from '../../src/models/anthropic-turns.ts';
 import { askedOf } from '../../src/models/anthropic-wire.ts';
-import { DraftPlan } from '../../src/domain/plan.ts';
+import { plannerForm } from '../../src/domain/planner-form.ts';
 import { jsonSchemaOf } from '../../src/engine/gate-specs.ts';
 import { ask, SONNET } from './anthropic-parts.ts';
 
@@ -288,8 +288,10 @@ describe('a schema for structured output', () => {
     });
   });
 
-  it('can say what a plan is', () => {
-    expect(allowedSchema(jsonSchemaOf(DraftPlan))).toMatchObject({ required: ['tasks'], additionalProperties: false });
+  it('can say what a plan is, in which no planner can name what the rules add', () => {
+    const form = allowedSchema(jsonSchemaOf(plannerForm(['finder', 'code'], ['haiku-4.5'])));
+    expect(form).toMatchObject({ required: ['reason', 'tasks'], additionalProperties: false });
+    expect(JSON.stringify(form)).not.toContain('forced');
   });
 
   it.each([

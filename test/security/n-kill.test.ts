@@ -59,6 +59,15 @@ describe.each(USERS)('commands of the user %s', (user) => {
     expect(performance.now() - killed).toBeLessThan(500);
   });
 
+  it('N03: when Mimir leaves while something runs, that goes with it, boxed or not', async () => {
+    const place = openPlace(user);
+    for (const box of ['read-write', 'none'] as const) {
+      const child = startCommands(place, ['trap "" TERM HUP; sleep 7104 & echo on; wait'], { box, leaves: true });
+      await new Promise((resolve) => child.once('close', resolve));
+      await until(() => left(7104) === 0);
+    }
+  });
+
   it('N06: without a box as many as can be found are ended, and the rest is told', async () => {
     const place = openPlace(user);
     const { texts } = await runCommands(place, [stubborn(7106)], { box: 'none', timeout: 2 });

@@ -28,7 +28,10 @@ const context: ToolContext = {
     askUser: () => Promise.resolve(told),
     giveVerdict: () => told,
   },
-  onOutput: (text) => void process.stderr.write(text),
+  onOutput: (text) => {
+    process.stderr.write(text);
+    if (orders.leaves === true) process.exit();
+  },
 };
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();

@@ -2,17 +2,21 @@
 import { z } from 'zod';
 
 const paths = z.array(z.string()).readonly();
+const rules = z.array(z.string().transform((path) => ({ path, rule: `rule on ${path}` }))).readonly();
+const list = paths.transform((each) => ({ paths: each, rule: `only ${each.join(', ')}` }));
 
 export const BoxOrders = z.strictObject({
   root: z.string(),
   home: z.string(),
   stateDir: z.string(),
-  paths: z.strictObject({ denyRead: paths, denyWrite: paths, allowWrite: z.array(paths).readonly() }).optional(),
+  paths: z.strictObject({ denyRead: rules, denyWrite: rules, allowWrite: z.array(list).readonly() }).optional(),
   box: z.enum(['none', 'read-only', 'read-write']),
   commands: paths,
   timeout: z.number().default(30),
   /** Where the answer goes; standard output when left out. */
   out: z.string().optional(),
+  /** It leaves by an exit of its own as soon as the first command says something. */
+  leaves: z.literal(true).optional(),
 });
 export type BoxOrders = z.input<typeof BoxOrders>;
 

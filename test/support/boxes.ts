@@ -60,6 +60,8 @@ export interface How {
   readonly env?: Readonly<Record<string, string>>;
   /** Where the answer goes; standard output when left out. */
   readonly out?: string;
+  /** The process leaves as soon as the first command says something. */
+  readonly leaves?: true;
   /** A command that gets the child's command line after its own words. */
   readonly within?: readonly string[];
 }
@@ -77,6 +79,7 @@ export function wordsFor(place: Place, commands: readonly string[], how: How = {
     box: how.box ?? 'read-write',
     commands,
     ...(how.out === undefined ? {} : { out: how.out }),
+    ...(how.leaves === undefined ? {} : { leaves: how.leaves }),
     ...(how.timeout === undefined ? {} : { timeout: how.timeout }),
     ...(how.paths === undefined ? {} : { paths: how.paths }),
   };

@@ -204,8 +204,14 @@ describe('a commit is refused', () => {
   it('in words, and changes nothing, where there is nothing to commit or no place for it', async () => {
     const folder = makeRepository({ 'a.txt': 'one\n' });
     const tools = bench(folder);
-    const before = readFileSync(path.join(folder, '.git/index'));
-    const textOf = async (): Promise<string> => (await tools.use('git_commit', { message: 'No' })).text;
+    const index = (): Buffer => readFileSync(path.join(folder, '.git/index'));
+    // Looked at around each attempt: git itself writes what it finds out about files when the test calls it.
+    const textOf = async (): Promise<string> => {
+      const before = index();
+      const { text } = await tools.use('git_commit', { message: 'No' });
+      expect(index()).toEqual(before);
+      return text;
+    };
     const texts = [await textOf()];
     writeFiles(folder, { 'a.txt': 'two\n', '.git/MERGE_HEAD': `${head(folder)}\n` });
     texts.push(await textOf());
@@ -218,7 +224,7 @@ describe('a commit is refused', () => {
       'nothing was committed: HEAD is on no branch: a commit would be lost; switch to a branch first',
       'nothing was committed: no git here: this folder is not the top of a git repository',
     ]);
-    expect([commitObjects(folder), readFileSync(path.join(folder, '.git/index'))]).toEqual([1, before]);
+    expect(commitObjects(folder)).toBe(1);
   });
 
   it('D09 for values that could be options, paths outside, and empty messages', async () => {
