@@ -85,6 +85,7 @@ export interface LobbyInfo {
   readonly version: string;
   /** `offline (no provider)`, or the providers that are configured. */
   readonly provider: string;
+  /** Empty until it was tried out, a moment after the first picture. */
   readonly sandbox: string;
   readonly mode: Mode;
   /** Tasks that make sense here, drawn from the repository; at most 6. */

@@ -1,7 +1,9 @@
 /** What `mimir doctor` finds about policy: who rules and whether that can be relied on, trust, forced agents, days, rights of the state. */
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { faultText } from '../config/fault.ts';
 import type { Loaded } from '../config/load.ts';
+import { vanished } from '../config/managed-seen.ts';
 import { nestedFolders } from '../config/trust-nested.ts';
 import type { ProjectTrust } from '../config/trust-record.ts';
 import { resolvedIn } from '../policy/explain-model.ts';
@@ -14,7 +16,7 @@ import { openDayLedger } from '../store/day-ledger.ts';
 import { databaseOf, folderOf } from '../store/place.ts';
 import type { ProjectPlace } from './project-trust.ts';
 import { trustLine } from './project-trust.ts';
-import { portOf } from './providers.ts';
+import { portOf } from './model-port.ts';
 import { world } from './world.ts';
 
 export interface Finding {
@@ -26,11 +28,13 @@ export interface Finding {
 /** What is wrong with a managed file is a fault of the configuration already; here is what holds. */
 export function policyFindings(config: Loaded | null): readonly Finding[] {
   if (config === null) return [];
+  const gone = vanished(config.managed, config.places);
   const files = config.managed.map(({ shown }) => `${shown} (${rightsOf(shown)})`);
   const words = files.length === 0 ? 'no managed policy: nobody but you rules here' : `managed by ${files.join(', ')}`;
   const resolved = new Set(resolvedIn(config.rules).map(({ written, id }) => `${written} is ${id}`));
   return [
-    { what: 'policy', state: 'ok', words },
+    ...gone.map((fault): Finding => ({ what: 'policy', state: 'problem', words: `${faultText(fault)}; nothing runs` })),
+    ...(gone.length > 0 && files.length === 0 ? [] : [{ what: 'policy', state: 'ok', words } as const]),
     ...namespaceFindings(),
     ...(resolved.size === 0 ? [] : [{ what: 'policy', state: 'ok', words: [...resolved].join(', ') } as const]),
   ];

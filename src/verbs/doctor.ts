@@ -22,7 +22,8 @@ import { packageVersion } from './package-root.ts';
 import type { ProjectPlace } from './project-trust.ts';
 import { loadHere } from './project-trust.ts';
 import { environmentOf, projectOf } from './project.ts';
-import { KEYS, portOf } from './providers.ts';
+import { portOf } from './model-port.ts';
+import { KEYS } from './providers.ts';
 import type { Verb } from './verb.ts';
 
 export const doctorVerb: Verb = {

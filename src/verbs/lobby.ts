@@ -8,8 +8,8 @@ import type { Lobby, LobbyInfo, Refusal, TrustQuestion } from '../ports/controls
 import type { RepositoryPort } from '../ports/repository.ts';
 import { unifiedDiff } from '../tools/diff.ts';
 import { Exit } from './exit.ts';
-import type { Start, Workshop } from './open-run.ts';
-import { newSession } from './open-run.ts';
+import type { Start, Workshop } from './workshop.ts';
+import { newSession } from './workshop.ts';
 import { packageVersion } from './package-root.ts';
 import { trustHere, trustNow } from './project-trust.ts';
 import { overBecause } from './resumable.ts';
@@ -23,7 +23,7 @@ export interface RunLobby extends Lobby {
 }
 
 /**
- * Suggestions come a moment after the first picture: they need a look at the whole repository. `reopen` opens the same
+ * What the sandbox is and what to suggest come a moment after the first picture: both need other programs. `reopen` opens the same
  * workshop with the configuration as it is then: what is trusted counts from the next run on.
  */
 export function openLobby(first: Workshop, reopen: () => Promise<Workshop>): RunLobby {
@@ -32,25 +32,24 @@ export function openLobby(first: Workshop, reopen: () => Promise<Workshop>): Run
   const changed = (): void => {
     for (const listener of listeners) listener();
   };
-  let suggestions: readonly string[] = [];
+  let learned = NOTHING_YET;
   let question = questionOf(workshop);
-  const looked = lookedAhead(workshop.repository, (facts) => {
-    suggestions = suggestionsFor(facts);
+  const learn = (more: Partial<Learned>): void => {
+    learned = { ...learned, ...more };
     changed();
-  });
+  };
+  const looked = lookedAhead(workshop, learn);
   let current: Run | null = null;
-  const begin = (what: Pick<Start, 'session' | 'task'>): ReturnType<Lobby['start']> => {
-    try {
-      const approval = workshop.config.rules.promptForApproval.value ? 'person' : 'config';
-      current = workshop.start({ ...what, repository: looked, approval, person: true, plan: null, pace: 'readable' });
-      return Promise.resolve(ok(current.controls));
-    } catch (error) {
-      if (error instanceof Exit) return Promise.resolve(fail({ text: error.message }));
-      throw error;
-    }
+  const begin = async (what: Pick<Start, 'session' | 'task'>): ReturnType<Lobby['start']> => {
+    const approval = workshop.config.rules.promptForApproval.value ? 'person' : 'config';
+    const start = { ...what, repository: looked, approval, person: true, plan: null, pace: 'readable' } as const;
+    const begun = await settled(() => workshop.start(start));
+    if (!begun.ok) return begun;
+    current = begun.value;
+    return ok(current.controls);
   };
   return {
-    info: () => infoOf(workshop, suggestions, question),
+    info: () => infoOf(workshop, learned, question),
     onChange: (listener) => void listeners.push(listener),
     start: (task) => begin({ session: newSession(), task }),
     resume(session) {
@@ -67,10 +66,15 @@ export function openLobby(first: Workshop, reopen: () => Promise<Workshop>): Run
       if (!given.ok) return fail({ text: `not trusted: ${given.fault}` });
       const next = await settled(reopen);
       if (!next.ok) return next;
+      const opened = await settled(() => next.value.ready());
+      if (!opened.ok) {
+        next.value.close();
+        return opened;
+      }
       workshop.close();
       workshop = next.value;
       question = questionOf(workshop);
-      changed();
+      learn({ sandbox: opened.value.sandbox });
       return ok({ text: 'Trusted as shown: its roles and preferences count in the next run.' });
     },
     current: () => current,
@@ -78,10 +82,10 @@ export function openLobby(first: Workshop, reopen: () => Promise<Workshop>): Run
   };
 }
 
-/** What is wrong with a configuration is said, not thrown. */
-async function settled(reopen: () => Promise<Workshop>): Promise<Result<Workshop, Refusal>> {
+/** What a verb would end with is said, not thrown. */
+async function settled<T>(open: () => Promise<T>): Promise<Result<T, Refusal>> {
   try {
-    return ok(await reopen());
+    return ok(await open());
   } catch (error) {
     if (error instanceof Exit) return fail({ text: error.message });
     throw error;
@@ -96,29 +100,46 @@ const LOOK_AFTER_MS = 120;
 /** A repository is not looked at twice in a minute for one task. */
 const FRESH_MS = 60_000;
 
-/** Looks at the repository while the person types. A planner who asks within a minute has that at once; each look is given once. */
-function lookedAhead(repository: RepositoryPort, found: (facts: RepositoryFacts) => void): RepositoryPort {
+/** What is known a moment after the first picture. */
+interface Learned {
+  /** Empty until it was tried out. */
+  readonly sandbox: string;
+  readonly suggestions: readonly string[];
+  /** Why no run can be started, as it stands. */
+  readonly problem: string | null;
+}
+
+const NOTHING_YET: Learned = { sandbox: '', suggestions: [], problem: null };
+
+/**
+ * Tries the sandbox out and looks at the repository while the person types. A planner who asks within a minute has that at
+ * once; each look is given once.
+ */
+function lookedAhead(workshop: Workshop, learn: (more: Partial<Learned>) => void): RepositoryPort {
   let ahead: { readonly facts: RepositoryFacts; readonly since: number } | null = null;
   const look = async (): Promise<void> => {
     await world.sleep(LOOK_AFTER_MS);
-    const facts = await repository.facts(new AbortController().signal);
+    const opened = await settled(() => workshop.ready());
+    if (!opened.ok) return learn({ problem: opened.fault.text });
+    learn({ sandbox: opened.value.sandbox });
+    const facts = await opened.value.repository.facts(new AbortController().signal);
     ahead = { facts, since: world.elapsed() };
-    found(facts);
+    learn({ suggestions: suggestionsFor(facts) });
   };
   void look();
   return {
-    facts(signal) {
+    async facts(signal) {
       const known = ahead;
       ahead = null;
       const fresh = known !== null && world.elapsed() - known.since < FRESH_MS;
-      return fresh ? Promise.resolve(known.facts) : repository.facts(signal);
+      return fresh ? known.facts : (await workshop.ready()).repository.facts(signal);
     },
   };
 }
 
 const infoOf = (
-  { project, config, provider, sandbox, mode, log }: Workshop,
-  suggestions: readonly string[],
+  { project, config, provider, mode, log }: Workshop,
+  { sandbox, suggestions, problem }: Learned,
   { state, digest, brings, diff }: TrustQuestion,
 ): LobbyInfo => ({
   cwd: project.root,
@@ -134,7 +155,7 @@ const infoOf = (
     .map(({ session, task, startedAt, state }) => ({ id: session, task, when: startedAt, state })),
   policy: config.managed.length === 0 ? '' : `managed by ${config.managed.map(({ shown }) => shown).join(', ')}`,
   trust: { state, digest, brings, diff },
-  notes: config.notes,
+  notes: problem === null ? config.notes : [problem, ...config.notes],
 });
 
 /** Tasks that make sense here: what is suggested names what the repository has. */

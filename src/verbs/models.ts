@@ -8,7 +8,7 @@ import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT } from './exit.ts';
 import { harmless } from './io.ts';
 import { configOf, projectOf } from './project.ts';
-import { portOf } from './providers.ts';
+import { portOf } from './model-port.ts';
 import type { Verb } from './verb.ts';
 import { world } from './world.ts';
 

@@ -6,7 +6,7 @@ import { exitCodeOf } from './exit-code.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { newSession, openWorkshop } from './open-run.ts';
+import { newSession, openWorkshop } from './workshop.ts';
 import { planJson, planYaml, writeOut } from './plan-file.ts';
 import { planLines } from './plan-lines.ts';
 import { eventsOf, openReader } from './log-of.ts';
@@ -37,7 +37,7 @@ async function planTask(args: Arguments, io: Io): Promise<number> {
   const project = projectOf(args, io);
   const workshop = await openWorkshop(args, io, project);
   const session = newSession();
-  const run = workshop.start({ session, task, plan: null, approval: 'nobody', person: false, pace: 'none' });
+  const run = await workshop.start({ session, task, plan: null, approval: 'nobody', person: false, pace: 'none' });
   const watch = watchSignals((signal) => run.stop(signal));
   for (const note of workshop.config.notes) io.complain(`note: ${harmless(note)}`);
   const result = await run.result;

@@ -11,7 +11,7 @@ import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { explainCommand, explainPath, explainTool } from './explain-tools.ts';
 import { type Asker, askerOf } from './explain-who.ts';
-import { portOf } from './providers.ts';
+import { portOf } from './model-port.ts';
 
 const QUESTIONS = ['model', 'tool', 'path', 'command', 'role'] as const;
 

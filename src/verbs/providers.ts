@@ -1,13 +1,9 @@
 /** Which models a verb has here: the person's providers in words, and the port over all of them. */
 import type { ConfiguredProvider } from '../config/providers.ts';
 import type { Loaded } from '../config/load.ts';
-import type { ModelId } from '../domain/ids.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { OpenModels } from '../models/open.ts';
-import { openModels } from '../models/open.ts';
-import type { PublishedModels } from '../models/own-prices.ts';
 import { publishedOf } from '../models/own-prices.ts';
-import { ALIASES } from '../policy/aliases.ts';
 import { OFFLINE, modelProblem, resolveModel } from '../policy/models.ts';
 import { BUILT_IN } from '../config/providers.ts';
 import { EXIT, Exit } from './exit.ts';
@@ -19,8 +15,8 @@ export interface Providers {
   readonly words: string;
   /** No provider is configured at all: the offline analyst stands in. */
   readonly offlineOnly: boolean;
-  /** The models of one run. `readable`: the offline analyst streams at a rate that people can follow. */
-  open(pace: 'readable' | 'none'): OpenModels;
+  /** The models of one run; their code is loaded by then. `readable`: the offline analyst streams at a rate that people can follow. */
+  open(pace: 'readable' | 'none'): Promise<OpenModels>;
 }
 
 /** The providers of this configuration; ends the verb with 3 where rules leave nothing, with 6 where nobody can be asked. */
@@ -39,22 +35,9 @@ export async function openProviders(args: Arguments, config: Loaded): Promise<Pr
   return {
     words: alone ? 'offline (no provider)' : offlineAsked ? 'offline' : usable.map(wordsOf).join(', '),
     offlineOnly: configured.length === 0,
-    open: (pace) => portOf(config, published, pace),
+    open: async (pace) => (await import('./model-port.ts')).portOf(config, published, pace),
   };
 }
-
-/** One port over the offline analyst and all providers. */
-export const portOf = (config: Loaded, published: PublishedModels, pace: 'readable' | 'none'): OpenModels =>
-  openModels({
-    aliases: aliasesWith(config.models),
-    pace: pace === 'none' ? { is: 'none' } : { is: 'readable', world },
-    world,
-    providers: config.providers,
-    published,
-  });
-
-const aliasesWith = (own: Loaded['models']): ReadonlyMap<string, ModelId> =>
-  new Map([...ALIASES, ...own.flatMap(({ id, aliases }) => aliases.map((alias) => [alias, id] as const))]);
 
 /** A provider by its name, with its address where that isn't its maker's own. */
 function wordsOf({ name, baseUrl }: ConfiguredProvider): string {

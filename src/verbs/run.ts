@@ -1,6 +1,7 @@
 /** `mimir run`: a run without a screen, for people in a plain terminal (line mode), scripts and CI. */
 import type { SessionId } from '../domain/ids.ts';
 import type { RunOptions } from '../engine/run-options.ts';
+import { approvalOf, nobodyWords } from './approval.ts';
 import { COLOR } from './colour.ts';
 import { CWD, JSON_FLAG, LIMITS, MODELS } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
@@ -10,8 +11,8 @@ import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import { followRun } from './line-mode.ts';
 import { askTrust } from './line-trust.ts';
-import type { Workshop } from './open-run.ts';
-import { newSession, openWorkshop, refuseHumanAlone } from './open-run.ts';
+import type { Workshop } from './workshop.ts';
+import { newSession, openWorkshop, refuseHumanAlone } from './workshop.ts';
 import { readPlanFile } from './plan-file.ts';
 import { projectOf } from './project.ts';
 import { watchSignals } from './signals.ts';
@@ -57,8 +58,8 @@ export async function carry(
   const json = args.has('json');
   const person = io.terminal && !json;
   refuseHumanAlone(workshop, person);
-  const approval = approvalOf(workshop, args, person);
-  const run = workshop.start({ ...what, approval, person, pace: 'none' });
+  const approval = approvalOf(workshop.config, args, person);
+  const run = await workshop.start({ ...what, approval, person, pace: 'none' });
   const watch = watchSignals((signal) => run.stop(signal));
   // Nobody would see what a run does whose output is cut off.
   io.lost.addEventListener('abort', () => run.stop('its output was cut off'), { once: true });
@@ -68,17 +69,11 @@ export async function carry(
     const result = await run.result;
     if (result.error !== null) io.complain(`mimir: ${harmless(result.error)}`);
     if (approval === 'nobody' && result.status === 'rejected')
-      io.complain('mimir: there is no terminal to ask for approval\n  --yes approves the plan beforehand');
+      io.complain(`mimir: there is no terminal to ask for approval\n  ${nobodyWords(workshop.config)}`);
     if (result.status === 'stopped') io.complain(`mimir: stopped; \`mimir resume ${what.session}\` goes on with it`);
     return exitCodeOf(result, watch.got());
   } finally {
     watch.end();
     workshop.close();
   }
-}
-
-function approvalOf({ config }: Workshop, args: Arguments, person: boolean): RunOptions['approval'] {
-  if (args.has('yes')) return 'flag';
-  if (!config.rules.promptForApproval.value) return 'config';
-  return person ? 'person' : 'nobody';
 }

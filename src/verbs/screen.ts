@@ -18,8 +18,8 @@ import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import type { RunLobby } from './lobby.ts';
 import { openLobby } from './lobby.ts';
-import type { Workshop } from './open-run.ts';
-import { newSession, openWorkshop } from './open-run.ts';
+import type { Workshop } from './workshop.ts';
+import { newSession, openWorkshop } from './workshop.ts';
 import { packageRoot } from './package-root.ts';
 import { projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
@@ -66,6 +66,8 @@ async function askForTask(io: Io): Promise<string> {
 
 /** Runs the screen to its end; the exit code is that of the last run. */
 export async function openScreen(args: Arguments, io: Io, workshop: Workshop, first: First): Promise<number> {
+  // Whether there is a sandbox decides whether there is such a mode at all: then nothing is shown before that is known.
+  if (workshop.mode === 'yolo') await workshop.ready();
   const lobby = openLobby(workshop, () => openWorkshop(args, io, workshop.project));
   const { ui = {}, keys = {} } = workshop.config.preferences;
   const { theme, problem } = themeFor(args, ui.theme, workshop);

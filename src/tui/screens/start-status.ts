@@ -51,6 +51,7 @@ function belowProvider(lobby: LobbyInfo, place: Line, room: number, full: boolea
 
 /** Commands without a box are nothing to overlook. */
 function sandboxWords({ sandbox }: LobbyInfo): Line {
+  if (sandbox === '') return [span('being tried out', { fg: 'faint' })];
   if (!isUnboxed(sandbox)) return [span(sandbox, { fg: 'ok' })];
   return [
     span(' NONE: UNSANDBOXED ', { fg: 'surface', bg: 'err', bold: true }),

@@ -1,0 +1,99 @@
+/**
+ * What runs of a project are started from. Opened with what a first picture needs; the engine, the tools and the sandbox come
+ * with the first who asks for them (open-run.ts).
+ */
+import type { Loaded } from '../config/load.ts';
+import { SessionId } from '../domain/ids.ts';
+import type { DraftPlan } from '../domain/plan.ts';
+import type { Run } from '../engine/run.ts';
+import type { RunOptions } from '../engine/run-options.ts';
+import type { Log } from '../ports/log.ts';
+import { openLog } from '../store/log.ts';
+import { budgetFrom, modeFrom, roleModelsFrom } from './common-flags.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { orExit } from './log-of.ts';
+import type { Opened } from './open-run.ts';
+import type { ProjectPlace } from './project.ts';
+import { configForRun } from './project.ts';
+import { openProviders } from './providers.ts';
+import { world } from './world.ts';
+
+/** Everything of a project that runs are started from; opened once, used for one run or several. */
+export interface Workshop {
+  readonly project: ProjectPlace;
+  readonly config: Loaded;
+  readonly log: Log;
+  /** What the screens say: `anthropic`, `offline (no provider)`. */
+  readonly provider: string;
+  readonly mode: RunOptions['mode'];
+  /** The sandbox, tried out, and what works in it: done once, at the first call. Rejects with the code that INTERFACE names. */
+  ready(): Promise<Pick<Opened, 'sandbox' | 'repository'>>;
+  /** Waits for all of that. Rejects with an `Exit` where this run can't be. */
+  start(what: Start): Promise<Run>;
+  close(): void;
+}
+
+export interface Start {
+  readonly session: SessionId;
+  readonly task: string;
+  readonly approval: RunOptions['approval'];
+  readonly person: boolean;
+  readonly plan: { readonly draft: DraftPlan; readonly from: string } | null;
+  /** Where somebody has looked at the repository already; the workshop's own when left out. */
+  readonly repository?: RunOptions['repository'];
+  /** A run for the screen streams at a readable rate. */
+  readonly pace: 'readable' | 'none';
+}
+
+/** Opens configuration and log, or ends with the code that INTERFACE names. */
+export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Promise<Workshop> {
+  const config = configForRun(project, io, configFlags(args));
+  const providers = await openProviders(args, config);
+  const every = config.preferences.audit?.checkpointEvery;
+  const log = orExit(() => openLog({ stateDir: project.places.state, project: project.root }, undefined, every));
+  const asked = { model: args.get('model') ?? null, roleModels: roleModelsFrom(args) };
+  let opened: Promise<Opened> | null = null;
+  const ready = (): Promise<Opened> => {
+    opened ??= import('./open-run.ts').then(({ openRuns }) => openRuns({ project, config, providers, log, asked }));
+    return opened;
+  };
+  return {
+    project,
+    config,
+    log,
+    provider: providers.words,
+    mode: config.rules.mode,
+    ready,
+    start: async (what) => (await ready()).start(what),
+    close() {
+      // What could not be opened was said to who asked for it.
+      opened?.then((all) => all.close()).catch(() => undefined);
+      log.close();
+    },
+  };
+}
+
+function configFlags(args: Arguments): Parameters<typeof configForRun>[2] {
+  const { maxCost, maxTokens, maxDuration } = budgetFrom(args);
+  const mode = modeFrom(args);
+  const model = args.get('model');
+  return {
+    ...(maxCost === undefined ? {} : { maxCost }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(maxDuration === undefined ? {} : { maxDuration }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(model === undefined ? {} : { model }),
+    roleModels: Object.fromEntries(roleModelsFrom(args)),
+  };
+}
+
+/** A fresh name for a session: short enough to type. */
+export const newSession = (): SessionId => SessionId.parse(world.name(6));
+
+/** Human mode needs somebody who answers each turn. */
+export function refuseHumanAlone(workshop: Workshop, person: boolean): void {
+  if (workshop.mode !== 'human' || person) return;
+  throw new Exit(EXIT.wrongUse, 'mode human needs a terminal: every turn waits for a person\n  use --mode confirm');
+}
