@@ -65,19 +65,26 @@ function policyFiles(root: string): Result<readonly string[], readonly ConfigFau
   if (!below.ok) return fail([below.fault]);
   const names = below.value ?? [];
   const misnamed = [
-    ...above.value.filter((name) => name === 'policy.yaml').map((name) => path.join(root, name)),
-    ...names.filter((name) => name.endsWith('.yaml')).map((name) => path.join(folder, name)),
-  ].map((file) => ({
-    ...faultOf(file),
-    problem: 'would not be read by this name',
-    remedy: 'let its name end in .yml',
-  }));
+    ...above.value
+      .filter((name) => LIKE_YAML.test(name) && name !== 'policy.yml')
+      .map((name) => misnamedIn(root, name)),
+    ...names.filter((name) => LIKE_YAML.test(name) && !name.endsWith('.yml')).map((name) => misnamedIn(folder, name)),
+  ];
   if (misnamed.length > 0) return fail(misnamed);
   const files = names.filter((name) => name.endsWith('.yml')).map((name) => path.join(folder, name));
   if (files.length > MAX_FILES) {
     return fail([{ ...faultOf(folder), problem: `has more than ${MAX_FILES} files`, remedy: 'put them together' }]);
   }
   return ok([...(above.value.includes('policy.yml') ? [path.join(root, 'policy.yml')] : []), ...files]);
+}
+
+/** A policy under another name would rule nothing, and nobody would notice. */
+const LIKE_YAML = /\.ya?ml$/i;
+
+function misnamedIn(folder: string, name: string): ConfigFault {
+  const within = path.basename(folder) === 'policy.d';
+  const remedy = within ? 'let its name end in .yml' : 'name it policy.yml, or move it into policy.d as a .yml';
+  return { ...faultOf(path.join(folder, name)), problem: 'would not be read by this name', remedy };
 }
 
 /**

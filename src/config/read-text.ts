@@ -29,7 +29,7 @@ export function readText({ path, shown, links, owner }: FileToRead): Result<stri
     const nofollow = links === 'refuse' ? constants.O_NOFOLLOW : 0;
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | nofollow);
   } catch (error) {
-    return opening(codeOf(error), wrong);
+    return opening(codeOf(error), wrong, owner === 'root' ? `let everybody read it: chmod a+r ${path}` : undefined);
   }
   try {
     const status = fstatSync(descriptor);
@@ -69,11 +69,11 @@ const isRoots = ({ uid, mode }: Owned): boolean => uid === 0 && (mode & 0o022) =
 
 type Wrong = (problem: string, remedy: string) => Result<never, ConfigFault>;
 
-function opening(code: string, wrong: Wrong): Result<string | null, ConfigFault> {
+function opening(code: string, wrong: Wrong, open = 'make it readable for you'): Result<string | null, ConfigFault> {
   if (code === 'ENOENT') return ok(null);
   if (code === 'ENOTDIR') return wrong('is below a file where a directory is expected', 'move that file away');
   if (code === 'ELOOP') return wrong('is a symbolic link', 'put the file itself there');
-  if (code === 'EACCES') return wrong("can't be read: no permission", 'make it readable for you');
+  if (code === 'EACCES') return wrong("can't be read: no permission", open);
   return wrong(`can't be read (${code})`, 'check the file');
 }
 

@@ -1,5 +1,8 @@
 /** `mimir policy show`: the rules in force, each with layer, file and line, and who rules here. Preferences are `mimir config show`'s. */
+import type { ConfigFault } from '../config/fault.ts';
+import { faultText } from '../config/fault.ts';
 import { ruleOf } from '../config/keys.ts';
+import { vanished } from '../config/managed-seen.ts';
 import type { Effective } from '../config/merge.ts';
 import { showConfig } from '../config/show.ts';
 import { resolvedIn } from '../policy/explain-model.ts';
@@ -38,12 +41,14 @@ function linesOf(here: Here, { paint }: Io): readonly string[] {
   const names = managed.map(({ shown }) => shown).join(', ');
   const who =
     managed.length > 0 ? `${names}: nobody but an administrator can loosen it` : 'you: there is no managed policy';
+  const gone = goneFrom(here).map((fault) => paint.red(`✗ ${harmless(faultText(fault))}; nothing runs`));
   const resolved = resolvedIn(rules).map(({ written, id }) => `${written} is taken for ${id}`);
   const trust = trustLine(here.trust);
   return [
     `${paint.bold('policy')}  ${rules.policyHash}`,
     `${paint.bold('ruled by')}  ${harmless(who)}`,
     `${paint.bold('read')}  ${harmless(files.length === 0 ? 'no files: the built-in defaults hold' : files.join(', '))}`,
+    ...gone,
     '',
     ...showConfig({ values: rulesIn(here), notes: [] }).map(harmless),
     ...[...new Set(resolved)].map(harmless),
@@ -51,9 +56,13 @@ function linesOf(here: Here, { paint }: Io): readonly string[] {
   ];
 }
 
+/** Managed files that ruled here before: a run would be refused. */
+const goneFrom = ({ config }: Here): readonly ConfigFault[] => vanished(config.managed, config.places);
+
 const jsonOf = (here: Here): object => ({
   policyHash: here.config.rules.policyHash,
   managed: here.config.managed.map(({ shown, digest }) => ({ file: shown, digest })),
+  gone: goneFrom(here).map(({ file }) => file),
   files: filesOf(here),
   rules: [...rulesIn(here)].map(([key, { value, from, said }]) => ({
     key,

@@ -1,0 +1,31 @@
+/** Who approves the plan of a run without a screen (CONTRACT D5). An administrator may want a person to look at each: then `--yes` is none. */
+import type { Loaded } from '../config/load.ts';
+import { type Reason, reasonText } from '../domain/reason.ts';
+import type { RunOptions } from '../engine/run-options.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+
+/** `person`: somebody sits there and can be asked. Ends the verb with 4 where `--yes` may not stand for a look. */
+export function approvalOf(config: Loaded, args: Arguments, person: boolean): RunOptions['approval'] {
+  if (args.has('yes')) {
+    const rule = administrators(config);
+    if (rule === null) return 'flag';
+    const todo = 'run it in a terminal without --yes, and look at the plan there';
+    throw new Exit(EXIT.notApproved, `--yes is refused: ${reasonText(rule)}\n  ${todo}`);
+  }
+  if (!config.rules.promptForApproval.value) return 'config';
+  return person ? 'person' : 'nobody';
+}
+
+/** What to do where nobody could be asked. */
+export function nobodyWords(config: Loaded): string {
+  const rule = administrators(config);
+  if (rule === null) return '--yes approves the plan beforehand';
+  return `a person has to approve the plan: ${reasonText(rule)}; run it in a terminal`;
+}
+
+/** The administrator's word that plans are looked at, whatever other layers say beside it. */
+function administrators({ values }: Loaded): Reason | null {
+  const said = values.get('agentOrchestration.promptForApproval')?.said ?? [];
+  return said.find(({ layer, value }) => layer === 'managed' && value === true)?.from ?? null;
+}

@@ -1,0 +1,132 @@
+/** An administrator follows README, makes mistakes, and a developer works under that policy: the real program, a policy at /etc/mimir. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CHECKOUT, isRoot, jsonLines, openHome, SMALL } from '../support/cli.ts';
+import type { Home, Ran } from '../support/cli.ts';
+import { holding, part } from '../support/like.ts';
+import { managed } from '../support/managed.ts';
+
+let home: Home;
+beforeEach(() => {
+  home = openHome({ ...SMALL, 'plan.yml': 'tasks:\n  - { id: a, role: librarian, description: Look around }\n' });
+});
+afterEach(() => {
+  home.remove();
+});
+
+/** The first YAML of a section of README, as people copy it. */
+function example(section: string): string {
+  const text = readFileSync(join(CHECKOUT, 'README.md'), 'utf8');
+  const from = text.indexOf(`\n## ${section}\n`);
+  return /```yaml\n(.*?)```/s.exec(text.slice(from))?.[1] ?? '';
+}
+
+const under = (policy: string, ...args: readonly string[]): Promise<Ran> =>
+  home.run(args, managed(home, { files: { 'policy.yml': policy } }));
+
+describe('the examples of README', () => {
+  it.each([
+    ['Policy', 'managed'],
+    ['Configuration', 'user'],
+    ['Models', 'user'],
+  ])('%s: is a valid %s file as it stands', async (section, as) => {
+    const file = join(home.root, 'example.yml');
+    writeFileSync(file, example(section));
+    const { code, out } = await home.run(['policy', 'check', file, '--as', as, '--json']);
+    expect({ code, said: jsonLines(out) }).toEqual({ code: 0, said: [part({ as, valid: true, faults: [] })] });
+  });
+
+  it('Policy: rules as it stands, every line of it', async () => {
+    const [said] = jsonLines((await under(example('Policy'), 'policy', 'show', '--json')).out);
+    const keys = [
+      'approvals.answerWithin',
+      'budgets.day.maxCost',
+      'mode.max',
+      'sandbox.required',
+      'sandbox.fs.denyRead',
+    ];
+    const place = { layer: 'managed', file: '/etc/mimir/policy.yml' };
+    for (const key of keys) expect(said?.['rules']).toContainEqual(part({ key, ...place }));
+    expect(said?.['forced']).toEqual([part({ name: 'security', triggers: ['on-write'], onFailure: 'block' })]);
+  });
+});
+
+describe('a developer under a policy', () => {
+  const APPROVE = 'agentOrchestration: { promptForApproval: true }\n';
+  const RULE = 'agentOrchestration.promptForApproval: true (managed, /etc/mimir/policy.yml:1)';
+
+  it('can’t approve beforehand what the administrator wants a person to look at (D5)', async () => {
+    const before = await under(APPROVE, 'run', 'Find balanceOf', '--yes', '--model', 'offline');
+    expect(before).toMatchObject({ code: 4, out: '', err: holding(`--yes is refused: ${RULE}`) });
+    const nobody = await under(APPROVE, 'run', 'Find balanceOf', '--model', 'offline');
+    expect(nobody).toMatchObject({ code: 4, err: holding(`a person has to approve the plan: ${RULE}`) });
+    expect(nobody.err).not.toContain('--yes');
+  });
+
+  it('may still approve beforehand where only they themselves want to look, and skips no look by a project’s word (D5)', async () => {
+    writeFileSync(join(home.config, 'config.yml'), APPROVE);
+    expect((await home.run(['run', 'Find balanceOf', '--yes', '--model', 'offline'])).code).toBe(0);
+  });
+
+  it('is told the rule with file and line for a mode, a model, a role and an amount that it doesn’t allow', async () => {
+    const policy = [
+      'mode: { max: confirm }',
+      'enforcement: { allowedSubAgents: [finder], deniedModels: [offline] }',
+      'budgets: { run: { maxCost: 2 } }',
+      '',
+    ].join('\n');
+    const task = ['run', 'Find balanceOf', '--yes'];
+    const [mode, model] = [await under(policy, ...task, '--mode', 'yolo'), await under(policy, ...task)];
+    expect(mode).toMatchObject({ code: 3, err: holding('mode.max: confirm allows (/etc/mimir/policy.yml:1)') });
+    expect(model.code).toBeGreaterThan(0);
+    expect(model.err).toContain('enforcement.deniedModels: [offline] (managed, /etc/mimir/policy.yml:2)');
+    const freely = policy.replace(', deniedModels: [offline]', '');
+    const role = await under(freely, ...task, '--plan', 'plan.yml');
+    expect(role).toMatchObject({
+      code: 3,
+      err: holding('allowedSubAgents: [finder] (managed, /etc/mimir/policy.yml:2)'),
+    });
+    const cost = await under(freely, ...task, '--max-cost', '50');
+    expect(`${cost.out}${cost.err}`).toContain('budgets.run.maxCost: 2 (managed, /etc/mimir/policy.yml:3) is tighter');
+  });
+});
+
+describe('mistakes of an administrator', () => {
+  it.each(['Policy.yml', 'policy.YML', 'policy.yaml', 'config.yml', 'policy.d/10-a.yaml', 'policy.d/10-a.YML'])(
+    '%s is refused instead of being passed over',
+    async (name) => {
+      const ran = await home.run(['run', 'x', '--yes'], managed(home, { files: { [name]: 'mode: { max: human }\n' } }));
+      expect(ran).toMatchObject({ code: 3, err: holding(`/etc/mimir/${name}: would not be read by this name — `) });
+    },
+  );
+
+  it('copies of editors and packages beside a policy are passed over', async () => {
+    const others = ['policy.yml~', '.policy.yml.swp', 'policy.yml.bak', 'policy.d/10-a.yml.dpkg-dist', '#policy.yml#'];
+    const files = Object.fromEntries(others.map((name) => [name, 'not: [yaml']));
+    const ran = await home.run(['policy', 'show', '--json'], managed(home, { files }));
+    expect(jsonLines(ran.out)).toEqual([part({ managed: [] })]);
+  });
+
+  it.runIf(isRoot)('a file that only root can read says what the administrator has to do', async () => {
+    const how = managed(home, {
+      files: { 'policy.yml': { text: 'mode: { max: human }\n', mode: 0o600 } },
+      as: 'ordinary',
+    });
+    const ran = await home.run(['run', 'x', '--yes'], how);
+    expect(ran).toMatchObject({ code: 3, err: holding('let everybody read it: chmod a+r /etc/mimir/policy.yml') });
+  });
+
+  it('a policy that is gone shows in doctor and in policy show, not only when something should run', async () => {
+    expect((await under('mode: { max: confirm }\n', 'run', 'Find balanceOf', '--yes')).code).toBe(0);
+    const gone = managed(home, { files: {} });
+    const asked = [['doctor'], ['policy', 'show'], ['policy', 'show', '--json']];
+    const [doctor, show, json] = await Promise.all(asked.map((args) => home.run(args, gone)));
+    expect(doctor).toMatchObject({
+      code: 3,
+      out: holding('✗ policy    /etc/mimir/policy.yml: ruled here before and is gone'),
+    });
+    expect(show?.out).toContain('/etc/mimir/policy.yml: ruled here before and is gone');
+    expect(jsonLines(json?.out ?? '')).toEqual([part({ gone: ['/etc/mimir/policy.yml'] })]);
+  });
+});
