@@ -9,7 +9,8 @@ import { resolvedIn } from '../policy/explain-model.ts';
 import type { ConfigFault } from './fault.ts';
 import { inForce } from './in-force.ts';
 import { type ReadLayer, readLayer } from './layer.ts';
-import { loadConfig } from './load.ts';
+import { type Standing, loadConfig } from './load.ts';
+import { versionFault } from './managed-layers.ts';
 import { merge } from './merge.ts';
 import { ownModels } from './model-lists.ts';
 import { preferencesOf } from './preferences.ts';
@@ -38,16 +39,22 @@ export function checkFile(file: FileToCheck): Result<CheckedFile, readonly Confi
   if (text.value === null) {
     return fail([{ file: file.shown, line: null, column: null, problem: 'does not exist', remedy: 'check the path' }]);
   }
+  const nowhere = path.join(file.packageRoot, 'nowhere');
+  const place = { packageRoot: file.packageRoot, projectRoot: file.packageRoot, managedRoot: nowhere };
+  const defaults = loadConfig({ ...place, env: { HOME: nowhere } });
+  if (!defaults.ok) return defaults;
+  const { standing } = defaults.value;
+  const tooOld = file.as === 'managed' ? versionFault(file.shown, text.value, standing.version) : null;
+  if (tooOld !== null) return fail([tooOld]);
   const read = readLayer(file.as, file.shown, text.value, true);
-  return read.ok ? overDefaults(file, read.value) : read;
+  return read.ok ? overDefaults(file, read.value, standing) : read;
 }
 
-function overDefaults({ path: place, packageRoot }: FileToCheck, read: ReadLayer): ReturnType<typeof checkFile> {
-  const nowhere = path.join(packageRoot, 'nowhere');
-  const env = { HOME: nowhere };
-  const defaults = loadConfig({ packageRoot, projectRoot: packageRoot, env, managedRoot: nowhere });
-  if (!defaults.ok) return defaults;
-  const { known, layers } = defaults.value.standing;
+function overDefaults(
+  { path: place }: FileToCheck,
+  read: ReadLayer,
+  { known, layers }: Standing,
+): ReturnType<typeof checkFile> {
   const all = [...layers, read.layer];
   // Roles of the same organisation lie beside its policy.
   const beside = roleFiles(path.join(path.dirname(place), 'agents')).map((name) => path.parse(name).name);
@@ -57,5 +64,8 @@ function overDefaults({ path: place, packageRoot }: FileToCheck, read: ReadLayer
     forcible: { sure: [...known.forcible.sure, ...beside], own: [...known.forcible.own, ...beside] },
     own: ownModels(preferencesOf(merge(all)).providers),
   });
-  return found.ok ? ok({ notes: read.notes, resolved: resolvedIn(found.value.rules) }) : found;
+  if (!found.ok) return found;
+  const resolved = new Map(resolvedIn(found.value.rules).map((one) => [one.written, one]));
+  const empty = Object.keys(read.layer.settings).length === 0 ? [`${read.layer.file ?? ''} sets no rule`] : [];
+  return ok({ notes: [...read.notes, ...empty], resolved: [...resolved.values()] });
 }

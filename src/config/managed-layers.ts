@@ -25,8 +25,8 @@ export function readManagedLayers(root: string, version: () => string): Result<M
   return ok({ files: files.value, layers: read.flatMap((each) => (each.ok ? [each.value] : [])) });
 }
 
-/** Looked at before the rest of the file: null also for what isn't readable, which the rest tells better. Parses only where there is one. */
-function versionFault(file: string, text: string, version: () => string): ConfigFault | null {
+/** What a policy for a newer Mimir says here. Looked at before the rest of the file: null also for what isn't readable, which the rest tells better. Parses only where there is one. */
+export function versionFault(file: string, text: string, version: () => string): ConfigFault | null {
   const tree = text.includes('minVersion') ? readTree(text, file) : null;
   if (tree?.ok !== true) return null;
   const least: unknown = valueAt(plainOf(tree.value), ['minVersion']);

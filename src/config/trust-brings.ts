@@ -35,8 +35,14 @@ function preferencesOf({ file, text }: TrustFile): readonly string[] {
   const plain = plainOf(tree);
   return leavesOf(tree)
     .filter((key) => ruleOf(key).kind === 'preference')
-    .map((key) => `prefers ${key.join('.').replace(SECTION, '')} ${words(valueAt(plain, key))}`);
+    .map((key) => {
+      const [name, value] = [key.join('.'), words(valueAt(plain, key))];
+      return `prefers ${name.replace(SECTION, '')} ${value}${isIgnored(name, value) ? IGNORED : ''}`;
+    });
 }
+/** `withoutYolo` in layer.ts leaves it out, trusted or not. */
+const isIgnored = (name: string, value: string): boolean => name === 'mode.default' && value === 'yolo';
+const IGNORED = ', which is ignored: what a project prefers is never looser than confirm';
 const SECTION = /^(?:agentOrchestration|ui)\./;
 
 const instructionsLine = ({ file, bytes }: TrustFile): string =>

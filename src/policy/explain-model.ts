@@ -12,7 +12,7 @@ import {
   takeOut,
   whatHelps,
 } from './explain.ts';
-import { type ModelWish, chooseModel, entryMatches, modelProblem, resolveModel } from './models.ts';
+import { type ModelWish, chooseModel, entryMatches, modelProblem, obstacleTo, resolveModel } from './models.ts';
 import { type ModelEntry, type Rules, builtIn } from './rules.ts';
 
 /** `wish.asked` is the name in question. Where a rule forbids it, the rule is told before whatever else stands in the way. */
@@ -23,14 +23,13 @@ export function explainModel(wish: ModelWish & { readonly asked: string }): Expl
   if (id === null) return unknown(asked, chosen.ok ? `"${asked}" is not a known model` : chosen.fault.text, rules);
   const decision = outcomeOf(wish);
   const rule = modelProblem(id, rules);
-  const other = chosen.ok ? chosen.value.reason : (chosen.fault.reasons[0] ?? builtIn(chosen.fault.text));
-  const because = rule ?? other ?? grantOf(id, rules);
+  const because = obstacleTo(id, wish) ?? grantOf(id, rules);
   return {
     subject: `model ${asked}`,
     decision,
     because,
     rules: ranked(because, partsOf(id, rules, decision), rule === null ? decision : 'deny'),
-    change: decision === 'allow' ? [] : changeTexts(wish, id, rule !== null, because),
+    change: decision === 'allow' ? [] : changeTexts(wish, id, rule !== null),
     resolved: [{ written: asked, id }, ...resolvedIn(rules).filter((one) => entryMatches({ pattern: one.id }, id))],
     used: chosen.ok ? chosen.value.choice.used : null,
   };
@@ -47,8 +46,10 @@ const unknown = (asked: string, text: string, rules: Rules): Explanation => ({
 });
 
 /** What stands in the way beside rules is told as it is; to change rules helps as if nothing else did. */
-function changeTexts(wish: ModelWish, id: string, ruled: boolean, { rule }: Reason): readonly string[] {
-  if (!ruled) return [`make it usable here: ${rule}`];
+function changeTexts(wish: ModelWish, id: string, ruled: boolean): readonly string[] {
+  const callable = !wish.offlineOnly && wish.models.some((model) => model.id === id && model.usable.yes);
+  if (!ruled && callable) return ['nothing: agents use tools, and it takes none'];
+  if (!ruled) return ['a provider for it that can be called: `mimir doctor` says what each one lacks'];
   const models = wish.models.map((model): typeof model => ({ ...model, usable: { yes: true } }));
   return whatHelps({ ...wish, models, offlineOnly: false }, changesFor(id, wish.rules), outcomeOf);
 }

@@ -112,8 +112,8 @@ export function fallbackModels(wish: Omit<ModelWish, 'asked'> & { readonly used:
 
 type Field = Pick<ModelWish, 'fallbacks' | 'rules' | 'models' | 'offlineOnly'>;
 
-/** Why `id` can't be used here: a rule, or that it can't be called. */
-function obstacleTo(id: ModelId, { rules, models, offlineOnly }: Field): Reason | null {
+/** Why `id` can't be used here: a rule, or that it can't be called; null when it can. */
+export function obstacleTo(id: ModelId, { rules, models, offlineOnly }: Field): Reason | null {
   const rule = modelProblem(id, rules);
   if (rule !== null) return rule;
   if (id === OFFLINE) return null;

@@ -2,8 +2,9 @@
 import { lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Environment } from './environment.ts';
-import { programOn } from './environment.ts';
+import { programOn, toolEnvironment } from './environment.ts';
 import { isInside } from './root.ts';
+import { runProgram } from './run-program.ts';
 import { realPlace } from './sandbox-look.ts';
 
 const SYSTEM_PLACES = ['/usr/bin', '/usr/local/bin', '/bin', '/usr/sbin', '/run/current-system/sw/bin'];
@@ -18,6 +19,17 @@ export function findBubblewrap(root: string, environment: Environment): string |
   }
   return null;
 }
+
+/** What it says of its own version, `0.8.0`; null where there is none or it says nothing like that. For people: no run needs it. */
+export async function bubblewrapVersion(root: string): Promise<string | null> {
+  const env = toolEnvironment(root);
+  const file = findBubblewrap(root, env);
+  if (file === null) return null;
+  const { signal } = new AbortController();
+  const { stdout } = await runProgram({ file, args: ['--version'], cwd: '/', env, timeLimit: VERSION_MS, signal });
+  return /^bubblewrap (\d[\w.+~-]{0,40})\s*$/.exec(stdout)?.[1] ?? null;
+}
+const VERSION_MS = 2000;
 
 /** It and its folder can be changed by root alone. */
 function isRoots(file: string): boolean {

@@ -10,6 +10,7 @@ import type { SessionSummary } from '../ports/log.ts';
 import { openLogReadOnly } from '../store/log.ts';
 import { folderOf } from '../store/place.ts';
 import { checkRoot, openSandbox } from '../tools/index.ts';
+import { bubblewrapVersion } from '../tools/sandbox-find.ts';
 import { counted } from '../tui/format.ts';
 import { openBox } from './box.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
@@ -127,11 +128,11 @@ async function sandbox(project: ProjectPlace, config: Loaded | null): Promise<Fi
   const place = { root: project.root, home: project.places.home, stateDir: project.places.state };
   const { state: box } = config === null ? await openSandbox(place) : (await openBox(project, config.rules)).sandbox;
   if (box.is !== 'none') {
-    const version = box.version === undefined ? '' : ` ${box.version}`;
+    const version = await bubblewrapVersion(project.root);
     return {
       what: 'sandbox',
       state: 'ok',
-      words: `${box.is}${version} works: commands have no network and can't write .git`,
+      words: `${box.is}${version === null ? '' : ` ${version}`} works: commands have no network and can't write .git`,
     };
   }
   const required = config?.rules.sandboxRequired;

@@ -18,9 +18,15 @@ export function checkPolicy(file: string, args: Arguments, io: Io): number {
   const found: Found = { faults: checked.ok ? [] : checked.fault, notes, resolved };
   if (args.has('json')) io.json({ file, as, valid: checked.ok, ...found });
   else for (const line of linesOf(found, io)) io.say(line);
-  if (checked.ok && !args.has('json')) io.say(`${io.paint.green('✓')} ${harmless(file)} is a valid ${as} policy`);
+  if (checked.ok && !args.has('json')) {
+    io.say(`${io.paint.green('✓')} ${harmless(file)} is a valid ${as} policy by itself`);
+    if (as === 'managed') io.say(NOT_CHECKED);
+  }
   return checked.ok ? EXIT.done : EXIT.refused;
 }
+
+const NOT_CHECKED =
+  '  Not checked: its owner and mode, and the files beside it. `mimir doctor` does that once it is in /etc/mimir.';
 
 interface Found extends CheckedFile {
   readonly faults: readonly ConfigFault[];

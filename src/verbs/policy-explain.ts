@@ -5,6 +5,7 @@ import { reasonText } from '../domain/reason.ts';
 import type { Explanation } from '../policy/explain.ts';
 import { explainModel } from '../policy/explain-model.ts';
 import { explainRole } from '../policy/explain-role.ts';
+import { roleNamed } from '../policy/roles.ts';
 import { visible } from '../tui/text/sanitise.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
@@ -36,11 +37,17 @@ async function explain(
   subject: string,
   asker: Asker,
 ): Promise<readonly Explanation[]> {
-  const { rules, roles } = asker.config;
   if (question === 'model') return [model(subject, asker)];
-  if (question === 'role') return [explainRole(subject, rules, roles)];
+  if (question === 'role') return [role(subject, asker)];
   if (question === 'tool') return explainTool(subject, asker);
   return question === 'path' ? explainPath(subject, asker) : [await explainCommand(subject, asker)];
+}
+
+function role(asked: string, { config: { rules, roles } }: Asker): Explanation {
+  const explained = explainRole(asked, rules, roles);
+  if (roleNamed(asked, roles) !== null) return explained;
+  const known = roles.map(({ name }) => name);
+  return { ...explained, change: [suggestion(asked, known)] };
 }
 
 function model(asked: string, { config, role }: Asker): Explanation {

@@ -1,6 +1,7 @@
 /** `mimir policy show|check|explain`: which rules hold here, whether a file is a valid one, and why something is decided as it is. */
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
 import type { Verb } from './verb.ts';
 
 export const policyVerb: Verb = {
@@ -26,10 +27,37 @@ export const policyVerb: Verb = {
     ...CWD,
   },
   async run(args, io) {
-    const [what, file] = args.words;
+    const [what = '', file] = args.words;
+    refuseOthers(what, args);
     if (what === 'check' && file !== undefined) return (await import('./policy-check.ts')).checkPolicy(file, args, io);
     if (what === 'show' && file === undefined) return (await import('./policy-show.ts')).showPolicy(args, io);
     if (what === 'explain' && file === undefined) return (await import('./policy-explain.ts')).explainPolicy(args, io);
-    throw new Exit(EXIT.wrongUse, 'mimir policy show, mimir policy check FILE, or mimir policy explain --model M');
+    const known = 'mimir policy show, mimir policy check FILE, or mimir policy explain --model M';
+    throw new Exit(EXIT.wrongUse, `${problemWith(what, file)}\n  ${known}`);
   },
 };
+
+const EXPLAINS = ['model', 'role', 'tool', 'path', 'command', 'agent', 'mode'];
+const TAKES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['show', []],
+  ['check', ['as']],
+  ['explain', EXPLAINS],
+]);
+
+/** An option of another of the three would be passed over in silence. */
+function refuseOthers(what: string, args: Arguments): void {
+  const own = TAKES.get(what);
+  const other = ['as', ...EXPLAINS].find((flag) => args.has(flag) && own?.includes(flag) === false);
+  if (other === undefined) return;
+  const whose = other === 'as' ? 'check' : 'explain';
+  throw new Exit(
+    EXIT.wrongUse,
+    `--${other} is not for \`mimir policy ${what}\`\n  it is for \`mimir policy ${whose}\``,
+  );
+}
+
+function problemWith(what: string, file: string | undefined): string {
+  if (what === '') return 'say what to do';
+  if (!TAKES.has(what)) return `there is no "policy ${what}"`;
+  return what === 'check' ? 'which file?' : `not expected: "${file ?? ''}"`;
+}

@@ -76,6 +76,13 @@ describe('the question of trust', () => {
     });
   });
 
+  it('says of a mode that asks nobody that it is ignored even then', () => {
+    const [line] = site({ '.mimir/config.yml': 'mode: { default: yolo }\n' }).look().brings;
+    expect(line).toBe(
+      'prefers mode.default yolo, which is ignored: what a project prefers is never looser than confirm',
+    );
+  });
+
   it('is not put where a project only restricts, or says nothing', () => {
     expect(site({ 'README.md': 'x' }).look().state).toBe('nothing');
     expect(site({ '.mimir/config.yml': 'mode: { max: human }\n' }).look().state).toBe('nothing');

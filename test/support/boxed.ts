@@ -43,5 +43,5 @@ export function boxedTools({ acts, files = {}, wait, commit }: BoxedTools): Tool
   };
   const tools = [simple('read', 'read'), simple('write', 'write'), bash];
   const all = commit === undefined ? tools : [...tools, { ...simple('commit', 'git-write'), ...commit }];
-  return { tools: all, sandbox: { is: 'bubblewrap', version: '0' } };
+  return { tools: all, sandbox: { is: 'bubblewrap' } };
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Home, How } from '../support/cli.ts';
 import { openHome } from '../support/cli.ts';
-import { holding, part } from '../support/like.ts';
+import { holding, like, part } from '../support/like.ts';
 import { managed } from '../support/managed.ts';
 
 let home: Home;
@@ -46,6 +46,12 @@ describe('mimir doctor', () => {
       part({ state: 'note', words: holding('this project is not trusted') }),
       part({ state: 'note', words: 'packages/a/.mimir counts for nothing: only the one at the root does' }),
     ]);
+  });
+
+  it('names the version of the sandbox', async () => {
+    expect(await findings()).toContainEqual(
+      part({ what: 'sandbox', state: 'ok', words: like(/^bubblewrap \d+\.\d+\S* works: /) }),
+    );
   });
 
   it('says of a forced agent whether it can run, what days have used, and what others may open', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Home, Ran } from '../support/cli.ts';
 import { jsonLines, openHome } from '../support/cli.ts';
-import { part } from '../support/like.ts';
+import { holding, part } from '../support/like.ts';
 import type { ManagedHome } from '../support/managed.ts';
 import { managed } from '../support/managed.ts';
 
@@ -124,6 +124,37 @@ describe('mimir policy explain', () => {
     expect((await explain('--tool', 'bash', '--agent', 'ROOT::S9')).code).toBe(2);
   });
 
+  it('refuses options of another question, and says what is missing', async () => {
+    const wrong = await Promise.all(
+      [['show', '--as', 'user'], ['check', 'p.yml', '--model', 'o3'], ['check'], ['shwo'], ['show', 'x'], []].map(
+        (args) => home.run(['policy', ...args]),
+      ),
+    );
+    expect(wrong.map(({ code, err }) => `${code} ${err.split('\n')[0]}`)).toEqual([
+      '2 mimir: --as is not for `mimir policy show`',
+      '2 mimir: --model is not for `mimir policy check`',
+      '2 mimir: which file?',
+      '2 mimir: there is no "policy shwo"',
+      '2 mimir: not expected: "x"',
+      '2 mimir: say what to do',
+    ]);
+  });
+
+  it('names the endpoint that may not be called, not the list that allows the model', async () => {
+    const policy = 'enforcement: { allowedModels: [haiku-4.5], allowedEndpoints: [api.anthropic.com] }\n';
+    const env = { ANTHROPIC_API_KEY: 'sk-ant-none', ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' };
+    const how = { ...managed(home, { files: { 'policy.yml': policy } }), env };
+    const { out } = await home.run(['policy', 'explain', '--model', 'haiku-4.5'], how);
+    expect(out).toMatch(
+      /decided by +127\.0\.0\.1:9 may not be called: enforcement\.allowedEndpoints.*\/etc\/mimir\/policy\.yml:1/,
+    );
+    expect(out).toMatch(/to change +a provider for it that can be called/);
+  });
+
+  it('suggests the role that was meant', async () => {
+    expect((await explain('--role', 'libarian')).out).toMatch(/to change +did you mean "librarian"\?/);
+  });
+
   it('refuses wrong questions with words', async () => {
     const wrong = await Promise.all([
       explain(),
@@ -146,7 +177,12 @@ describe('mimir policy check', () => {
   it('finds a policy good, and says what names are taken for', async () => {
     expect(await check(POLICY)).toMatchObject({
       code: 0,
-      out: `· opus-4.5 is taken for anthropic/claude-opus-4-5-20251101\n✓ ${home.root}/p.yml is a valid managed policy\n`,
+      out: [
+        '· opus-4.5 is taken for anthropic/claude-opus-4-5-20251101',
+        `✓ ${home.root}/p.yml is a valid managed policy by itself`,
+        '  Not checked: its owner and mode, and the files beside it. `mimir doctor` does that once it is in /etc/mimir.',
+        '',
+      ].join('\n'),
     });
   });
 
@@ -168,6 +204,18 @@ describe('mimir policy check', () => {
     );
     expect((await check('enforcement: { deniedModels: [opus-5.4] }\n')).code).toBe(3);
     expect((await home.run(['policy', 'check', 'nowhere.yml'])).code).toBe(3);
+  });
+
+  it('says of a policy for a newer Mimir just that, of names only once what they are taken for, and of an empty file that it is', async () => {
+    const newer = await check('minVersion: "99.1"\nfuture: 1\n');
+    expect(newer).toMatchObject({
+      code: 3,
+      out: holding('p.yml:1:1: this policy is for Mimir 99.1 or later; this is '),
+    });
+    expect(newer.out.split('\n')).toHaveLength(2);
+    const twice = await check('enforcement: { deniedModels: [o3] }\nbudgets: { model: { o3: { maxCost: 1 } } }\n');
+    expect(twice.out.split('\n').filter((line) => line.includes('is taken for'))).toHaveLength(1);
+    expect((await check('# later\n')).out).toContain('p.yml sets no rule');
   });
 
   it('judges as another layer: what a project may not say, and roles beside the policy', async () => {
