@@ -4,7 +4,7 @@
  */
 import type { WorkOrder } from '../domain/agent.ts';
 import { tightest } from '../domain/budget.ts';
-import type { ForcedNode } from '../domain/forced.ts';
+import type { ForcedNode, Trigger } from '../domain/forced.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { childOf, ROOT } from '../domain/ids.ts';
 import type { Role } from '../domain/role.ts';
@@ -114,3 +114,16 @@ export const judged = ({ pass, summary }: GivenVerdict): Judged => ({
 /** Whose work is judged, as the screens call it. */
 export const nameOf = ({ recorder }: JudgeParts, agent: AgentId): string | null =>
   agent === ROOT ? null : (recorder.state().agents.get(agent)?.name ?? agent);
+
+/** Records whether what waited for `node` may go on. */
+export function decide(
+  { recorder }: Pick<JudgeParts, 'recorder'>,
+  { role, onFailure }: ForcedNode,
+  trigger: Trigger,
+  agent: AgentId,
+  tree: string,
+  { pass, why }: Judged,
+): 'open' | 'closed' {
+  recorder.record({ type: 'forced.gate', agent, role, trigger, tree, open: pass, onFailure, why });
+  return pass || onFailure === 'warn' ? 'open' : 'closed';
+}

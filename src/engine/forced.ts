@@ -2,7 +2,6 @@
  * The gates of forced agents (CONTRACT O136 to O138, SECURITY 2.3): after each task that changed files, before each commit,
  * at the end of the run. What counts is the tree, whatever wrote it. One review at a time; fails closed.
  */
-import type { WorkOrder } from '../domain/agent.ts';
 import type { ForcedNode, Trigger } from '../domain/forced.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
@@ -10,9 +9,11 @@ import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { TreeId } from '../ports/tree.ts';
 import type { Judged, JudgeParts } from './forced-judge.ts';
-import { judge, judged, nameOf } from './forced-judge.ts';
-import { forcedNodes, mayChange } from './forced-plan.ts';
-import { gateWords, passedTree, verdictOn, verdictOnCommit } from './forced-record.ts';
+import { judgeCommit, STOPPED } from './forced-commit.ts';
+import { decide, judge, judged, nameOf } from './forced-judge.ts';
+import { nodesInForce } from './forced-nodes.ts';
+import { mayChange } from './forced-plan.ts';
+import { closedGates, passedTree, verdictOn } from './forced-record.ts';
 import type { CommitGate } from './gate-forced.ts';
 import type { NewAgent } from './orders.ts';
 
@@ -21,6 +22,7 @@ const TRIES = 3;
 /** Triggers that judge what became of the project since the run began. */
 const JUDGING: readonly Trigger[] = ['on-write', 'on-commit', 'always', 'manual'];
 const NOT_KNOWN = 'it is not known how the project was before the run';
+const KEEPS_CHANGING = 'the project kept changing while it was judged, with no agent at work';
 
 /** `open`: what waited may go on. Null: the run was stopped first. */
 type Passage = 'open' | 'closed' | null;
@@ -68,21 +70,9 @@ class Gates implements Forced {
 
   nodes(trigger: Trigger): readonly ForcedNode[] {
     const { options, recorder } = this.parts;
-    const { plan } = recorder.state();
-    const planned = plan?.forced ?? [];
-    // Rules may have become tighter since the plan was approved: then they hold, and never less than the plan.
-    const now = (options.rules.forcedAgents ?? []).length === 0 ? ok([]) : forcedNodes(options, plan?.tasks ?? []);
-    if (!now.ok) this.parts.pause(now.fault, 'denied');
-    const ruled = now.ok ? now.value : [];
-    const both = planned.map((node) => {
-      const same = ruled.find(({ role }) => role === node.role);
-      if (same === undefined) return node;
-      const triggers = [...new Set([...node.triggers, ...same.triggers])];
-      const onFailure = node.onFailure === 'block' ? node.onFailure : same.onFailure;
-      return { ...node, triggers, onFailure, model: same.model };
-    });
-    const fresh = ruled.filter(({ role }) => !planned.some((node) => node.role === role));
-    return [...both, ...fresh].filter(({ triggers }) => triggers.includes(trigger));
+    const { nodes, fault } = nodesInForce(options, recorder.state().plan);
+    if (fault !== null) this.parts.pause(fault, 'denied');
+    return nodes.filter(({ triggers }) => triggers.includes(trigger));
   }
 
   judges({ capabilities }: NewAgent): boolean {
@@ -121,7 +111,15 @@ class Gates implements Forced {
     const { agent } = order;
     recorder.record({ type: 'agent.status', agent, status: 'waiting', reason: 'its commit is judged' });
     const takeSlotAgain = crew().lend(agent);
-    const passed = await this.inTurn(() => this.onCommit(nodes, order, proposal, signal));
+    // Whoever is ended does not wait for reviews of others; its own finds that out in its turn.
+    const ended = Promise.withResolvers<Result<void, string>>();
+    const leave = (): void => ended.resolve(fail(STOPPED));
+    signal.addEventListener('abort', leave, { once: true });
+    const passed = await Promise.race([
+      this.inTurn(() => judgeCommit(this.parts, nodes, { agent, proposal, signal })),
+      ended.promise,
+    ]);
+    signal.removeEventListener('abort', leave);
     await takeSlotAgain();
     if (recorder.state().agents.get(agent)?.status === 'waiting')
       recorder.record({ type: 'agent.status', agent, status: 'running', reason: '' });
@@ -130,9 +128,15 @@ class Gates implements Forced {
 
   async atEnd(): Promise<void> {
     await this.last;
-    if (this.parts.signal.aborted) return;
-    await this.inTurn(() => this.leftOver());
-    for (const node of this.nodes('always')) await this.inTurn(() => this.wholeRun(node));
+    // What one judged may be other by the time the next one has: then all look again.
+    for (let tries = 1; !this.parts.signal.aborted; tries += 1) {
+      const still = await this.inTurn(() => this.everything());
+      if (still || this.parts.signal.aborted) break;
+      if (tries === TRIES) {
+        this.closeAll(KEEPS_CHANGING);
+        break;
+      }
+    }
     this.over = true;
     await this.last;
   }
@@ -181,10 +185,9 @@ class Gates implements Forced {
       if (verdict === null) return null;
       const judgedTree = tree.ok ? tree.value : '';
       if (!verdict.pass || (await this.isStill(judgedTree)))
-        return this.decide(node, 'on-write', agent, judgedTree, verdict);
+        return decide(this.parts, node, 'on-write', agent, judgedTree, verdict);
     }
-    const why = 'the project kept changing while it was judged, with no agent at work';
-    return this.decide(node, 'on-write', agent, '', { pass: false, why });
+    return decide(this.parts, node, 'on-write', agent, '', { pass: false, why: KEEPS_CHANGING });
   }
 
   private async ofTree(node: ForcedNode, agent: AgentId, before: TreeId | null, tree: TreeId): Promise<Judged | null> {
@@ -201,19 +204,32 @@ class Gates implements Forced {
     return now.ok && now.value === tree;
   }
 
-  /** Changes after the last review of a task: by what it left running, or by somebody else. None where no task may write. */
-  private async leftOver(): Promise<void> {
-    const { recorder } = this.parts;
-    for (const node of this.nodes('on-write')) {
-      const tree = await this.now();
-      const state = recorder.state();
-      const closed = state.gates.some(
-        ({ role, trigger, open }) => role === node.role && trigger === 'on-write' && !open,
-      );
-      const judgedAll = !tree.ok || tree.value === passedTree(state, node.role);
-      if (closed || judgedAll || node.after.length === 0) continue;
-      await this.ofBatch(node, ROOT, null);
-    }
+  /** All that is judged at the end; false when the project is not as it was before, and nothing keeps a gate closed. */
+  private async everything(): Promise<boolean> {
+    const writes = this.nodes('on-write').filter(({ after }) => after.length > 0);
+    const always = this.nodes('always');
+    if (writes.length + always.length === 0) return true;
+    const before = await this.now();
+    for (const node of writes) await this.leftOver(node);
+    for (const node of always) await this.wholeRun(node);
+    if (!before.ok || closedGates(this.parts.recorder.state()).length > 0) return true;
+    return this.isStill(before.value);
+  }
+
+  private closeAll(why: string): void {
+    for (const node of this.nodes('always')) decide(this.parts, node, 'always', ROOT, '', { pass: false, why });
+    for (const node of this.nodes('on-write'))
+      if (node.after.length > 0) decide(this.parts, node, 'on-write', ROOT, '', { pass: false, why });
+  }
+
+  /** Changes after the last review of a task: by what it left running, or by somebody else. */
+  private async leftOver(node: ForcedNode): Promise<void> {
+    const tree = await this.now();
+    const state = this.parts.recorder.state();
+    const closed = state.gates.some(({ role, trigger, open }) => role === node.role && trigger === 'on-write' && !open);
+    if (closed || this.parts.signal.aborted) return;
+    if (!tree.ok) decide(this.parts, node, 'on-write', ROOT, '', { pass: false, why: tree.fault });
+    else if (tree.value !== passedTree(state, node.role)) await this.ofBatch(node, ROOT, null);
   }
 
   private async wholeRun(node: ForcedNode): Promise<void> {
@@ -225,33 +241,7 @@ class Gates implements Forced {
       : firstTree === null
         ? { pass: false, why: NOT_KNOWN }
         : await this.ask(node, 'always', ROOT, { from: firstTree, to: tree.value });
-    if (verdict !== null) this.decide(node, 'always', ROOT, tree.ok ? tree.value : '', verdict);
-  }
-
-  private async onCommit(
-    nodes: readonly ForcedNode[],
-    { agent }: WorkOrder,
-    proposal: Parameters<Forced['beforeCommit']>[1],
-    signal: AbortSignal,
-  ): Promise<Result<void, string>> {
-    const { tree, from, files, patch } = proposal;
-    for (const node of nodes) {
-      if (signal.aborted) return fail('stopped before the commit was judged');
-      const known = verdictOnCommit(this.parts.recorder.state(), node.role, tree, from);
-      const what = { trigger: 'on-commit', whose: nameOf(this.parts, agent), files, patch, tree } as const;
-      const verdict = known === null ? await judge(this.parts, node, what, signal) : judged(known);
-      if (verdict === null) return fail('stopped before the commit was judged');
-      const passage = this.decide(node, 'on-commit', agent, tree, verdict);
-      if (passage === 'closed') return fail(this.refusal(node, agent));
-    }
-    return ok(undefined);
-  }
-
-  private refusal({ role, because }: ForcedNode, agent: AgentId): string {
-    const state = this.parts.recorder.state();
-    const gate = state.gates.find((one) => one.agent === agent && one.role === role && one.trigger === 'on-commit');
-    const words = gate === undefined ? role : gateWords(state, gate);
-    return `Not committed: the ${role} review of exactly this did not pass — ${because}\n${words}`;
+    if (verdict !== null) decide(this.parts, node, 'always', ROOT, tree.ok ? tree.value : '', verdict);
   }
 
   /** A tree is judged once: what was said of it holds. */
@@ -268,17 +258,5 @@ class Gates implements Forced {
     if (signal.aborted) return null;
     if (!changes.ok) return { pass: false, why: changes.fault };
     return judge(this.parts, node, { trigger, whose: nameOf(this.parts, agent), ...changes.value, tree: to });
-  }
-
-  private decide(
-    node: ForcedNode,
-    trigger: Trigger,
-    agent: AgentId,
-    tree: string,
-    { pass, why }: Judged,
-  ): 'open' | 'closed' {
-    const { role, onFailure } = node;
-    this.parts.recorder.record({ type: 'forced.gate', agent, role, trigger, tree, open: pass, onFailure, why });
-    return pass || onFailure === 'warn' ? 'open' : 'closed';
   }
 }
