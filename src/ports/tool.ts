@@ -75,9 +75,7 @@ export interface Tool<Input = unknown> {
 }
 
 /** What a probe with the production flags found at start. `none` says why, and what to do about it. */
-export type SandboxState =
-  | { readonly is: 'none'; readonly because: string }
-  | { readonly is: 'bubblewrap' };
+export type SandboxState = { readonly is: 'none'; readonly because: string } | { readonly is: 'bubblewrap' };
 
 export interface ToolPort {
   /** All tools, built for one project root. */
