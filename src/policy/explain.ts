@@ -70,6 +70,8 @@ export const takeOut = (entry: string, from: Reason): string => `take "${entry}"
 export const putInto = (entry: string, from: Reason): string => `add "${entry}" to ${keyWithPlace(from)}`;
 export const changeRule = (from: Reason, to: string): string => `set ${to} (${placeText(from)})`;
 
+export const changePlace = (from: Reason): string => `change ${keyWithPlace(from)}`;
+
 /** The key alone: what is written there may be long. */
 const keyWithPlace = (from: Reason): string => `${from.rule.split(':')[0] ?? ''} (${placeText(from)})`;
 

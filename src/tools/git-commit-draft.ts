@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
 import type { TreeChanges, TreeId } from '../ports/tree.ts';
 import type { Environment } from './environment.ts';
+import { denied } from './fence.ts';
 import { forbidden, insideName } from './path-rules.ts';
 import { gitOf, type Root } from './root.ts';
 import { changesOf } from './tree-changes.ts';
@@ -142,16 +143,18 @@ async function leftOutOf(
   return ok(
     entries.flatMap(({ path: name }) => {
       const filter = filters.value.get(name);
-      const because = links.some((link) => name === link.path || name.startsWith(`${link.path}/`))
-        ? 'it lies in a submodule'
-        : forbidden(name, 'read') !== null
-          ? 'a .env file'
-          : filter === undefined
-            ? null
-            : `it goes through the filter "${filter}", a program that is not run here; commit it yourself`;
+      const inside = links.some((link) => name === link.path || name.startsWith(`${link.path}/`));
+      const because = inside ? 'it lies in a submodule' : whyNot(staging.store.root, name, filter);
       return because === null ? [] : [{ path: name, because }];
     }),
   );
+}
+
+function whyNot(root: Root, name: string, filter: string | undefined): string | null {
+  if (forbidden(name, 'read') !== null) return 'a .env file';
+  if (denied(root, name, 'read') !== null) return 'policy hides it from agents';
+  if (filter === undefined) return null;
+  return `it goes through the filter "${filter}", a program that is not run here; commit it yourself`;
 }
 
 /** By `.gitattributes`: with its filter left out, an encrypted file would be committed as it can be read. */
@@ -178,7 +181,7 @@ function pathsOf(root: Root, given: readonly string[]): Result<readonly string[]
   for (const each of given) {
     const name = insideName(root.path, each, { folder: true });
     if (!name.ok) return name;
-    const refusal = name.value === '' ? null : forbidden(name.value, 'read');
+    const refusal = denied(root, name.value, 'read');
     if (refusal !== null) return fail(refusal);
     names.push(name.value === '' ? '.' : name.value);
   }

@@ -5,10 +5,12 @@ import { z } from 'zod';
 import { fail, ok, type Result } from '../domain/result.ts';
 import type { Tool } from '../ports/tool.ts';
 import { type Environment, programOn } from './environment.ts';
+import { denied } from './fence.ts';
+import { withoutSecrets } from './git-secrets.ts';
 import { runGit } from './git-hardening.ts';
 import { done, refused } from './outcome.ts';
 import { capLines, LINE_COLUMNS } from './output.ts';
-import { forbidden, insideName } from './path-rules.ts';
+import { insideName } from './path-rules.ts';
 import { gitOf, type Root } from './root.ts';
 import type { ProgramEnd } from './run-program.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -51,10 +53,12 @@ export const gitTool = (root: Root, environment: Environment, sandbox: Sandbox):
     if (state.is === 'none') return refused(`no git here: ${state.because}`);
     const git = programOn(environment, 'git');
     if (git === null) return refused('there is no git on the PATH');
+    const all = denied(root, '', 'read');
+    if (all !== null) return refused(all);
     const args = argsFor(root, input);
     if (!args.ok) return refused(args.fault);
     const end = await runGit({ root, git, environment, signal, sandbox }, state.directory, args.value);
-    return gitOutput(end, input);
+    return gitOutput(root, end, input);
   },
 });
 
@@ -65,18 +69,26 @@ function argsFor(root: Root, input: Input): Result<readonly string[], string> {
     if (!name.ok) return name;
     paths.push(name.value);
   }
-  const secret = input.refs.map(secretIn).find((refusal) => refusal !== null);
+  const secret = input.refs.map((ref) => secretIn(root, ref)).find((refusal) => refusal !== null);
   if (secret !== undefined) return fail(secret);
   const shape = shapeFault(input);
   if (shape !== null) return fail(shape);
   const switches = SWITCHES[input.subcommand](input);
   // Some of these take no `--`; what they are given can't begin with "-" in any case.
   const separator = paths.length > 0 || TAKES_PATHS.has(input.subcommand) ? ['--'] : [];
-  return ok([input.subcommand, ...switches, ...input.refs, ...separator, ...paths]);
+  return ok([input.subcommand, ...switches, ...input.refs.map(commitsById), ...separator, ...paths]);
 }
 
 /** Nothing of a submodule is looked at: git would run inside it, under its own configuration. */
-const DIFF = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=all', '--submodule=short', '--no-color'];
+const DIFF = [
+  '--no-ext-diff',
+  '--no-textconv',
+  '--ignore-submodules=all',
+  '--submodule=short',
+  '--no-color',
+  '--src-prefix=a/',
+  '--dst-prefix=b/',
+];
 const change = ({ stat }: Input): readonly string[] => (stat ? [...DIFF, '--stat=120'] : DIFF);
 
 const SWITCHES: Readonly<Record<Input['subcommand'], (input: Input) => readonly string[]>> = {
@@ -114,7 +126,7 @@ function shapeFault({ subcommand, refs, paths }: Input): string | null {
 function pathspec(root: Root, given: string): Result<string, string> {
   const name = insideName(root.path, given, { folder: true });
   if (!name.ok) return name;
-  const refusal = forbidden(name.value, 'read');
+  const refusal = denied(root, name.value, 'read');
   if (refusal !== null) return fail(refusal);
   if (name.value !== '' && looksBare(path.join(root.path, name.value))) {
     return fail(`${given}: a git repository of its own inside the project; git is not run there`);
@@ -132,34 +144,24 @@ function looksBare(folder: string): boolean {
 }
 
 /** `HEAD:.env` names a file as well. Any colon may be the one before the path: `HEAD^{/a:b}:.env`. */
-function secretIn(ref: string): string | null {
+function secretIn(root: Root, ref: string): string | null {
+  if (/\^\{(?:blob|object)?\}/.test(ref)) return `${ref}: name a file as commit:path`;
   const pieces = ref.split(':');
   const files = pieces.slice(1).map((_, index) => path.posix.normalize(pieces.slice(index + 1).join(':')));
-  return files.map((file) => forbidden(file, 'read')).find((refusal) => refusal !== null) ?? null;
+  return files.map((file) => denied(root, file, 'read')).find((refusal) => refusal !== null) ?? null;
 }
 
-function gitOutput(end: ProgramEnd, { subcommand }: Input): ReturnType<typeof done> {
+/** An id may be that of any file's content, and no name would say which: by their ids only commits are shown. */
+function commitsById(ref: string): string {
+  const parts = ref.split(/(\.{2,3})/);
+  return parts.map((part) => (/^[0-9a-f]{4,64}$/i.test(part) ? `${part}^{commit}` : part)).join('');
+}
+
+function gitOutput(root: Root, end: ProgramEnd, { subcommand }: Input): ReturnType<typeof done> {
   if (end.is === 'stopped') return refused('stopped');
   if (end.is === 'not boxed') return refused(`not run: the sandbox could not start this: ${end.stderr.trim()}`);
   if (end.is === 'time limit') return refused(`git ${subcommand} took too long; narrow it with paths or a limit`);
   if (end.exit !== 0) return refused(end.stderr.trim() || `git ${subcommand} failed (${end.exit ?? end.endedBy})`);
-  const text = capLines(withoutSecrets(end.stdout).trimEnd(), LINE_COLUMNS);
+  const text = capLines(withoutSecrets(root, end.stdout).trimEnd(), LINE_COLUMNS);
   return done(text === '' ? `git ${subcommand}: nothing` : text);
-}
-
-/** A diff of a committed .env file would show it: such sections keep their head line only. */
-export function withoutSecrets(text: string): string {
-  let secret = false;
-  const kept: string[] = [];
-  for (const line of text.split('\n')) {
-    const head = /^diff --(?:git|cc|combined) (.+)$/.exec(line);
-    // The next commit of a log ends a section as well.
-    if (head !== null || /^commit [0-9a-f]{40}/.test(line)) secret = false;
-    if (!secret) kept.push(line);
-    if (head !== null && /(?:^|[/ "])\.env/i.test(head[1] ?? '')) {
-      secret = true;
-      kept.push('(content of a .env file: not shown)');
-    }
-  }
-  return kept.join('\n');
 }

@@ -9,7 +9,7 @@ import { gitTool } from './git.ts';
 import { gitCommitTool } from './git-commit.ts';
 import { listFilesTool } from './list-files.ts';
 import { readFileTool } from './read-file.ts';
-import { checkRoot } from './root.ts';
+import { checkRoot, type PathRules } from './root.ts';
 import { noSandbox, type Sandbox } from './sandbox.ts';
 import { searchTool } from './search.ts';
 import { seenFiles } from './seen.ts';
@@ -17,8 +17,8 @@ import { writeFileTool } from './write-file.ts';
 
 export { openRepository } from './repository.ts';
 export { type Environment, toolEnvironment } from './environment.ts';
-export { checkRoot, type Root } from './root.ts';
-export { type BoxPaths, openSandbox, type Sandbox } from './sandbox.ts';
+export { checkRoot, type PathRules, type Root } from './root.ts';
+export { openSandbox, type Sandbox } from './sandbox.ts';
 export { toolsFor } from './tool-names.ts';
 export { openTrees, type TreeOptions } from './tree.ts';
 
@@ -33,11 +33,13 @@ export interface ToolOptions {
   readonly environment?: Environment;
   /** Opened for the same root; absent: commands run in none. */
   readonly sandbox?: Sandbox;
+  /** What policy says of paths; absent: nothing. The sandbox gets the same. */
+  readonly paths?: PathRules;
 }
 
 /** The tools, or why this folder can't be worked in (a sentence for the person). */
 export function openTools(options: ToolOptions): Result<ToolPort, string> {
-  const root = checkRoot(options.root, { home: options.home, state: options.stateDir });
+  const root = checkRoot(options.root, { home: options.home, state: options.stateDir, rules: options.paths });
   if (!root.ok) return root;
   const environment = options.environment ?? toolEnvironment(root.value.path);
   const sandbox = options.sandbox ?? noSandbox('not probed');

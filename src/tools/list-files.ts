@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Tool } from '../ports/tool.ts';
 import { done, refused } from './outcome.ts';
 import { counted, shownName } from './output.ts';
-import { COMMON, faultOf, seek, type SoughtEnd, unreadIn } from './ripgrep.ts';
+import { commonFor, faultOf, seek, type SoughtEnd, unreadIn } from './ripgrep.ts';
 import type { Root } from './root.ts';
 import { openFolder } from './workspace.ts';
 
@@ -47,7 +47,7 @@ export const listFilesTool = (root: Root): Tool<Input> => ({
     let count = 0;
     try {
       const end = await seek({
-        args: ['--files', '--null', ...(glob === undefined ? [] : [`--glob=${glob}`]), ...COMMON],
+        args: ['--files', '--null', ...(glob === undefined ? [] : [`--glob=${glob}`]), ...commonFor(folder.value)],
         folder: folder.value,
         separator: NUL,
         timeLimit: TIME_LIMIT,

@@ -7,6 +7,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, link, lstat, mkdir, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
+import { refused } from './fence.ts';
 import { counted, WHOLE_FILE_BYTES } from './output.ts';
 import { insideName } from './path-rules.ts';
 import { isInside, type Root } from './root.ts';
@@ -73,9 +74,12 @@ async function openParent(
   }
   if (!folder.ok) return folder;
   const where = await realPlace(folder.value, path.join(root.path, ...steps)).catch(() => '');
-  if (isInside(root.path, where)) return folder;
+  // By where the folder really is: one above it may have been moved meanwhile.
+  const target = path.relative(root.path, path.join(where, path.posix.basename(name)));
+  const refusal = isInside(root.path, where) ? refused(root, target, 'write') : `${name}: outside the project`;
+  if (refusal === null) return folder;
   await folder.value.close();
-  return fail(`${name}: outside the project`);
+  return fail(refusal);
 }
 
 async function replaceIn(

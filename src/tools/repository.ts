@@ -11,7 +11,7 @@ import type { RepositoryPort } from '../ports/repository.ts';
 import { type Environment, programOn, toolEnvironment } from './environment.ts';
 import { runGit } from './git-hardening.ts';
 import { decode, isBinary, shownName } from './output.ts';
-import { COMMON, seek } from './ripgrep.ts';
+import { commonFor, seek } from './ripgrep.ts';
 import type { Root } from './root.ts';
 import { noSandbox, type Sandbox } from './sandbox.ts';
 import { openFile, openFolder } from './workspace.ts';
@@ -92,7 +92,7 @@ async function listed(root: Root, fileCap: number, signal: AbortSignal): Promise
   const files: string[] = [];
   try {
     const end = await seek({
-      args: ['--files', '--null', ...COMMON],
+      args: ['--files', '--null', ...commonFor(folder.value)],
       folder: folder.value,
       separator: 0,
       timeLimit: LISTING_MS,

@@ -42,10 +42,16 @@ export const unreadIn = (end: SoughtEnd): string =>
 const RECORD_BYTES = 1024 * 1024;
 
 /** Common to every use: hidden files are seen, git's own and secret ones are not, and nothing of the user's setup. */
-export const COMMON =
+const COMMON =
   '--no-config --hidden --no-require-git --color=never --no-messages --sort=path --iglob=!.git --iglob=!.env*'.split(
     ' ',
   );
+
+/** The same, and what of the folder may not be read. After every glob of a caller: the last one that matches counts. */
+export const commonFor = ({ hidden }: OpenFolder): readonly string[] => [
+  ...COMMON,
+  ...hidden.map((name) => `--glob=!/${name.replaceAll(/[\\*?[\]{}!# ]/g, String.raw`\$&`)}`),
+];
 
 /** Resolves when ripgrep is gone. */
 export function seek(sought: Sought): Promise<SoughtEnd> {

@@ -11,10 +11,27 @@ export type GitState =
   | { readonly is: 'repository'; readonly directory: string }
   | { readonly is: 'none'; readonly because: string };
 
+/** A path as policy writes it: absolute, `~/…`, or relative to the project. `rule` is where it is written, for people. */
+export interface PathRule {
+  readonly path: string;
+  readonly rule: string;
+}
+
+/** What policy says of paths, for commands and for every tool alike. What is denied is so whatever a list allows. */
+export interface PathRules {
+  /** Not written either. */
+  readonly denyRead: readonly PathRule[];
+  readonly denyWrite: readonly PathRule[];
+  /** One list for each layer that names one: writable is what is in all of them. */
+  readonly allowWrite: readonly { readonly paths: readonly string[]; readonly rule: string }[];
+}
+
 /** Made by `checkRoot` only. `path` is real: no link on the way to it. */
 export interface Root {
   readonly path: string;
   readonly git: GitState;
+  /** With absolute paths. */
+  readonly rules: PathRules;
 }
 
 /**
@@ -24,7 +41,7 @@ export interface Root {
  */
 export function checkRoot(
   folder: string,
-  { home, state }: { readonly home: string; readonly state: string },
+  { home, state, rules }: { readonly home: string; readonly state: string; readonly rules?: PathRules | undefined },
 ): Result<Root, string> {
   const real = realFolder(folder);
   if (real === null) return fail(`${folder}: not a folder that can be opened; give the path of a project`);
@@ -41,7 +58,20 @@ export function checkRoot(
   if (link !== undefined) {
     return fail(`${path.join(folder, link)}: is a symbolic link; replace it by a real folder to work here`);
   }
-  return ok({ path: real, git: gitOf(real) });
+  return ok({ path: real, git: gitOf(real), rules: placed(real, home, rules ?? NO_RULES) });
+}
+
+const NO_RULES: PathRules = { denyRead: [], denyWrite: [], allowWrite: [] };
+
+function placed(root: string, home: string, { denyRead, denyWrite, allowWrite }: PathRules): PathRules {
+  const place = (written: string): string =>
+    /^~(\/|$)/.test(written) ? path.join(home, written.slice(1)) : path.resolve(root, written);
+  const at = ({ path: written, rule }: PathRule): PathRule => ({ path: place(written), rule });
+  return {
+    denyRead: denyRead.map(at),
+    denyWrite: denyWrite.map(at),
+    allowWrite: allowWrite.map(({ paths, rule }) => ({ paths: paths.map(place), rule })),
+  };
 }
 
 /** Is `inner` the folder `outer` or below it? Compares whole path components. Both absolute and normal. */

@@ -13,6 +13,8 @@ export interface BoxPlan {
   readonly root: string;
   /** Writable; in a read-only box none. */
   readonly writable: readonly string[];
+  /** Writable folders that can't be moved: a mount each. The upper ones first. */
+  readonly pinned: readonly string[];
   readonly readOnly: readonly string[];
   readonly secretFiles: readonly string[];
   readonly secretFolders: readonly string[];
@@ -49,6 +51,7 @@ export function boxArguments(plan: BoxPlan): readonly string[] {
     ...onto('--ro-bind', plan.shown),
     ...onto('--ro-bind', plan.writable.includes(plan.root) ? [] : [plan.root]),
     ...onto('--bind', plan.writable),
+    ...onto('--bind', plan.pinned),
     ...onto('--ro-bind', plan.readOnly),
     ...plan.secretFiles.flatMap((file) => ['--ro-bind', '/dev/null', file]),
     ...plan.secretFolders.flatMap((place) => ['--size', String(MIB), '--tmpfs', place, '--remount-ro', place]),

@@ -1,27 +1,8 @@
-/** What policy says about paths of the box: written paths become places of this machine. Nothing is looked at but that. */
+/** What policy's paths come to in a box: what stays writable, what must stay absent, and what must stay where it is. */
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { isInside } from './root.ts';
 import { realPlace } from './sandbox-look.ts';
-
-/** Paths as written: absolute, `~/…`, or relative to the project. */
-export interface BoxPaths {
-  readonly denyRead: readonly string[];
-  readonly denyWrite: readonly string[];
-  /** One list for each layer that names one: writable is what is in all of them. */
-  readonly allowWrite: readonly (readonly string[])[];
-}
-
-/** The same, absolute. */
-export function placesOf(root: string, home: string, paths: BoxPaths | undefined): BoxPaths {
-  const place = (written: string): string =>
-    /^~(\/|$)/.test(written) ? path.join(home, written.slice(1)) : path.resolve(root, written);
-  return {
-    denyRead: (paths?.denyRead ?? []).map(place),
-    denyWrite: (paths?.denyWrite ?? []).map(place),
-    allowWrite: (paths?.allowWrite ?? []).map((list) => list.map(place)),
-  };
-}
 
 /** What lies in a folder of every list, and in the project: no list makes anything outside it writable. */
 export function writablePlaces(root: string, lists: readonly (readonly string[])[]): readonly string[] {
@@ -37,6 +18,20 @@ export function writablePlaces(root: string, lists: readonly (readonly string[])
   }
   const all = [...new Set(writable)];
   return all.filter((place) => !all.some((other) => other !== place && isInside(other, place)));
+}
+
+/** The folders between a writable one and the places in it: with one of them moved, a rule on a path would no longer hold. */
+export function foldersAbove(writable: readonly string[], places: readonly string[]): readonly string[] {
+  const above = places.flatMap((place) => {
+    const top = writable.find((folder) => folder !== place && isInside(folder, place));
+    if (top === undefined) return [];
+    const steps = path
+      .relative(top, path.dirname(place))
+      .split(path.sep)
+      .filter((step) => step !== '');
+    return steps.map((_, index) => path.join(top, ...steps.slice(0, index + 1)));
+  });
+  return [...new Set(above)].toSorted((a, b) => a.length - b.length);
 }
 
 /** Of a place that is not there, the first folder on the way to it that is not; it must not be made. */

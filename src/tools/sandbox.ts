@@ -7,16 +7,14 @@ import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
 import type { SandboxState, ToolContext } from '../ports/tool.ts';
 import { type Environment, programOn, toolEnvironment } from './environment.ts';
-import { checkRoot, isInside, type Root } from './root.ts';
+import { checkRoot, isInside, type PathRules, type Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
 import { BOX_HOME, boxArguments, type BoxPlan, limited } from './sandbox-box.ts';
 import { findBubblewrap } from './sandbox-find.ts';
 import { type Found, isFolder, lookThrough, NEVER_MADE, realPlace } from './sandbox-look.ts';
 import { type Masks, masksOf } from './sandbox-masks.ts';
-import { firstAbsent, placesOf, type BoxPaths, writablePlaces } from './sandbox-paths.ts';
+import { firstAbsent, foldersAbove, writablePlaces } from './sandbox-paths.ts';
 import { type Chains, gitFolders, hiddenFiles, hiddenFolders, openSockets, toolChains } from './sandbox-places.ts';
-
-export type { BoxPaths } from './sandbox-paths.ts';
 
 const PROBE_MS = 5000;
 
@@ -24,8 +22,8 @@ export interface SandboxOptions {
   readonly root: string;
   readonly home: string;
   readonly stateDir: string;
-  /** What policy says beside the box's own rules; absent: nothing more. */
-  readonly paths?: BoxPaths;
+  /** What policy says of paths; absent: nothing. The tools get the same. */
+  readonly paths?: PathRules;
   /** What commands get; by default the clean part of this process's environment. */
   readonly environment?: Environment;
 }
@@ -139,11 +137,11 @@ const OF_STATUS = ['--json-status-fd', '3'];
 
 /** Looked at anew for each program: what the project holds changes, and a link may have come in. */
 async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string>> {
-  const { home, stateDir } = parts.options;
-  const root = checkRoot(parts.root.path, { home, state: stateDir });
+  const { home, stateDir, paths: rules } = parts.options;
+  const root = checkRoot(parts.root.path, { home, state: stateDir, rules });
   if (!root.ok) return root;
-  const paths = placesOf(root.value.path, home, parts.options.paths);
-  const writable = spec.box === 'read-only' ? [] : writablePlaces(root.value.path, paths.allowWrite);
+  const paths = pathsOf(root.value);
+  const writable = spec.box === 'read-only' ? [] : writableIn(root.value, paths);
   const never = [
     ...NEVER_MADE.map((name) => path.join(root.value.path, name)),
     ...paths.denyWrite.flatMap(firstAbsent),
@@ -162,8 +160,25 @@ async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string
   return ok({ file: parts.program, argv, env, end: begun.value });
 }
 
+interface Paths {
+  readonly denyRead: readonly string[];
+  readonly denyWrite: readonly string[];
+}
+
+const pathsOf = ({ rules }: Root): Paths => ({
+  denyRead: rules.denyRead.map(({ path: place }) => place),
+  denyWrite: rules.denyWrite.map(({ path: place }) => place),
+});
+
+/** A list never opens what is denied, nor what lies in it. */
+function writableIn({ path: root, rules }: Root, { denyRead, denyWrite }: Paths): readonly string[] {
+  const kept = [...denyRead.filter(inside(root)), ...denyWrite].flatMap(realPlace);
+  const lists = rules.allowWrite.map(({ paths }) => paths);
+  return writablePlaces(root, lists).filter((place) => !kept.some((folder) => isInside(folder, place)));
+}
+
 interface Looked {
-  readonly paths: BoxPaths;
+  readonly paths: Paths;
   readonly writable: readonly string[];
   readonly covered: readonly string[];
   readonly found: Found;
@@ -176,23 +191,36 @@ function planOf(
   { paths, writable, covered, found }: Looked,
 ): { readonly box: BoxPlan; readonly env: Environment } {
   const { home, stateDir } = parts.options;
-  const hidden = hiddenFolders([home, stateDir, tmpdir(), ...paths.denyRead.filter(outside(root.path))]);
+  const hidden = hiddenFolders([
+    home,
+    stateDir,
+    tmpdir(),
+    ...paths.denyRead.filter((place) => !isInside(root.path, place)),
+  ]);
   // What the probe runs is the system's own: looking for tool chains would only keep the first screen waiting.
   const ofSystem = ![parts.bash, file].some((program) => hidden.some((folder) => isInside(folder, program)));
   const chains = parts.probing && ofSystem ? { folders: [], env: {} } : chainsOf(parts, env, hidden);
   // What is read-only in any case is left as it is: shown once more, it could show what is hidden.
   const inWritable = (place: string): boolean => writable.some((folder) => isInside(folder, place));
-  const ofProject = secrets === 'seen' ? [] : found.secret;
+  const unread = paths.denyRead.flatMap(realPlace);
+  const ofProject = [...found.secret, ...unread.filter(inside(root.path))];
   const secret = [
-    ...new Set([...ofProject, ...hiddenFiles(), ...openSockets(root.path), ...paths.denyRead.flatMap(realPlace)]),
+    ...new Set([
+      ...(secrets === 'seen' ? [] : ofProject),
+      ...hiddenFiles(),
+      ...openSockets(root.path),
+      ...unread.filter((place) => !isInside(root.path, place)),
+    ]),
   ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, root.path));
+  const kept = [...covered, ...paths.denyWrite.flatMap(realPlace).filter(inWritable)];
   const box = {
     cwd,
     hidden,
     root: root.path,
     writable,
+    pinned: foldersAbove(writable, [...kept, ...ofProject]),
     shown: [...chains.folders.flatMap(realPlace), ...gitFolders(root)],
-    readOnly: [...new Set([...found.readOnly, ...covered, ...paths.denyWrite.flatMap(realPlace).filter(inWritable)])],
+    readOnly: [...new Set([...found.readOnly, ...kept])],
     secretFiles: secret.filter((place) => !isFolder(place)),
     secretFolders: secret.filter(isFolder),
   };
@@ -207,10 +235,10 @@ function chainsOf({ chains, options }: Parts, env: Environment, hidden: readonly
   return found;
 }
 
-const outside =
+const inside =
   (root: string) =>
   (place: string): boolean =>
-    !isInside(root, place);
+    isInside(root, place);
 
 /** What lies in a hidden folder is not there to be covered, but for what the project holds. */
 const isSeen = (place: string, hidden: readonly string[], root: string): boolean =>

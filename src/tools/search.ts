@@ -5,7 +5,7 @@ import { ok, type Result } from '../domain/result.ts';
 import type { Tool, ToolOutput } from '../ports/tool.ts';
 import { done, refused } from './outcome.ts';
 import { capLine, counted, shownName } from './output.ts';
-import { COMMON, faultOf, seek, type SoughtEnd, unreadIn } from './ripgrep.ts';
+import { commonFor, faultOf, seek, type SoughtEnd, unreadIn } from './ripgrep.ts';
 import type { Root } from './root.ts';
 import { type OpenFile, type OpenFolder, openFile, openFolder } from './workspace.ts';
 
@@ -88,7 +88,7 @@ async function searchIn(place: Place, input: Input, signal: AbortSignal): Promis
   let matches = 0;
   let last: { readonly file: string; readonly line: number } | null = null;
   const end = await seek({
-    args: argsFor(input, place.file !== null),
+    args: argsFor(input, place),
     folder: place.folder,
     ...(place.file === null ? {} : { input: place.file.handle.fd }),
     separator: NEWLINE,
@@ -111,18 +111,18 @@ async function searchIn(place: Place, input: Input, signal: AbortSignal): Promis
   return searchOutput(shown, matches, end, input);
 }
 
-function argsFor(input: Input, one: boolean): readonly string[] {
+function argsFor(input: Input, { folder, file }: Place): readonly string[] {
   return [
     '--json',
     ...(input.glob === undefined ? [] : [`--glob=${input.glob}`]),
-    ...COMMON,
+    ...commonFor(folder),
     ...LIMITS,
     ...(input.fixed ? ['--fixed-strings'] : []),
     ...(input.ignore_case ? ['--ignore-case'] : []),
     `--context=${input.context}`,
     `--regexp=${input.pattern}`,
     '--',
-    one ? '-' : './',
+    file === null ? './' : '-',
   ];
 }
 

@@ -1,7 +1,7 @@
 /** What makes one tree out of another, for people and for forced agents: names and a patch of bounded length, no secrets. */
 import { ok, type Result } from '../domain/result.ts';
 import type { TreeChanges, TreeId } from '../ports/tree.ts';
-import { withoutSecrets } from './git.ts';
+import { withoutSecrets } from './git-secrets.ts';
 import { capLines, capText, LINE_COLUMNS } from './output.ts';
 import type { RepositoryFacts, StoreCall, TreeStore } from './tree-store.ts';
 
@@ -11,7 +11,7 @@ const HOW = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color
 
 /**
  * Names sorted by their bytes, and the patch. No attribute of the project has a part in it: none can hide a file from
- * whoever judges the change. The content of `.env` files is left out; one that is too long keeps its head and its end.
+ * whoever judges the change. The content of `.env` files, and what policy hides, is left out; one that is too long keeps its head and its end.
  */
 export async function changesOf(
   store: TreeStore,
@@ -27,7 +27,7 @@ export async function changesOf(
   ]);
   if (!names.ok) return names;
   const files = names.value.split('\0').filter((name) => name !== '');
-  if (patch.ok) return ok({ files, patch: bounded(withoutSecrets(patch.value)) });
+  if (patch.ok) return ok({ files, patch: bounded(withoutSecrets(store.root, patch.value)) });
   if (patch.fault === 'stopped') return patch;
   // Too much to look at: which files they are is said all the same.
   return ok({ files, patch: `(no patch: ${patch.fault})` });

@@ -56,6 +56,7 @@ export interface StoreCall {
 }
 
 export interface TreeStore {
+  readonly root: Root;
   /** What the project's repository is at this moment. */
   facts(signal: AbortSignal): Promise<Result<RepositoryFacts, string>>;
   /** Its own git directory for this kind of repository, made where it is missing. */
@@ -80,6 +81,7 @@ export function treeStore({ root, stateDir, environment }: StoreOptions): TreeSt
   const folder = (facts: RepositoryFacts): string =>
     prepared(path.join(stateDir, 'trees', `${name}-${facts.format}`), facts.format);
   return {
+    root,
     folder,
     facts: async (signal) => {
       const git = programOn(environment, 'git');

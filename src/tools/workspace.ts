@@ -6,7 +6,8 @@ import { constants, existsSync, lstatSync, readlinkSync, realpathSync } from 'no
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
-import { forbidden, insideName } from './path-rules.ts';
+import { denied, hiddenBelow, refused } from './fence.ts';
+import { insideName } from './path-rules.ts';
 import { isInside, type Root } from './root.ts';
 
 /** Linux gives the real path of a descriptor, and lets new names be made below it. */
@@ -28,6 +29,8 @@ export interface OpenFolder {
   readonly handle: FileHandle;
   readonly name: string;
   readonly place: string;
+  /** What in it may not be read, relative to it. */
+  readonly hidden: readonly string[];
 }
 
 /** Opens a file for reading. Refuses whatever is not a regular file inside the root (cases C01 to C07). */
@@ -51,7 +54,9 @@ export async function openFolder(root: Root, given: string): Promise<Result<Open
   if (!name.ok) return name;
   const opened = await openInside(root, name.value, constants.O_RDONLY | constants.O_DIRECTORY);
   if (!opened.ok) return opened;
-  return ok({ handle: opened.value, name: name.value, place: await placeOf(opened.value, root, name.value) });
+  const place = await placeOf(opened.value, root, name.value);
+  const hidden = hiddenBelow(root, await realPlace(opened.value, place));
+  return ok({ handle: opened.value, name: name.value, place, hidden });
 }
 
 /** The path by which names below an open folder are reached. */
@@ -90,13 +95,13 @@ export function codeOf(error: unknown): string {
  * of it need not exist. Judged by its own name as well, so that no link lends a protected file another name.
  */
 export function realName(root: Root, name: string, access: 'read' | 'write'): Result<string, string> {
-  const byName = forbidden(name, access);
+  const byName = denied(root, name, access);
   if (byName !== null) return fail(byName);
   const real = realOf(path.join(root.path, name));
   if (real === null) return fail(`${name}: a link that leads nowhere or in a circle`);
   if (!isInside(root.path, real)) return fail(`${name}: leads outside the project through a link`);
   const relative = path.relative(root.path, real).split(path.sep).join('/');
-  const byTarget = forbidden(relative, access);
+  const byTarget = refused(root, relative, access);
   return byTarget === null ? ok(relative) : fail(byTarget);
 }
 
@@ -117,7 +122,7 @@ async function openInside(root: Root, name: string, flags: number): Promise<Resu
   // Between looking and opening a folder may have become a link: what counts is where the descriptor is.
   const where = await realPlace(opened.value, place).catch(() => '');
   const inside = isInside(root.path, where);
-  const refusal = inside ? forbidden(path.relative(root.path, where), 'read') : `${name}: outside the project`;
+  const refusal = inside ? denied(root, path.relative(root.path, where), 'read') : `${name}: outside the project`;
   if (refusal === null) return opened;
   await opened.value.close();
   return fail(refusal);

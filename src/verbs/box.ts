@@ -1,16 +1,17 @@
 /** The sandbox of a project under its rules, what commands may know of the environment, and the tools that work in it. */
+import { reasonText } from '../domain/reason.ts';
 import type { Rule, Rules } from '../policy/rules.ts';
 import type { RepositoryPort } from '../ports/repository.ts';
 import type { ToolPort } from '../ports/tool.ts';
 import type { TreePort } from '../ports/tree.ts';
 import {
-  type BoxPaths,
   checkRoot,
   type Environment,
   openRepository,
   openSandbox,
   openTools,
   openTrees,
+  type PathRules,
   type Sandbox,
   toolEnvironment,
 } from '../tools/index.ts';
@@ -20,24 +21,26 @@ import type { ProjectPlace } from './project.ts';
 export interface Box {
   readonly sandbox: Sandbox;
   readonly environment: Environment;
+  /** For the sandbox and for every tool. */
+  readonly paths: PathRules;
 }
 
 /** Tries the sandbox out; never rejects. */
 export async function openBox({ root, places }: ProjectPlace, rules: Rules): Promise<Box> {
   const environment = toolEnvironment(root, undefined, valuesOf(rules.box?.passthrough ?? []));
   const place = { root, home: places.home, stateDir: places.state, environment };
-  const sandbox = await openSandbox(rules.box === undefined ? place : { ...place, paths: pathsOf(rules.box) });
-  return { sandbox, environment };
+  const paths = pathsOf(rules.box);
+  return { sandbox: await openSandbox({ ...place, paths }), environment, paths };
 }
 
 /** What a run does in a project, all in one box; ends with the code that INTERFACE names where it can't be opened. */
 export function openProject(
   { root, places }: ProjectPlace,
-  { sandbox, environment }: Box,
+  { sandbox, environment, paths }: Box,
 ): { readonly tools: ToolPort; readonly repository: RepositoryPort; readonly trees: TreePort } {
   const place = { root, home: places.home, stateDir: places.state };
-  const tools = openTools({ ...place, environment, sandbox });
-  const checked = checkRoot(root, { home: places.home, state: places.state });
+  const tools = openTools({ ...place, environment, sandbox, paths });
+  const checked = checkRoot(root, { home: places.home, state: places.state, rules: paths });
   if (!tools.ok || !checked.ok) throw new Exit(EXIT.wrongUse, tools.ok ? 'the project cannot be opened' : tools.fault);
   return {
     tools: tools.value,
@@ -52,8 +55,9 @@ export const sandboxWords = ({ sandbox: { state } }: Box): string =>
 
 const valuesOf = (rules: readonly Rule<string>[]): readonly string[] => rules.map(({ value }) => value);
 
-const pathsOf = ({ denyRead, denyWrite, allowWrite }: NonNullable<Rules['box']>): BoxPaths => ({
-  denyRead: valuesOf(denyRead),
-  denyWrite: valuesOf(denyWrite),
-  allowWrite: allowWrite.map(({ value }) => value),
+/** Each with the words that refusals say of it. */
+export const pathsOf = (box: Rules['box']): PathRules => ({
+  denyRead: (box?.denyRead ?? []).map(({ value, from }) => ({ path: value, rule: reasonText(from) })),
+  denyWrite: (box?.denyWrite ?? []).map(({ value, from }) => ({ path: value, rule: reasonText(from) })),
+  allowWrite: (box?.allowWrite ?? []).map(({ value, from }) => ({ paths: value, rule: reasonText(from) })),
 });

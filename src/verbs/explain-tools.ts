@@ -3,12 +3,14 @@ import { TOOL_NAMES, capabilitiesOf } from '../config/tool-names.ts';
 import { suggestion } from '../config/nearest.ts';
 import { CAPABILITIES, type Capability } from '../domain/role.ts';
 import type { Action, Circumstances } from '../policy/decide.ts';
-import type { Explanation } from '../policy/explain.ts';
+import { type Reason, reasonText } from '../domain/reason.ts';
+import { changePlace, type Explanation } from '../policy/explain.ts';
 import { explainAction } from '../policy/explain-action.ts';
 import { builtIn } from '../policy/rules.ts';
-import { toolsFor } from '../tools/index.ts';
-import { type Access, forbidden, insideName } from '../tools/path-rules.ts';
-import { openBox } from './box.ts';
+import { checkRoot, toolsFor } from '../tools/index.ts';
+import { type Access, insideName } from '../tools/path-rules.ts';
+import { realName } from '../tools/workspace.ts';
+import { openBox, pathsOf } from './box.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Asker } from './explain-who.ts';
 import { ofCapability } from './explain-who.ts';
@@ -28,35 +30,44 @@ export async function explainCommand(command: string, asker: Asker): Promise<Exp
   return explainAction(`command ${command}`, action, asker.config.rules, await contextOf(asker, true));
 }
 
-/** For reading and for writing. Names are judged here; a link is judged by what it leads to when it is opened. */
+/** For reading and for writing: by the name, and by what it leads to. */
 export async function explainPath(path: string, asker: Asker): Promise<readonly Explanation[]> {
   const context = await contextOf(asker, false);
   return (['read', 'write'] as const).map((access) => {
     const subject = `${access === 'read' ? 'reading' : 'writing'} ${path}`;
     const problem = problemOf(path, access, asker);
-    if (problem !== null) return refusedPath(subject, problem);
+    if (problem !== null) return refusedPath(subject, problem, asker);
     const tool = access === 'read' ? 'read_file' : 'write_file';
     return explainAction(subject, actionOf(tool, access), asker.config.rules, context);
   });
 }
 
-function problemOf(path: string, access: Access, { project }: Asker): string | null {
-  const name = insideName(project.root, path, { folder: access === 'read' });
-  return name.ok ? forbidden(name.value, access) : name.fault;
+function problemOf(path: string, access: Access, { project, config }: Asker): string | null {
+  const { root: folder, places } = project;
+  const root = checkRoot(folder, { home: places.home, state: places.state, rules: pathsOf(config.rules.box) });
+  if (!root.ok) return root.fault;
+  const name = insideName(root.value.path, path, { folder: access === 'read' });
+  if (!name.ok) return name.fault;
+  const real = realName(root.value, name.value, access);
+  return real.ok ? null : real.fault;
 }
 
-function refusedPath(subject: string, problem: string): Explanation {
-  const because = builtIn(problem);
+function refusedPath(subject: string, problem: string, { config }: Asker): Explanation {
+  const { denyRead = [], denyWrite = [], allowWrite = [] } = config.rules.box ?? {};
+  const rule = [...denyRead, ...denyWrite, ...allowWrite].find(({ from }) => problem.endsWith(reasonText(from)));
+  const because: Reason = rule?.from ?? builtIn(problem);
   return {
     subject,
     decision: 'deny',
     because,
     rules: [{ reason: because, says: 'deny', decides: true }],
-    change: ['nothing: it is built in, whatever the mode'],
+    change: [rule === undefined ? BUILT_IN : changePlace(because)],
     resolved: [],
     used: null,
   };
 }
+
+const BUILT_IN = 'nothing: it is built in, whatever the mode';
 
 const actionOf = (tool: string, capability: Capability | null): Action =>
   capability === 'spawn' ? { is: 'spawn', depth: 1, agents: 0 } : { is: 'tool', tool, capability };

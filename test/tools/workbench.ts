@@ -2,7 +2,7 @@
 import { AgentId, ROOT } from '../../src/domain/ids.ts';
 import { fail, type Result } from '../../src/domain/result.ts';
 import type { Desk, Proposal, ToolContext, ToolOutput } from '../../src/ports/tool.ts';
-import { checkRoot, openTools, type Root } from '../../src/tools/index.ts';
+import { checkRoot, openTools, type PathRules, type Root } from '../../src/tools/index.ts';
 import { toolEnvironment } from '../../src/tools/environment.ts';
 import { freshFolder } from '../support/repos.ts';
 
@@ -35,9 +35,20 @@ export interface Workbench {
   previewThenUse(tool: string, input: unknown, between: () => void): Promise<ToolOutput>;
 }
 
-export function workbench(folder: string, source?: NodeJS.ProcessEnv, home = '/nowhere/home'): Workbench {
+export function workbench(
+  folder: string,
+  source?: NodeJS.ProcessEnv,
+  home = '/nowhere/home',
+  paths?: PathRules,
+): Workbench {
   const environment = source === undefined ? {} : { environment: toolEnvironment(folder, source) };
-  const port = openTools({ root: folder, home, stateDir: freshFolder(), ...environment });
+  const port = openTools({
+    root: folder,
+    home,
+    stateDir: freshFolder(),
+    ...environment,
+    ...(paths === undefined ? {} : { paths }),
+  });
   if (!port.ok) throw new Error(port.fault);
   const named = (name: string) => {
     const tool = port.value.tools.find((tool) => tool.name === name);
@@ -58,8 +69,8 @@ export function workbench(folder: string, source?: NodeJS.ProcessEnv, home = '/n
   };
 }
 
-export function rootOf(folder: string): Root {
-  const root = checkRoot(folder, { home: '/nowhere/home', state: '/nowhere/state' });
+export function rootOf(folder: string, rules?: PathRules): Root {
+  const root = checkRoot(folder, { home: '/nowhere/home', state: '/nowhere/state', rules });
   if (!root.ok) throw new Error(root.fault);
   return root.value;
 }

@@ -240,6 +240,8 @@ describe('the path jail', () => {
   });
 });
 
+const NO_RULES = { denyRead: [], denyWrite: [], allowWrite: [] };
+
 describe('the project root', () => {
   const home = homedir();
   const check = (folder: string, state = '/nowhere/state') => checkRoot(folder, { home, state });
@@ -252,7 +254,11 @@ describe('the project root', () => {
     expect(check(state, path.join(state, 'deep', 'mimir')).ok).toBe(false);
     expect(check(state)).toEqual({
       ok: true,
-      value: { path: state, git: { is: 'none', because: 'this folder is not the top of a git repository' } },
+      value: {
+        path: state,
+        git: { is: 'none', because: 'this folder is not the top of a git repository' },
+        rules: NO_RULES,
+      },
     });
   });
 
@@ -271,7 +277,7 @@ describe('the project root', () => {
     const victim = makeRepository({ 'secret.txt': 'theirs\n' });
     const folder = makeFolder({ '.git': `gitdir: ${victim}/.git\n` });
     const because = '.git points to a folder outside the project that does not point back';
-    expect(check(folder)).toEqual({ ok: true, value: { path: folder, git: { is: 'none', because } } });
+    expect(check(folder)).toEqual({ ok: true, value: { path: folder, git: { is: 'none', because }, rules: NO_RULES } });
     expect(await workbench(folder).use('git', { subcommand: 'log' })).toEqual({
       ok: false,
       text: `no git here: ${because}`,
