@@ -79,9 +79,10 @@ function exists(id: string): boolean {
   // The invariants that hold behind every case (test/support/invariants.ts).
   if (/^I[1-5]$/.test(id)) return true;
   if (id.length === 4) return number <= (SECTIONS[letter] ?? 0);
-  const ofCases = Object.entries(CASES).find(([name]) => name === letter)?.[1] ?? 0;
-  return (id.length === 3 && number <= ofCases) || (letter === 'D' && number <= DECISIONS);
+  return (id.length === 3 && number <= casesOf(letter)) || (letter === 'D' && number <= DECISIONS);
 }
+
+const casesOf = (letter: string): number => Object.entries(CASES).find(([name]) => name === letter)?.[1] ?? 0;
 
 describe('the contract', () => {
   const named = new Set(titles().flatMap(idsIn));

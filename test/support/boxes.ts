@@ -4,6 +4,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
+import { lookAlsoIn } from './aftermath.ts';
 import { BoxAnswer, type BoxOrders } from './box-orders.ts';
 import { type Files, writeFiles } from './repos.ts';
 
@@ -32,6 +33,7 @@ export interface Place {
 export function openPlace(user: User, files: Files = { 'a.txt': 'one\n' }): Place {
   const top = realpathSync(mkdtempSync(path.join(isRoot ? '/var' : tmpdir(), 'mimir-box-')));
   made.push(top);
+  lookAlsoIn(top);
   const folder = (name: string): string => {
     mkdirSync(path.join(top, name));
     return path.join(top, name);

@@ -1,10 +1,11 @@
 /** Runs the real program (`node src/cli.ts`) as a child: a home and XDG folders of its own, nothing of this machine's. */
 import type { ChildProcessByStdio } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { leaveFolder } from './aftermath.ts';
 import type { Files } from './repos.ts';
 import { writeFiles } from './repos.ts';
 
@@ -88,7 +89,7 @@ export function openHome(files: Files = {}): Home {
         .ended;
     },
     remove: () => {
-      rmSync(root, { recursive: true, force: true, maxRetries: 3 });
+      leaveFolder(root);
     },
   };
 }

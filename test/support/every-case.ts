@@ -11,6 +11,7 @@ import { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { eventsOf } from '../../src/store/record.ts';
 import type { Row } from '../../src/store/record.ts';
+import { keepFolders, lookedInElsewhere, removeLeft } from './aftermath.ts';
 import { brokenBy, toolProcessesBelow } from './invariants.ts';
 import { memoryLogs } from './log.ts';
 import { until } from './until.ts';
@@ -22,12 +23,43 @@ chmodSync(own, 0o711);
 process.env['TMPDIR'] = own;
 const system = readdirSync('/etc');
 
+keepFolders();
+
+/** Of tests that run at the same time nobody can tell whose a log or a process is: they are looked over when all have ended. */
+let [running, named] = [0, false];
+
 beforeEach(() => {
-  memoryLogs.length = 0;
+  if (running === 0) memoryLogs.length = 0;
+  running += 1;
 });
 
 afterEach(async ({ task }) => {
-  if (!CASE.test(task.name) && !CASE.test(task.suite?.name ?? '')) return;
+  running -= 1;
+  named ||= namesCase(task);
+  if (running > 0) return;
+  try {
+    if (named) await lookOver();
+  } finally {
+    named = false;
+    removeLeft();
+  }
+});
+
+afterAll(() => {
+  removeLeft();
+  rmSync(own, { recursive: true, force: true });
+});
+
+/** In its title, or in that of what it stands in. */
+const namesCase = (task: Titled): boolean =>
+  CASE.test(task.name) || (task.suite !== undefined && namesCase(task.suite));
+
+interface Titled {
+  readonly name: string;
+  readonly suite?: Titled | undefined;
+}
+
+async function lookOver(): Promise<void> {
   const sessions = [
     ...memoryLogs.flatMap((log) => log.sessions().map(({ session }) => log.read(session))),
     ...stored(),
@@ -35,13 +67,10 @@ afterEach(async ({ task }) => {
   expect(sessions.flatMap((events) => brokenBy(events))).toEqual([]);
   expect(readdirSync('/etc'), 'I2: nothing was made in /etc').toEqual(system);
   // Those that were told to end may take a moment: what is asserted is who is left then.
-  await until(() => toolProcessesBelow(own).length === 0).catch(() => undefined);
-  expect(toolProcessesBelow(own), 'I5: no process of a tool is left').toEqual([]);
-});
-
-afterAll(() => {
-  rmSync(own, { recursive: true, force: true });
-});
+  const left = (): readonly string[] => [own, ...lookedInElsewhere()].flatMap(toolProcessesBelow);
+  await until(() => left().length === 0).catch(() => undefined);
+  expect(left(), 'I5: no process of a tool is left').toEqual([]);
+}
 
 /** Every session of every log below the temporary folder whose chain is whole: what a test damaged speaks for itself. */
 function stored(): readonly (readonly MimirEvent[])[] {

@@ -32,6 +32,8 @@ export interface TestTerminal {
   output(): string;
   resize(cols: number, rows: number): void;
   signal(name: NodeJS.Signals): void;
+  /** As when its window is closed: nobody reads any more, and the system tells the program. */
+  hangUp(): void;
   /** As Ctrl-S or a line that hangs: what the program writes is not read any more, until `unstall`. */
   stall(): void;
   unstall(): void;
@@ -124,6 +126,10 @@ export function startTerminal(command: string, args: readonly string[], options:
     },
     signal: (name) => {
       process.kill(pty.pid, name);
+    },
+    hangUp: () => {
+      if (!('destroy' in pty) || typeof pty.destroy !== 'function') throw new Error('this terminal can’t be closed');
+      Reflect.apply(pty.destroy, pty, []);
     },
     stall: () => {
       pty.pause();

@@ -1,0 +1,35 @@
+/**
+ * What a test leaves until it was looked over (every-case.ts): folders that are removed only then, and where else than in
+ * the temporary folder its processes may be. Where nobody looks, folders go at once.
+ */
+import { rmSync } from 'node:fs';
+
+let left: string[] | null = null;
+const elsewhere = new Set<string>();
+
+/** From now on folders stay until `removeLeft`. */
+export function keepFolders(): void {
+  left ??= [];
+}
+
+/** Nobody needs this folder any more. */
+export function leaveFolder(folder: string): void {
+  if (left === null) remove(folder);
+  else left.push(folder);
+}
+
+/** Removes what was left so far. */
+export function removeLeft(): void {
+  for (const folder of left?.splice(0) ?? []) remove(folder);
+}
+
+/** Tests work in this folder too. */
+export function lookAlsoIn(folder: string): void {
+  elsewhere.add(folder);
+}
+
+export const lookedInElsewhere = (): readonly string[] => [...elsewhere];
+
+function remove(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
