@@ -37,19 +37,9 @@ function inAll([first, ...others]: readonly Rule<readonly string[]>[]): readonly
     .map((value) => ({ value, from: first.from }));
 }
 
-/** A place to write outside of the project can't be given: the sandbox has no such place. */
+/** Paths that would be kept from nobody. A place to write outside of the project can't be given: the sandbox has no such place. */
 export const boxFaults = (layer: Layer): readonly ConfigFault[] => [
-  ...(layer.settings.sandbox?.fs?.allowWrite ?? []).flatMap((written, index) =>
-    path.isAbsolute(written) || written.startsWith('~') || !path.normalize(written).startsWith('..')
-      ? []
-      : [
-          layer.fault(
-            ['sandbox', 'fs', 'allowWrite', index],
-            `allowWrite names "${written}", which is outside of the project`,
-            'name a path inside it',
-          ),
-        ],
-  ),
+  ...(['denyRead', 'denyWrite', 'allowWrite'] as const).flatMap((key) => pathFaults(layer, key)),
   ...(layer.settings.env?.passthrough ?? []).flatMap((written, index) =>
     /^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(written)
       ? []
@@ -62,6 +52,26 @@ export const boxFaults = (layer: Layer): readonly ConfigFault[] => [
         ],
   ),
 ];
+
+type PathKey = 'denyRead' | 'denyWrite' | 'allowWrite';
+
+function pathFaults(layer: Layer, key: PathKey): readonly ConfigFault[] {
+  return (layer.settings.sandbox?.fs?.[key] ?? []).flatMap((written, index) => {
+    const fault = (problem: string, remedy: string): readonly ConfigFault[] => [
+      layer.fault(['sandbox', 'fs', key, index], `${key} names "${written}", ${problem}`, remedy),
+    ];
+    if (/[*?]/.test(written)) return fault('and patterns mean nothing here', 'name each file or folder');
+    return isOutside(written, layer.name === 'project', key)
+      ? fault('which is outside of the project', 'name a path inside it')
+      : [];
+  });
+}
+
+/** A project's rules are about the project: with system folders hidden by it, no sandbox would work. */
+function isOutside(written: string, ofProject: boolean, key: PathKey): boolean {
+  if (path.isAbsolute(written) || written.startsWith('~')) return ofProject;
+  return (ofProject || key === 'allowWrite') && path.normalize(written).startsWith('..');
+}
 
 /** A line for each layer that asks for the network: it stays off in this version, which grants less than was asked. */
 export const networkNotes = (layers: readonly Layer[]): readonly string[] =>

@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { isInside } from './root.ts';
-import { realPlace } from './sandbox-look.ts';
+import { isFolder, realPlace } from './sandbox-look.ts';
 
 /** What lies in a folder of every list, and in the project: no list makes anything outside it writable. */
 export function writablePlaces(root: string, lists: readonly (readonly string[])[]): readonly string[] {
@@ -36,10 +36,19 @@ export function foldersAbove(writable: readonly string[], places: readonly strin
 
 /** Of a place that is not there, the first folder on the way to it that is not; it must not be made. */
 export function firstAbsent(place: string): readonly string[] {
-  const isThere = (it: string): boolean => lstatSync(it, { throwIfNoEntry: false }) !== undefined;
   if (isThere(place)) return [];
   let absent = place;
   while (!isThere(path.dirname(absent))) absent = path.dirname(absent);
-  // A link on the way may lead anywhere: what counts is where the folder would be made.
-  return realPlace(path.dirname(absent)).map((parent) => path.join(parent, path.basename(absent)));
+  // A link on the way may lead anywhere: what counts is where the folder would be made. Below a file nothing is.
+  const parents = realPlace(path.dirname(absent)).filter(isFolder);
+  return parents.map((parent) => path.join(parent, path.basename(absent)));
 }
+
+/** Below a file is nothing, whatever the system calls that. */
+const isThere = (place: string): boolean => {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+};

@@ -25,12 +25,25 @@ export interface Box {
   readonly paths: PathRules;
 }
 
-/** Tries the sandbox out; never rejects. */
+/** Tries the sandbox out. Ends with 3 where it only doesn't work for paths that rules hide: those never mean less of a box. */
 export async function openBox({ root, places }: ProjectPlace, rules: Rules): Promise<Box> {
   const environment = toolEnvironment(root, undefined, valuesOf(rules.box?.passthrough ?? []));
   const place = { root, home: places.home, stateDir: places.state, environment };
   const paths = pathsOf(rules.box);
-  return { sandbox: await openSandbox({ ...place, paths }), environment, paths };
+  const sandbox = await openSandbox({ ...place, paths });
+  if (sandbox.state.is === 'none' && rules.box !== undefined)
+    await refuseIfByPaths(sandbox.state.because, place, paths);
+  return { sandbox, environment, paths };
+}
+
+async function refuseIfByPaths(
+  because: string,
+  place: Parameters<typeof openSandbox>[0],
+  paths: PathRules,
+): Promise<void> {
+  if ((await openSandbox(place)).state.is === 'none') return;
+  const all = [...paths.denyRead, ...paths.denyWrite, ...paths.allowWrite].map(({ rule }) => `\n  ${rule}`);
+  throw new Exit(EXIT.refused, `no sandbox works with the paths of these rules (${because})${all.join('')}`);
 }
 
 /** What a run does in a project, all in one box; ends with the code that INTERFACE names where it can't be opened. */

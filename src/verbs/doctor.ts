@@ -9,12 +9,12 @@ import { reasonText } from '../domain/reason.ts';
 import type { SessionSummary } from '../ports/log.ts';
 import { openLogReadOnly } from '../store/log.ts';
 import { folderOf } from '../store/place.ts';
-import { checkRoot, openSandbox } from '../tools/index.ts';
+import { type Sandbox, checkRoot, openSandbox } from '../tools/index.ts';
 import { bubblewrapVersion } from '../tools/sandbox-find.ts';
 import { counted } from '../tui/format.ts';
 import { openBox } from './box.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
-import { EXIT } from './exit.ts';
+import { EXIT, Exit } from './exit.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import type { Finding } from './doctor-policy.ts';
@@ -126,7 +126,9 @@ const openly = (baseUrl: string): string =>
 /** Tried out with what a run would use. */
 async function sandbox(project: ProjectPlace, config: Loaded | null): Promise<Finding> {
   const place = { root: project.root, home: project.places.home, stateDir: project.places.state };
-  const { state: box } = config === null ? await openSandbox(place) : (await openBox(project, config.rules)).sandbox;
+  const tried = await (config === null ? openSandbox(place) : boxOrWords(project, config));
+  if (typeof tried === 'string') return { what: 'sandbox', state: 'problem', words: tried };
+  const { state: box } = tried;
   if (box.is !== 'none') {
     const version = await bubblewrapVersion(project.root);
     return {
@@ -145,6 +147,16 @@ async function sandbox(project: ProjectPlace, config: Loaded | null): Promise<Fi
     state: 'note',
     words: `none (${box.because}): every command asks and is marked UNSANDBOXED; roles without "write" have no shell`,
   };
+}
+
+/** Words where the rules themselves leave no sandbox. */
+async function boxOrWords(project: ProjectPlace, { rules }: Loaded): Promise<Sandbox | string> {
+  try {
+    return (await openBox(project, rules)).sandbox;
+  } catch (error) {
+    if (error instanceof Exit) return error.message.replaceAll('\n  ', '; ');
+    throw error;
+  }
 }
 
 function user(): Finding {

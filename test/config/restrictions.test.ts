@@ -4,6 +4,7 @@ import type { Layer } from '../../src/config/layer.ts';
 import { modelLists } from '../../src/config/model-lists.ts';
 import type { Rules } from '../../src/policy/rules.ts';
 import { rulesOf, someLayer } from '../support/layer-sets.ts';
+import { holding } from '../support/like.ts';
 import { faults, loaded } from './some-place.ts';
 
 const PROJECT = '.mimir/config.yml';
@@ -122,6 +123,25 @@ describe('the box', () => {
       allowWrite: [['src', 'test'], ['src']],
       passthrough: ['JAVA_HOME'],
     });
+  });
+
+  it('takes paths only, from a project only its own: a system folder that is hidden would leave no sandbox at all', () => {
+    const fs = (text: string): string => `sandbox: { fs: { ${text} } }\n`;
+    const outside = 'which is outside of the project — name a path inside it';
+    for (const written of ['/usr', '~/x', '../x', 'a/../../x']) {
+      expect(faults({ project: fs(`denyRead: [${written}]`) })).toEqual([
+        `.mimir/config.yml:1:29: denyRead names "${written}", ${outside}`,
+      ]);
+      expect(faults({ user: fs(`denyRead: [${written}]`) })).toEqual([]);
+    }
+    expect(faults({ project: fs('denyWrite: [/usr/lib]') })).toEqual([
+      `.mimir/config.yml:1:30: denyWrite names "/usr/lib", ${outside}`,
+    ]);
+    for (const key of ['denyRead', 'denyWrite', 'allowWrite']) {
+      expect(faults({ user: fs(`${key}: ["**/*.pem"]`) })).toEqual([
+        holding(`${key} names "**/*.pem", and patterns mean nothing here — name each file or folder`),
+      ]);
+    }
   });
 
   it('passes on what an organisation lists as well, where it lists any', () => {
