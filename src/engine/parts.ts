@@ -115,14 +115,21 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   };
 }
 
-/** The same options with the rules of the moment: whoever looks at `rules` sees what holds now. */
+/**
+ * The same options with the rules of the moment: whoever looks at `rules` sees what holds now. Files are looked at once for all
+ * that is decided in one go: until something was waited for, nobody else's change could have been seen in between.
+ */
 function watched(options: RunOptions, pause: (text: string) => void): RunOptions {
   const { law } = options;
   if (law === undefined) return options;
   let last = options.rules;
+  let looked = false;
   return {
     ...options,
     get rules() {
+      if (looked) return last;
+      looked = true;
+      queueMicrotask(() => (looked = false));
       const now = law.now();
       if (now.ok) last = now.value;
       else pause(now.fault);
@@ -150,6 +157,7 @@ function gateOf(options: RunOptions, needs: GateNeeds): Gate {
     get rules() {
       return options.rules;
     },
+    notes: () => options.law?.notes?.() ?? [],
     person,
     approvals,
     inbox,
