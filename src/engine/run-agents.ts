@@ -10,6 +10,7 @@ import { isFinal, lostToProvider } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
 import type { Standing } from '../events/turns.ts';
 import { standingsOf } from '../events/turns.ts';
+import { roleProblem } from '../policy/roles.ts';
 import { failureQuestion } from './failure-question.ts';
 import { closedBehind, gateWords, isSettled } from './forced-record.ts';
 import type { NewAgent } from './orders.ts';
@@ -107,7 +108,23 @@ async function startAgent(parts: RunParts, one: NewAgent | undefined, start: Sta
     recorder.record(crew.finished(one.agent, 'failed', '', 'the stored plan is not the one that was approved'));
     return 'failed';
   }
-  return parts.forced.judges(one) ? judgedWork(parts, one, start) : work(parts, one, start);
+  return barred(parts, one)
+    ? 'failed'
+    : parts.forced.judges(one)
+      ? judgedWork(parts, one, start)
+      : work(parts, one, start);
+}
+
+/** Rules may forbid by now what was approved: the agent does not begin, and what needs it waits. */
+function barred({ options, recorder, crew }: RunParts, { agent, role }: NewAgent): boolean {
+  const { rules } = options;
+  const problem = roleProblem(role.name, rules, options.roles);
+  if (problem === null) return false;
+  const { policyHash } = rules;
+  const about = { subject: role.name, action: 'role', decision: 'deny', ...problem.reason, policyHash } as const;
+  const why = `${problem.text}: ${reasonText(problem.reason)}`;
+  recorder.record({ type: 'policy.decided', agent, ...about }, crew.finished(agent, 'failed', `Failed: ${why}`, why));
+  return true;
 }
 
 /** Work that is over when it was judged; where nobody else asks what to do without a pass, it is asked here. */

@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly provider: string;
   readonly notes: readonly string[];
   readonly mode: Mode;
+  /** `--mode`, where it was typed for this start: a resumed run goes on in it instead of its own. */
+  readonly chosenMode?: Mode;
   /** As the run began; a part of a run reads them anew at each decision, since `law` may have tightened them. */
   readonly rules: Rules;
   /** Watches the managed files; missing where the rules can't change. */

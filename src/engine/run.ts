@@ -7,9 +7,6 @@ import { planDigest } from '../domain/digest.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
 import { fail } from '../domain/result.ts';
-import type { EventBody } from '../events/event.ts';
-import { isFinal } from '../events/queries.ts';
-import { UNKNOWN_EFFECT, uncertainCalls } from '../events/turns.ts';
 import type { Controls } from '../ports/controls.ts';
 import { LogFault } from '../ports/log.ts';
 import { choicesOf } from './choices.ts';
@@ -22,6 +19,7 @@ import type { Planning } from './planner.ts';
 import { makePlan } from './planner.ts';
 import { agreeOnPlan } from './plan-approval.ts';
 import { planContextOf } from './plan-context.ts';
+import { reopen } from './reopen.ts';
 import { runAgents } from './run-agents.ts';
 import { result, summed } from './run-result.ts';
 import type { RunOptions, RunResult } from './run-options.ts';
@@ -72,9 +70,7 @@ async function carryThrough(parts: RunParts): Promise<RunResult> {
     if (finished?.status === 'completed' || finished?.status === 'rejected')
       return summed(parts, finished.status, null);
     const resumed = seq > 0;
-    if (resumed) reopen(parts);
-    else open(parts);
-    const plan = await approvedPlan(parts);
+    const plan = await begin(parts, resumed);
     if (plan === null) return result(parts);
     await runAgents(parts, plan, resumed);
     if (!parts.signal.aborted) await parts.forced.atEnd();
@@ -87,7 +83,12 @@ async function carryThrough(parts: RunParts): Promise<RunResult> {
   }
 }
 
-function open({ options, recorder, root }: RunParts): void {
+async function begin(parts: RunParts, resumed: boolean): Promise<SoundPlan | null> {
+  const begun = resumed ? reopen(parts) : open(parts);
+  return begun ? approvedPlan(parts) : null;
+}
+
+function open({ options, recorder, root }: RunParts): true {
   recorder.record(
     {
       type: 'session.started',
@@ -105,45 +106,11 @@ function open({ options, recorder, root }: RunParts): void {
     createdEvent(options, root),
     { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
   );
+  return true;
 }
 
 const sandboxText = ({ tools }: RunOptions): string =>
   tools.sandbox.is === 'none' ? `none: ${tools.sandbox.because}` : tools.sandbox.is;
-
-/**
- * A resumed run. What a crash left half done is written down first: effects that may have happened are told to the model
- * as unknown, never repeated; children that were spawned have lost their parent's call and end. Calls of models without
- * an end stay open in the log: their reservation is charged as uncertain, since the provider may have billed it.
- */
-function reopen({ options, recorder, crew }: RunParts): void {
-  const { agents } = recorder.state();
-  const unknown = uncertainCalls(recorder.stored()).map(
-    ({ agent, call, tool }): EventBody => ({
-      type: 'tool.finished',
-      agent,
-      call,
-      tool,
-      ok: false,
-      output: UNKNOWN_EFFECT,
-      ms: 0,
-    }),
-  );
-  // So do reviews, which are begun anew: half of one is none.
-  const lost = [...agents.values()].filter((one) => one.parent !== null && one.taskId === null && !isFinal(one));
-  recorder.record(
-    {
-      type: 'session.resumed',
-      policyHash: options.rules.policyHash,
-      version: options.version,
-      budget: options.runBudget,
-    },
-    ...unknown,
-    ...lost.map(({ id, summary, forced }) =>
-      crew.finished(id, 'abandoned', summary, forced === null ? 'its parent stopped' : 'the run was stopped'),
-    ),
-    { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
-  );
-}
 
 /** The plan that was approved before a crash, or one that is made, shown and approved now. Null: not approved. */
 async function approvedPlan(parts: RunParts): Promise<SoundPlan | null> {

@@ -32,15 +32,17 @@ export interface Opened {
 }
 
 interface Ground extends Pick<Workshop, 'project' | 'config' | 'log'> {
+  /** The loosest mode beside that of the rules. */
+  readonly most: Rules['maxMode'] | null;
   readonly providers: Providers;
-  readonly asked: Pick<RunOptions, 'model' | 'roleModels'>;
+  readonly asked: Pick<RunOptions, 'model' | 'roleModels' | 'chosenMode'>;
 }
 
 /** Tries the sandbox out and opens the tools in it; rejects with the code that INTERFACE names. */
-export async function openRuns({ project, config, providers, log, asked }: Ground): Promise<Opened> {
+export async function openRuns({ project, config, most, providers, log, asked }: Ground): Promise<Opened> {
   const stateDir = project.places.state;
   const box = await openBox(project, config.rules);
-  const rules = rulesFor(config.rules, box.sandbox.state);
+  const rules = rulesFor(mostly(config.rules, most), box.sandbox.state);
   const { tools, repository, trees } = openProject(project, box);
   const day = orExit(() => dayLedgerFor(rules, stateDir));
   const common = {
@@ -103,6 +105,10 @@ function release(log: Log, session: SessionId): void {
     if (!(error instanceof LogFault)) throw error;
   }
 }
+
+/** A run that is resumed may be in a mode that could not be chosen here. */
+const mostly = (rules: Rules, most: Rules['maxMode'] | null): Rules =>
+  most !== null && isLooser(rules.maxMode.value, most.value) ? { ...rules, maxMode: most } : rules;
 
 /** As root everything would be allowed to do everything: without a sandbox there is no yolo (CONTRACT, "Modes"). */
 function rulesFor(rules: Rules, sandbox: ToolPort['sandbox']): Rules {

@@ -8,6 +8,8 @@ import { rememberManaged, vanished } from '../config/managed-seen.ts';
 import { placesOf } from '../config/paths.ts';
 import { findProject } from '../config/project.ts';
 import { fail } from '../domain/result.ts';
+import type { Rules } from '../policy/rules.ts';
+import { builtIn } from '../policy/rules.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
@@ -68,13 +70,21 @@ function keptBy(
   return loaded;
 }
 
+interface ForRun {
+  readonly config: Loaded;
+  /** The loosest mode beside that of the rules. */
+  readonly most: Rules['maxMode'] | null;
+}
+
 /** For a run: where nobody can be asked, mode yolo needs a project that the person trusts as it is now. Exit 3 otherwise. */
-export function configForRun(project: ProjectPlace, io: Io, flags: ConfigFlags): Loaded {
+export function configForRun(project: ProjectPlace, io: Io, flags: ConfigFlags): ForRun {
   const { config, trust } = hereOf(project, io, flags);
   const settled = trust.problem === null && (trust.state === 'nothing' || trust.state === 'trusted');
-  if (config.rules.mode !== 'yolo' || io.terminal || settled) return config;
+  if (io.terminal || settled) return { config, most: null };
+  const rule = 'no mode yolo without a terminal in a project that is not trusted as it is now';
+  if (config.rules.mode !== 'yolo') return { config, most: { value: 'confirm', from: builtIn(rule) } };
   throw new Exit(
     EXIT.refused,
-    'no mode yolo without a terminal in a project that is not trusted as it is now\n  `mimir trust` shows what it says of itself, `mimir trust --yes` trusts that; or use --mode confirm',
+    `${rule}\n  \`mimir trust\` shows what it says of itself, \`mimir trust --yes\` trusts that; or use --mode confirm`,
   );
 }

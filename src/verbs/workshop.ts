@@ -49,14 +49,21 @@ export interface Start {
 
 /** Opens configuration and log, or ends with the code that INTERFACE names. */
 export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Promise<Workshop> {
-  const config = configForRun(project, io, configFlags(args));
+  const { config, most } = configForRun(project, io, configFlags(args));
   const providers = await openProviders(args, config);
   const every = config.preferences.audit?.checkpointEvery;
   const log = orExit(() => openLog({ stateDir: project.places.state, project: project.root }, undefined, every));
-  const asked = { model: args.get('model') ?? null, roleModels: roleModelsFrom(args) };
+  const chosenMode = modeFrom(args);
+  const asked = {
+    model: args.get('model') ?? null,
+    roleModels: roleModelsFrom(args),
+    ...(chosenMode === undefined ? {} : { chosenMode }),
+  };
   let opened: Promise<Opened> | null = null;
   const ready = (): Promise<Opened> => {
-    opened ??= import('./open-run.ts').then(({ openRuns }) => openRuns({ project, config, providers, log, asked }));
+    opened ??= import('./open-run.ts').then(({ openRuns }) =>
+      openRuns({ project, config, most, providers, log, asked }),
+    );
     return opened;
   };
   return {
