@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { openLaw } from '../../src/config/law.ts';
 import type { Loaded } from '../../src/config/load.ts';
 import type { Law } from '../../src/ports/law.ts';
-import { isRoot } from '../support/cli.ts';
 import { load, rootsDirectory, somePlace } from './some-place.ts';
+import { needs } from '../support/needs.ts';
 
 interface Office {
   readonly law: Law;
@@ -35,7 +35,9 @@ const agents = (law: Law): number | string => {
 };
 const most = (count: number): string => `agentOrchestration: { maxParallelAgents: ${count} }\n`;
 
-describe.runIf(isRoot)('the law of a run', () => {
+describe('the law of a run', () => {
+  needs('root');
+
   it('is what the run began with, to the last value and the hash, while nobody writes', () => {
     const { law, config } = office({ 'policy.yml': most(8), 'policy.d/10.yml': 'mode: { max: confirm }\n' });
     expect(law.now()).toEqual({ ok: true, value: config.rules });
@@ -102,7 +104,7 @@ describe.runIf(isRoot)('the law of a run', () => {
     expect(agents(law)).toBe(2);
   });
 
-  it('is asked in far less than the 0.2 ms of a decision', () => {
+  it('is asked in next to no time when nothing has changed', () => {
     const files = Array.from({ length: 10 }, (_, index) => [`policy.d/${index}.yml`, most(index + 1)] as const);
     const { law } = office(Object.fromEntries(files));
     law.now();
@@ -111,7 +113,7 @@ describe.runIf(isRoot)('the law of a run', () => {
       law.now();
       return performance.now() - began;
     }).sort((a, b) => a - b);
-    // The median stands for the law, the rest for what else this machine does; the bench has the tail.
-    expect(times[2500]).toBeLessThan(0.2);
+    // The bench has the figure; here only that it is no read of ten files each time, on any machine.
+    expect(times[2500]).toBeLessThan(2);
   });
 });

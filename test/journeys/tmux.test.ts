@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeMachine, TASK } from '../support/journey.ts';
+import { needs, whyNot } from '../support/needs.ts';
 
 const CLI = join(import.meta.dirname, '../../src/cli.ts');
 const run = promisify(execFile);
@@ -24,12 +25,15 @@ async function sees(...what: readonly (string | RegExp)[]): Promise<void> {
   }
 }
 
+needs('tmux');
+
 beforeAll(async () => {
+  if (whyNot('tmux') !== null) return;
   await tmux('new-session', '-d', '-s', 'journey', '-x', '80', '-y', '24', '-c', machine.project, '/bin/sh');
 });
 
 afterAll(() => {
-  execFileSync('tmux', ['-L', socket, 'kill-server'], { env: machine.env });
+  if (whyNot('tmux') === null) execFileSync('tmux', ['-L', socket, 'kill-server'], { env: machine.env });
 });
 
 describe('inside tmux', () => {

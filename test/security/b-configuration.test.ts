@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Home, Ran } from '../support/cli.ts';
 import { isRoot, openHome } from '../support/cli.ts';
 import { type Managed, type RunAs, managed } from '../support/managed.ts';
+import { skipWithout } from '../support/needs.ts';
 
 const homes: Home[] = [];
 afterEach(() => {
@@ -34,7 +35,8 @@ const wordsOf = ({ err }: Ran): string => err.split('\n').slice(1).join('\n').tr
 const FILE = '/etc/mimir/policy.yml';
 
 describe('a managed file that somebody else could have written', () => {
-  it.runIf(isRoot)('B12: refuses the start with the exact reason', async () => {
+  it('B12: refuses the start with the exact reason', async ({ skip }) => {
+    skipWithout('root', skip);
     const one = (file: object): Managed => ({ files: { 'policy.yml': { text: FINE, ...file } } });
     const told = [
       await refused(one({ mode: 0o664 })),
@@ -54,7 +56,8 @@ describe('a managed file that somebody else could have written', () => {
     ]);
   });
 
-  it.runIf(isRoot)('is refused through a link that leads into a folder of somebody’s', async () => {
+  it('is refused through a link that leads into a folder of somebody’s', async ({ skip }) => {
+    skipWithout('root', skip);
     const home = fresh();
     writeFileSync(join(home.root, 'policy.yml'), FINE);
     const how = managed(home, { files: {} });

@@ -155,7 +155,7 @@ describe.each(USERS)('a command of the user %s', (user) => {
     expect(texts[2]).toMatch(/\nsmall/);
     expect(existsSync(path.join(place.project, 'big')) && readdirSync(place.project).includes('small')).toBe(true);
     expect(texts[3]?.split('\n').slice(1)).toEqual(['0', '4194304', '2097152', '262144']);
-    expect(late).toBeLessThan(100);
+    expect(late).toBeLessThan(1000);
   });
 
   it('E09: gains nothing by a program that is set-user-id', async () => {
@@ -218,7 +218,7 @@ describe('the box of an ordinary user', () => {
     const count = Number(/\n(\d+)$/.exec(texts[0] ?? '')?.[1]);
     expect(count).toBeGreaterThan(900);
     expect(count).toBeLessThan(1100);
-    expect(late).toBeLessThan(100);
+    expect(late).toBeLessThan(1000);
   });
 });
 

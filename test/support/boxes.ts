@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll } from 'vitest';
 import { lookAlsoIn } from './aftermath.ts';
 import { BoxAnswer, type BoxOrders } from './box-orders.ts';
+import { needs } from './needs.ts';
 import { type Files, writeFiles } from './repos.ts';
 
 const CHILD = path.join(import.meta.dirname, 'box-child.ts');
@@ -15,6 +16,8 @@ export const isRoot = process.getuid?.() === 0;
 /** Who may be tested here: both, where this is root's. */
 export const USERS: readonly User[] = isRoot ? ['root', 'ordinary'] : ['ordinary'];
 export type User = 'root' | 'ordinary';
+
+needs('bubblewrap');
 
 const made: string[] = [];
 afterAll(() => {

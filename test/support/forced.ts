@@ -15,6 +15,9 @@ import { checkRoot, openTrees } from '../../src/tools/index.ts';
 import { freshFolder, makeRepository } from './repos.ts';
 import type { Setting, TestRun } from './run.ts';
 import { planOf, ROLES, RULES, testRun } from './run.ts';
+import { needs } from './needs.ts';
+
+needs('git');
 
 const [FIRST] = ROLES;
 if (FIRST === undefined) throw new Error('the test has no roles');

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 
+import { needs } from './needs.ts';
 import type { StartOptions, TestTerminal } from './pty.ts';
 import { startTerminal } from './pty.ts';
 import type { Files } from './repos.ts';
@@ -76,6 +77,8 @@ export interface Person {
   /** Waits for the end of the program, and that the terminal is given back as it was; the exit code. */
   leaves(): Promise<number>;
 }
+
+needs('git');
 
 const running = new Set<TestTerminal>();
 afterAll(() => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Home, Ran } from './cli.ts';
 import { isRoot, openHome } from './cli.ts';
 import { type RunAs, managed, seeing } from './managed.ts';
+import { skipWithout } from './needs.ts';
 
 let home: Home;
 beforeAll(() => {
@@ -32,7 +33,8 @@ it('runs the program there, with its own home', async () => {
   expect({ ...ran, out: /^\d+\.\d+\.\d+\n$/.test(ran.out) }).toEqual({ code: 0, signal: null, out: true, err: '' });
 });
 
-it.runIf(isRoot)('gives files away: to another user, and to one who is not in the namespace', async () => {
+it('gives files away: to another user, and to one who is not in the namespace', async ({ skip }) => {
+  skipWithout('root', skip);
   const { folder } = managed(home, {
     files: { 'policy.yml': { text: '', owner: 1 } },
     folder: { owner: 2, mode: 0o777 },

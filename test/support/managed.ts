@@ -13,8 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { needs } from './needs.ts';
 import { CHECKOUT, isRoot } from './cli.ts';
 import type { Home, How } from './cli.ts';
+
+needs('bubblewrap');
 
 /** 65534 is also how a file of a user who is not in this namespace looks. */
 export const NOBODY = 65534;

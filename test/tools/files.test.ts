@@ -67,7 +67,7 @@ describe('read_file', () => {
     expect((await tools.use('read_file', { path: 'big.log', from: 2, lines: 1 })).text).toBe(
       'big.log (lines 2-2 of a file of 13000000 bytes, not read whole: above 10 MiB)\n2\ta log line of some length\n(more; read on with from: 3)',
     );
-    expect(performance.now() - begun).toBeLessThan(4000);
+    expect(performance.now() - begun).toBeLessThan(30_000);
     const edit = await tools.use('edit_file', { path: 'big.log', old_text: 'a', new_text: 'b' });
     expect(edit.ok).toBe(false);
   });

@@ -4,6 +4,9 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commitAll, freshFolder, git, makeFolder, makeRepository, writeFiles } from '../support/repos.ts';
 import { workbench } from './workbench.ts';
+import { needs } from '../support/needs.ts';
+
+needs('git');
 
 /** The home of a person whom git knows. */
 function home(): string {

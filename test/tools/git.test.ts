@@ -14,6 +14,9 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commitAll, freshFolder, git, makeFolder, makeRepository, writeFiles } from '../support/repos.ts';
 import { workbench } from './workbench.ts';
+import { needs } from '../support/needs.ts';
+
+needs('git');
 
 /** Every reading call of the tool that could be talked into running something. */
 const CALLS = [

@@ -5,6 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { openRepository } from '../../src/tools/index.ts';
 import { commitAll, freshFolder, git, makeFolder, makeRepository } from '../support/repos.ts';
 import { rootOf } from './workbench.ts';
+import { needs } from '../support/needs.ts';
+
+needs('git');
 
 const factsOf = (folder: string, signal = new AbortController().signal) => openRepository(rootOf(folder)).facts(signal);
 

@@ -7,6 +7,9 @@ import type { TreePort } from '../../src/ports/tree.ts';
 import { openTrees } from '../../src/tools/index.ts';
 import { commitAll, freshFolder, git, makeFolder, makeRepository, writeFiles } from '../support/repos.ts';
 import { rootOf } from './workbench.ts';
+import { needs } from '../support/needs.ts';
+
+needs('git');
 
 const signal = new AbortController().signal;
 

@@ -151,7 +151,7 @@ describe('the path jail', () => {
     await once(server, 'listening');
     const begun = performance.now();
     for (const name of ['fifo', 'socket', 'zero', '/proc/self/environ']) await readsNothing(app, name);
-    expect(performance.now() - begun).toBeLessThan(4000);
+    expect(performance.now() - begun).toBeLessThan(30_000);
     expect((await write(app, 'fifo', 'x')).ok).toBe(false);
     server.close();
   });

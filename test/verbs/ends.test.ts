@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Home, How, Running } from '../support/cli.ts';
-import { CHECKOUT, isRoot, jsonLines, openHome, SMALL } from '../support/cli.ts';
+import { CHECKOUT, jsonLines, openHome, SMALL } from '../support/cli.ts';
 import { like } from '../support/like.ts';
+import { skipWithout } from '../support/needs.ts';
 import { until } from '../support/until.ts';
 
 const TASK = 'Find the entry points of this repository and review the riskiest file';
@@ -159,7 +160,8 @@ describe('exit codes', () => {
     });
   });
 
-  it.runIf(isRoot)('3: yolo as root without a sandbox; as an ordinary user it starts', async () => {
+  it('3: yolo as root without a sandbox; as an ordinary user it starts', async ({ skip }) => {
+    skipWithout('root', skip);
     // The machine as it is, but for bubblewrap.
     const without = ['bwrap', '--dev-bind', '/', '/', '--ro-bind', '/dev/null', '/usr/bin/bwrap', process.execPath];
     const started = { program: [...without, join(CHECKOUT, 'src/cli.ts')] };

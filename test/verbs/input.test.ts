@@ -3,8 +3,9 @@ import { chmodSync, mkdirSync, readdirSync, symlinkSync, truncateSync, writeFile
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Home, How, Ran } from '../support/cli.ts';
-import { CHECKOUT, isRoot, jsonLines, openHome, SMALL } from '../support/cli.ts';
+import { CHECKOUT, jsonLines, openHome, SMALL } from '../support/cli.ts';
 import { holding, like } from '../support/like.ts';
+import { skipWithout } from '../support/needs.ts';
 
 const TASK = 'Find eval and review the code';
 /** Nothing that a terminal would obey: printable characters and line breaks. */
@@ -250,7 +251,8 @@ describe('the state directory', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it.runIf(isRoot)('is asked for in words when there is no home at all', async () => {
+  it('is asked for in words when there is no home at all', async ({ skip }) => {
+    skipWithout('root', skip);
     const program = ['setpriv', '--reuid=54321', '--regid=54321', '--clear-groups', process.execPath];
     const env = { HOME: undefined };
     expect(await home.run([join(CHECKOUT, 'src/cli.ts'), 'sessions'], { program, env })).toEqual({

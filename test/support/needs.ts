@@ -1,0 +1,46 @@
+/**
+ * What tests need of the machine. Where it is missing they are skipped, and the report says why; in CI a skipped test is a
+ * failure (`.ci/run`).
+ */
+import { spawnSync } from 'node:child_process';
+import { beforeEach, type TestContext } from 'vitest';
+
+export type Need = 'bubblewrap' | 'git' | 'root' | 'tmux';
+
+const starts = (command: string, ...args: readonly string[]): boolean =>
+  spawnSync(command, [...args], { stdio: 'ignore' }).status === 0;
+
+/** Why there is none; null where it is there. */
+const LOOKS: Readonly<Record<Need, () => string | null>> = {
+  bubblewrap: () =>
+    starts('bwrap', '--unshare-user', '--dev-bind', '/', '/', 'true')
+      ? null
+      : 'needs bubblewrap, and namespaces for it: it is missing here or refused',
+  git: () => (starts('git', '--version') ? null : 'needs git, which is missing here'),
+  root: () => (process.getuid?.() === 0 ? null : 'needs root: it gives files to other users'),
+  tmux: () => (starts('tmux', '-V') ? null : 'needs tmux, which is missing here'),
+};
+
+const known = new Map<Need, string | null>();
+
+/** Why a test that needs this can't run here; null when it can. */
+export function whyNot(need: Need): string | null {
+  const before = known.get(need);
+  if (before !== undefined) return before;
+  const now = LOOKS[need]();
+  known.set(need, now);
+  return now;
+}
+
+/** The tests of this file, or of this `describe`, are skipped with the reason where one of these is missing. */
+export function needs(...all: readonly Need[]): void {
+  beforeEach(({ skip }) => {
+    for (const need of all) skipWithout(need, skip);
+  });
+}
+
+/** The same for the running test. */
+export function skipWithout(need: Need, skip: TestContext['skip']): void {
+  const reason = whyNot(need);
+  if (reason !== null) skip(reason);
+}
