@@ -7,7 +7,7 @@ import { boxFaults } from './box.ts';
 import { type KnownRoles, forcedNameFaults, forcedRoleFaults } from './forced.ts';
 import { type NamedModel, modelNameFaults, modelNames } from './model-lists.ts';
 import { suggestion } from './nearest.ts';
-import { providerFaults } from './provider-faults.ts';
+import { endpointFaults, providerFaults } from './provider-faults.ts';
 import { TOOL_NAMES, isToolName } from './tool-names.ts';
 import type { Path } from './tree-walk.ts';
 
@@ -27,6 +27,7 @@ export const checkLayers = (layers: readonly Layer[], known: KnownNames): readon
     ...toolFaults(layer),
     ...modelNameFaults(layer, known.own),
     ...providerFaults(layer),
+    ...endpointFaults(layer),
     ...forcedNameFaults(layer, known.forcible),
     ...boxFaults(layer),
   ]),

@@ -51,6 +51,23 @@ function modelFaults(
   );
 }
 
+/** A host as `new URL` has it: a name or an address, with a port or without. */
+const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
+/** Entries that no host could ever be: a list of those alone would call nobody, without a word. */
+export const endpointFaults = (layer: Layer): readonly ConfigFault[] =>
+  (layer.settings.enforcement?.allowedEndpoints ?? []).flatMap((written, index) =>
+    HOST.test(written)
+      ? []
+      : [
+          layer.fault(
+            ['enforcement', 'allowedEndpoints', index],
+            `allowedEndpoints names "${written}", which is no host`,
+            'write the host alone, or host:port: api.anthropic.com',
+          ),
+        ],
+  );
+
 /** What is wrong with addresses in the environment, by the name of their variable. */
 export const environmentFaults = (env: Environment): readonly ConfigFault[] =>
   BUILT_IN.flatMap((builtIn) => {

@@ -49,8 +49,8 @@ const Orchestration = z.strictObject({
   autoDetect: z.boolean().describe('Let the planner decide whether to split').optional(),
   promptForApproval: z.boolean().describe('Show the plan and wait for a yes').optional(),
   promptForModels: z.boolean().describe('Ask for the model of each task').optional(),
-  maxNestingDepth: z.int().min(0).max(8).optional(),
-  maxParallelAgents: z.int().min(1).max(256).optional(),
+  maxNestingDepth: z.int().min(0).max(8).describe('Levels of agents below the root').optional(),
+  maxParallelAgents: z.int().min(1).max(256).describe('Agents at once').optional(),
   onFailure: z.enum(['ask', 'retry', 'skip', 'stop']).optional(),
   roles: z.record(name, RoleSettings).optional(),
 });
@@ -64,12 +64,12 @@ const Forced = z.strictObject({
 
 const Enforcement = z.strictObject({
   modelsDefault: z.enum(['allow', 'deny']).describe('deny: without a list of allowed models, none is').optional(),
-  allowedModels: names.optional(),
-  deniedModels: names.optional(),
-  modelFallback: z.enum(['list', 'deny']).optional(),
+  allowedModels: names.describe('Names, ids, or a family: provider/name@*; absent: any').optional(),
+  deniedModels: names.describe('Stronger than any list of allowed ones').optional(),
+  modelFallback: z.enum(['list', 'deny']).describe('deny: no other model stands in').optional(),
   allowedEndpoints: names.describe('Hosts that models may be called on; absent: any').optional(),
-  allowedSubAgents: names.optional(),
-  forcedSubAgents: z.record(name, Forced).optional(),
+  allowedSubAgents: names.describe('Roles that plans may use; absent: any').optional(),
+  forcedSubAgents: z.record(name, Forced).describe('Roles that run whatever a plan says').optional(),
 });
 
 const Price = z.strictObject({
@@ -103,7 +103,11 @@ const Sandbox = z.strictObject({
   required: z.boolean().describe('No shell at all without a sandbox').optional(),
   network: z.strictObject({ allowedDomains: names.optional() }).optional(),
   fs: z
-    .strictObject({ denyRead: names.optional(), denyWrite: names.optional(), allowWrite: names.optional() })
+    .strictObject({
+      denyRead: names.describe('Paths that agents and commands may not read').optional(),
+      denyWrite: names.describe('Paths that they may not write').optional(),
+      allowWrite: names.describe('The only places that they may write; absent: the whole project').optional(),
+    })
     .optional(),
 });
 
@@ -178,13 +182,24 @@ export const Settings = z.strictObject({
       maxAgentsPerRun: z.int().min(1).max(1000).optional(),
     })
     .optional(),
-  mode: z.strictObject({ default: z.enum(MODES).optional(), max: z.enum(MODES).optional() }).optional(),
-  commands: z.strictObject({ allow: names.optional(), ask: names.optional(), deny: names.optional() }).optional(),
+  mode: z
+    .strictObject({
+      default: z.enum(MODES).describe('How much is asked, unless somebody chooses').optional(),
+      max: z.enum(MODES).describe('The loosest that may be chosen').optional(),
+    })
+    .optional(),
+  commands: z
+    .strictObject({
+      allow: names.describe('Run without a question').optional(),
+      ask: names.describe('Always asked').optional(),
+      deny: names.describe('Never run; stronger than the others').optional(),
+    })
+    .optional(),
   sandbox: Sandbox.optional(),
-  env: z.strictObject({ passthrough: names.optional() }).optional(),
+  env: z.strictObject({ passthrough: names.describe('Variables that commands may see').optional() }).optional(),
   childAgents: ChildAgents.optional(),
   providers: z.record(z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/), ProviderSettings).optional(),
-  trust: names.optional(),
+  trust: names.describe('Folders; what lies below is trusted at first sight').optional(),
   ui: Interface.optional(),
   keys: z.record(name, z.string().max(40)).optional(),
   approvals: z

@@ -196,6 +196,22 @@ describe('a host that is not in enforcement.allowedEndpoints', () => {
   });
 });
 
+describe('an entry of enforcement.allowedEndpoints', () => {
+  it.each(['https://api.anthropic.com', 'api.anthropic.com/v1', '*.anthropic.com', 'a b', 'host:', '::1'])(
+    'that could match no host is refused: %s',
+    (written) => {
+      expect(faults({ user: `enforcement:\n  allowedEndpoints: [api.openai.com, "${written}"]\n` })).toEqual([
+        `${USER}:2:38: allowedEndpoints names "${written}", which is no host — write the host alone, or host:port: api.anthropic.com`,
+      ]);
+    },
+  );
+
+  it('is a name or an address, with a port or without', () => {
+    const hosts = '[api.anthropic.com, "127.0.0.1:11434", localhost, "[::1]", "[::1]:80", Models.Example.COM]';
+    expect(faults({ user: `enforcement: { allowedEndpoints: ${hosts} }\n` })).toEqual([]);
+  });
+});
+
 describe('what is refused', () => {
   it.each([
     ['https://me:secret@api.example/v1', 'holds a user name or a password'],

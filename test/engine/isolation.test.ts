@@ -13,7 +13,7 @@ const throughJson = (value: unknown): unknown => {
 };
 
 describe('isolation', () => {
-  it('keeps every byte of what an agent read out of the requests of all others (I001, I004, I005, I020, T019)', async () => {
+  it('keeps every byte of what an agent read out of the requests of all others (S149, I001, I004, I005, I020, T019)', async () => {
     const seen: ModelRequest[] = [];
     const agents = ['ROOT::S1', 'ROOT::S2', 'ROOT::S3', 'ROOT::S2::S1'];
     const child = { description: 'look', prompt: 'look there', subagent_type: 'explore' };

@@ -76,7 +76,7 @@ describe('a child made by the Task tool', () => {
   it.each([
     [1, 'Max nesting depth (1) exceeded. Cannot create nested agent.'],
     [0, 'Max nesting depth (0) exceeded. Cannot create nested agent.'],
-  ])('is refused below the deepest level %i (O055, O129, O148, I02)', async (value, words) => {
+  ])('is refused below the deepest level %i (S148, O055, O129, O148, I02)', async (value, words) => {
     const run = parentRun({
       rules: { ...RULES, maxNestingDepth: { ...RULES.maxNestingDepth, value } },
       script: ofS1(spawning()),
@@ -86,7 +86,7 @@ describe('a child made by the Task tool', () => {
     expect(run.state().agents.size).toBe(2);
   });
 
-  it('is refused beyond the agents of a run, for main, for an unknown role and for one that is not allowed', async () => {
+  it('is refused beyond the agents of a run (S152), for main, for an unknown role and for one that is not allowed', async () => {
     const from = { rule: 'allowedSubAgents: [oracle]', layer: 'managed', file: '/etc/m.yml', line: 1 } as const;
     const full = parentRun({
       rules: { ...RULES, maxAgentsPerRun: { ...RULES.maxAgentsPerRun, value: 1 } },
@@ -116,7 +116,7 @@ describe('a child made by the Task tool', () => {
     expect(run.state().agents.get(CHILD)?.outcome).toBe('completed');
   });
 
-  it('runs in the slot of its parent: one slot is enough', async () => {
+  it('runs in the slot of its parent: one slot is enough (S152)', async () => {
     const run = parentRun({
       rules: { ...RULES, maxParallelAgents: { ...RULES.maxParallelAgents, value: 1 } },
       script: ofS1(spawning()),
@@ -135,7 +135,7 @@ describe('a child made by the Task tool', () => {
     expect(run.state().agents.get(S1)?.outcome).toBe('completed');
   });
 
-  it('counts within the budget of its parent (G07)', async () => {
+  it('counts within the budget of its parent, and so of the run (S148, S150, G07)', async () => {
     const plan = {
       reason: '',
       tasks: [{ id: 't', description: 'do t', role: 'oracle', maySpawn: true, budget: { maxTokens: 6000 } }],

@@ -113,7 +113,7 @@ describe('writable places', () => {
 });
 
 describe('the environment of commands', () => {
-  it('E03: has a variable that a rule names, but none that makes programs load something else', () => {
+  it('E03, S154: has a variable that a rule names, but none that makes programs load something else', () => {
     const source = { CI: '1', LD_PRELOAD: '/x', NODE_OPTIONS: '-r x', BASH_ENV: '/x', GIT_DIR: '/x', KEY: 'k' };
     const more = ['CI', 'LD_PRELOAD', 'NODE_OPTIONS', 'BASH_ENV', 'GIT_DIR'];
     expect(toolEnvironment('/p', { ...source, PATH: '/bin' }, more)).toEqual({ CI: '1', PATH: '/bin', TERM: 'dumb' });

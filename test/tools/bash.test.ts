@@ -32,7 +32,7 @@ describe('the bash tool', () => {
     expect(existsSync(path.join(folder, 'made'))).toBe(false);
   });
 
-  it('passes an allow-list of the environment: no keys, no sockets, no PATH into the project (D32)', async () => {
+  it('passes an allow-list of the environment: no keys, no sockets, no PATH into the project (S154, D32)', async () => {
     const folder = makeFolder({ 'bin/git': 'evil' });
     const tools = workbench(folder, {
       HOME: '/nowhere/home',
