@@ -1,4 +1,5 @@
 /** Keys that mean the same on every screen. */
+import type { Glyphs } from './glyphs.ts';
 import type { Binding } from './screen.ts';
 
 /** Screens' own keys beat these. Ctrl-C is handled by the app itself: it depends on what happened before. */
@@ -63,7 +64,8 @@ export const APP_KEYS: readonly Binding<null>[] = [
 ];
 
 /** What the help says below the keys. */
-export const HELP_NOTES: readonly string[] = [
+export const helpNotes = ({ boxed }: Glyphs): readonly string[] => [
+  `In the first row, ${boxed} or "boxed": commands run in the sandbox; NO BOX: they don't. cfm is mode confirm.`,
   'Suspended with Ctrl-Z, the agents stand still: the whole process is stopped.',
   'Hold Shift while dragging to select text with the mouse, where the terminal reports the mouse to Mimir.',
 ];

@@ -8,7 +8,7 @@ import { EMPTY } from '../events/state.ts';
 import type { Command, Lobby, LobbyInfo } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import { someoneWorks } from './agents.ts';
-import { APP_KEYS, HELP_NOTES } from './app-keys.ts';
+import { APP_KEYS, helpNotes } from './app-keys.ts';
 import { Beginning } from './beginning.ts';
 import { Boxes, Toasts } from './boxes.ts';
 import { cleanLobby } from './clean.ts';
@@ -151,6 +151,7 @@ class App {
     this.#settle(context);
     const size = terminal.size();
     terminal.paint(frameOf({ page: this.#page, overlays: this.#boxes.all, toasts: this.#toasts.all }, context, size));
+    this.#page.painted(context);
     this.#boxes.painted(context);
     const title = windowTitle(context);
     if (title !== this.#title) terminal.setTitle((this.#title = title));
@@ -158,8 +159,10 @@ class App {
   }
 
   /** Is there a clock on the screen? */
-  #isMoving({ state }: Context): boolean {
+  #isMoving(context: Context): boolean {
+    const { state } = context;
     if (this.#runs.starting || state.approvals.length > 0 || someoneWorks(state)) return true;
+    if (this.#page.moving(context)) return true;
     return this.#runs.feed !== null && (state.phase === 'planning' || state.phase === 'starting');
   }
 
@@ -251,7 +254,7 @@ class App {
   #help(): void {
     const context = this.#context();
     const parts = [this.#page.help(context), helpOf('Everywhere', this.#appKeys, context.glyphs)];
-    this.#boxes.push(helpOverlay(parts, HELP_NOTES));
+    this.#boxes.push(helpOverlay(parts, helpNotes(context.glyphs)));
   }
 
   #show(name: ScreenName): void {

@@ -61,7 +61,7 @@ const plainEllipsis = (line: Line, { glyphs }: Context): Line =>
 
 function header(page: Page, context: Context, width: number): Line {
   const { state, lobby } = context;
-  const seen = marks(state.session === null ? lobby : state, width);
+  const seen = marks(state.session === null ? lobby : state, width, context.glyphs);
   return headerLine({ ...page.header(context, width), marks: seen }, width);
 }
 

@@ -18,6 +18,8 @@ export interface Glyphs {
   readonly edited: string;
   /** What can't be changed here: put there by the rules. */
   readonly lock: string;
+  /** Commands run in the sandbox. */
+  readonly boxed: string;
   readonly arrow: string;
   readonly dot: string;
   /** Filled and empty cell of a gauge. */
@@ -66,6 +68,7 @@ export const UNICODE: Glyphs = {
   node: '◆',
   edited: '✎',
   lock: '▣',
+  boxed: '▢',
   arrow: '→',
   dot: '·',
   gauge: ['▰', '▱'],
@@ -105,6 +108,7 @@ export const ASCII: Glyphs = {
   node: 'o',
   edited: '*',
   lock: '#',
+  boxed: '[]',
   arrow: '>',
   dot: '-',
   gauge: ['#', '.'],

@@ -9,6 +9,8 @@ import type { Line } from './text/line.ts';
 export interface Page {
   readonly name: ScreenName;
   settle(context: Context, size: Size): void;
+  painted(context: Context): void;
+  moving(context: Context): boolean;
   header(context: Context, width: number): { readonly left: Line; readonly right: Line };
   body(context: Context, size: Size): Body;
   position(context: Context): string;
@@ -50,6 +52,10 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, stri
     settle(context, size) {
       ui = screen.settle?.(ui, context, size) ?? ui;
     },
+    painted(context) {
+      ui = screen.painted?.(ui, context) ?? ui;
+    },
+    moving: (context) => screen.moving?.(ui, context) ?? false,
     header: (context, width) => screen.header(ui, context, width),
     body: (context, size) => screen.body(ui, context, size),
     position: (context) => screen.position?.(ui, context) ?? '',

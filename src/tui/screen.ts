@@ -92,6 +92,10 @@ export interface Screen<Ui> {
   body(ui: Ui, context: Context, size: Size): Body;
   /** Makes `ui` fit what there is (selection, scrolling) before each painting and each key; the same object when it fits. */
   settle?(ui: Ui, context: Context, size: Size): Ui;
+  /** It was put on the screen. Absent: it is the same to it. */
+  painted?(ui: Ui, context: Context): Ui;
+  /** True while time alone changes what is shown, without a run that goes on. */
+  moving?(ui: Ui, context: Context): boolean;
   /** What the right end of the footer says: `4/12`. */
   position?(ui: Ui, context: Context): string;
   /** Keys that are not in the table, pastes, the wheel and clicks (body coordinates); null when not used. */

@@ -7,12 +7,14 @@ import type { MimirEvent } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 import type { Command, Controls } from '../ports/controls.ts';
 import { coveredBy } from '../tui/dialogs/inbox-state.ts';
-import { counted, formatDuration } from '../tui/format.ts';
+import { formatDuration } from '../tui/format.ts';
 import { labelOf } from '../tui/agents.ts';
-import { pieces, visible } from '../tui/text/sanitise.ts';
+import { visible } from '../tui/text/sanitise.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import type { Asker } from './line-asker.ts';
+import { exactText, roomOf, sayAll } from './line-exact.ts';
+import type { Room } from './line-exact.ts';
 import { carryRule, ruleCommand } from './line-rules.ts';
 import { world } from './world.ts';
 
@@ -77,7 +79,9 @@ async function put(asked: readonly Asked[], of: Answering): Promise<Answer> {
   const [first] = asked;
   if (first === undefined) return { allow: false, scope: 'once', text: '' };
   for (;;) {
-    for (const line of questionLines(asked, of.state(), io)) io.say(line);
+    const room = roomOf(io);
+    const read = await sayAll(questionLines(asked, of.state(), io, room), { asker, io, room });
+    if (!read && !SPOKEN.has(first.request.action)) return { allow: false, scope: 'once', text: '' };
     const typed = ((await asker.ask(promptFor(first.request), 'fresh')) ?? '').trim();
     const rule = ruleCommand(typed, of.state());
     if (rule === null) return meaningOf(first.request, typed);
@@ -91,27 +95,30 @@ export function questionLines(
   asked: readonly Asked[],
   state: RunState,
   { paint }: Pick<Io, 'paint'>,
+  room: Room | null = null,
 ): readonly string[] {
   const [first] = asked;
   if (first === undefined) return [];
   const { request } = first;
   const many = asked.length > 1 ? `${asked.length} agents ask the same: ` : '';
-  const mark = (text: string): string =>
-    pieces(text)
-      .map((piece) => (piece.hidden ? paint.black.bgYellow(piece.text) : piece.text))
-      .join('');
-  const lines = request.exact.split('\n');
   const because = request.because === '' ? [] : [paint.dim(`  because ${harmless(request.because)}`)];
   const unboxed = request.unsandboxed ? [paint.red.bold('  UNSANDBOXED: it runs with all your rights')] : [];
   return [
-    `\n${paint.bold(many === '' ? visible(request.title) : `${many}${visible(lines[0] ?? '')}`)}`,
+    `\n${paint.bold(many === '' ? visible(request.title) : `${many}${titleOf(request)}`)}`,
     ...asked.map((one) => `  ${whoAsks(one, state)}`),
     ...because,
     ...unboxed,
-    ...lines.map((line) => `  | ${mark(line)}`),
-    paint.dim(`  ${counted(lines.length, 'line')}, ${counted(request.exact.length, 'character')}`),
+    ...exactText(request.exact, paint, room),
   ];
 }
+
+/** The first line of the action, or its beginning: all of it stands below. */
+function titleOf({ exact }: Request): string {
+  const line = visible(exact.split('\n')[0] ?? '');
+  return line.length > MOST_TITLE ? `${line.slice(0, MOST_TITLE)} ...` : line;
+}
+
+const MOST_TITLE = 120;
 
 function whoAsks({ agent, time }: Asked, state: RunState): string {
   const found = state.agents.get(agent);

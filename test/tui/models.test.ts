@@ -44,7 +44,7 @@ describe('a wait for a provider', () => {
   it('has its own sign on the card, in the header and in the activity, at 80x24 and 120x40', () => {
     const narrow = look(pageOf(runScreen, {}), context, NARROW);
     expect([narrow[0], ...rowsWith(narrow, '◔').slice(1)]).toEqual([
-      ' MIMIR  run-7f3a › Fix the token re… confirm  ● 3 ◔ 1  3m 12s  $0.2435+? ▰▱▱▱▱▱ ',
+      ' MIMIR  run-7f3a › Fix the token … ▢ confirm  ● 3 ◔ 1  3m 12s  $0.2435+? ▰▱▱▱▱▱ ',
       '┌ ◔ oracle  o3 ──────────────────────────────────── 2m 6s · $0.0627 · 17k tok ┐ ',
       '└─ ◔ next try in 5s (2 of 5): anthropic is rate limited ────────── ▰▰▱▱▱  41% ┘ ',
     ]);

@@ -16,7 +16,7 @@ describe('the run screen', () => {
     const rows = look(pageOf(runScreen, {}), contextOf(midRun().events), { width: 80, height: 24 }, ['j', 'j', 'j']);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refr… confirm  ✗ 1 ● 3  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
+        " MIMIR  run-7f3a › Fix the token re… ▢ confirm  ✗ 1 ● 3  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
         "┌ ● main  opus-4.5 ─────────────────────────────── 3m 11s · $0.0912 · 22k tok ┐▐",
         "│  ✓ Start wave 1                                                             │▐",
         "│  ▸ Watch wave 2                                                             │▐",
@@ -102,7 +102,7 @@ describe('the run screen', () => {
     const rows = look(page, contextOf(midRun().events), { width: 80, height: 24 }, ['j', 'j', 'j', 'enter', 'k', 'k']);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › oracle              confirm  ✗ 1 ● 3  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
+        " MIMIR  run-7f3a › oracle            ▢ confirm  ✗ 1 ● 3  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
         "┏━ ● oracle ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ Transcript │ Todos │ Info ━┓",
         "┃ id ROOT::S3   model o3   needs #1 finder                                     ┃",
         "┃ turn 2/20   tools 2   spent $0.1184 of $0.15                                 ┃",

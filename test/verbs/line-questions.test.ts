@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../../src/events/by-type.ts';
 import type { ApprovalRequest } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
+import { widthOf } from '../../src/tui/text/width.ts';
+import { exactText, sayAll } from '../../src/verbs/line-exact.ts';
 import { questionLines } from '../../src/verbs/line-questions.ts';
 import { ruleCommand } from '../../src/verbs/line-rules.ts';
 import { approval, asks, midRun } from '../support/recorded-run.ts';
@@ -31,10 +33,57 @@ describe('a question in lines', () => {
       '  ROOT::S4, #4 refactoring, role refactoring, waits: Move rotation into TokenStore',
       '  because shell asks in confirm mode',
       '  UNSANDBOXED: it runs with all your rights',
-      String.raw`  | rm \u{202e}x\xa0y`,
-      String.raw`  | \x1b[8mz`,
+      String.raw`  | rm <\u{202e}>x<\xa0>y`,
+      String.raw`  | <\x1b>[8mz`,
       '  2 lines, 13 characters',
+      '  hidden characters are in it: shown as <escapes>',
     ]);
+  });
+
+  it('gives a long action a digest, and breaks it where the terminal ends', () => {
+    const exact = `echo ${'a'.repeat(300)}`;
+    const shown = exactText(exact, paint, { columns: 80, rows: 24 });
+    expect(shown.slice(0, -1).map((line) => line.slice(0, 4))).toEqual(['  | ', '  : ', '  : ', '  : ', '  : ']);
+    expect(
+      shown
+        .slice(0, -1)
+        .map((line) => line.slice(4))
+        .join(''),
+    ).toBe(exact);
+    expect(Math.max(...shown.map((line) => line.length))).toBeLessThan(80);
+    expect(shown.at(-1)).toMatch(/^ {2}1 line, 305 characters, digest [0-9a-f]{8}$/);
+    const wide = exactText(`${'\u6f22'.repeat(60)}\u202e!`, paint, { columns: 40, rows: 24 });
+    const rows = wide.filter((line) => /^ {2}[|:] /.test(line));
+    expect(rows.every((line) => widthOf(line) < 40)).toBe(true);
+    expect(wide.join('')).toContain(String.raw`<\u{202e}>!`);
+  });
+
+  it('never looks the same with a hidden character as with the letters of its escape, colours or not', () => {
+    for (const level of [0, 1] as const) {
+      const [hidden, letters] = ['rm \u202ex', String.raw`rm \u{202e}x`].map(
+        (exact) => exactText(exact, new Chalk({ level }), null)[0],
+      );
+      expect(hidden).not.toBe(letters);
+    }
+  });
+
+  it('is said a screen at a time, and a no in between ends it', async () => {
+    const told: string[] = [];
+    const asker = (...answers: readonly string[]) => {
+      const left = [...answers];
+      return { ask: (prompt: string) => (told.push(prompt), Promise.resolve(left.shift() ?? null)), close: () => {} };
+    };
+    const say = (line: string): void => void told.push(line);
+    const room = { columns: 80, rows: 6 };
+    const ten = Array.from({ length: 10 }, (_, index) => `line ${index}`);
+    expect(await sayAll(ten, { asker: asker('', ''), io: { say }, room })).toBe(true);
+    expect(told.filter((line) => line.startsWith('--'))).toEqual([
+      '-- 6 lines more: Enter goes on, n is a no -- ',
+      '-- 2 lines more: Enter goes on, n is a no -- ',
+    ]);
+    expect(told.filter((line) => line.startsWith('line'))).toEqual(ten);
+    expect(await sayAll(ten, { asker: asker('n'), io: { say }, room })).toBe(false);
+    expect(await sayAll(ten, { asker: asker(), io: { say }, room: null })).toBe(true);
   });
 
   it('is put once for all who ask the same', () => {

@@ -105,7 +105,12 @@ export function inboxHints({ first: { request } }: Question, count: number, cont
   const { glyphs } = context;
   return [
     ...keysOf(request, context).map(([keys, hint]) => ({ keys, hint })),
-    { keys: upDown(glyphs), hint: kindOf({ request }) === 'options' ? 'select' : 'scroll' },
+    ...(kindOf({ request }) === 'options'
+      ? [
+          { keys: upDown(glyphs), hint: 'select' },
+          { keys: 'PgDn', hint: 'scroll' },
+        ]
+      : [{ keys: upDown(glyphs), hint: 'scroll' }]),
     ...(count > 1 ? [{ keys: 'Tab', hint: 'next question' }] : []),
   ];
 }

@@ -7,7 +7,7 @@ import type { Context } from '../screen.ts';
 import type { Size } from '../term/terminal.ts';
 import { fit, span } from '../text/clip.ts';
 import type { Line, Style } from '../text/line.ts';
-import { toLabel } from '../text/sanitise.ts';
+import { toLabel, unmarked } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
 import { scrollBar } from '../view/cards.ts';
 import { answerLines, rowsOfAnswers } from './inbox-answers.ts';
@@ -106,19 +106,20 @@ function measured(current: Question, context: Context, size: Size): Measured {
   const exact = exactLines(request, inner - 2).length;
   if (head.length + 1 + below <= room) return { head, rows: Math.min(exact, room - head.length - below), low: false };
   const least = kindOf(current.first) === 'options' ? Math.max(1, request.options.length) : 1;
-  const some = head.slice(0, Math.max(1, room - least - 1));
+  const some = headLines(current, context, inner, 'low').slice(0, Math.max(1, room - least - 1));
   return { head: some, rows: Math.max(1, Math.min(exact, room - some.length - least)), low: true };
 }
 
-/** Who asks, for what task, what it wants, why a person is asked. */
-function headLines(current: Question, context: Context, width: number): readonly Line[] {
+/** Who asks, for what task, what it wants, why a person is asked; with few rows, what it wants before for what. */
+function headLines(current: Question, context: Context, width: number, low?: 'low'): readonly Line[] {
   const { request } = current.first;
   const because = request.because === '' ? '' : `because ${toLabel(request.because)}`;
   const warning = request.unsandboxed ? 'No sandbox: it can do whatever you can do on this machine.' : '';
+  const what = words(titleOf(current, context), width, { fg: 'fg' }).slice(0, 4);
+  const forWhom = askers(current, context, width);
   return [
     ...wrap(whoAsks(current, context), width),
-    ...askers(current, context, width),
-    ...words(titleOf(current, context), width, { fg: 'fg' }).slice(0, 4),
+    ...(low ? [...what, ...forWhom] : [...forWhom, ...what]),
     ...words(because, width, { fg: 'faint' }).slice(0, 3),
     ...words(warning, width, { fg: 'err', bold: true }),
     [],
@@ -127,11 +128,22 @@ function headLines(current: Question, context: Context, width: number): readonly
 
 /** Empty where it says nothing that isn't said above or below: `finder: npm test`. */
 function titleOf({ first: { agent, request }, all }: Question, { state }: Context): string {
-  const { title, exact } = request;
+  const { title } = request;
+  // Longer than its title can be: it is no title, and may be megabytes.
+  const exact = request.exact.length > MOST_TITLE ? request.exact : plainText(request.exact);
   const role = state.agents.get(agent)?.role ?? '';
-  const known = title === exact || title === `${role}: ${exact}` || (all.length > 1 && exact !== '');
+  // A command is what is asked about; its title is its beginning once more.
+  const said = title === exact || title === `${role}: ${exact}` || request.action === 'shell';
+  const known = said || (all.length > 1 && exact !== '');
   return known ? '' : toLabel(title);
 }
+
+const MOST_TITLE = 2000;
+
+const plainText = (exact: string): string =>
+  unmarked(exact)
+    .map(({ text }) => text)
+    .join('');
 
 const words = (text: string, width: number, style: Style): readonly Line[] =>
   text === '' ? [] : wrap([span(text, style)], width);

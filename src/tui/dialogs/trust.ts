@@ -4,6 +4,7 @@
  */
 import type { Millis } from '../../domain/ids.ts';
 import type { TrustQuestion } from '../../ports/controls.ts';
+import { upDown } from '../keymap.ts';
 import type { Hint } from '../keymap.ts';
 import type { Context } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
@@ -58,15 +59,21 @@ function open(of: TrustState): Overlay {
 const titleOf = ({ state }: TrustQuestion): string =>
   state === 'changed' ? 'This project has changed since you trusted it' : 'Do you trust this project?';
 
-const hints = ({ glyphs }: Context): readonly Hint[] => [
+const answers = ({ glyphs }: Context): readonly Hint[] => [
   { keys: `${glyphs.key.enter}/Esc`, hint: 'go on without' },
   { keys: TRUST, hint: 'trust exactly this' },
+];
+
+const hints = (context: Context): readonly Hint[] => [
+  ...answers(context),
+  { keys: upDown(context.glyphs), hint: 'scroll' },
+  { keys: 'G', hint: 'end' },
 ];
 
 /** In a low terminal the footer alone names the keys. */
 function keyLines(context: Context, size: Size, width: number): readonly Line[] {
   if (boxRows(size) < 9) return [];
-  return [[], ...wrap(keyLine(hints(context).map(({ keys, hint }) => [keys, hint] as const)), width)];
+  return [[], ...wrap(keyLine(answers(context).map(({ keys, hint }) => [keys, hint] as const)), width)];
 }
 
 interface Measured {

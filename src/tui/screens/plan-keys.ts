@@ -1,4 +1,5 @@
 /** The keys of the plan screen (SCREENS, section 7; CONTRACT D25). Each says when it can't be used, and why. */
+import type { ForcedNode } from '../../domain/forced.ts';
 import type { RunState } from '../../events/state.ts';
 import type { Command } from '../../ports/controls.ts';
 import type { Dialog } from '../dialog.ts';
@@ -20,7 +21,7 @@ import {
   toolsDialog,
 } from './plan-dialogs.ts';
 import type { PlanUi } from './plan-ui.ts';
-import { isEdited, neighbour, select, selectedForced, selectedRow, selectedTask, tracked } from './plan-ui.ts';
+import { isEdited, isSeen, neighbour, select, selectedForced, selectedRow, selectedTask, tracked } from './plan-ui.ts';
 
 type Key = Binding<PlanUi>;
 type Run = (ui: PlanUi, context: Context, key: string) => Effect<PlanUi>;
@@ -180,13 +181,18 @@ function isAsked({ state }: Context): boolean {
 function whyNotEdit(ui: PlanUi, context: Context): string | null {
   const why = whyNotChange(ui, context);
   const forced = selectedForced(ui, context.state.plan);
-  if (why === null && forced !== null) return `${forced.role} is locked, ${forced.because}`;
+  if (why === null && forced !== null) return `${forced.role} is locked: a rule added it${placeOf(forced)}`;
   return why ?? (subject(ui, context) === null ? 'there is no task to change' : null);
 }
 
+/** ` (user, ~/.config/mimir/config.yml:3)`, where the rule says so; the rule itself stands beside the list. */
+const placeOf = ({ because }: ForcedNode): string => / \([^()]*\)$/.exec(because)?.[0] ?? '';
+
 function whyNotAccept(ui: PlanUi, context: Context): string | null {
-  const { plan } = context.state;
-  return whyNotChange(ui, context) ?? (plan === null ? null : overCap(plan, context.state));
+  const { state, now } = context;
+  const { plan } = state;
+  const why = whyNotChange(ui, context) ?? (plan === null ? null : overCap(plan, state));
+  return why ?? (isSeen(ui, state, now) ? null : 'This plan is new on the screen: look at it first.');
 }
 
 function whyNotStep(by: 1 | -1, words: string): WhyNot {

@@ -3,7 +3,7 @@
  * undo, redo and the marks of what was edited. Pure; the plan itself is the run's state.
  */
 import type { ForcedNode } from '../../domain/forced.ts';
-import type { TaskId } from '../../domain/ids.ts';
+import type { Millis, TaskId } from '../../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
 import type { RunState } from '../../events/state.ts';
 import { forcedOf } from '../view/plan-forced.ts';
@@ -16,6 +16,16 @@ export interface PlanUi {
   /** First line of the inspector. */
   readonly scroll: number;
   readonly history: History;
+  /** What of the plans was on the screen; null where none was awaited yet. */
+  readonly sight: Sight | null;
+}
+
+interface Sight {
+  readonly proposal: string;
+  /** Since when a plan of this proposal is on the screen; null before. */
+  readonly since: Millis | null;
+  /** The plan that was painted last. */
+  readonly digest: string;
 }
 
 interface History {
@@ -31,7 +41,35 @@ export const FIRST: PlanUi = {
   pane: 'list',
   scroll: 0,
   history: { proposal: '', plans: [], at: 0 },
+  sight: null,
 };
+
+/** Keys within this time after a new plan was on the screen first were meant for something else. */
+const DEAF: Millis = 300;
+
+/** Which proposal the plan of a run goes back to. */
+const proposalOf = ({ session, planBy, planMs }: RunState): string => `${session ?? ''} ${planBy} ${planMs}`;
+
+/** Before each painting and key: a new proposal is one that nobody has seen. */
+export function awaited(ui: PlanUi, state: RunState): PlanUi {
+  const proposal = proposalOf(state);
+  if (!isOffered(state) || ui.sight?.proposal === proposal) return ui;
+  return { ...ui, sight: { proposal, since: null, digest: '' } };
+}
+
+/** The plan is on the screen now. */
+export function painted(ui: PlanUi, state: RunState, now: Millis): PlanUi {
+  const { sight } = ui;
+  if (sight === null || !isOffered(state) || sight.digest === state.planDigest) return ui;
+  return { ...ui, sight: { ...sight, since: sight.since ?? now, digest: state.planDigest } };
+}
+
+/** Was exactly this plan on the screen, long enough for a key to be meant for it? */
+export const isSeen = ({ sight }: PlanUi, { planDigest }: RunState, now: Millis): boolean =>
+  sight === null || (sight.since !== null && sight.digest === planDigest && now - sight.since >= DEAF);
+
+/** Does a plan wait for the person? */
+export const isOffered = ({ phase, plan }: RunState): boolean => phase === 'approving' && plan !== null;
 
 /**
  * The ui that knows the plan that is shown. Screens learn of a change only when a key is pressed, which is in time: an
@@ -40,7 +78,7 @@ export const FIRST: PlanUi = {
 export function tracked(ui: PlanUi, state: RunState): PlanUi {
   const { plan, planDigest: digest } = state;
   if (plan === null) return ui;
-  const proposal = `${state.session ?? ''} ${state.planBy} ${state.planMs}`;
+  const proposal = proposalOf(state);
   const { history } = ui;
   if (history.proposal !== proposal) return { ...ui, history: { proposal, plans: [{ plan, digest }], at: 0 } };
   if (history.plans[history.at]?.digest === digest) return ui;

@@ -15,7 +15,7 @@ import { span } from '../text/clip.ts';
 import { beside, sized } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
 import { crumbs } from '../view/header.ts';
-import { forcedHeight, forcedLines, forcedOf, forcedRows } from '../view/plan-forced.ts';
+import { forcedAt, forcedHeight, forcedLines, forcedOf, forcedRows, sharesOf } from '../view/plan-forced.ts';
 import { inspectorLines } from '../view/plan-inspector.ts';
 import { planList, tallRows } from '../view/plan-list.ts';
 import { parallelOf, totalsLine } from '../view/plan-totals.ts';
@@ -26,8 +26,12 @@ import { planLayout } from './plan-layout.ts';
 import type { PlanLayout } from './plan-layout.ts';
 import type { PlanUi } from './plan-ui.ts';
 import {
+  awaited,
   changeOf,
   FIRST,
+  isOffered,
+  isSeen,
+  painted,
   proposedTask,
   select,
   selectedForced,
@@ -40,6 +44,9 @@ export const planScreen: Screen<PlanUi> = {
   name: 'plan',
   first: FIRST,
   keys: PLAN_KEYS,
+  settle: (ui, { state }) => awaited(ui, state),
+  painted: (ui, { state, now }) => painted(ui, state, now),
+  moving: (ui, { state, now }) => isOffered(state) && !isSeen(ui, state, now),
   header: (ui, context) => ({ left: crumbs('plan', context.state.task, context.glyphs), right: madeBy(context) }),
   body,
   input,
@@ -97,8 +104,8 @@ function listPane(
   const waves = wavesOf(plan).length;
   const count = plan.tasks.length;
   const whole = inside(width, height, 0);
-  const below = forcedHeight(plan, whole.height);
-  const room = { width: whole.width, height: whole.height - below };
+  const shares = sharesOf(plan, whole.height, rows);
+  const room = { width: whole.width, height: shares.tasks };
   const selected = selectedRow(ui, plan);
   const forced = forcedOf(plan).length;
   const visible = Math.max(1, Math.floor(room.height / rows));
@@ -140,7 +147,8 @@ function listPane(
         Math.max(0, room.width - 1),
         room.height,
       ),
-      ...forcedRows({ plan, selected: selected - count, focused }, Math.max(0, room.width - 1), below, glyphs),
+      ...Array.from({ length: shares.gap }, (): Line => []),
+      ...forcedRows({ plan, selected: selected - count, focused }, Math.max(0, room.width - 1), shares.forced, glyphs),
     ],
   });
 }
@@ -232,14 +240,21 @@ function inList(
 ): PlanUi {
   const row = selectedRow(ui, plan);
   if (event.is === 'wheel') return select(ui, plan, row + event.by);
-  const whole = inside(0, layout.list?.height ?? 0, 0).height;
-  const below = forcedHeight(plan, whole);
+  const hit = rowAt(plan, layout, row, event.y - 1);
+  return { ...(hit === null ? ui : select(ui, plan, hit)), pane: 'list' };
+}
+
+/** What stands in row `y` of the list while `selected` is selected; null where nothing does. */
+function rowAt(plan: SoundPlan, layout: PlanLayout, selected: number, y: number): number | null {
+  const count = plan.tasks.length;
   const rows = rowsOf(plan, layout);
-  const top = windowTop(row, plan.tasks.length, Math.max(1, Math.floor((whole - below) / rows)));
-  const locked = event.y - 1 - (whole - below) - (below > 1 ? 1 : 0);
-  const hit =
-    locked >= 0 ? plan.tasks.length + locked : Math.min(plan.tasks.length - 1, top + Math.floor((event.y - 1) / rows));
-  return { ...select(ui, plan, hit), pane: 'list' };
+  const { tasks, gap, forced } = sharesOf(plan, inside(0, layout.list?.height ?? 0, 0).height, rows);
+  if (y < tasks) {
+    const top = windowTop(selected, count, Math.max(1, Math.floor(tasks / rows)));
+    return Math.min(count - 1, top + Math.floor(y / rows));
+  }
+  const locked = forcedAt(plan, selected - count, forced, y - tasks - gap);
+  return locked === null ? null : count + locked;
 }
 
 function paneAt(layout: PlanLayout, x: number, y: number): 'list' | 'inspector' | null {

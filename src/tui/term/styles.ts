@@ -52,7 +52,11 @@ export class Styles {
   }
 
   #look(style: Style): Look {
-    const flags = FLAGS.filter(([name]) => style[name] === true).map(([, code]) => code);
+    // What stands out by dark letters on a colour stands out by inversion where there is none.
+    const badge = this.#depth === 0 && style.fg === 'surface' && style.bg !== undefined;
+    const flags = FLAGS.filter(([name]) => style[name] === true || (badge && name === 'inverse')).map(
+      ([, code]) => code,
+    );
     return { fg: this.#colour(style.fg, 38), bg: this.#colour(style.bg, 48), flags };
   }
 

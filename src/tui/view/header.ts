@@ -49,22 +49,26 @@ export function headerLine(
 export function marks(
   { provider, sandbox, mode }: { readonly provider: string; readonly sandbox: string; readonly mode: Mode },
   width: number,
+  glyphs: Glyphs,
 ): Line {
   const badge = (text: string, bg: Ink): Line => [span(` ${text} `, { fg: 'surface', bg, bold: true }), span('  ')];
   return [
     ...(isOffline(provider) ? badge('OFFLINE', 'warn') : []),
-    ...(isUnboxed(sandbox) ? badge(width >= 100 ? 'UNSANDBOXED' : 'NO BOX', 'err') : boxed(sandbox, width)),
+    ...(isUnboxed(sandbox) ? badge(width >= 100 ? 'UNSANDBOXED' : 'NO BOX', 'err') : boxed(sandbox, width, glyphs)),
     ...modeMark(mode, width),
   ];
 }
 
-const boxed = (sandbox: string, width: number): Line =>
-  width < 100 || sandbox === '' ? [] : [span('boxed', { fg: 'muted' }), span('  ')];
+/** A word where there is room, a sign before the mode where there is little. */
+function boxed(sandbox: string, width: number, glyphs: Glyphs): Line {
+  if (sandbox === '' || width < 50) return [];
+  return width >= 100 ? [span('boxed', { fg: 'muted' }), span('  ')] : [span(glyphs.boxed, { fg: 'muted' }), span(' ')];
+}
 
 function modeMark(mode: Mode, width: number): Line {
   if (mode === 'yolo') return [span('yolo', { fg: 'err', bold: true }), span('  ')];
   if (mode === 'human') return [span('human', { fg: 'info', bold: true }), span('  ')];
-  return width >= 60 ? [span(mode, { fg: 'muted' }), span('  ')] : [];
+  return [span(width >= 60 ? mode : 'cfm', { fg: 'muted' }), span('  ')];
 }
 
 /** `run-7f3a › Fix the race`: where one is, and the task. */

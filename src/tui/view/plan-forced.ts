@@ -21,6 +21,34 @@ export function forcedHeight(plan: SoundPlan, height: number): number {
   return Math.min(count + 1, Math.max(1, Math.floor(height / 3)));
 }
 
+/** How a list of `height` rows is shared: the tasks, of `rows` each, and right below them what the rules added. */
+export interface Shares {
+  readonly tasks: number;
+  /** An empty row between the two, where there is room for it. */
+  readonly gap: number;
+  readonly forced: number;
+}
+
+export function sharesOf(plan: SoundPlan, height: number, rows: number): Shares {
+  const forced = forcedHeight(plan, height);
+  const tasks = Math.min(height - forced, plan.tasks.length * rows);
+  return { tasks, gap: Math.min(1, height - forced - tasks), forced };
+}
+
+/** Which of the forced agents is in this row of theirs (`forcedRows`); null for the title, and where none is. */
+export function forcedAt(plan: SoundPlan, selected: number, height: number, row: number): number | null {
+  const { first, rows, top } = windowOf(forcedOf(plan).length, selected, height);
+  const at = top + row - first;
+  return row < first || row >= first + rows || at >= forcedOf(plan).length ? null : at;
+}
+
+/** Their title takes a row unless there is but one. */
+function windowOf(count: number, selected: number, height: number): { first: number; rows: number; top: number } {
+  const first = height > 1 ? 1 : 0;
+  const rows = Math.max(0, height - first);
+  return { first, rows, top: windowTop(Math.max(0, selected), count, rows) };
+}
+
 export interface ForcedRows {
   readonly plan: SoundPlan;
   /** Index of the selected one; -1 when none is. */
@@ -32,9 +60,7 @@ export interface ForcedRows {
 export function forcedRows(of: ForcedRows, width: number, height: number, glyphs: Glyphs): readonly Line[] {
   const forced = forcedOf(of.plan);
   if (height < 1) return [];
-  const titled = height > 1;
-  const rows = height - (titled ? 1 : 0);
-  const top = windowTop(Math.max(0, of.selected), forced.length, rows);
+  const { first, rows, top } = windowOf(forced.length, of.selected, height);
   const hidden = forced.length - rows;
   const more = hidden > 0 ? `  ${top + 1}-${Math.min(forced.length, top + rows)} of ${forced.length}` : '';
   const title: Line = [
@@ -42,7 +68,7 @@ export function forcedRows(of: ForcedRows, width: number, height: number, glyphs
     span(more, { fg: 'faint' }),
   ];
   const lines = forced.slice(top, top + rows).map((node, row) => rowOf(node, top + row, of, width, glyphs));
-  return [...(titled ? [title] : []), ...lines].map((line) => fit(line, width, {}, glyphs.ellipsis));
+  return [...(first > 0 ? [title] : []), ...lines].map((line) => fit(line, width, {}, glyphs.ellipsis));
 }
 
 /** `▣ security ×3  after each task that writes     opus-4.5   18k  $0.0840`: the figures are those of all its runs. */
@@ -90,11 +116,11 @@ export function forcedLines(plan: SoundPlan, node: ForcedNode, width: number, gl
   const text = (label: string, value: string): readonly Line[] => row(label, [span(value, { fg: 'fg' })]);
   const dot = ` ${glyphs.dot} `;
   const one = [
-    formatTokens(node.estimatedTokens),
+    `${formatTokens(node.estimatedTokens)} tok`,
     formatCost(node.estimatedCost),
     formatDuration(node.estimatedSeconds * 1000),
   ];
-  const all = [formatTokens(node.estimatedTokens * node.runs), costOf(node)];
+  const all = [`${formatTokens(node.estimatedTokens * node.runs)} tok`, costOf(node)];
   return [
     ...row('', [span(`${glyphs.lock} Locked: added by the rules`, { fg: 'warn', bold: true })]),
     ...text('Rule', toLabel(node.because)),

@@ -52,9 +52,29 @@ describe('what the rules add to a plan', () => {
       expect(terminal.text()).toContain(words);
     for (const key of ['e', 'M', 'd', 'b', 'J', 'r']) {
       terminal.press(key);
-      expect(terminal.text()).toContain('security is locked, forcedAgents.security (managed,');
+      expect(terminal.text()).toContain('security is locked: a rule added it (managed,');
     }
     expect(run.commands).toEqual([]);
+  });
+
+  it('is selected by a click where it stands, scrolled or not', async () => {
+    const names = Array.from({ length: 9 }, (_, index) => `judge-${index}`);
+    const many = names.map((name) => ({ ...audit, role: RoleName.parse(name) }));
+    const { terminal } = await openSession(withForced(planned(started(new Log())), ...many), {
+      width: 80,
+      height: 24,
+    });
+    const rowWith = (what: string): number => terminal.rows().findIndex((row) => row.includes(what));
+    for (const key of ['g', 'G']) {
+      terminal.press(key);
+      const shown = names.filter((name) => rowWith(`▣ ${name} `) !== -1);
+      expect(shown.length).toBeGreaterThan(1);
+      for (const name of shown) {
+        terminal.send({ is: 'click', x: 10, y: rowWith(`▣ ${name} `) });
+        expect(terminal.text()).toContain(`─ ▣ ${name} ─`);
+        terminal.press(key);
+      }
+    }
   });
 });
 

@@ -4,6 +4,7 @@ import type { PlanEdit } from '../../../src/domain/plan-edit.ts';
 import type { RunState } from '../../../src/events/state.ts';
 import type { Dialog } from '../../../src/tui/dialog.ts';
 import { hintsOf } from '../../../src/tui/keymap.ts';
+import { pageOf } from '../../../src/tui/page.ts';
 import type { Effect } from '../../../src/tui/screen.ts';
 import { plain } from '../../../src/tui/text/clip.ts';
 import { planScreen } from '../../../src/tui/screens/plan.ts';
@@ -43,6 +44,28 @@ const applied = (state: RunState, edit: PlanEdit): RunState => {
 describe('keys of the plan screen', () => {
   it.each(['enter', 'Y', 'y'])('accepts exactly the plan that is shown with %s (O102)', (key) => {
     expect(press(key).commands).toEqual([{ do: 'approve plan', digest: approving().planDigest }]);
+  });
+
+  it('accepts no plan that was not on the screen yet, or has only just come onto it', () => {
+    const at0 = contextOf(approving());
+    const after = (ms: number): typeof at0 => ({ ...at0, now: at0.now + ms });
+    const page = pageOf(planScreen, {});
+    const size = { width: 120, height: 38 };
+    const enter = (ms: number): unknown => {
+      page.settle(after(ms), size);
+      return page.press({ is: 'key', key: 'enter' }, after(ms), size);
+    };
+    const early = { toast: { level: 'info', text: 'This plan is new on the screen: look at it first.' } };
+    expect(enter(0)).toEqual(early);
+    expect(enter(5000)).toEqual(early);
+    page.painted(after(5000));
+    expect(enter(5299)).toEqual(early);
+    expect(page.hints(after(5299)).map(({ hint }) => hint)).not.toContain('accept');
+    expect(page.moving(after(5299))).toBe(true);
+    page.painted(after(5299));
+    expect(enter(5300)).toEqual({ commands: [{ do: 'approve plan', digest: at0.state.planDigest }] });
+    expect(page.hints(after(5300)).map(({ hint }) => hint)).toContain('accept');
+    expect(page.moving(after(5300))).toBe(false);
   });
 
   it.each(['n', 'esc'])('cancels with %s, and asks first when the plan was edited (O103)', (key) => {
