@@ -10,12 +10,10 @@ import { reasonText } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { ModelReply } from '../domain/turn.ts';
-import { priceProblem } from '../policy/budgets.ts';
-import { modelProblem } from '../policy/models.ts';
 import type { Tried } from './gate-fallback.ts';
 import { afterGivingUp } from './gate-fallback.ts';
-import { tighten } from './budget-change.ts';
 import { atLimit } from './gate-limit.ts';
+import { ruleAgainst } from './gate-model.ts';
 import { optionFor } from './gate-reserve.ts';
 import type { GaveUp } from './gate-retry.ts';
 import { tryModel } from './gate-retry.ts';
@@ -35,7 +33,6 @@ export async function askModel(
   const tried: Tried = { models: new Set(), causes: new Set() };
   for (;;) {
     if (signal.aborted) return fail(stopped(signal));
-    keepToRules(parts);
     const model = modelOf(parts, order);
     if (!model.ok) return model;
     const reply = await tryModel(parts, question, model.value, signal);
@@ -43,13 +40,6 @@ export async function askModel(
     const end = await afterFault(parts, question, model.value, reply.fault, tried, signal);
     if (end !== null) return fail(end);
   }
-}
-
-/** Looked at again only where the rules are others than before. */
-function keepToRules({ limits, recorder, rules }: GateParts): void {
-  if (limits.rules === rules) return;
-  limits.rules = rules;
-  tighten(recorder, rules);
 }
 
 /** Null: another turn of the same question, with whatever model the agent has by then. */
@@ -71,12 +61,12 @@ async function afterFault(
 
 /** The model the agent has now, its first one or the one it fell back to, if the rules still allow it. */
 function modelOf(parts: GateParts, order: WorkOrder): Result<ModelOption, AskFault> {
-  const { recorder, models, rules } = parts;
+  const { recorder, models } = parts;
   const used = recorder.state().agents.get(order.agent)?.model.used ?? order.model.used;
   const option = optionFor(models.models(), used);
   // A run that is resumed may find less than it began with.
   if (!option) return fail({ is: 'denied', text: `no provider for ${used} is configured any more` });
-  const problem = modelProblem(used, rules) ?? priceProblem(option.price, rules);
+  const problem = ruleAgainst(parts, option);
   return problem === null ? ok(option) : fail(denied(parts, order, used, problem));
 }
 

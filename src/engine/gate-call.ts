@@ -9,16 +9,18 @@ import type { ModelOption } from '../domain/plan.ts';
 import { FREE, worstRates } from '../domain/price.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
-import type { ModelReply, ToolCall } from '../domain/turn.ts';
+import type { ModelReply } from '../domain/turn.ts';
+import { Permit } from '../policy/permit.ts';
 import { isSameModel } from '../policy/same-model.ts';
 import type { ModelFault, ModelRequest } from '../ports/model.ts';
 import { inputBound } from './gate-bound.ts';
 import { daysFor, promiseDay, settleDay } from './gate-day.ts';
 import type { Pass } from './gate-line.ts';
+import { bindingOf, keepToRules, permitFor } from './gate-model.ts';
 import type { Reservation } from './gate-reserve.ts';
 import { reserve, settle } from './gate-reserve.ts';
 import { ENOUGH_OUTPUT, isWorthWaiting } from './gate-share.ts';
-import { jsonSchemaOf, specOf } from './gate-specs.ts';
+import { jsonSchemaOf, specOf, uniqueCalls } from './gate-specs.ts';
 import type { Step } from './gate-step.ts';
 import { stepSignal, stopped, warn, whyEnded } from './gate-step.ts';
 import { whileWaiting } from './gate-wait.ts';
@@ -42,7 +44,11 @@ export async function oneCall(
   if (signal.aborted) return fail(stopped(signal));
   const step = stepSignal(parts, question.order, signal);
   try {
+    keepToRules(parts);
     const draft = draftOf(parts, question, model);
+    // Judged anew for each try: others may have been waited for, and rules tightened meanwhile.
+    const permit = permitFor(parts, model, draft.agent, draft.call);
+    if (permit === null) return fail({ is: 'again' });
     const asked = await askingFor(parts, draft, model, step.signal);
     if (step.signal.aborted) return fail(whyEnded(parts, question.order, step.why(), signal));
     let promise = judge(parts, asked);
@@ -54,11 +60,7 @@ export async function oneCall(
     }
     // From here to `model.started` nothing is waited for: what was judged is what is promised.
     if (!promise.ok) return fail(limitMet(parts, draft, asked, promise));
-    if (!promiseDay(parts, { ...promise, call: draft.call, model: model.id })) {
-      parts.underWay.done();
-      return fail({ is: 'again' });
-    }
-    return await act({ parts, question, model, pass, signal, step }, draft, promise);
+    return await act({ parts, question, model, pass, signal, step, permit }, draft, promise);
   } finally {
     step.end();
   }
@@ -168,16 +170,22 @@ interface Act {
   readonly pass: Pass;
   readonly signal: AbortSignal;
   readonly step: Step;
+  readonly permit: Permit;
 }
 
-/** The promise and `model.started` are one step. */
+/** The permit, the promise and `model.started` are one step. */
 async function act(
-  { parts, question, model, pass, signal, step }: Act,
+  { parts, question, model, pass, signal, step, permit }: Act,
   draft: ModelRequest,
   promise: Promised,
 ): Promise<Result<ModelReply, GateFault | BrokenCall>> {
   const { recorder } = parts;
   const { order } = question;
+  const held = Permit.spend(permit, bindingOf(parts, model, draft.agent, draft.call)).ok;
+  if (!held || !promiseDay(parts, { ...promise, call: draft.call, model: model.id })) {
+    parts.underWay.done();
+    return fail({ is: 'again' });
+  }
   const request = { ...draft, maxOutputTokens: promise.maxOutput };
   const asked = { parts, request, model, reserved: { tokens: promise.tokens, cost: promise.cost } };
   const { agent, call } = request;
@@ -284,15 +292,4 @@ function finished({ parts, request, model, reserved: promised }: Asked, reply: M
   warn(parts, agent);
   if (request.purpose.is !== 'compact') prefixes.learn(agent, model.id, request.turns.length, settled.usage);
   return { ...reply, calls };
-}
-
-/** Two calls with one id in a reply (SECURITY H07) could not be told apart: the later one is given an id of its own. */
-function uniqueCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
-  const seen = new Set<CallId>();
-  return calls.map((call) => {
-    let id = call.id;
-    for (let n = 2; seen.has(id); n += 1) id = CallId.parse(`${call.id}-${n}`);
-    seen.add(id);
-    return id === call.id ? call : { ...call, id };
-  });
 }

@@ -8,10 +8,10 @@ import { PROVIDERS_FAULTS } from '../domain/model-fault.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
 import { reasonText } from '../domain/reason.ts';
-import { priceProblem } from '../policy/budgets.ts';
-import { modelProblem, resolveModel } from '../policy/models.ts';
+import { resolveModel } from '../policy/models.ts';
 import type { Cause } from './gate-backoff.ts';
 import { providerOf } from './gate-backoff.ts';
+import { ruleAgainst } from './gate-model.ts';
 import type { GaveUp } from './gate-retry.ts';
 import { optionFor } from './gate-reserve.ts';
 import type { AskFault, GateParts, Question } from './gate.ts';
@@ -85,9 +85,6 @@ function mayFollow(
   if (!usable.yes || tried.models.has(id) || lines.isClosed(providerOf(id))) return false;
   return !OTHER_PROVIDER.has(cause) || providerOf(id) !== providerOf(from);
 }
-
-const ruleAgainst = ({ rules }: GateParts, { id, price }: ModelOption): Reason | null =>
-  modelProblem(id, rules) ?? priceProblem(price, rules);
 
 /** Where a rule alone stands between the agent and another model of its role: the first such, and the rule (SECURITY J08). */
 function barredBy(parts: GateParts, order: WorkOrder, from: ModelId, cause: Cause, tried: Tried): Barred | null {

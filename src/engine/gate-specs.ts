@@ -1,6 +1,7 @@
-/** Tools as models are told of them: the JSON Schema is made from the same zod schema that checks the input. */
+/** Tools as models are told of them (JSON Schema, from the zod schema that checks the input), and as models call them. */
 import { z } from 'zod';
-import type { Json } from '../domain/turn.ts';
+import { CallId } from '../domain/ids.ts';
+import type { Json, ToolCall } from '../domain/turn.ts';
 import type { ToolSpec } from '../ports/model.ts';
 import type { Tool, ToolPort } from '../ports/tool.ts';
 
@@ -23,3 +24,14 @@ export const jsonSchemaOf = (schema: z.ZodType): Json => Json.parse(z.toJSONSche
 const Json: z.ZodType<Json> = z.lazy(() =>
   z.union([z.null(), z.boolean(), z.number(), z.string(), z.array(Json), z.record(z.string(), Json)]),
 );
+
+/** Two calls with one id in a reply (SECURITY H07) could not be told apart: the later one is given an id of its own. */
+export function uniqueCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
+  const seen = new Set<CallId>();
+  return calls.map((call) => {
+    let id = call.id;
+    for (let n = 2; seen.has(id); n += 1) id = CallId.parse(`${call.id}-${n}`);
+    seen.add(id);
+    return id === call.id ? call : { ...call, id };
+  });
+}

@@ -91,6 +91,8 @@ export interface GateParts {
   readonly tools: ToolPort;
   /** As they are at this moment: read anew for each decision. */
   readonly rules: Rules;
+  /** What was written of rules since and waits for the next start: a sentence each, once each. */
+  notes(): readonly string[];
   /** Can a person be asked? */
   readonly person: boolean;
   readonly approvals: Approvals;

@@ -4,8 +4,12 @@
  */
 import { CAPABILITIES, type Capability } from '../domain/role.ts';
 import { MODES, isLooser, type Mode } from '../domain/mode.ts';
+import type { ModelId } from '../domain/ids.ts';
+import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
+import { priceProblem } from './budgets.ts';
 import { type CommandVerdict, judgeCommand } from './commands.ts';
+import { modelProblem } from './models.ts';
 import { Permit } from './permit.ts';
 import { builtIn, type Decision, type Rules } from './rules.ts';
 
@@ -19,8 +23,10 @@ export type Action =
     }
   /** A child beyond the plan. `depth` is the child's own (ROOT has 0), `agents` how many the run has already. */
   | { readonly is: 'spawn'; readonly depth: number; readonly agents: number }
-  /** One more call of the agent's model. */
-  | { readonly is: 'turn' };
+  /** One more turn of the agent. */
+  | { readonly is: 'turn' }
+  /** One call of a model: its canonical id, and its price where that is known. */
+  | { readonly is: 'model'; readonly model: ModelId; readonly price: ModelOption['price'] };
 
 export interface Circumstances {
   readonly mode: Mode;
@@ -75,6 +81,8 @@ function judged(action: Action, rules: Rules, context: Circumstances): Decision 
       return judgedSpawn(action, rules, { ...context, mode }, row);
     case 'turn':
       return mode === 'human' ? ask(row('each turn waits for you')) : allow(row('turns run'));
+    case 'model':
+      return judgedModel(action, rules);
     default:
       return deny(builtIn('unknown kind of action'));
   }
@@ -95,6 +103,11 @@ const reasonOfMode =
     mode === context.mode
       ? builtIn(`mode ${mode}: ${words}`)
       : { ...rules.maxMode.from, rule: `${rules.maxMode.from.rule} (${words})` };
+
+function judgedModel({ model, price }: Extract<Action, { readonly is: 'model' }>, rules: Rules): Decision {
+  const problem = modelProblem(model, rules) ?? priceProblem(price, rules);
+  return problem === null ? allow(builtIn('no rule speaks against this model')) : deny(problem);
+}
 
 type ToolAction = Extract<Action, { readonly is: 'tool' }>;
 type SpawnAction = Extract<Action, { readonly is: 'spawn' }>;

@@ -1,8 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { ModelId } from '../../src/domain/ids.ts';
 import { CAPABILITIES } from '../../src/domain/role.ts';
 import { type Circumstances, decide } from '../../src/policy/decide.ts';
 import { Permit } from '../../src/policy/permit.ts';
+import { builtIn } from '../../src/policy/rules.ts';
 import { someRules } from './some-rules.ts';
 
 const rules = someRules();
@@ -33,6 +35,17 @@ describe('a permit', () => {
     expect(decide(read, rules, at({ capabilities: [] }))).not.toHaveProperty('permit');
   });
 
+  it('is needed for each call of a model, and there is none against a rule', () => {
+    const binds = { agent: 'ROOT::S1', action: 'digest' };
+    const model = ModelId.parse('double/one');
+    const from = builtIn('deniedModels: [one]');
+    const denied = someRules({ deniedModels: [{ written: 'one', pattern: model, from }] });
+    const call = { is: 'model', model, price: null } as const;
+    const decision = decide(call, rules, at({ binds }));
+    expect(decision.verdict === 'allow' && decision.permit !== undefined).toBe(true);
+    expect(decide(call, denied, at({ binds }))).toEqual({ verdict: 'deny', because: from });
+  });
+
   it('is good once', () => {
     const permit = permitOf();
     expect(Permit.spend(permit, FOR)).toEqual({ ok: true, value: undefined });
@@ -54,16 +67,28 @@ describe('a permit', () => {
     expect(Reflect.apply(Permit.spend, null, [looks, FOR])).toEqual({ ok: false, fault: 'this is no permit' });
   });
 
-  it('is minted by decide alone, and every use of a tool spends one', () => {
+  it('is minted by decide alone, and every use of a tool and every call of a model spends one', () => {
     const using = (what: string): readonly string[] =>
       globSync('src/**/*.ts').filter(
         (file) => file !== 'src/policy/permit.ts' && readFileSync(file, 'utf8').includes(what),
       );
     expect(using('Permit.mint')).toEqual(['src/policy/decide.ts']);
-    expect(using('Permit.spend')).toEqual(['src/engine/gate-use.ts']);
+    expect(using('Permit.spend')).toEqual(['src/engine/gate-call.ts', 'src/engine/gate-use.ts']);
     // Nobody else lets a tool act: the run of a tool has one caller, behind the permit.
     expect(using('tool.run(')).toEqual(['src/engine/gate-use.ts']);
-    const text = readFileSync('src/engine/gate-use.ts', 'utf8');
-    expect(text.indexOf('Permit.spend(')).toBeLessThan(text.indexOf('tool.run('));
+    // Models are asked, and counted for, in one file; rooms below the gate only hand on.
+    const asking = (file: string): boolean => file.startsWith('src/engine/') || file.startsWith('src/verbs/');
+    expect(using('models.call').filter(asking)).toEqual(['src/engine/gate-call.ts']);
+    expect(using('models.count').filter(asking)).toEqual(['src/engine/gate-call.ts']);
+    for (const [file, act] of [
+      ['src/engine/gate-use.ts', 'tool.run('],
+      ['src/engine/gate-call.ts', 'models.call('],
+    ] as const) {
+      const text = readFileSync(file, 'utf8');
+      expect(text.indexOf('Permit.spend(')).toBeLessThan(text.indexOf(act));
+    }
+    // Before anything is sent to be counted, too.
+    const text = readFileSync('src/engine/gate-call.ts', 'utf8');
+    expect(text.indexOf('permitFor(parts')).toBeLessThan(text.indexOf('askingFor('));
   });
 });
