@@ -2,6 +2,7 @@
 import { type Budget, withoutAbsent } from '../domain/budget.ts';
 import { jsonDigest } from '../domain/digest.ts';
 import { type Mode, MODES, isLooser } from '../domain/mode.ts';
+import { builtIn } from '../policy/rules.ts';
 import type { BudgetRule, CommandRule, CommandRules, ModelEntry, Rule, Rules } from '../policy/rules.ts';
 import type { Layer } from './layer.ts';
 import { boxRules } from './box.ts';
@@ -33,6 +34,7 @@ export function toRules(layers: readonly Layer[], values: Values, models: RuleLi
     allowedSubAgents: lists(values, 'enforcement.allowedSubAgents'),
     disabledRoles: disabledRoles(values),
     runBudget: budgetAt(values, 'budgets.run'),
+    ...runCeiling(values),
     agentBudget: budgetAt(values, 'budgets.agent'),
     roleBudgets: roleBudgets(layers, values),
     costLimitSet: costLimitSet(layers),
@@ -118,6 +120,22 @@ type Limit = (typeof LIMITS)[number];
 function budgetAt(values: Values, scope: string): BudgetRule {
   return asBudget((limit) => values.get(`${scope}.${limit}`), values);
 }
+
+/** Of a limit that was typed, what the files say beside it; no key where none was: equal policies, equal digests. */
+function runCeiling(values: Values): Pick<Rules, 'runCeiling'> {
+  const nameOf = (limit: Limit): string => `budgets.run.${limit}`;
+  const saidOf = (limit: Limit): readonly Said[] => values.get(nameOf(limit))?.said ?? [];
+  if (!LIMITS.some((limit) => saidOf(limit).some(isTyped))) return {};
+  const written = asBudget((limit) => {
+    const said = saidOf(limit).filter((one) => !isTyped(one));
+    return said.length === 0 ? undefined : settle(said, 'min');
+  }, values);
+  const nobodys = LIMITS.filter((limit) => written.value[limit] === undefined);
+  const each = Object.fromEntries(nobodys.map((limit) => [limit, builtIn(nameOf(limit))]));
+  return { runCeiling: { ...written, each: { ...each, ...written.each } } };
+}
+
+const isTyped = ({ layer }: Said): boolean => layer === 'command line';
 
 /** The reason of a budget is that of its limit on cost, else of any that somebody set. */
 function asBudget(limitAt: (limit: Limit) => Holding | undefined, values: Values): BudgetRule {

@@ -19,8 +19,9 @@ export interface Ceiling {
   readonly rule: Reason;
 }
 
-/** Of the run. The program's own default is no rule: nobody set it. */
-export const runCeiling = (limit: keyof Budget, { runBudget }: Rules): Ceiling => ceilingOf(runBudget, limit);
+/** Of the run. The program's own default is no rule: nobody set it; who typed a limit may take it back. */
+export const runCeiling = (limit: keyof Budget, { runBudget, runCeiling: typed }: Rules): Ceiling =>
+  ceilingOf(typed ?? runBudget, limit);
 
 /** Of an agent of this role. */
 export function agentCeiling(role: string, limit: keyof Budget, rules: Rules): Ceiling {

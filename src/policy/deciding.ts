@@ -28,7 +28,9 @@ export const deciding = (rules: Rules): object => ({
   allowedSubAgents: lists(rules.allowedSubAgents),
   allowedEndpoints: lists(rules.allowedEndpoints ?? []),
   disabledRoles: sorted(rules.disabledRoles.map(({ role }) => role)),
-  budgets: [rules.runBudget, rules.agentBudget, rules.dayBudget].map((rule) => limits(rule?.value ?? {})),
+  budgets: [rules.runBudget, rules.agentBudget, rules.dayBudget, rules.runCeiling].map((rule) =>
+    limits(rule?.value ?? {}),
+  ),
   roles: sorted(rules.roleBudgets.map(({ role }) => [role, limits(agentBudget(role, rules))])),
   models: sorted((rules.modelBudgets ?? []).map(({ model, budget }) => [model.pattern, limits(budget.value)])),
   commands: (['allow', 'ask', 'deny'] as const).map((verdict) =>

@@ -30,6 +30,7 @@ export function meet(standing: Rules, next: Rules): Rules {
     allowedSubAgents: distinct([...standing.allowedSubAgents, ...next.allowedSubAgents], listOf),
     disabledRoles: distinct([...standing.disabledRoles, ...next.disabledRoles], ({ role }) => role),
     runBudget: tightestRule(standing.runBudget, next.runBudget),
+    ...runCeiling(standing, next),
     agentBudget: tightestRule(standing.agentBudget, next.agentBudget),
     roleBudgets: roleBudgets(standing, next),
     costLimitSet: standing.costLimitSet || next.costLimitSet,
@@ -107,6 +108,12 @@ function tightestRule(a: BudgetRule, b: BudgetRule): BudgetRule {
   const value = tightest(a.value, b.value);
   return same(value, tightest(a.value, {})) ? bindingOf(a, b) : { value, from: b.from };
 }
+
+/** Where neither was typed, what was met is the ceiling itself. */
+const runCeiling = (a: Rules, b: Rules): Pick<Rules, 'runCeiling'> =>
+  a.runCeiling === undefined && b.runCeiling === undefined
+    ? {}
+    : { runCeiling: tightestRule(a.runCeiling ?? a.runBudget, b.runCeiling ?? b.runBudget) };
 
 /** `a`, but where it only has the program's own limit and somebody has written the same one by now, that is the rule. */
 function bindingOf(a: BudgetRule, b: BudgetRule): BudgetRule {

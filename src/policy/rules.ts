@@ -43,6 +43,8 @@ export interface Rules {
   /** Roles switched off, with the rule. */
   readonly disabledRoles: readonly { readonly role: string; readonly from: Reason }[];
   readonly runBudget: BudgetRule;
+  /** What a person may raise that to, where it was typed: the files without it. Absent: `runBudget` itself. */
+  readonly runCeiling?: BudgetRule;
   readonly agentBudget: BudgetRule;
   readonly roleBudgets: readonly { readonly role: string; readonly budget: BudgetRule }[];
   /** Did a person or an organisation set a limit on cost (D10)? The program's own default doesn't count. */

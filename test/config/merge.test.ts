@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { agentBudget } from '../../src/policy/budgets.ts';
+import { agentBudget, runCeiling } from '../../src/policy/budgets.ts';
 import { loosened, rulesOf, shuffledSets, someLayer, someSettings } from '../support/layer-sets.ts';
 import { loaded } from './some-place.ts';
 
@@ -68,6 +68,17 @@ describe('budgets of layers', () => {
     expect(loaded({ project: 'budgets: { role: { oracle: { maxCost: 1 } } }' }).rules.costLimitSet).toBe(true);
     expect(loaded({}, { maxCost: 3 }).rules.costLimitSet).toBe(true);
     expect(loaded({}, { maxTokens: 3 }).rules.costLimitSet).toBe(false);
+  });
+
+  it('of the run that were typed may be raised to what the files say, and no further; nothing else is', () => {
+    const most = (user: string, flags: Parameters<typeof loaded>[1]): unknown =>
+      (['maxCost', 'maxTokens'] as const).map((limit) => runCeiling(limit, loaded({ user }, flags).rules).most);
+    const files = 'budgets: { run: { maxCost: 8 } }';
+    expect(most(files, { maxCost: 2 })).toEqual([8, undefined]);
+    expect(most(files, {})).toEqual([8, undefined]);
+    expect(most('version: 1', { maxCost: 2, maxTokens: 9 })).toEqual([undefined, undefined]);
+    expect(loaded({ user: files }, { maxCost: 2 }).rules.runBudget.value.maxCost).toBe(2);
+    expect(loaded({ user: files }).rules).not.toHaveProperty('runCeiling');
   });
 
   it('keep a zero: none may be used (D17)', () => {

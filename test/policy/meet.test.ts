@@ -24,6 +24,7 @@ const FIELDS: Readonly<Record<keyof Rules, true>> = {
   allowedSubAgents: true,
   disabledRoles: true,
   runBudget: true,
+  runCeiling: true,
   agentBudget: true,
   roleBudgets: true,
   costLimitSet: true,
