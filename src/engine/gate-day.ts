@@ -28,7 +28,7 @@ export function daysFor(
     const used = day.today(matches);
     const back = given === null ? { tokens: 0, cost: 0 } : promisedUnderWay(given, underWay.without(given), matches);
     const cost = fromMicro(toMicro(used.cost) - toMicro(back.cost));
-    return { scope, from, budget: limit.budget, used: { tokens: used.tokens - back.tokens, cost } };
+    return { scope, from, model: limit.model, budget: limit.budget, used: { tokens: used.tokens - back.tokens, cost } };
   });
 }
 

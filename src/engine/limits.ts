@@ -22,6 +22,8 @@ export type Exhausted = Extract<EventBody, { type: 'budget.exhausted' }>;
 /** A limit on all runs of a day, or on a model by the day, and what is used and promised of it now. */
 export interface DayLimitNow {
   readonly scope: 'day' | 'model';
+  /** Of a model's limit: which, as the rule names it. */
+  readonly model: string | null;
   readonly budget: Budget;
   readonly used: { readonly tokens: number; readonly cost: number };
   readonly from: Reason;
@@ -117,8 +119,8 @@ export function timeExhausted(state: RunState, agent: AgentId, now: Millis): Exh
 }
 
 /** How the fold remembers a warning: once for each limit, until it is changed. */
-const warnedKey = ({ agent, scope }: Pick<Limit, 'agent' | 'scope'>, what: Exhausted['what']): string =>
-  `${scope === 'agent' ? agent : scope}:${what}`;
+const warnedKey = ({ agent, scope, day }: Limit, what: Exhausted['what']): string =>
+  `${day?.model ?? (scope === 'agent' ? agent : scope)}:${what}`;
 
 /** `budget.warned` events for limits whose 80 % were passed and that were not warned of before. */
 export function warnings(
@@ -140,10 +142,23 @@ export function warnings(
     return rows.flatMap(({ what, spent, limit: most }): EventBody[] =>
       most === undefined || most === 0 || spent < most * WARN_AT || state.warned.includes(warnedKey(limit, what))
         ? []
-        : [{ type: 'budget.warned', agent: at, scope, what, spent: timeSaid(spent, most), limit: most }],
+        : [
+            {
+              type: 'budget.warned',
+              agent: at,
+              ...ofModel(day),
+              scope,
+              what,
+              spent: timeSaid(spent, most),
+              limit: most,
+            },
+          ],
     );
   });
 }
+
+const ofModel = (day: DayLimitNow | undefined): { readonly of?: string } =>
+  typeof day?.model === 'string' ? { of: day.model } : {};
 
 function settledOf(state: RunState, agent: AgentId): { readonly tokens: number; readonly cost: number } {
   const used = committed(state, agent);

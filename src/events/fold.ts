@@ -98,7 +98,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
   }),
   'budget.warned': (state, event) => ({
     ...state,
-    warned: [...state.warned, `${event.scope === 'agent' ? event.agent : event.scope}:${event.what}`],
+    warned: [...state.warned, `${event.of ?? (event.scope === 'agent' ? event.agent : event.scope)}:${event.what}`],
   }),
   'message.sent': (state, event) => ({
     ...state,

@@ -43,7 +43,7 @@ const LINES: ByType<[], [], Words> = {
   'approval.answered': (event) => ['info', `${event.answer} by ${event.by}`],
   'policy.decided': (event) =>
     event.decision === 'allow' ? null : ['warn', `${event.decision}: ${event.subject}: ${event.rule}`],
-  'budget.warned': (event) => ['warn', `80 % of the ${event.scope}'s ${event.what} is used`],
+  'budget.warned': (event) => ['warn', `80 % of the ${ownerOf(event)} ${event.what} is used`],
   'budget.exhausted': (event) => ['error', `the ${event.scope}'s ${event.what} are used up`],
   'message.sent': (event) => ['info', `message from ${event.from}: ${event.content.split('\n')[0] ?? ''}`],
   'agent.finished': (event) => [
@@ -56,6 +56,9 @@ const LINES: ByType<[], [], Words> = {
 /** `rate limited: next try in 12 s (2 of 5)` */
 export const retryText = ({ cause, wait, attempt, attempts }: EventOf<'model.retry'>): string =>
   `${cause}: next try in ${Math.ceil(wait / 1000)} s${attempt === undefined ? '' : ` (${attempt} of ${attempts ?? attempt})`}`;
+
+/** `run's`, `daily scripted/fast`: whose limit is warned of. */
+const ownerOf = ({ scope, of }: EventOf<'budget.warned'>): string => (of === undefined ? `${scope}'s` : `daily ${of}`);
 
 export function logLine(event: MimirEvent, at: Millis): LogLine | null {
   const words = forType(LINES, event.type)?.(event) ?? null;

@@ -92,6 +92,8 @@ export type Ruling =
   | {
       readonly type: 'budget.warned';
       readonly agent: AgentId;
+      /** Of `model`: whose, as the rule names it. */
+      readonly of?: string;
       /** Of `day` and `model`: the limit of the rules on all runs of a day, or on a model by the day. */
       readonly scope: 'run' | 'agent' | 'day' | 'model';
       readonly what: 'tokens' | 'cost' | 'time';

@@ -1,7 +1,7 @@
 /** Limits of a day and of a model by the day, kept by a real ledger that two runs share. */
 import { describe, expect, it } from 'vitest';
 import type { Budget } from '../../src/domain/budget.ts';
-import { AGENT, calling, FAST, planOf, RULES, testRun } from '../support/run.ts';
+import { AGENT, calling, FAST, planOf, RULES, SLOW, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 import { freshFolder } from '../support/folder.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
@@ -61,6 +61,23 @@ describe('a limit of the day', () => {
     await run.result;
     const warned = run.events().flatMap((event) => (event.type === 'budget.warned' ? [[event.scope, event.what]] : []));
     expect(warned).toEqual([['day', 'tokens']]);
+    day.close();
+  });
+
+  it('on each of two models is warned of by itself', async () => {
+    const limit = (pattern: string): NonNullable<Rules['modelBudgets']>[number] => ({
+      model: { written: pattern, pattern, from },
+      budget: { value: { maxTokens: 20_000 }, from },
+    });
+    const { run, day } = withDay(
+      { modelBudgets: [limit(FAST), limit(SLOW)] },
+      {
+        plan: { tasks: [FAST, SLOW].map((model) => ({ id: model.slice(9), description: 'd', role: 'finder', model })) },
+      },
+    );
+    await run.result;
+    const warned = run.events().flatMap((event) => (event.type === 'budget.warned' ? [event.of] : []));
+    expect(warned.toSorted()).toEqual([FAST, SLOW]);
     day.close();
   });
 
