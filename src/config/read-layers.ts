@@ -1,5 +1,5 @@
 /** The files of settings that are no administrator's, each read as its owner's: the defaults, the person's, the project's. */
-import { lstatSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { Layer as LayerName } from '../domain/reason.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
@@ -44,6 +44,8 @@ export function readLayers(
 function readFile(file: LayerFile, trusted: boolean): Result<ReadLayer | null, readonly ConfigFault[]> {
   const folder = file.name === 'project' ? folderFault(path.dirname(file.path)) : null;
   if (folder !== null) return fail([folder]);
+  const other = otherEnding(file);
+  if (other !== null) return fail([other]);
   const text = readText({
     path: file.path,
     shown: file.shown,
@@ -53,6 +55,13 @@ function readFile(file: LayerFile, trusted: boolean): Result<ReadLayer | null, r
   if (!text.ok) return fail([text.fault]);
   if (text.value === null) return ok(null);
   return readLayer(file.name, file.shown, text.value, trusted);
+}
+
+/** A file that somebody meant for this one: without a word, what it restricts would hold for nobody. */
+function otherEnding({ path: place, shown }: LayerFile): ConfigFault | null {
+  if (!existsSync(place.replace(/\.yml$/, '.yaml'))) return null;
+  const file = shown.replace(/\.yml$/, '.yaml');
+  return { file, line: null, column: null, problem: 'would not be read by this name', remedy: 'name it config.yml' };
 }
 
 /** A link in place of `.mimir` would let another directory speak for this project. */

@@ -12,11 +12,11 @@ import { folderOf } from '../store/place.ts';
 import { type Sandbox, checkRoot, openSandbox } from '../tools/index.ts';
 import { bubblewrapVersion } from '../tools/sandbox-find.ts';
 import { counted } from '../tui/format.ts';
+import { visible } from '../tui/text/sanitise.ts';
 import { openBox } from './box.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Io } from './io.ts';
-import { harmless } from './io.ts';
 import type { Finding } from './doctor-policy.ts';
 import { dayFindings, forcedFindings, policyFindings, rightsFindings, trustFindings } from './doctor-policy.ts';
 import { packageVersion } from './package-root.ts';
@@ -62,7 +62,7 @@ const MARKS = { ok: '✓', note: '·', problem: '✗' } as const;
 
 function lineOf({ what, state, words }: Finding, { paint }: Io): string {
   const mark = { ok: paint.green(MARKS.ok), note: paint.yellow(MARKS.note), problem: paint.red(MARKS.problem) }[state];
-  return `${mark} ${paint.bold(what.padEnd(9))} ${harmless(words)}`;
+  return `${mark} ${paint.bold(what.padEnd(9))} ${visible(words)}`;
 }
 
 const program = (): Finding => ({

@@ -6,6 +6,7 @@ import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
+import { visible } from '../tui/text/sanitise.ts';
 import { packageRoot } from './package-root.ts';
 
 const LAYERS = ['managed', 'user', 'project'] as const;
@@ -33,9 +34,9 @@ interface Found extends CheckedFile {
 }
 
 const linesOf = ({ faults, notes, resolved }: Found, { paint }: Io): readonly string[] => [
-  ...faults.map((fault) => `${paint.red('✗')} ${harmless(faultText(fault))}`),
+  ...faults.map((fault) => `${paint.red('✗')} ${visible(faultText(fault))}`),
   ...[...notes, ...resolved.map(({ written, id }) => `${written} is taken for ${id}`)].map(
-    (note) => `${paint.yellow('·')} ${harmless(note)}`,
+    (note) => `${paint.yellow('·')} ${visible(note)}`,
   ),
 ];
 

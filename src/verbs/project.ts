@@ -8,6 +8,7 @@ import { rememberManaged, vanished } from '../config/managed-seen.ts';
 import { placesOf } from '../config/paths.ts';
 import { findProject } from '../config/project.ts';
 import { fail } from '../domain/result.ts';
+import { visible } from '../tui/text/sanitise.ts';
 import type { Rules } from '../policy/rules.ts';
 import { builtIn } from '../policy/rules.ts';
 import { EXIT, Exit } from './exit.ts';
@@ -52,7 +53,7 @@ export function hereOf(project: ProjectPlace, io: Io, flags: ConfigFlags, how: '
   if (loaded.ok) return loaded.value;
   throw new Exit(
     EXIT.refused,
-    `the configuration can't be used, so nothing ran:\n${loaded.fault.map((fault) => `  ${faultText(fault)}`).join('\n')}`,
+    `the configuration can't be used, so nothing ran:\n${loaded.fault.map((fault) => `  ${visible(faultText(fault))}`).join('\n')}`,
   );
 }
 

@@ -35,6 +35,14 @@ describe('loading', () => {
     expect([prompts.common, prompts.plan, prompts.merge].every((text) => text.length > 200)).toBe(true);
   });
 
+  it('refuses a file by the other ending: its restrictions would hold for nobody', () => {
+    const files = { 'work/.mimir/config.yaml': 'mode: { max: human }\n', '.config/mimir/config.yaml': '' };
+    expect(faults({ files })).toEqual([
+      '~/.config/mimir/config.yaml: would not be read by this name — name it config.yml',
+      '.mimir/config.yaml: would not be read by this name — name it config.yml',
+    ]);
+  });
+
   it('reads the package’s own .mimir once, as defaults, in Mimir’s own checkout too', () => {
     const env = { HOME: freshDirectory() };
     const own = loadConfig({ packageRoot: PACKAGE, projectRoot: PACKAGE, env });

@@ -48,6 +48,12 @@ describe('mimir doctor', () => {
     ]);
   });
 
+  it('hides no character of a name', async () => {
+    mkdirSync(join(home.project, '.mimir/agents'), { recursive: true });
+    writeFileSync(join(home.project, '.mimir/agents/a\u001b[31m\u200bb.md'), 'x');
+    expect((await home.run(['doctor'])).out).toContain(String.raw`.mimir/agents/a\x1b[31m\u{200b}b.md`);
+  });
+
   it('names the version of the sandbox', async () => {
     expect(await findings()).toContainEqual(
       part({ what: 'sandbox', state: 'ok', words: like(/^bubblewrap \d+\.\d+\S* works: /) }),
