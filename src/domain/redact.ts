@@ -90,25 +90,58 @@ const SHAPES = new RegExp(
   'g',
 );
 const BEARER = /\b(bearer\s{1,4})(?=[\w.~+/-]*\d)[\w.~+/-]{16,}=*/gi;
-/** To its end, or as far as lines look like one where the end is missing. */
-const PRIVATE_KEY =
-  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^]{0,20000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})*)/g;
+/** Where a private key begins and ends, and what lines of one look like where the end is missing. */
+const KEY_BEGINS = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const KEY_ENDS = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const KEY_LINES = /(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})*/y;
+const LONGEST_KEY = 20_000;
 
 const withoutShapes = (text: string): string =>
-  text.replaceAll(PRIVATE_KEY, '[private key]').replaceAll(BEARER, `$1${HIDDEN}`).replaceAll(SHAPES, HIDDEN);
+  withoutPrivateKeys(text).replaceAll(BEARER, `$1${HIDDEN}`).replaceAll(SHAPES, HIDDEN);
+
+/** Each to its end. Ends are looked for once: a text that is nothing but beginnings takes no longer than another. */
+function withoutPrivateKeys(text: string): string {
+  const ends = [...text.matchAll(KEY_ENDS)].map((found) => ({ at: found.index, after: found.index + found[0].length }));
+  let [result, done, next] = ['', 0, 0];
+  for (const { index, 0: begin } of text.matchAll(KEY_BEGINS)) {
+    if (index < done) continue;
+    const from = index + begin.length;
+    while ((ends[next]?.at ?? from) < from) next += 1;
+    const end = ends[next];
+    result += `${text.slice(done, index)}[private key]`;
+    done = end !== undefined && end.at - from <= LONGEST_KEY ? end.after : behindLines(text, from);
+  }
+  return done === 0 ? text : result + text.slice(done);
+}
+
+function behindLines(text: string, from: number): number {
+  KEY_LINES.lastIndex = from;
+  return from + (KEY_LINES.exec(text)?.[0].length ?? 0);
+}
 
 /** The end of a text from which on a token may be growing, its first letters among it. */
 const GROWING = /(?<![\w-])(?:sk-|rk-|pk-|gh[opsur]_|github_pat_|A[KS]IA|xox|glpat-|AIza|npm_|eyJ)[\w.-]*$/;
 const GROWING_BEARER = /\bbearer\s{1,4}[\w.~+/-]*$/i;
-const GROWING_BLOCK = /-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY(?![^]*-----END )[^]{0,20000})?$/;
+const GROWING_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}$/;
+const OPEN_KEY = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/g;
 const BEGINNINGS =
   'sk- rk- pk- ghp_ gho_ ghs_ ghu_ ghr_ github_pat_ AKIA ASIA xox glpat- AIza npm_ eyJ bearer Bearer BEARER -----BEGIN'.split(
     ' ',
   );
 
 function openShape(text: string): number {
-  const growing = [GROWING, GROWING_BEARER, GROWING_BLOCK].map((shape) => shape.exec(text)?.[0].length ?? 0);
-  return Math.max(...growing, ...BEGINNINGS.map((beginning) => openForm(text, beginning)));
+  const growing = [GROWING, GROWING_BEARER, GROWING_BEGIN].map((shape) => shape.exec(text)?.[0].length ?? 0);
+  return Math.max(openKey(text), ...growing, ...BEGINNINGS.map((beginning) => openForm(text, beginning)));
+}
+
+/** A private key whose end is still to come, from the first beginning behind the last end on. */
+function openKey(text: string): number {
+  const from = Math.max(0, text.lastIndexOf('-----END '), text.length - LONGEST_KEY - 100);
+  for (const { index, 0: begin } of text.slice(from).matchAll(OPEN_KEY)) {
+    const behind = text.length - from - index - begin.length;
+    if (behind <= LONGEST_KEY) return behind + begin.length;
+  }
+  return 0;
 }
 
 /** How much of `form`, not the whole of it, the text ends with. */

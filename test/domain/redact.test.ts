@@ -111,3 +111,28 @@ describe('the price of it', () => {
     expect((user + system) / 50_000).toBeLessThan(50);
   });
 });
+
+describe('a text made to take long', () => {
+  it('of nothing but beginnings of private keys is cleaned as fast as it is long', () => {
+    const { clean, open } = openRedactor(['sk-ant-0123456789abcdef']);
+    const begin = '-----BEGIN PRIVATE KEY-----';
+    const text = begin.repeat(40_000);
+    const begun = performance.now();
+    expect(clean(text)).toBe('[private key]'.repeat(40_000));
+    expect(open(text)).toBeGreaterThan(0);
+    // One look at each beginning up to 20,000 letters on took seconds.
+    expect(performance.now() - begun).toBeLessThan(1000);
+  });
+
+  it('hides each private key to its own end, and none beyond it', () => {
+    const { clean } = openRedactor([]);
+    const key = (name: string): string => `-----BEGIN ${name}PRIVATE KEY-----\nMIIB\n-----END ${name}PRIVATE KEY-----`;
+    const lines = 'A'.repeat(64);
+    const far = `-----BEGIN PRIVATE KEY-----\n${lines}\nwords${' x'.repeat(11_000)}${key('')}`;
+    expect([`a ${key('')} b ${key('RSA ')} c`, far, `-----END PRIVATE KEY-----${key('')}`].map(clean)).toEqual([
+      'a [private key] b [private key] c',
+      `[private key]\nwords${' x'.repeat(11_000)}[private key]`,
+      '-----END PRIVATE KEY-----[private key]',
+    ]);
+  });
+});
