@@ -65,7 +65,15 @@ export function openLobby(first: Workshop, reopen: () => Promise<Workshop>): Run
       changed();
       if (!given.ok) return fail({ text: `not trusted: ${given.fault}` });
       const next = await settled(reopen);
-      if (!next.ok) return next;
+      if (!next.ok) {
+        // Words come first, then the faults, one a line.
+        const unusable = next.fault.text
+          .split('\n')
+          .slice(1)
+          .map((line) => line.trim());
+        learn({ unusable });
+        return fail({ text: unusableWords(next.fault.text, unusable) });
+      }
       const opened = await settled(() => next.value.ready());
       if (!opened.ok) {
         next.value.close();
@@ -92,6 +100,16 @@ async function settled<T>(open: () => Promise<T>): Promise<Result<T, Refusal>> {
   }
 }
 
+/** Trust is given, and what was trusted is wrong: this session goes on with what it has. */
+function unusableWords(text: string, [first = text, ...others]: readonly string[]): string {
+  const more = others.length === 0 ? '' : ` (and ${others.length} more: mimir doctor)`;
+  return `Trusted, but it can't be used as it is, so this session goes on without it. ${first}${more}`;
+}
+
+/** Why it was not loaded before it was trusted is no longer the reason. */
+const notesOf = (notes: readonly string[], unusable: readonly string[]): readonly string[] =>
+  unusable.length === 0 ? notes : ['trusted, but not used in this session:', ...unusable];
+
 const questionOf = ({ project, config }: Workshop): TrustQuestion =>
   trustHere(project, config.preferences.trust ?? [], unifiedDiff);
 
@@ -107,9 +125,11 @@ interface Learned {
   readonly suggestions: readonly string[];
   /** Why no run can be started, as it stands. */
   readonly problem: string | null;
+  /** What is wrong with what was trusted, a fault each. */
+  readonly unusable: readonly string[];
 }
 
-const NOTHING_YET: Learned = { sandbox: '', suggestions: [], problem: null };
+const NOTHING_YET: Learned = { sandbox: '', suggestions: [], problem: null, unusable: [] };
 
 /**
  * Tries the sandbox out and looks at the repository while the person types. A planner who asks within a minute has that at
@@ -139,7 +159,7 @@ function lookedAhead(workshop: Workshop, learn: (more: Partial<Learned>) => void
 
 const infoOf = (
   { project, config, provider, mode, log }: Workshop,
-  { sandbox, suggestions, problem }: Learned,
+  { sandbox, suggestions, problem, unusable }: Learned,
   { state, digest, brings, diff }: TrustQuestion,
 ): LobbyInfo => ({
   cwd: project.root,
@@ -155,7 +175,7 @@ const infoOf = (
     .map(({ session, task, startedAt, state }) => ({ id: session, task, when: startedAt, state })),
   policy: config.managed.length === 0 ? '' : `managed by ${config.managed.map(({ shown }) => shown).join(', ')}`,
   trust: { state, digest, brings, diff },
-  notes: problem === null ? config.notes : [problem, ...config.notes],
+  notes: [...(problem === null ? [] : [problem]), ...notesOf(config.notes, unusable)],
 });
 
 /** Tasks that make sense here: what is suggested names what the repository has. */

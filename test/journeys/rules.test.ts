@@ -43,6 +43,20 @@ describe.concurrent('what rules ask of a person', () => {
     person.terminal.kill();
   });
 
+  it('trust in what has a fault: it is said which, and the session goes on without it', async () => {
+    const machine = makeMachine({ ...LEDGER, '.mimir/agents/deploy.md': '---\nnmae: deploy\n---\nDeploy it.\n' });
+    const person = machine.opens([], LOOK);
+    await person.sees('Do you trust this project?', 'a role file with a fault');
+    for (let tries = 0; tries < 60 && person.screen().includes('Do you trust'); tries += 1) {
+      person.press('T');
+      await person.terminal.waitFor('What should be done?', { timeout: 400 }).catch(() => undefined);
+    }
+    await person.sees("Trusted, but it can't be used as it is", '! trusted, but not used in');
+    await person.sees('.mimir/agents/deploy.md:2:1');
+    expect(person.screen()).not.toContain('since this project is not trusted');
+    person.terminal.kill();
+  });
+
   it('trust in lines: y trusts exactly what was shown, and it is not asked again', async () => {
     const machine = makeMachine(BRINGS);
     const person = machine.opens(['--plain', TASK], LOOK);
