@@ -2,10 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CHECKOUT, isRoot, jsonLines, openHome, SMALL } from '../support/cli.ts';
+import { CHECKOUT, jsonLines, openHome, SMALL } from '../support/cli.ts';
 import type { Home, Ran } from '../support/cli.ts';
 import { holding, part } from '../support/like.ts';
 import { managed } from '../support/managed.ts';
+import { skipWithout } from '../support/needs.ts';
 
 let home: Home;
 beforeEach(() => {
@@ -92,6 +93,25 @@ describe('a developer under a policy', () => {
   });
 });
 
+describe('paths that leave no sandbox', () => {
+  it('refuse the run with the rule, instead of running commands without one', async () => {
+    const policy = 'sandbox:\n  fs: { denyRead: [/usr] }\n';
+    const ran = await under(policy, 'run', 'Find balanceOf', '--yes', '--model', 'offline');
+    expect(ran).toMatchObject({ code: 3, out: '', err: holding('no sandbox works with the paths of these rules') });
+    expect(ran.err).toContain('sandbox.fs.denyRead: /usr (managed, /etc/mimir/policy.yml:2)');
+    const doctor = await under(policy, 'doctor');
+    expect(doctor).toMatchObject({
+      code: 3,
+      out: holding('✗ sandbox   no sandbox works with the paths of these rules'),
+    });
+  });
+
+  it('below a file are no bug: nothing can be made there', async () => {
+    const ran = await under('sandbox: { fs: { denyWrite: [plan.yml/b/c] } }\n', 'doctor');
+    expect(ran).toMatchObject({ code: 0, err: '', out: holding('✓ sandbox') });
+  });
+});
+
 describe('mistakes of an administrator', () => {
   it.each(['Policy.yml', 'policy.YML', 'policy.yaml', 'config.yml', 'policy.d/10-a.yaml', 'policy.d/10-a.YML'])(
     '%s is refused instead of being passed over',
@@ -108,7 +128,8 @@ describe('mistakes of an administrator', () => {
     expect(jsonLines(ran.out)).toEqual([part({ managed: [] })]);
   });
 
-  it.runIf(isRoot)('a file that only root can read says what the administrator has to do', async () => {
+  it('a file that only root can read says what the administrator has to do', async ({ skip }) => {
+    skipWithout('root', skip);
     const how = managed(home, {
       files: { 'policy.yml': { text: 'mode: { max: human }\n', mode: 0o600 } },
       as: 'ordinary',
