@@ -76,6 +76,7 @@ export async function draftCommit(desk: DraftDesk, asked: Asked): Promise<Result
       facts: own,
       index,
       signal,
+      inside: 'left out' as const,
       ...where,
       ...(paths.value ? { paths: paths.value } : {}),
     };

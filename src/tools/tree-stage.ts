@@ -1,6 +1,7 @@
 /**
- * Turns the files of a project into a tree, by an index that belongs to nobody else. Never steps into a repository inside
- * the project: its configuration would name programs. Ignored files count when the last commit has them.
+ * Turns the files of a project into a tree, by an index that belongs to nobody else. A repository inside the project is a
+ * folder like any other or left out, and never asked: its configuration would name programs. Ignored files count when the
+ * last commit has them.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,6 +17,8 @@ export interface Staging {
   readonly into?: StoreCall['into'];
   /** Only these, relative to the root; everything where it is left out. */
   readonly paths?: readonly string[];
+  /** What lies in repositories inside the project: files like any others, or nothing. */
+  readonly inside: 'counted' | 'left out';
 }
 
 /** One difference between two trees. `object` and `mode` are those of the older, zeros where it has none. */
@@ -139,20 +142,50 @@ function drop(staging: Staging, links: readonly TreeEntry[]): Promise<Result<str
   if (links.length === 0) return Promise.resolve(ok(''));
   const odd = links.find((link) => link.path.includes('\uFFFD'));
   // A name that is not text can't be given back to git: the submodule would stay, and be stepped into.
-  if (odd !== undefined) return Promise.resolve(fail(`${odd.path}: a repository whose name is not UTF-8; rename it`));
+  if (odd !== undefined) return Promise.resolve(fail(notText(odd.path)));
   const input = links.map((link) => `${link.path}\0`).join('');
   return inIndex(staging, ['update-index', '--force-remove', '-z', '--stdin'], { input });
 }
 
-/** The patterns of what is left out: the person's own for this clone, Mimir's folder, and repositories inside the project. */
+const notText = (name: string): string => `${name}: a repository whose name is not UTF-8; rename it`;
+
+/** The patterns of what is left out: the person's own for this clone, Mimir's folder, and repositories that don't count. */
 async function exclude(staging: Staging): Promise<Result<string, string>> {
-  const inside = await inIndex(staging, ['ls-files', '--others', '--exclude-standard', '-z']);
-  if (!inside.ok) return inside;
-  const repositories = inside.value.split('\0').filter((name) => name.endsWith('/'));
   const file = `${staging.index}.excludes`;
-  const lines = [ownExcludes(staging.facts), '/.mimir/', ...repositories.map(patternOf), ''];
-  writeFileSync(file, lines.join('\n'), { mode: 0o600 });
+  const lines = [ownExcludes(staging.facts), '/.mimir/'];
+  const write = (more: readonly string[]): void =>
+    writeFileSync(file, [...lines, ...more, ''].join('\n'), { mode: 0o600 });
+  write([]);
+  const inside = await (staging.inside === 'counted' ? enter(staging, file) : repositoriesIn(staging, file));
+  if (!inside.ok) return inside;
+  if (staging.inside === 'left out') write(inside.value.map(patternOf));
   return ok(file);
+}
+
+async function repositoriesIn(staging: Staging, excludes: string): Promise<Result<readonly string[], string>> {
+  const listed = await inIndex(staging, ['ls-files', '--others', '--exclude-standard', '-z'], { excludes });
+  return listed.ok ? ok(listed.value.split('\0').filter((name) => name.endsWith('/'))) : listed;
+}
+
+/** How deep repositories may lie in each other. */
+const DEEPEST = 16;
+
+/**
+ * Git looks into a folder of which the index has something, whatever repository it is: so the index is given something of
+ * each, which is gone again when everything is added. Otherwise `git init` would hide files from whoever judges changes.
+ */
+async function enter(staging: Staging, excludes: string): Promise<Result<readonly string[], string>> {
+  for (let depth = 0; depth < DEEPEST; depth += 1) {
+    const found = await repositoriesIn(staging, excludes);
+    if (!found.ok || found.value.length === 0) return found;
+    const odd = found.value.find((name) => name.includes('\uFFFD'));
+    if (odd !== undefined) return fail(notText(odd));
+    const object = '1'.repeat(emptyTree(staging.facts).length);
+    const input = found.value.map((name) => `100644 ${object}\t${name}.mimir-looks-here\0`).join('');
+    const entered = await inIndex(staging, INDEX_INFO, { input });
+    if (!entered.ok) return entered;
+  }
+  return fail(`repositories lie in each other more than ${DEEPEST} deep: what changed in them can't be told`);
 }
 
 /** A name as a pattern that matches nothing else. */

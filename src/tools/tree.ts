@@ -23,7 +23,7 @@ export interface TreeOptions {
 
 /**
  * Opens the project's trees; nothing is done before the first look. Fails in words, never throws, where there is no git,
- * or its content can't be read. Ignored files that no commit has, and repositories inside the project, don't count.
+ * or its content can't be read. Ignored files that no commit has don't count; what lies in repositories inside the project does.
  */
 export function openTrees({ root, stateDir, environment = toolEnvironment(root.path) }: TreeOptions): TreePort {
   const store = treeStore({ root, stateDir, environment });
@@ -36,7 +36,7 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
     if (!facts.ok) return facts;
     const index = path.join(store.folder(facts.value), `index-${session}`);
     if (last === null) takeIndex(index);
-    const seen = await treeIn({ store, facts: facts.value, index, signal }, last);
+    const seen = await treeIn({ store, facts: facts.value, index, signal, inside: 'counted' }, last);
     // Only after a whole look: the next program starts from what this one found out.
     if (seen.ok && last === null) leaveIndex(index);
     if (!seen.ok) dropIndex(index);

@@ -1,5 +1,5 @@
 /** Trees of a project: equal content, equal id; nothing of the repository runs; other repositories are not stepped into. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Result } from '../../src/domain/result.ts';
@@ -24,6 +24,23 @@ function valueOf<T>(result: Result<T, string>): T {
 
 const now = async (port: TreePort): Promise<string> => valueOf(await port.now(signal));
 const headTree = (folder: string): string => git(folder, 'rev-parse', 'HEAD^{tree}').trim();
+
+it('is kept for 90 days after the last look at its project', async () => {
+  const stateDir = freshFolder();
+  const kept = (): number => readdirSync(path.join(stateDir, 'trees')).length;
+  const look = async (): Promise<string> => now(trees(makeRepository(), stateDir));
+  const aged = (days: number): void => {
+    for (const name of readdirSync(path.join(stateDir, 'trees')))
+      utimesSync(path.join(stateDir, 'trees', name), new Date(), new Date(Date.now() - days * 86_400_000));
+  };
+  await look();
+  aged(89);
+  await look();
+  expect(kept()).toBe(2);
+  aged(91);
+  await look();
+  expect(kept()).toBe(1);
+});
 
 describe('the tree of a project', () => {
   it('is that of the last commit when nothing changed, and comes back with the content', async () => {
@@ -191,7 +208,7 @@ describe('a hostile repository', () => {
     expect(marks()).toEqual([]);
   });
 
-  it('D12 has no repository inside it stepped into, tracked or not, with or without a commit', async () => {
+  it('D12 has no repository inside it asked, tracked or not, with or without a commit, and counts its files', async () => {
     const folder = makeRepository({ 'a.txt': 'one\n' });
     const { program, marks } = trap();
     for (const name of ['module', 'other', 'empty', 'wanted']) {
@@ -208,9 +225,39 @@ describe('a hostile repository', () => {
     const first = await now(port);
     for (const name of ['module', 'other', 'wanted'])
       writeFiles(folder, { [`${name}/x.txt`]: 'changed, and longer\n' });
-    expect(await now(port)).toBe(first);
-    expect(await now(port)).toBe(first);
+    const changed = await now(port);
+    expect(valueOf(await port.changes(first, changed, signal)).files).toEqual([
+      'module/x.txt',
+      'other/x.txt',
+      'wanted/x.txt',
+    ]);
+    expect(await now(port)).toBe(changed);
+    expect(await now(trees(folder))).toBe(changed);
     expect(marks()).toEqual([]);
     expect(existsSync(path.join(folder, '.git/index.lock'))).toBe(false);
+  });
+
+  it.each([
+    ['before anything is written in it', true],
+    ['afterwards', false],
+  ])('can not be hidden by making a repository of a folder %s', async (_, before) => {
+    const folder = makeRepository({ 'a.txt': 'one\n', 'old/b.txt': 'b\n' });
+    const port = trees(folder);
+    const first = await now(port);
+    const files = {
+      'old/b.txt': 'changed\n',
+      'sub/x.js': 'x\n',
+      'sub/in [it]/y.js': 'y\n',
+      'sub/in [it]/deep/z.js': 'z\n',
+    };
+    if (!before) writeFiles(folder, files);
+    if (!before) await now(port);
+    for (const name of ['old', 'sub', 'sub/in [it]', 'sub/in [it]/deep']) {
+      mkdirSync(path.join(folder, name), { recursive: true });
+      git(path.join(folder, name), 'init', '--quiet');
+    }
+    writeFiles(folder, files);
+    for (const looks of [port, trees(folder)])
+      expect(valueOf(await port.changes(first, await now(looks), signal)).files).toEqual(Object.keys(files).sort());
   });
 });
