@@ -4,18 +4,10 @@ import { MODES, type Mode, isLooser } from '../../src/domain/mode.ts';
 import { CAPABILITIES, type Capability } from '../../src/domain/role.ts';
 import { type Action, type Circumstances, decide } from '../../src/policy/decide.ts';
 import { builtIn } from '../../src/policy/rules.ts';
-import { someRules, written } from './some-rules.ts';
+import { at, someRules, written } from './some-rules.ts';
 
 const SANDBOXES = ['none', 'read-only', 'read-write'] as const;
 
-const at = (changes: Partial<Circumstances> = {}): Circumstances => ({
-  mode: 'confirm',
-  interactive: true,
-  sandbox: 'read-write',
-  capabilities: CAPABILITIES,
-  granted: false,
-  ...changes,
-});
 const use = (capability: Capability | null, command?: string): Action => ({
   is: 'tool',
   tool: 'some_tool',

@@ -13,7 +13,7 @@ import { explainRole } from '../../src/policy/explain-role.ts';
 import { type ModelWish, chooseModel } from '../../src/policy/models.ts';
 import { roleProblem } from '../../src/policy/roles.ts';
 import type { Rules } from '../../src/policy/rules.ts';
-import { entry, someRules, written } from './some-rules.ts';
+import { at, entry, someRules, written } from './some-rules.ts';
 
 const HAIKU = 'anthropic/claude-haiku-4-5-20251001';
 const SONNET = 'anthropic/claude-sonnet-4-5-20250929';
@@ -45,14 +45,6 @@ const managed = (rule: string, line: number): Reason => ({
   line,
 });
 
-const at = (changes: Partial<Circumstances> = {}): Circumstances => ({
-  mode: 'confirm',
-  interactive: true,
-  sandbox: 'read-write',
-  capabilities: CAPABILITIES,
-  granted: false,
-  ...changes,
-});
 const shell = (command: string): Action => ({ is: 'tool', tool: 'bash', capability: 'shell', command });
 
 describe('an explanation', () => {

@@ -1,22 +1,14 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
-import { CAPABILITIES } from '../../src/domain/role.ts';
 import { type Circumstances, decide } from '../../src/policy/decide.ts';
 import { Permit } from '../../src/policy/permit.ts';
 import { builtIn } from '../../src/policy/rules.ts';
-import { someRules } from './some-rules.ts';
+import { at as anywhere, someRules } from './some-rules.ts';
 
 const rules = someRules();
-const at = (changes: Partial<Circumstances> = {}): Circumstances => ({
-  mode: 'confirm',
-  interactive: true,
-  sandbox: 'read-write',
-  capabilities: CAPABILITIES,
-  granted: false,
-  binds: { agent: 'ROOT::S1', action: 'digest' },
-  ...changes,
-});
+const at = (changes: Partial<Circumstances> = {}): Circumstances =>
+  anywhere({ binds: { agent: 'ROOT::S1', action: 'digest' }, ...changes });
 const read = { is: 'tool', tool: 'read_file', capability: 'read' } as const;
 const FOR = { agent: 'ROOT::S1', action: 'digest', policyHash: rules.policyHash };
 

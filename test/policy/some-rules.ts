@@ -1,5 +1,7 @@
 /** Rules for tests: the package's defaults by hand, with what a test changes. */
 import type { Reason } from '../../src/domain/reason.ts';
+import { CAPABILITIES } from '../../src/domain/role.ts';
+import type { Circumstances } from '../../src/policy/decide.ts';
 import { type ModelEntry, type Rule, type Rules, builtIn } from '../../src/policy/rules.ts';
 import { RULES } from '../support/run.ts';
 
@@ -19,5 +21,15 @@ export const someRules = (changes: Partial<Rules> = {}): Rules => ({
   ...RULES,
   runBudget: rule({ maxCost: 5 }),
   agentBudget: rule({ maxCost: 1 }),
+  ...changes,
+});
+
+/** Where a decision is made: mode confirm, a person there, a box, an agent that may do everything. */
+export const at = (changes: Partial<Circumstances> = {}): Circumstances => ({
+  mode: 'confirm',
+  interactive: true,
+  sandbox: 'read-write',
+  capabilities: CAPABILITIES,
+  granted: false,
   ...changes,
 });

@@ -91,7 +91,7 @@ describe('a managed file that is none', () => {
       `${FILE}: is not a regular file — put a plain file there, or remove it`,
       `${FILE}: leads nowhere: there is no /etc/mimir/nowhere.yml — put a plain file there, or remove it`,
       `${FILE}: is a chain of links without an end — put a plain file there, or remove it`,
-      ...(isRoot ? [`${FILE}: can't be read: no permission — make it readable for you`] : []),
+      ...(isRoot ? [`${FILE}: can't be read: no permission — let everybody read it: chmod a+r ${FILE}`] : []),
     ]);
   });
 

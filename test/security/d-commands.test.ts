@@ -2,21 +2,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MODES, type Mode } from '../../src/domain/mode.ts';
-import { CAPABILITIES } from '../../src/domain/role.ts';
 import { judgeCommand } from '../../src/policy/commands.ts';
 import { type Circumstances, decide } from '../../src/policy/decide.ts';
-import { someRules } from '../policy/some-rules.ts';
+import { at, someRules } from '../policy/some-rules.ts';
 import { commandRules, hiddenCurl, says } from '../support/commands.ts';
 
 const verdict = (command: string, rules = commandRules([]), changes: Partial<Circumstances> = {}): string =>
-  decide({ is: 'tool', tool: 'bash', capability: 'shell', command }, someRules({ commands: rules }), {
-    mode: 'confirm',
-    interactive: true,
-    sandbox: 'read-write',
-    capabilities: CAPABILITIES,
-    granted: false,
-    ...changes,
-  }).verdict;
+  decide({ is: 'tool', tool: 'bash', capability: 'shell', command }, someRules({ commands: rules }), at(changes))
+    .verdict;
 
 describe('D01: what follows or fills an allowed command is judged on its own', () => {
   const BESIDE = ['git log && X', 'git log ; X', 'git log | X', 'git log || X', 'git log & X', 'git log\nX'];
