@@ -109,6 +109,11 @@ describe('the contract', () => {
     expect(cases.filter((id) => !named.has(id))).toEqual([]);
   });
 
+  it('has a test that names each line on modes, and each answered question on limits, privacy and environment', () => {
+    const lines = idsIn('H015 to H020, S148 to S150, S152, S154');
+    expect(lines.filter((id) => !named.has(id))).toEqual([]);
+  });
+
   it('has every id that a title names', () => {
     expect([...named].filter((id) => !exists(id))).toEqual([]);
   });
