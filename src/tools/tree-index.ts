@@ -4,9 +4,13 @@ import path from 'node:path';
 
 const KEPT_MS = 7 * 86_400_000;
 
+/** What nobody looked at for so long is forgotten: of a run that was stopped before, nothing more can be judged. */
+const FORGOTTEN_MS = 90 * 86_400_000;
+
 /** Makes `index` a copy of the one that was left in its folder; without one, everything is read once. */
 export function takeIndex(index: string): void {
   sweep(path.dirname(index));
+  forgetOthers(path.dirname(index));
   copyIndex(path.join(path.dirname(index), 'index'), index);
 }
 
@@ -27,6 +31,26 @@ function sweep(folder: string): void {
     const file = path.join(folder, name);
     const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     if (name.startsWith('index-') && age > KEPT_MS) rmSync(file, { force: true });
+  }
+}
+
+/** Contents of projects that are gone, or that no forced agent judges any more, beside those of this one. */
+function forgetOthers(own: string): void {
+  const all = path.dirname(own);
+  for (const name of readdirSync(all)) {
+    const folder = path.join(all, name);
+    // Each look adds a file to it, and takes it away.
+    const age = Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (folder !== own && age > FORGOTTEN_MS) remove(folder);
+  }
+}
+
+/** What can't be taken away stays: no look fails for it. */
+function remove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // Tried again at the next run.
   }
 }
 
