@@ -70,7 +70,9 @@ export const forcedNameFaults = (layer: Layer, { sure, own }: KnownRoles): reado
     if (!enabled || (known.includes(name) && name !== 'main')) return [];
     const path = ['enforcement', 'forcedSubAgents', name];
     const others = known.filter((each) => each !== 'main');
-    return [layer.fault(path, `there is no role "${name}" that could be forced here`, suggestion(name, others))];
+    const place = layer.name === 'managed' && name !== 'main' ? `; or describe it in /etc/mimir/agents/${name}.md` : '';
+    const remedy = `${suggestion(name, others)}${place}`;
+    return [layer.fault(path, `there is no role "${name}" that could be forced here`, remedy)];
   });
 
 /**

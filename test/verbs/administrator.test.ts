@@ -138,6 +138,16 @@ describe('mistakes of an administrator', () => {
     expect(ran).toMatchObject({ code: 3, err: holding('let everybody read it: chmod a+r /etc/mimir/policy.yml') });
   });
 
+  it('a forced role that nobody has described says where to describe it', async () => {
+    const policy = 'enforcement: { forcedSubAgents: { licences: { enabled: true } } }\n';
+    const refused = await under(policy, 'doctor');
+    expect(refused).toMatchObject({ code: 3, out: holding('or describe it in /etc/mimir/agents/licences.md') });
+    const role = '---\ndescription: Looks at licences.\ntools: [file_search]\n---\nLook.\n';
+    const files = { 'policy.yml': policy, 'agents/licences.md': role };
+    const described = await home.run(['doctor'], managed(home, { files }));
+    expect(described.out).toContain('forced    licences runs on-write (managed, /etc/mimir/policy.yml:1)');
+  });
+
   it('a policy that is gone shows in doctor and in policy show, not only when something should run', async () => {
     expect((await under('mode: { max: confirm }\n', 'run', 'Find balanceOf', '--yes')).code).toBe(0);
     const gone = managed(home, { files: {} });
