@@ -1,12 +1,14 @@
 /** Moments at which a gate could open by itself, or stay closed for nothing: ends of agents, of looks, of reviews. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { SessionId } from '../../src/domain/ids.ts';
 import { fail, ok } from '../../src/domain/result.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
 import type { TreePort } from '../../src/ports/tree.ts';
 import { giveVerdictTool } from '../../src/tools/desk-tools.ts';
 import { forcedRun, forcing, gatesOf, reviewers, SECURITY, verdict } from '../support/forced.ts';
+import { cutLog } from '../support/log.ts';
 import { AGENT, planOf, ROLES, RULES, says, type Script, type TestRun } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -88,6 +90,39 @@ describe('at the end of a run', () => {
     });
     expect((await run.result).status).toBe('completed');
     expect(gatesOf(run)).toContainEqual(['ROOT', 'on-write', true, 'passed: nothing found']);
+  });
+});
+
+describe('an agent that did not come to a good end', () => {
+  const failing: Script = ({ agent, purpose, turns }) => {
+    if (purpose.is !== 'work' || turns.some((turn) => turn.by === 'tools')) return undefined;
+    if (purpose.role === 'security') return verdict(false, 'a: bad');
+    return agent === S1 ? { fault: { is: 'refused', message: 'no' } } : undefined;
+  };
+  const cutBehind = async (write: () => void, trees: TreePort): Promise<ReturnType<typeof cutLog>> => {
+    const whole = forcedRun({
+      trees,
+      plan: planOf(['o1'], ['b']),
+      script: (request, n) => {
+        if (request.agent === S1) write();
+        return failing(request, n);
+      },
+    });
+    await whole.result;
+    const events = whole.events();
+    const ended = events.findIndex((event) => event.type === 'agent.finished' && event.agent === S1);
+    return cutLog(SessionId.parse('test-session'), events.slice(0, ended + 1));
+  };
+
+  it('is judged like one that did: what it wrote is in the project', async () => {
+    const { trees, write } = project();
+    const log = await cutBehind(write, trees);
+    expect(log.read(SessionId.parse('test-session')).at(-1)).toMatchObject({ agent: S1, outcome: 'failed' });
+    // Cut off before its work was judged, and never run again.
+    const run = forcedRun({ trees, log, script: failing });
+    expect((await run.result).status).toBe('failed');
+    expect(run.state().gates).toMatchObject([{ agent: 'ROOT', trigger: 'on-write', open: false }]);
+    expect(run.state().finished?.summary).toContain('a: bad');
   });
 });
 
