@@ -71,7 +71,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const [bash, yes] = [programOn(environment, 'bash'), programOn(environment, 'true')];
   if (bash === null || yes === null) return noSandbox('there is no bash on the PATH');
   const masks = masksOf(options.stateDir, root.value.path);
-  const parts = { program, bash, root: root.value, masks, options, probing: false, chains: new Map<string, Chains>() };
+  const fresh = {
+    chains: new Map<string, Chains>(),
+    known: { readOnly: new Set<string>(), secret: new Set<string>() },
+  };
+  const parts = { program, bash, root: root.value, masks, options, probing: false, ...fresh };
   const probing = { ...parts, probing: true };
   const probe = await wrapIn(probing, {
     box: 'read-only',
@@ -131,6 +135,8 @@ interface Parts {
   readonly probing: boolean;
   /** By PATH: looked for once, since there may be hundreds of links. */
   readonly chains: Map<string, Chains>;
+  /** What was ever found: a look is bounded, and folders that a command makes could come before what matters. */
+  readonly known: Readonly<Record<'readOnly' | 'secret', Set<string>>>;
 }
 
 const OF_STATUS = ['--json-status-fd', '3'];
@@ -150,7 +156,7 @@ async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string
   const begun = covered.length === 0 ? ok(() => Promise.resolve()) : await parts.masks.begin(covered);
   if (!begun.ok) return fail(`the state directory ${stateDir} can't be used for it: ${begun.fault}`);
   // Looked at when the covers are there: they are found as what they cover is.
-  const found = lookThrough(root.value.path);
+  const found = withKnown(parts, lookThrough(root.value.path));
   if (found.link !== null) {
     await begun.value();
     return fail(`${found.link} is a symbolic link; replace it by a real folder to run commands here`);
@@ -158,6 +164,14 @@ async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string
   const { box, env } = planOf(parts, root.value, spec, { paths, writable, covered, found });
   const argv = [...OF_STATUS, ...boxArguments(box), '--', ...limited(parts.bash, [spec.file, ...spec.args])];
   return ok({ file: parts.program, argv, env, end: begun.value });
+}
+
+function withKnown({ known }: Parts, found: Found): Found {
+  const all = (kind: 'readOnly' | 'secret'): readonly string[] => {
+    for (const place of found[kind]) known[kind].add(place);
+    return found[kind].length === known[kind].size ? found[kind] : [...new Set([...known[kind]].flatMap(realPlace))];
+  };
+  return { ...found, readOnly: all('readOnly'), secret: all('secret') };
 }
 
 interface Paths {

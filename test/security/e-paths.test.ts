@@ -3,7 +3,7 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRepository, openTrees, type PathRules } from '../../src/tools/index.ts';
-import { allFailed, attempts, openPlace, printed, USERS } from '../support/boxes.ts';
+import { allFailed, attempts, openPlace, printed, runCommands, USERS } from '../support/boxes.ts';
 import { freshFolder, makeFolder, makeRepository } from '../support/repos.ts';
 import { rootOf, workbench } from '../tools/workbench.ts';
 
@@ -186,5 +186,14 @@ describe.each(USERS)('the box for the user %s', (user) => {
       ...allFailed(all),
       'other: worked',
     ]);
+  });
+
+  it('E01: finds secrets that it found before, however many folders a command makes', async () => {
+    const place = openPlace(user, { 'config/.env': 'SECRET\n' });
+    const many = 'mkdir $(seq -f "a%g" 1 600)';
+    const commands = [many, 'cat config/.env || echo hidden'];
+    const [, last] = (await runCommands(place, commands)).texts;
+    expect(last).toContain('hidden');
+    expect(last).not.toContain('SECRET');
   });
 });
