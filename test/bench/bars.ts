@@ -1,6 +1,6 @@
 /**
- * The bars: those of NUMBERS ("Our bars"), by what they are about, and what a long run must come to. Nothing else in the table is
- * a number that was not measured.
+ * The bars: those of NUMBERS ("Our bars") and of SECURITY, by what they are about, and what a long run must come to. Nothing
+ * else in the table is a number that was not measured.
  */
 
 /** What a figure must reach. `floor`: so many times the floor of the same run (at most for costs, at least for ratios). */
@@ -56,4 +56,35 @@ export const BARS: Readonly<Record<string, Bar>> = {
   'soak: ledger and bill differ by': upTo(0),
   'soak: broken off, billed and not charged': upTo(0),
   'soak: requests without a cacheable prefix': upTo(0),
+  // SECURITY, "Figures to aim for".
+  'a decision, p99': upTo(0.2),
+  'a configuration file of up to 64 KiB': upTo(250),
+  'wrong managed policies, accepted': upTo(0),
+  'plans judged wrongly': upTo(0),
+  'a plan of 50 tasks, p95': upTo(5),
+  'a plan of 10,000 tasks, refused': upTo(200),
+  'strings with foreign control bytes': upTo(0),
+  'text cleaned, MB/s': { must: least(20) },
+  'a line of 2 MB, cleaned': upTo(50),
+  '100,000 colours, cleaned': upTo(50),
+  'a line of 2 MB, on the screen': upTo(50),
+  '100,000 colours, on the screen': upTo(50),
+  'an action of 2 MB, asked about': upTo(50),
+  'an explanation': upTo(100),
+  'random sets of layers, in another order or looser': upTo(0),
+  'random storms of calls, above a limit': upTo(0),
+  'a decision on the disk, p95': upTo(5),
+  // 100,000 in three seconds.
+  '1000 records of a log, checked': upTo(30),
+  'faults found in a log that is whole': upTo(0),
+  'changed bits of a log, not found': upTo(0),
+  'the box adds': upTo(15),
+  'the box adds, p95': upTo(40),
+  'keys seen in the box': upTo(0),
+  'trees of processes ended, survivors': upTo(0),
+  'the end of a tree that obeys, worst': upTo(2500),
+  'the end of a tree that does not, worst': upTo(2500),
+  'kills of Mimir, survivors': upTo(0),
+  'Mimir killed, until nothing is left, worst': upTo(500),
+  'memory taken by an endless output': upTo(20),
 };

@@ -1,6 +1,7 @@
 /** `npm run bench security`: the figures of SECURITY, section 4, at full size. */
 import { box } from './security/box.ts';
 import { decisions } from './security/decisions.ts';
+import { explanations } from './security/explanations.ts';
 import { files } from './security/files.ts';
 import { log } from './security/log.ts';
 import type { Size } from './security/part.ts';
@@ -8,15 +9,18 @@ import { plans } from './security/plans.ts';
 import { orphans } from './security/orphans.ts';
 import { output } from './security/output.ts';
 import { random } from './security/random.ts';
+import { screen } from './security/screen.ts';
 import { terminal } from './security/terminal.ts';
 import type { Measurement } from './run.ts';
 import type { Figure } from './table.ts';
 
 const PARTS: Readonly<Record<string, (size: Size) => readonly Figure[] | Promise<readonly Figure[]>>> = {
   decisions,
+  explanations,
   files,
   plans,
   terminal,
+  screen,
   random,
   log,
   box,

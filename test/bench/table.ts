@@ -8,6 +8,8 @@ export interface Figure {
   readonly what: string;
   readonly unit: 'ms' | 'MB' | '%' | 'bytes' | 'bytes/s' | 'tokens' | '';
   readonly mimir: Spread;
+  /** Of how many, where the figure is a count of what must not be. */
+  readonly of?: number;
   /** Null where there is none: a floor keeps no log, and installs nothing. */
   readonly floor: Spread | null;
 }
@@ -32,11 +34,11 @@ export function verdictOf(figure: Figure): Verdict {
 }
 
 function rowOf(figure: Figure): readonly string[] {
-  const { what, unit, mimir, floor } = figure;
+  const { what, unit, mimir, floor, of } = figure;
   const bar = barOf(figure);
   return [
     unit === '' ? what : `${what}, ${unit}`,
-    spreadText(mimir),
+    `${spreadText(mimir)}${of === undefined ? '' : ` of ${of}`}`,
     floor === null ? '' : spreadText(floor),
     floor === null || floor.median === 0 ? '' : `${(mimir.median / floor.median).toFixed(2)}x`,
     bar === undefined ? '' : limitText(bar.must),

@@ -5,7 +5,7 @@ import { sleepers } from '../../tools/living.ts';
 import { percentile, spreadOf } from '../statistics.ts';
 import type { Figure } from '../table.ts';
 import type { Size } from './part.ts';
-import { counted, times } from './part.ts';
+import { counted, times, worst } from './part.ts';
 import type { BoxedPlace } from './place.ts';
 import { inPlace } from './place.ts';
 
@@ -71,7 +71,7 @@ async function secrets(place: BoxedPlace, size: Size): Promise<Figure> {
     if (`${stdout}${stderr}`.includes(key)) seen += 1;
   }
   delete process.env['ANTHROPIC_API_KEY'];
-  return counted(`of ${count} keys, seen in the box`, seen);
+  return counted('keys seen in the box', seen, count);
 }
 
 /** Names itself by how long it sleeps; `on` tells that all of it runs. */
@@ -99,8 +99,8 @@ async function ends(place: BoxedPlace, size: Size): Promise<readonly Figure[]> {
   const harder = times(size, 40);
   for (let round = 0; round < harder; round += 1) hard.push(await end(stubborn(9500 + round), 9500 + round));
   return [
-    counted(`of ${count + harder} trees of processes, survivors`, survivors),
-    { what: 'the end of a tree that obeys', unit: 'ms', mimir: spreadOf(easy), floor: null },
-    { what: 'the end of a tree that does not', unit: 'ms', mimir: spreadOf(hard), floor: null },
+    counted('trees of processes ended, survivors', survivors, count + harder),
+    worst('the end of a tree that obeys, worst', easy),
+    worst('the end of a tree that does not, worst', hard),
   ];
 }

@@ -43,7 +43,7 @@ export async function files(size: Size): Promise<readonly Figure[]> {
     all.push(...(await timed(times(size, 50), () => readLayer('managed', '/etc/mimir/policy.yml', text))));
   }
   return [
-    counted(`managed policies accepted of ${Object.keys(WRONG).length} that are wrong`, accepted),
+    counted('wrong managed policies, accepted', accepted, Object.keys(WRONG).length),
     worst('a configuration file of up to 64 KiB', all),
   ];
 }

@@ -38,8 +38,8 @@ export function log(size: Size): readonly Figure[] {
     const took = performance.now() - begun;
     return [
       ...middleAnd('a decision on the disk', 95, written),
-      { what: `a log of ${records} records, checked`, unit: 'ms', mimir: spreadOf([took]), floor: null },
-      counted('faults found in a log that is whole', faults.length),
+      { what: '1000 records of a log, checked', unit: 'ms', mimir: spreadOf([(took / records) * 1000]), floor: null },
+      counted('faults found in a log that is whole', faults.length, records),
       ...flips(place, size, records),
     ];
   } finally {
@@ -85,5 +85,5 @@ function flips(place: Parameters<typeof openLog>[0], size: Size, records: number
     set.run(text, SESSION, seq);
   }
   database.close();
-  return [counted(`of ${count} changed bits, not found`, missed)];
+  return [counted('changed bits of a log, not found', missed, count)];
 }

@@ -2,10 +2,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { sleepers } from '../../tools/living.ts';
-import { spreadOf } from '../statistics.ts';
 import type { Figure } from '../table.ts';
 import type { Size } from './part.ts';
-import { counted, times } from './part.ts';
+import { counted, times, worst } from './part.ts';
 import type { BoxedPlace } from './place.ts';
 import { inPlace } from './place.ts';
 
@@ -25,8 +24,9 @@ export const orphans = (size: Size): Promise<readonly Figure[]> =>
       else took.push(ms);
     }
     return [
-      counted(`of ${count} kills of Mimir, survivors`, survivors),
-      { what: 'Mimir killed, until nothing is left', unit: 'ms', mimir: spreadOf(took), floor: null },
+      counted('kills of Mimir, survivors', survivors, count),
+      // A survivor has no time: where nothing ever ended there is nothing to show.
+      ...(took.length === 0 ? [] : [worst('Mimir killed, until nothing is left, worst', took)]),
     ];
   });
 

@@ -19,7 +19,7 @@ export const output = ({ quick }: Size): Promise<readonly Figure[]> =>
     clearInterval(watch);
     return [
       {
-        what: `memory taken by an output of ${bytes / 1e9} GB`,
+        what: 'memory taken by an endless output',
         unit: 'MB',
         mimir: spreadOf([(most - before) / MB]),
         floor: null,

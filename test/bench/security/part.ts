@@ -23,11 +23,12 @@ export async function timed(count: number, act: (index: number) => unknown): Pro
   return found;
 }
 
-/** One figure that is a sum or a count: how many of what must not be. */
-export const counted = (what: string, value: number): Figure => ({
+/** One figure that is a sum or a count: how many of what must not be, of how many that could have been. */
+export const counted = (what: string, value: number, of?: number): Figure => ({
   what,
   unit: '',
   mimir: spreadOf([value]),
+  ...(of === undefined ? {} : { of }),
   floor: null,
 });
 

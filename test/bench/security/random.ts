@@ -16,7 +16,7 @@ export function random({ quick }: Size): readonly Figure[] {
   });
   const broken = fc.sample(storm, count).filter((one) => brokenIn(one).length > 0);
   return [
-    counted(`of ${count} random sets of layers, in another order or looser`, wrong.length),
-    counted(`of ${count} random storms of calls, above a limit`, broken.length),
+    counted('random sets of layers, in another order or looser', wrong.length, count),
+    counted('random storms of calls, above a limit', broken.length, count),
   ];
 }

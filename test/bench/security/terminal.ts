@@ -60,7 +60,7 @@ export async function terminal(size: Size): Promise<readonly Figure[]> {
   const long = 'x'.repeat(2 * 1024 * 1024);
   const colours = '\u001b[31mx\u001b[0m'.repeat(50_000);
   return [
-    counted(`foreign control bytes in ${count} strings`, foreign),
+    counted('strings with foreign control bytes', foreign, count),
     {
       what: 'text cleaned, MB/s',
       unit: '',
