@@ -37,7 +37,13 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['store/'],
   'node:fs': ['store/', 'tools/', 'config/', 'verbs/', 'tui/term/'],
   'node:fs/promises': ['store/', 'tools/', 'config/', 'verbs/', 'tui/term/'],
-  'node:child_process': ['tools/', 'tui/term/'],
+  // One place starts what tools run, one ripgrep; the other the person's own editor. (process-tree: a type.)
+  'node:child_process': [
+    'tools/run-program.ts',
+    'tools/ripgrep.ts',
+    'tools/process-tree.ts',
+    'tui/term/external-editor.ts',
+  ],
   'node:module': ['cli.ts'],
   'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'verbs/'],
   'node:os': ['config/', 'tools/', 'verbs/'],
@@ -50,6 +56,40 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'node:process': [],
 };
 
+/**
+ * Who changes files at all, and which. Only `replace-file.ts` writes what a model asked for; the other tools keep notes of
+ * their own in the state folder, or empty folders under covers of the sandbox. Everybody else reads.
+ */
+const WRITERS: readonly string[] = [
+  'tools/replace-file.ts',
+  // /dev/null alone.
+  'tools/descriptors.ts',
+  'tools/sandbox-masks.ts',
+  'tools/tree-index.ts',
+  'tools/tree-stage.ts',
+  'tools/tree-store.ts',
+  // The log and what is known of days, and files of Mimir's own about trust and policy.
+  'store/',
+  'config/managed-seen.ts',
+  'config/trust-store.ts',
+  // What the person writes, or asks to be written: a text in an editor, a plan, a first configuration, a report of a bug.
+  'tui/term/external-editor.ts',
+  'tui/term/write.ts',
+  'verbs/crash-report.ts',
+  'verbs/init.ts',
+  'verbs/plan-file.ts',
+];
+
+/** Of `node:fs`, what changes nothing. `open` may: with a flag that writes, looked for below. */
+const READING = new Set(
+  [
+    'existsSync lstatSync lstat statSync stat fstatSync readFileSync readFile readdirSync readdir readlinkSync readlink',
+    'realpathSync realpath accessSync access constants closeSync readSync openSync open',
+  ].flatMap((names) => names.split(' ')),
+);
+const FLAGS_THAT_WRITE = /\bO_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND)\b|\bopen(?:Sync)?\([^)]*'(?:[wa]x?\+?|r\+)'/;
+const FS_IMPORT = /import (type )?([^;']*?)\s*from\s*'node:fs(?:\/promises)?'/g;
+
 /** The inside learns of time, chance and the environment through ports only. */
 const DENIED: readonly { readonly what: RegExp; readonly allowed: readonly string[] }[] = [
   { what: /\bprocess\.(?:env|argv)\b/, allowed: ['cli.ts', 'config/load.ts', 'tui/term/', 'tools/environment.ts'] },
@@ -57,6 +97,9 @@ const DENIED: readonly { readonly what: RegExp; readonly allowed: readonly strin
     what: /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomUUID\b|\bsetTimeout\b|\bsetInterval\b/,
     allowed: ['cli.ts', 'verbs/', 'tui/term/', 'tools/', 'store/trail.ts'],
   },
+  // The network has one door, and nothing gets round the doors of packages.
+  { what: /(?:await|return|=>|=) fetch\b|\bnew (?:WebSocket|EventSource)\b/, allowed: ['models/wire.ts'] },
+  { what: /\bgetBuiltinModule\b|\bprocess\.(?:binding|dlopen)\b|(?<![.\w'])require\(|\bimport\((?!\s*')/, allowed: [] },
 ];
 
 const IMPORT =
@@ -130,5 +173,23 @@ describe('the house', () => {
       ).map(({ what }) => ({ file, what: what.source })),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('lets only the named files change files', () => {
+    const writes = (file: string): boolean => {
+      const text = textOf(file);
+      const named = [...text.matchAll(FS_IMPORT)].flatMap(([, type, names = '']) => {
+        if (type !== undefined) return [];
+        // The whole module under one name could be anything.
+        return names.includes('{') ? names.replaceAll(/[{}]/g, '').split(',') : ['all'];
+      });
+      const words = named.map((name) => name.trim()).filter((name) => name !== '' && !name.startsWith('type '));
+      const opens = words.some((name) => /^open(?:Sync)?\b/.test(name)) && FLAGS_THAT_WRITE.test(text);
+      return opens || words.some((name) => !READING.has(name.split(' ')[0] ?? ''));
+    };
+    const found = files.filter((file) => !file.endsWith('.d.ts') && writes(file));
+    expect(found.filter((file) => !WRITERS.some((door) => file.startsWith(door)))).toEqual([]);
+    // Nothing is on the list that needn't be.
+    expect(WRITERS.filter((door) => !found.some((file) => file.startsWith(door)))).toEqual([]);
   });
 });
