@@ -26,7 +26,7 @@ export async function judgeCommit(
   for (const node of nodes) {
     if (signal.aborted) return fail(STOPPED);
     const known = verdictOnCommit(parts.recorder.state(), node.role, tree, from);
-    const what = { trigger: 'on-commit', whose: nameOf(parts, agent), files, patch, tree } as const;
+    const what = { trigger: 'on-commit', whose: nameOf(parts, agent), files, patch, tree, from } as const;
     const verdict = known === null ? await judge(parts, node, what, signal) : judged(known);
     // A review that ended with who asked for it says nothing of the commit.
     if (verdict === null || signal.aborted) return fail(STOPPED);

@@ -38,7 +38,7 @@ export interface Judged {
 export async function judge(
   parts: JudgeParts,
   node: ForcedNode,
-  what: Omit<Judging, 'fence'> & { readonly tree: string },
+  what: Omit<Judging, 'fence'> & { readonly tree: string; readonly from?: string },
   signal?: AbortSignal,
 ): Promise<Judged | null> {
   const { options, recorder, crew, world } = parts;
@@ -50,7 +50,7 @@ export async function judge(
   recorder.record({
     ...createdEvent(options, one),
     tools,
-    forced: { trigger: what.trigger, tree: what.tree },
+    forced: { trigger: what.trigger, tree: what.tree, ...(what.from === undefined ? {} : { from: what.from }) },
   });
   const order: WorkOrder = {
     ...orderOf(options, { ...one, task: judgingText({ ...what, fence: world.name(16) }) }, []),

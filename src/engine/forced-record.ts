@@ -1,7 +1,7 @@
 /** What the log says of forced agents: verdicts that count, how far the project was judged, what is still to come. Pure. */
 import type { AgentOutcome } from '../domain/agent.ts';
 import type { Budget } from '../domain/budget.ts';
-import type { ForcedNode, Trigger } from '../domain/forced.ts';
+import type { ForcedNode } from '../domain/forced.ts';
 import type { AgentId, RoleName } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
 import { committed } from '../events/queries.ts';
@@ -13,25 +13,27 @@ export function verdictOf(state: RunState, agent: AgentId): GivenVerdict | null 
   return state.verdicts.findLast((one) => one.agent === agent) ?? null;
 }
 
-/** Verdicts of `role` that count, by the triggers that `fits` says, oldest first. */
-const counted = (state: RunState, role: RoleName, fits: (trigger: Trigger) => boolean): readonly GivenVerdict[] =>
+type Judged = NonNullable<AgentState['forced']>;
+
+/** Verdicts of `role` that count, on what `fits`, oldest first. */
+const counted = (state: RunState, role: RoleName, fits: (judged: Judged) => boolean): readonly GivenVerdict[] =>
   state.verdicts.filter((one) => {
     const forced = state.agents.get(one.agent)?.forced;
-    return one.role === role && forced && fits(forced.trigger) && verdictOf(state, one.agent) === one;
+    return one.role === role && forced && fits(forced) && verdictOf(state, one.agent) === one;
   });
 
-const ofTheRun = (trigger: Trigger): boolean => trigger !== 'on-commit';
+const ofTheRun = ({ trigger }: Judged): boolean => trigger !== 'on-commit';
 
 /** What `role` said of all that led from the first tree of the run to `tree`, if it was asked. */
 export const verdictOn = (state: RunState, role: RoleName, tree: string): GivenVerdict | null =>
   counted(state, role, ofTheRun).findLast((one) => one.tree === tree) ?? null;
 
 /**
- * What `role` said of committing `tree` on top of `from`. What it said during the run holds where the run began with what
- * is committed: otherwise older changes that nobody judged would go in with it.
+ * What `role` said of committing `tree` on top of `from`, and of no other: what would go in was another. What it said
+ * during the run holds where the run began with what is committed: otherwise older changes that nobody judged would go in.
  */
 export const verdictOnCommit = (state: RunState, role: RoleName, tree: string, from: string): GivenVerdict | null =>
-  counted(state, role, (trigger) => trigger === 'on-commit' || from === state.firstTree).findLast(
+  counted(state, role, (judged) => (ofTheRun(judged) ? state.firstTree : judged.from) === from).findLast(
     (one) => one.tree === tree,
   ) ?? null;
 

@@ -59,8 +59,8 @@ export type EventBody =
       readonly dependsOn: readonly AgentId[];
       readonly model: ModelChoice;
       readonly iterations: number;
-      /** Of a forced agent: what started it, and the tree that it judges. */
-      readonly forced?: { readonly trigger: Trigger; readonly tree: string };
+      /** Of a forced agent: what started it, and the tree that it judges; before a commit also the one it is made on. */
+      readonly forced?: { readonly trigger: Trigger; readonly tree: string; readonly from?: string };
     }
   | {
       readonly type: 'agent.status';

@@ -83,7 +83,7 @@ export interface AgentState {
   /** The stricter mode it is held to, with all below it; null for the run's. */
   readonly pin: Mode | null;
   /** Of a forced agent: what started it and what it judges; null of others. */
-  readonly forced: { readonly trigger: Trigger; readonly tree: string } | null;
+  readonly forced: { readonly trigger: Trigger; readonly tree: string; readonly from?: string } | null;
   readonly status: AgentStatus;
   readonly reason: string;
   readonly outcome: AgentOutcome | null;

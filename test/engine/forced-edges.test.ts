@@ -186,6 +186,28 @@ describe('an agent that is stopped while its commit is judged', () => {
     expect(gatesOf(run)).toEqual([[S1, 'on-commit', true, 'passed: nothing found']]);
   });
 
+  it('is judged anew for the same content on top of another commit: what would go in is not the same', async () => {
+    let on = 0;
+    const moving: Tool = {
+      ...commit,
+      propose: () => Promise.resolve(ok({ tree: 'tree-1', from: `head-${(on += 1)}`, files: ['a'], patch: '+a' })),
+    };
+    const run = forcedRun({
+      trees: project().trees,
+      port: { ...port, tools: [moving, give] },
+      roles,
+      forced: [forcing(['on-commit'])],
+      toolsOf: (capabilities) => (capabilities.includes('git-write') ? ['commit'] : []),
+      plan: planOf(['o1']),
+      script: (request, n) =>
+        request.purpose.is === 'work' && request.purpose.role === 'security' && n === 0
+          ? verdict(true)
+          : says({ [S1]: [committing, committing] })(request, n),
+    });
+    expect((await run.result).status).toBe('completed');
+    expect(reviewers(run)).toHaveLength(2);
+  });
+
   it('ends at once, though the review of another is before its own', async () => {
     const run = held(planOf(['o1'], ['o2']));
     const waits = (id: string): Promise<unknown> =>
