@@ -45,7 +45,9 @@ export function answerQuestions(of: Answering): { hear(event: MimirEvent): void 
       const answer = await put(shown, of);
       const all = waiting.filter((one) => shown.includes(one));
       waiting = waiting.filter((one) => !shown.includes(one));
-      await submitAll(all, answer, of);
+      const given = await submitAll(all, answer, of);
+      // The run clears equal ones; that they are answered may come later than the next question.
+      if (given && answer.scope === 'session') waiting = waiting.filter((one) => keyOf(one) !== key);
     }
     busy = false;
   };
@@ -65,12 +67,15 @@ const keyOf = ({ approval, request: { action, same, exact, options, unsandboxed 
 
 type Answer = Pick<Extract<Command, { do: 'answer' }>, 'allow' | 'scope' | 'text'>;
 
-/** A yes for the session is given once: the run clears the equal ones. */
-async function submitAll(asked: readonly Asked[], answer: Answer, { controls, io }: Answering): Promise<void> {
+/** A yes for the session is given once: the run clears the equal ones. False where an answer was not taken, or there was none to give. */
+async function submitAll(asked: readonly Asked[], answer: Answer, { controls, io }: Answering): Promise<boolean> {
+  let given = asked.length > 0;
   for (const { approval } of answer.scope === 'session' ? asked.slice(0, 1) : asked) {
     const done = await controls.submit({ do: 'answer', approval, ...answer });
     if (!done.ok) io.complain(`  ${harmless(done.fault.text)}`);
+    given &&= done.ok;
   }
+  return given;
 }
 
 /** Asks until the answer is one: commands about modes and reviews are carried out in between. */

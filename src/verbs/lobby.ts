@@ -65,15 +65,7 @@ export function openLobby(first: Workshop, reopen: () => Promise<Workshop>): Run
       changed();
       if (!given.ok) return fail({ text: `not trusted: ${given.fault}` });
       const next = await settled(reopen);
-      if (!next.ok) {
-        // Words come first, then the faults, one a line.
-        const unusable = next.fault.text
-          .split('\n')
-          .slice(1)
-          .map((line) => line.trim());
-        learn({ unusable });
-        return fail({ text: unusableWords(next.fault.text, unusable) });
-      }
+      if (!next.ok) return unused(next.fault, learn);
       const opened = await settled(() => next.value.ready());
       if (!opened.ok) {
         next.value.close();
@@ -101,9 +93,18 @@ async function settled<T>(open: () => Promise<T>): Promise<Result<T, Refusal>> {
 }
 
 /** Trust is given, and what was trusted is wrong: this session goes on with what it has. */
-function unusableWords(text: string, [first = text, ...others]: readonly string[]): string {
+function unused({ text }: Refusal, learn: (more: Partial<Learned>) => void): Result<never, Refusal> {
+  // Words come first, then the faults, one a line.
+  const unusable = text
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim());
+  learn({ unusable });
+  const [first = text, ...others] = unusable;
   const more = others.length === 0 ? '' : ` (and ${others.length} more: mimir doctor)`;
-  return `Trusted, but it can't be used as it is, so this session goes on without it. ${first}${more}`;
+  return fail({
+    text: `Trusted, but it can't be used as it is, so this session goes on without it. ${first}${more}`,
+  });
 }
 
 /** Why it was not loaded before it was trusted is no longer the reason. */

@@ -6,8 +6,10 @@ import type { ApprovalRequest } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { widthOf } from '../../src/tui/text/width.ts';
 import { exactText, sayAll } from '../../src/verbs/line-exact.ts';
-import { questionLines } from '../../src/verbs/line-questions.ts';
+import { openIo } from '../../src/verbs/io.ts';
+import { answerQuestions, questionLines } from '../../src/verbs/line-questions.ts';
 import { ruleCommand } from '../../src/verbs/line-rules.ts';
+import { fakeRun, settled } from '../support/fake-run.ts';
 import { approval, asks, midRun } from '../support/recorded-run.ts';
 
 const paint = new Chalk({ level: 0 });
@@ -97,6 +99,41 @@ describe('a question in lines', () => {
       '  | npm test',
       '  1 line, 8 characters',
     ]);
+  });
+});
+
+describe('questions one after the other', () => {
+  it('asks nobody again what was allowed for the session while it was shown', async () => {
+    const [first, second] = asked({ title: 'npm test', exact: 'npm test', unsandboxed: false, same: 's' }, [
+      'ROOT::S3',
+      'ROOT::S4',
+    ]);
+    if (first === undefined || second === undefined) throw new Error('no questions');
+    const prompts: string[] = [];
+    const typed = Promise.withResolvers<string>();
+    const submitted = Promise.withResolvers<string>();
+    const run = fakeRun();
+    const started = await run.lobby.start('task');
+    if (!started.ok) throw new Error('not started');
+    const questions = answerQuestions({
+      controls: {
+        ...started.value,
+        submit: (command) => {
+          submitted.resolve(command.do);
+          return started.value.submit(command);
+        },
+      },
+      asker: { ask: (prompt) => (prompts.push(prompt), typed.promise), close: () => {} },
+      io: { ...openIo({}), terminal: false, say: () => {}, complain: () => {} },
+      state: () => state,
+    });
+    questions.hear(first);
+    questions.hear(second);
+    typed.resolve('A');
+    await submitted.promise;
+    await settled();
+    expect(prompts).toHaveLength(1);
+    expect(run.commands).toMatchObject([{ do: 'answer', approval: 'a0', allow: true, scope: 'session' }]);
   });
 });
 
