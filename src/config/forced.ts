@@ -10,7 +10,7 @@ import type { ConfigFault } from './fault.ts';
 import type { Layer } from './layer.ts';
 import { highest } from './merge.ts';
 import { type NamedModel, modelNames } from './model-lists.ts';
-import { suggestion } from './nearest.ts';
+import { nearest, suggestion } from './nearest.ts';
 
 /** What a layer that forces an agent leaves open. */
 const DEFAULT_TRIGGER: Trigger = 'on-write';
@@ -70,8 +70,8 @@ export const forcedNameFaults = (layer: Layer, { sure, own }: KnownRoles): reado
     if (!enabled || (known.includes(name) && name !== 'main')) return [];
     const path = ['enforcement', 'forcedSubAgents', name];
     const others = known.filter((each) => each !== 'main');
-    const place = layer.name === 'managed' && name !== 'main' ? `; or describe it in /etc/mimir/agents/${name}.md` : '';
-    const remedy = `${suggestion(name, others)}${place}`;
+    const isNew = layer.name === 'managed' && name !== 'main' && nearest(name, others) === null;
+    const remedy = `${suggestion(name, others)}${isNew ? `; or describe it in /etc/mimir/agents/${name}.md` : ''}`;
     return [layer.fault(path, `there is no role "${name}" that could be forced here`, remedy)];
   });
 
