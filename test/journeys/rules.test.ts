@@ -48,12 +48,13 @@ describe.concurrent('what rules ask of a person', () => {
     const person = machine.opens([], LOOK);
     await person.sees('Do you trust this project?', 'a role file with a fault');
     for (let tries = 0; tries < 60 && person.screen().includes('Do you trust'); tries += 1) {
+      // A second T would be written into the field, and take the words about the first away.
       person.press('T');
-      await person.terminal.waitFor('What should be done?', { timeout: 400 }).catch(() => undefined);
+      await person.terminal.waitFor('What should be done?', { timeout: 5000 }).catch(() => undefined);
     }
     await person.sees("Trusted, but it can't be used as it is", '! trusted, but not used in');
     await person.sees('.mimir/agents/deploy.md:2:1');
-    expect(person.screen()).not.toContain('since this project is not trusted');
+    await person.doesNotSee('since this project is not trusted');
     person.terminal.kill();
   });
 
