@@ -234,7 +234,8 @@ function planOf(
     writable,
     pinned: foldersAbove(writable, [...kept, ...ofProject]),
     shown: [...chains.folders.flatMap(realPlace), ...gitFolders(root)],
-    readOnly: [...new Set([...found.readOnly, ...kept])],
+    // Covers among it are gone as soon as the last box that may write has ended: where nothing may be written, none is named.
+    readOnly: [...new Set([...found.readOnly.filter(inWritable), ...kept])],
     secretFiles: secret.filter((place) => !isFolder(place)),
     secretFolders: secret.filter(isFolder),
   };
