@@ -25,7 +25,7 @@ export interface Reading {
 }
 
 /** Longer commands are not read. */
-export const MOST_CHARACTERS = 10_000;
+const MOST_CHARACTERS = 10_000;
 const MOST_NODES = 20_000;
 /** Nested ones are read over and over: more would hold up the run for longer than a key press may. */
 const MOST_SUBSTITUTIONS = 300;

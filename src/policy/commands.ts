@@ -19,7 +19,7 @@ export type CommandVerdict = (
 ) & { readonly destroys?: Reason };
 
 /** More programs in one command are judged, but never allowed by a rule. */
-export const MOST_PROGRAMS = 50;
+const MOST_PROGRAMS = 50;
 
 /** The strictest rule that matches any part of `command`. Pure, and total for any text. */
 export function judgeCommand(command: string | null, rules: CommandRules | null): CommandVerdict {

@@ -20,7 +20,7 @@ export { type Environment, toolEnvironment } from './environment.ts';
 export { checkRoot, type PathRules, type Root } from './root.ts';
 export { openSandbox, type Sandbox } from './sandbox.ts';
 export { toolsFor } from './tool-names.ts';
-export { openTrees, type TreeOptions } from './tree.ts';
+export { openTrees } from './tree.ts';
 
 export interface ToolOptions {
   /** The project folder, as found or typed. */

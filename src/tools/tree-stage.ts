@@ -30,7 +30,7 @@ export interface TreeEntry {
   readonly path: string;
 }
 
-export const GITLINK = '160000';
+const GITLINK = '160000';
 
 /** What the index holds after `seed`: the last commit's files, and which submodules were left out of it. */
 export interface Seeded {

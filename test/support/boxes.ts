@@ -72,7 +72,7 @@ export interface How {
 }
 
 /** The start of a command line that runs the rest as this user. */
-export const as = (user: User): readonly string[] =>
+const as = (user: User): readonly string[] =>
   isRoot && user === 'ordinary' ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
 
 /** The words that start a process of Mimir's which runs these commands. */

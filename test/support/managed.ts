@@ -20,7 +20,7 @@ import type { Home, How } from './cli.ts';
 needs('bubblewrap');
 
 /** 65534 is also how a file of a user who is not in this namespace looks. */
-export const NOBODY = 65534;
+const NOBODY = 65534;
 
 export interface ManagedFile {
   readonly text: string;
@@ -34,7 +34,7 @@ export interface ManagedFile {
  * user who is 0 in a namespace of their own, so that their own folder looks like root's.
  */
 export type RunAs = 'ordinary' | 'root' | 'mapped';
-export const USUAL: RunAs = isRoot ? 'ordinary' : 'mapped';
+const USUAL: RunAs = isRoot ? 'ordinary' : 'mapped';
 
 export interface Managed {
   /** Below /etc/mimir: `policy.yml`, `policy.d/10-models.yml`. Files are 0644 and folders 0755 unless they say otherwise. */
