@@ -16,6 +16,8 @@ import { durationMs } from './schema.ts';
 export interface ConfiguredProvider extends ProviderSetup {
   /** Did somebody set it up: a key, an address, an entry? The built-in ones are listed without, too. */
   readonly configured: boolean;
+  /** A rule forbids its host: nothing that could be set would help. */
+  readonly forbidden?: true;
 }
 
 interface Base {
@@ -96,7 +98,7 @@ function setupOf(base: Base, entry: ProviderEntry | undefined, env: Environment,
     ...patience(kind, entry),
   };
   const configured = entry !== undefined || address !== null || setup.key !== null;
-  return { ...setup, unusable: obstacleTo(setup, rules), configured };
+  return { ...setup, ...usability(setup, rules), configured };
 }
 
 function patience(
@@ -121,11 +123,23 @@ function valueOf(env: Environment, name: string): string | null {
 export const addressIn = (env: Environment, { baseUrlEnv }: Pick<Base, 'baseUrlEnv'>): string | null =>
   baseUrlEnv === null ? null : valueOf(env, baseUrlEnv);
 
-/** Why nothing can be called there, by rule first: a host that is not allowed gets no key, whatever is set. */
-function obstacleTo(setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>, rules: Rules): string | null {
-  const { hostname, host } = new URL(setup.baseUrl);
+function usability(
+  setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>,
+  rules: Rules,
+): Pick<ConfiguredProvider, 'unusable' | 'forbidden'> {
+  const rule = ruleAgainst(setup, rules);
+  return rule === null ? { unusable: obstacleTo(setup) } : { unusable: rule, forbidden: true };
+}
+
+/** The rule that forbids its host, in words; asked first: a host that is not allowed gets no key, whatever is set. */
+function ruleAgainst({ baseUrl }: Pick<ProviderSetup, 'baseUrl'>, rules: Rules): string | null {
+  const { hostname, host } = new URL(baseUrl);
   const rule = endpointProblem(hostname, rules) === null ? null : endpointProblem(host, rules);
-  if (rule !== null) return `${host} may not be called: ${reasonText(rule)}`;
+  return rule === null ? null : `${host} may not be called: ${reasonText(rule)}`;
+}
+
+/** What is missing to call it, or null. */
+function obstacleTo(setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>): string | null {
   if (setup.key !== null && !/^[\x21-\x7e]+$/.test(setup.key)) {
     return `${setup.keyEnv} holds characters that no key has: set it again`;
   }

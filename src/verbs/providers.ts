@@ -49,9 +49,12 @@ function wordsOf({ name, baseUrl }: ConfiguredProvider): string {
 function refuseNobody(args: Arguments, configured: readonly ConfiguredProvider[]): void {
   if (configured.length > 0) {
     const lines = configured.map(({ name, unusable }) => `\n  ${name}: ${unusable}`).join('');
+    // What the rules forbid is no missing key: nothing that could be set helps.
+    const forbidden = configured.every((one) => one.forbidden === true);
+    const help = forbidden ? 'ask whoever wrote that rule, or use' : 'set what is missing, or use';
     throw new Exit(
-      EXIT.noProvider,
-      `no provider can be used:${lines}\n  set what is missing, or use the built-in analyst: --model offline`,
+      forbidden ? EXIT.refused : EXIT.noProvider,
+      `no provider can be used:${lines}\n  ${help} the built-in analyst: --model offline`,
     );
   }
   if (!args.has('no-offline')) return;

@@ -50,7 +50,8 @@ describe.concurrent('what rules ask of a person', () => {
     for (let tries = 0; tries < 60 && person.screen().includes('Do you trust'); tries += 1) {
       // A second T would be written into the field, and take the words about the first away.
       person.press('T');
-      await person.terminal.waitFor('What should be done?', { timeout: 5000 }).catch(() => undefined);
+      const gone = (rows: readonly string[]): boolean => !rows.join('\n').includes('Do you trust');
+      await person.terminal.waitFor(gone, { timeout: 5000 }).catch(() => undefined);
     }
     await person.sees("Trusted, but it can't be used as it is", '! trusted, but not used in');
     await person.sees('.mimir/agents/deploy.md:2:1');

@@ -46,16 +46,30 @@ describe('without a provider', () => {
 });
 
 describe('a provider that is configured and can not be used', () => {
-  it('ends with 6 and why, instead of running on the analyst', async () => {
+  it('ends with 3 and the rule where its host is forbidden, instead of running on the analyst', async () => {
     user(
       'enforcement: { allowedEndpoints: [api.anthropic.com] }\nproviders:\n  groq: { kind: openai-compatible, baseUrl: "https://api.groq.com/openai/v1", apiKeyEnv: GROQ_API_KEY, models: [m] }\n',
     );
     const { code, out, err } = await run(['run', TASK, '--yes'], { OPENAI_API_KEY: CANARY });
-    expect({ code, out }).toEqual({ code: 6, out: '' });
+    expect({ code, out }).toEqual({ code: 3, out: '' });
     expect(err.split('\n')).toEqual([
       'mimir: no provider can be used:',
       like(/^ {2}openai: api\.openai\.com may not be called: enforcement\.allowedEndpoints: .*config\.yml:1\)$/),
       like(/^ {2}groq: api\.groq\.com may not be called: /),
+      '  ask whoever wrote that rule, or use the built-in analyst: --model offline',
+      '',
+    ]);
+  });
+
+  it('ends with 6 and why where a key is missing', async () => {
+    user(
+      'providers:\n  groq: { kind: openai-compatible, baseUrl: "https://api.groq.com/openai/v1", apiKeyEnv: GROQ_API_KEY, models: [m] }\n',
+    );
+    const { code, out, err } = await run(['run', TASK, '--yes']);
+    expect({ code, out }).toEqual({ code: 6, out: '' });
+    expect(err.split('\n')).toEqual([
+      'mimir: no provider can be used:',
+      '  groq: no GROQ_API_KEY',
       '  set what is missing, or use the built-in analyst: --model offline',
       '',
     ]);
