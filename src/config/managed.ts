@@ -92,14 +92,19 @@ function misnamedIn(folder: string, name: string): ConfigFault {
  * in it, so that a new file shows; a few microseconds for each.
  */
 export function managedMark(root: string, files: readonly string[]): string {
-  const all = new Set([root, path.join(root, 'policy.d'), path.join(root, 'policy.yml'), ...files]);
-  return [...all].map(markOf).join('\n');
+  const top = markOf(root);
+  // Nothing below what isn't there: where nobody rules, one look is all.
+  if (top === ABSENT && files.length === 0) return top;
+  const all = new Set([path.join(root, 'policy.d'), path.join(root, 'policy.yml'), ...files]);
+  return [top, ...[...all].map(markOf)].join('\n');
 }
+
+const ABSENT = '-';
 
 function markOf(file: string): string {
   try {
     const status = lstatSync(file, { throwIfNoEntry: false });
-    if (status === undefined) return '-';
+    if (status === undefined) return ABSENT;
     return status.isSymbolicLink() ? `${figures(status)} ${figures(statSync(file))}` : figures(status);
   } catch (error) {
     return codeOf(error);
