@@ -1,9 +1,10 @@
 /**
  * Watches the administrator's files during a run (SECURITY 2.1). Whatever they tighten holds at once, whatever they loosen
- * waits for the next start, and what can't be read or is gone pauses this run. All other files are as the run found them.
+ * waits for the next start. What can't be read or is gone pauses this run, and so does what a run takes on only at its start
+ * (paths, endpoints): resumed, it has it. All other files are as the run found them.
  */
 import { type Result, fail, ok } from '../domain/result.ts';
-import { deciding } from '../policy/deciding.ts';
+import { deciding, fixedAtStart } from '../policy/deciding.ts';
 import { meet } from '../policy/meet.ts';
 import type { Rules } from '../policy/rules.ts';
 import type { Law } from '../ports/law.ts';
@@ -22,6 +23,7 @@ export function openLaw(loaded: Pick<Loaded, 'rules' | 'managed' | 'standing'>, 
   let current: Result<Rules, string> = ok(rules);
   let holding = rules;
   let written = loaded.rules;
+  const fixed = fixedAtStart(rules);
   const waiting: string[] = [];
 
   const anew = (): Result<Rules, string> => {
@@ -35,7 +37,8 @@ export function openLaw(loaded: Pick<Loaded, 'rules' | 'managed' | 'standing'>, 
     if (isLooser(found.value.rules, written)) waiting.push(looserText(files));
     written = found.value.rules;
     holding = meet(holding, written);
-    return ok(holding);
+    // Nobody goes on under paths or endpoints that the tools of this run don't know of.
+    return fixedAtStart(holding) === fixed ? ok(holding) : fail(resumeText(files));
   };
 
   return {
@@ -62,6 +65,9 @@ const isLooser = (next: Rules, before: Rules): boolean => !same(deciding(meet(be
 
 const goneText = (files: readonly string[]): string =>
   `${files.join(', ')} ruled this run and ${files.length === 1 ? 'is' : 'are'} gone: put ${files.length === 1 ? 'it' : 'them'} back`;
+
+const resumeText = (files: readonly string[]): string =>
+  `the managed policy (${files.join(', ')}) has tightened paths, variables or endpoints, which a run takes on when it begins: resume it`;
 
 const looserText = (files: readonly string[]): string =>
   `the managed policy has changed (${files.join(', ')}): what tightens holds now, what loosens when Mimir is started again`;

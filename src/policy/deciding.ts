@@ -44,13 +44,19 @@ export const deciding = (rules: Rules): object => ({
       onFailure,
     ]),
   ),
-  box: [
-    ...(['denyRead', 'denyWrite', 'passthrough'] as const).map((key) =>
-      sorted((rules.box?.[key] ?? []).map(({ value }) => value)),
-    ),
-    lists(rules.box?.allowWrite ?? []),
-  ],
+  box: boxOf(rules),
 });
+
+/** What tools and providers are opened with, so that a run can't take on another in the middle: equal texts, equal rules. */
+export const fixedAtStart = (rules: Rules): string =>
+  JSON.stringify([lists(rules.allowedEndpoints ?? []), boxOf(rules)]);
+
+const boxOf = ({ box }: Rules): readonly unknown[] => [
+  ...(['denyRead', 'denyWrite', 'passthrough'] as const).map((key) =>
+    sorted((box?.[key] ?? []).map(({ value }) => value)),
+  ),
+  lists(box?.allowWrite ?? []),
+];
 
 const lists = (rules: readonly Rule<readonly string[]>[]): readonly unknown[] =>
   sorted(rules.map(({ value }) => sorted(value)));

@@ -49,7 +49,7 @@ export function capText(text: string, bytes: number): string {
 
 /**
  * Takes any number of bytes and keeps the first and the last half of `capacity`; the rest is counted and dropped. Memory
- * stays below three times the capacity.
+ * stays near the capacity, whatever comes.
  */
 export class HeadAndTail {
   /** All bytes that came, kept or not. */
@@ -57,8 +57,9 @@ export class HeadAndTail {
   readonly #half: number;
   readonly #head: Buffer[] = [];
   #headBytes = 0;
-  #tail: Buffer[] = [];
-  #tailBytes = 0;
+  /** The last bytes behind the head, written round and round, so that a flood leaves nothing to clean up; made for the first of them. */
+  #ring: Buffer | null = null;
+  #tailTotal = 0;
 
   constructor(capacity: number) {
     this.#half = Math.floor(capacity / 2);
@@ -72,19 +73,13 @@ export class HeadAndTail {
       this.#head.push(Buffer.from(forHead));
       this.#headBytes += forHead.length;
     }
-    // Only the end of a chunk can still be in the tail when all is said.
-    const forTail = chunk.subarray(forHead.length).subarray(-Math.max(1, this.#half));
-    if (forTail.length === 0 || this.#half === 0) return;
-    this.#tail.push(Buffer.from(forTail));
-    this.#tailBytes += forTail.length;
-    if (this.#tailBytes > this.#half * 2) this.#trim();
+    if (this.#half > 0 && forHead.length < chunk.length) this.#keepEnd(chunk.subarray(forHead.length));
   }
 
   /** Head, a line that names the gap, tail; a character cut in two at a border is left out. */
   text(): string {
     const head = Buffer.concat(this.#head);
-    this.#trim();
-    const tail = Buffer.concat(this.#tail);
+    const tail = this.#tail();
     const dropped = this.total - head.length - tail.length;
     if (dropped <= 0) return decode(Buffer.concat([head, tail])).toWellFormed();
     const first = decode(withoutCutEnd(head));
@@ -92,11 +87,22 @@ export class HeadAndTail {
     return `${first}\n[… ${dropped} bytes left out …]\n${last}`;
   }
 
-  #trim(): void {
-    if (this.#tailBytes <= this.#half) return;
-    const joined = Buffer.concat(this.#tail).subarray(this.#tailBytes - this.#half);
-    this.#tail = [joined];
-    this.#tailBytes = joined.length;
+  #keepEnd(bytes: Uint8Array): void {
+    this.#ring ??= Buffer.alloc(this.#half);
+    // Only the end of a chunk can still be in the tail when all is said.
+    const end = bytes.subarray(-this.#half);
+    const at = (this.#tailTotal + bytes.length - end.length) % this.#half;
+    this.#ring.set(end.subarray(0, this.#half - at), at);
+    this.#ring.set(end.subarray(this.#half - at), 0);
+    this.#tailTotal += bytes.length;
+  }
+
+  #tail(): Buffer {
+    if (this.#ring === null) return Buffer.alloc(0);
+    const at = this.#tailTotal % this.#half;
+    return this.#tailTotal <= this.#half
+      ? this.#ring.subarray(0, this.#tailTotal)
+      : Buffer.concat([this.#ring.subarray(at), this.#ring.subarray(0, at)]);
   }
 }
 

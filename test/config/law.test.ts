@@ -62,6 +62,20 @@ describe('the law of a run', () => {
     );
   });
 
+  it.each([
+    ['sandbox: { fs: { denyRead: [/srv/customers] } }\n'],
+    ['sandbox: { fs: { denyWrite: [/srv/x] } }\n'],
+    ['enforcement: { allowedEndpoints: [api.example.com] }\n'],
+  ])('pauses the run where %j comes in, which its tools were not opened with', (tightened) => {
+    const { law, write } = office({ 'policy.yml': most(8) });
+    write('policy.yml', `${most(8)}${tightened}`);
+    const paused = /^the managed policy \(.*policy\.yml\) has tightened paths, variables or endpoints, .*: resume it$/;
+    expect([agents(law), agents(law)]).toEqual([expect.stringMatching(paused), expect.stringMatching(paused)]);
+    // What was tightened can't be taken back within the run either.
+    write('policy.yml', most(8));
+    expect(agents(law)).toMatch(paused);
+  });
+
   it('sees new files, and files where there were none', () => {
     const { law, write } = office({});
     expect(agents(law)).toBe(4);
