@@ -1,5 +1,5 @@
 /** Puts the parts of a run together: engine, tools, sandbox, models, law. Loaded when a run or the repository is first asked for. */
-import { openLaw } from '../config/law.ts';
+import { oncePerTurn, openLaw } from '../config/law.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { isLooser } from '../domain/mode.ts';
 import { openRedactor } from '../domain/redact.ts';
@@ -74,7 +74,7 @@ export async function openRuns({ project, config, most, providers, log, asked }:
       const claim = orExit(() => log.claim(what.session));
       if (!claim.ok) throw new Exit(EXIT.wrongUse, `session ${what.session} runs in another process: ${claim.holder}`);
       warm(models, common);
-      const run = startRun({ ...common, ...what, models, law: openLaw(config, rules) });
+      const run = startRun({ ...common, ...what, models, law: oncePerTurn(openLaw(config, rules)) });
       return { ...run, result: run.result.finally(() => release(log, what.session)) };
     },
     close: () => day?.close(),

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openLaw } from '../../src/config/law.ts';
+import { oncePerTurn, openLaw } from '../../src/config/law.ts';
 import type { Loaded } from '../../src/config/load.ts';
 import type { Law } from '../../src/ports/law.ts';
 import { load, rootsDirectory, somePlace } from './some-place.ts';
@@ -74,6 +74,16 @@ describe('the law of a run', () => {
     // What was tightened can't be taken back within the run either.
     write('policy.yml', most(8));
     expect(agents(law)).toMatch(paused);
+  });
+
+  it('is looked at once a turn of the event loop, for all that is decided in it', async () => {
+    const { law: plain, write } = office({ 'policy.yml': most(8) });
+    const law = oncePerTurn(plain);
+    expect(agents(law)).toBe(8);
+    write('policy.yml', most(3));
+    expect(agents(law)).toBe(8);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(agents(law)).toBe(3);
   });
 
   it('sees new files, and files where there were none', () => {
