@@ -5,7 +5,8 @@ import type { ForcedNode } from '../domain/forced.ts';
 import type { AgentId, RoleName } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
 import { committed } from '../events/queries.ts';
-import type { AgentState, ForcedGate, GivenVerdict, RunState } from '../events/state.ts';
+import type { ForcedGate, GivenVerdict } from '../events/ruling.ts';
+import type { AgentState, RunState } from '../events/state.ts';
 
 /** The last verdict of `agent`, which counts only when the agent came to a good end with it. */
 export function verdictOf(state: RunState, agent: AgentId): GivenVerdict | null {

@@ -32,6 +32,27 @@ export interface ApprovalRequest {
   readonly same?: string;
 }
 
+/** What a forced agent, `agent`, said of a tree. */
+export interface GivenVerdict {
+  readonly agent: AgentId;
+  readonly role: RoleName;
+  readonly tree: string;
+  readonly pass: boolean;
+  readonly summary: string;
+  readonly findings: readonly string[];
+}
+
+/** Whether what waited for a forced agent may go on, and why. `agent`: whose work it is. Closed with `warn`: it goes on. */
+export interface ForcedGate {
+  readonly agent: AgentId;
+  readonly role: RoleName;
+  readonly trigger: Trigger;
+  readonly tree: string;
+  readonly open: boolean;
+  readonly onFailure: OnFailure;
+  readonly why: string;
+}
+
 export type Ruling =
   | { readonly type: 'session.mode'; readonly mode: Mode }
   /** Held to a stricter mode than the run's, with all below it; null: no longer. */
@@ -40,27 +61,8 @@ export type Ruling =
   | { readonly type: 'budget.changed'; readonly agent: AgentId; readonly budget: Budget; readonly by: string }
   /** The project as it was before any agent began: forced agents judge what became of it. */
   | { readonly type: 'forced.began'; readonly tree: string }
-  /** `agent` is the forced one that judged `tree`; of `subject` (an agent whose changes these are) where it was on-write. */
-  | {
-      readonly type: 'forced.verdict';
-      readonly agent: AgentId;
-      readonly role: RoleName;
-      readonly tree: string;
-      readonly pass: boolean;
-      readonly summary: string;
-      readonly findings: readonly string[];
-    }
-  /** Whether what waited for a forced agent may go on, and why. `agent`: whose work it is. Closed with `warn`: it goes on. */
-  | {
-      readonly type: 'forced.gate';
-      readonly agent: AgentId;
-      readonly role: RoleName;
-      readonly trigger: Trigger;
-      readonly tree: string;
-      readonly open: boolean;
-      readonly onFailure: OnFailure;
-      readonly why: string;
-    }
+  | ({ readonly type: 'forced.verdict' } & GivenVerdict)
+  | ({ readonly type: 'forced.gate' } & ForcedGate)
   | {
       readonly type: 'approval.requested';
       readonly agent: AgentId;

@@ -2,11 +2,12 @@
 import type { AgentOutcome, AgentStatus, ModelChoice } from '../domain/agent.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
-import type { OnFailure, Trigger } from '../domain/forced.ts';
+import type { Trigger } from '../domain/forced.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
 import type { Todo } from '../domain/turn.ts';
 import type { ApprovalRequest } from './event.ts';
+import type { ForcedGate, GivenVerdict } from './ruling.ts';
 
 export type Phase = 'starting' | 'planning' | 'approving' | 'running' | 'merging' | 'finished';
 
@@ -121,27 +122,6 @@ export interface Approval {
   readonly agent: AgentId;
   readonly request: ApprovalRequest;
   readonly askedAt: Millis;
-}
-
-/** What a forced agent said of a tree. */
-export interface GivenVerdict {
-  readonly agent: AgentId;
-  readonly role: RoleName;
-  readonly tree: string;
-  readonly pass: boolean;
-  readonly summary: string;
-  readonly findings: readonly string[];
-}
-
-/** A gate of a forced agent, as it stands last for this agent, role and trigger. */
-export interface ForcedGate {
-  readonly agent: AgentId;
-  readonly role: RoleName;
-  readonly trigger: Trigger;
-  readonly tree: string;
-  readonly open: boolean;
-  readonly onFailure: OnFailure;
-  readonly why: string;
 }
 
 export interface SentMessage {

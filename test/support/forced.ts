@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Trigger } from '../../src/domain/forced.ts';
 import { RoleName } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/role.ts';
-import type { ForcedGate } from '../../src/events/state.ts';
+import type { ForcedGate } from '../../src/events/ruling.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import type { ForcedRule } from '../../src/policy/rules.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';

@@ -2,7 +2,8 @@
 import type { Trigger } from '../../domain/forced.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { isFinal } from '../../events/queries.ts';
-import type { AgentState, ForcedGate, GivenVerdict, RunState } from '../../events/state.ts';
+import type { ForcedGate, GivenVerdict } from '../../events/ruling.ts';
+import type { AgentState, RunState } from '../../events/state.ts';
 import { labelOf } from '../agents.ts';
 import { counted } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';

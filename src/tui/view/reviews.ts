@@ -1,5 +1,5 @@
 /** What the forced agents of a run found, and which gates stayed closed: for its end. */
-import type { GivenVerdict } from '../../events/state.ts';
+import type { GivenVerdict } from '../../events/ruling.ts';
 import { labelOf } from '../agents.ts';
 import type { Context } from '../screen.ts';
 import { span } from '../text/clip.ts';
