@@ -3,7 +3,7 @@
  * to the folder and to the content of all that configures Mimir there; nothing is inherited from a folder above.
  */
 import { realpathSync } from 'node:fs';
-import type { TrustQuestion } from '../ports/controls.ts';
+import type { TrustQuestion } from '../ports/lobby.ts';
 import { type Result, fail } from '../domain/result.ts';
 import type { Places } from './paths.ts';
 import { isTooWide, trustOf } from './trust.ts';

@@ -47,6 +47,12 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
       return `added #${plan.tasks.length + 1} ${edit.role}${edit.dependsOn.length === 0 ? '' : `, needs ${allNamed(plan, edit.dependsOn)}`}`;
     case 'drop':
       return dropText(plan, edit.task);
+    case 'split':
+      return `${named(plan, edit.task)}: split into ${edit.descriptions.length}, ${edit.inOrder ? 'one after the other' : 'side by side'}`;
+    case 'join':
+      return `${named(plan, edit.other)} joined to ${named(plan, edit.task)}`;
+    case 'models':
+      return `models changed: ${edit.models.map(({ task, model }) => `${named(plan, task)} ${model}`).join(', ') || 'none'}`;
     case 'move':
       return `${named(plan, edit.task)}: moved ${edit.by === 1 ? 'down' : 'up'}`;
     case 'form':
@@ -62,14 +68,17 @@ function draftsAfter(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Res
   const drafts = draftsOf(plan);
   if (edit.is === 'replace') return ok(draftsOf(edit.plan));
   if (edit.is === 'add') return ok([...drafts, { ...fieldsOf(edit), id: freshId(plan) }]);
+  if (edit.is === 'models') return ok(drafts.map((draft) => withModel(draft, edit.models)));
   const task = plan.tasks.find(({ id }) => id === edit.task);
   if (task === undefined) return fail(`there is no task "${edit.task}" in this plan`);
+  if (edit.is === 'split') return split(plan, task, edit);
+  if (edit.is === 'join') return join(plan, task, edit.other);
   if (edit.is === 'drop') return drop(plan, task);
   if (edit.is === 'move') return move(plan, task, edit.by);
   return ok(drafts.map((draft) => (draft.id === task.id ? changed(draft, task, edit, context.choices) : draft)));
 }
 
-type FieldEdit = Exclude<PlanEdit, { readonly is: 'replace' | 'add' | 'drop' | 'move' }>;
+type FieldEdit = Exclude<PlanEdit, { readonly is: 'replace' | 'add' | 'drop' | 'move' | 'split' | 'join' | 'models' }>;
 
 function changed(draft: Draft, task: PlanTask, edit: FieldEdit, choices: PlanChoices): Draft {
   switch (edit.is) {
@@ -138,6 +147,51 @@ const inherited = (needs: readonly string[], gone: PlanTask): readonly string[] 
   ...new Set<string>(needs.flatMap((need): readonly string[] => (need === gone.id ? gone.dependsOn : [need]))),
 ];
 
+const withModel = (draft: Draft, models: readonly { readonly task: string; readonly model: string }[]): Draft => {
+  const model = models.find(({ task }) => task === draft.id)?.model;
+  return model === undefined ? draft : { ...draft, model };
+};
+
+type Split = Extract<PlanEdit, { readonly is: 'split' }>;
+
+function split(plan: SoundPlan, task: PlanTask, { descriptions, inOrder }: Split): Result<Drafts, string> {
+  if (descriptions.length < 2) return fail('a split needs at least two texts');
+  const drafts = draftsOf(plan);
+  const ids = [task.id, ...freshIds(plan, descriptions.length - 1)];
+  const last = inOrder ? ids.slice(-1) : ids;
+  const estimatedTokens = Math.ceil(task.estimatedTokens / descriptions.length);
+  const parts = (whole: Draft): Drafts =>
+    descriptions.map((description, index): Draft => {
+      const before = inOrder && index > 0 ? ids.slice(index - 1, index) : whole.dependsOn;
+      return { ...whole, id: ids[index] ?? whole.id, description, estimatedTokens, dependsOn: before };
+    });
+  const behind = (draft: Draft): Draft => ({
+    ...draft,
+    dependsOn: draft.dependsOn.flatMap((need) => (need === task.id ? last : [need])),
+  });
+  return ok(drafts.flatMap((draft) => (draft.id === task.id ? parts(draft) : [behind(draft)])));
+}
+
+function join(plan: SoundPlan, task: PlanTask, otherId: TaskId): Result<Drafts, string> {
+  const other = plan.tasks.find(({ id }) => id === otherId);
+  if (other === undefined || other === task) return fail(`${named(plan, task.id)} can't be joined to ${otherId}`);
+  const needs = [...task.dependsOn, ...other.dependsOn].filter((need) => need !== task.id && need !== other.id);
+  const joined: Partial<Draft> = {
+    description: `${task.description}\n\n${other.description}`,
+    estimatedTokens: task.estimatedTokens + other.estimatedTokens,
+    dependsOn: [...new Set(needs)],
+    writes: [...new Set([...task.writes, ...other.writes])],
+  };
+  const rest = draftsOf(plan).filter(({ id }) => id !== other.id);
+  return ok(
+    rest.map((draft): Draft => {
+      if (draft.id === task.id) return { ...draft, ...joined };
+      const dependsOn = draft.dependsOn.map((need) => (need === other.id ? task.id : need));
+      return { ...draft, dependsOn: [...new Set<string>(dependsOn)] };
+    }),
+  );
+}
+
 function move(plan: SoundPlan, task: PlanTask, by: 1 | -1): Result<Drafts, string> {
   const from = plan.tasks.indexOf(task);
   const other = plan.tasks[from + by];
@@ -160,13 +214,17 @@ const fieldsOf = (edit: Extract<PlanEdit, { readonly is: 'add' }>): Omit<Draft, 
   dependsOn: edit.dependsOn,
 });
 
-/** `task-N` with the smallest N behind the number of tasks that is free. */
-function freshId(plan: SoundPlan): string {
+/** `task-N` with the smallest N behind the number of tasks that are free. */
+function freshIds(plan: SoundPlan, count: number): readonly string[] {
   const taken = new Set(plan.tasks.map(({ id }) => id.toLowerCase()));
-  let number = plan.tasks.length + 1;
-  while (taken.has(`task-${number}`)) number += 1;
-  return `task-${number}`;
+  const ids: string[] = [];
+  for (let number = plan.tasks.length + 1; ids.length < count; number++) {
+    if (!taken.has(`task-${number}`)) ids.push(`task-${number}`);
+  }
+  return ids;
 }
+
+const freshId = (plan: SoundPlan): string => freshIds(plan, 1)[0] ?? '';
 
 /** `#2 finder`, by its place in `plan`. */
 function named(plan: SoundPlan, id: string): string {

@@ -12,6 +12,21 @@ export type PlanEdit =
   | { readonly is: 'depends'; readonly task: TaskId; readonly dependsOn: readonly TaskId[] }
   | { readonly is: 'add'; readonly description: string; readonly role: string; readonly dependsOn: readonly TaskId[] }
   | { readonly is: 'drop'; readonly task: TaskId }
+  /**
+   * One task becomes several, each with the role, model, tools and a share of the estimate; all need what it needed, and what
+   * needed it needs the last one, or all of them where they don't wait for each other. The first keeps the id.
+   */
+  | {
+      readonly is: 'split';
+      readonly task: TaskId;
+      readonly descriptions: readonly string[];
+      /** Each waits for the one before. */
+      readonly inOrder: boolean;
+    }
+  /** `other` becomes part of `task`: both texts, both needs, the sum of the estimates; role and model are those of `task`. */
+  | { readonly is: 'join'; readonly task: TaskId; readonly other: TaskId }
+  /** Several models at once: a variant of the plan (what-if.ts). */
+  | { readonly is: 'models'; readonly models: readonly { readonly task: TaskId; readonly model: string }[] }
   | { readonly is: 'move'; readonly task: TaskId; readonly by: 1 | -1 }
   /** The manual form: several fields of one task at once. */
   | {

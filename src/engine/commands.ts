@@ -18,6 +18,7 @@ export function openControls(parts: RunParts): Controls {
   return {
     session: parts.options.session,
     previewMode: (mode, agent) => previewMode(parts, mode, agent),
+    previewPlan: () => fail('the plan of a run that goes on can not be changed'),
     submit: (command) => {
       const done = performed(parts, command);
       return Promise.resolve(done.ok ? ok({ text: done.value }) : fail({ text: done.fault }));
@@ -62,6 +63,9 @@ function perform(parts: RunParts, command: Command): Done {
       return setBudget(parts, command.agent, command.budget);
     case 'review':
       return review(parts, command.role);
+    case 'amend plan':
+    case 'set model':
+      return fail('not while it runs');
     case 'stop run':
       parts.stop(command.reason);
       return ok('stopping; `mimir resume` goes on with it');

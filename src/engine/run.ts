@@ -52,6 +52,7 @@ function refusedRun({ session }: RunOptions, error: string): Run {
     controls: {
       session,
       previewMode: () => ({ refused: error, looser: false, changes: [], answers: 0 }),
+      previewPlan: () => fail(error),
       submit: () => Promise.resolve(fail({ text: error })),
       events: () => nobody(),
       ticks: () => () => undefined,

@@ -45,6 +45,14 @@ export type EventBody =
     }
   | { readonly type: 'plan.edited'; readonly plan: SoundPlan; readonly edit: string; readonly digest: string }
   | { readonly type: 'plan.approved'; readonly digest: string; readonly by: string }
+  /** The rest of an approved plan was changed while it ran, and the person approved that: `changes` is what they were shown. */
+  | {
+      readonly type: 'plan.amended';
+      readonly plan: SoundPlan;
+      readonly digest: string;
+      readonly changes: readonly string[];
+      readonly by: string;
+    }
   | { readonly type: 'plan.rejected'; readonly reason: string }
   | {
       readonly type: 'agent.created';
@@ -77,6 +85,8 @@ export type EventBody =
       readonly text: string;
       readonly messages: readonly number[];
     }
+  /** A person gave it another model: it holds from the agent's next turn on. */
+  | { readonly type: 'agent.model'; readonly agent: AgentId; readonly model: ModelChoice }
   | { readonly type: 'agent.todos'; readonly agent: AgentId; readonly todos: readonly Todo[] }
   | { readonly type: 'agent.message'; readonly agent: AgentId; readonly call: CallId; readonly text: string }
   | {

@@ -6,7 +6,7 @@ import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { MimirEvent } from './event.ts';
 import { retryText } from './log-line.ts';
-import type { AgentState, Block, LostTries } from './state.ts';
+import type { AgentState, Block, LostTries, ModelShare } from './state.ts';
 
 /** Characters of a tool's output that the state keeps: head and tail. The log has all of it. */
 const OUTPUT_KEPT = 6000;
@@ -36,6 +36,7 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
     blocks: [],
     usage: NO_USAGE,
     cost: 0,
+    byModel: [],
     priced: true,
     open: [],
     pause: null,
@@ -74,6 +75,11 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'agent.pinned': (agent, event) => ({ ...agent, pin: event.mode }),
   'budget.changed': (agent, event) => ({ ...agent, budget: event.budget }),
   'agent.told': (agent, event) => ({ ...agent, blocks: add(agent, { is: 'told', text: event.text }) }),
+  'agent.model': (agent, event) => ({
+    ...agent,
+    model: event.model,
+    blocks: add(agent, noteBlock(`model is now ${event.model.used}, by you`, 'info')),
+  }),
   'agent.todos': (agent, event) => ({ ...agent, todos: event.todos }),
   'agent.message': (agent, event) => ({
     ...agent,
@@ -90,6 +96,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     open: agent.open.filter(({ call }) => call !== event.call),
     usage: addUsage(agent.usage, event.usage),
     cost: fromMicro(toMicro(agent.cost) + toMicro(event.cost)),
+    byModel: withShare(agent.byModel, event.model, event.usage, event.cost),
     priced: agent.priced && event.priced,
   }),
   'model.failed': (agent, event) => ({
@@ -100,6 +107,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     // A call that broke off is charged for what it had used.
     usage: addUsage(agent.usage, event.usage ?? NO_USAGE),
     cost: fromMicro(toMicro(agent.cost) + toMicro(event.cost ?? 0)),
+    byModel: withShare(agent.byModel, event.model, event.usage ?? NO_USAGE, event.cost ?? 0),
     priced: agent.priced && event.priced !== false,
     lost: withLost(agent.lost, event),
     blocks: event.cause === 'aborted' ? agent.blocks : add(agent, noteBlock(`model: ${event.message}`, 'error')),
@@ -207,4 +215,22 @@ function kept(output: string): string {
   if (output.length <= OUTPUT_KEPT) return output;
   const half = OUTPUT_KEPT / 2;
   return `${output.slice(0, half)}\n… ${output.length - OUTPUT_KEPT} characters left out here …\n${output.slice(-half)}`;
+}
+
+/** The shares by model after one more call of `model`. */
+function withShare(
+  shares: readonly ModelShare[],
+  model: ModelShare['model'],
+  usage: ModelShare['usage'],
+  cost: number,
+): readonly ModelShare[] {
+  const known = shares.find((share) => share.model === model);
+  if (known === undefined) return [...shares, { model, calls: 1, usage, cost }];
+  const next: ModelShare = {
+    model,
+    calls: known.calls + 1,
+    usage: addUsage(known.usage, usage),
+    cost: fromMicro(toMicro(known.cost) + toMicro(cost)),
+  };
+  return shares.map((share) => (share === known ? next : share));
 }

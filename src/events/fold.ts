@@ -55,6 +55,12 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
   }),
   'plan.edited': (state, event) => ({ ...state, plan: event.plan, planDigest: event.digest }),
   'plan.approved': (state, event) => ({ ...state, phase: 'running', approvedDigest: event.digest }),
+  'plan.amended': (state, event) => ({
+    ...state,
+    plan: event.plan,
+    planDigest: event.digest,
+    approvedDigest: event.digest,
+  }),
   'agent.created': (state, event, at) => {
     let agents = withAgent(state.agents, newAgent(event, at));
     const parent = event.parent === null ? undefined : agents.get(event.parent);

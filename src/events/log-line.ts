@@ -23,8 +23,10 @@ const LINES: ByType<[], [], Words> = {
   'plan.proposed': (event) => ['info', `plan of ${event.plan.tasks.length} by ${event.by}`],
   'plan.edited': (event) => ['info', `plan edited: ${event.edit}`],
   'plan.approved': (event) => ['info', `plan approved by ${event.by}`],
+  'plan.amended': ({ changes, by }) => ['warn', `plan changed by ${by}: ${changes.join('; ')}`],
   'plan.rejected': (event) => ['warn', `plan rejected: ${event.reason}`],
   'agent.created': (event) => (event.parent === null ? null : ['info', `created for: ${event.task}`]),
+  'agent.model': ({ model }) => ['warn', `model is now ${model.used}, by you`],
   'agent.status': ({ status, reason, waitsFor }) => {
     // Whose retry it is has said it; the others wait with it, which their cards show.
     if (reason === '' || waitsFor === 'provider') return null;

@@ -67,6 +67,14 @@ export interface Fallback {
   readonly rule: string;
 }
 
+/** What one agent used of one model. */
+export interface ModelShare {
+  readonly model: ModelId;
+  readonly calls: number;
+  readonly usage: Usage;
+  readonly cost: Usd;
+}
+
 export interface AgentState {
   readonly id: AgentId;
   readonly parent: AgentId | null;
@@ -94,6 +102,8 @@ export interface AgentState {
   readonly blocks: readonly Block[];
   readonly usage: Usage;
   readonly cost: Usd;
+  /** The same by the model that was called, in the order of their first calls. */
+  readonly byModel: readonly ModelShare[];
   /** False when a call was made whose price is not known. */
   readonly priced: boolean;
   readonly open: readonly OpenCall[];

@@ -1,8 +1,9 @@
 /** What a person, a verb or a parent agent may ask of a run, and how they hear of it. All the screen has. */
 import type { MimirEvent } from '../events/event.ts';
 import type { Budget } from '../domain/budget.ts';
-import type { AgentId, RoleName, SessionId } from '../domain/ids.ts';
+import type { AgentId, RoleName, SessionId, TaskId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
+import type { SoundPlan } from '../domain/plan.ts';
 import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { Result } from '../domain/result.ts';
 
@@ -36,6 +37,18 @@ export type Command =
   | { readonly do: 'set budget'; readonly agent: AgentId; readonly budget: Budget }
   /** Starts a forced agent whose trigger is `manual`, on all that changed since the run began. */
   | { readonly do: 'review'; readonly role: RoleName }
+  /**
+   * Changes the rest of an approved plan while it runs, as `previewPlan` showed it: `base` is the digest that is in force, `digest`
+   * the one of what was shown. Refused when either is another by now, or when a task that has begun would be changed.
+   */
+  | {
+      readonly do: 'amend plan';
+      readonly edits: readonly PlanEdit[];
+      readonly base: string;
+      readonly digest: string;
+    }
+  /** Another model for one agent, from its next turn on, its conversation kept; as the rules allow. */
+  | { readonly do: 'set model'; readonly agent: AgentId; readonly model: string }
   /** Ends the run: agents are stopped, the state is kept, `mimir resume` goes on. */
   | { readonly do: 'stop run'; readonly reason: string };
 
@@ -66,63 +79,32 @@ export interface ModePreview {
   readonly answers: number;
 }
 
+/** A plan as it would be after some edits, judged by the rules of now; nothing has changed yet. */
+export interface PlanPreview {
+  readonly plan: SoundPlan;
+  readonly digest: string;
+  /** Digest of the plan that is in force. */
+  readonly base: string;
+  /** What differs from the plan in force, a line each, in plan order. */
+  readonly changes: readonly PlanChange[];
+}
+
+export interface PlanChange {
+  readonly is: 'added' | 'dropped' | 'changed';
+  readonly task: TaskId;
+  /** `#4 tester: model haiku-4.5 -> sonnet-4.5, needs #2 finder as well`. */
+  readonly text: string;
+}
+
 export interface Controls {
   readonly session: SessionId;
   /** What `set mode` (no agent) or `pin mode` would do now. */
   previewMode(mode: Mode, agent?: AgentId): ModePreview;
+  /** The approved plan after `edits`, one after the other; the fault says which can't be made and why. */
+  previewPlan(edits: readonly PlanEdit[]): Result<PlanPreview, string>;
   submit(command: Command): Promise<Result<Receipt, Refusal>>;
   /** Every durable event with a larger `seq`, in order, then those to come; ends after `session.finished`. */
   events(afterSeq: number): AsyncIterable<MimirEvent>;
   /** Returns the function that ends the subscription. */
   ticks(listener: (tick: Tick) => void): () => void;
-}
-
-/** What the start screen shows before there is a run. */
-export interface LobbyInfo {
-  /** Real path of the project, and how it was found. */
-  readonly cwd: string;
-  readonly project: string;
-  readonly version: string;
-  /** `offline (no provider)`, or the providers that are configured. */
-  readonly provider: string;
-  /** Empty until it was tried out, a moment after the first picture. */
-  readonly sandbox: string;
-  readonly mode: Mode;
-  /** Tasks that make sense here, drawn from the repository; at most 6. */
-  readonly suggestions: readonly string[];
-  readonly sessions: readonly {
-    readonly id: SessionId;
-    readonly task: string;
-    readonly when: string;
-    readonly state: 'running' | 'finished' | 'stopped';
-  }[];
-  /** Layers that rule here, for a line: `managed by /etc/mimir/policy.yml`; empty where nobody but the person does. */
-  readonly policy?: string;
-  /** Whether what this project says of itself counts. `nothing`: it says nothing that needs trust. */
-  readonly trust?: TrustQuestion;
-  /** Warnings of the configuration, for a line each. */
-  readonly notes: readonly string[];
-}
-
-/** Where runs come from: the screen's only way to one. */
-export interface Lobby {
-  info(): LobbyInfo;
-  /** `listener` is told when `info` says something else: what takes long to find out must not hold up the first picture. */
-  onChange(listener: () => void): void;
-  /** Starts planning at once; the controls are those of the new run. */
-  start(task: string): Promise<Result<Controls, Refusal>>;
-  resume(session: SessionId): Promise<Result<Controls, Refusal>>;
-  /** Trusts the project as it was shown; refused when it has changed since. Later runs take its roles and preferences. */
-  trust?(digest: string): Promise<Result<Receipt, Refusal>>;
-}
-
-/** What a person is asked before anything of a project but its restrictions counts. */
-export interface TrustQuestion {
-  readonly state: 'nothing' | 'trusted' | 'new' | 'changed';
-  /** Of what is shown: trust is given to exactly this. */
-  readonly digest: string;
-  /** What it would bring, a line each: `role deploy: read, shell (.mimir/agents/deploy.md)`. */
-  readonly brings: readonly string[];
-  /** Against what was trusted before; empty at first. Unified. */
-  readonly diff: string;
 }

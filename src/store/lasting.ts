@@ -11,6 +11,8 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
   'session.started': true,
   'session.resumed': true,
   'session.mode': true,
+  'plan.amended': true,
+  'agent.model': true,
   'agent.pinned': true,
   'budget.changed': true,
   'forced.began': true,

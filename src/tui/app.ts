@@ -5,7 +5,8 @@
 import type { SessionId } from '../domain/ids.ts';
 import type { RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
-import type { Command, Lobby, LobbyInfo } from '../ports/controls.ts';
+import type { Command } from '../ports/controls.ts';
+import type { Lobby, LobbyInfo } from '../ports/lobby.ts';
 import type { World } from '../ports/world.ts';
 import { someoneWorks } from './agents.ts';
 import { APP_KEYS, helpNotes } from './app-keys.ts';
@@ -140,7 +141,9 @@ class App {
       glyphs: this.#of.glyphs,
       live: feed?.live.texts() ?? NO_TEXTS,
       reasoning: feed?.live.reasoning() ?? NO_TEXTS,
-      ...(feed === null ? {} : { preview: (mode, agent) => feed.preview(mode, agent) }),
+      ...(feed === null
+        ? {}
+        : { preview: (mode, agent) => feed.preview(mode, agent), amended: (edits) => feed.amended(edits) }),
       activity: (agent) => feed?.live.activity(agent, now) ?? { rate: 0, steps: [] },
     };
   }
@@ -232,6 +235,7 @@ class App {
       if ('start' in what) return this.#runs.begin(() => lobby.start(what.start));
       if ('show' in what) return this.#show(what.show);
       if ('trust' in what) return this.#beginning.trust(what.trust);
+      if (!('resume' in what)) return this.#toast({ level: 'warn', text: 'This can not be done here.' });
       const session = lobby.info().sessions.find(({ id }) => id === what.resume)?.id;
       if (session === undefined)
         return this.#toast({ level: 'error', text: `There is no session ${what.resume} here.` });
@@ -245,6 +249,10 @@ class App {
       help: () => this.#help(),
       untrusted: () => this.#beginning.begin(),
       trust: () => void this.#beginning.ask(),
+      palette: () => this.#help(),
+      'copy mode': () => terminal.redraw(),
+      mouse: () => terminal.setMouse(false),
+      themes: () => this.#help(),
       inbox: () => this.#boxes.openInbox(this.#context()),
       back: () => this.#show(screenFor(this.#context().state, this.#runs.feed !== null)),
     };

@@ -1,6 +1,6 @@
 /** The first run of a session, and what comes before it: nothing begins while it isn't settled whether the project is trusted. */
 import type { SessionId } from '../domain/ids.ts';
-import type { Lobby } from '../ports/controls.ts';
+import type { Lobby } from '../ports/lobby.ts';
 import type { Boxes } from './boxes.ts';
 import { cleanLobby } from './clean.ts';
 import { isOpen, trustOverlay } from './dialogs/trust.ts';

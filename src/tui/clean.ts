@@ -3,7 +3,7 @@
  * action of an approval) keeps its hidden characters, as escapes one can see.
  */
 import type { MimirEvent } from '../events/event.ts';
-import type { LobbyInfo } from '../ports/controls.ts';
+import type { LobbyInfo } from '../ports/lobby.ts';
 import { marked, toTerminal, visible } from './text/sanitise.ts';
 
 /** The same event with harmless strings; the very same object when there was nothing to do. */

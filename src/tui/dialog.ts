@@ -80,6 +80,8 @@ export type Dialog =
     }
   /** The mode of the whole hierarchy, or the pin of one agent. */
   | { readonly is: 'mode'; readonly agent: AgentId | null }
+  /** Spend, activity and time of the run, as charts. */
+  | { readonly is: 'charts' }
   /** Something to read and scroll. */
   | { readonly is: 'read'; readonly title: string; readonly lines: readonly Line[] };
 

@@ -4,7 +4,9 @@ import type { Mode } from '../domain/mode.ts';
 import type { RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import { fold } from '../events/fold.ts';
-import type { Controls, ModePreview } from '../ports/controls.ts';
+import type { PlanEdit } from '../domain/plan-edit.ts';
+import type { Result } from '../domain/result.ts';
+import type { Controls, ModePreview, PlanPreview } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import { cleanEvent, harmless } from './clean.ts';
 import { Live } from './live.ts';
@@ -35,6 +37,11 @@ export class RunFeed {
   /** What a change of the mode, or a pin of this agent, would do now; harmless. */
   preview(mode: Mode, agent?: AgentId): ModePreview {
     return harmless(agent === undefined ? this.controls.previewMode(mode) : this.controls.previewMode(mode, agent));
+  }
+
+  /** The plan in force after some edits; harmless. */
+  amended(edits: readonly PlanEdit[]): Result<PlanPreview, string> {
+    return harmless(this.controls.previewPlan(edits));
   }
 
   /** Nothing is followed any more; the run itself goes on. */

@@ -5,8 +5,11 @@
 import type { AgentId, Millis } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { RunState } from '../events/state.ts';
-import type { Command, LobbyInfo, ModePreview } from '../ports/controls.ts';
-import type { Dialog } from './dialog.ts';
+import type { Command, ModePreview, PlanPreview } from '../ports/controls.ts';
+import type { LobbyInfo, ReportFormat, TemplateWish } from '../ports/lobby.ts';
+import type { PlanEdit } from '../domain/plan-edit.ts';
+import type { Result } from '../domain/result.ts';
+import type { Dialog, DialogEffect } from './dialog.ts';
 import type { Glyphs } from './glyphs.ts';
 import type { Cursor, Line } from './text/line.ts';
 import type { Input, Size } from './term/terminal.ts';
@@ -23,8 +26,22 @@ export interface Context {
   readonly reasoning?: ReadonlyMap<string, string>;
   /** What a change of the mode would do, or a pin of this agent. Absent without a run. */
   preview?(mode: Mode, agent?: AgentId): ModePreview;
+  /** The plan in force after some edits. Absent without a run. */
+  amended?(edits: readonly PlanEdit[]): Result<PlanPreview, string>;
+  /** What the person chose for the screen itself. Absent: as it comes. */
+  readonly look?: Look;
+  /** Files of the project for what stands behind an `@` in a field; `null` while they are looked for. */
+  files?(query: string): readonly string[] | null;
   /** How busy an agent is: tokens a second, and the last seconds one by one. Absent where nothing streams. */
   activity?(agent: string): { readonly rate: number; readonly steps: readonly number[] };
+}
+
+/** How the person wants the screen. */
+export interface Look {
+  readonly theme: string;
+  readonly mouse: boolean;
+  /** Nothing blinks, spins or runs along. */
+  readonly still: boolean;
 }
 
 export interface Toast {
@@ -52,6 +69,22 @@ export interface Effect<Ui> {
     | 'trust'
     /** Goes on without trust. */
     | 'untrusted'
+    /** Every action that there is here, to choose by name. */
+    | 'palette'
+    /** The screen stands still and text is selected by keys. */
+    | 'copy mode'
+    /** Mouse events to Mimir, or to the terminal for selecting. */
+    | 'mouse'
+    /** The themes to choose from. */
+    | 'themes'
+    /** Copies to the clipboard, and to the file that always has the last copy; `what` names it in the toast. */
+    | { readonly copy: string; readonly what: string }
+    /** Opens the text in the person's editor; `then` gets what they saved, nothing happens when they didn't. */
+    | { readonly edit: string; then(text: string): DialogEffect }
+    | { readonly theme: string }
+    | { readonly export: ReportFormat }
+    | { readonly template: string; readonly values: Readonly<Record<string, string>> }
+    | { readonly keep: TemplateWish }
     /** Trusts what was shown under this digest. */
     | { readonly trust: string }
     | { readonly start: string }

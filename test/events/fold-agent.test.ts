@@ -49,6 +49,7 @@ describe('a new agent (O019)', () => {
       blocks: [],
       usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
       cost: 0,
+      byModel: [],
       priced: true,
       open: [],
       pause: null,

@@ -1,9 +1,10 @@
 /** A `Lobby` and `Controls` over a list of events: a screen test plays a log and sees which commands were asked for. */
 import type { SessionId } from '../../src/domain/ids.ts';
-import { ok } from '../../src/domain/result.ts';
+import { fail, ok } from '../../src/domain/result.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { isLooser } from '../../src/domain/mode.ts';
-import type { Command, Controls, Lobby, LobbyInfo, Tick } from '../../src/ports/controls.ts';
+import type { Command, Controls, Tick } from '../../src/ports/controls.ts';
+import type { Lobby, LobbyInfo } from '../../src/ports/lobby.ts';
 import { SESSION } from './recorded-run.ts';
 
 export interface FakeRun {
@@ -18,6 +19,8 @@ export interface FakeRun {
   tick(tick: Tick): void;
   /** What a change of the mode is said to do from now on. */
   preview(how: Controls['previewMode']): void;
+  /** What edits of the running plan are said to lead to from now on. */
+  previewPlan(how: Controls['previewPlan']): void;
   /** The next commands are refused with these words. */
   refuse(why: string | null): void;
 }
@@ -49,9 +52,11 @@ export function fakeRun(info: LobbyInfo = LOBBY): FakeRun {
     changes: [],
     answers: isLooser(mode, 'confirm') ? 2 : 0,
   });
+  let previewPlan: Controls['previewPlan'] = () => fail('no plan is in force');
   const controls = (session: SessionId): Controls => ({
     session,
     previewMode: (mode, agent) => preview(mode, agent),
+    previewPlan: (edits) => previewPlan(edits),
     submit: (command) => {
       commands.push(command);
       return Promise.resolve(
@@ -91,6 +96,9 @@ export function fakeRun(info: LobbyInfo = LOBBY): FakeRun {
     },
     preview: (how) => {
       preview = how;
+    },
+    previewPlan: (how) => {
+      previewPlan = how;
     },
     refuse: (why) => {
       refusal = why;

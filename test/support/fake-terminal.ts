@@ -10,6 +10,8 @@ export interface FakeTerminal extends Terminal {
   text(): string;
   frame(): Frame;
   frames(): number;
+  /** What the editor outside gives back from now on; null: it failed. */
+  edits(text: string | null): void;
   title(): string;
   /** What was asked of the terminal beside painting. */
   readonly done: string[];
@@ -26,6 +28,7 @@ export function fakeTerminal(width: number, height: number): FakeTerminal {
   let frame: Frame = { lines: [], cursor: null };
   let frames = 0;
   let title = '';
+  let edited: string | null = null;
   const done: string[] = [];
   const inputs: ((input: Input) => void)[] = [];
   const resizes: (() => void)[] = [];
@@ -45,12 +48,21 @@ export function fakeTerminal(width: number, height: number): FakeTerminal {
     setTitle: (text) => {
       title = text;
     },
+    copy: (text) => {
+      done.push(`copy ${text}`);
+      return true;
+    },
+    notify: ({ title: head, body, bell }) => void done.push(`notify ${head}: ${body}${bell ? ' (bell)' : ''}`),
+    setMouse: (on) => void done.push(`mouse ${on ? 'on' : 'off'}`),
     onInput: (listener) => void inputs.push(listener),
     onResize: (listener) => void resizes.push(listener),
     redraw: () => void done.push('redraw'),
     suspend: () => void done.push('suspend'),
-    edit: () => Promise.resolve(null),
+    edit: () => Promise.resolve(edited),
     close: () => void done.push('close'),
+    edits: (text) => {
+      edited = text;
+    },
     rows: () => frame.lines.map(plain),
     text: () => frame.lines.map(plain).join('\n'),
     frame: () => frame,

@@ -5,7 +5,7 @@ import type { Choice, Dialog, FormValues } from '../../src/tui/dialog.ts';
 import { overlayFor } from '../../src/tui/dialogs/open.ts';
 import type { Overlay } from '../../src/tui/dialogs/overlay.ts';
 import { trustOverlay } from '../../src/tui/dialogs/trust.ts';
-import type { TrustQuestion } from '../../src/ports/controls.ts';
+import type { TrustQuestion } from '../../src/ports/lobby.ts';
 import { EMPTY } from '../../src/events/state.ts';
 import { UNICODE } from '../../src/tui/glyphs.ts';
 import type { Context } from '../../src/tui/screen.ts';

@@ -22,6 +22,8 @@ export function overlayFor(dialog: Dialog, context: Context): Overlay {
       return formOverlay(dialog);
     case 'mode':
       return modeOverlay(dialog.agent, context);
+    case 'charts':
+      return readOverlay({ is: 'read', title: 'Charts', lines: [] });
     case 'read':
       return readOverlay(dialog);
     default:

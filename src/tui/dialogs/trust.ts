@@ -3,7 +3,7 @@
  * is shown, by a key of its own, after it was seen to its end; every other way out goes on without it.
  */
 import type { Millis } from '../../domain/ids.ts';
-import type { TrustQuestion } from '../../ports/controls.ts';
+import type { TrustQuestion } from '../../ports/lobby.ts';
 import { upDown } from '../keymap.ts';
 import type { Hint } from '../keymap.ts';
 import type { Context } from '../screen.ts';

@@ -1,5 +1,5 @@
 /** The foot of the start screen: project, provider, sandbox and mode, and what the person should know about them. */
-import type { LobbyInfo } from '../../ports/controls.ts';
+import type { LobbyInfo } from '../../ports/lobby.ts';
 import { isOffline, isUnboxed } from '../agents.ts';
 import type { Context } from '../screen.ts';
 import { fitText, span } from '../text/clip.ts';

@@ -2,7 +2,7 @@
  * What the start screen looks like: the field first, then what one might put into it, then what one can go on with, and at
  * the bottom where one is. How much of it there is room for is decided here; what a key does is start.ts's.
  */
-import type { LobbyInfo } from '../../ports/controls.ts';
+import type { LobbyInfo } from '../../ports/lobby.ts';
 import type { Glyphs } from '../glyphs.ts';
 import type { Body, Context } from '../screen.ts';
 import type { Size } from '../term/terminal.ts';

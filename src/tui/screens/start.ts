@@ -2,7 +2,7 @@
  * The first screen: one field to say what should be done in, suggestions and former sessions to pick from. Letters belong to
  * the field unless something in the lists is chosen. How it looks is start-view.ts.
  */
-import type { LobbyInfo } from '../../ports/controls.ts';
+import type { LobbyInfo } from '../../ports/lobby.ts';
 import type { Binding, Context, Effect, Screen } from '../screen.ts';
 import { isOpen } from '../dialogs/trust.ts';
 import type { Input, Size } from '../term/terminal.ts';

@@ -32,6 +32,7 @@ export const LEAVE =
 
 const ENTER = '\u001b[22;2t\u001b[?1049h\u001b[0m\u001b[2J\u001b[?25l\u001b[?2004h\u001b[?1004h\u001b[?u';
 const MOUSE = '\u001b[?1000h\u001b[?1002h\u001b[?1006h';
+const NO_MOUSE = '\u001b[?1006l\u001b[?1002l\u001b[?1000l';
 /** Two signals this close are one press of a key that reached us twice, through a parent such as npm. */
 const ONE_PRESS = 100;
 /** When nothing stopped us (no job control here), the screen is taken again after this. */
@@ -41,6 +42,7 @@ export class Life {
   readonly #parts: LifeParts;
   #state: 'ours' | 'away' | 'closed' = 'away';
   #suspended = false;
+  #mouse: boolean;
   #lastSigint = -Infinity;
   #unlisten: () => void = () => {};
   #release: () => string = () => '';
@@ -48,6 +50,7 @@ export class Life {
 
   constructor(parts: LifeParts) {
     this.#parts = parts;
+    this.#mouse = parts.mouse;
     this.#handlers = [
       ['SIGHUP', () => this.#signal('SIGHUP')],
       ['SIGTERM', () => this.#signal('SIGTERM')],
@@ -69,7 +72,8 @@ export class Life {
   /** Takes the terminal: alternate screen, raw keys, pastes, focus, mouse. */
   enter(): void {
     if (this.#state === 'closed') return;
-    const { input, output, mouse } = this.#parts;
+    const { input, output } = this.#parts;
+    const mouse = this.#mouse;
     const again = this.#state === 'ours';
     // A shell may have changed the keyboard while we were stopped: only a change is obeyed.
     if (again) input.setRawMode(false);
@@ -84,6 +88,13 @@ export class Life {
     // The window may have changed meanwhile; Node asks for its size on this signal only.
     process.emit('SIGWINCH');
     this.#parts.entered();
+  }
+
+  /** Mouse events to us or to the terminal, now and whenever the terminal is taken again. */
+  setMouse(on: boolean): void {
+    if (this.#mouse === on) return;
+    this.#mouse = on;
+    if (this.#state === 'ours') writeNow(this.#parts.output.fd, on ? MOUSE : NO_MOUSE);
   }
 
   /** Gives the terminal back, at once; nothing when that was done. */

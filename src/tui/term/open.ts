@@ -23,6 +23,8 @@ export interface OpenOptions {
 
 /** Bytes that may be queued before painting would only add to them. */
 const MOST_QUEUED = 64 * 1024;
+/** Base64 characters that terminals take for the clipboard. */
+const MOST_COPIED = 74_000;
 /** Resizes come in storms; one in this time is enough. */
 const RESIZE_TIME = 16;
 
@@ -64,6 +66,20 @@ export function openTerminal(options: OpenOptions): Terminal {
     },
     setTitle(text) {
       if (life.isOurs) stdout.write(`\u001b]2;${toLabel(text).slice(0, 200)}\u0007`);
+    },
+    copy(text) {
+      const encoded = Buffer.from(text, 'utf8').toString('base64');
+      if (!life.isOurs || encoded.length > MOST_COPIED) return false;
+      stdout.write(`\u001b]52;c;${encoded}\u0007`);
+      return true;
+    },
+    notify({ title, body, bell, desktop }) {
+      if (!life.isOurs) return;
+      if (desktop) stdout.write(`\u001b]9;${toLabel(`${title}: ${body}`).slice(0, 300)}\u0007`);
+      if (bell) stdout.write('\u0007');
+    },
+    setMouse(on) {
+      life.setMouse(on);
     },
     onInput: (listener) => heard.input.push(listener),
     onResize: (listener) => heard.resize.push(listener),

@@ -20,6 +20,14 @@ export interface Size {
   readonly height: number;
 }
 
+/** Something to be told of where nobody looks at the screen. */
+export interface Notice {
+  readonly title: string;
+  readonly body: string;
+  readonly bell: boolean;
+  readonly desktop: boolean;
+}
+
 export interface Terminal {
   size(): Size;
   /** False when `LANG` and the like say that only ASCII can be shown. */
@@ -31,6 +39,15 @@ export interface Terminal {
   setTheme(theme: Theme): void;
   /** Title of the window; sanitised here. */
   setTitle(text: string): void;
+  /**
+   * Puts a text into the clipboard by OSC 52; false when it is too long for that or the person wants none. Whether the terminal
+   * obeyed can't be known.
+   */
+  copy(text: string): boolean;
+  /** Tells the person on their desktop and, where wanted, by the bell; sanitised here. */
+  notify(notice: Notice): void;
+  /** Mouse events to Mimir, or selecting by the terminal itself. */
+  setMouse(on: boolean): void;
   onInput(listener: (input: Input) => void): void;
   onResize(listener: () => void): void;
   /** Forces the next paint to send every cell (Ctrl-L). */

@@ -12,6 +12,8 @@ export interface Style {
   readonly italic?: boolean;
   readonly underline?: boolean;
   readonly inverse?: boolean;
+  /** Where a click on it leads, in terminals that know links: a `file:` or `http(s):` address that Mimir made, percent-encoded. */
+  readonly link?: string;
 }
 
 export type Span = readonly [text: string, style: Style];

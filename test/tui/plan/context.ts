@@ -4,7 +4,7 @@ import { SessionId } from '../../../src/domain/ids.ts';
 import type { SoundPlan } from '../../../src/domain/plan.ts';
 import type { RunState } from '../../../src/events/state.ts';
 import { EMPTY } from '../../../src/events/state.ts';
-import type { LobbyInfo } from '../../../src/ports/controls.ts';
+import type { LobbyInfo } from '../../../src/ports/lobby.ts';
 import { UNICODE } from '../../../src/tui/glyphs.ts';
 import type { Body, Context } from '../../../src/tui/screen.ts';
 import { plain } from '../../../src/tui/text/clip.ts';

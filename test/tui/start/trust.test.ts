@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runApp } from '../../../src/tui/app.ts';
 import { UNICODE } from '../../../src/tui/glyphs.ts';
 import { ok } from '../../../src/domain/result.ts';
-import type { TrustQuestion } from '../../../src/ports/controls.ts';
+import type { TrustQuestion } from '../../../src/ports/lobby.ts';
 import type { FakeRun } from '../../support/fake-run.ts';
 import { fakeRun, LOBBY, settled } from '../../support/fake-run.ts';
 import type { FakeTerminal } from '../../support/fake-terminal.ts';

@@ -1,0 +1,101 @@
+/** Where runs come from, and what a screen may ask of this machine beside them: files to name, plans to keep, reports to write. */
+import type { SessionId } from '../domain/ids.ts';
+import type { Mode } from '../domain/mode.ts';
+import type { SoundPlan } from '../domain/plan.ts';
+import type { Result } from '../domain/result.ts';
+import type { Theme } from '../domain/theme.ts';
+import type { Controls, Receipt, Refusal } from './controls.ts';
+
+/** What the start screen shows before there is a run. */
+export interface LobbyInfo {
+  /** Real path of the project, and how it was found. */
+  readonly cwd: string;
+  readonly project: string;
+  readonly version: string;
+  /** `offline (no provider)`, or the providers that are configured. */
+  readonly provider: string;
+  /** Empty until it was tried out, a moment after the first picture. */
+  readonly sandbox: string;
+  readonly mode: Mode;
+  /** Tasks that make sense here, drawn from the repository; at most 6. */
+  readonly suggestions: readonly string[];
+  readonly sessions: readonly {
+    readonly id: SessionId;
+    readonly task: string;
+    readonly when: string;
+    readonly state: 'running' | 'finished' | 'stopped';
+  }[];
+  /** Layers that rule here, for a line: `managed by /etc/mimir/policy.yml`; empty where nobody but the person does. */
+  readonly policy?: string;
+  /** Whether what this project says of itself counts. `nothing`: it says nothing that needs trust. */
+  readonly trust?: TrustQuestion;
+  /** Warnings of the configuration, for a line each. */
+  readonly notes: readonly string[];
+  /** Plans that were kept as templates here, the project's and the person's own. Absent: none. */
+  readonly templates?: readonly TemplateInfo[];
+  /** Names of themes that can be chosen, the shipped ones first. Absent: only the one that is shown. */
+  readonly themes?: readonly string[];
+}
+
+/** A plan that was kept to be used again, with what is to be filled in. */
+export interface TemplateInfo {
+  readonly name: string;
+  readonly description: string;
+  readonly arguments: readonly {
+    readonly name: string;
+    readonly description: string;
+    /** Empty: it must be given. */
+    readonly default: string;
+  }[];
+  readonly tasks: number;
+  /** `.mimir/plans/audit.yml`, or the person's own folder. */
+  readonly from: string;
+}
+
+/** What to keep as a template: `arguments` are words of the tasks that are asked for anew each time. */
+export interface TemplateWish {
+  readonly name: string;
+  readonly description: string;
+  readonly plan: SoundPlan;
+  /** Each occurrence of `text` in descriptions becomes `{{name}}`, with `text` as its default. */
+  readonly arguments: readonly { readonly name: string; readonly text: string }[];
+}
+
+export type ReportFormat = 'md' | 'json' | 'html';
+
+/** Where runs come from: the screen's only way to one. */
+export interface Lobby {
+  info(): LobbyInfo;
+  /** `listener` is told when `info` says something else: what takes long to find out must not hold up the first picture. */
+  onChange(listener: () => void): void;
+  /** Starts planning at once; the controls are those of the new run. */
+  start(task: string): Promise<Result<Controls, Refusal>>;
+  resume(session: SessionId): Promise<Result<Controls, Refusal>>;
+  /** A run of a kept plan; the person still approves it. */
+  startTemplate?(name: string, values: Readonly<Record<string, string>>): Promise<Result<Controls, Refusal>>;
+  /** Keeps a plan in the project's `.mimir/plans`; refused where one of that name is there. The receipt names the file. */
+  saveTemplate?(wish: TemplateWish): Promise<Result<Receipt, Refusal>>;
+  /** At most `most` paths of the project for what stands behind an `@`, best first; folders end in `/`. Never waits for disk twice. */
+  files?(query: string, most: number): Promise<readonly string[]>;
+  /** Writes the report of a session into the project's folder or the state folder; the receipt names the file. */
+  exportReport?(session: SessionId, format: ReportFormat): Promise<Result<Receipt, Refusal>>;
+  /** A theme by name; the fault says file, line and what would be right. */
+  theme?(name: string): Result<Theme, string>;
+  /** Hints that were shown before, by name, in this or an earlier session. */
+  seen?(): ReadonlySet<string>;
+  /** Remembers that a hint was shown; what can't be written is shown again next time. */
+  markSeen?(hint: string): void;
+  /** Trusts the project as it was shown; refused when it has changed since. Later runs take its roles and preferences. */
+  trust?(digest: string): Promise<Result<Receipt, Refusal>>;
+}
+
+/** What a person is asked before anything of a project but its restrictions counts. */
+export interface TrustQuestion {
+  readonly state: 'nothing' | 'trusted' | 'new' | 'changed';
+  /** Of what is shown: trust is given to exactly this. */
+  readonly digest: string;
+  /** What it would bring, a line each: `role deploy: read, shell (.mimir/agents/deploy.md)`. */
+  readonly brings: readonly string[];
+  /** Against what was trusted before; empty at first. Unified. */
+  readonly diff: string;
+}
