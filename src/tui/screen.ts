@@ -81,6 +81,8 @@ export interface Effect<Ui> {
     | { readonly copy: string; readonly what: string }
     /** Opens the text in the person's editor; `then` gets what they saved, nothing happens when they didn't. */
     | { readonly edit: string; then(text: string): DialogEffect }
+    /** Opens what stands in a field in the person's editor; comes back as an input `edited`, to whom has the field. */
+    | { readonly field: string }
     | { readonly theme: string }
     | { readonly export: ReportFormat }
     | { readonly template: string; readonly values: Readonly<Record<string, string>> }

@@ -10,6 +10,8 @@ import type { Frame } from '../text/line.ts';
 export type Input =
   | { readonly is: 'key'; readonly key: string }
   | { readonly is: 'paste'; readonly text: string }
+  /** What the person saved in their own editor, in the place of the field's text. */
+  | { readonly is: 'edited'; readonly text: string }
   | { readonly is: 'wheel'; readonly x: number; readonly y: number; readonly by: 1 | -1 }
   | { readonly is: 'click'; readonly x: number; readonly y: number }
   | { readonly is: 'focus' }
