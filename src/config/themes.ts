@@ -2,6 +2,7 @@
  * Themes from `themes/*.yml` (the schema is SCREENS 5): names to colours, one theme extending another. The first folder that
  * has the file wins. How a colour is shown on a terminal is the screen's.
  */
+import { readdirSync } from 'node:fs';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { fail, ok, type Result } from '../domain/result.ts';
@@ -31,6 +32,20 @@ export function loadTheme(folders: readonly string[], name: string): Result<Them
 
 const DEEPEST = 4;
 
+/** Names of the themes in these folders, those of the last folder (the shipped ones) first. A folder that isn't there has none. */
+export function themeNames(folders: readonly string[]): readonly string[] {
+  const names = folders.toReversed().flatMap((folder) => namesIn(folder).toSorted());
+  return [...new Set(names)];
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).flatMap((file) => /^([\w-]+)\.yml$/.exec(file)?.[1] ?? []);
+  } catch {
+    return [];
+  }
+}
+
 const Hex = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'a colour is "#" and six hex digits, such as "#7fca95"');
 const Ansi = z.enum([...ANSI_NAMES, 'default']).nullable();
 const FullColour = z.strictObject({ hex: Hex, ansi: Ansi });
@@ -51,6 +66,10 @@ const ThemeFile = z.strictObject({
   mode: z.enum(['dark', 'light']).optional(),
   extends: z.string().nullable().default(null),
   glyphs: z.enum(['unicode', 'ascii']).optional(),
+  colours: z
+    .union([z.enum(['all', '16', 'none']), z.literal(16)])
+    .transform((colours) => (colours === 16 ? '16' : colours))
+    .optional(),
   tokens: z.partialRecord(z.enum(TOKENS), ColourValue).default({}),
   roles: z.record(z.string(), RoleValue).default({}),
 });
@@ -121,6 +140,7 @@ function complete(name: string, parts: readonly ThemeFile[]): Result<Theme, stri
     name,
     mode: parts.findLast(({ mode }) => mode !== undefined)?.mode ?? 'dark',
     glyphs: parts.findLast(({ glyphs }) => glyphs !== undefined)?.glyphs ?? 'unicode',
+    colours: parts.findLast(({ colours }) => colours !== undefined)?.colours ?? 'all',
     tokens: tokens.data,
     roles: Object.fromEntries(roles.map(([role, value]) => [role, isToken(value) ? tokens.data[value] : value])),
   });

@@ -49,6 +49,8 @@ export interface Theme {
   readonly name: string;
   readonly mode: 'dark' | 'light';
   readonly glyphs: 'unicode' | 'ascii';
+  /** The most that it is shown with, whatever the terminal could: all, the terminal's own sixteen, or attributes alone. */
+  readonly colours: 'all' | '16' | 'none';
   readonly tokens: Readonly<Record<Token, Colour>>;
   /** Role name -> colour; roles that are missing take one by a hash of their name. */
   readonly roles: Readonly<Record<string, Colour>>;

@@ -52,7 +52,7 @@ describe('what is prepared', () => {
 
   it('is used instead of reading: one file of settings, all roles, all themes', () => {
     take(prepare(PACKAGE));
-    expect(sizes()).toEqual([1, 12, 2]);
+    expect(sizes()).toEqual([1, 12, 6]);
     for (const [key, { role, notes }] of PREPARED.roles) {
       PREPARED.roles.set(key, { role: { ...role, description: 'prepared' }, notes });
     }

@@ -25,7 +25,7 @@ export class Styles {
 
   constructor(theme: Theme, depth: Depth) {
     this.#theme = theme;
-    this.#depth = depth;
+    this.#depth = shallower(depth, theme);
   }
 
   /** The number of a style in this theme. */
@@ -69,6 +69,10 @@ export class Styles {
     return this.#depth === 24 ? `${base};2;${r};${g};${b}` : `${base};5;${nearest256(r, g, b)}`;
   }
 }
+
+/** What terminal and theme have in common. */
+const shallower = (depth: Depth, { colours }: Theme): Depth =>
+  colours === 'none' || depth === 0 ? 0 : colours === '16' ? 4 : depth;
 
 const OWN: Look = { fg: '39', bg: '49', flags: [] };
 

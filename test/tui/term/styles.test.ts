@@ -1,0 +1,26 @@
+/** How much colour a style is drawn with: what the terminal can, and no more than the theme wants. */
+import { describe, expect, it } from 'vitest';
+import type { Depth } from '../../../src/tui/term/capabilities.ts';
+import { Styles } from '../../../src/tui/term/styles.ts';
+import { theme } from '../../support/theme.ts';
+
+const look = (depth: Depth, colours: 'all' | '16' | 'none'): string => {
+  const styles = new Styles({ ...theme, colours }, depth);
+  return styles.step(0, styles.id({ fg: 'ok', bold: true })).replaceAll('\u001b', '^');
+};
+
+describe('a bold green style', () => {
+  it.each([
+    [24, 'all', '^[1;38;2;127;202;149m'],
+    [8, 'all', '^[1;38;5;114m'],
+    [4, 'all', '^[1;32m'],
+    [0, 'all', '^[1m'],
+    [24, '16', '^[1;32m'],
+    [8, '16', '^[1;32m'],
+    [0, '16', '^[1m'],
+    [24, 'none', '^[1m'],
+    [4, 'none', '^[1m'],
+  ] as const)('at %d bits with a theme of %s colours', (depth, colours, sequence) => {
+    expect(look(depth, colours)).toBe(sequence);
+  });
+});
