@@ -226,6 +226,7 @@ class App {
     if (effect.toast) this.#toast(effect.toast);
     if (effect.dialog) this.#boxes.push(overlayFor(effect.dialog, this.#context()));
     for (const command of effect.commands ?? []) this.#submit(command);
+    if (effect.drafted) this.#do(this.#page.drafted(effect.drafted, this.#context()));
     if (effect.app !== undefined) this.#doApp(effect.app);
   }
 

@@ -1,4 +1,5 @@
 /** A screen together with its own state, so that the app can hold screens of different kinds alike. */
+import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { DialogEffect } from './dialog.ts';
 import type { HelpPart, Hint } from './keymap.ts';
 import { helpOf, hintsOf, isPlain, rebind } from './keymap.ts';
@@ -19,6 +20,8 @@ export interface Page {
   typing(context: Context): boolean;
   /** What an input leads to; null when the screen has no use for it. */
   press(input: Input, context: Context, size: Size): DialogEffect | null;
+  /** Takes an edit that a dialog of the screen led to. */
+  drafted(edit: PlanEdit, context: Context): DialogEffect;
   /** Back to how it was at first. */
   reset(): void;
   readonly actions: readonly { readonly action: string; readonly keys: readonly string[] }[];
@@ -69,6 +72,7 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, stri
       }
       return viaTable(input.key, context) ?? viaInput(input, context, size);
     },
+    drafted: (edit, context) => taken(screen.drafted?.(ui, context, edit) ?? {}),
     reset() {
       ui = screen.first;
     },

@@ -55,6 +55,8 @@ export interface Effect<Ui> {
   readonly commands?: readonly Command[];
   readonly dialog?: Dialog;
   readonly toast?: Toast;
+  /** An edit that a dialog of a screen was asked for, back to that screen (`Screen.drafted`): nothing is sent to the run. */
+  readonly drafted?: PlanEdit;
   /** Things only the app can do. */
   readonly app?:
     | 'quit'
@@ -135,6 +137,8 @@ export interface Screen<Ui> {
   position?(ui: Ui, context: Context): string;
   /** Keys that are not in the table, pastes, the wheel and clicks (body coordinates); null when not used. */
   input?(ui: Ui, context: Context, input: Input, size: Size): Effect<Ui> | null;
+  /** Takes an edit that one of its dialogs led to. Absent: it keeps no drafts. */
+  drafted?(ui: Ui, context: Context, edit: PlanEdit): Effect<Ui>;
   /** True while typed letters belong to a field: the table's plain keys are then not looked at. */
   typing?(ui: Ui, context: Context): boolean;
 }
