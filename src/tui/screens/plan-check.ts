@@ -5,9 +5,33 @@
 import { applyEdit } from '../../domain/apply-edit.ts';
 import type { PlanContext } from '../../domain/check-plan.ts';
 import type { PlanEdit } from '../../domain/plan-edit.ts';
-import type { ModelOption, PlanChoices, SoundPlan } from '../../domain/plan.ts';
+import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../domain/plan.ts';
 import { fail, ok } from '../../domain/result.ts';
 import type { RunState } from '../../events/state.ts';
+import type { DialogEffect } from '../dialog.ts';
+
+/** A task that is shown, with everything that a dialog about it needs. */
+export interface Subject {
+  readonly plan: SoundPlan;
+  readonly choices: PlanChoices;
+  readonly task: PlanTask;
+  /** Why an edit can't be made, for its field; null when it can as far as one can tell here. */
+  problem(edit: PlanEdit): string | null;
+  /** What an edit leads to: to the run at once before it begins, into a draft or a question later. */
+  send(edit: PlanEdit): DialogEffect;
+}
+
+/** The subject of a plan that was not approved yet: each edit goes to the run, which judges it once more. */
+export const proposedSubject = (state: RunState, task: PlanTask): Subject | null =>
+  state.plan === null || state.choices === null
+    ? null
+    : {
+        plan: state.plan,
+        choices: state.choices,
+        task,
+        problem: (edit) => editProblem(state, edit),
+        send: (edit) => ({ commands: [{ do: 'edit plan', edit }] }),
+      };
 
 /** Why an edit can't be made, or null when it can as far as one can tell here. */
 export function editProblem(state: RunState, edit: PlanEdit): string | null {

@@ -1,14 +1,14 @@
 /** What the plan screen asks a person, and the edit that an answer becomes. Every edit is judged at its field first. */
 import type { PlanEdit } from '../../domain/plan-edit.ts';
-import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan.ts';
+import type { PlanTask } from '../../domain/plan.ts';
 import { dependantsOf } from '../../domain/plan-view.ts';
 import type { Result } from '../../domain/result.ts';
 import { ok } from '../../domain/result.ts';
-import type { RunState } from '../../events/state.ts';
-import type { Dialog, DialogEffect, FormValues } from '../dialog.ts';
+import type { Dialog, FormValues } from '../dialog.ts';
 import { span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
-import { askedName, editProblem, modelNamed } from './plan-check.ts';
+import { askedName, modelNamed } from './plan-check.ts';
+import type { Subject } from './plan-check.ts';
 import {
   budgetFields,
   modelChoices,
@@ -18,16 +18,6 @@ import {
   roleChoices,
   toolChoices,
 } from './plan-fields.ts';
-
-/** A task that is shown, with everything that a dialog about it needs. */
-export interface Subject {
-  readonly state: RunState;
-  readonly plan: SoundPlan;
-  readonly choices: PlanChoices;
-  readonly task: PlanTask;
-}
-
-const sendEdit = (edit: PlanEdit): DialogEffect => ({ commands: [{ do: 'edit plan', edit }] });
 
 const titleOf = ({ plan, task }: Subject): string => `#${plan.tasks.indexOf(task) + 1} ${task.role}`;
 
@@ -40,8 +30,8 @@ export function describeDialog(of: Subject): Dialog {
     value: of.task.description,
     lines: 10,
     yes: 'save',
-    check: (text) => (text.trim() === '' ? 'say what the agent is to do' : editProblem(of.state, editOf(text))),
-    then: (text) => sendEdit(editOf(text)),
+    check: (text) => (text.trim() === '' ? 'say what the agent is to do' : of.problem(editOf(text))),
+    then: (text) => of.send(editOf(text)),
   };
 }
 
@@ -50,7 +40,7 @@ export const modelDialog = (of: Subject): Dialog => ({
   title: `${titleOf(of)}: model`,
   choices: modelChoices(of.choices),
   value: modelValue(of),
-  then: (model) => sendEdit({ is: 'model', task: of.task.id, model }),
+  then: (model) => of.send({ is: 'model', task: of.task.id, model }),
 });
 
 export const roleDialog = (of: Subject): Dialog => ({
@@ -58,7 +48,7 @@ export const roleDialog = (of: Subject): Dialog => ({
   title: `${titleOf(of)}: role`,
   choices: roleChoices(of.choices),
   value: of.task.role,
-  then: (role) => sendEdit({ is: 'role', task: of.task.id, role }),
+  then: (role) => of.send({ is: 'role', task: of.task.id, role }),
 });
 
 export const budgetDialog = (of: Subject): Dialog =>
@@ -168,7 +158,7 @@ export function dropDialog(of: Subject): Dialog {
     yes: 'drop it',
     no: 'keep it',
     word: '',
-    then: () => sendEdit({ is: 'drop', task: of.task.id }),
+    then: () => of.send({ is: 'drop', task: of.task.id }),
   };
 }
 
@@ -213,11 +203,11 @@ function form(
     fields,
     check: (values) => {
       const edit = read(values);
-      return edit.ok ? editProblem(of.state, edit.value) : edit.fault;
+      return edit.ok ? of.problem(edit.value) : edit.fault;
     },
     then: (values) => {
       const edit = read(values);
-      return edit.ok ? sendEdit(edit.value) : { toast: { level: 'error', text: edit.fault } };
+      return edit.ok ? of.send(edit.value) : { toast: { level: 'error', text: edit.fault } };
     },
   };
 }

@@ -5,8 +5,8 @@ import type { Command } from '../../ports/controls.ts';
 import type { Dialog } from '../dialog.ts';
 import type { Binding, Context, Effect } from '../screen.ts';
 import { overCap } from '../view/plan-totals.ts';
-import { editProblem } from './plan-check.ts';
-import type { Subject } from './plan-dialogs.ts';
+import { editProblem, proposedSubject } from './plan-check.ts';
+import type { Subject } from './plan-check.ts';
 import {
   addDialog,
   againDialog,
@@ -151,8 +151,7 @@ function edit(
 
 function subject(ui: PlanUi, { state }: Context): Subject | null {
   const task = selectedTask(ui, state.plan);
-  if (state.plan === null || state.choices === null || task === null) return null;
-  return { state, plan: state.plan, choices: state.choices, task };
+  return task === null ? null : proposedSubject(state, task);
 }
 
 const command = (ui: PlanUi, ...commands: readonly Command[]): Effect<PlanUi> => ({ ui, commands });
