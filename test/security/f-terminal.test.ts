@@ -24,6 +24,7 @@ import {
   Recording as Log,
   started,
 } from '../support/recorded-run.ts';
+import { poisoned } from '../support/poisoned.ts';
 import { AGENT } from '../support/run.ts';
 import { theme } from '../support/theme.ts';
 import { openStrict } from '../support/vt.ts';
@@ -34,44 +35,6 @@ const SIZES = [
   { width: 80, height: 24 },
   { width: 120, height: 40 },
 ];
-
-/** Every string of an event but the words of the program itself. */
-const OWN = new Set([
-  'type',
-  'agent',
-  'parent',
-  'status',
-  'time',
-  'session',
-  'dependsOn',
-  'id',
-  'taskId',
-  'mode',
-  'phase',
-]);
-const KEPT = new Set([
-  'approval',
-  'call',
-  'digest',
-  'outcome',
-  'level',
-  'action',
-  'purpose',
-  'stopReason',
-  'scope',
-  'what',
-]);
-
-/** The same log with `text` behind every word that somebody else said: names, titles, paths, branches, output, answers. */
-function poisoned(log: Recording, text: string): readonly MimirEvent[] {
-  const walk = (value: unknown, key: string): unknown => {
-    if (typeof value === 'string') return OWN.has(key) || KEPT.has(key) ? value : `${value} ${text}`;
-    if (Array.isArray(value)) return value.map((one: unknown) => walk(one, key));
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, one]: [string, unknown]) => [name, walk(one, name)]));
-  };
-  return log.events.map((event) => Object.assign({}, event, walk(event, '')));
-}
 
 /** The frame that is shown, drawn into a terminal that obeys nothing else; its rows as text. */
 function drawn({ terminal }: Session): string {
