@@ -51,6 +51,7 @@ export const BARS: Readonly<Record<string, Bar>> = {
   'one stream of 500/s: CPU': upTo(30, 20),
   '8 agents at 50/s: CPU': upTo(35, 25),
   'a frame at 120x40': upTo(2, 1),
+  'a frame with 512 agents, CPU': upTo(5, 2),
   'installed size': upTo(60, 45),
   'soak: agents that did not end well': upTo(0),
   'soak: ledger and bill differ by': upTo(0),
