@@ -78,8 +78,8 @@ async function crowdedRound(frames: number): Promise<number> {
 
 interface Opened {
   /** Lets a word stream in, paints, and says how many bytes were sent. */
-  paint(words: string): number;
-  play(events: readonly MimirEvent[]): Promise<void>;
+  readonly paint: (words: string) => number;
+  readonly play: (events: readonly MimirEvent[]) => Promise<void>;
 }
 
 /** The screen in the middle of a run. */
