@@ -59,6 +59,8 @@ export type Dialog =
       readonly choices: readonly Choice[];
       readonly value: string;
       then(value: string): DialogEffect;
+      /** Another one is selected, or the first one again after Esc: to see it before choosing. */
+      seen?(value: string): DialogEffect;
     }
   /** Enter is the safe choice; `word` must be typed for the irreversible, when not empty. */
   | {
@@ -78,12 +80,40 @@ export type Dialog =
       check(values: FormValues): string | null;
       then(values: FormValues): DialogEffect;
     }
+  /** Ways to choose from, side by side; the first column is how it is now. */
+  | {
+      readonly is: 'compare';
+      readonly title: string;
+      /** The key that opened it: it goes on to the next one. */
+      readonly next: string;
+      /** What Enter does, for the footer. */
+      readonly yes: string;
+      /** Which column is selected at first. */
+      readonly at: number;
+      /** Names of the rows: what they come to, always in sight, and what differs. */
+      readonly heads: readonly Line[];
+      readonly rows: readonly Line[];
+      readonly columns: readonly CompareColumn[];
+      /** The index of the column that was chosen. */
+      then(column: number): DialogEffect;
+    }
   /** The mode of the whole hierarchy, or the pin of one agent. */
   | { readonly is: 'mode'; readonly agent: AgentId | null }
   /** Spend, activity and time of the run, as charts. */
   | { readonly is: 'charts' }
   /** Something to read and scroll. */
   | { readonly is: 'read'; readonly title: string; readonly lines: readonly Line[] };
+
+export interface CompareColumn {
+  readonly title: string;
+  /** As many as the dialog's `heads` and `rows`. */
+  readonly heads: readonly Line[];
+  readonly rows: readonly Line[];
+  /** Shown below while the column is selected: what it means, what is to be watched. */
+  readonly notes: readonly Line[];
+  /** Why it can't be chosen; null when it can. */
+  readonly whyNot: string | null;
+}
 
 export interface FormValues {
   readonly texts: Readonly<Record<string, string>>;

@@ -2,6 +2,7 @@
 import { unreachable } from '../../domain/result.ts';
 import type { Dialog } from '../dialog.ts';
 import type { Context } from '../screen.ts';
+import { compareOverlay } from './compare.ts';
 import { confirmOverlay } from './confirm.ts';
 import { formOverlay } from './form.ts';
 import { modeOverlay } from './mode.ts';
@@ -20,6 +21,8 @@ export function overlayFor(dialog: Dialog, context: Context): Overlay {
       return confirmOverlay(dialog);
     case 'form':
       return formOverlay(dialog);
+    case 'compare':
+      return compareOverlay(dialog);
     case 'mode':
       return modeOverlay(dialog.agent, context);
     case 'charts':
