@@ -7,6 +7,7 @@ import type { ModelChoice } from './agent.ts';
 import { Budget } from './budget.ts';
 import type { ForcedNode } from './forced.ts';
 import type { ModelId, RoleName, TaskId, Usd } from './ids.ts';
+import type { Learned } from './learned.ts';
 import type { Price } from './price.ts';
 
 /** One task of a sound plan: nothing in it can be wrong in a way that was already checked. */
@@ -83,6 +84,8 @@ export interface PlanChoices {
     readonly run: Budget;
     readonly agent: Budget;
   };
+  /** What earlier runs here say of estimates (range.ts); missing where there were none. */
+  readonly learned?: readonly Learned[];
 }
 
 const text = (max: number): z.ZodString => z.string().trim().min(1).max(max);
