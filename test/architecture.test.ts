@@ -24,6 +24,7 @@ const NEVER: readonly (readonly [from: string, to: string])[] = [
 
 /** Packages and Node APIs, and the only files that may import them (prefixes of paths under src). */
 const DOORS: Readonly<Record<string, readonly string[]>> = {
+  fuzzysort: ['tui/', 'verbs/lobby-files.ts'],
   blessed: ['tui/term/'],
   yaml: ['config/'],
   chalk: ['verbs/'],
@@ -73,9 +74,12 @@ const WRITERS: readonly string[] = [
   'config/managed-seen.ts',
   'config/trust-store.ts',
   // What the person writes, or asks to be written: a text in an editor, a plan, a first configuration, a report of a bug.
+  'tui/term/clipboard.ts',
   'tui/term/external-editor.ts',
   'tui/term/write.ts',
   'verbs/crash-report.ts',
+  'verbs/hints-seen.ts',
+  'verbs/lobby-report.ts',
   'verbs/init.ts',
   'verbs/plan-file.ts',
 ];

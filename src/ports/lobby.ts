@@ -5,6 +5,7 @@ import type { SoundPlan } from '../domain/plan.ts';
 import type { Result } from '../domain/result.ts';
 import type { Theme } from '../domain/theme.ts';
 import type { Controls, Receipt, Refusal } from './controls.ts';
+import type { SessionSummary } from './log.ts';
 
 /** What the start screen shows before there is a run. */
 export interface LobbyInfo {
@@ -24,7 +25,11 @@ export interface LobbyInfo {
     readonly task: string;
     readonly when: string;
     readonly state: 'running' | 'finished' | 'stopped';
+    /** How it ended last, and what it had used by then. Absent while it never ended. */
+    readonly ended?: SessionSummary['ended'];
   }[];
+  /** Whether the project is a git repository, and how many files it has; absent until that was looked at. */
+  readonly repository?: { readonly isGit: boolean; readonly files: number };
   /** Layers that rule here, for a line: `managed by /etc/mimir/policy.yml`; empty where nobody but the person does. */
   readonly policy?: string;
   /** Whether what this project says of itself counts. `nothing`: it says nothing that needs trust. */
@@ -71,6 +76,8 @@ export interface Lobby {
   /** Starts planning at once; the controls are those of the new run. */
   start(task: string): Promise<Result<Controls, Refusal>>;
   resume(session: SessionId): Promise<Result<Controls, Refusal>>;
+  /** A session that is over, to be looked at: its controls tell what happened and refuse every command. */
+  look?(session: SessionId): Promise<Result<Controls, Refusal>>;
   /** A run of a kept plan; the person still approves it. */
   startTemplate?(name: string, values: Readonly<Record<string, string>>): Promise<Result<Controls, Refusal>>;
   /** Keeps a plan in the project's `.mimir/plans`; refused where one of that name is there. The receipt names the file. */

@@ -11,6 +11,13 @@ export interface SessionSummary {
   /** `finished`: its `session.finished` says other than stopped; `running`: its writer is alive; else `stopped`. */
   readonly state: 'running' | 'finished' | 'stopped';
   readonly events: number;
+  /** How it ended last, and what it had used by then. Absent while it never ended. */
+  readonly ended?: {
+    readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';
+    /** US dollars. */
+    readonly cost: number;
+    readonly agents: number;
+  };
 }
 
 export interface Log {

@@ -161,11 +161,10 @@ function summariesOf(
   const starts = database.prepare('SELECT session, seq, time, data FROM events WHERE seq = 1 ORDER BY rowid DESC');
   const last = database.prepare('SELECT seq, time FROM events WHERE session = ? ORDER BY seq DESC LIMIT 1');
   const end = database.prepare(
-    "SELECT type, data ->> 'status' AS status FROM events WHERE session = ? AND type IN ('session.finished', 'session.resumed') ORDER BY seq DESC LIMIT 1",
+    "SELECT type, data ->> 'status' AS status, data ->> '$.totals.cost' AS cost, data ->> '$.totals.agents' AS agents FROM events WHERE session = ? AND type IN ('session.finished', 'session.resumed') ORDER BY seq DESC LIMIT 1",
   );
   const isHeld = heldIn(database);
-  const stateOf = (session: string): SessionSummary['state'] => {
-    const last = end.get(session);
+  const stateOf = (session: SessionId, last: Columns | undefined): SessionSummary['state'] => {
     // A run that was stopped has written its end, and can still be gone on with.
     if (last?.['type'] === 'session.finished' && last['status'] !== 'stopped') return 'finished';
     return isHeld(session) ? 'running' : 'stopped';
@@ -175,16 +174,28 @@ function summariesOf(
       const session = sessionId.safeParse(start['session']).data;
       const head = session === undefined ? undefined : last.get(session);
       if (session === undefined || head === undefined) return [];
+      const ending = end.get(session);
       return {
         session,
         task: taskIn(String(start['data']), session, textOf),
         startedAt: String(start['time']),
         lastAt: String(head['time']),
-        state: stateOf(session),
+        state: stateOf(session, ending),
         events: Number(head['seq']),
+        ...endedIn(ending),
       };
     });
 }
+
+/** How it ended last and what it had used by then; nothing where it didn't, or where that can't be read. */
+function endedIn(ending: Columns | undefined): Pick<SessionSummary, 'ended'> {
+  const status = ENDS.find((one) => one === ending?.['status']);
+  const [cost, agents] = [ending?.['cost'], ending?.['agents']];
+  if (status === undefined || typeof cost !== 'number' || typeof agents !== 'number') return {};
+  return { ended: { status, cost, agents } };
+}
+
+const ENDS = ['completed', 'failed', 'rejected', 'stopped'] as const;
 
 /** The task of a session by its first record. A damaged one doesn't hide the others: `read` says more about it. */
 function taskIn(data: string, session: SessionId, textOf: (hash: string) => string | undefined): string {

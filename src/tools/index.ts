@@ -15,6 +15,7 @@ import { searchTool } from './search.ts';
 import { seenFiles } from './seen.ts';
 import { writeFileTool } from './write-file.ts';
 
+export { listProject } from './listing.ts';
 export { openRepository } from './repository.ts';
 export { type Environment, toolEnvironment } from './environment.ts';
 export { checkRoot, type PathRules, type Root } from './root.ts';

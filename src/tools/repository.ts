@@ -10,14 +10,13 @@ import { plainLine, plainText } from '../domain/text.ts';
 import type { RepositoryPort } from '../ports/repository.ts';
 import { type Environment, programOn, toolEnvironment } from './environment.ts';
 import { runGit } from './git-hardening.ts';
+import { listProject } from './listing.ts';
 import { decode, isBinary, shownName } from './output.ts';
-import { commonFor, seek } from './ripgrep.ts';
 import type { Root } from './root.ts';
 import { noSandbox, type Sandbox } from './sandbox.ts';
-import { openFile, openFolder } from './workspace.ts';
+import { openFile } from './workspace.ts';
 
 const FILE_CAP = 20_000;
-const LISTING_MS = 5000;
 const MANIFEST_BYTES = 2000;
 const README_BYTES = 4000;
 const [MANIFESTS, LANGUAGES, TOP, TESTS] = [8, 12, 60, 40] as const;
@@ -57,7 +56,7 @@ export const openRepository = (
 ): RepositoryPort => ({
   async facts(signal) {
     const [{ files, more }, git] = await Promise.all([
-      listed(root, fileCap, signal),
+      listProject(root, fileCap, signal),
       commitsOf(root, { environment, sandbox }, signal),
     ]);
     const tests = files.filter((file) => TEST_PATH.test(file));
@@ -80,34 +79,6 @@ export const openRepository = (
 
 /** One line for any name, and not a long one: a path may have 4096 bytes. */
 const nameOf = (name: string): string => plainLine(shownName(name), LONGEST_NAME);
-
-interface Listing {
-  readonly files: readonly string[];
-  readonly more: boolean;
-}
-
-async function listed(root: Root, fileCap: number, signal: AbortSignal): Promise<Listing> {
-  const folder = await openFolder(root, '.');
-  if (!folder.ok) return { files: [], more: false };
-  const files: string[] = [];
-  try {
-    const end = await seek({
-      args: ['--files', '--null', ...commonFor(folder.value)],
-      folder: folder.value,
-      separator: 0,
-      timeLimit: LISTING_MS,
-      signal,
-      onRecord(record) {
-        if (files.length === fileCap) return false;
-        files.push(record.toString());
-        return true;
-      },
-    });
-    return { files, more: end.why !== 'finished' };
-  } finally {
-    await folder.value.handle.close();
-  }
-}
 
 async function bytesOf(root: Root, files: readonly string[], signal: AbortSignal): Promise<number> {
   let bytes = 0;

@@ -93,6 +93,8 @@ export interface Effect<Ui> {
     | { readonly trust: string }
     | { readonly start: string }
     | { readonly resume: string }
+    /** Shows a session that is over, with all its screens; nothing goes on. */
+    | { readonly look: string }
     | { readonly show: ScreenName };
 }
 

@@ -7,6 +7,7 @@ import type { TreePort } from '../ports/tree.ts';
 import {
   checkRoot,
   type Environment,
+  listProject,
   openRepository,
   openSandbox,
   openTools,
@@ -46,11 +47,19 @@ async function refuseIfByPaths(
   throw new Exit(EXIT.refused, `no sandbox works with the paths of these rules (${because})${all.join('')}`);
 }
 
+export interface Project {
+  readonly tools: ToolPort;
+  readonly repository: RepositoryPort;
+  readonly trees: TreePort;
+  /** The project's files by name, as far as rules let them be read. */
+  readonly listing: (signal: AbortSignal) => Promise<readonly string[]>;
+}
+
+/** More names than anybody looks for. */
+const MOST_FILES = 100_000;
+
 /** What a run does in a project, all in one box; ends with the code that INTERFACE names where it can't be opened. */
-export function openProject(
-  { root, places }: ProjectPlace,
-  { sandbox, environment, paths }: Box,
-): { readonly tools: ToolPort; readonly repository: RepositoryPort; readonly trees: TreePort } {
+export function openProject({ root, places }: ProjectPlace, { sandbox, environment, paths }: Box): Project {
   const place = { root, home: places.home, stateDir: places.state };
   const tools = openTools({ ...place, environment, sandbox, paths });
   const checked = checkRoot(root, { home: places.home, state: places.state, rules: paths });
@@ -59,6 +68,7 @@ export function openProject(
     tools: tools.value,
     repository: openRepository(checked.value, { environment, sandbox }),
     trees: openTrees({ root: checked.value, stateDir: places.state }),
+    listing: async (signal) => (await listProject(checked.value, MOST_FILES, signal)).files,
   };
 }
 

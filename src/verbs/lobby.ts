@@ -1,14 +1,22 @@
 /** What the screen starts runs from: the workshop with what is known about the project and its sessions. */
 import { basename } from 'node:path';
-import type { RepositoryFacts } from '../domain/repository.ts';
+import type { SessionId } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Run } from '../engine/run.ts';
-import type { Refusal } from '../ports/controls.ts';
+import { foldAll } from '../events/fold.ts';
+import type { Controls, Refusal } from '../ports/controls.ts';
 import type { Lobby, LobbyInfo, TrustQuestion } from '../ports/lobby.ts';
-import type { RepositoryPort } from '../ports/repository.ts';
 import { unifiedDiff } from '../tools/diff.ts';
-import { Exit } from './exit.ts';
+import type { Hints } from './hints-seen.ts';
+import { openHints } from './hints-seen.ts';
+import type { ProjectFiles } from './lobby-files.ts';
+import { openProjectFiles } from './lobby-files.ts';
+import type { Learned } from './lobby-look.ts';
+import { lookedAhead, NOTHING_YET } from './lobby-look.ts';
+import { eventsOf } from './log-of.ts';
+import { settled } from './settled.ts';
+import { chosenTheme, namesOfThemes } from './theme-choice.ts';
 import type { Start, Workshop } from './workshop.ts';
 import { newSession } from './workshop.ts';
 import { packageVersion } from './package-root.ts';
@@ -39,7 +47,10 @@ export function openLobby(first: Workshop, reopen: () => Promise<Workshop>): Run
     learned = { ...learned, ...more };
     changed();
   };
-  const looked = lookedAhead(workshop, learn);
+  const leaving = new AbortController();
+  const files = filesOf(() => workshop, leaving.signal);
+  const looked = lookedAhead(workshop, learn, () => files.load());
+  const hints = openHints(first.project.places.state);
   let current: Run | null = null;
   const begin = async (what: Pick<Start, 'session' | 'task'>): ReturnType<Lobby['start']> => {
     const approval = workshop.config.rules.promptForApproval.value ? 'person' : 'config';
@@ -65,33 +76,76 @@ export function openLobby(first: Workshop, reopen: () => Promise<Workshop>): Run
       question = questionOf(workshop);
       changed();
       if (!given.ok) return fail({ text: `not trusted: ${given.fault}` });
-      const next = await settled(reopen);
-      if (!next.ok) return unused(next.fault, learn);
-      const opened = await settled(() => next.value.ready());
-      if (!opened.ok) {
-        next.value.close();
-        return opened;
-      }
+      const next = await opened(reopen);
+      if (!next.ok) return next.is === 'unusable' ? unused(next.fault, learn) : next;
       workshop.close();
       workshop = next.value;
       question = questionOf(workshop);
-      learn({ sandbox: opened.value.sandbox });
+      learn({ sandbox: next.sandbox });
       return ok({ text: 'Trusted as shown: its roles and preferences count in the next run.' });
     },
+    ...keepsOf(() => workshop, files, hints),
+    look: (session) => pastOf(workshop, session),
     current: () => current,
-    close: () => workshop.close(),
+    close() {
+      leaving.abort();
+      workshop.close();
+    },
   };
 }
 
-/** What a verb would end with is said, not thrown. */
-async function settled<T>(open: () => Promise<T>): Promise<Result<T, Refusal>> {
-  try {
-    return ok(await open());
-  } catch (error) {
-    if (error instanceof Exit) return fail({ text: error.message });
-    throw error;
-  }
+/** The same workshop with the configuration of now. `unusable`: what is wrong in it was said in a list. */
+async function opened(
+  reopen: () => Promise<Workshop>,
+): Promise<
+  | { readonly ok: true; readonly value: Workshop; readonly sandbox: string }
+  | { readonly ok: false; readonly is: 'unusable' | 'not ready'; readonly fault: Refusal }
+> {
+  const next = await settled(reopen);
+  if (!next.ok) return { ...next, is: 'unusable' };
+  const ready = await settled(() => next.value.ready());
+  if (ready.ok) return { ...next, sandbox: ready.value.sandbox };
+  next.value.close();
+  return { ...ready, is: 'not ready' };
 }
+
+async function pastOf({ log }: Workshop, session: SessionId): Promise<Result<Controls, Refusal>> {
+  const events = await settled(async () => eventsOf(log, session));
+  if (!events.ok) return events;
+  if (events.value.length === 0) return fail({ text: `there is no session ${session}` });
+  return ok((await import('./past-run.ts')).pastRun(session, events.value));
+}
+
+/** What needs no run: names of files, reports, themes, hints. */
+function keepsOf(
+  workshop: () => Workshop,
+  files: ProjectFiles,
+  hints: Hints,
+): Pick<Lobby, 'files' | 'exportReport' | 'theme' | 'seen' | 'markSeen'> {
+  return {
+    files: (query, most) => files.find(query, most),
+    async exportReport(session, format) {
+      const { project, log } = workshop();
+      const events = await settled(async () => eventsOf(log, session));
+      if (!events.ok) return events;
+      const { keepReport } = await import('./lobby-report.ts');
+      return keepReport(project, session, foldAll(events.value), format);
+    },
+    theme: (name) => chosenTheme(workshop().project, isTrusted(workshop()), name),
+    seen: () => hints.seen(),
+    markSeen: (hint) => hints.mark(hint),
+  };
+}
+
+/** The list is made where runs are: only there is it known what rules hide. */
+const filesOf = (workshop: () => Workshop, signal: AbortSignal): ProjectFiles =>
+  openProjectFiles(async () => {
+    const opened = await settled(() => workshop().ready());
+    return opened.ok ? opened.value.listing(signal) : [];
+  }, world);
+
+const isTrusted = ({ project, config }: Workshop): boolean =>
+  trustHere(project, config.preferences.trust ?? []).state === 'trusted';
 
 /** Trust is given, and what was trusted is wrong: this session goes on with what it has. */
 function unused({ text }: Refusal, learn: (more: Partial<Learned>) => void): Result<never, Refusal> {
@@ -115,53 +169,9 @@ const notesOf = (notes: readonly string[], unusable: readonly string[]): readonl
 const questionOf = ({ project, config }: Workshop): TrustQuestion =>
   trustHere(project, config.preferences.trust ?? [], unifiedDiff);
 
-/** The first picture and a first key are not kept waiting by git. */
-const LOOK_AFTER_MS = 120;
-/** A repository is not looked at twice in a minute for one task. */
-const FRESH_MS = 60_000;
-
-/** What is known a moment after the first picture. */
-interface Learned {
-  /** Empty until it was tried out. */
-  readonly sandbox: string;
-  readonly suggestions: readonly string[];
-  /** Why no run can be started, as it stands. */
-  readonly problem: string | null;
-  /** What is wrong with what was trusted, a fault each. */
-  readonly unusable: readonly string[];
-}
-
-const NOTHING_YET: Learned = { sandbox: '', suggestions: [], problem: null, unusable: [] };
-
-/**
- * Tries the sandbox out and looks at the repository while the person types. A planner who asks within a minute has that at
- * once; each look is given once.
- */
-function lookedAhead(workshop: Workshop, learn: (more: Partial<Learned>) => void): RepositoryPort {
-  let ahead: { readonly facts: RepositoryFacts; readonly since: number } | null = null;
-  const look = async (): Promise<void> => {
-    await world.sleep(LOOK_AFTER_MS);
-    const opened = await settled(() => workshop.ready());
-    if (!opened.ok) return learn({ problem: opened.fault.text });
-    learn({ sandbox: opened.value.sandbox });
-    const facts = await opened.value.repository.facts(new AbortController().signal);
-    ahead = { facts, since: world.elapsed() };
-    learn({ suggestions: suggestionsFor(facts) });
-  };
-  void look();
-  return {
-    async facts(signal) {
-      const known = ahead;
-      ahead = null;
-      const fresh = known !== null && world.elapsed() - known.since < FRESH_MS;
-      return fresh ? known.facts : (await workshop.ready()).repository.facts(signal);
-    },
-  };
-}
-
 const infoOf = (
   { project, config, provider, mode, log }: Workshop,
-  { sandbox, suggestions, problem, unusable }: Learned,
+  { sandbox, suggestions, repository, problem, unusable }: Learned,
   { state, digest, brings, diff }: TrustQuestion,
 ): LobbyInfo => ({
   cwd: project.root,
@@ -174,24 +184,16 @@ const infoOf = (
   sessions: log
     .sessions()
     .slice(0, 20)
-    .map(({ session, task, startedAt, state }) => ({ id: session, task, when: startedAt, state })),
+    .map(({ session, task, startedAt, state, ended }) => ({
+      id: session,
+      task,
+      when: startedAt,
+      state,
+      ...(ended === undefined ? {} : { ended }),
+    })),
+  ...(repository === null ? {} : { repository }),
   policy: config.managed.length === 0 ? '' : `managed by ${config.managed.map(({ shown }) => shown).join(', ')}`,
   trust: { state, digest, brings, diff },
+  themes: namesOfThemes(project, state === 'trusted'),
   notes: [...(problem === null ? [] : [problem]), ...notesOf(config.notes, unusable)],
 });
-
-/** Tasks that make sense here: what is suggested names what the repository has. */
-function suggestionsFor(facts: RepositoryFacts): readonly string[] {
-  if (facts.files === 0) return ['Explain what this directory is'];
-  const has = (name: RegExp): string | undefined => facts.top.find((entry) => name.test(entry));
-  const source = has(/^(?:src|lib|app|pkg|cmd|crates|packages)\/$/);
-  const manifest = facts.manifests[0]?.path;
-  return [
-    `Explain how ${facts.name} works and where to start reading`,
-    `Find the entry points of ${source ?? 'this repository'} and review the riskiest file`,
-    facts.tests.count > 0 ? 'Find modules that no test imports' : 'Say how this code could be tested first',
-    ...(manifest === undefined ? [] : [`Show how the dependencies in ${manifest} are used, and which are not`]),
-    `Review ${source ?? 'the code'} for error handling and security`,
-    ...(facts.isGit ? ['Summarise what changed lately and what it touches'] : []),
-  ].slice(0, 6);
-}

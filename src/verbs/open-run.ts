@@ -27,6 +27,8 @@ export interface Opened {
   /** What the screens say of it. */
   readonly sandbox: string;
   readonly repository: RunOptions['repository'];
+  /** The project's files by name. */
+  readonly listing: (signal: AbortSignal) => Promise<readonly string[]>;
   start(what: Start): Promise<Run>;
   close(): void;
 }
@@ -43,7 +45,7 @@ export async function openRuns({ project, config, most, providers, log, asked }:
   const stateDir = project.places.state;
   const box = await openBox(project, config.rules);
   const rules = rulesFor(mostly(config.rules, most), box.sandbox.state);
-  const { tools, repository, trees } = openProject(project, box);
+  const { tools, repository, trees, listing } = openProject(project, box);
   const day = orExit(() => dayLedgerFor(rules, stateDir));
   const common = {
     ...asked,
@@ -69,6 +71,7 @@ export async function openRuns({ project, config, most, providers, log, asked }:
   return {
     sandbox: sandboxWords(box),
     repository,
+    listing,
     async start(what) {
       const models = await providers.open(what.pace);
       const claim = orExit(() => log.claim(what.session));

@@ -29,7 +29,7 @@ export interface Workshop {
   readonly provider: string;
   readonly mode: RunOptions['mode'];
   /** The sandbox, tried out, and what works in it: done once, at the first call. Rejects with the code that INTERFACE names. */
-  ready(): Promise<Pick<Opened, 'sandbox' | 'repository'>>;
+  ready(): Promise<Pick<Opened, 'sandbox' | 'repository' | 'listing'>>;
   /** Waits for all of that. Rejects with an `Exit` where this run can't be. */
   start(what: Start): Promise<Run>;
   close(): void;

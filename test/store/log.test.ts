@@ -84,6 +84,7 @@ describe.each([
       lastAt: '2026-01-01T12:00:00.000Z',
       state: 'finished',
       events: 3,
+      ended: { status: 'completed', cost: 0, agents: 1 },
     };
     const second = {
       session: TWO,
