@@ -2,6 +2,8 @@
 import type { Glyphs } from './glyphs.ts';
 import type { Binding } from './screen.ts';
 
+const always = (): null => null;
+
 /** Screens' own keys beat these. Ctrl-C is handled by the app itself: it depends on what happened before. */
 export const APP_KEYS: readonly Binding<null>[] = [
   {
@@ -9,16 +11,48 @@ export const APP_KEYS: readonly Binding<null>[] = [
     action: 'app.help',
     hint: 'help',
     help: 'All keys of this screen.',
-    whyNot: () => null,
+    whyNot: always,
     run: () => ({ app: 'help' }),
   },
   {
-    keys: ['a'],
+    keys: ['A'],
     action: 'app.answer',
     hint: 'answer',
     help: 'Answer the question that waits for you.',
     whyNot: (_, { state }) => (state.approvals.length === 0 ? 'Nobody asks you anything.' : null),
     run: () => ({ app: 'inbox' }),
+  },
+  {
+    keys: [':', 'ctrl-p'],
+    action: 'app.palette',
+    hint: 'all',
+    help: 'Every action there is here, to find by its name; Ctrl-P also while a field takes the letters.',
+    whyNot: always,
+    run: () => ({ app: 'palette' }),
+  },
+  {
+    keys: ['t'],
+    action: 'app.theme',
+    hint: '',
+    help: 'Choose other colours; they are shown while you choose.',
+    whyNot: (_, { lobby }) => ((lobby.themes ?? []).length > 1 ? null : 'There is only one theme.'),
+    run: () => ({ app: 'themes' }),
+  },
+  {
+    keys: ['C', 'f3'],
+    action: 'app.copy',
+    hint: '',
+    help: 'Copy mode: the screen stands still, text is selected by keys; F3 also over boxes and fields.',
+    whyNot: always,
+    run: () => ({ app: 'copy mode' }),
+  },
+  {
+    keys: ['f2'],
+    action: 'app.mouse',
+    hint: '',
+    help: 'Mouse on or off; while it is off, dragging selects text as the terminal does it.',
+    whyNot: always,
+    run: () => ({ app: 'mouse' }),
   },
   {
     keys: ['backtab'],
@@ -34,7 +68,7 @@ export const APP_KEYS: readonly Binding<null>[] = [
     action: 'app.redraw',
     hint: '',
     help: 'Draw the whole screen again.',
-    whyNot: () => null,
+    whyNot: always,
     run: () => ({ app: 'redraw' }),
   },
   {
@@ -42,7 +76,7 @@ export const APP_KEYS: readonly Binding<null>[] = [
     action: 'app.suspend',
     hint: '',
     help: 'Suspend Mimir; the agents stand still until fg.',
-    whyNot: () => null,
+    whyNot: always,
     run: () => ({ app: 'suspend' }),
   },
   {
@@ -50,7 +84,7 @@ export const APP_KEYS: readonly Binding<null>[] = [
     action: 'app.quit',
     hint: 'quit',
     help: 'Leave; asks while a run goes on.',
-    whyNot: () => null,
+    whyNot: always,
     run: () => ({ app: 'quit' }),
   },
   {
@@ -58,7 +92,7 @@ export const APP_KEYS: readonly Binding<null>[] = [
     action: 'app.stop',
     hint: 'twice: quit',
     help: 'Clear the field or interrupt the selected agent; twice: leave.',
-    whyNot: () => null,
+    whyNot: always,
     run: () => ({ app: 'quit' }),
   },
 ];

@@ -8,22 +8,26 @@ import { EMPTY } from '../events/state.ts';
 import type { Command } from '../ports/controls.ts';
 import type { Lobby, LobbyInfo } from '../ports/lobby.ts';
 import type { World } from '../ports/world.ts';
+import type { OwnBox } from './acts.ts';
+import { Acts } from './acts.ts';
 import { someoneWorks } from './agents.ts';
-import { APP_KEYS, helpNotes } from './app-keys.ts';
+import { APP_KEYS } from './app-keys.ts';
 import { Beginning } from './beginning.ts';
 import { Boxes, Toasts } from './boxes.ts';
 import { cleanLobby } from './clean.ts';
 import type { DialogEffect } from './dialog.ts';
 import { dispatch } from './dispatch.ts';
-import { helpOverlay } from './dialogs/help.ts';
 import { overlayFor } from './dialogs/open.ts';
+import { FoundFiles } from './found-files.ts';
 import { bodySize, frameOf } from './frame.ts';
-import { helpOf, keyFaults, rebind } from './keymap.ts';
+import { keyFaults, rebind } from './keymap.ts';
 import type { Glyphs } from './glyphs.ts';
 import { Leaving } from './leaving.ts';
+import { Looks } from './looks.ts';
+import { OwnBoxes } from './own-boxes.ts';
 import type { Page } from './page.ts';
 import { Runs } from './runs.ts';
-import type { Context, ScreenName, Toast } from './screen.ts';
+import type { Context, Look, ScreenName, Toast } from './screen.ts';
 import { screenFor, screens } from './screens/all.ts';
 import { openScheduler } from './term/scheduler.ts';
 import type { Scheduler, SchedulerParts } from './term/scheduler.ts';
@@ -38,6 +42,8 @@ export interface AppOptions {
   readonly glyphs: Glyphs;
   /** The user's own keys by action (`run.kill: x`). */
   readonly keys?: Readonly<Record<string, string>>;
+  /** How the terminal was opened: theme, mouse; and whether anything may move. */
+  readonly look?: Look;
   /** Starts planning this at once, without the start screen. */
   readonly firstTask?: string;
   /** Goes on with this session at once. */
@@ -71,6 +77,10 @@ class App {
   readonly #leaving: Leaving;
   readonly #runs: Runs;
   readonly #beginning: Beginning;
+  readonly #own: OwnBoxes;
+  readonly #acts: Acts;
+  readonly #looks: Looks;
+  readonly #files: FoundFiles;
   /** The phase whose screen was shown by itself last. */
   #shownFor: ScreenName = 'start';
   #title = '';
@@ -112,6 +122,24 @@ class App {
       fail,
     });
     this.#beginning = new Beginning({ ...options, boxes: this.#boxes, runs: this.#runs, changed, toast, fail });
+    this.#looks = new Looks(terminal, options.lobby, options.look ?? AS_IT_COMES);
+    this.#files = new FoundFiles({ lobby: options.lobby, now: () => options.world.elapsed(), changed, fail });
+    this.#own = new OwnBoxes({ boxes: this.#boxes, page: () => this.#page, keys: this.#appKeys });
+    this.#acts = new Acts({
+      ...options,
+      runs: this.#runs,
+      looks: this.#looks,
+      beginning: this.#beginning,
+      leaving: this.#leaving,
+      toast,
+      show: (name) => this.#show(name),
+      open: (what) => this.#open(what),
+      letGo: () => this.#backToStart(null),
+      act: (effect) => this.#do(effect),
+      input: (input) => this.#input(input),
+      changed: () => this.#paints.now(),
+      fail,
+    });
     const tables = [...Object.values(this.#pages).map(({ actions }) => actions), this.#appKeys];
     for (const text of keyFaults(tables, own)) this.#toast({ level: 'warn', text });
   }
@@ -141,6 +169,8 @@ class App {
       glyphs: this.#of.glyphs,
       live: feed?.live.texts() ?? NO_TEXTS,
       reasoning: feed?.live.reasoning() ?? NO_TEXTS,
+      look: this.#looks.now,
+      files: (query) => this.#files.of(query),
       ...(feed === null
         ? {}
         : { preview: (mode, agent) => feed.preview(mode, agent), amended: (edits) => feed.amended(edits) }),
@@ -149,6 +179,7 @@ class App {
   }
 
   #paint(): void {
+    if (this.#acts.away) return;
     const { terminal } = this.#of;
     const context = this.#context();
     this.#settle(context);
@@ -227,43 +258,20 @@ class App {
     if (effect.dialog) this.#boxes.push(overlayFor(effect.dialog, this.#context()));
     for (const command of effect.commands ?? []) this.#submit(command);
     if (effect.drafted) this.#do(this.#page.drafted(effect.drafted, this.#context()));
-    if (effect.app !== undefined) this.#doApp(effect.app);
+    if (effect.app !== undefined) this.#acts.do(effect.app);
   }
 
-  #doApp(what: NonNullable<DialogEffect['app']>): void {
-    const { terminal, lobby } = this.#of;
-    if (typeof what === 'object') {
-      if ('start' in what) return this.#runs.begin(() => lobby.start(what.start));
-      if ('show' in what) return this.#show(what.show);
-      if ('trust' in what) return this.#beginning.trust(what.trust);
-      if (!('resume' in what)) return this.#toast({ level: 'warn', text: 'This can not be done here.' });
-      const session = lobby.info().sessions.find(({ id }) => id === what.resume)?.id;
-      if (session === undefined)
-        return this.#toast({ level: 'error', text: `There is no session ${what.resume} here.` });
-      if (this.#runs.feed?.state.finished) this.#backToStart(null);
-      return this.#runs.begin(() => lobby.resume(session));
-    }
-    const deeds: Readonly<Record<typeof what, () => void>> = {
-      quit: () => this.#leaving.quit(),
-      suspend: () => terminal.suspend(),
-      redraw: () => terminal.redraw(),
-      help: () => this.#help(),
-      untrusted: () => this.#beginning.begin(),
-      trust: () => void this.#beginning.ask(),
-      palette: () => this.#help(),
-      'copy mode': () => terminal.redraw(),
-      mouse: () => terminal.setMouse(false),
-      themes: () => this.#help(),
-      inbox: () => this.#boxes.openInbox(this.#context()),
-      back: () => this.#show(screenFor(this.#context().state, this.#runs.feed !== null)),
-    };
-    deeds[what]();
-  }
-
-  #help(): void {
+  #open(what: OwnBox): void {
     const context = this.#context();
-    const parts = [this.#page.help(context), helpOf('Everywhere', this.#appKeys, context.glyphs)];
-    this.#boxes.push(helpOverlay(parts, helpNotes(context.glyphs)));
+    const opens: Readonly<Record<OwnBox, () => void>> = {
+      help: () => this.#own.help(context),
+      palette: () => this.#own.palette(),
+      'copy mode': () => this.#toast({ level: 'info', text: 'There is no copy mode yet.' }),
+      themes: () => this.#own.themes(context),
+      inbox: () => this.#boxes.openInbox(context),
+      back: () => this.#show(screenFor(context.state, this.#runs.feed !== null)),
+    };
+    opens[what]();
   }
 
   #show(name: ScreenName): void {
@@ -306,4 +314,5 @@ class App {
   }
 }
 
+const AS_IT_COMES: Look = { theme: '', mouse: true, still: false };
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();

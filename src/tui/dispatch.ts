@@ -25,7 +25,8 @@ export function dispatch(input: Input, to: Listeners): DialogEffect | null {
   const { context, size, boxes } = to;
   const key = input.is === 'key' ? input.key : null;
   if (key === 'ctrl-c') return stopKey(to);
-  if (key !== null && (isTooSmall(size) || ALWAYS.has(key))) return appKey(key, to);
+  const always = key !== null && ALWAYS.has(key) && bindingFor(to.keys, key) !== undefined;
+  if (key !== null && (isTooSmall(size) || always)) return appKey(key, to);
   return boxes.top ? boxes.press(input, context, size) : pressed(input, to);
 }
 
@@ -38,7 +39,7 @@ function pressed(input: Input, to: Listeners): DialogEffect | null {
 }
 
 /** Keys that no box and no field takes. */
-const ALWAYS: ReadonlySet<string> = new Set(['ctrl-l', 'ctrl-z']);
+const ALWAYS: ReadonlySet<string> = new Set(['ctrl-l', 'ctrl-z', 'ctrl-p', 'f2', 'f3']);
 
 function appKey(key: string, { keys, context }: Listeners): DialogEffect | null {
   const binding = bindingFor(keys, key);

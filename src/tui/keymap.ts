@@ -2,8 +2,9 @@
  * What the key tables are good for: dispatch, the footer, the help, and the user's own keys. The tables themselves stand
  * with their screens; nothing about a key is written down twice.
  */
+import type { DialogEffect } from './dialog.ts';
 import type { Glyphs } from './glyphs.ts';
-import type { Binding, Context } from './screen.ts';
+import type { Binding, Context, Effect } from './screen.ts';
 import { clip, lineWidth, span } from './text/clip.ts';
 import type { Line } from './text/line.ts';
 
@@ -110,6 +111,32 @@ const hintLine = (hints: readonly Hint[]): Line =>
       span(` ${hint}`, { fg: 'muted', bg: 'raised' }),
     ],
   );
+
+/** One line of the palette. */
+export interface Entry {
+  readonly action: string;
+  readonly keys: string;
+  readonly help: string;
+  /** Null when it can be done now; else why not, empty where the key means nothing here. */
+  readonly why: string | null;
+  run(): DialogEffect;
+}
+
+/** All of a table for the palette; what comes of one that is run is `taken`. */
+export const entriesOf = <Ui>(
+  table: readonly Binding<Ui>[],
+  ui: Ui,
+  context: Context,
+  taken: (effect: Effect<Ui>) => DialogEffect,
+): readonly Entry[] =>
+  table.map((binding) => ({
+    action: binding.action,
+    keys: shown(binding.keys, context.glyphs),
+    help: binding.help,
+    why: binding.whyNot(ui, context),
+    // A key that was taken away still means its action.
+    run: () => taken(binding.run(ui, context, binding.keys[0] ?? 'none')),
+  }));
 
 export interface HelpPart {
   readonly title: string;

@@ -1,11 +1,14 @@
 /** A screen together with its own state, so that the app can hold screens of different kinds alike. */
 import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { DialogEffect } from './dialog.ts';
-import type { HelpPart, Hint } from './keymap.ts';
-import { helpOf, hintsOf, isPlain, rebind } from './keymap.ts';
-import type { Body, Context, Effect, Screen, ScreenName } from './screen.ts';
+import type { Entry, HelpPart, Hint } from './keymap.ts';
+import { entriesOf, helpOf, hintsOf, isPlain, rebind } from './keymap.ts';
+import type { Binding, Body, Context, Effect, Screen, ScreenName } from './screen.ts';
 import type { Input, Size } from './term/terminal.ts';
 import type { Line } from './text/line.ts';
+
+/** What a table says of a binding. */
+export type Action = Pick<Binding<never>, 'action' | 'keys' | 'hint' | 'help'>;
 
 export interface Page {
   readonly name: ScreenName;
@@ -17,6 +20,8 @@ export interface Page {
   position(context: Context): string;
   hints(context: Context): readonly Hint[];
   help(context: Context): HelpPart;
+  /** Everything that there is to do here, for the palette. */
+  entries(context: Context): readonly Entry[];
   typing(context: Context): boolean;
   /** What an input leads to; null when the screen has no use for it. */
   press(input: Input, context: Context, size: Size): DialogEffect | null;
@@ -24,10 +29,15 @@ export interface Page {
   drafted(edit: PlanEdit, context: Context): DialogEffect;
   /** Back to how it was at first. */
   reset(): void;
-  readonly actions: readonly { readonly action: string; readonly keys: readonly string[] }[];
+  readonly actions: readonly Action[];
 }
 
-const TITLES: Readonly<Record<ScreenName, string>> = { start: 'Start', plan: 'Plan', run: 'Run', result: 'Result' };
+export const TITLES: Readonly<Record<ScreenName, string>> = {
+  start: 'Start',
+  plan: 'Plan',
+  run: 'Run',
+  result: 'Result',
+};
 
 /** `own` are the user's keys by action. */
 export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, string>>): Page {
@@ -64,6 +74,7 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, stri
     position: (context) => screen.position?.(ui, context) ?? '',
     hints: (context) => hintsOf(table, ui, context),
     help: ({ glyphs }) => helpOf(TITLES[screen.name], table, glyphs),
+    entries: (context) => entriesOf(table, ui, context, taken),
     typing: (context) => screen.typing?.(ui, context) ?? false,
     press(input, context, size) {
       if (input.is !== 'key') return viaInput(input, context, size);

@@ -1,9 +1,10 @@
 /** `mimir`: the full-screen session; line mode where there is no terminal for it. */
 import { join } from 'node:path';
+import type { Preferences } from '../config/preferences.ts';
 import { DEFAULT_THEME, loadTheme } from '../config/themes.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { Theme } from '../domain/theme.ts';
-import type { AppEnd } from '../tui/app.ts';
+import type { AppEnd, AppOptions } from '../tui/app.ts';
 import { runApp } from '../tui/app.ts';
 import { glyphsFor } from '../tui/glyphs.ts';
 import { openTerminal } from '../tui/term/open.ts';
@@ -81,9 +82,8 @@ export async function openScreen(args: Arguments, io: Io, workshop: Workshop, fi
     crashed: (error) => crashReport(workshop.project.places.state, error, io.env),
   });
   try {
-    const ascii = ui.ascii === true || !terminal.unicode || theme.glyphs === 'ascii';
-    const glyphs = glyphsFor({ ascii, platform: process.platform });
-    const end = await runApp({ terminal, lobby, world, keys, glyphs, ...first });
+    const shown = shownWith(ui, theme, terminal);
+    const end = await runApp({ terminal, lobby, world, keys, ...shown, ...first });
     terminal.close();
     if (problem !== null) io.complain(`mimir: ${problem}`);
     farewell(end, io);
@@ -92,6 +92,19 @@ export async function openScreen(args: Arguments, io: Io, workshop: Workshop, fi
     terminal.close();
     lobby.close();
   }
+}
+
+/** Signs and motion, by the configuration and what the terminal can show. */
+function shownWith(
+  ui: Preferences['ui'] & {},
+  theme: Theme,
+  { unicode }: Terminal,
+): Pick<AppOptions, 'glyphs' | 'look'> {
+  const ascii = ui.ascii === true || !unicode || theme.glyphs === 'ascii';
+  return {
+    glyphs: glyphsFor({ ascii, platform: process.platform }),
+    look: { theme: theme.name, mouse: ui.mouse ?? true, still: ui.reducedMotion ?? false },
+  };
 }
 
 /** A signal: agents are stopped and the log closed before the terminal is given back, but never later than in 2 s. */

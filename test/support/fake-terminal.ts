@@ -1,4 +1,5 @@
 /** A `Terminal` without a terminal: a test sends inputs and looks at the frames that were painted, as text. */
+import { fail, ok } from '../../src/domain/result.ts';
 import { plain } from '../../src/tui/text/clip.ts';
 import type { Frame } from '../../src/tui/text/line.ts';
 import type { Input, Size, Terminal } from '../../src/tui/term/terminal.ts';
@@ -50,7 +51,7 @@ export function fakeTerminal(width: number, height: number): FakeTerminal {
     },
     copy: (text) => {
       done.push(`copy ${text}`);
-      return true;
+      return { clipboard: true, file: null };
     },
     notify: ({ title: head, body, bell }) => void done.push(`notify ${head}: ${body}${bell ? ' (bell)' : ''}`),
     setMouse: (on) => void done.push(`mouse ${on ? 'on' : 'off'}`),
@@ -58,7 +59,7 @@ export function fakeTerminal(width: number, height: number): FakeTerminal {
     onResize: (listener) => void resizes.push(listener),
     redraw: () => void done.push('redraw'),
     suspend: () => void done.push('suspend'),
-    edit: () => Promise.resolve(edited),
+    edit: () => Promise.resolve(edited === null ? fail('The editor ended with 1.') : ok(edited)),
     close: () => void done.push('close'),
     edits: (text) => {
       edited = text;

@@ -148,7 +148,7 @@ describe('questions that wait for the person', () => {
     expect(terminal.text()).toMatch(/1 of 2[^]*sqlite/);
     terminal.press('esc');
     await run.play([]);
-    terminal.press('a', 'tab');
+    terminal.press('A', 'tab');
     expect(terminal.text()).toMatch(/2 of 2[^]*8080/);
     terminal.press('enter', 'enter');
     expect(run.commands).toEqual([
@@ -196,7 +196,7 @@ describe('questions that wait for the person', () => {
     await world.advance(1000);
     terminal.press('esc');
     expect(terminal.text()).toContain('a question waits for you: a');
-    terminal.press('a', 'y');
+    terminal.press('A', 'y');
     expect(run.commands).toHaveLength(1);
   });
 

@@ -9,7 +9,7 @@ import { toLabel } from '../text/sanitise.ts';
 import type { Context } from '../screen.ts';
 import type { Input } from '../term/terminal.ts';
 import { upDown } from '../keymap.ts';
-import { boxRows, boxWidth, closed, framed, stay } from './overlay.ts';
+import { boxRows, boxWidth, framed } from './overlay.ts';
 import type { Overlay, Pressed } from './overlay.ts';
 
 type PickDialog = Extract<Dialog, { readonly is: 'pick' }>;
@@ -19,7 +19,7 @@ interface PickState {
 }
 const WIDTH = 76;
 
-export const pickOverlay = (dialog: PickDialog): Overlay => open(dialog, unfiltered(dialog));
+export const pickOverlay = (dialog: PickDialog): PickOverlay => open(dialog, unfiltered(dialog));
 
 /** All there are, with the present one selected: Enter then changes nothing. */
 const unfiltered = ({ choices, value: present }: PickDialog): PickState => ({
@@ -30,7 +30,23 @@ const unfiltered = ({ choices, value: present }: PickDialog): PickState => ({
   ),
 });
 
-function open(dialog: PickDialog, state: PickState): Overlay {
+/** Knows what is selected in it. */
+interface PickOverlay extends Overlay {
+  readonly selected: string;
+}
+interface PickPressed extends Pressed {
+  readonly overlay: PickOverlay | null;
+}
+
+/** Whoever wants to know what is selected is told when that changed, and of the first one when nothing was chosen. */
+function seen(dialog: PickDialog, before: Choice | undefined, after: PickPressed): Pressed {
+  if (dialog.seen === undefined) return after;
+  const now = after.overlay === null ? dialog.value : after.overlay.selected;
+  const told = now === '' || now === before?.value ? {} : dialog.seen(now);
+  return { overlay: after.overlay, effect: { ...told, ...after.effect } };
+}
+
+function open(dialog: PickDialog, state: PickState): PickOverlay {
   const found = matching(dialog.choices, editorText(state.filter));
   const at = Math.max(0, Math.min(state.at, found.length - 1));
   return {
@@ -67,7 +83,8 @@ function open(dialog: PickDialog, state: PickState): Overlay {
         cursor: { x: field.cursor.x + 4, y: 1 },
       };
     },
-    press: (input) => press(dialog, state, found, at, input),
+    press: (input) => seen(dialog, found[at], press(dialog, state, found, at, input)),
+    selected: found[at]?.value ?? '',
     hints: ({ glyphs }) => [
       { keys: upDown(glyphs), hint: 'select' },
       { keys: glyphs.key.enter, hint: 'choose' },
@@ -112,24 +129,22 @@ function choiceLine(choice: Choice, selected: boolean, { glyphs }: Context, widt
   return selected ? line.map(([text, style]) => [text, { ...style, bg: 'selection' }] as const) : line;
 }
 
-function press(dialog: PickDialog, state: PickState, found: readonly Choice[], at: number, input: Input): Pressed {
-  const move = (to: number): Pressed =>
-    stay(open(dialog, { ...state, at: Math.max(0, Math.min(found.length - 1, to)) }));
+function press(dialog: PickDialog, state: PickState, found: readonly Choice[], at: number, input: Input): PickPressed {
+  const move = (to: number): PickPressed =>
+    kept(open(dialog, { ...state, at: Math.max(0, Math.min(found.length - 1, to)) }));
   if (input.is === 'wheel') return move(at + input.by);
   if (input.is !== 'key') return typed(dialog, state, input);
   switch (input.key) {
     case 'up':
-    case 'ctrl-p':
       return move(at - 1);
     case 'down':
-    case 'ctrl-n':
       return move(at + 1);
     case 'pageup':
       return move(at - 10);
     case 'pagedown':
       return move(at + 10);
     case 'esc':
-      return editorText(state.filter) === '' ? closed() : stay(open(dialog, unfiltered(dialog)));
+      return editorText(state.filter) === '' ? { overlay: null } : kept(open(dialog, unfiltered(dialog)));
     case 'enter':
       return choose(dialog, state, found[at]);
     default:
@@ -137,15 +152,17 @@ function press(dialog: PickDialog, state: PickState, found: readonly Choice[], a
   }
 }
 
-function typed(dialog: PickDialog, state: PickState, input: Input): Pressed {
+const kept = (overlay: PickOverlay): PickPressed => ({ overlay });
+
+function typed(dialog: PickDialog, state: PickState, input: Input): PickPressed {
   const filter = edit(state.filter, input);
-  if (filter === null) return stay(open(dialog, state));
-  return stay(open(dialog, editorText(filter) === '' ? unfiltered(dialog) : { filter, at: 0 }));
+  if (filter === null) return kept(open(dialog, state));
+  return kept(open(dialog, editorText(filter) === '' ? unfiltered(dialog) : { filter, at: 0 }));
 }
 
-function choose(dialog: PickDialog, state: PickState, choice: Choice | undefined): Pressed {
-  if (choice === undefined) return stay(open(dialog, state));
-  if (choice.whyNot === null) return closed(dialog.then(choice.value));
+function choose(dialog: PickDialog, state: PickState, choice: Choice | undefined): PickPressed {
+  if (choice === undefined) return kept(open(dialog, state));
+  if (choice.whyNot === null) return { overlay: null, effect: dialog.then(choice.value) };
   return {
     overlay: open(dialog, state),
     effect: { toast: { level: 'warn', text: `${choice.label}: ${choice.whyNot}` } },

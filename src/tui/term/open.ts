@@ -1,7 +1,11 @@
 /** Opens the terminal: puts life cycle, input, cells and drawing together behind the contract of terminal.ts. */
+import { fail, ok } from '../../domain/result.ts';
+import type { Result } from '../../domain/result.ts';
 import type { Theme } from '../../domain/theme.ts';
 import { toLabel, toTerminal } from '../text/sanitise.ts';
+import { clipboardBytes, noticeBytes } from './beyond.ts';
 import { capabilities, type ColourChoice } from './capabilities.ts';
+import { keepCopy } from './clipboard.ts';
 import { editOutside } from './external-editor.ts';
 import { listen } from './input.ts';
 import { type EndSignal, EXIT_CODES, Life } from './lifecycle.ts';
@@ -13,7 +17,7 @@ export interface OpenOptions {
   readonly colour?: ColourChoice;
   /** False leaves the mouse to the terminal's own selection. */
   readonly mouse?: boolean;
-  /** A private folder for texts in $EDITOR; the system's for temporary files when left out. */
+  /** A private folder for texts in $EDITOR and the last copy; the system's for temporary files when left out. */
   readonly folder?: string;
   /** A signal asks for the end: save, then `close()` and exit with `code`. When left out that happens at once. */
   signalled?(signal: EndSignal, code: number): void;
@@ -23,14 +27,13 @@ export interface OpenOptions {
 
 /** Bytes that may be queued before painting would only add to them. */
 const MOST_QUEUED = 64 * 1024;
-/** Base64 characters that terminals take for the clipboard. */
-const MOST_COPIED = 74_000;
 /** Resizes come in storms; one in this time is enough. */
 const RESIZE_TIME = 16;
 
 /** Takes the terminal of this process; stdin and stdout must be one (callers look at `isTTY` and `capabilities` first). */
 export function openTerminal(options: OpenOptions): Terminal {
   const { stdout } = process;
+  const folder = options.folder ?? process.env['TMPDIR'] ?? '/tmp';
   const { depth, unicode } = capabilities(process.env, options.colour);
   const heard: Listeners = { input: [], resize: [] };
   const painter = new Painter({
@@ -52,6 +55,11 @@ export function openTerminal(options: OpenOptions): Terminal {
     life.close();
     painter.destroy();
   };
+  const sent = (bytes: string | null): boolean => {
+    const sends = life.isOurs && bytes !== null && bytes !== '';
+    if (sends) stdout.write(bytes);
+    return sends;
+  };
   life.enter();
 
   return {
@@ -67,17 +75,8 @@ export function openTerminal(options: OpenOptions): Terminal {
     setTitle(text) {
       if (life.isOurs) stdout.write(`\u001b]2;${toLabel(text).slice(0, 200)}\u0007`);
     },
-    copy(text) {
-      const encoded = Buffer.from(text, 'utf8').toString('base64');
-      if (!life.isOurs || encoded.length > MOST_COPIED) return false;
-      stdout.write(`\u001b]52;c;${encoded}\u0007`);
-      return true;
-    },
-    notify({ title, body, bell, desktop }) {
-      if (!life.isOurs) return;
-      if (desktop) stdout.write(`\u001b]9;${toLabel(`${title}: ${body}`).slice(0, 300)}\u0007`);
-      if (bell) stdout.write('\u0007');
-    },
+    copy: (text) => ({ clipboard: sent(clipboardBytes(text, process.env)), file: keepCopy(text, folder) }),
+    notify: (notice) => void sent(noticeBytes(notice, process.env)),
     setMouse(on) {
       life.setMouse(on);
     },
@@ -89,14 +88,17 @@ export function openTerminal(options: OpenOptions): Terminal {
     suspend: () => {
       life.suspend();
     },
-    async edit(text) {
-      life.leave();
-      const edited = await editOutside(text, options.folder ?? process.env['TMPDIR'] ?? '/tmp');
-      life.enter();
-      return edited === null ? null : toTerminal(edited);
-    },
+    edit: (text) => lent(life, () => editOutside(text, folder)),
     close,
   };
+}
+
+/** The terminal to another program and back. */
+async function lent(life: Life, program: () => Promise<Result<string, string>>): Promise<Result<string, string>> {
+  life.leave();
+  const given = await program();
+  life.enter();
+  return given.ok ? ok(toTerminal(given.value)) : fail(toTerminal(given.fault));
 }
 
 interface Listeners {

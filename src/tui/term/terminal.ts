@@ -1,4 +1,5 @@
 /** The terminal as the rest of the screen sees it; blessed and the real streams are behind it (open.ts). */
+import type { Result } from '../../domain/result.ts';
 import type { Theme } from '../../domain/theme.ts';
 import type { Frame } from '../text/line.ts';
 
@@ -30,6 +31,14 @@ export interface Notice {
   readonly desktop: boolean;
 }
 
+/** Where a copied text went. */
+export interface Copied {
+  /** It was sent for the clipboard; whether the terminal obeyed can't be known. False when it is too long for that. */
+  readonly clipboard: boolean;
+  /** The private file that holds it as well, as people write paths; null when it could not be written. */
+  readonly file: string | null;
+}
+
 export interface Terminal {
   size(): Size;
   /** False when `LANG` and the like say that only ASCII can be shown. */
@@ -41,11 +50,8 @@ export interface Terminal {
   setTheme(theme: Theme): void;
   /** Title of the window; sanitised here. */
   setTitle(text: string): void;
-  /**
-   * Puts a text into the clipboard by OSC 52; false when it is too long for that or the person wants none. Whether the terminal
-   * obeyed can't be known.
-   */
-  copy(text: string): boolean;
+  /** Puts a text into the clipboard by OSC 52, and always into a file. */
+  copy(text: string): Copied;
   /** Tells the person on their desktop and, where wanted, by the bell; sanitised here. */
   notify(notice: Notice): void;
   /** Mouse events to Mimir, or selecting by the terminal itself. */
@@ -56,8 +62,8 @@ export interface Terminal {
   redraw(): void;
   /** Gives the terminal back, stops the process as Ctrl-Z does, takes it again on `fg`. */
   suspend(): void;
-  /** Gives the terminal back for a program such as $EDITOR and takes it again afterwards. Returns the edited text, or null when it failed. */
-  edit(text: string): Promise<string | null>;
+  /** Gives the terminal back for $VISUAL or $EDITOR and takes it again afterwards. The edited text, or why there is none. */
+  edit(text: string): Promise<Result<string, string>>;
   /** Gives the terminal back. Idempotent, synchronous; also done on exit, crash and signals. */
   close(): void;
 }

@@ -206,7 +206,10 @@ describe('a program that is stopped', () => {
     expect(terminal.isAltScreen()).toBe(true);
     const other = await start([], { VISUAL: 'false' });
     other.press('E');
-    await other.waitFor('edited null');
+    await other.waitFor('not edited: "false" ended with 1.');
+    const missing = await start([], { VISUAL: 'no-such-editor -w' });
+    missing.press('E');
+    await missing.waitFor('There is no "no-such-editor -w"');
     rmSync(folder, { recursive: true });
   });
 });

@@ -59,7 +59,7 @@ terminal.onInput((input) => {
   if (input.key === 'S') stream(0);
   if (input.key === 'E') {
     void terminal.edit('before').then((text) => {
-      last = `edited ${String(text)}`;
+      last = text.ok ? `edited ${text.value}` : `not edited: ${text.fault}`;
       now();
     });
   }

@@ -1,0 +1,167 @@
+/**
+ * What screens and boxes ask the app for, done: at the terminal, in the lobby, with the run. Which screen is shown, and boxes
+ * over it, are the app's own.
+ */
+import type { Result } from '../domain/result.ts';
+import { fail, unreachable } from '../domain/result.ts';
+import type { Receipt, Refusal } from '../ports/controls.ts';
+import type { Lobby, ReportFormat, TemplateWish } from '../ports/lobby.ts';
+import type { Beginning } from './beginning.ts';
+import type { DialogEffect } from './dialog.ts';
+import type { Leaving } from './leaving.ts';
+import type { Looks } from './looks.ts';
+import type { Runs } from './runs.ts';
+import type { ScreenName, Toast } from './screen.ts';
+import type { Copied, Input, Terminal } from './term/terminal.ts';
+
+export type Wanted = NonNullable<DialogEffect['app']>;
+/** What the app opens by itself; `back` is where the run is. */
+export type OwnBox = 'help' | 'palette' | 'copy mode' | 'themes' | 'inbox' | 'back';
+type Word = Extract<Wanted, string>;
+type Deed = Exclude<Wanted, string>;
+
+export interface ActsParts {
+  readonly terminal: Terminal;
+  readonly lobby: Lobby;
+  readonly runs: Runs;
+  readonly looks: Looks;
+  readonly beginning: Beginning;
+  readonly leaving: Leaving;
+  readonly toast: (toast: Toast) => void;
+  readonly show: (name: ScreenName) => void;
+  /** Opens one of the app's own boxes, or goes back to where the run is. */
+  readonly open: (what: OwnBox) => void;
+  /** Lets go of a run that has ended, for another one. */
+  readonly letGo: () => void;
+  readonly act: (effect: DialogEffect) => void;
+  /** An input, as if it came from the terminal. */
+  readonly input: (input: Input) => void;
+  readonly changed: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+export class Acts {
+  readonly #of: ActsParts;
+  #away = false;
+
+  constructor(parts: ActsParts) {
+    this.#of = parts;
+  }
+
+  /** Is the terminal lent to an editor? Then nothing is painted, and nothing was seen. */
+  get away(): boolean {
+    return this.#away;
+  }
+
+  do(what: Wanted): void {
+    if (typeof what === 'string') return this.#word(what);
+    if ('start' in what || 'resume' in what || 'look' in what || 'template' in what) return this.#run(what);
+    if ('show' in what) return this.#of.show(what.show);
+    if ('trust' in what) return this.#of.beginning.trust(what.trust);
+    if ('edit' in what || 'field' in what) return this.#edit(what);
+    return this.#lobby(what);
+  }
+
+  #lobby(what: Extract<Deed, { copy: string } | { theme: string } | { export: string } | { keep: object }>): void {
+    if ('copy' in what) return this.#of.toast(copied(what.what, what.copy, this.#of.terminal.copy(what.copy)));
+    if ('theme' in what) return this.#told(this.#of.looks.theme(what.theme));
+    return 'export' in what ? this.#export(what.export) : this.#keep(what.keep);
+  }
+
+  #word(what: Word): void {
+    const { terminal, looks, beginning, leaving, open } = this.#of;
+    switch (what) {
+      case 'quit':
+        return leaving.quit();
+      case 'suspend':
+        return terminal.suspend();
+      case 'redraw':
+        return terminal.redraw();
+      case 'mouse':
+        return this.#told(looks.mouse());
+      case 'untrusted':
+        return beginning.begin();
+      case 'trust':
+        return void beginning.ask();
+      case 'help':
+      case 'palette':
+      case 'copy mode':
+      case 'themes':
+      case 'inbox':
+      case 'back':
+        return open(what);
+      default:
+        return unreachable(what);
+    }
+  }
+
+  #told(toast: Toast | null): void {
+    if (toast !== null) this.#of.toast(toast);
+  }
+
+  #run(what: Extract<Deed, { start: string } | { resume: string } | { look: string } | { template: string }>): void {
+    const { lobby, runs, toast, letGo } = this.#of;
+    if ('start' in what) return runs.begin(() => lobby.start(what.start));
+    if ('template' in what) {
+      const refused = fail({ text: 'Templates can not be used here.' });
+      return runs.begin(() => lobby.startTemplate?.(what.template, what.values) ?? Promise.resolve(refused));
+    }
+    const named = 'look' in what ? what.look : what.resume;
+    const session = lobby.info().sessions.find(({ id }) => id === named)?.id;
+    if (session === undefined) return toast({ level: 'error', text: `There is no session ${named} here.` });
+    if (runs.feed?.state.finished) letGo();
+    if (!('look' in what)) return runs.begin(() => lobby.resume(session));
+    const refused = fail({ text: 'Former sessions can not be looked at here.' });
+    return runs.begin(() => lobby.look?.(session) ?? Promise.resolve(refused));
+  }
+
+  #export(format: ReportFormat): void {
+    const { lobby, runs } = this.#of;
+    const session = runs.last?.controls.session;
+    if (session === undefined) return this.#of.toast({ level: 'info', text: 'There is no run to report on yet.' });
+    this.#receipt(lobby.exportReport?.(session, format));
+  }
+
+  #keep(wish: TemplateWish): void {
+    this.#receipt(this.#of.lobby.saveTemplate?.(wish));
+  }
+
+  /** Says how it ended, as soon as it has. */
+  #receipt(done: Promise<Result<Receipt, Refusal>> | undefined): void {
+    const { toast, changed, fail: broken } = this.#of;
+    if (done === undefined) return toast(NOT_HERE);
+    void done.then((result) => {
+      toast(result.ok ? { level: 'info', text: result.value.text } : { level: 'error', text: result.fault.text });
+      changed();
+    }, broken);
+  }
+
+  #edit(what: Extract<Deed, { edit: string } | { field: string }>): void {
+    const { terminal, toast, changed, fail: broken, input, act } = this.#of;
+    if (this.#away) return;
+    this.#away = true;
+    void terminal.edit('field' in what ? what.field : what.edit).then((edited) => {
+      this.#away = false;
+      if (!edited.ok) toast({ level: 'warn', text: `${edited.fault} Nothing was changed.` });
+      else if ('field' in what) input({ is: 'edited', text: edited.value });
+      else act(what.then(edited.value));
+      changed();
+    }, broken);
+  }
+}
+
+const NOT_HERE: Toast = { level: 'warn', text: 'This can not be done here.' };
+
+/** Where a text went, and how long it is. */
+function copied(what: string, text: string, { clipboard, file }: Copied): Toast {
+  const named = `Copied ${what} (${sizeOf(text)})`;
+  if (clipboard) return { level: 'info', text: `${named} to the clipboard${file === null ? '' : ` and to ${file}`}` };
+  if (file === null) return { level: 'error', text: `${what} could not be copied: too long, and no file for it` };
+  return { level: 'warn', text: `${named} to ${file}: it is too long for the clipboard` };
+}
+
+const KB = 1024;
+const sizeOf = (text: string): string => {
+  const bytes = new TextEncoder().encode(text).length;
+  return bytes < KB ? `${bytes} B` : `${(bytes / KB).toFixed(1)} KB`;
+};

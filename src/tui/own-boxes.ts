@@ -1,0 +1,53 @@
+/** The boxes that the app opens by itself, on whatever screen: help, palette, themes. They are made from the tables of keys. */
+import { helpNotes } from './app-keys.ts';
+import type { APP_KEYS } from './app-keys.ts';
+import type { Boxes } from './boxes.ts';
+import { helpOverlay } from './dialogs/help.ts';
+import { paletteOverlay } from './dialogs/palette.ts';
+import { themesOverlay } from './dialogs/themes.ts';
+import type { Entry } from './keymap.ts';
+import { entriesOf, helpOf } from './keymap.ts';
+import type { Page } from './page.ts';
+import type { Context } from './screen.ts';
+
+export interface OwnBoxesParts {
+  readonly boxes: Boxes;
+  /** The screen that is shown. */
+  readonly page: () => Page;
+  /** The app's own keys, as the person wants them. */
+  readonly keys: typeof APP_KEYS;
+}
+
+export class OwnBoxes {
+  readonly #of: OwnBoxesParts;
+
+  constructor(parts: OwnBoxesParts) {
+    this.#of = parts;
+  }
+
+  help(context: Context): void {
+    const { boxes, page, keys } = this.#of;
+    const parts = [page().help(context), helpOf('Everywhere', keys, context.glyphs)];
+    boxes.push(helpOverlay(parts, helpNotes(context.glyphs)));
+  }
+
+  /** Over a box the screen's own actions wait: those of the app are left. */
+  palette(): void {
+    const { boxes, page, keys } = this.#of;
+    if (boxes.top?.kind === 'palette') return boxes.pop();
+    const over = boxes.top !== undefined;
+    boxes.push(
+      paletteOverlay((context): readonly Entry[] => [
+        ...(over ? [] : page().entries(context)),
+        ...entriesOf(keys, null, context, (effect) => {
+          const { ui: _, ...rest } = effect;
+          return rest;
+        }),
+      ]),
+    );
+  }
+
+  themes(context: Context): void {
+    this.#of.boxes.push(themesOverlay(context));
+  }
+}
