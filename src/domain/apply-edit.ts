@@ -101,6 +101,7 @@ function changed(draft: Draft, task: PlanTask, edit: FieldEdit, choices: PlanCho
         model: edit.model,
         budget: edit.budget,
         dependsOn: edit.dependsOn,
+        ...(edit.tools === undefined ? {} : { tools: edit.tools }),
       };
     default:
       return unreachable(edit);

@@ -37,6 +37,8 @@ export type PlanEdit =
       readonly model: string;
       readonly budget: Budget;
       readonly dependsOn: readonly TaskId[];
+      /** Left out, they stay, or are the new role's own. */
+      readonly tools?: readonly string[];
     }
   /** Undo and redo: back to a plan that was sound before. Checked again. */
   | { readonly is: 'replace'; readonly plan: SoundPlan };

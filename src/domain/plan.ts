@@ -73,6 +73,8 @@ export interface PlanChoices {
     readonly minTokens: number;
     /** What its agents get where a task says nothing: a quick role has little time. */
     readonly budget?: Budget;
+    /** What it goes on with when its model can't be reached, in order; what the rules strike out has a reason. Absent: not said. */
+    readonly fallbacks?: readonly { readonly model: string; readonly whyNot: string | null }[];
     /** What one agent of this role may use at most; that of `limits.agent` where it is missing. */
     readonly limit?: Budget;
   }[];

@@ -8,7 +8,7 @@ import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Role } from '../domain/role.ts';
 import { agentBudget } from '../policy/budgets.ts';
-import { chooseModel, fallbackModels, modelProblem } from '../policy/models.ts';
+import { chooseModel, fallbackModels, modelProblem, obstacleTo, OFFLINE, resolveModel } from '../policy/models.ts';
 import { plannableRoles } from '../policy/roles.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -46,7 +46,8 @@ export function choicesOf(options: RunOptions): PlanChoices {
     const { name, description, tools, capabilities, minTokens } = role;
     const own = role.budget === undefined ? {} : { budget: role.budget };
     const limit = budgetOf(options, name);
-    return [{ name, description, tools, capabilities, model: model.value.choice, minTokens, ...own, limit }];
+    const fallbacks = chainOf(options, role);
+    return [{ name, description, tools, capabilities, model: model.value.choice, minTokens, ...own, fallbacks, limit }];
   });
   const models = options.models.models().map((model) => {
     const problem = modelProblem(model.id, rules);
@@ -62,6 +63,24 @@ export function choicesOf(options: RunOptions): PlanChoices {
       agent: rules.agentBudget.value,
     },
   };
+}
+
+/** The role's own order of fallback with what strikes an entry out, then the further models that lists allow. */
+function chainOf(options: RunOptions, role: Role): NonNullable<PlanChoices['roles'][number]['fallbacks']> {
+  const { rules, offlineOnly } = options;
+  const models = options.models.models();
+  const field = { fallbacks: role.models, rules, models, offlineOnly };
+  const { value, from } = rules.modelFallback;
+  const own = role.models.map((name) => {
+    const id = resolveModel(name, models);
+    const obstacle = id === null ? null : obstacleTo(id, field);
+    if (id === null) return { model: name, whyNot: 'not a known model' };
+    if (obstacle !== null) return { model: id, whyNot: obstacle.file === null ? obstacle.rule : reasonText(obstacle) };
+    return { model: id, whyNot: value === 'deny' ? reasonText(from) : null };
+  });
+  const named = new Set<string>(own.map(({ model }) => model));
+  const further = fallbackModels({ ...field, role: role.name, used: OFFLINE }).filter((id) => !named.has(id));
+  return [...own, ...further.map((model) => ({ model, whyNot: null }))];
 }
 
 /** The limits on an agent of `role` beside those of its plan task. */
