@@ -52,7 +52,14 @@ function summary(session: SessionId, events: readonly MimirEvent[], isClaimed: b
     lastAt: events.at(-1)?.time ?? '',
     state: isOver(events) ? 'finished' : isClaimed ? 'running' : 'stopped',
     events: events.length,
+    ...endedIn(events),
   };
+}
+
+function endedIn(events: readonly MimirEvent[]): Pick<SessionSummary, 'ended'> {
+  const last = events.findLast(({ type }) => type === 'session.finished' || type === 'session.resumed');
+  if (last?.type !== 'session.finished') return {};
+  return { ended: { status: last.status, cost: last.totals.cost, agents: last.totals.agents } };
 }
 
 /** A stopped run is not over, and one that was resumed after its end isn't either. */

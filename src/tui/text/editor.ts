@@ -3,6 +3,8 @@
  * the text; what Enter or Esc lead to is the screen's (it gets null back), and drawing is editor-view.ts.
  */
 import type { Input } from '../term/terminal.ts';
+import type { Fold } from './editor-folds.ts';
+import { foldOf, letterBefore, letterBehind, outside, unfolded } from './editor-folds.ts';
 import { toTerminal } from './sanitise.ts';
 import { graphemes, widthOf } from './width.ts';
 
@@ -19,6 +21,8 @@ export interface Editor {
   readonly undo: readonly Snapshot[];
   /** Letters typed in a row are one step of undo. */
   readonly typing: boolean;
+  /** Long texts that were pasted: each stands in the lines as its sign, moved over and removed as one letter. */
+  readonly folds: readonly Fold[];
 }
 
 interface Snapshot {
@@ -41,10 +45,12 @@ export function openEditor(text = '', multiline = false): Editor {
     cut: '',
     undo: [],
     typing: false,
+    folds: [],
   };
 }
 
-export const editorText = (editor: Editor): string => editor.lines.join('\n');
+/** The whole text: pasted ones are in it, not their signs. */
+export const editorText = ({ lines, folds }: Editor): string => unfolded(lines.join('\n'), folds);
 
 export const isEmpty = (editor: Editor): boolean => editorText(editor) === '';
 
@@ -53,7 +59,8 @@ export const isEmpty = (editor: Editor): boolean => editorText(editor) === '';
  * `shift-enter` or `ctrl-j`), Esc, Tab, or Up in the first line: the caller takes those for send, cancel, history.
  */
 export function edit(editor: Editor, input: Input): Editor | null {
-  if (input.is === 'paste') return insert(editor, toTerminal(input.text), false);
+  if (input.is === 'paste') return pasted(editor, toTerminal(input.text));
+  if (input.is === 'edited') return replaced(editor, toTerminal(input.text));
   if (input.is !== 'key') return null;
   const step = KEYS[input.key];
   if (step !== undefined) return step(editor);
@@ -79,6 +86,17 @@ function insert(editor: Editor, text: string, typed = false): Editor {
     typing: typed,
     undo: grows ? editor.undo : remember(editor),
   });
+}
+
+function pasted(editor: Editor, text: string): Editor {
+  const fold = editor.multiline ? foldOf(text, editor) : null;
+  return fold === null ? insert(editor, text) : insert({ ...editor, folds: [...editor.folds, fold] }, fold.sign);
+}
+
+/** What came back from the person's own editor, in the place of all; editors end a file with a line break of their own. */
+function replaced(editor: Editor, text: string): Editor {
+  const all = openEditor(text.replace(/\n$/, ''), editor.multiline);
+  return { ...all, cut: editor.cut, folds: editor.folds, undo: remember(editor) };
 }
 
 type Step = (editor: Editor) => Editor | null;
@@ -157,7 +175,10 @@ const halves = (editor: Editor): readonly [string, string] => [
   lineOf(editor).slice(editor.column),
 ];
 /** Never inside of what is one character, whatever the text around it became. */
-const settled = (editor: Editor): Editor => ({ ...editor, column: boundary(lineOf(editor), editor.column) });
+const settled = (editor: Editor): Editor => ({
+  ...editor,
+  column: outside(editor.folds, lineOf(editor), boundary(lineOf(editor), editor.column)),
+});
 const at = (editor: Editor, [row, column]: Place): Editor =>
   settled({ ...editor, row, column, goal: null, typing: false });
 const remember = ({ undo, lines, row, column }: Editor): readonly Snapshot[] =>
@@ -166,8 +187,9 @@ const remember = ({ undo, lines, row, column }: Editor): readonly Snapshot[] =>
 /** Takes away what is between the cursor and a place. */
 function remove(editor: Editor, to: Place, keep: boolean): Editor {
   const here: Place = [editor.row, editor.column];
-  const back = to[0] < here[0] || (to[0] === here[0] && to[1] < here[1]);
-  const [from, until] = back ? [to, here] : [here, to];
+  const place: Place = [to[0], outside(editor.folds, editor.lines[to[0]] ?? '', to[1])];
+  const back = place[0] < here[0] || (place[0] === here[0] && place[1] < here[1]);
+  const [from, until] = back ? [place, here] : [here, place];
   if (from[0] === until[0] && from[1] === until[1]) return at(editor, here);
   const start = (editor.lines[from[0]] ?? '').slice(0, from[1]);
   const rest = (editor.lines[until[0]] ?? '').slice(until[1]);
@@ -185,14 +207,14 @@ function between(lines: readonly string[], [row, column]: Place, [lastRow, lastC
 function stepLeft(editor: Editor): Place {
   if (editor.column > 0) {
     const [before] = halves(editor);
-    return [editor.row, editor.column - (graphemes(before).at(-1)?.length ?? 0)];
+    return [editor.row, editor.column - letterBefore(editor.folds, before).length];
   }
   return editor.row > 0 ? [editor.row - 1, editor.lines[editor.row - 1]?.length ?? 0] : [0, 0];
 }
 
 function stepRight(editor: Editor): Place {
   const [, after] = halves(editor);
-  if (after !== '') return [editor.row, editor.column + (graphemes(after)[0]?.length ?? 0)];
+  if (after !== '') return [editor.row, editor.column + letterBehind(editor.folds, after).length];
   return editor.row < editor.lines.length - 1 ? [editor.row + 1, 0] : [editor.row, editor.column];
 }
 
@@ -221,7 +243,8 @@ function vertical(editor: Editor, by: 1 | -1): Editor | null {
   const line = editor.lines[editor.row + by];
   if (line === undefined) return null;
   const goal = editor.goal ?? widthOf(halves(editor)[0]);
-  return { ...editor, row: editor.row + by, column: unitsAt(line, goal), goal, typing: false };
+  const column = outside(editor.folds, line, unitsAt(line, goal));
+  return { ...editor, row: editor.row + by, column, goal, typing: false };
 }
 
 /** The place in a line that is nearest to a column of the terminal without being behind it. */

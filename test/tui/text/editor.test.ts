@@ -139,3 +139,63 @@ describe('a field on the screen', () => {
     expect(cursor).toEqual({ x: 0, y: 0 });
   });
 });
+
+describe('a long paste', () => {
+  const long = Array.from({ length: 42 }, (_, at) => `line ${at}`).join('\n');
+  const pasteInto = (editor: Editor, text: string): Editor => edit(editor, { is: 'paste', text }) ?? editor;
+  const press = (editor: Editor, ...keys: readonly string[]): Editor =>
+    keys.reduce((now, key) => edit(now, { is: 'key', key }) ?? now, editor);
+
+  it('stands in the field as one sign, and is whole in its text', () => {
+    const field = press(pasteInto(openEditor('see ', true), long), '!');
+    expect(field.lines).toEqual(['see [pasted 42 lines]!']);
+    expect(editorText(field)).toBe(`see ${long}!`);
+  });
+
+  it('is jumped over and removed as one letter, and comes back by undo', () => {
+    const field = pasteInto(openEditor('', true), long);
+    expect(press(field, 'left').column).toBe(0);
+    expect(press(field, 'left', 'right').column).toBe('[pasted 42 lines]'.length);
+    expect(editorText(press(field, 'backspace'))).toBe('');
+    expect(editorText(press(field, 'home', 'delete'))).toBe('');
+    expect(editorText(press(field, 'ctrl-w'))).toBe('');
+    expect(editorText(press(field, 'backspace', 'ctrl-_'))).toBe(long);
+  });
+
+  it('has a sign of its own each', () => {
+    const field = pasteInto(pasteInto(openEditor('', true), long), long.toUpperCase());
+    expect(field.lines).toEqual(['[pasted 42 lines][pasted 42 lines, 2]']);
+    expect(editorText(field)).toBe(long + long.toUpperCase());
+  });
+
+  it('is never torn, whatever is pressed', () => {
+    const keys = fc.constantFrom(
+      'left',
+      'right',
+      'alt-b',
+      'alt-f',
+      'ctrl-w',
+      'alt-d',
+      'up',
+      'down',
+      'x',
+      ' ',
+      'alt-enter',
+    );
+    fc.assert(
+      fc.property(fc.array(keys, { maxLength: 30 }), (pressed) => {
+        const field = press(pasteInto(openEditor('one two\nthree', true), long), ...pressed);
+        const signs = field.lines.join('\n').split('[pasted 42 lines]').length - 1;
+        const rest = field.lines.join('\n').replaceAll('[pasted 42 lines]', '');
+        expect(rest).not.toMatch(/pasted|\d/);
+        expect(editorText(field).split('line 41').length - 1).toBe(signs);
+      }),
+    );
+  });
+
+  it('comes back from the own editor as text, without the line break that ends a file', () => {
+    const field = edit(openEditor('old', true), { is: 'edited', text: 'new\ntext\n' });
+    expect(field && editorText(field)).toBe('new\ntext');
+    expect(field && editorText(press(field, 'ctrl-_'))).toBe('old');
+  });
+});
