@@ -81,6 +81,7 @@ const WRITERS: readonly string[] = [
   'verbs/hints-seen.ts',
   'verbs/lobby-report.ts',
   'verbs/init.ts',
+  'verbs/keep-template.ts',
   'verbs/plan-file.ts',
 ];
 

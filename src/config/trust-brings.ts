@@ -7,6 +7,7 @@ import { ruleOf } from './keys.ts';
 import { words } from './layer.ts';
 import { readRole } from './role-file.ts';
 import { valueAt } from './issues.ts';
+import { PLAN_FOLDER, readTemplate } from './templates.ts';
 import { readTree } from './tree.ts';
 import { leavesOf, plainOf, respelled } from './tree-walk.ts';
 
@@ -14,6 +15,7 @@ import { leavesOf, plainOf, respelled } from './tree-walk.ts';
 export const bringsOf = (files: readonly TrustFile[]): readonly string[] => [
   ...files.flatMap(rolesOf),
   ...files.flatMap(preferencesOf),
+  ...files.flatMap(templatesOf),
   ...INSTRUCTION_FILES.flatMap((name) => files.filter(({ file }) => file === name)).map(instructionsLine),
 ];
 
@@ -24,6 +26,16 @@ function rolesOf({ file, text }: TrustFile): readonly string[] {
   if (!role.ok) return [`a role file with a fault (${file})`];
   const { name, capabilities } = role.value.role;
   return [`role ${name}: ${capabilities.length === 0 ? 'no tools' : capabilities.join(', ')} (${file})`];
+}
+
+/** A plan is text that agents follow: `plan template audit: 3 tasks (.mimir/plans/audit.yml)`. */
+function templatesOf({ file, text }: TrustFile): readonly string[] {
+  const { dir, ext, name } = path.parse(file);
+  if (dir !== PLAN_FOLDER || ext !== '.yml') return [];
+  const read = readTemplate({ shown: file, stem: name, text: text ?? '' });
+  if (!read.ok) return [`a plan template with a fault (${file})`];
+  const { tasks } = read.value.info;
+  return [`plan template ${name}: ${tasks === 1 ? '1 task' : `${tasks} tasks`} (${file})`];
 }
 
 /** `prefers theme mimir-light`; a file with a fault says nothing here, and refuses to run anyway. */
