@@ -6,11 +6,14 @@ import { fail, ok, unreachable } from '../domain/result.ts';
 import { isFinal } from '../events/queries.ts';
 import type { Command, Controls, Delivery } from '../ports/controls.ts';
 import { LogFault } from '../ports/log.ts';
+import { amendPlan, previewPlan } from './amend.ts';
 import { setBudget } from './budget-change.ts';
 import { review } from './forced-by-hand.ts';
 import { pinMode, previewMode, setMode } from './modes.ts';
 import type { RunParts } from './parts.ts';
 import { approveShown, editPlan } from './plan-approval.ts';
+import { setModel } from './set-model.ts';
+import { steer } from './steer.ts';
 
 type Done = Result<string, string>;
 
@@ -18,7 +21,7 @@ export function openControls(parts: RunParts): Controls {
   return {
     session: parts.options.session,
     previewMode: (mode, agent) => previewMode(parts, mode, agent),
-    previewPlan: () => fail('the plan of a run that goes on can not be changed'),
+    previewPlan: (edits) => previewPlan(parts, edits),
     submit: (command) => {
       const done = performed(parts, command);
       return Promise.resolve(done.ok ? ok({ text: done.value }) : fail({ text: done.fault }));
@@ -64,8 +67,9 @@ function perform(parts: RunParts, command: Command): Done {
     case 'review':
       return review(parts, command.role);
     case 'amend plan':
+      return amendPlan(parts, command);
     case 'set model':
-      return fail('not while it runs');
+      return setModel(parts, command.agent, command.model);
     case 'stop run':
       parts.stop(command.reason);
       return ok('stopping; `mimir resume` goes on with it');
@@ -78,29 +82,6 @@ function perform(parts: RunParts, command: Command): Done {
     default:
       return unreachable(command);
   }
-}
-
-type Steering = Extract<Command, { readonly do: 'interrupt' | 'resume' | 'kill' | 'retry' | 'skip' }>;
-
-function steer(parts: RunParts, { do: act, agent }: Steering): Done {
-  const one = parts.recorder.state().agents.get(agent);
-  if (!one) return fail(`there is no agent ${agent}`);
-  if (act === 'kill' && agent === ROOT) return fail('main ends with the run: stop the run instead');
-  const { crew, scheduling } = parts;
-  const now = scheduling.now;
-  const words = {
-    interrupt: ['interrupted', 'does not run', () => crew.interrupt(agent)],
-    resume: ['resumed', 'is not interrupted', () => crew.resume(agent)],
-    kill: ['killed', 'has ended already', () => crew.kill(agent) || (now?.skip(agent) ?? false)],
-    retry: [
-      'runs again',
-      'can be tried again only after it failed, while the run goes on',
-      () => now?.retry(agent) ?? false,
-    ],
-    skip: ['skipped', 'has started already', () => now?.skip(agent) ?? false],
-  } as const;
-  const [done, problem, perform] = words[act];
-  return perform() ? ok(`${one.name} ${done}`) : fail(`${one.name} ${problem}`);
 }
 
 function answer({ approvals }: RunParts, { approval, allow, scope, text }: Extract<Command, { do: 'answer' }>): Done {

@@ -1,7 +1,7 @@
 /** What tools ask of the run on behalf of an agent: its todos, messages, children, questions. The sender is stamped here. */
 import type { WorkOrder } from '../domain/agent.ts';
 import { tightest } from '../domain/budget.ts';
-import type { AgentId } from '../domain/ids.ts';
+import type { AgentId, CallId } from '../domain/ids.ts';
 import { childOf, depthOf } from '../domain/ids.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { Capability, Role } from '../domain/role.ts';
@@ -18,6 +18,8 @@ type Output = ReturnType<Desk['setTodos']>;
 
 export interface DeskParts extends Pick<GateParts, 'recorder' | 'inbox' | 'approvals' | 'person'> {
   readonly options: RunOptions;
+  /** The call of the tool that asks. */
+  readonly call: CallId;
   /** The crew is made after the gate, which needs the desk. */
   readonly crew: () => Crew;
 }
@@ -114,6 +116,7 @@ async function spawn(
     capabilities: inherited(role, order),
     budget: tightest(role.budget ?? {}, budgetOf(options, role.name)),
     dependsOn: [],
+    call: parts.call,
   };
   recorder.record(createdEvent(options, one), {
     type: 'agent.status',

@@ -41,6 +41,8 @@ export interface Forced {
   atEnd(): Promise<void>;
   /** Has `atEnd` been through? Nobody judges anything any more then. */
   isOver(): boolean;
+  /** More work came after the end: what it changes is judged by another `atEnd`. */
+  goOn(): void;
   /** At a person's wish, on all that has changed so far; behind those that wait. */
   byHand(node: ForcedNode): Promise<void>;
   /** The locked nodes that a trigger starts: of the approved plan, and of the rules as they are now. */
@@ -143,6 +145,10 @@ class Gates implements Forced {
 
   isOver(): boolean {
     return this.over;
+  }
+
+  goOn(): void {
+    this.over = false;
   }
 
   async byHand(node: ForcedNode): Promise<void> {

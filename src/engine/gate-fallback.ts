@@ -35,6 +35,9 @@ export function afterGivingUp(
 ): AskFault | null {
   const { order } = question;
   const { fault } = gaveUp;
+  // A person gave it another one meanwhile: that is the next.
+  const now = parts.recorder.state().agents.get(order.agent)?.model.used;
+  if (now !== undefined && now !== model.id && fault.is !== 'mismatch') return null;
   const text = `${model.label}: ${gaveUpText(gaveUp)}`;
   if (fault.is === 'mismatch') return pause(parts, order, `model_mismatch: ${text}`, 'denied');
   if (fault.is === 'too long') return { is: 'too long', text };
@@ -69,10 +72,16 @@ function nothingLeft(parts: GateParts, { order, purpose }: Question, { from, cau
 
 /** The next in the order of fallback that may be called now. */
 function nextModel(parts: GateParts, order: WorkOrder, from: ModelId, cause: Cause, tried: Tried): ModelId | undefined {
-  return order.fallbacks.find((id) => {
+  return fallbacksOf(parts, order).find((id) => {
     const option = optionFor(parts.models.models(), id);
     return option !== undefined && mayFollow(parts, from, option, cause, tried) && ruleAgainst(parts, option) === null;
   });
+}
+
+/** Those of the order, or of the model that a person gave the agent since. */
+function fallbacksOf(parts: GateParts, order: WorkOrder): readonly ModelId[] {
+  const asked = parts.recorder.state().agents.get(order.agent)?.model.asked ?? order.model.asked;
+  return asked === order.model.asked ? order.fallbacks : parts.fallbacksFor(order.role, asked);
 }
 
 function mayFollow(

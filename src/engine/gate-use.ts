@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { WorkOrder } from '../domain/agent.ts';
+import type { CallId } from '../domain/ids.ts';
 import type { ToolCall, ToolResult } from '../domain/turn.ts';
 import { Permit } from '../policy/permit.ts';
 import type { ToolContext, ToolOutput } from '../ports/tool.ts';
@@ -65,7 +66,7 @@ async function useOne(
   if (!input.success)
     return refused(parts, order, call, `The input of ${tool.name} is not right:\n${z.prettifyError(input.error)}`);
   const step = stepSignal(parts, order, signal);
-  const context = { ...contextOf(parts, order, step.signal), room };
+  const context = { ...contextOf(parts, order, call.id, step.signal), room };
   try {
     const use = { order, call, tool, input: input.data, said };
     const passed = await permitted(parts, use, context);
@@ -136,12 +137,12 @@ function refused({ recorder }: GateParts, order: WorkOrder, call: ToolCall, text
   return { ok: false, text };
 }
 
-function contextOf(parts: GateParts, order: WorkOrder, signal: AbortSignal): ToolContext {
+function contextOf(parts: GateParts, order: WorkOrder, call: CallId, signal: AbortSignal): ToolContext {
   return {
     agent: order.agent,
     signal,
     box: boxFor(parts, order),
-    desk: parts.desk(order, signal),
+    desk: parts.desk(order, call, signal),
     onOutput: (delta) => parts.tick({ agent: order.agent, is: 'output', delta }),
   };
 }

@@ -5,7 +5,7 @@
  */
 import type { z } from 'zod';
 import type { WorkOrder } from '../domain/agent.ts';
-import type { AgentId, RoleName, Usd } from '../domain/ids.ts';
+import type { AgentId, CallId, ModelId, RoleName, Usd } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
@@ -105,10 +105,13 @@ export interface GateParts {
   readonly limits: LimitBook;
   /** What all runs of a day use; undefined where no rule limits it. */
   readonly day: DayLedger | undefined;
-  desk(order: WorkOrder, signal: AbortSignal): Desk;
+  /** For what the tool of `call` asks of the run. */
+  desk(order: WorkOrder, call: CallId, signal: AbortSignal): Desk;
   tick(tick: Tick): void;
   /** The names of the role's models, in order of preference, as written. */
   modelsOf(role: RoleName): readonly string[];
+  /** Models to go on with when the one that `asked` stands for can't be reached, in order, as the rules of now allow. */
+  fallbacksFor(role: RoleName, asked: string): readonly ModelId[];
   /** Stops the run so that it can be resumed, when it can't go on for anybody. */
   pause(text: string, is: 'model' | 'denied' | 'budget'): void;
   /** Makes a call id that is unique in the session. */

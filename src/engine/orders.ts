@@ -1,17 +1,14 @@
 /** From a task, planned or spawned, to the order an agent is sent out with. */
 import type { Finding, ModelChoice, WorkOrder } from '../domain/agent.ts';
 import type { Budget } from '../domain/budget.ts';
-import { tightest } from '../domain/budget.ts';
-import type { AgentId, ModelId, RoleName, TaskId } from '../domain/ids.ts';
-import { childOf, ROOT } from '../domain/ids.ts';
-import type { PlanTask, SoundPlan } from '../domain/plan.ts';
+import type { AgentId, CallId, ModelId, TaskId } from '../domain/ids.ts';
+import type { PlanTask } from '../domain/plan.ts';
 import type { Prompts } from '../domain/prompts.ts';
 import type { Capability, Role } from '../domain/role.ts';
 import { bytesIn, fairShare, headOf } from '../domain/text.ts';
 import type { EventBody } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
-import { roleNamed } from '../policy/roles.ts';
-import { budgetOf, fallbacksFor } from './choices.ts';
+import { fallbacksFor } from './choices.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** Longest summary that one task hands to another, in bytes, and all that one gets: contexts stay apart, which is the point. */
@@ -34,6 +31,8 @@ export interface NewAgent {
   readonly capabilities: readonly Capability[];
   readonly budget: Budget;
   readonly dependsOn: readonly AgentId[];
+  /** Of one that another agent called for: the call of its tool. */
+  readonly call?: CallId;
 }
 
 /** The event that creates the agent. */
@@ -53,6 +52,7 @@ export const createdEvent = (
   dependsOn: one.dependsOn,
   model: one.model,
   iterations: one.role.iterations,
+  ...(one.call === undefined ? {} : { call: one.call }),
 });
 
 /** The order itself; `findings` are of the tasks that it needs. */
@@ -74,28 +74,6 @@ export const orderOf = (options: RunOptions, one: NewAgent, findings: readonly F
   turns: [],
 });
 
-/** The agents of an approved plan, in its order: `ROOT::S1`, `ROOT::S2` … */
-export function plannedAgents(options: RunOptions, plan: SoundPlan): readonly NewAgent[] {
-  const ids = new Map(plan.tasks.map((task, index) => [task.id, childOf(ROOT, index + 1)]));
-  const names = namesOf(plan.tasks.map(({ role }) => role));
-  return plan.tasks.map((task, index) => {
-    const role = roleNamed(task.role, options.roles);
-    if (role === null) throw new Error(`the approved plan names an unknown role ${task.role}`);
-    return {
-      agent: childOf(ROOT, index + 1),
-      parent: ROOT,
-      role,
-      name: names[index] ?? task.role,
-      task: task.description,
-      taskId: task.id,
-      model: task.model,
-      capabilities: capabilitiesOf(task, role),
-      budget: tightest(task.budget, budgetOf(options, role.name)),
-      dependsOn: task.dependsOn.flatMap((need) => ids.get(need) ?? []),
-    };
-  });
-}
-
 /** Capabilities of the role, less those whose tool the plan took away; spawning only where the plan says so (D1). */
 export function capabilitiesOf(task: PlanTask, role: Role): readonly Capability[] {
   const without = role.tools.filter((tool) => !task.tools.includes(tool)).flatMap((tool) => STANDS_FOR[tool] ?? []);
@@ -108,16 +86,6 @@ const STANDS_FOR: Readonly<Record<string, readonly Capability[]>> = {
   bash_execution: ['shell'],
   git: ['git-read', 'git-write'],
 };
-
-/** `finder`, or `finder 1`, `finder 2` where there are several. */
-function namesOf(roles: readonly RoleName[]): readonly string[] {
-  const seen = new Map<string, number>();
-  return roles.map((role) => {
-    const number = (seen.get(role) ?? 0) + 1;
-    seen.set(role, number);
-    return roles.filter((one) => one === role).length === 1 ? role : `${role} ${number}`;
-  });
-}
 
 /** The project's own conventions come last: what stands before them goes before. */
 export const withInstructions = (prompt: string, { instructions }: Prompts): string =>

@@ -9,7 +9,7 @@ import type { World } from '../ports/world.ts';
 import { runAgent } from './agent-loop.ts';
 import type { Approvals } from './approvals.ts';
 import { openApprovals } from './approvals.ts';
-import { modelFor } from './choices.ts';
+import { fallbacksFor, modelFor } from './choices.ts';
 import type { Crew } from './crew.ts';
 import { openCrew } from './crew.ts';
 import { deskOf } from './desk.ts';
@@ -47,8 +47,8 @@ export interface RunParts {
   /** Aborted when the run is stopped. */
   readonly signal: AbortSignal;
   readonly ticks: Set<(tick: Tick) => void>;
-  /** Set while agents run. */
-  readonly scheduling: { now: Scheduling<AgentId> | null };
+  /** `now`: set once agents run. `amend`: brings them in line with the plan in force; set while it may be amended. */
+  readonly scheduling: { now: Scheduling<AgentId> | null; amend: (() => void) | null };
   /** Set while a plan waits for a person. */
   readonly deciding: { now: ((decision: PlanDecision) => void) | null };
   /** Tried again by rule already: once is enough. */
@@ -106,7 +106,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
     root,
     signal: control.signal,
     ticks,
-    scheduling: { now: null },
+    scheduling: { now: null, amend: null },
     deciding: { now: null },
     retried: new Set(),
     trouble,
@@ -168,9 +168,14 @@ function gateOf(options: RunOptions, needs: GateNeeds): Gate {
     forced,
     limits,
     day: options.day,
-    desk: (order, signal) => deskOf({ recorder, inbox, approvals, person, options, crew }, order, signal),
+    desk: (order, call, signal) => deskOf({ recorder, inbox, approvals, person, options, crew, call }, order, signal),
     tick: options.redactor === undefined ? tick : redactedTicks(tick, options.redactor),
     modelsOf: (role) => roleNamed(role, options.roles)?.models ?? [],
+    fallbacksFor: (name, asked) => {
+      const role = roleNamed(name, options.roles);
+      const model = role === null ? null : modelFor(options, role, asked);
+      return role === null || !model?.ok ? [] : fallbacksFor(options, role, model.value.choice.used);
+    },
     callId: () => `call-${world.name(10)}`,
   });
 }

@@ -16,7 +16,7 @@ export function redactedBody(body: EventBody, { clean }: Redactor): EventBody {
   );
   if (!isBody(copy)) return body;
   // What is approved and carried out is the plan as it is recorded: its digest is of that.
-  const hasPlan = copy.type === 'plan.proposed' || copy.type === 'plan.edited';
+  const hasPlan = copy.type === 'plan.proposed' || copy.type === 'plan.edited' || copy.type === 'plan.amended';
   return hasPlan ? { ...copy, digest: planDigest(copy.plan) } : copy;
 }
 

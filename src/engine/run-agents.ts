@@ -5,7 +5,7 @@ import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { SoundPlan } from '../domain/plan.ts';
 import { reasonText } from '../domain/reason.ts';
-import type { EventBody } from '../events/event.ts';
+import type { EventBody, MimirEvent } from '../events/event.ts';
 import { isFinal, lostToProvider } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
 import type { Standing } from '../events/turns.ts';
@@ -14,48 +14,95 @@ import { roleProblem } from '../policy/roles.ts';
 import { failureQuestion } from './failure-question.ts';
 import { closedBehind, gateWords, isSettled } from './forced-record.ts';
 import type { NewAgent } from './orders.ts';
-import { createdEvent, findingLimits, findingsOf, orderOf, plannedAgents } from './orders.ts';
+import { findingLimits, findingsOf, orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
-import type { Choice } from './scheduler.ts';
+import { inLine, plannedAgents } from './planned.ts';
+import type { Choice, Job } from './scheduler.ts';
 import { schedule } from './scheduler.ts';
 
 const SKIPPED_BY_YOU = 'skipped by you';
 
-/** Every agent of the plan, as soon as its own needs are done. Resolves when nothing runs any more. */
-export async function runAgents(parts: RunParts, plan: SoundPlan, resumed: boolean): Promise<void> {
-  const { options, recorder } = parts;
-  const agents = plannedAgents(options, plan);
-  const before = recorder.state().agents;
-  const created = agents.filter(({ agent }) => !before.has(agent)).map((one) => createdEvent(options, one));
-  if (created.length > 0) recorder.record(...created);
-  const byId = new Map(agents.map((one) => [one.agent, one]));
-  const known = new Map<AgentId, AgentOutcome>();
+/** Every agent of the plan, as soon as its own needs are done, then the reviews of it all. Resolves when nothing runs any more. */
+export async function runAgents(parts: RunParts, resumed: boolean): Promise<void> {
+  const { recorder, forced, scheduling } = parts;
+  const table = openTable(parts);
   // Read once: of hundreds of agents each would read the whole log again.
   const stored = resumed ? recorder.stored() : [];
+  let known = knownOutcomes(parts, table, stored);
+  const ids = table.agents().flatMap(({ agent }) => (known.has(agent) ? [] : [agent]));
+  const standings = new Map(standingsOf(stored, ids));
+  await forced.atStart();
+  for (;;) {
+    const running = schedule<AgentId>({
+      jobs: table.jobs(),
+      known,
+      start: (id, again) => {
+        const standing = standings.get(id);
+        standings.delete(id);
+        const start = { again, standing, isNeeded: () => table.isNeeded(id) };
+        return orStop(parts, startAgent(parts, table.agent(id), start));
+      },
+      choose: (failed, blocked, moot) => orStop(parts, chooseAfterFailure(parts, { failed, blocked, moot })),
+      skipped: (id, because) => skip(parts, id, because),
+    });
+    scheduling.now = running;
+    const { outcomes, stopped } = await running.done;
+    known = outcomes;
+    const isDone = (): boolean => stopped || table.jobs().every(({ id }) => outcomes.has(id));
+    if (!parts.signal.aborted && isDone()) await forced.atEnd();
+    if (parts.signal.aborted || isDone()) break;
+    // The plan was amended when the last of its tasks had ended: what came is done as well.
+    forced.goOn();
+  }
+  scheduling.amend = null;
+}
+
+/** The agents of the plan in force, which may be amended at any time until the report is begun. */
+interface Table {
+  agents(): readonly NewAgent[];
+  agent(id: AgentId): NewAgent | undefined;
+  jobs(): readonly Job<AgentId>[];
+  /** Does another wait for it? */
+  isNeeded(id: AgentId): boolean;
+}
+
+function openTable(parts: RunParts): Table {
+  const { options, recorder, scheduling } = parts;
+  const planInForce = (): SoundPlan => {
+    const { plan } = recorder.state();
+    if (plan === null) throw new Error('agents without a plan');
+    return plan;
+  };
+  const now = planInForce();
+  let agents = plannedAgents(options, now, recorder.state());
+  let byId = new Map(agents.map((one) => [one.agent, one]));
+  const events = inLine(parts, recorder.state(), agents, { before: now, now });
+  if (events.length > 0) recorder.record(...events);
+  const jobs = (): readonly Job<AgentId>[] => agents.map(({ agent, dependsOn }) => ({ id: agent, needs: dependsOn }));
+  scheduling.amend = () => {
+    agents = plannedAgents(options, planInForce(), recorder.state());
+    byId = new Map(agents.map((one) => [one.agent, one]));
+    scheduling.now?.change(jobs());
+  };
+  return {
+    agents: () => agents,
+    agent: (id) => byId.get(id),
+    jobs,
+    isNeeded: (id) => agents.some(({ dependsOn }) => dependsOn.includes(id)),
+  };
+}
+
+/** How agents of a resumed run have ended that are not begun again. */
+function knownOutcomes(
+  parts: RunParts,
+  table: Table,
+  stored: readonly MimirEvent[],
+): ReadonlyMap<AgentId, AgentOutcome> {
   const lost = lostToProvider(stored);
-  for (const [id, state] of before)
-    if (isOver(parts, byId.get(id), state, lost) && state.outcome !== null) known.set(id, state.outcome);
-  const standings = new Map(
-    standingsOf(
-      stored,
-      agents.flatMap(({ agent }) => (known.has(agent) ? [] : [agent])),
-    ),
-  );
-  const needed = new Set(agents.flatMap(({ dependsOn }) => dependsOn));
-  await parts.forced.atStart();
-  const running = schedule<AgentId>({
-    jobs: agents.map(({ agent, dependsOn }) => ({ id: agent, needs: dependsOn })),
-    known,
-    start: (id, again) => {
-      const standing = standings.get(id);
-      standings.delete(id);
-      return orStop(parts, startAgent(parts, byId.get(id), { again, standing, needed: needed.has(id) }));
-    },
-    choose: (failed, blocked, moot) => orStop(parts, chooseAfterFailure(parts, { failed, blocked, moot })),
-    skipped: (id, because) => skip(parts, id, because),
-  });
-  parts.scheduling.now = running;
-  await running.done;
+  const known = new Map<AgentId, AgentOutcome>();
+  for (const [id, state] of parts.recorder.state().agents)
+    if (state.outcome !== null && isOver(parts, table.agent(id), state, lost)) known.set(id, state.outcome);
+  return known;
 }
 
 /** Is there nothing left to do for this agent of a resumed run, not even to judge its work? */
@@ -94,8 +141,8 @@ async function orStop<T>(parts: RunParts, work: Promise<T>): Promise<T> {
 interface Start {
   readonly again: boolean;
   readonly standing: Standing | undefined;
-  /** Do others wait for it? */
-  readonly needed: boolean;
+  /** Does another wait for it by now? */
+  readonly isNeeded: () => boolean;
 }
 
 async function startAgent(parts: RunParts, one: NewAgent | undefined, start: Start): Promise<AgentOutcome | null> {
@@ -136,7 +183,7 @@ async function judgedWork(parts: RunParts, one: NewAgent, start: Start): Promise
   const passage = await parts.forced.afterTask(one, before);
   if (passage !== 'closed' || outcome !== 'completed') return passage === null ? null : outcome;
   // The schedule asks where somebody waits.
-  if (start.needed) return 'failed';
+  if (start.isNeeded()) return 'failed';
   const moot = new AbortController().signal;
   const choice = await chooseAfterFailure(parts, { failed: one.agent, blocked: [], moot });
   if (choice === 'retry') return startAgent(parts, one, { ...start, again: true, standing: undefined });

@@ -73,8 +73,7 @@ async function carryThrough(parts: RunParts): Promise<RunResult> {
     const resumed = seq > 0;
     const plan = await begin(parts, resumed);
     if (plan === null) return result(parts);
-    await runAgents(parts, plan, resumed);
-    if (!parts.signal.aborted) await parts.forced.atEnd();
+    await runAgents(parts, resumed);
     return await merge(parts);
   } catch (error) {
     // The log can't be written: stopping without a word in it is all that is left.

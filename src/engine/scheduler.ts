@@ -33,6 +33,13 @@ export interface Scheduling<Id> {
   retry(id: Id): boolean;
   /** Leaves a task out that has not started; false when it has. */
   skip(id: Id): boolean;
+  /** Does it run, or has it an outcome? */
+  hasBegun(id: Id): boolean;
+  /**
+   * `jobs` in place of those there were. What has begun stays, with its needs as they were; what has not and is missing
+   * ends without an outcome and without a word. False, and nothing is changed, when nothing can begin any more.
+   */
+  change(jobs: readonly Job<Id>[]): boolean;
   /**
    * Resolves with the outcomes when nothing can start any more; `stopped` when a choice or `start` ended the run. Rejects
    * with the first fault of a promise of the plan, when all that was started has ended.
@@ -43,12 +50,19 @@ export interface Scheduling<Id> {
 /** Starts at once. Every job ends in exactly one outcome unless the run is stopped. */
 export const schedule = <Id>(plan: Schedule<Id>): Scheduling<Id> => new Running(plan);
 
+/** What was asked about a failure, and what takes the question back. */
+interface Question<Id> {
+  readonly blocked: readonly Id[];
+  readonly moot: AbortController;
+}
+
 class Running<Id> implements Scheduling<Id> {
   readonly done: Scheduling<Id>['done'];
   private readonly plan: Schedule<Id>;
+  private jobs: readonly Job<Id>[];
   private readonly outcomes: Map<Id, AgentOutcome>;
   private readonly running = new Set<Id>();
-  private readonly choosing = new Map<Id, AbortController>();
+  private readonly choosing = new Map<Id, Question<Id>>();
   private readonly faults: unknown[] = [];
   private stopped = false;
   private over = false;
@@ -56,6 +70,7 @@ class Running<Id> implements Scheduling<Id> {
 
   constructor(plan: Schedule<Id>) {
     this.plan = plan;
+    this.jobs = plan.jobs;
     this.outcomes = new Map(plan.known);
     const ended = new Promise<void>((resolve) => (this.finish = resolve));
     this.done = ended.then(() => {
@@ -79,6 +94,25 @@ class Running<Id> implements Scheduling<Id> {
     return true;
   }
 
+  hasBegun(id: Id): boolean {
+    return this.running.has(id) || this.outcomes.has(id);
+  }
+
+  change(jobs: readonly Job<Id>[]): boolean {
+    if (this.over || this.stopped) return false;
+    const begun = this.jobs.filter(({ id }) => this.hasBegun(id));
+    const kept = new Map(begun.map((job) => [job.id, job]));
+    const named = new Set(jobs.map(({ id }) => id));
+    this.jobs = [...jobs.map((job) => kept.get(job.id) ?? job), ...begun.filter(({ id }) => !named.has(id))];
+    // Whoever was asked was told whom it concerns.
+    for (const [failed, { blocked }] of this.choosing) {
+      const now = this.blockedBy(failed);
+      if (now.length !== blocked.length || now.some((id) => !blocked.includes(id))) this.takeBack(failed);
+    }
+    this.look();
+    return true;
+  }
+
   /** Starts what can start, asks about what is blocked, and ends when nothing moves any more. */
   private look(): void {
     if (!this.stopped) {
@@ -96,11 +130,7 @@ class Running<Id> implements Scheduling<Id> {
   /** One question for each failure that blocks somebody; one that blocks nobody any more is taken back. */
   private lookAtFailures(): void {
     const failures = new Set(this.waiting().flatMap(({ needs }) => needs.filter((need) => this.bad(need))));
-    for (const [failed, moot] of this.choosing) {
-      if (failures.has(failed)) continue;
-      this.choosing.delete(failed);
-      moot.abort();
-    }
+    for (const failed of this.choosing.keys()) if (!failures.has(failed)) this.takeBack(failed);
     for (const failed of failures) if (!this.choosing.has(failed)) this.choose(failed);
   }
 
@@ -114,9 +144,9 @@ class Running<Id> implements Scheduling<Id> {
   }
 
   private choose(failed: Id): void {
-    const moot = new AbortController();
-    this.choosing.set(failed, moot);
-    this.after(this.plan.choose(failed, this.blockedBy(failed), moot.signal), (choice) => {
+    const [moot, blocked] = [new AbortController(), this.blockedBy(failed)];
+    this.choosing.set(failed, { moot, blocked });
+    this.after(this.plan.choose(failed, blocked, moot.signal), (choice) => {
       if (moot.signal.aborted) return;
       this.choosing.delete(failed);
       // Somebody said stop meanwhile: no choice may begin anything, or leave anything out.
@@ -125,6 +155,11 @@ class Running<Id> implements Scheduling<Id> {
       else if (choice === 'retry') this.again(failed);
       else for (const id of this.blockedBy(failed)) this.leaveOut(id, failed);
     });
+  }
+
+  private takeBack(failed: Id): void {
+    this.choosing.get(failed)?.moot.abort();
+    this.choosing.delete(failed);
   }
 
   /** Looks again when `work` is done. A fault stops everything: nobody knows what it left behind. */
@@ -138,9 +173,11 @@ class Running<Id> implements Scheduling<Id> {
       .then(() => this.look());
   }
 
+  /** What was left out has never begun: it waits for its needs as at first. */
   private again(id: Id): void {
+    const leftOut = this.outcomes.get(id) === 'skipped';
     this.outcomes.delete(id);
-    this.start(id, true);
+    if (!leftOut) this.start(id, true);
   }
 
   private leaveOut(id: Id, because: Id): void {
@@ -156,7 +193,7 @@ class Running<Id> implements Scheduling<Id> {
   }
 
   private waiting(): readonly Job<Id>[] {
-    return this.plan.jobs.filter(({ id }) => !this.outcomes.has(id) && !this.running.has(id));
+    return this.jobs.filter(({ id }) => !this.outcomes.has(id) && !this.running.has(id));
   }
 
   private blockedBy(failed: Id): readonly Id[] {

@@ -67,8 +67,23 @@ export type EventBody =
       readonly dependsOn: readonly AgentId[];
       readonly model: ModelChoice;
       readonly iterations: number;
+      /** Of one that another agent called for: the call of its tool. */
+      readonly call?: CallId;
       /** Of a forced agent: what started it, and the tree that it judges; before a commit also the one it is made on. */
       readonly forced?: { readonly trigger: Trigger; readonly tree: string; readonly from?: string };
+    }
+  /** The amended plan says otherwise of one that has not begun, or has it again: it waits to be begun as it is told here. */
+  | {
+      readonly type: 'agent.changed';
+      readonly agent: AgentId;
+      readonly role: RoleName;
+      readonly name: string;
+      readonly task: string;
+      readonly tools: readonly string[];
+      readonly budget: Budget;
+      readonly dependsOn: readonly AgentId[];
+      readonly model: ModelChoice;
+      readonly iterations: number;
     }
   | {
       readonly type: 'agent.status';

@@ -26,6 +26,7 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
     model: event.model,
     maxIterations: event.iterations,
     pin: null,
+    call: event.call ?? null,
     forced: event.forced ?? null,
     status: 'pending',
     reason: '',
@@ -55,6 +56,23 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
 }
 
 const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
+  'agent.changed': (agent, event) => ({
+    ...agent,
+    role: event.role,
+    name: event.name,
+    task: event.task,
+    tools: event.tools,
+    budget: event.budget,
+    dependsOn: event.dependsOn,
+    model: event.model,
+    maxIterations: event.iterations,
+    status: 'pending',
+    // Whom it waited for may be another by now; who still stands in its way is said again.
+    reason: '',
+    outcome: null,
+    error: null,
+    endedAt: null,
+  }),
   'agent.status': (agent, event, at) => {
     // Initializing is not running: an agent that waits for a free slot uses none of its time.
     // ROOT's clock is the run's: it goes on while a provider is waited for (SECURITY 2.6).

@@ -26,6 +26,7 @@ const LINES: ByType<[], [], Words> = {
   'plan.amended': ({ changes, by }) => ['warn', `plan changed by ${by}: ${changes.join('; ')}`],
   'plan.rejected': (event) => ['warn', `plan rejected: ${event.reason}`],
   'agent.created': (event) => (event.parent === null ? null : ['info', `created for: ${event.task}`]),
+  'agent.changed': ({ role, task }) => ['info', `now ${role}, for: ${task}`],
   'agent.model': ({ model }) => ['warn', `model is now ${model.used}, by you`],
   'agent.status': ({ status, reason, waitsFor }) => {
     // Whose retry it is has said it; the others wait with it, which their cards show.

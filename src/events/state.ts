@@ -91,6 +91,8 @@ export interface AgentState {
   readonly maxIterations: number;
   /** The stricter mode it is held to, with all below it; null for the run's. */
   readonly pin: Mode | null;
+  /** The parent's call that it was made for; null of planned and forced agents. */
+  readonly call: CallId | null;
   /** Of a forced agent: what started it and what it judges; null of others. */
   readonly forced: { readonly trigger: Trigger; readonly tree: string; readonly from?: string } | null;
   readonly status: AgentStatus;

@@ -24,6 +24,7 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
   'plan.approved': true,
   'plan.rejected': true,
   'agent.created': false,
+  'agent.changed': false,
   'agent.status': false,
   'agent.told': false,
   'agent.todos': false,

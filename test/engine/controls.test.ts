@@ -18,12 +18,12 @@ describe('interrupt and resume', () => {
     const { run, go } = held({ rules: ONE_SLOT });
     await inSecondTurn(run);
     expect(run.state().agents.get(S2)?.status).toBe('initializing');
-    expect(await run.tell({ do: 'interrupt', agent: S1 })).toBe('finder 1 interrupted');
+    expect(await run.tell({ do: 'interrupt', agent: S1 })).toBe('finder 1 interrupted: it waits until you resume it');
     await run.until(({ agents }) => agents.get(S2)?.outcome === 'completed');
     expect(run.state().agents.get(S1)).toMatchObject({ status: 'interrupted', outcome: null, open: [] });
     expect(typesOf(run, S1).slice(-2)).toEqual(['model.failed', 'agent.status']);
     go.resolve();
-    expect(await run.tell({ do: 'resume', agent: S1 })).toBe('finder 1 resumed');
+    expect(await run.tell({ do: 'resume', agent: S1 })).toBe('finder 1 resumed: it goes on where it was');
     expect((await run.result).success).toBe(true);
     expect(toldTo(run, S1)).toEqual(['do a']);
     expect(typesOf(run, S1).filter((type) => type === 'tool.started')).toEqual(['tool.started']);
@@ -38,10 +38,8 @@ describe('interrupt and resume', () => {
     expect(await run.refused({ do: 'interrupt', agent: AGENT('ROOT::S9') })).toBe(
       'refused: there is no agent ROOT::S9',
     );
-    expect(await run.refused({ do: 'retry', agent: S1 })).toBe(
-      'refused: finder 1 can be tried again only after it failed, while the run goes on',
-    );
-    expect(await run.refused({ do: 'skip', agent: S1 })).toBe('refused: finder 1 has started already');
+    expect(await run.refused({ do: 'retry', agent: S1 })).toBe('refused: finder 1 has not failed: it is still at work');
+    expect(await run.refused({ do: 'skip', agent: S1 })).toBe('refused: finder 1 has started already: kill it instead');
     await run.until(({ agents }) => agents.get(S1)?.status === 'interrupted');
     go.resolve();
     await run.tell({ do: 'resume', agent: S1 });
@@ -128,7 +126,7 @@ describe('kill', () => {
       'refused: main ends with the run: stop the run instead',
     );
     expect(await run.refused({ do: 'kill', agent: S3 })).toBe('refused: finder 3 has ended already');
-    expect(await run.tell({ do: 'kill', agent: S2 })).toBe('finder 2 killed');
+    expect(await run.tell({ do: 'kill', agent: S2 })).toBe('finder 2 skipped');
     go.resolve();
     await run.result;
     expect(outcomesOf(run)[1]).toEqual([S2, 'skipped']);
@@ -216,7 +214,7 @@ describe('after a failure a person', () => {
   it('may retry by key: the question about it is taken back', async () => {
     const run = testRun({ plan: planOf(['a'], ['b', 'a']), script: failing({ n: 0 }, 2) });
     await run.until(({ approvals }) => approvals.length === 1);
-    expect(await run.tell({ do: 'retry', agent: S1 })).toBe('finder 1 runs again');
+    expect(await run.tell({ do: 'retry', agent: S1 })).toBe('finder 1 runs again, from the beginning');
     expect((await run.result).success).toBe(true);
     expect(run.events().flatMap((event) => (event.type === 'approval.answered' ? [event.answer] : []))).toEqual([
       'withdrawn',

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkOrder } from '../../src/domain/agent.ts';
 import { planDigest } from '../../src/domain/digest.ts';
-import { findingsOf, orderOf, plannedAgents } from '../../src/engine/orders.ts';
+import { findingsOf, orderOf } from '../../src/engine/orders.ts';
+import { plannedAgents } from '../../src/engine/planned.ts';
+import { EMPTY } from '../../src/events/state.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import type { Command } from '../../src/ports/controls.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
@@ -79,7 +81,7 @@ describe('what could travel to another machine (ARCHITECTURE 12)', () => {
     await run.result;
     const { plan, agents } = run.state();
     if (plan === null) throw new Error('no plan');
-    const orders = plannedAgents(run.options, plan).map(
+    const orders = plannedAgents(run.options, plan, EMPTY).map(
       (one): WorkOrder => orderOf(run.options, one, findingsOf(run.state(), one.dependsOn)),
     );
     expect(orders.map(({ agent }) => agent)).toEqual([...agents.keys()].slice(1));

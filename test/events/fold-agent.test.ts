@@ -50,6 +50,7 @@ describe('a new agent (O019)', () => {
       usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
       cost: 0,
       byModel: [],
+      call: null,
       priced: true,
       open: [],
       pause: null,

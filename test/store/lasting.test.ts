@@ -83,6 +83,7 @@ describe('what a power cut must not take back', () => {
     const typesOf = (lasting: boolean): string[] =>
       [...found].flatMap(([type, is]) => (is === lasting ? [type] : [])).toSorted((a, b) => (a < b ? -1 : 1));
     expect(typesOf(true)).toEqual([
+      'agent.model',
       'agent.pinned',
       'approval.answered',
       'approval.requested',
@@ -92,6 +93,7 @@ describe('what a power cut must not take back', () => {
       'forced.gate',
       'forced.verdict',
       'message.sent',
+      'plan.amended',
       'plan.approved',
       'plan.edited',
       'plan.rejected',
@@ -102,6 +104,7 @@ describe('what a power cut must not take back', () => {
       'session.started',
     ]);
     expect(typesOf(false)).toEqual([
+      'agent.changed',
       'agent.created',
       'agent.message',
       'agent.status',

@@ -8,6 +8,7 @@ import type { PlanChoices, SoundPlan } from '../../src/domain/plan.ts';
 import type { Json } from '../../src/domain/turn.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { ofRulings } from './events-of-rulings.ts';
+import { ofSteering } from './events-of-steering.ts';
 
 /** Texts that are hard to keep: very long ones, NUL, half a surrogate pair, what looks like a reference. */
 const text: fc.Arbitrary<string> = fc.oneof(
@@ -295,6 +296,7 @@ const ofRun: readonly fc.Arbitrary<EventBody>[] = [
   }),
   fc.record({ type: fc.constant('plan.edited'), plan, edit: text, digest: text }),
   fc.record({ type: fc.constant('plan.approved'), digest: text, by: text }),
+  ...ofSteering({ agent, role, text, budget, choice, plan }),
   fc.record({ type: fc.constant('plan.rejected'), reason: text }),
   fc.record({
     type: fc.constant('session.finished'),
