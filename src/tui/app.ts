@@ -2,62 +2,42 @@
  * The session on a screen: holds the screens and the run, hands keys to whom they belong, does what screens ask for, and
  * paints. It works over `Lobby` and `Controls` alone. What is drawn is frame.ts and the screens; when, pace.ts.
  */
-import type { SessionId } from '../domain/ids.ts';
 import type { RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import type { Command } from '../ports/controls.ts';
-import type { Lobby, LobbyInfo } from '../ports/lobby.ts';
-import type { World } from '../ports/world.ts';
+import type { LobbyInfo } from '../ports/lobby.ts';
 import type { OwnBox } from './acts.ts';
 import { Acts } from './acts.ts';
-import { someoneWorks } from './agents.ts';
 import { APP_KEYS } from './app-keys.ts';
+import type { AppEnd, AppOptions } from './app-options.ts';
 import { Beginning } from './beginning.ts';
 import { Boxes, Toasts } from './boxes.ts';
 import { cleanLobby } from './clean.ts';
 import type { DialogEffect } from './dialog.ts';
 import { dispatch } from './dispatch.ts';
 import { overlayFor } from './dialogs/open.ts';
+import { contextOf, hasClock } from './context.ts';
+import { COPY_KEYS } from './copy/keys.ts';
 import { FoundFiles } from './found-files.ts';
 import { bodySize, frameOf } from './frame.ts';
 import { keyFaults, rebind } from './keymap.ts';
-import type { Glyphs } from './glyphs.ts';
+import { Hints } from './hints.ts';
 import { Leaving } from './leaving.ts';
+import { Lit } from './lit.ts';
 import { Looks } from './looks.ts';
+import { Notices } from './notices.ts';
 import { OwnBoxes } from './own-boxes.ts';
 import type { Page } from './page.ts';
 import { Runs } from './runs.ts';
 import type { Context, Look, ScreenName, Toast } from './screen.ts';
 import { screenFor, screens } from './screens/all.ts';
 import { openScheduler } from './term/scheduler.ts';
-import type { Scheduler, SchedulerParts } from './term/scheduler.ts';
-import type { Input, Terminal } from './term/terminal.ts';
+import type { Scheduler } from './term/scheduler.ts';
+import type { Input } from './term/terminal.ts';
+import type { Frame } from './text/line.ts';
 import { windowTitle } from './view/window-title.ts';
 
-export interface AppOptions {
-  /** Opened, and later closed, by the caller. */
-  readonly terminal: Terminal;
-  readonly lobby: Lobby;
-  readonly world: World;
-  readonly glyphs: Glyphs;
-  /** The user's own keys by action (`run.kill: x`). */
-  readonly keys?: Readonly<Record<string, string>>;
-  /** How the terminal was opened: theme, mouse; and whether anything may move. */
-  readonly look?: Look;
-  /** Starts planning this at once, without the start screen. */
-  readonly firstTask?: string;
-  /** Goes on with this session at once. */
-  readonly resumeSession?: SessionId;
-  /** When to paint; the terminal's own pace when left out. */
-  readonly schedule?: (parts: SchedulerParts) => Scheduler;
-}
-
-/** How the session ended. The state is that of the last run; `finished` in it says how that went. */
-export interface AppEnd {
-  /** Null when there was no run. */
-  readonly session: SessionId | null;
-  readonly state: RunState;
-}
+export type { AppEnd, AppOptions } from './app-options.ts';
 
 /** Resolves when the person has left; an unfinished run was stopped before and can be resumed. Rejects for a bug only. */
 export function runApp(options: AppOptions): Promise<AppEnd> {
@@ -81,6 +61,9 @@ class App {
   readonly #acts: Acts;
   readonly #looks: Looks;
   readonly #files: FoundFiles;
+  readonly #hints: Hints;
+  readonly #lit: Lit;
+  readonly #notices: Notices;
   /** The phase whose screen was shown by itself last. */
   #shownFor: ScreenName = 'start';
   #title = '';
@@ -94,11 +77,18 @@ class App {
     this.#lobby = cleanLobby(options.lobby.info());
     const { terminal, schedule = openScheduler } = options;
     this.#paints = schedule({ paint: () => this.#guarded(() => this.#paint()), busy: () => terminal.busy() });
-    const fail = (error: unknown): void => this.#end.reject(error);
-    const toast = (one: Toast): void => this.#toast(one);
-    const changed = (): void => this.#paints.soon();
+    const { lobby, world } = options;
+    const common = {
+      world,
+      lobby,
+      fail: (error: unknown): void => this.#end.reject(error),
+      toast: (one: Toast): void => this.#toast(one),
+      changed: (): void => this.#paints.soon(),
+    };
+    this.#notices = new Notices({ ...common, ...SILENT, ...options.notices, notify: (one) => terminal.notify(one) });
     this.#runs = new Runs({
-      world: options.world,
+      ...common,
+      happened: (...what) => this.#notices.happened(...what),
       begun: () => {
         this.#boxes.forgetAll();
         this.#paints.now();
@@ -108,44 +98,40 @@ class App {
         this.#toast({ level: 'error', text: why });
         this.#paints.now();
       },
-      changed,
-      toast,
-      fail,
     });
     this.#leaving = new Leaving({
-      world: options.world,
+      ...common,
       boxes: this.#boxes,
       feed: () => this.#runs.feed,
       context: () => this.#context(),
-      toast,
       leave: () => this.#resolve(),
-      fail,
     });
-    this.#beginning = new Beginning({ ...options, boxes: this.#boxes, runs: this.#runs, changed, toast, fail });
-    this.#looks = new Looks(terminal, options.lobby, options.look ?? AS_IT_COMES);
-    this.#files = new FoundFiles({ lobby: options.lobby, now: () => options.world.elapsed(), changed, fail });
+    this.#beginning = new Beginning({ ...options, ...common, boxes: this.#boxes, runs: this.#runs });
+    this.#hints = new Hints(lobby);
+    this.#lit = new Lit(world, common.changed);
+    this.#looks = new Looks(terminal, lobby, options.look ?? AS_IT_COMES);
+    this.#files = new FoundFiles({ ...common, now: () => world.elapsed() });
     this.#own = new OwnBoxes({ boxes: this.#boxes, page: () => this.#page, keys: this.#appKeys });
     this.#acts = new Acts({
-      ...options,
+      ...common,
+      terminal,
       runs: this.#runs,
       looks: this.#looks,
       beginning: this.#beginning,
       leaving: this.#leaving,
-      toast,
       show: (name) => this.#show(name),
       open: (what) => this.#open(what),
       letGo: () => this.#backToStart(null),
       act: (effect) => this.#do(effect),
       input: (input) => this.#input(input),
       changed: () => this.#paints.now(),
-      fail,
     });
-    const tables = [...Object.values(this.#pages).map(({ actions }) => actions), this.#appKeys];
-    for (const text of keyFaults(tables, own)) this.#toast({ level: 'warn', text });
   }
 
   run(): Promise<AppEnd> {
-    const { terminal, lobby } = this.#of;
+    const { terminal, lobby, keys = {} } = this.#of;
+    const tables = [...Object.values(this.#pages).map(({ actions }) => actions), this.#appKeys, COPY_KEYS];
+    for (const text of keyFaults(tables, keys)) this.#toast({ level: 'warn', text });
     terminal.onInput((input) => this.#guarded(() => this.#input(input)));
     terminal.onResize(() => this.#paints.now());
     lobby.onChange(() => {
@@ -160,22 +146,9 @@ class App {
   // What is shown
 
   #context(): Context {
-    const feed = this.#runs.feed;
-    const now = this.#of.world.now();
-    return {
-      state: feed?.state ?? EMPTY,
-      lobby: this.#lobby,
-      now,
-      glyphs: this.#of.glyphs,
-      live: feed?.live.texts() ?? NO_TEXTS,
-      reasoning: feed?.live.reasoning() ?? NO_TEXTS,
-      look: this.#looks.now,
-      files: (query) => this.#files.of(query),
-      ...(feed === null
-        ? {}
-        : { preview: (mode, agent) => feed.preview(mode, agent), amended: (edits) => feed.amended(edits) }),
-      activity: (agent) => feed?.live.activity(agent, now) ?? { rate: 0, steps: [] },
-    };
+    const { world, glyphs } = this.#of;
+    const shown = { feed: this.#runs.feed, lobby: this.#lobby, look: this.#looks.now, files: this.#files };
+    return contextOf({ ...shown, now: world.now(), glyphs });
   }
 
   #paint(): void {
@@ -183,21 +156,21 @@ class App {
     const { terminal } = this.#of;
     const context = this.#context();
     this.#settle(context);
-    const size = terminal.size();
-    terminal.paint(frameOf({ page: this.#page, overlays: this.#boxes.all, toasts: this.#toasts.all }, context, size));
-    this.#page.painted(context);
-    this.#boxes.painted(context);
+    terminal.paint(this.#frame(context, this.#toasts.all));
+    // Below copy mode the screen stands still: what is new there was not seen.
+    if (this.#boxes.top?.kind !== 'copy') {
+      this.#page.painted(context);
+      this.#boxes.painted(context);
+    }
     const title = windowTitle(context);
     if (title !== this.#title) terminal.setTitle((this.#title = title));
-    this.#paints.clock(this.#toasts.willGo || this.#isMoving(context));
+    const runs = hasClock(context.state, this.#runs.feed !== null) || this.#page.moving(context);
+    this.#paints.clock(this.#toasts.willGo || this.#runs.starting || runs);
   }
 
-  /** Is there a clock on the screen? */
-  #isMoving(context: Context): boolean {
-    const { state } = context;
-    if (this.#runs.starting || state.approvals.length > 0 || someoneWorks(state)) return true;
-    if (this.#page.moving(context)) return true;
-    return this.#runs.feed !== null && (state.phase === 'planning' || state.phase === 'starting');
+  #frame(context: Context, toasts: readonly Toast[]): Frame {
+    const shown = { page: this.#page, overlays: this.#boxes.all, toasts, lit: this.#lit.label };
+    return frameOf(shown, context, this.#of.terminal.size());
   }
 
   /** What time and the run did to the screen: toasts that are over, the screen of the new phase, questions. */
@@ -206,6 +179,7 @@ class App {
     this.#followPhase(context.state);
     this.#boxes.settle(context);
     this.#offerInbox(context);
+    this.#hint(this.#hints.next(this.#page.name, context, this.#boxes.top?.kind === 'inbox'));
     this.#page.settle(context, bodySize(this.#of.terminal.size()));
   }
 
@@ -227,6 +201,10 @@ class App {
       this.#boxes.openInbox(context);
   }
 
+  #hint(text: string | null): void {
+    if (text !== null) this.#toast({ level: 'info', text });
+  }
+
   #toast(toast: Toast): void {
     this.#toasts.add(toast, this.#of.world.now());
   }
@@ -234,7 +212,8 @@ class App {
   // Keys
 
   #input(input: Input): void {
-    if (input.is === 'focus' || input.is === 'blur') return;
+    if (input.is === 'focus' || input.is === 'blur') return this.#notices.focus(input.is === 'focus');
+    if (input.is === 'key' && !this.#looks.now.still) this.#lit.press(input.key, this.#of.glyphs);
     this.#toasts.dismiss();
     const context = this.#context();
     this.#settle(context);
@@ -258,7 +237,9 @@ class App {
     if (effect.dialog) this.#boxes.push(overlayFor(effect.dialog, this.#context()));
     for (const command of effect.commands ?? []) this.#submit(command);
     if (effect.drafted) this.#do(this.#page.drafted(effect.drafted, this.#context()));
-    if (effect.app !== undefined) this.#acts.do(effect.app);
+    if (effect.app === undefined) return;
+    this.#acts.do(effect.app);
+    if (typeof effect.app === 'object' && 'copy' in effect.app) this.#hint(this.#hints.copied());
   }
 
   #open(what: OwnBox): void {
@@ -266,7 +247,7 @@ class App {
     const opens: Readonly<Record<OwnBox, () => void>> = {
       help: () => this.#own.help(context),
       palette: () => this.#own.palette(),
-      'copy mode': () => this.#toast({ level: 'info', text: 'There is no copy mode yet.' }),
+      'copy mode': () => this.#own.copyMode(this.#frame(context, [])),
       themes: () => this.#own.themes(context),
       inbox: () => this.#boxes.openInbox(context),
       back: () => this.#show(screenFor(context.state, this.#runs.feed !== null)),
@@ -314,5 +295,5 @@ class App {
   }
 }
 
+const SILENT = { bell: false, desktop: false } as const;
 const AS_IT_COMES: Look = { theme: '', mouse: true, still: false };
-const NO_TEXTS: ReadonlyMap<string, string> = new Map();

@@ -23,6 +23,8 @@ export interface Shown {
   readonly page: Page;
   readonly overlays: readonly Overlay[];
   readonly toasts: readonly Toast[];
+  /** The key that was pressed a moment ago, as the footer shows it. */
+  readonly lit?: string | null;
 }
 
 /** Rows and columns of a screen's body: what header and footer leave. */
@@ -35,6 +37,9 @@ export const inBody = (input: Input): Input =>
 export function frameOf(shown: Shown, context: Context, size: Size): Frame {
   if (isTooSmall(size)) return { lines: smallView(context, size), cursor: null };
   const { width, height } = size;
+  const top = shown.overlays.at(-1);
+  // The screen stands still: what goes on below is neither shown nor made.
+  if (top?.kind === 'copy') return withToasts(top.view(context, size), shown.toasts, context, size);
   const body = shown.page.body(context, bodySize(size));
   const lines = [
     header(shown.page, context, width),
@@ -43,7 +48,11 @@ export function frameOf(shown: Shown, context: Context, size: Size): Frame {
   ];
   const cursor = body.cursor ? { x: body.cursor.x, y: body.cursor.y + 1 } : null;
   const boxed = withOverlays({ lines, cursor }, shown.overlays, context, size);
-  const block = toastBlock(shown.toasts, width, context.glyphs);
+  return withToasts(boxed, shown.toasts, context, size);
+}
+
+function withToasts(boxed: Frame, toasts: readonly Toast[], context: Context, { width, height }: Size): Frame {
+  const block = toastBlock(toasts, width, context.glyphs);
   const below = Math.max(1, height - 2 - block.length);
   // What is being written is not covered: then they stand at the top.
   const writing = boxed.cursor !== null && boxed.cursor.y > below - MOST_FIELD;
@@ -65,16 +74,18 @@ function header(page: Page, context: Context, width: number): Line {
   return headerLine({ ...page.header(context, width), marks: seen }, width);
 }
 
-function footer({ page, overlays }: Shown, context: Context, width: number): Line {
+function footer({ page, overlays, lit }: Shown, context: Context, width: number): Line {
   const top = overlays.at(-1);
-  if (top) return footerLine(top.hints(context), '', width, context.glyphs);
+  const selects = context.look?.mouse === false ? 'mouse off' : '';
+  if (top) return footerLine(top.hints(context), selects, width, context.glyphs, { lit });
   const own = page.hints(context);
   const taken = new Set(own.map(({ keys }) => keys));
   // While letters belong to a field, the app's plain keys do nothing.
   const all = page.typing(context) ? hintsWhileTyping(APP_KEYS, context) : hintsOf(LETTER_KEYS, null, context);
   const global: readonly Hint[] = all.filter(({ keys }) => !taken.has(keys));
   const help = global.find(({ hint }) => hint === 'help');
-  return footerLine([...own, ...global], page.position(context), width, context.glyphs, help);
+  const place = [selects, page.position(context)].filter((part) => part !== '').join('  ');
+  return footerLine([...own, ...global], place, width, context.glyphs, { kept: help, lit });
 }
 
 /** Boxes in the middle, one over the other; what is below them is dimmed. */

@@ -79,38 +79,62 @@ export const hintsWhileTyping = (table: readonly Binding<null>[], context: Conte
     context,
   );
 
+export interface FooterMarks {
+  /** Still shown where not all fit. */
+  readonly kept?: Hint | undefined;
+  /** The sign of the key that was pressed a moment ago. */
+  readonly lit?: string | null | undefined;
+}
+
 /**
  * The footer: exactly `width` columns; hints that don't fit end in an ellipsis, and then `kept` is still shown
  * where there is room for it. The position stays on the right.
  */
-export function footerLine(hints: readonly Hint[], position: string, width: number, glyphs: Glyphs, kept?: Hint): Line {
+export function footerLine(
+  hints: readonly Hint[],
+  position: string,
+  width: number,
+  glyphs: Glyphs,
+  { kept, lit }: FooterMarks = {},
+): Line {
   const right: Line = position === '' ? [] : [span(`  ${position} `, { fg: 'faint', bg: 'raised' })];
   const room = Math.max(0, width - lineWidth(right) - 1);
-  const left = lineWidth(hintLine(hints)) <= room ? hintLine(hints) : shortened(hints, room, glyphs, kept);
+  const all = hintLine(hints, lit);
+  const left = lineWidth(all) <= room ? all : shortened(hints, room, glyphs, { kept, lit });
   const start: Line = [span(' ', { bg: 'raised' }), ...left];
   const missing = Math.max(0, width - lineWidth(start) - lineWidth(right));
   return clip([...start, span(' '.repeat(missing), { bg: 'raised' }), ...right], width, '');
 }
 
 /** As many of the first hints as fit before the sign of more and the hint that is kept. */
-function shortened(hints: readonly Hint[], room: number, glyphs: Glyphs, kept: Hint | undefined): Line {
+function shortened(hints: readonly Hint[], room: number, glyphs: Glyphs, { kept, lit }: FooterMarks): Line {
   const sign = span(` ${glyphs.ellipsis}`, { fg: 'faint', bg: 'raised' });
-  const whole: Line = kept === undefined ? [sign] : [sign, span(' ', { bg: 'raised' }), ...hintLine([kept])];
+  const whole: Line = kept === undefined ? [sign] : [sign, span(' ', { bg: 'raised' }), ...hintLine([kept], lit)];
   if (lineWidth(whole) > room) return room < 2 ? [] : [sign];
   const others = hints.filter(({ keys }) => keys !== kept?.keys);
   let fitting = others.length;
-  while (fitting > 0 && lineWidth(hintLine(others.slice(0, fitting))) + lineWidth(whole) > room) fitting -= 1;
-  return [...hintLine(others.slice(0, fitting)), ...whole];
+  while (fitting > 0 && lineWidth(hintLine(others.slice(0, fitting), lit)) + lineWidth(whole) > room) fitting -= 1;
+  return [...hintLine(others.slice(0, fitting), lit), ...whole];
 }
 
-const hintLine = (hints: readonly Hint[]): Line =>
+const hintLine = (hints: readonly Hint[], lit: string | null | undefined): Line =>
   hints.flatMap(
     ({ keys, hint }, index): Line => [
       ...(index === 0 ? [] : [span('  ', { bg: 'raised' })]),
-      span(keys, { fg: 'focus', bg: 'raised', bold: true }),
+      span(keys, { fg: 'focus', bg: 'raised', bold: true, ...(isLit(keys, lit) ? { inverse: true } : {}) }),
       span(` ${hint}`, { fg: 'muted', bg: 'raised' }),
     ],
   );
+
+/** One sign, one of several (`⏎/Esc`), or one of a pair (`↑↓`). */
+function isLit(keys: string, lit: string | null | undefined): boolean {
+  if (lit === null || lit === undefined || lit === '') return false;
+  return (
+    keys === lit ||
+    keys.split(/[/ ]+/).includes(lit) ||
+    (keys.length === 2 && !/^[\^F]/.test(keys) && keys.includes(lit))
+  );
+}
 
 /** One line of the palette. */
 export interface Entry {

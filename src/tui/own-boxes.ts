@@ -2,6 +2,7 @@
 import { helpNotes } from './app-keys.ts';
 import type { APP_KEYS } from './app-keys.ts';
 import type { Boxes } from './boxes.ts';
+import { copyOverlay } from './copy/overlay.ts';
 import { helpOverlay } from './dialogs/help.ts';
 import { paletteOverlay } from './dialogs/palette.ts';
 import { themesOverlay } from './dialogs/themes.ts';
@@ -9,6 +10,7 @@ import type { Entry } from './keymap.ts';
 import { entriesOf, helpOf } from './keymap.ts';
 import type { Page } from './page.ts';
 import type { Context } from './screen.ts';
+import type { Frame } from './text/line.ts';
 
 export interface OwnBoxesParts {
   readonly boxes: Boxes;
@@ -45,6 +47,13 @@ export class OwnBoxes {
         }),
       ]),
     );
+  }
+
+  /** Over the screen as it is, boxes included; again: out of it. */
+  copyMode(frame: Frame): void {
+    const { boxes } = this.#of;
+    if (boxes.top?.kind === 'copy') return boxes.pop();
+    boxes.push(copyOverlay(frame));
   }
 
   themes(context: Context): void {

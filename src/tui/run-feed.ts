@@ -1,6 +1,7 @@
 /** One run as the screen follows it: events folded into state, ticks into live text. It asks the engine nothing. */
 import type { AgentId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
+import type { MimirEvent } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import { fold } from '../events/fold.ts';
@@ -11,6 +12,13 @@ import type { World } from '../ports/world.ts';
 import { cleanEvent, harmless } from './clean.ts';
 import { Live } from './live.ts';
 
+export interface RunListeners {
+  /** For every event and tick. */
+  readonly changed: () => void;
+  /** For every event from now on: not for those of before a resumption. */
+  readonly happened: (event: MimirEvent, before: RunState, after: RunState) => void;
+}
+
 export class RunFeed {
   readonly controls: Controls;
   readonly live = new Live();
@@ -20,14 +28,17 @@ export class RunFeed {
   #stopped = false;
   readonly #unsubscribe: () => void;
 
-  /** `changed` is called for every event and tick. */
-  constructor(controls: Controls, world: World, changed: () => void) {
+  constructor(controls: Controls, world: World, { changed, happened }: RunListeners) {
     this.controls = controls;
+    const begun = world.now();
     this.#unsubscribe = controls.ticks((tick) => {
       this.live.take(tick, world.now());
       if (!this.#stopped) changed();
     });
-    this.ended = this.#follow(changed);
+    this.ended = this.#follow((event, before) => {
+      if (Date.parse(event.time) >= begun) happened(event, before, this.#state);
+      changed();
+    });
   }
 
   get state(): RunState {
@@ -50,12 +61,14 @@ export class RunFeed {
     this.#unsubscribe();
   }
 
-  async #follow(changed: () => void): Promise<void> {
+  async #follow(took: (event: MimirEvent, before: RunState) => void): Promise<void> {
     for await (const event of this.controls.events(0)) {
       if (this.#stopped) return;
-      this.#state = fold(this.#state, cleanEvent(event));
+      const before = this.#state;
+      const clean = cleanEvent(event);
+      this.#state = fold(before, clean);
       this.live.settle(event);
-      changed();
+      took(clean, before);
     }
   }
 }

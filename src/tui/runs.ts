@@ -1,5 +1,7 @@
 /** The run behind the screens: begins or goes on with one, hands it commands, and remembers the last one for the end. */
 import { RunFeed } from './run-feed.ts';
+import type { MimirEvent } from '../events/event.ts';
+import type { RunState } from '../events/state.ts';
 import type { Result } from '../domain/result.ts';
 import type { Command, Controls, Refusal } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
@@ -11,6 +13,8 @@ export interface RunsParts {
   readonly begun: () => void;
   /** None could be begun. */
   readonly refused: (why: string) => void;
+  /** An event that is no old one; the state before and after it. */
+  readonly happened: (event: MimirEvent, before: RunState, after: RunState) => void;
   /** The run goes on, or has answered: there is something to paint. */
   readonly changed: () => void;
   readonly toast: (toast: Toast) => void;
@@ -50,11 +54,11 @@ export class Runs {
   }
 
   async #connect(source: () => Promise<Result<Controls, Refusal>>): Promise<void> {
-    const { world, begun, refused, changed, fail } = this.#of;
+    const { world, begun, refused, changed, happened, fail } = this.#of;
     const controls = await source();
     this.#starting = false;
     if (!controls.ok) return refused(controls.fault.text);
-    const feed = new RunFeed(controls.value, world, changed);
+    const feed = new RunFeed(controls.value, world, { changed, happened });
     this.#feed = feed;
     feed.ended.catch(fail);
     begun();

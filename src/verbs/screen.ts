@@ -70,7 +70,7 @@ export async function openScreen(args: Arguments, io: Io, workshop: Workshop, fi
   // Whether there is a sandbox decides whether there is such a mode at all: then nothing is shown before that is known.
   if (workshop.mode === 'yolo') await workshop.ready();
   const lobby = openLobby(workshop, () => openWorkshop(args, io, workshop.project));
-  const { ui = {}, keys = {} } = workshop.config.preferences;
+  const { ui = {}, keys = {}, notifications = {} } = workshop.config.preferences;
   const { theme, problem } = themeFor(args, ui.theme, workshop);
   const colour = colourFrom(args);
   const terminal = openTerminal({
@@ -83,7 +83,7 @@ export async function openScreen(args: Arguments, io: Io, workshop: Workshop, fi
   });
   try {
     const shown = shownWith(ui, theme, terminal);
-    const end = await runApp({ terminal, lobby, world, keys, ...shown, ...first });
+    const end = await runApp({ terminal, lobby, world, keys, notices: noticesBy(notifications), ...shown, ...first });
     terminal.close();
     if (problem !== null) io.complain(`mimir: ${problem}`);
     farewell(end, io);
@@ -93,6 +93,12 @@ export async function openScreen(args: Arguments, io: Io, workshop: Workshop, fi
     lobby.close();
   }
 }
+
+/** On the desktop unless the person says no; `auto` leaves it to what is known of the terminal. */
+const noticesBy = ({ bell, desktop }: Preferences['notifications'] & {}): AppOptions['notices'] & {} => ({
+  bell: bell ?? false,
+  desktop: desktop !== false,
+});
 
 /** Signs and motion, by the configuration and what the terminal can show. */
 function shownWith(

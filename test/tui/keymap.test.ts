@@ -67,7 +67,7 @@ describe('the key tables', () => {
   it('keep the hint of the help where not all of them fit', () => {
     const help = { keys: '?', hint: 'help' };
     const hints = [{ keys: 'e', hint: 'edit' }, { keys: 'M', hint: 'model' }, help, { keys: 'q', hint: 'quit' }];
-    const footer = (width: number): string => plain(footerLine(hints, '', width, UNICODE, help)).trimEnd();
+    const footer = (width: number): string => plain(footerLine(hints, '', width, UNICODE, { kept: help })).trimEnd();
     expect([40, 30, 22, 18, 10, 5].map(footer)).toEqual([
       ' e edit  M model  ? help  q quit',
       ' e edit  M model … ? help',

@@ -1,0 +1,36 @@
+/** What a session on the screen needs, and what is left of it at its end. */
+import type { SessionId } from '../domain/ids.ts';
+import type { RunState } from '../events/state.ts';
+import type { Lobby } from '../ports/lobby.ts';
+import type { World } from '../ports/world.ts';
+import type { Glyphs } from './glyphs.ts';
+import type { Look } from './screen.ts';
+import type { Scheduler, SchedulerParts } from './term/scheduler.ts';
+import type { Terminal } from './term/terminal.ts';
+
+export interface AppOptions {
+  /** Opened, and later closed, by the caller. */
+  readonly terminal: Terminal;
+  readonly lobby: Lobby;
+  readonly world: World;
+  readonly glyphs: Glyphs;
+  /** The user's own keys by action (`run.kill: x`). */
+  readonly keys?: Readonly<Record<string, string>>;
+  /** How the terminal was opened: theme, mouse; and whether anything may move. */
+  readonly look?: Look;
+  /** How to tell a person who looks elsewhere; not at all when left out. */
+  readonly notices?: { readonly bell: boolean; readonly desktop: boolean };
+  /** Starts planning this at once, without the start screen. */
+  readonly firstTask?: string;
+  /** Goes on with this session at once. */
+  readonly resumeSession?: SessionId;
+  /** When to paint; the terminal's own pace when left out. */
+  readonly schedule?: (parts: SchedulerParts) => Scheduler;
+}
+
+/** How the session ended. The state is that of the last run; `finished` in it says how that went. */
+export interface AppEnd {
+  /** Null when there was no run. */
+  readonly session: SessionId | null;
+  readonly state: RunState;
+}

@@ -1,0 +1,111 @@
+/** Copy mode: the screen as it was stands still, a cursor walks over it, and what is selected is copied. */
+import type { Glyphs } from '../glyphs.ts';
+import type { Hint } from '../keymap.ts';
+import { footerLine, keyLabel } from '../keymap.ts';
+import type { Context } from '../screen.ts';
+import type { Input, Size } from '../term/terminal.ts';
+import { columns, lineWidth, span } from '../text/clip.ts';
+import { sized } from '../text/compose.ts';
+import { edit, editorText } from '../text/editor.ts';
+import { viewEditor } from '../text/editor-view.ts';
+import type { Frame, Line, Style } from '../text/line.ts';
+import { widthOf } from '../text/width.ts';
+import { closed, stay } from '../dialogs/overlay.ts';
+import type { Overlay, OverlayView, Pressed } from '../dialogs/overlay.ts';
+import { cellsOf, matches, selectedOf, textOf } from './cells.ts';
+import type { Selection } from './cells.ts';
+import type { Copying, Outcome } from './keys.ts';
+import { COPY_KEYS, moved, sought } from './keys.ts';
+
+/** The last row is copy mode's own: its keys. */
+export function copyOverlay(frame: Frame): Overlay {
+  const still: Frame = { ...frame, lines: frame.lines.slice(0, -1) };
+  const rows = cellsOf(still);
+  const at = frame.cursor ?? { x: 0, y: rows.length > 1 ? 1 : 0 };
+  return open(still, moved({ rows, at, mark: null, sought: '', field: null }, at));
+}
+
+function open(still: Frame, copying: Copying): Overlay {
+  return {
+    title: 'Copy mode',
+    kind: 'copy',
+    view: (context, size) => view(still, copying, context, size),
+    press: (input) => after(still, copying, press(copying, input)),
+    hints: ({ glyphs }) => hintsOf(glyphs),
+  };
+}
+
+const hintsOf = (glyphs: Glyphs): readonly Hint[] => [
+  { keys: `${keyLabel('up', glyphs)}${keyLabel('down', glyphs)}`, hint: 'move' },
+  ...COPY_KEYS.filter(({ hint }) => hint !== '').map(({ keys, hint }) => ({
+    keys: keyLabel(keys[0] ?? '', glyphs),
+    hint,
+  })),
+];
+
+function press(copying: Copying, input: Input): Outcome {
+  if (input.is === 'wheel') return moved(copying, { x: copying.at.x, y: copying.at.y + 3 * input.by });
+  if (input.is === 'click') return moved(copying, input);
+  if (copying.field !== null) return searching(copying, copying.field, input);
+  if (input.is !== 'key') return copying;
+  return COPY_KEYS.find(({ keys }) => keys.includes(input.key))?.run(copying, input.key) ?? copying;
+}
+
+function searching(copying: Copying, field: NonNullable<Copying['field']>, input: Input): Copying {
+  if (input.is === 'key' && input.key === 'esc') return { ...copying, field: null };
+  if (input.is === 'key' && input.key === 'enter') return { ...sought(copying, editorText(field), 1), field: null };
+  return { ...copying, field: edit(field, input) ?? field };
+}
+
+function after(still: Frame, copying: Copying, outcome: Outcome): Pressed {
+  if (outcome === 'leave') return closed();
+  if (outcome !== 'copy') return stay(open(still, outcome));
+  const text = textOf(copying.rows, selectionOf(copying));
+  if (text.trim() === '') {
+    return { overlay: open(still, copying), effect: { toast: { level: 'info', text: 'There is no text selected.' } } };
+  }
+  const lines = text.split('\n').length;
+  return closed({ app: { copy: text, what: lines === 1 ? 'one line' : `${lines} lines` } });
+}
+
+/** Without a selection it is the line of the cursor. */
+const selectionOf = ({ mark, at }: Copying): Selection =>
+  mark === null ? { from: at, to: at, shape: 'lines' } : { from: mark, to: at, shape: mark.shape };
+
+function view(still: Frame, copying: Copying, context: Context, { width, height }: Size): OverlayView {
+  const selection = copying.mark === null ? null : selectionOf(copying);
+  const lines = still.lines.map((line, y) => {
+    const row = copying.rows[y] ?? [];
+    const found = matches(row, copying.sought).reduce(
+      (one, x) => styled(one, x, x + widthOf(copying.sought), { underline: true, bold: true }),
+      line,
+    );
+    const part = selection === null ? null : selectedOf(selection, row, y);
+    return part === null ? found : styled(found, ...part, { inverse: true });
+  });
+  const { row, cursor } = bottom(copying, context, width, height);
+  return { lines: [...sized(lines, width, Math.max(0, height - 1)), row], cursor: cursor ?? copying.at };
+}
+
+/** Some columns of a line in another look; the same letters at the same places. */
+function styled(line: Line, from: number, until: number, more: Style): Line {
+  const width = lineWidth(line);
+  const over = columns(line, from, until).map(([text, style]) => span(text, { ...style, ...more }));
+  return [...columns(line, 0, from), ...over, ...columns(line, until, width)];
+}
+
+/** The keys, or the field of the search. */
+function bottom(
+  { field, at, mark }: Copying,
+  { glyphs }: Context,
+  width: number,
+  height: number,
+): { readonly row: Line; readonly cursor: OverlayView['cursor'] } {
+  if (field === null) {
+    const place = `${mark === null ? 'COPY' : `COPY ${mark.shape}`} ${at.y + 1}:${at.x + 1}`;
+    return { row: footerLine(hintsOf(glyphs), place, width, glyphs), cursor: null };
+  }
+  const shown = viewEditor(field, { width: Math.max(1, width - 2), height: 1, style: { fg: 'fg', bg: 'raised' } });
+  const row: Line = [span(' /', { fg: 'focus', bg: 'raised', bold: true }), ...(shown.lines[0] ?? [])];
+  return { row: sized([row], width, 1)[0] ?? row, cursor: { x: shown.cursor.x + 2, y: height - 1 } };
+}
