@@ -1,7 +1,7 @@
 /**
  * An agent waits for a provider: it is shown as waiting, with the reason; its own clock stands still, the run's goes on
  * (SECURITY 2.6). It keeps its slot: waits are short and few (gate-backoff.ts), and who comes back finds its place. An
- * interrupt, a kill or an urgent message ends the wait at once.
+ * interrupt, a kill, an urgent message or another model ends the wait at once.
  */
 import type { WorkOrder } from '../domain/agent.ts';
 import type { Result } from '../domain/result.ts';
@@ -25,19 +25,23 @@ export async function whileWaiting<T>(
   const { recorder } = parts;
   const { agent } = order;
   const step = stepSignal(parts, order, signal);
+  const left = new AbortController();
+  const unwatch = parts.switches.watch(agent, () => left.abort('another model'));
   let shown = false;
   const say = (reason: string): void => {
     shown = true;
     recorder.record({ type: 'agent.status', agent, status: 'waiting', reason, waitsFor: 'provider' });
   };
   try {
-    const value = await wait(say, step.signal);
-    const early = step.signal.aborted ? whyEnded(parts, order, step.why(), signal) : null;
+    const value = await wait(say, AbortSignal.any([step.signal, left.signal]));
+    const again = left.signal.aborted ? ({ is: 'again' } as const) : null;
+    const early = step.signal.aborted ? whyEnded(parts, order, step.why(), signal) : again;
     // Who was stopped is given its state by who stopped it.
     if (shown && early?.is !== 'stopped')
       recorder.record({ type: 'agent.status', agent, status: 'running', reason: '' });
     return { value, early };
   } finally {
+    unwatch();
     step.end();
   }
 }

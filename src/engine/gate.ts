@@ -23,6 +23,7 @@ import { recordCompaction, roomOf } from './gate-room.ts';
 import type { CommitGate } from './gate-forced.ts';
 import { useTools } from './gate-use.ts';
 import type { LimitBook } from './gate-limit.ts';
+import type { Switches } from './gate-switch.ts';
 import type { Lines } from './gate-line.ts';
 import type { Reservation } from './gate-reserve.ts';
 import type { UnderWay } from './gate-share.ts';
@@ -103,6 +104,7 @@ export interface GateParts {
   /** Stands before each commit. */
   readonly forced: CommitGate;
   readonly limits: LimitBook;
+  readonly switches: Switches;
   /** What all runs of a day use; undefined where no rule limits it. */
   readonly day: DayLedger | undefined;
   /** For what the tool of `call` asks of the run. */

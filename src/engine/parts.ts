@@ -20,6 +20,8 @@ import { openGate } from './gate.ts';
 import type { LimitBook } from './gate-limit.ts';
 import { openLimitBook } from './gate-limit.ts';
 import { openLines } from './gate-line.ts';
+import type { Switches } from './gate-switch.ts';
+import { openSwitches } from './gate-switch.ts';
 import { openUnderWay } from './gate-share.ts';
 import { openPrefixBook } from './gate-tokens.ts';
 import type { Inbox } from './inbox.ts';
@@ -43,6 +45,7 @@ export interface RunParts {
   readonly inbox: Inbox;
   readonly approvals: Approvals;
   readonly limits: LimitBook;
+  readonly switches: Switches;
   readonly root: NewAgent;
   /** Aborted when the run is stopped. */
   readonly signal: AbortSignal;
@@ -67,6 +70,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   const approvals = openApprovals(recorder, world, () => options.rules.answerWithin?.value);
   const inbox = openInbox(recorder);
   const limits = openLimitBook();
+  const switches = openSwitches();
   const made: { crew: Crew | null } = { crew: null };
   const crewOf = (): Crew => {
     if (made.crew === null) throw new Error('asked for a child before there was a crew');
@@ -84,7 +88,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   };
   const options = watched(given, (text) => pause(text, 'denied'));
   const forced = openForced({ options, recorder, world, crew: crewOf, signal: control.signal, pause });
-  const gate = gateOf(options, { recorder, approvals, inbox, limits, forced, ticks, pause, crew: crewOf });
+  const gate = gateOf(options, { recorder, approvals, inbox, limits, switches, forced, ticks, pause, crew: crewOf });
   const slots = openSlots(options.rules.maxParallelAgents.value);
   const crew = openCrew({
     recorder,
@@ -103,6 +107,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
     inbox,
     approvals,
     limits,
+    switches,
     root,
     signal: control.signal,
     ticks,
@@ -138,13 +143,14 @@ function watched(options: RunOptions, pause: (text: string) => void): RunOptions
   };
 }
 
-interface GateNeeds extends Pick<GateParts, 'recorder' | 'approvals' | 'inbox' | 'limits' | 'forced' | 'pause'> {
+interface GateNeeds
+  extends Pick<GateParts, 'recorder' | 'approvals' | 'inbox' | 'limits' | 'switches' | 'forced' | 'pause'> {
   readonly ticks: RunParts['ticks'];
   readonly crew: () => Crew;
 }
 
 function gateOf(options: RunOptions, needs: GateNeeds): Gate {
-  const { recorder, approvals, inbox, limits, forced, ticks, pause, crew } = needs;
+  const { recorder, approvals, inbox, limits, switches, forced, ticks, pause, crew } = needs;
   const { world, models, tools, person } = options;
   const tick: GateParts['tick'] = (one) => {
     for (const listener of ticks) listener(one);
@@ -167,6 +173,7 @@ function gateOf(options: RunOptions, needs: GateNeeds): Gate {
     underWay: openUnderWay(),
     forced,
     limits,
+    switches,
     day: options.day,
     desk: (order, call, signal) => deskOf({ recorder, inbox, approvals, person, options, crew, call }, order, signal),
     tick: options.redactor === undefined ? tick : redactedTicks(tick, options.redactor),

@@ -16,7 +16,7 @@ import { hasNotBegun } from './planned.ts';
 
 /** From the agent's next turn on, its conversation kept. `asked` as in a plan; empty: the first one of its role. */
 export function setModel(parts: RunParts, agent: AgentId, asked: string): Result<string, string> {
-  const { recorder, limits } = parts;
+  const { recorder, limits, switches } = parts;
   const one = recorder.state().agents.get(agent);
   if (one === undefined) return fail(`there is no agent ${agent}`);
   const problem = notNow(parts, one);
@@ -28,6 +28,7 @@ export function setModel(parts: RunParts, agent: AgentId, asked: string): Result
   recorder.record({ type: 'agent.model', agent, model: { asked: name, used: option.id, because: null } });
   // Whoever is asked of its limit looks again: another model may fit.
   limitChanged(limits, agent);
+  switches.switched(agent);
   const free = option.price === null ? '; its price is not known' : '';
   return ok(`${one.name} goes on with ${option.label} from its next turn${free}`);
 }
