@@ -1,4 +1,5 @@
 /** `mimir run`: a run without a screen, for people in a plain terminal (line mode), scripts and CI. */
+import { TEMPLATE_NAME } from '../config/templates.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { approvalOf, nobodyWords } from './approval.ts';
@@ -9,43 +10,71 @@ import { exitCodeOf } from './exit-code.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { followRun } from './line-mode.ts';
+import { followRun } from './line-follow.ts';
 import { askTrust } from './line-trust.ts';
 import type { Workshop } from './workshop.ts';
 import { newSession, openWorkshop, refuseHumanAlone } from './workshop.ts';
-import { readPlanFile } from './plan-file.ts';
-import { projectOf } from './project.ts';
+import { readPlanFile, valuesFrom, whatIs } from './plan-file.ts';
+import { hereOf, projectOf } from './project.ts';
 import { watchSignals } from './signals.ts';
 import type { Verb } from './verb.ts';
 
 export const runVerb: Verb = {
-  usage: 'mimir run "<task>" [options]',
+  usage: 'mimir run "<task>" [options]  |  mimir run --plan NAME [--set name=value]…',
   summary: 'Plans, asks for approval and runs the agents, without a screen.',
   example: 'mimir run "Review the error handling in src" --yes --json > run.jsonl',
   words: 1,
   flags: {
-    plan: { value: 'FILE', help: 'take the plan from a file (YAML or JSON) instead of a planner' },
+    plan: { value: 'FILE|NAME', help: 'take the plan from a file (YAML or JSON), or a template, instead of a planner' },
+    set: { value: 'name=value', help: 'fill an argument of the template; may be repeated', many: true },
     yes: { value: '', help: 'approve the plan beforehand, and nothing else' },
     ...JSON_FLAG,
     ...LIMITS,
     ...MODELS,
     ...CWD,
     ...COLOR,
+    plain: { value: '', help: 'lines, which is what this verb always says' },
   },
   run(args, io) {
-    const [task = ''] = args.words;
-    if (task.trim() === '') throw new Exit(EXIT.wrongUse, 'a task is missing\n  mimir run "what should be done"');
-    return Promise.resolve(runTask(args, io, task));
+    if (args.get('plan') !== undefined) return Promise.resolve(runPlan(args, io, args.get('plan') ?? ''));
+    if (args.has('set')) throw new Exit(EXIT.wrongUse, '--set fills arguments of a plan\n  name it with --plan');
+    return Promise.resolve(runTask(args, io, taskOf(args, null), null));
   },
 };
 
-async function runTask(args: Arguments, io: Io, task: string): Promise<number> {
-  const file = args.get('plan');
-  const plan = file === undefined ? null : { draft: readPlanFile(file, io.where()), from: file };
+/** A task in words, or what the plan says it is about. */
+function taskOf(args: Arguments, ofPlan: string | null): string {
+  const [said = ''] = args.words;
+  const task = said.trim() === '' ? ofPlan : said;
+  if (task === null) throw new Exit(EXIT.wrongUse, 'a task is missing\n  mimir run "what should be done"');
+  return task;
+}
+
+async function runTask(args: Arguments, io: Io, task: string, plan: RunOptions['plan']): Promise<number> {
   const project = projectOf(args, io);
   await askTrust(project, args, io);
   const workshop = await openWorkshop(args, io, project);
   return carry(workshop, args, io, { session: newSession(), task, plan });
+}
+
+/** A file comes before a template of the same name: what stands where the person is, is what they see. */
+async function runPlan(args: Arguments, io: Io, name: string): Promise<number> {
+  const values = valuesFrom(args);
+  const found = whatIs(name, io.where());
+  if (found === 'file' || !TEMPLATE_NAME.test(name)) return runFile(args, io, name);
+  const project = projectOf(args, io);
+  const { trust } = hereOf(project, io, {}, 'look');
+  const { planFromTemplate } = await import('./lobby-templates.ts');
+  const plan = planFromTemplate(project, trust.state === 'trusted', name, values);
+  if (!plan.ok && plan.fault.startsWith('there is no') && found === 'folder') return runFile(args, io, name);
+  if (!plan.ok) throw new Exit(EXIT.wrongUse, plan.fault);
+  const { draft, from, task } = plan.value;
+  return runTask(args, io, taskOf(args, task), { draft, from });
+}
+
+function runFile(args: Arguments, io: Io, name: string): Promise<number> {
+  const { draft, task } = readPlanFile(name, io.where(), valuesFrom(args));
+  return runTask(args, io, taskOf(args, task), { draft, from: name });
 }
 
 /** Runs or resumes `what` to its end in lines or JSON; the exit code of INTERFACE. */
@@ -65,7 +94,7 @@ export async function carry(
   io.lost.addEventListener('abort', () => run.stop('its output was cut off'), { once: true });
   try {
     const models = workshop.config.rules.promptForModels.value;
-    await followRun(run, io, { json, person: person && approval === 'person', models, answers: person });
+    await followRun(run, io, { json, person: person && approval === 'person', models });
     const result = await run.result;
     if (result.error !== null) io.complain(`mimir: ${harmless(result.error)}`);
     if (approval === 'nobody' && result.status === 'rejected')
