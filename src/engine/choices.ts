@@ -62,6 +62,7 @@ export function choicesOf(options: RunOptions): PlanChoices {
       run: options.runBudget,
       agent: rules.agentBudget.value,
     },
+    ...((options.learned ?? []).length > 0 && { learned: options.learned }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** What a run is made of: everything comes in here, put together by a verb or a test. */
 import type { Budget } from '../domain/budget.ts';
 import type { RoleName, SessionId } from '../domain/ids.ts';
+import type { Learned } from '../domain/learned.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { DraftPlan } from '../domain/plan.ts';
 import type { Prompts } from '../domain/prompts.ts';
@@ -34,6 +35,8 @@ export interface RunOptions {
   readonly trees?: TreePort;
   /** What all runs of the day use; missing where no rule limits it. */
   readonly day?: DayLedger;
+  /** What earlier runs say of estimates; missing or empty where there were too few. */
+  readonly learned?: readonly Learned[];
   /** Takes secrets out of what is recorded and shown; missing: nothing is taken out. */
   readonly redactor?: Redactor;
   readonly roles: readonly Role[];

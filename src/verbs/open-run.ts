@@ -2,10 +2,11 @@
 import { oncePerTurn, openLaw } from '../config/law.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { isLooser } from '../domain/mode.ts';
+import { learnedFrom } from '../domain/learned.ts';
 import { openRedactor } from '../domain/redact.ts';
 import type { Run } from '../engine/run.ts';
 import { startRun } from '../engine/run.ts';
-import type { RunOptions } from '../engine/run-options.ts';
+import type { RunOptions, RunResult } from '../engine/run-options.ts';
 import { chooseModel } from '../policy/models.ts';
 import type { Rules } from '../policy/rules.ts';
 import { builtIn } from '../policy/rules.ts';
@@ -14,9 +15,12 @@ import type { Log } from '../ports/log.ts';
 import { LogFault } from '../ports/log.ts';
 import type { ToolPort } from '../ports/tool.ts';
 import { openDayLedger } from '../store/day-ledger.ts';
+import { keepLessons, lessonsOf } from '../store/learned.ts';
+import type { Place } from '../store/place.ts';
 import { toolsFor } from '../tools/index.ts';
 import { openBox, openProject, sandboxWords } from './box.ts';
 import { EXIT, Exit } from './exit.ts';
+import { lessonsFrom } from './learning.ts';
 import { orExit } from './log-of.ts';
 import { packageVersion } from './package-root.ts';
 import type { Providers } from './providers.ts';
@@ -43,6 +47,7 @@ interface Ground extends Pick<Workshop, 'project' | 'config' | 'log'> {
 /** Tries the sandbox out and opens the tools in it; rejects with the code that INTERFACE names. */
 export async function openRuns({ project, config, most, providers, log, asked }: Ground): Promise<Opened> {
   const stateDir = project.places.state;
+  const place = { stateDir, project: project.root };
   const box = await openBox(project, config.rules);
   const rules = rulesFor(mostly(config.rules, most), box.sandbox.state);
   const { tools, repository, trees, listing } = openProject(project, box);
@@ -77,8 +82,9 @@ export async function openRuns({ project, config, most, providers, log, asked }:
       const claim = orExit(() => log.claim(what.session));
       if (!claim.ok) throw new Exit(EXIT.wrongUse, `session ${what.session} runs in another process: ${claim.holder}`);
       warm(models, common);
-      const run = startRun({ ...common, ...what, models, law: oncePerTurn(openLaw(config, rules)) });
-      return { ...run, result: run.result.finally(() => release(log, what.session)) };
+      const learned = learnedFrom(lessonsOf(place));
+      const run = startRun({ ...common, ...what, models, learned, law: oncePerTurn(openLaw(config, rules)) });
+      return { ...run, result: remembered(run, place).finally(() => release(log, what.session)) };
     },
     close: () => day?.close(),
   };
@@ -98,6 +104,14 @@ function warm(
   const fallbacks = roles.find(({ name }) => name === 'main')?.models ?? [];
   const first = chooseModel({ asked: model, role: 'main', fallbacks, rules, models: models.models(), offlineOnly });
   if (first.ok) models.warm(first.value.choice.used);
+}
+
+/** The result, when what the run teaches of estimates is kept: a few rows, or none where they can't be written. */
+async function remembered({ controls, result }: Run, place: Place): Promise<RunResult> {
+  const lessons = lessonsFrom(controls);
+  const ended = await result;
+  keepLessons(place, await lessons);
+  return ended;
 }
 
 /** Where the log can't be written any more, the end of this process ends its claim. */
