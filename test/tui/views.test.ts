@@ -198,7 +198,7 @@ describe('the result', () => {
         "│                                                                      ││ q    leave                                   │",
         "│                                                                      ││ →    mimir report run-7f3a shows it again    │",
         "└──────────────────────────────────────────────────────────────────────┘└──────────────────────────────────────────────┘",
-        " ↑↓ scroll  Esc cards  p plan  n new task  ? help  q quit                                                               ",
+        " ↑↓ scroll  Esc cards  p plan  n new task  ? help  : all  q quit                                                        ",
       ]
     `);
   });

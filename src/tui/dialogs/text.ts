@@ -37,12 +37,16 @@ function open(dialog: TextDialog, editor: Editor, fault: string | null): Overlay
         const wrong = dialog.check(editorText(editor));
         return wrong === null ? closed(dialog.then(editorText(editor))) : stay(open(dialog, editor, wrong));
       }
+      if (input.is === 'key' && input.key === 'ctrl-g') {
+        return { overlay: this, effect: { app: { field: editorText(editor) } } };
+      }
       const next = edit(editor, input);
       return stay(next === null ? this : open(dialog, next, null));
     },
     hints: ({ glyphs }) => [
       { keys: glyphs.key.enter, hint: dialog.yes },
       ...(dialog.lines > 1 ? [{ keys: `${glyphs.alt}-${glyphs.key.enter}`, hint: 'new line' }] : []),
+      { keys: '^G', hint: '$EDITOR' },
       { keys: 'Esc', hint: 'cancel' },
     ],
   };
