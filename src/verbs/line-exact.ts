@@ -84,7 +84,7 @@ function look(text: string, hidden: boolean, paint: ChalkInstance): string {
  */
 export async function sayAll(
   lines: readonly string[],
-  { asker, io, room }: { readonly asker: Asker; readonly io: Pick<Io, 'say'>; readonly room: Room | null },
+  { asker, io, room }: { readonly asker: Pick<Asker, 'ask'>; readonly io: Pick<Io, 'say'>; readonly room: Room | null },
 ): Promise<boolean> {
   const page = room === null ? lines.length : Math.max(4, room.rows - 2);
   for (let from = 0; from < lines.length; from += page) {

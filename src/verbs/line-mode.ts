@@ -1,62 +1,17 @@
-/**
- * A run in lines, for a terminal without a full screen, a pipe, a log file or a screen reader: events as they happen,
- * questions as they come. The texts of the plan prompt are CONTRACT's (O099 to O111).
- */
+/** What events of a run say to a person, as lines: for a terminal without a full screen, a pipe, a log file or a screen reader. */
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { EventOf } from '../events/by-type.ts';
 import type { MimirEvent } from '../events/event.ts';
-import { fold } from '../events/fold.ts';
 import { elapsedOf } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
-import { EMPTY } from '../events/state.ts';
-import type { Run } from '../engine/run.ts';
-import type { Controls, Tick } from '../ports/controls.ts';
+import type { Tick } from '../ports/controls.ts';
 import { callsOf } from '../tui/agents.ts';
 import { counted, formatCost, formatDuration, formatTokens } from '../tui/format.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { askAboutPlan } from './line-plan.ts';
 import { planLines } from './plan-lines.ts';
-import type { Asker } from './line-questions.ts';
-import { answerQuestions, openAsker } from './line-questions.ts';
 import { runWords } from './spend-text.ts';
-
-export interface Following {
-  readonly json: boolean;
-  /** The plan is put to the person here. */
-  readonly person: boolean;
-  /** The plan's models are asked for as well, where it is edited. */
-  readonly models: boolean;
-  /** Questions of agents are put to the person here. */
-  readonly answers: boolean;
-}
-
-/** Resolves when the run has recorded its end. */
-export async function followRun({ controls, result }: Run, io: Io, how: Following): Promise<void> {
-  if (how.json) {
-    for await (const event of controls.events(0)) io.json(event);
-    return;
-  }
-  const asker = openAsker();
-  // A run that was ended waits for no answer.
-  const close = (): void => asker.close();
-  void result.then(close, close);
-  const questions = how.answers ? answerQuestions({ controls, asker, io, state: () => state }) : null;
-  const unwatch = controls.ticks(thinkingOnce(() => state, io));
-  let state: RunState = EMPTY;
-  try {
-    for await (const event of controls.events(0)) {
-      state = fold(state, event);
-      for (const line of linesOf(event, state, io)) io.say(line);
-      questions?.hear(event);
-      if (event.type === 'plan.proposed' && how.person) await decidePlan(controls, asker, io, { state, how });
-    }
-  } finally {
-    unwatch();
-    asker.close();
-  }
-}
 
 /** What a model thinks is not for lines; that it does is said once of each agent. */
 export function thinkingOnce(state: () => RunState, io: Pick<Io, 'paint' | 'say'>): (tick: Tick) => void {
@@ -67,35 +22,6 @@ export function thinkingOnce(state: () => RunState, io: Pick<Io, 'paint' | 'say'
     const found = state().agents.get(agent);
     if (found !== undefined) io.say(io.paint.dim(`${tag(found)} thinking …`));
   };
-}
-
-async function decidePlan(
-  controls: Controls,
-  asker: Asker,
-  io: Io,
-  { state, how }: { readonly state: RunState; readonly how: Following },
-): Promise<void> {
-  const edited = await askAboutPlan(asker, io, state, how);
-  let changes = 0;
-  for (const edit of edited.edits) {
-    const done = await controls.submit({ do: 'edit plan', edit });
-    if (done.ok) changes += 1;
-    else io.complain(`  not changed: ${harmless(done.fault.text)}`);
-  }
-  if (!edited.proceed) {
-    await controls.submit({ do: 'reject plan' });
-    return;
-  }
-  let digest = state.planDigest;
-  if (changes > 0) {
-    for await (const event of controls.events(state.seq)) {
-      if (event.type !== 'plan.edited') continue;
-      ({ digest } = event);
-      changes -= 1;
-      if (changes === 0) break;
-    }
-  }
-  await controls.submit({ do: 'approve plan', digest });
 }
 
 /** What a person reads about an event, made harmless; nothing for what only changes a card. */
@@ -220,7 +146,7 @@ function doneLine(agent: AgentState, paint: Io['paint']): string {
   return paint.red(`${tag(agent)} ${task} - ${how} ${counts}`);
 }
 
-const tag = ({ name, id, parent }: AgentState): string =>
+export const tag = ({ name, id, parent }: AgentState): string =>
   `[${harmless(parent === ROOT || id === ROOT ? name : `${name} ${short(id)}`)}]`;
 const short = (id: AgentId): string => id.slice('ROOT::'.length);
 

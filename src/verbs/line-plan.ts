@@ -1,17 +1,11 @@
 /** The plan prompt of line mode: proceed, cancel, edit, manual (CONTRACT O102 to O108). Any other answer cancels. */
 import type { PlanEdit } from '../domain/plan-edit.ts';
-import type { PlanTask } from '../domain/plan.ts';
-import type { RunState } from '../events/state.ts';
+import type { PlanTask, SoundPlan } from '../domain/plan.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import type { Asker } from './line-questions.ts';
+import type { Asker } from './line-asker.ts';
 
-export interface PlanAnswer {
-  readonly proceed: boolean;
-  readonly edits: readonly PlanEdit[];
-}
-
-const optionsFor = (models: boolean): readonly string[] => [
+export const optionsFor = (models: boolean): readonly string[] => [
   'Options:',
   '  Y  proceed with the recommended plan (Enter)',
   '  n  cancel',
@@ -19,30 +13,41 @@ const optionsFor = (models: boolean): readonly string[] => [
   '  m  manual mode: description, model and max tokens of each agent',
 ];
 
-/** `models` false: `e` leaves the recommended models as they are (`promptForModels`); `m` asks for them all the same. */
-export async function askAboutPlan(
-  asker: Asker,
-  io: Io,
-  { plan }: RunState,
-  { models }: { readonly models: boolean },
-): Promise<PlanAnswer> {
-  if (plan === null) return { proceed: false, edits: [] };
-  for (const line of optionsFor(models)) io.say(line);
-  const answer = (await asker.ask('Proceed? [Y/n/e/m] '))?.trim() ?? 'n';
-  if (['', 'y', 'Y'].includes(answer)) return { proceed: true, edits: [] };
-  if (answer !== 'e' && answer !== 'm') return { proceed: false, edits: [] };
+export const PROCEED = 'Proceed? [Y/n/e/m] ';
+
+/** What was typed at the prompt, as an answer to it: `e` and `m` ask on. Any other than these four cancels. */
+export type PlanWord = 'proceed' | 'cancel' | 'e' | 'm' | 'other';
+
+export function planWord(typed: string): PlanWord {
+  const word = typed.trim();
+  if (['', 'y', 'Y'].includes(word)) return 'proceed';
+  if (word === 'n') return 'cancel';
+  return word === 'e' || word === 'm' ? word : 'other';
+}
+
+/**
+ * Goes through the tasks of the plan. `models` false: `e` leaves the recommended models as they are (`promptForModels`); `m` asks for
+ * them all the same.
+ */
+export async function editsOf(
+  answer: 'e' | 'm',
+  asker: Pick<Asker, 'ask'>,
+  io: Pick<Io, 'say' | 'complain'>,
+  { plan, models }: { readonly plan: SoundPlan | null; readonly models: boolean },
+): Promise<readonly PlanEdit[]> {
+  if (plan === null) return [];
   const edits: PlanEdit[] = [];
   for (const [index, task] of plan.tasks.entries()) {
     const manual = answer === 'm';
     edits.push(...(await editTask(asker, io, task, index + 1, { manual, models: models || manual })));
   }
-  return { proceed: true, edits };
+  return edits;
 }
 
 /** Shows what there is; Enter keeps it. */
 async function editTask(
-  asker: Asker,
-  io: Io,
+  asker: Pick<Asker, 'ask'>,
+  io: Pick<Io, 'say' | 'complain'>,
   task: PlanTask,
   number: number,
   { manual, models }: { readonly manual: boolean; readonly models: boolean },

@@ -1,116 +1,131 @@
 /**
- * Questions in line mode: one at a time, each shown whole with who asks and what hides in it. Equal ones are one. An empty
- * answer allows nothing, and what was typed before a question was printed doesn't answer it.
+ * Questions in line mode: which there are, which is said, and what a typed line means as an answer. Equal ones are one, each is said whole
+ * before it can be answered, an empty line allows nothing, and what was begun before a question was said doesn't answer it.
  */
-import type { EventOf } from '../events/by-type.ts';
-import type { MimirEvent } from '../events/event.ts';
-import type { RunState } from '../events/state.ts';
-import type { Command, Controls } from '../ports/controls.ts';
-import { coveredBy } from '../tui/dialogs/inbox-state.ts';
-import { formatDuration } from '../tui/format.ts';
+import type { Millis } from '../domain/ids.ts';
+import type { ApprovalRequest } from '../events/event.ts';
+import type { Approval, RunState } from '../events/state.ts';
+import type { Command } from '../ports/controls.ts';
 import { labelOf } from '../tui/agents.ts';
+import type { Question } from '../tui/dialogs/inbox-state.ts';
+import { amountOption, coveredBy, kindOf, questionsOf } from '../tui/dialogs/inbox-state.ts';
+import { counted, formatDuration } from '../tui/format.ts';
 import { visible } from '../tui/text/sanitise.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import type { Asker } from './line-asker.ts';
-import { exactText, roomOf, sayAll } from './line-exact.ts';
+import { exactText } from './line-exact.ts';
 import type { Room } from './line-exact.ts';
-import { carryRule, ruleCommand } from './line-rules.ts';
-import { world } from './world.ts';
 
-export { openAsker } from './line-asker.ts';
-export type { Asker } from './line-asker.ts';
+export type Answer = Pick<Extract<Command, { do: 'answer' }>, 'allow' | 'scope' | 'text'>;
 
-type Asked = EventOf<'approval.requested'>;
-type Request = Asked['request'];
-
-export interface Answering {
-  readonly controls: Controls;
-  readonly asker: Asker;
-  readonly io: Io;
-  /** The run as it is when a question is printed. */
-  state(): RunState;
+/** A question as the person meets it: its number stays the same while the run lasts. */
+export interface Put {
+  readonly number: number;
+  readonly question: Question;
 }
 
-/** Puts the questions of agents to the person, oldest first; one that was withdrawn meanwhile is passed over. */
-export function answerQuestions(of: Answering): { hear(event: MimirEvent): void } {
-  let waiting: readonly Asked[] = [];
-  let busy = false;
-  const next = async (): Promise<void> => {
-    if (busy) return;
-    busy = true;
-    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
-      const key = keyOf(first);
-      const shown = waiting.filter((one) => keyOf(one) === key);
-      const answer = await put(shown, of);
-      const all = waiting.filter((one) => shown.includes(one));
-      waiting = waiting.filter((one) => !shown.includes(one));
-      const given = await submitAll(all, answer, of);
-      // The run clears equal ones; that they are answered may come later than the next question.
-      if (given && answer.scope === 'session') waiting = waiting.filter((one) => keyOf(one) !== key);
+/** What waits for the person, what of it was said, and when. */
+export class LineQuestions {
+  readonly #numbers = new Map<string, number>();
+  /** Approvals that were said whole. */
+  readonly #said = new Set<string>();
+  readonly #gone = new Set<string>();
+  readonly #later = new Set<string>();
+  /** Allowed for the session: the run clears equal ones, which may come later than the next question. */
+  readonly #always = new Set<string>();
+  #current: string | null = null;
+  #since: Millis = 0;
+
+  /** Everything unanswered, the oldest first, those that were put off among them. */
+  waiting({ approvals }: RunState): readonly Put[] {
+    const left = approvals.filter(({ id }) => !this.#gone.has(id));
+    return questionsOf(left)
+      .filter(({ key }) => !this.#always.has(key))
+      .map((question) => ({ number: this.#numberOf(question.key), question }));
+  }
+
+  /** The next that has to be said, or null. */
+  unsaid(state: RunState): Put | null {
+    const all = this.waiting(state);
+    const current = all.find(({ question: { key } }) => key === this.#current);
+    if (current !== undefined) return current.question.all.every(({ id }) => this.#said.has(id)) ? null : current;
+    return all.find(({ question: { key } }) => !this.#later.has(key)) ?? null;
+  }
+
+  /** The one that a line answers now, or null; answered for those only in whose name it was said. */
+  current(state: RunState): Put | null {
+    const found = this.waiting(state).find(({ question: { key } }) => key === this.#current);
+    if (found === undefined) return null;
+    const all = found.question.all.filter(({ id }) => this.#said.has(id));
+    return all.length === 0 ? null : { ...found, question: { ...found.question, all } };
+  }
+
+  /** It was said whole at `now`. */
+  said({ question }: Put, now: Millis): void {
+    this.#current = question.key;
+    this.#since = now;
+    this.#later.delete(question.key);
+    for (const { id } of question.all) this.#said.add(id);
+  }
+
+  /** Since when the current one waits for an answer. */
+  get since(): Millis {
+    return this.#since;
+  }
+
+  /** Turns to another one: it is said next. */
+  turnTo({ question }: Put): void {
+    this.#current = question.key;
+    for (const { id } of question.all) this.#said.delete(id);
+  }
+
+  /** Puts the current one off: it stays in the list. */
+  later(): void {
+    if (this.#current !== null) this.#later.add(this.#current);
+    this.#current = null;
+  }
+
+  /** It was answered with `answer`: what has to be submitted. A yes for the session is given once. */
+  answered({ question }: Put, { scope }: Answer): readonly string[] {
+    const all = question.all.map(({ id }) => id);
+    for (const id of all) this.#gone.add(id);
+    this.#current = null;
+    if (scope === 'session') this.#always.add(question.key);
+    return scope === 'session' ? all.slice(0, 1) : all;
+  }
+
+  /** The answer was not taken: it may be asked again. */
+  refused({ question }: Put): void {
+    this.#always.delete(question.key);
+    for (const { id } of question.all) {
+      this.#gone.delete(id);
+      this.#said.delete(id);
     }
-    busy = false;
-  };
-  return {
-    hear(event) {
-      if (event.type === 'approval.answered') waiting = waiting.filter(({ approval }) => approval !== event.approval);
-      if (event.type !== 'approval.requested') return;
-      waiting = [...waiting, event];
-      void next();
-    },
-  };
-}
-
-/** Equal where one answer may be for all of them and nothing of what is shown differs. */
-const keyOf = ({ approval, request: { action, same, exact, options, unsandboxed } }: Asked): string =>
-  same === undefined ? approval : JSON.stringify([action, unsandboxed, same, exact, options]);
-
-type Answer = Pick<Extract<Command, { do: 'answer' }>, 'allow' | 'scope' | 'text'>;
-
-/** A yes for the session is given once: the run clears the equal ones. False where an answer was not taken, or there was none to give. */
-async function submitAll(asked: readonly Asked[], answer: Answer, { controls, io }: Answering): Promise<boolean> {
-  let given = asked.length > 0;
-  for (const { approval } of answer.scope === 'session' ? asked.slice(0, 1) : asked) {
-    const done = await controls.submit({ do: 'answer', approval, ...answer });
-    if (!done.ok) io.complain(`  ${harmless(done.fault.text)}`);
-    given &&= done.ok;
   }
-  return given;
-}
 
-/** Asks until the answer is one: commands about modes and reviews are carried out in between. */
-async function put(asked: readonly Asked[], of: Answering): Promise<Answer> {
-  const { asker, io } = of;
-  const [first] = asked;
-  if (first === undefined) return { allow: false, scope: 'once', text: '' };
-  for (;;) {
-    const room = roomOf(io);
-    const read = await sayAll(questionLines(asked, of.state(), io, room), { asker, io, room });
-    if (!read && !SPOKEN.has(first.request.action)) return { allow: false, scope: 'once', text: '' };
-    const typed = ((await asker.ask(promptFor(first.request), 'fresh')) ?? '').trim();
-    const rule = ruleCommand(typed, of.state());
-    if (rule === null) return meaningOf(first.request, typed);
-    if (typeof rule === 'string') io.complain(`  ${harmless(rule)}`);
-    else await carryRule(rule, { ...of, state: of.state() });
+  #numberOf(key: string): number {
+    const number = this.#numbers.get(key) ?? this.#numbers.size + 1;
+    this.#numbers.set(key, number);
+    return number;
   }
 }
 
-/** `ROOT::S4, #4 refactoring: Move rotation …`, the action whole, and how long it is. */
+/** `ROOT::S4, #4 refactoring: Move rotation …`, the action whole, how long it is, and the numbered answers. */
 export function questionLines(
-  asked: readonly Asked[],
+  { all }: Pick<Question, 'all'>,
   state: RunState,
   { paint }: Pick<Io, 'paint'>,
-  room: Room | null = null,
+  { room = null, now }: { readonly room?: Room | null; readonly now: Millis },
 ): readonly string[] {
-  const [first] = asked;
+  const [first] = all;
   if (first === undefined) return [];
   const { request } = first;
-  const many = asked.length > 1 ? `${asked.length} agents ask the same: ` : '';
+  const many = all.length > 1 ? `${all.length} agents ask the same: ` : '';
   const because = request.because === '' ? [] : [paint.dim(`  because ${harmless(request.because)}`)];
   const unboxed = request.unsandboxed ? [paint.red.bold('  UNSANDBOXED: it runs with all your rights')] : [];
   return [
     `\n${paint.bold(many === '' ? visible(request.title) : `${many}${titleOf(request)}`)}`,
-    ...asked.map((one) => `  ${whoAsks(one, state)}`),
+    ...all.map((one) => `  ${whoAsks(one, state, now)}`),
     ...because,
     ...unboxed,
     ...exactText(request.exact, paint, room),
@@ -118,43 +133,79 @@ export function questionLines(
 }
 
 /** The first line of the action, or its beginning: all of it stands below. */
-function titleOf({ exact }: Request): string {
+function titleOf({ exact }: ApprovalRequest): string {
   const line = visible(exact.split('\n')[0] ?? '');
   return line.length > MOST_TITLE ? `${line.slice(0, MOST_TITLE)} ...` : line;
 }
 
 const MOST_TITLE = 120;
 
-function whoAsks({ agent, time }: Asked, state: RunState): string {
+function whoAsks({ agent, askedAt }: Approval, state: RunState, now: Millis): string {
   const found = state.agents.get(agent);
-  const waits = `waits ${formatDuration(world.now() - Date.parse(time))}`;
+  const waits = `waits ${formatDuration(now - askedAt)}`;
   if (found === undefined) return `${agent}, ${waits}`;
   const task = harmless(found.task.split('\n')[0] ?? '');
   return `${agent}, ${harmless(labelOf(state, agent))}, role ${harmless(found.role)}, ${waits}: ${task}`;
 }
 
-function promptFor(request: Request): string {
-  const { action, options } = request;
-  if (action === 'question' || action === 'turn') return 'Your answer: ';
-  if (action === 'failure') return `${options.map(visible).join(' / ')}? `;
-  if (action === 'budget')
-    return `${wordsOf(options).join(', ')}, or an amount? Enter is ${wordsOf(options)[0] ?? ''}: `;
+/** The answers there are, a line each. */
+export function answerLines({ request }: Pick<Approval, 'request'>): readonly string[] {
+  const kind = kindOf({ request });
+  if (request.action === 'turn')
+    return ['  Enter lets it go on; a line with ! is run in its place; other words are a message to it.'];
+  if (kind === 'words') return ['  Type the answer.'];
+  if (kind === 'options') {
+    const options = request.options.map((option, index) => `  ${index + 1}  ${visible(option)}`);
+    const amount = amountOption({ request }) === -1 ? [] : ['  add and an amount: another one than is offered'];
+    return [...options, ...amount, ...(request.action === 'question' ? ['  or type another answer'] : [])];
+  }
   const always = coveredBy(request);
-  return always === null
-    ? 'Allow? y once, anything else no: '
-    : `Allow? y once, A always (${always}), anything else no: `;
+  return [
+    '  1  y  yes, once',
+    '  2  n  no; n and words: no, and why',
+    ...(always === null ? [] : [`  3  A  always: ${always}`]),
+  ];
+}
+
+/** What the prompt says while a question waits. */
+export function promptFor({ number, question: { first, all } }: Put, state: RunState): string {
+  const { request } = first;
+  const who = all.length > 1 ? counted(all.length, 'agent') : harmless(labelOf(state, first.agent));
+  const kind = kindOf({ request });
+  if (kind === 'words') return `Question ${number}, ${who}: your answer? `;
+  if (kind === 'options') return `Question ${number}, ${who}: 1 to ${request.options.length}? `;
+  return `Question ${number}, ${who}: allow it? y, n${coveredBy(request) === null ? '' : ' or A'}? `;
+}
+
+/** What was typed, as an answer; null where it is none. `words`: any text is one here. */
+export function answerOf(request: ApprovalRequest, typed: string, words: boolean): Answer | null {
+  const kind = kindOf({ request });
+  const text = typed.trim();
+  if (kind === 'permission') return permission(request, text);
+  if (kind === 'options') {
+    const option = optionNamed(request, text);
+    if (option !== null) return { allow: true, scope: 'once', text: option };
+  }
+  if (text === '') return request.action === 'turn' ? { allow: true, scope: 'once', text: '' } : null;
+  const free = words && (request.action === 'question' || kind === 'words');
+  return free ? { allow: true, scope: 'once', text } : null;
+}
+
+/** Permission needs its own letter or number. */
+function permission(request: ApprovalRequest, text: string): Answer | null {
+  if (text === 'y' || text === '1') return { allow: true, scope: 'once', text: '' };
+  if ((text === 'A' || text === '3') && coveredBy(request) !== null) return { allow: true, scope: 'session', text: '' };
+  const [, why] = /^(?:n|N|2)(?:\s+([^]*))?$/.exec(text) ?? [];
+  return /^(?:n|N|2)(?:\s|$)/.test(text) ? { allow: false, scope: 'once', text: why ?? '' } : null;
+}
+
+/** By its number, by the word in front of it, or with an amount of one's own. */
+function optionNamed(request: ApprovalRequest, text: string): string | null {
+  if (amountOption({ request }) !== -1 && /^add\s+\S+$/i.test(text)) return text;
+  const byNumber = /^\d+$/.test(text) ? request.options[Number(text) - 1] : undefined;
+  const word = text.toLowerCase();
+  return byNumber ?? request.options.find((option) => wordOf(option).toLowerCase() === word || option === text) ?? null;
 }
 
 /** What stands in front of the words of an option: `finish`, `add`. */
-const wordsOf = (options: readonly string[]): readonly string[] =>
-  options.map((option) => visible(option.split(':')[0] ?? option));
-
-/** What was typed, as an answer: permission needs its own letter, anything else is a no with its words. */
-function meaningOf(request: Request, typed: string): Answer {
-  if (SPOKEN.has(request.action)) return { allow: true, scope: 'once', text: typed };
-  if (typed === 'y') return { allow: true, scope: 'once', text: '' };
-  if (typed === 'A' && coveredBy(request) !== null) return { allow: true, scope: 'session', text: '' };
-  return { allow: false, scope: 'once', text: typed === 'n' ? '' : typed };
-}
-
-const SPOKEN: ReadonlySet<Request['action']> = new Set(['question', 'turn', 'failure', 'budget'] as const);
+const wordOf = (option: string): string => visible(option.split(/[:\s]/)[0] ?? option);

@@ -35,7 +35,11 @@ export interface RunLobby extends Lobby {
  * What the sandbox is and what to suggest come a moment after the first picture: both need other programs. `reopen` opens the same
  * workshop with the configuration as it is then: what is trusted counts from the next run on.
  */
-export function openLobby(first: Workshop, reopen: () => Promise<Workshop>): RunLobby {
+export function openLobby(
+  first: Workshop,
+  reopen: () => Promise<Workshop>,
+  pace: Start['pace'] = 'readable',
+): RunLobby {
   let workshop = first;
   const listeners: (() => void)[] = [];
   const changed = (): void => {
@@ -54,7 +58,7 @@ export function openLobby(first: Workshop, reopen: () => Promise<Workshop>): Run
   let current: Run | null = null;
   const begin = async (what: Pick<Start, 'session' | 'task'>): ReturnType<Lobby['start']> => {
     const approval = workshop.config.rules.promptForApproval.value ? 'person' : 'config';
-    const start = { ...what, repository: looked, approval, person: true, plan: null, pace: 'readable' } as const;
+    const start = { ...what, repository: looked, approval, person: true, plan: null, pace } as const;
     const begun = await settled(() => workshop.start(start));
     if (!begun.ok) return begun;
     current = begun.value;

@@ -1,4 +1,5 @@
 /** A plan in lines (CONTRACT O099 to O101, D21). */
+import { Chalk } from 'chalk';
 import type { ForcedNode } from '../domain/forced.ts';
 import type { PlanTask } from '../domain/plan.ts';
 import { totalsOf } from '../domain/plan-view.ts';
@@ -24,6 +25,11 @@ export function planLines({ plan, planBy, maxParallel }: RunState, paint: Io['pa
     '',
   ];
 }
+
+/** The same for a reader who hears it: no styles. */
+export const plainPlanLines = (state: RunState): readonly string[] => planLines(state, PLAIN).filter((line) => line !== '');
+
+const PLAIN = new Chalk({ level: 0 });
 
 function taskLines(
   task: PlanTask,

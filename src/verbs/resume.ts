@@ -38,6 +38,10 @@ async function resume(args: Arguments, io: Io): Promise<number> {
     const { openScreen } = await import('./screen.ts');
     return openScreen(args, io, workshop, { resumeSession: session });
   }
+  if (io.terminal && !args.has('json') && !args.has('yes')) {
+    const { openLines } = await import('./line-follow.ts');
+    return openLines(args, io, workshop, { resume: session });
+  }
   return carry(workshop, args, io, { session, task, plan: null });
 }
 

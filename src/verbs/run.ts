@@ -94,7 +94,8 @@ export async function carry(
   io.lost.addEventListener('abort', () => run.stop('its output was cut off'), { once: true });
   try {
     const models = workshop.config.rules.promptForModels.value;
-    await followRun(run, io, { json, person: person && approval === 'person', models });
+    const folder = workshop.project.places.state;
+    await followRun(run, io, { json, person, approves: approval === 'person', models, folder });
     const result = await run.result;
     if (result.error !== null) io.complain(`mimir: ${harmless(result.error)}`);
     if (approval === 'nobody' && result.status === 'rejected')

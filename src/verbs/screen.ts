@@ -39,30 +39,24 @@ export const screenVerb: Verb = {
     if (lines) await (await import('./line-trust.ts')).askTrust(project, args, io);
     const workshop = await openWorkshop(args, io, project);
     if (!lines) return openScreen(args, io, workshop, task === '' ? {} : { firstTask: task });
-    const { carry } = await import('./run.ts');
-    const typed = task === '' && io.terminal ? await askForTask(io) : task;
-    if (typed.trim() === '') {
+    if (io.terminal) {
+      const { openLines } = await import('./line-follow.ts');
+      return openLines(args, io, workshop, task.trim() === '' ? null : { start: task });
+    }
+    if (task.trim() === '') {
       throw new Exit(
         EXIT.wrongUse,
         'a task is missing, and there is no terminal to ask for it\n  mimir run "what should be done"',
       );
     }
-    return carry(workshop, args, io, { session: newSession(), task: typed, plan: null });
+    const { carry } = await import('./run.ts');
+    return carry(workshop, args, io, { session: newSession(), task, plan: null });
   },
 };
 
 interface First {
   readonly firstTask?: string;
   readonly resumeSession?: SessionId;
-}
-
-async function askForTask(io: Io): Promise<string> {
-  const { openAsker } = await import('./line-questions.ts');
-  io.say('Mimir: what should be done here? (an empty line ends)');
-  const asker = openAsker();
-  const task = await asker.ask('> ');
-  asker.close();
-  return task ?? '';
 }
 
 /** Runs the screen to its end; the exit code is that of the last run. */

@@ -100,7 +100,7 @@ function revoked(project: ProjectPlace, args: Arguments, io: Io): number {
 
 /** Only the letter: Enter, and anything else, is a no. */
 async function asked(): Promise<boolean> {
-  const { openAsker } = await import('./line-questions.ts');
+  const { openAsker } = await import('./line-asker.ts');
   const asker = openAsker();
   const typed = await asker.ask('Trust this, as shown? y yes, anything else no: ');
   asker.close();

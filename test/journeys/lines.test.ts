@@ -8,7 +8,7 @@ const LOOK = { cols: 120, rows: 50 };
 const PLAIN = ['--plain', SMALL];
 
 describe.concurrent('line mode', () => {
-  it('shows the plan with its options and proceeds with Enter (O099, O100, O101, O102, O108)', async () => {
+  it('shows the plan with its options and proceeds with Enter; the report can be asked for, and quit leaves (O099 to O102, O108)', async () => {
     const person = makeMachine().opens(PLAIN, LOOK);
     await person.sees(
       'Multi-Agent Execution Plan',
@@ -21,57 +21,53 @@ describe.concurrent('line mode', () => {
     expect(person.terminal.output()).not.toContain('\u001b[?1049h');
     person.press('enter');
     await person.sees('Plan approved (person)', /\[finder\] .* - done \(\d+ tools, [\d.]+s\)/, 'completed: 1 agent');
+    await says(person, 'agents', '1 finder: completed');
+    await says(person, 'quit');
     expect(await person.leaves()).toBe(0);
   });
 
-  it.each(['n', 'what?'])(
-    'is cancelled by the answer "%s", ends with 4, and runs nothing (O103, O107)',
-    async (answer) => {
-      const machine = makeMachine();
-      const person = machine.opens(PLAIN, LOOK);
-      await person.sees('Proceed? [Y/n/e/m]');
-      person.type(answer);
-      person.press('enter');
-      expect(await person.leaves()).toBe(4);
-      expect(person.screen()).not.toContain('Plan approved');
-    },
-  );
+  it.each(['n', 'what?'])('is cancelled by "%s", and runs nothing (O103, O107)', async (answer) => {
+    const person = makeMachine().opens(PLAIN, LOOK);
+    await person.sees('Proceed? [Y/n/e/m]');
+    await says(person, answer, 'User rejected plan');
+    await says(person, 'quit');
+    expect(await person.leaves()).toBe(4);
+    expect(person.terminal.output()).not.toContain('Plan approved');
+  });
 
   it('edits with e: current text and model, Enter keeps, and the run uses what was typed (O104, O105, O112)', async () => {
     const person = makeMachine().opens(PLAIN, LOOK);
     await person.sees('Proceed? [Y/n/e/m]');
-    await answers(person, ['e', '']);
-    await person.sees('Edit Task 1', 'Current: Find where');
-    await answers(person, ['Find where parse is defined', '']);
-    await person.sees('Current model: haiku-4.5');
-    await answers(person, ['', '']);
+    await says(person, 'e', 'Current: Find where');
+    await says(person, 'Find where parse is defined', 'Current model: haiku-4.5');
+    person.press('enter');
     await person.sees('[finder] Find where parse is defined', 'completed: 1 agent');
-    expect(await person.leaves()).toBe(0);
+    person.terminal.kill();
   });
 
   it('sets model and tokens by hand with m, and says what it could not take (O106)', async () => {
-    const person = makeMachine().opens(PLAIN, LOOK);
+    const person = makeMachine().opens(['run', SMALL], LOOK);
     await person.sees('Proceed? [Y/n/e/m]');
-    await answers(person, ['m', '']);
-    await person.sees('New description');
+    await says(person, 'm', 'New description');
     person.press('enter');
     await person.sees('New model');
-    await answers(person, ['offline', '']);
-    await person.sees('Max tokens');
-    await answers(person, ['many', '']);
-    await person.sees('"many" is not a number of tokens', 'completed: 1 agent');
+    await says(person, 'offline', 'Max tokens');
+    await says(person, 'many', '"many" is not a number of tokens');
+    await person.sees('completed: 1 agent');
     expect(await person.leaves()).toBe(0);
   });
 
-  it('is what a dumb terminal gets, which is asked for the task', async () => {
+  it('is what a dumb terminal gets: suggestions by number, nothing that moves a cursor', async () => {
     const machine = makeMachine();
     const person = machine.opens([], { ...LOOK, env: { TERM: 'dumb' } });
-    await person.sees('what should be done here?');
-    await answers(person, [SMALL, '']);
-    await person.sees('Proceed? [Y/n/e/m]');
+    await person.sees('Suggestions:', '1. Explain', 'Type a task');
+    await says(person, '1', 'Proceed? [Y/n/e/m]');
     person.press('ctrl-c');
-    expect(await person.leaves()).toBe(130);
-    expect(person.terminal.output()).not.toContain('\u001b[?');
+    await person.sees('Ctrl-C again leaves');
+    person.press('ctrl-c');
+    expect(await person.leaves()).toBe(1);
+    expect(person.terminal.output()).not.toContain('\u001b');
+    expect(await sessionsOf(machine)).toMatchObject([expect.stringContaining('stopped')]);
   });
 });
 
@@ -108,13 +104,10 @@ describe.concurrent('without a terminal', () => {
   });
 });
 
-/** Types each line, with Enter between them. */
-async function answers(person: Person, [text = '', ...rest]: readonly string[]): Promise<void> {
-  if (text !== '') {
-    person.type(text);
-    await person.sees(text);
-  }
-  if (rest.length === 0) return;
+/** Types a line, and waits for what it leads to. */
+async function says(person: Person, text: string, ...sees: readonly string[]): Promise<void> {
+  person.type(text);
+  await person.sees(text);
   person.press('enter');
-  await answers(person, rest);
+  await person.sees(...sees);
 }

@@ -1,38 +1,35 @@
 /** What line mode prints when it asks, and what may be typed beside an answer. */
 import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
-import type { EventOf } from '../../src/events/by-type.ts';
 import type { ApprovalRequest } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { widthOf } from '../../src/tui/text/width.ts';
 import { exactText, sayAll } from '../../src/verbs/line-exact.ts';
-import { openIo } from '../../src/verbs/io.ts';
-import { answerQuestions, questionLines } from '../../src/verbs/line-questions.ts';
-import { ruleCommand } from '../../src/verbs/line-rules.ts';
-import { fakeRun, settled } from '../support/fake-run.ts';
-import { approval, asks, midRun } from '../support/recorded-run.ts';
+import { answerLines, answerOf, LineQuestions, promptFor, questionLines } from '../../src/verbs/line-questions.ts';
+import { questionsOf } from '../../src/tui/dialogs/inbox-state.ts';
+import type { RunState } from '../../src/events/state.ts';
+import { approval, asks, midRun, START } from '../support/recorded-run.ts';
 
 const paint = new Chalk({ level: 0 });
-const state = foldAll(midRun().events);
-
-function asked(
-  request: Partial<ApprovalRequest>,
-  agents: readonly string[] = ['ROOT::S4'],
-): readonly EventOf<'approval.requested'>[] {
+/** A run in which these agents ask this, and nobody else does. */
+function asking(request: Partial<ApprovalRequest>, agents: readonly string[] = ['ROOT::S4']): RunState {
   const log = midRun();
   for (const [index, agent] of agents.entries()) asks(log, 185, agent, `a${index}`, approval(request));
-  return log.events.filter((event) => event.type === 'approval.requested');
+  const state = foldAll(log.events);
+  return { ...state, approvals: state.approvals.filter(({ id }) => /^a\d$/.test(id)) };
 }
 
-/** Without how long it waits: the log of the test is old. */
-const lines = (request: Partial<ApprovalRequest>, agents?: readonly string[]): readonly string[] =>
-  questionLines(asked(request, agents), state, { paint }).map((line) => line.replace(/waits [\dms ]+/, 'waits'));
+function lines(request: Partial<ApprovalRequest>, agents?: readonly string[]): readonly string[] {
+  const state = asking(request, agents);
+  const [question] = questionsOf(state.approvals);
+  return question === undefined ? [] : questionLines(question, state, { paint }, { now: START + 190_000 });
+}
 
 describe('a question in lines', () => {
   it('says who asks by path, role and task, exactly what, and what hides in it (F04, F05)', () => {
     expect(lines({ title: 'rm', exact: 'rm \u202ex\u00a0y\n\u001b[8mz' })).toEqual([
       '\nrm',
-      '  ROOT::S4, #4 refactoring, role refactoring, waits: Move rotation into TokenStore',
+      '  ROOT::S4, #4 refactoring, role refactoring, waits 5s: Move rotation into TokenStore',
       '  because shell asks in confirm mode',
       '  UNSANDBOXED: it runs with all your rights',
       String.raw`  | rm <\u{202e}>x<\xa0>y`,
@@ -93,8 +90,8 @@ describe('a question in lines', () => {
       lines({ title: 'npm test', exact: 'npm test', unsandboxed: false, same: 's' }, ['ROOT::S3', 'ROOT::S4']),
     ).toEqual([
       '\n2 agents ask the same: npm test',
-      '  ROOT::S3, #3 oracle, role oracle, waits: Explain the race: why do two refreshes both win?',
-      '  ROOT::S4, #4 refactoring, role refactoring, waits: Move rotation into TokenStore',
+      '  ROOT::S3, #3 oracle, role oracle, waits 5s: Explain the race: why do two refreshes both win?',
+      '  ROOT::S4, #4 refactoring, role refactoring, waits 5s: Move rotation into TokenStore',
       '  because shell asks in confirm mode',
       '  | npm test',
       '  1 line, 8 characters',
@@ -103,54 +100,123 @@ describe('a question in lines', () => {
 });
 
 describe('questions one after the other', () => {
-  it('asks nobody again what was allowed for the session while it was shown', async () => {
-    const [first, second] = asked({ title: 'npm test', exact: 'npm test', unsandboxed: false, same: 's' }, [
-      'ROOT::S3',
-      'ROOT::S4',
-    ]);
-    if (first === undefined || second === undefined) throw new Error('no questions');
-    const prompts: string[] = [];
-    const typed = Promise.withResolvers<string>();
-    const submitted = Promise.withResolvers<string>();
-    const run = fakeRun();
-    const started = await run.lobby.start('task');
-    if (!started.ok) throw new Error('not started');
-    const questions = answerQuestions({
-      controls: {
-        ...started.value,
-        submit: (command) => {
-          submitted.resolve(command.do);
-          return started.value.submit(command);
-        },
-      },
-      asker: { ask: (prompt) => (prompts.push(prompt), typed.promise), close: () => {} },
-      io: { ...openIo({}), terminal: false, say: () => {}, complain: () => {} },
-      state: () => state,
-    });
-    questions.hear(first);
-    questions.hear(second);
-    typed.resolve('A');
-    await submitted.promise;
-    await settled();
-    expect(prompts).toHaveLength(1);
-    expect(run.commands).toMatchObject([{ do: 'answer', approval: 'a0', allow: true, scope: 'session' }]);
+  const many = ['ROOT::S3', 'ROOT::S4'] as const;
+
+  it('are put whole before a line can answer them, and equal ones once', () => {
+    const state = asking({ exact: 'npm test', same: 's' }, many);
+    const questions = new LineQuestions();
+    expect(questions.current(state)).toBeNull();
+    const put = questions.unsaid(state);
+    if (put === null) throw new Error('no question');
+    questions.said(put, 7);
+    expect(questions.since).toBe(7);
+    expect(questions.unsaid(state)).toBeNull();
+    expect(questions.current(state)?.question.all.map(({ id }) => id)).toEqual(['a0', 'a1']);
+    expect(promptFor(put, state)).toBe('Question 1, 2 agents: allow it? y, n or A? ');
+  });
+
+  it('ask nobody again what was allowed for the session while it was said', () => {
+    const first = asking({ exact: 'npm test', same: 's' }, ['ROOT::S3']);
+    const both = asking({ exact: 'npm test', same: 's' }, many);
+    const questions = new LineQuestions();
+    const put = questions.unsaid(first);
+    if (put === null) throw new Error('no question');
+    questions.said(put, 1);
+    const current = questions.current(both);
+    if (current === null) throw new Error('not said');
+    // The second came later: it was not said to the person, and yet it is covered.
+    expect(questions.answered(current, { allow: true, scope: 'session' })).toEqual(['a0']);
+    expect(questions.unsaid(both)).toBeNull();
+  });
+
+  it('answer only for those in whose name they were said', () => {
+    const first = asking({ exact: 'npm test', same: 's' }, ['ROOT::S3']);
+    const both = asking({ exact: 'npm test', same: 's' }, many);
+    const questions = new LineQuestions();
+    const put = questions.unsaid(first);
+    if (put === null) throw new Error('no question');
+    questions.said(put, 1);
+    const current = questions.current(both);
+    if (current === null) throw new Error('not said');
+    expect(questions.answered(current, { allow: true, scope: 'once' })).toEqual(['a0']);
+    expect(questions.unsaid(both)?.question.all.map(({ id }) => id)).toEqual(['a1']);
+  });
+
+  it('keep their numbers, can be put off, and come back when they are turned to', () => {
+    const log = midRun();
+    asks(log, 185, 'ROOT::S3', 'a0', approval({ exact: 'ls' }));
+    asks(log, 186, 'ROOT::S4', 'a1', approval({ exact: 'pwd' }));
+    const state = {
+      ...foldAll(log.events),
+      approvals: foldAll(log.events).approvals.filter(({ id }) => /^a\d$/.test(id)),
+    };
+    const questions = new LineQuestions();
+    const put = questions.unsaid(state);
+    if (put === null) throw new Error('no question');
+    questions.said(put, 1);
+    questions.later();
+    const other = questions.unsaid(state);
+    expect(other?.number).toBe(2);
+    if (other === null) throw new Error('no question');
+    questions.said(other, 2);
+    questions.answered(other, { allow: false, scope: 'once' });
+    expect(questions.waiting(state).map(({ number }) => number)).toEqual([1]);
+    expect(questions.unsaid(state)).toBeNull();
+    questions.turnTo(put);
+    expect(questions.unsaid(state)?.number).toBe(1);
   });
 });
 
-describe('what may be typed beside an answer', () => {
+describe('what is typed as an answer', () => {
+  const once = (allow: boolean, text = '') => ({ allow, scope: 'once', text });
+
   it.each([
-    ['mode yolo', { do: 'set mode', mode: 'yolo' }],
-    ['mode yol', '"yol" is no mode: expected human, confirm or yolo'],
-    ['pin ROOT::S4 human', { do: 'pin mode', agent: 'ROOT::S4', mode: 'human' }],
-    ['pin oracle human', { do: 'pin mode', agent: 'ROOT::S3', mode: 'human' }],
-    ['unpin ROOT::S4', { do: 'pin mode', agent: 'ROOT::S4', mode: null }],
-    ['pin nobody human', 'there is no agent nobody'],
-    ['review security', 'the rules here know no review security'],
-    ['mode of failure is unclear', null],
-    ['constructor x', null],
-    ['y', null],
+    ['y', once(true)],
+    ['1', once(true)],
+    ['n', once(false)],
+    ['2', once(false)],
+    ['n use the other file', once(false, 'use the other file')],
+    ['A', { allow: true, scope: 'session', text: '' }],
     ['', null],
-  ])('takes "%s" for %o', (typed, command) => {
-    expect(ruleCommand(typed, state)).toEqual(command);
+    ['Y', null],
+    ['yes', null],
+    ['ok', null],
+    ['a', null],
+  ])('permission: "%s" (F04)', (typed, answer) => {
+    expect(answerOf(approval({ same: 's' }), typed, true)).toEqual(answer);
+  });
+
+  it('permission that is asked anew each time has no A', () => {
+    expect(answerOf(approval({}), 'A', true)).toBeNull();
+    expect(answerLines({ request: approval({}) })).toEqual([
+      '  1  y  yes, once',
+      '  2  n  no; n and words: no, and why',
+    ]);
+  });
+
+  it.each([
+    ['1', 'finish: with what it has'],
+    ['finish', 'finish: with what it has'],
+    ['2', 'add $1.00'],
+    ['add 2.50', 'add 2.50'],
+    ['', null],
+    ['more', null],
+  ])('a choice of an amount: "%s"', (typed, text) => {
+    const request = approval({ action: 'budget', options: ['finish: with what it has', 'add $1.00'] });
+    expect(answerOf(request, typed, true)?.text ?? null).toBe(text);
+  });
+
+  it('a question of an agent takes its options by number, and other words; nothing typed is no answer', () => {
+    const request = approval({ action: 'question', options: ['the first', 'the second'] });
+    expect(answerOf(request, '2', true)).toEqual(once(true, 'the second'));
+    expect(answerOf(request, 'neither', true)).toEqual(once(true, 'neither'));
+    expect(answerOf(request, 'neither', false)).toBeNull();
+    expect(answerOf(request, '', true)).toBeNull();
+  });
+
+  it('a turn goes on with Enter, and takes a command or a message', () => {
+    const request = approval({ action: 'turn' });
+    expect(answerOf(request, '', false)).toEqual(once(true));
+    expect(answerOf(request, '!ls', true)).toEqual(once(true, '!ls'));
   });
 });

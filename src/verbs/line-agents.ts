@@ -1,0 +1,160 @@
+/**
+ * Agents in words: the numbers by which a person names them, and the lines that list them, their tree and who waits for whom. A number
+ * is that of the agent's id (`4` is ROOT::S4, `4.1` its first child, 0 is main): it stays the same while the run lasts.
+ */
+import type { AgentId } from '../domain/ids.ts';
+import { ROOT } from '../domain/ids.ts';
+import type { Result } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
+import { activityOf, elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
+import type { AgentState, RunState } from '../events/state.ts';
+import { inOrder, isAtWork, modelName, neverRan, wantsAttention } from '../tui/agents.ts';
+import { counted, formatDuration, formatTokens } from '../tui/format.ts';
+import { toLabel } from '../tui/text/sanitise.ts';
+import { waitOf } from '../tui/waits.ts';
+import { listed } from './line-command.ts';
+import type { LineMemory } from './line-memory.ts';
+import { costWords } from './spend-text.ts';
+
+/** `4`, `4.1`; 0 for main. */
+export const numberOf = (agent: AgentId): string =>
+  agent === ROOT ? '0' : agent.replace(/^ROOT::S/, '').replaceAll('::S', '.');
+
+/** `4 refactoring`. */
+export const numbered = ({ id, name }: AgentState): string => `${numberOf(id)} ${toLabel(name)}`;
+
+/** The agent of a number (`4`, `#4`, `4.1`), an id, or a name that only one has; else what would be right. */
+export function agentNamed({ agents }: RunState, typed: string): Result<AgentState, string> {
+  const word = typed.replace(/^#/, '').toLowerCase();
+  const all = [...agents.values()];
+  const exact = all.find(({ id }) => numberOf(id) === word || id.toLowerCase() === word);
+  if (exact !== undefined) return ok(exact);
+  const named = all.filter(({ name }) => name.toLowerCase() === word);
+  const roles = named.length > 0 ? named : all.filter(({ role }) => role.toLowerCase() === word);
+  const [first, second] = roles;
+  if (first !== undefined && second === undefined) return ok(first);
+  if (first !== undefined) return fail(`several are called ${typed}: ${listed(roles.map(numbered))}`);
+  const have = all.filter(({ id }) => id !== ROOT).map(({ id }) => numberOf(id));
+  if (typed === '') return fail(`which agent? Give its number: ${spanOf(have)}`);
+  return fail(`there is no agent ${typed}: ${have.length === 0 ? 'none was made yet' : `numbers are ${spanOf(have)}`}`);
+}
+
+const MOST_NUMBERS = 12;
+const spanOf = (numbers: readonly string[]): string =>
+  numbers.length > MOST_NUMBERS ? `${numbers[0] ?? ''} to ${numbers.at(-1) ?? ''}` : listed(numbers);
+
+/** One line: number, name, status and why, model, time, tokens, cost, what it does. */
+export function agentLine(state: RunState, agent: AgentState, now: number): string {
+  const parts = [
+    `${numbered(agent)}: ${standing(state, agent, now)}`,
+    modelName(agent.model.used),
+    ...(neverRan(agent)
+      ? []
+      : [
+          formatDuration(elapsedOf(agent, now)),
+          `${formatTokens(tokensOfAgent(agent))} tokens`,
+          costWords(agent),
+          counted(agent.toolCalls, 'tool'),
+        ]),
+  ];
+  const doing = isAtWork(agent) ? shortened(activityOf(agent)) : '';
+  return `${parts.join(', ')}. ${firstLine(agent.task)}${doing === '' ? '' : ` Now: ${doing}`}`;
+}
+
+const MOST_DOING = 100;
+const shortened = (text: string): string => {
+  const line = toLabel(text).trim();
+  return line.length > MOST_DOING ? `${line.slice(0, MOST_DOING)} ...` : line;
+};
+
+export const firstLine = (text: string): string => toLabel(text.split('\n')[0] ?? '');
+
+/** `running`, `asks you`, `pending, waits for 1 finder`, `can never run: 1 finder failed`. */
+export function standing(state: RunState, agent: AgentState, now: number): string {
+  const asks = state.approvals.some((one) => one.agent === agent.id) ? ', asks you' : '';
+  const pinned = agent.pin === null ? '' : `, held to mode ${agent.pin}`;
+  return `${statusWords(state, agent, now)}${asks}${pinned}`;
+}
+
+function statusWords(state: RunState, agent: AgentState, now: number): string {
+  if (agent.outcome !== null) {
+    const why = agent.outcome === 'completed' ? '' : toLabel(agent.error ?? agent.reason).split('\n')[0];
+    return why === '' || why === undefined ? agent.outcome : `${agent.outcome} (${why})`;
+  }
+  const wait = waitOf(agent, now);
+  if (wait !== null) return `waiting: ${wait.text}`;
+  if (agent.status !== 'pending') return agent.status;
+  const blocked = blockers(state, agent);
+  if (blocked.length > 0) return `can never run as it is: ${listed(blocked, 'and')}`;
+  const needs = needsLeft(state, agent).map(numbered);
+  return needs.length === 0 ? 'pending, waits for a free place' : `pending, waits for ${listed(needs, 'and')}`;
+}
+
+const needsOf = ({ agents }: RunState, { dependsOn }: AgentState): readonly AgentState[] =>
+  dependsOn.flatMap((id) => agents.get(id) ?? []);
+
+const needsLeft = (state: RunState, agent: AgentState): readonly AgentState[] =>
+  needsOf(state, agent).filter(({ outcome }) => outcome !== 'completed');
+
+/** What keeps it from ever running, followed down to those that ended without a result: `2 finder failed`. */
+export function blockers(
+  state: RunState,
+  agent: AgentState,
+  seen: ReadonlySet<AgentId> = new Set(),
+): readonly string[] {
+  if (agent.status !== 'pending' || seen.has(agent.id)) return [];
+  const known = new Set([...seen, agent.id]);
+  return [
+    ...new Set(
+      needsLeft(state, agent).flatMap((need) =>
+        isFinal(need) ? [`${numbered(need)} ${need.outcome ?? ''}`] : blockers(state, need, known),
+      ),
+    ),
+  ];
+}
+
+/** Those that are listed, by what the person chose: filter, only running, order. ROOT is not among them. */
+export function shownAgents(state: RunState, { filter, onlyRunning, sort }: LineMemory): readonly AgentState[] {
+  const word = filter.toLowerCase();
+  const found = inOrder(state).filter(
+    (agent) =>
+      agent.id !== ROOT &&
+      (!onlyRunning || isAtWork(agent)) &&
+      (word === '' || `${agent.name} ${agent.role} ${agent.task} ${agent.status}`.toLowerCase().includes(word)),
+  );
+  if (sort === 'cost') return [...found].sort((a, b) => b.cost - a.cost || tokensOfAgent(b) - tokensOfAgent(a));
+  return sort === 'status' ? [...found].sort((a, b) => rank(state, a) - rank(state, b)) : found;
+}
+
+const ORDER = ['running', 'initializing', 'waiting', 'pending', 'completed', 'interrupted', 'failed'];
+const rank = (state: RunState, agent: AgentState): number =>
+  wantsAttention(state, agent) ? -1 : ORDER.indexOf(agent.status);
+
+/** Parents and children by words: `1 finder, running` and below it `1.1 explore, child of 1 finder, running`. */
+export function treeLines(state: RunState, now: number): readonly string[] {
+  return inOrder(state).map((agent) => {
+    const parent = agent.parent === null ? undefined : state.agents.get(agent.parent);
+    const under = parent === undefined || parent.id === ROOT ? '' : `, child of ${numbered(parent)}`;
+    const many =
+      agent.children.length === 0
+        ? ''
+        : `, ${agent.children.length === 1 ? '1 child' : `${agent.children.length} children`}`;
+    const depth = '  '.repeat(agent.id === ROOT ? 0 : numberOf(agent.id).split('.').length);
+    return `${depth}${numbered(agent)}${under}, ${standing(state, agent, now)}${many}`;
+  });
+}
+
+/** Each task of the run: what it waits for, what waits for it, and whether it can still run. */
+export function graphLines(state: RunState, now: number): readonly string[] {
+  const all = inOrder(state).filter(({ id }) => id !== ROOT);
+  return all.map((agent) => {
+    const needs = needsOf(state, agent).map((need) => `${numbered(need)} (${need.outcome ?? need.status})`);
+    const unlocks = all.filter(({ dependsOn }) => dependsOn.includes(agent.id)).map(numbered);
+    const parts = [
+      `${numbered(agent)}, ${standing(state, agent, now)}`,
+      needs.length === 0 ? 'needs nothing' : `needs ${listed(needs, 'and')}`,
+      ...(unlocks.length === 0 ? [] : [`unlocks ${listed(unlocks, 'and')}`]),
+    ];
+    return `${parts.join('; ')}.`;
+  });
+}

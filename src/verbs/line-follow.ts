@@ -1,0 +1,140 @@
+/** The ways into line mode: a run that is carried to its end, with a person or without, and a session in which runs are begun one after the other. */
+import type { SessionId } from '../domain/ids.ts';
+import type { Run } from '../engine/run.ts';
+import { exitCodeOf } from './exit-code.ts';
+import { EXIT } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { LINE_COMMANDS } from './line-commands.ts';
+import { openConsole } from './line-console.ts';
+import { LineRun } from './line-run.ts';
+import { LineSession } from './line-session.ts';
+import { openLobby } from './lobby.ts';
+import type { RunLobby } from './lobby.ts';
+import { world } from './world.ts';
+import { openWorkshop } from './workshop.ts';
+import type { Workshop } from './workshop.ts';
+
+export interface Following {
+  readonly json: boolean;
+  /** Somebody sits there: is asked, and may type commands. */
+  readonly person: boolean;
+  /** The plan is put to the person; false where it was approved beforehand. */
+  readonly approves: boolean;
+  /** The plan's models are asked for as well, where it is edited. */
+  readonly models: boolean;
+  /** Where the last copy is kept. */
+  readonly folder: string;
+}
+
+/** Resolves when the run has recorded its end. */
+export async function followRun({ controls, result }: Run, io: Io, how: Following): Promise<void> {
+  if (how.json) {
+    for await (const event of controls.events(0)) io.json(event);
+    return;
+  }
+  if (!how.person) {
+    await new LineRun(controls, { say: io.say, paint: io.paint, now: () => world.now(), verbosity: () => 'normal' })
+      .ended;
+    return;
+  }
+  const console = openConsole({ io, words: wordsOf, interrupted: () => process.kill(process.pid, 'SIGINT') });
+  const session = new LineSession({ io, console, lobby: null, ...how });
+  // A run that was ended waits for no answer.
+  const close = (): void => console.close();
+  void result.then(close, close);
+  session.follow(controls);
+  try {
+    await session.work();
+  } finally {
+    console.close();
+  }
+}
+
+const wordsOf = (): readonly string[] => LINE_COMMANDS.map(({ name }) => `${name} `);
+
+/** What a session begins with. */
+export type First = { readonly start: string } | { readonly resume: SessionId } | null;
+
+/** A second Ctrl-C within this time leaves. */
+const TWICE_MS = 3000;
+/** An end from outside waits so long for the log. */
+const PATIENCE_MS = 2000;
+
+/** A session in lines, to its end; the exit code is that of the last run. */
+export async function openLines(args: Arguments, io: Io, workshop: Workshop, first: First): Promise<number> {
+  if (workshop.mode === 'yolo') await workshop.ready();
+  const lobby = openLobby(workshop, () => openWorkshop(args, io, workshop.project), 'none');
+  let stoppedAt = Number.NEGATIVE_INFINITY;
+  const interrupted = (): void => {
+    const now = world.elapsed();
+    const again = now - stoppedAt < TWICE_MS;
+    stoppedAt = now;
+    if (again) void session.leave();
+    else
+      session.say(
+        'Nothing was interrupted. Ctrl-C again leaves, and the state of the run is kept; stop stops it, interrupt N one agent.',
+      );
+  };
+  const console = openConsole({ io, words: wordsOf, interrupted });
+  const session = new LineSession({
+    io,
+    console,
+    lobby,
+    approves: workshop.config.rules.promptForApproval.value,
+    models: workshop.config.rules.promptForModels.value,
+    folder: workshop.project.places.state,
+  });
+  const unwatch = watch(lobby, interrupted);
+  try {
+    if (first === null) await welcomed(session, lobby);
+    else await session.go(first);
+    await session.work();
+    return await codeOf(lobby);
+  } finally {
+    unwatch();
+    console.close();
+    lobby.close();
+  }
+}
+
+/** What takes a moment to find out is waited for a moment: said once, it is not said anew. */
+async function welcomed(session: LineSession, lobby: RunLobby): Promise<void> {
+  const known = Promise.withResolvers<void>();
+  lobby.onChange(() => {
+    if (lobby.info().suggestions.length > 0) known.resolve();
+  });
+  await Promise.race([known.promise, world.sleep(WELCOME_MS)]);
+  session.welcome();
+}
+
+const WELCOME_MS = 3000;
+
+const OF_SIGNAL = { SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangUp } as const;
+
+function watch(lobby: RunLobby, interrupted: () => void): () => void {
+  const ended = async (signal: 'SIGTERM' | 'SIGHUP'): Promise<void> => {
+    const run = lobby.current();
+    run?.stop(signal);
+    await Promise.race([run?.result, world.sleep(PATIENCE_MS)]);
+    process.exit(OF_SIGNAL[signal]);
+  };
+  const term = (): void => void ended('SIGTERM');
+  const hup = (): void => void ended('SIGHUP');
+  process.on('SIGINT', interrupted);
+  process.on('SIGTERM', term);
+  process.on('SIGHUP', hup);
+  return () => {
+    process.off('SIGINT', interrupted);
+    process.off('SIGTERM', term);
+    process.off('SIGHUP', hup);
+  };
+}
+
+/** A run whose agents didn't stop in time has no result to wait for. */
+async function codeOf(lobby: RunLobby): Promise<number> {
+  const run = lobby.current();
+  if (run === null) return EXIT.done;
+  const result = await Promise.race([run.result, world.sleep(PATIENCE_MS).then(() => null)]);
+  return result === null ? EXIT.agentFailed : exitCodeOf(result, null);
+}

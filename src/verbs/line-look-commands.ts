@@ -1,0 +1,283 @@
+/** Commands that say where a run stands: agents, their tree, who waits for whom, one agent, the log, the spending, what needs the person. */
+import { ROOT } from '../domain/ids.ts';
+import { countByStatus, elapsedOf, isFinal, spentOf } from '../events/queries.ts';
+import type { AgentState, RunState } from '../events/state.ts';
+import { inOrder, isAtWork, wantsAttention } from '../tui/agents.ts';
+import { counted, formatClock, formatCost, formatDuration, formatLimit, formatTokens } from '../tui/format.ts';
+import { agentLine, agentNamed, graphLines, numbered, shownAgents, treeLines } from './line-agents.ts';
+import type { LineCommand, LineDesk, Place } from './line-command.ts';
+import { listed } from './line-command.ts';
+import { sayLong, sayMore } from './line-long.ts';
+import { SORTS } from './line-memory.ts';
+import { copyPart, findIn, showAgent } from './line-show.ts';
+import { costWords, runWords, spentBy } from './spend-text.ts';
+
+const BEGUN: readonly Place[] = ['run', 'result'];
+const ANY_RUN: readonly Place[] = ['plan', 'run', 'result'];
+
+export const LOOK_COMMANDS: readonly LineCommand[] = [
+  {
+    name: 'agents',
+    short: ['ls'],
+    arguments: '',
+    help: 'Lists the agents by number: status, model, time, tokens, cost, and what each does.',
+    where: BEGUN,
+    actions: ['result.cards', 'result.agents'],
+    run: sayAgents,
+  },
+  {
+    name: 'tree',
+    short: [],
+    arguments: '',
+    help: 'Says who is whose child.',
+    where: BEGUN,
+    actions: ['run.tree'],
+    run: (_, desk) => sayLong(desk, treeLines(desk.state, desk.now())),
+  },
+  {
+    name: 'graph',
+    short: ['g'],
+    arguments: '',
+    help: 'Says who waits for whom, who unlocks whom, and who can never run as it is.',
+    where: BEGUN,
+    actions: ['run.graph'],
+    run: (_, desk) => sayLong(desk, graphLines(desk.state, desk.now())),
+  },
+  {
+    name: 'show',
+    short: ['s', 'open'],
+    arguments: 'N [transcript|full|todos|tools|diffs|messages|costs]',
+    help: 'Says where agent N stands, or one part of it whole.',
+    where: ANY_RUN,
+    actions: ['run.open', 'run.tab', 'run.unfold', 'detail.enter'],
+    run: showAgent,
+  },
+  {
+    name: 'find',
+    short: [],
+    arguments: 'N WORDS',
+    help: 'Says where words stand in all that agent N was told, said and did.',
+    where: ANY_RUN,
+    actions: ['detail.find', 'detail.next', 'find.take', 'find.leave'],
+    run: findIn,
+  },
+  {
+    name: 'copy',
+    short: [],
+    arguments: 'N|report [transcript|full|diffs|todos|tools|messages|costs]',
+    help: 'Copies a part of agent N, or the report, into the file that always has the last copy; your editor opens it from there.',
+    where: ANY_RUN,
+    actions: ['detail.copy', 'detail.copyCode', 'detail.open', 'copy.take', 'app.copy'],
+    run: copyPart,
+  },
+  {
+    name: 'running',
+    short: [],
+    arguments: '',
+    help: 'Lists only agents that are at work; again, all of them.',
+    where: BEGUN,
+    actions: ['run.onlyRunning', 'run.running'],
+    run(_, desk) {
+      desk.memory.onlyRunning = !desk.memory.onlyRunning;
+      sayAgents('', desk);
+    },
+  },
+  {
+    name: 'filter',
+    short: ['/'],
+    arguments: '[WORDS]',
+    help: 'Lists only agents with these words in name, role, task or status; without words, all.',
+    where: BEGUN,
+    actions: ['run.filter'],
+    run(words, desk) {
+      desk.memory.filter = words;
+      sayAgents('', desk);
+    },
+  },
+  {
+    name: 'sort',
+    short: [],
+    arguments: 'plan|status|cost',
+    help: 'Lists agents in the order of the plan, those that need you first, or the dearest first; numbers stay.',
+    where: BEGUN,
+    actions: ['run.sort'],
+    run(typed, desk) {
+      const sort = SORTS.find((one) => one === typed);
+      if (sort === undefined) return desk.refuse(`expected ${listed(SORTS)}`);
+      desk.memory.sort = sort;
+      sayAgents('', desk);
+    },
+  },
+  {
+    name: 'attention',
+    short: [']', 'need'],
+    arguments: '',
+    help: 'Says the next agent that asks, failed or was interrupted, and what can be done.',
+    where: BEGUN,
+    actions: ['run.attention'],
+    run: (_, desk) => sayNeed(desk),
+  },
+  {
+    name: 'log',
+    short: ['l'],
+    arguments: '[COUNT]',
+    help: 'Says the last lines of the log, 20 or as many as you say.',
+    where: ANY_RUN,
+    actions: ['run.log'],
+    run: sayLog,
+  },
+  {
+    name: 'spend',
+    short: ['cost', 'charts'],
+    arguments: '',
+    help: 'Says what was spent, by agent, model and kind of token, and what is left of the limits.',
+    where: ANY_RUN,
+    actions: ['run.charts', 'run.spend', 'run.chart'],
+    run: (_, desk) => sayLong(desk, spendLines(desk.state)),
+  },
+  {
+    name: 'status',
+    short: [],
+    arguments: '',
+    help: 'Says in a line how it stands; Enter on an empty line does the same.',
+    where: ANY_RUN,
+    actions: [],
+    run: (_, desk) => desk.say(statusLine(desk.state, desk.now())),
+  },
+  {
+    name: 'more',
+    short: [],
+    arguments: '[all]',
+    help: 'Says the next part of a long text.',
+    where: ['start', ...ANY_RUN],
+    actions: [],
+    run: sayMore,
+  },
+];
+
+function sayAgents(_: string, desk: LineDesk): void {
+  const { state, memory } = desk;
+  const all = state.agents.size - 1;
+  const shown = shownAgents(state, memory);
+  const how = [
+    ...(memory.onlyRunning ? ['only running'] : []),
+    ...(memory.filter === '' ? [] : [`with "${memory.filter}"`]),
+    ...(memory.sort === 'plan' ? [] : [`by ${memory.sort}`]),
+  ];
+  const chosen = how.length === 0 ? '' : `, ${listed(how, 'and')}`;
+  if (all < 1) return desk.say('No agent was made yet.');
+  sayLong(desk, [
+    `${shown.length === all ? counted(all, 'agent') : `${shown.length} of ${counted(all, 'agent')}`}${chosen}:`,
+    ...shown.map((agent) => agentLine(state, agent, desk.now())),
+  ]);
+}
+
+/** `3 of 5 running, 2m 10s, $0.38 of $5.00, nobody asks` */
+export function statusLine(state: RunState, now: number): string {
+  const { phase, finished, plan } = state;
+  if (finished !== null) return `The run is ${finished.status}. report says what came of it, new begins another.`;
+  const tail = `${formatDuration(now - state.startedAt)}, ${spentWords(state)}, ${askWords(state)}.`;
+  if (phase === 'starting' || phase === 'planning') return `The plan is being made, ${tail}`;
+  if (phase === 'approving')
+    return `A plan of ${counted(plan?.tasks.length ?? 0, 'task')} waits for you: Y, n, or help.`;
+  const agents = [...state.agents.values()].filter(({ id }) => id !== ROOT);
+  const count = countByStatus(state);
+  const others = (['completed', 'failed', 'interrupted'] as const).flatMap((status) =>
+    count[status] === 0 ? [] : [`${count[status]} ${status}`],
+  );
+  const merging = phase === 'merging' ? ['the report is being written'] : [];
+  return [`${agents.filter(isAtWork).length} of ${agents.length} running`, ...others, ...merging, tail].join(', ');
+}
+
+function spentWords(state: RunState): string {
+  const spent = spentBy(state.agents.values());
+  const { maxCost, maxTokens } = state.budget;
+  if (maxCost !== undefined) return `${costWords(spent)} of ${formatLimit(maxCost)}`;
+  if (maxTokens !== undefined) return `${formatTokens(spentOf(state).tokens)} of ${formatTokens(maxTokens)} tokens`;
+  return costWords(spent);
+}
+
+function askWords({ approvals }: RunState): string {
+  if (approvals.length === 0) return 'nobody asks';
+  return approvals.length === 1 ? '1 question waits for you' : `${approvals.length} questions wait for you`;
+}
+
+function sayNeed(desk: LineDesk): void {
+  const { state, memory } = desk;
+  const inNeed = inOrder(state).filter((agent) => wantsAttention(state, agent));
+  const next = inNeed[inNeed.findIndex(({ id }) => id === memory.attended) + 1] ?? inNeed[0];
+  if (next === undefined) return desk.say('No agent needs you.');
+  memory.attended = next.id;
+  desk.say(
+    `${inNeed.indexOf(next) + 1} of ${inNeed.length}: ${agentLine(state, next, desk.now())}`,
+    whatCanBeDone(state, next),
+  );
+}
+
+function whatCanBeDone(state: RunState, agent: AgentState): string {
+  const number = numbered(agent).split(' ')[0] ?? '';
+  if (state.approvals.some((one) => one.agent === agent.id)) return 'It asks: question says what.';
+  if (agent.status === 'failed') return `retry ${number} tries it again, show ${number} says more.`;
+  return isFinal(agent) ? `It has ended: show ${number} says more.` : `resume ${number} lets it go on.`;
+}
+
+const LAST = 20;
+
+function sayLog(typed: string, desk: LineDesk): void {
+  const count = typed === '' ? LAST : Number(typed);
+  if (!Number.isInteger(count) || count < 1) return desk.refuse(`"${typed}" is no number of lines`);
+  const lines = desk.state.log.slice(-count);
+  if (lines.length === 0) return desk.say('The log is empty.');
+  sayLong(
+    desk,
+    lines.map(({ at, agent, level, text }) => {
+      const found = agent === null ? undefined : desk.state.agents.get(agent);
+      const who = found === undefined ? '' : ` ${numbered(found)}:`;
+      return `${formatClock(at)}${level === 'info' ? '' : ` ${level === 'warn' ? 'warning' : 'error'}`}${who} ${text}`;
+    }),
+    Math.max(LAST, count),
+  );
+}
+
+function spendLines(state: RunState): readonly string[] {
+  const { tokens, trouble } = runWords(state);
+  const { maxCost, maxTokens, maxDuration } = state.budget;
+  const spent = spentOf(state);
+  const limits = [
+    ...(maxCost === undefined ? [] : [`${formatLimit(Math.max(0, maxCost - spent.cost))} of ${formatLimit(maxCost)}`]),
+    ...(maxTokens === undefined
+      ? []
+      : [`${formatTokens(Math.max(0, maxTokens - spent.tokens))} of ${formatTokens(maxTokens)} tokens`]),
+    ...(maxDuration === undefined ? [] : [`of ${formatDuration(maxDuration)} in all`]),
+  ];
+  return [
+    `Spent: ${costWords(spentBy(state.agents.values()))}, ${formatTokens(spent.tokens)} tokens${tokens === '' ? '' : ` (${tokens})`}.`,
+    ...(limits.length === 0 ? ['No limit was set for the run.'] : [`Left: ${listed(limits, 'and')}.`]),
+    ...(trouble === '' ? [] : [`On the way: ${trouble}.`]),
+    'By agent:',
+    ...inOrder(state).map((agent) => {
+      const estimate = state.plan?.tasks.find(({ id }) => id === agent.taskId)?.estimatedCost ?? null;
+      return `${numbered(agent)}: ${costWords(agent)}${estimate === null ? '' : `, estimated ${formatCost(estimate)}`}, ${formatDuration(elapsedOf(agent, agent.lastAt))}`;
+    }),
+    'By model:',
+    ...byModel(state),
+  ];
+}
+
+function byModel({ agents }: RunState): readonly string[] {
+  const sums = new Map<string, { cost: number; calls: number }>();
+  for (const { byModel: shares } of agents.values()) {
+    for (const { model, cost, calls } of shares) {
+      const known = sums.get(model) ?? { cost: 0, calls: 0 };
+      sums.set(model, { cost: known.cost + cost, calls: known.calls + calls });
+    }
+  }
+  return [...sums].map(([model, { cost, calls }]) => `${model}: ${formatCost(cost)}, ${counted(calls, 'call')}`);
+}
+
+/** The number that a command takes for an agent, for words of ours. */
+export const agentFor = (desk: LineDesk, typed: string): AgentState | null => {
+  const found = agentNamed(desk.state, typed);
+  if (!found.ok) desk.refuse(found.fault);
+  return found.ok ? found.value : null;
+};
