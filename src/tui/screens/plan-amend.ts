@@ -15,7 +15,8 @@ import { span } from '../text/clip.ts';
 import type { Ink, Line } from '../text/line.ts';
 import { overCap, parallelOf } from '../view/plan-totals.ts';
 import type { Subject } from './plan-check.ts';
-import { addDialog, budgetDialog, modelDialog } from './plan-dialogs.ts';
+import { budgetDialog, modelDialog } from './plan-dialogs.ts';
+import { addDialog } from './plan-reshape.ts';
 
 /** The question that shows what `edits` change in the plan in force; a toast where they can't be made, or change nothing. */
 export function amendQuestion(edits: readonly PlanEdit[], context: Context): DialogEffect {
@@ -46,7 +47,8 @@ function ofRunning(context: Context, id: TaskId | null, dialog: (of: Subject) =>
   return { dialog: dialog({ plan, choices, task, ...oneEdit(context) }) };
 }
 
-const oneEdit = (context: Context): Pick<Subject, 'problem' | 'send'> => ({
+const oneEdit = (context: Context): Pick<Subject, 'problem' | 'send' | 'fixed'> => ({
+  fixed: () => null,
   problem: (edit) => {
     const preview = context.amended?.([edit]);
     return preview === undefined || preview.ok ? null : preview.fault;

@@ -19,6 +19,8 @@ export interface Subject {
   problem(edit: PlanEdit): string | null;
   /** What an edit leads to: to the run at once before it begins, into a draft or a question later. */
   send(edit: PlanEdit): DialogEffect;
+  /** Why another task can't be changed, such as that it has begun; null when it can. */
+  fixed(task: PlanTask): string | null;
 }
 
 /** The subject of a plan that was not approved yet: each edit goes to the run, which judges it once more. */
@@ -31,6 +33,7 @@ export const proposedSubject = (state: RunState, task: PlanTask): Subject | null
         task,
         problem: (edit) => editProblem(state, edit),
         send: (edit) => ({ commands: [{ do: 'edit plan', edit }] }),
+        fixed: () => null,
       };
 
 /** Why an edit can't be made, or null when it can as far as one can tell here. */

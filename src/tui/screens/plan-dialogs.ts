@@ -1,25 +1,24 @@
 /** What the plan screen asks a person, and the edit that an answer becomes. Every edit is judged at its field first. */
 import type { PlanEdit } from '../../domain/plan-edit.ts';
-import type { PlanTask } from '../../domain/plan.ts';
-import { dependantsOf } from '../../domain/plan-view.ts';
-import type { Result } from '../../domain/result.ts';
+import { ROOT } from '../../domain/ids.ts';
+import type { RunState } from '../../events/state.ts';
 import { ok } from '../../domain/result.ts';
-import type { Dialog, FormValues } from '../dialog.ts';
+import type { Dialog, DialogEffect, FormValues } from '../dialog.ts';
 import { span } from '../text/clip.ts';
-import type { Line } from '../text/line.ts';
+import { capOf } from '../view/plan-totals.ts';
 import { askedName, modelNamed } from './plan-check.ts';
 import type { Subject } from './plan-check.ts';
 import {
   budgetFields,
   modelChoices,
   needChoices,
+  OF_RUN,
   readBudget,
   readIds,
   roleChoices,
   toolChoices,
 } from './plan-fields.ts';
-
-const titleOf = ({ plan, task }: Subject): string => `#${plan.tasks.indexOf(task) + 1} ${task.role}`;
+import { editForm, titleOf } from './plan-form.ts';
 
 export function describeDialog(of: Subject): Dialog {
   const editOf = (description: string): PlanEdit => ({ is: 'describe', task: of.task.id, description });
@@ -33,6 +32,18 @@ export function describeDialog(of: Subject): Dialog {
     check: (text) => (text.trim() === '' ? 'say what the agent is to do' : of.problem(editOf(text))),
     then: (text) => of.send(editOf(text)),
   };
+}
+
+/** The task's text in the person's own editor; nothing happens when it comes back as it was. */
+export function describeOutside(of: Subject): DialogEffect {
+  const then = (text: string): DialogEffect => {
+    const description = text.trim();
+    if (description === of.task.description.trim()) return {};
+    const edit: PlanEdit = { is: 'describe', task: of.task.id, description };
+    const problem = description === '' ? 'say what the agent is to do' : of.problem(edit);
+    return problem === null ? of.send(edit) : { toast: { level: 'warn', text: `${titleOf(of)}: ${problem}` } };
+  };
+  return { app: { edit: of.task.description, then } };
 }
 
 export const modelDialog = (of: Subject): Dialog => ({
@@ -52,13 +63,13 @@ export const roleDialog = (of: Subject): Dialog => ({
 });
 
 export const budgetDialog = (of: Subject): Dialog =>
-  form(of, `${titleOf(of)}: budget`, budgetFields(of.task.budget), (values) => {
+  editForm(of, `${titleOf(of)}: budget`, budgetFields(of.task.budget), (values) => {
     const budget = readBudget(values);
     return budget.ok ? ok({ is: 'budget', task: of.task.id, budget: budget.value }) : budget;
   });
 
 export const toolsDialog = (of: Subject): Dialog =>
-  form(
+  editForm(
     of,
     `${titleOf(of)}: tools`,
     [{ is: 'checks', name: 'tools', label: 'Tools', values: of.task.tools, choices: toolChoices(of.choices, of.task) }],
@@ -66,7 +77,7 @@ export const toolsDialog = (of: Subject): Dialog =>
   );
 
 export const needsDialog = (of: Subject): Dialog =>
-  form(
+  editForm(
     of,
     `${titleOf(of)}: what it needs first`,
     [
@@ -83,7 +94,7 @@ export const needsDialog = (of: Subject): Dialog =>
 
 /** Manual mode: everything about one agent (CONTRACT O106). */
 export const manualDialog = (of: Subject): Dialog =>
-  form(
+  editForm(
     of,
     `${titleOf(of)}: by hand`,
     [
@@ -98,6 +109,7 @@ export const manualDialog = (of: Subject): Dialog =>
       { is: 'choice', name: 'role', label: 'Role', value: of.task.role, choices: roleChoices(of.choices) },
       { is: 'choice', name: 'model', label: 'Model', value: modelValue(of), choices: modelChoices(of.choices) },
       ...budgetFields(of.task.budget),
+      { is: 'checks', name: 'tools', label: 'Tools', values: of.task.tools, choices: toolChoices(of.choices, of.task) },
       {
         is: 'checks',
         name: 'needs',
@@ -118,48 +130,17 @@ export const manualDialog = (of: Subject): Dialog =>
         model: values.texts['model'] === modelValue(of) ? of.task.model.asked : (values.texts['model'] ?? ''),
         budget: budget.value,
         dependsOn: readIds(values, 'needs'),
+        ...toolsOf(of, values),
       });
     },
   );
 
-/** A new task; it needs the selected one unless that is unchecked. */
-export const addDialog = (of: Subject): Dialog =>
-  form(
-    of,
-    'Add an agent',
-    [
-      { is: 'text', name: 'task', label: 'Task', value: '', lines: 4, hint: 'what the agent is to do' },
-      { is: 'choice', name: 'role', label: 'Role', value: of.task.role, choices: roleChoices(of.choices) },
-      { is: 'checks', name: 'needs', label: 'Needs', values: [], choices: needChoices(of.plan, null) },
-    ],
-    (values) =>
-      ok({
-        is: 'add',
-        description: values.texts['task'] ?? '',
-        role: values.texts['role'] ?? of.task.role,
-        dependsOn: readIds(values, 'needs'),
-      }),
-  );
-
-export function dropDialog(of: Subject): Dialog {
-  const dependants = dependantsOf(of.plan, of.task.id);
-  const nameOf = (task: PlanTask): Line => [
-    span(`#${of.plan.tasks.indexOf(task) + 1} `, { fg: 'muted' }),
-    span(task.role, { fg: `role:${task.role}` }),
-    span(`  ${task.description.split('\n')[0] ?? ''}`, { fg: 'fg' }),
-  ];
-  const [waits, they] = dependants.length === 1 ? ['1 task waits', 'It'] : [`${dependants.length} tasks wait`, 'They'];
-  const heir = of.task.dependsOn.length === 0 ? 'nothing in its place' : 'what it needed';
-  const warning: readonly Line[] = [[], [span(`${waits} for it. ${they} will need ${heir}:`, { fg: 'warn' })]];
-  return {
-    is: 'confirm',
-    title: `Drop ${titleOf(of)}?`,
-    lines: [nameOf(of.task), ...(dependants.length === 0 ? [] : warning), ...dependants.map((task) => nameOf(task))],
-    yes: 'drop it',
-    no: 'keep it',
-    word: '',
-    then: () => of.send({ is: 'drop', task: of.task.id }),
-  };
+/** The tools that were ticked; left out where nobody touched them, so that another role brings its own. */
+function toolsOf({ task }: Subject, { checks }: FormValues): { readonly tools?: readonly string[] } {
+  const tools = checks['tools'];
+  if (tools === undefined) return {};
+  const same = tools.length === task.tools.length && tools.every((tool) => task.tools.includes(tool));
+  return same ? {} : { tools };
 }
 
 export const cancelDialog = (): Dialog => ({
@@ -170,6 +151,34 @@ export const cancelDialog = (): Dialog => ({
   no: 'go on',
   word: '',
   then: () => ({ commands: [{ do: 'reject plan' }] }),
+});
+
+/** A draft is given up by going back to the plan in force. */
+export const forgetDialog = (state: RunState, then: DialogEffect): Dialog => ({
+  is: 'confirm',
+  title: 'Give your changes up?',
+  lines: [[span('The plan goes on as it was approved.', { fg: 'fg' })]],
+  yes: 'give them up',
+  no: 'keep them',
+  word: '',
+  then: () => (state.plan === null ? then : { drafted: { is: 'replace', plan: state.plan }, ...then }),
+});
+
+/** What the whole run may use: raised where an estimate is over it. The rules may have less to give. */
+export const capDialog = (state: RunState): Dialog => ({
+  is: 'form',
+  title: 'What the whole run may use',
+  fields: budgetFields(capOf(state), OF_RUN),
+  check: (values) => {
+    const budget = readBudget(values);
+    if (!budget.ok) return budget.fault;
+    if (Object.keys(budget.value).length === 0) return 'say at least one limit';
+    return null;
+  },
+  then: (values) => {
+    const budget = readBudget(values);
+    return budget.ok ? { commands: [{ do: 'set budget', agent: ROOT, budget: budget.value }] } : {};
+  },
 });
 
 export const againDialog = (edited: boolean): Dialog => ({
@@ -189,25 +198,4 @@ export const againDialog = (edited: boolean): Dialog => ({
 function modelValue({ choices, task }: Subject): string {
   const option = modelNamed(choices, task.model.asked) ?? modelNamed(choices, task.model.used);
   return option === undefined ? task.model.asked : askedName(option);
-}
-
-function form(
-  of: Subject,
-  title: string,
-  fields: Extract<Dialog, { readonly is: 'form' }>['fields'],
-  read: (values: FormValues) => Result<PlanEdit, string>,
-): Dialog {
-  return {
-    is: 'form',
-    title,
-    fields,
-    check: (values) => {
-      const edit = read(values);
-      return edit.ok ? of.problem(edit.value) : edit.fault;
-    },
-    then: (values) => {
-      const edit = read(values);
-      return edit.ok ? of.send(edit.value) : { toast: { level: 'error', text: edit.fault } };
-    },
-  };
 }

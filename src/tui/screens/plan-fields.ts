@@ -9,8 +9,18 @@ import type { Choice, Field, FormValues } from '../dialog.ts';
 import { formatTokens } from '../format.ts';
 import { askedName } from './plan-check.ts';
 
-/** The three limits of one agent; an empty field sets none. */
-export function budgetFields({ maxTokens, maxCost, maxDuration }: Budget): readonly Field[] {
+/** What an empty field means, by field. */
+interface Empty {
+  readonly tokens: string;
+  readonly cost: string;
+  readonly time: string;
+}
+const OF_ONE: Empty = { tokens: 'twice the estimate', cost: 'as the rules say', time: 'no limit' };
+/** Of the run, a limit that is left empty stays as it is. */
+export const OF_RUN: Empty = { tokens: 'as it is', cost: 'as it is', time: 'as it is' };
+
+/** The three limits of one agent, or of the run; an empty field sets none. */
+export function budgetFields({ maxTokens, maxCost, maxDuration }: Budget, empty: Empty = OF_ONE): readonly Field[] {
   const text = (name: string, label: string, value: string, hint: string): Field => ({
     is: 'text',
     name,
@@ -20,14 +30,14 @@ export function budgetFields({ maxTokens, maxCost, maxDuration }: Budget): reado
     hint,
   });
   return [
+    text('tokens', 'Tokens', maxTokens === undefined ? '' : String(maxTokens), `64000 or 64k; empty: ${empty.tokens}`),
+    text('cost', 'Dollars', maxCost === undefined ? '' : String(maxCost), `0.50; empty: ${empty.cost}`),
     text(
-      'tokens',
-      'Tokens',
-      maxTokens === undefined ? '' : String(maxTokens),
-      '64000 or 64k; empty: twice the estimate',
+      'time',
+      'Time',
+      maxDuration === undefined ? '' : durationText(maxDuration),
+      `90s, 10m or 1h; empty: ${empty.time}`,
     ),
-    text('cost', 'Dollars', maxCost === undefined ? '' : String(maxCost), '0.50; empty: as the rules say'),
-    text('time', 'Time', maxDuration === undefined ? '' : durationText(maxDuration), '90s, 10m or 1h; empty: no limit'),
   ];
 }
 
@@ -120,13 +130,19 @@ export function needChoices(plan: SoundPlan, task: PlanTask | null): readonly Ch
 }
 
 /** All tasks that need `id`, directly or through others. */
-function descendants(plan: SoundPlan, id: string): ReadonlySet<string> {
+export function descendants(plan: SoundPlan, id: string): ReadonlySet<string> {
+  const known = BELOW.get(plan)?.get(id);
+  if (known !== undefined) return known;
   const found = new Set<string>();
   for (const task of plan.tasks) {
     if (task.dependsOn.some((need) => need === id || found.has(need))) found.add(task.id);
   }
+  BELOW.set(plan, (BELOW.get(plan) ?? new Map<string, ReadonlySet<string>>()).set(id, found));
   return found;
 }
+
+/** A plan never changes in place; a list of what can be joined asks for all of it. */
+const BELOW = new WeakMap<SoundPlan, Map<string, ReadonlySet<string>>>();
 
 /** Ids as they stand in a form's checks. */
 export const readIds = (values: FormValues, name: string): readonly TaskId[] =>

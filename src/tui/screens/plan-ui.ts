@@ -4,21 +4,44 @@
  */
 import type { ForcedNode } from '../../domain/forced.ts';
 import type { Millis, TaskId } from '../../domain/ids.ts';
+import type { PlanEdit } from '../../domain/plan-edit.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
+import type { Result } from '../../domain/result.ts';
 import type { RunState } from '../../events/state.ts';
+import type { PlanPreview } from '../../ports/controls.ts';
 import { forcedOf } from '../view/plan-forced.ts';
 
 export interface PlanUi {
   /** The selected task; when it is gone, the one at `row` is. */
   readonly selected: TaskId | null;
   readonly row: number;
-  readonly pane: 'list' | 'inspector';
+  readonly pane: PlanPane;
+  /** How much of the screen that pane takes. */
+  readonly zoom: Zoom;
   /** First line of the inspector. */
   readonly scroll: number;
+  /** Edits of a plan that runs, not agreed to yet (plan-draft.ts). */
+  readonly draft: Draft;
   readonly history: History;
   /** What of the plans was on the screen; null where none was awaited yet. */
   readonly sight: Sight | null;
 }
+
+export type PlanPane = 'list' | 'inspector' | 'schedule';
+export type Zoom = 'normal' | 'half' | 'full';
+
+/** Edits collect here, each judged with those before it, until the difference is agreed to. */
+export interface Draft {
+  /** Digest of the plan in force that they were judged on. */
+  readonly base: string;
+  readonly edits: readonly PlanEdit[];
+  /** So many of them count; the others were taken back. */
+  readonly at: number;
+  /** The plan with those that count; null where none does. A fault: the run went on, and they can't be made any more. */
+  readonly preview: Result<PlanPreview, string> | null;
+}
+
+export const NO_DRAFT: Draft = { base: '', edits: [], at: 0, preview: null };
 
 interface Sight {
   readonly proposal: string;
@@ -39,7 +62,9 @@ export const FIRST: PlanUi = {
   selected: null,
   row: 0,
   pane: 'list',
+  zoom: 'normal',
   scroll: 0,
+  draft: NO_DRAFT,
   history: { proposal: '', plans: [], at: 0 },
   sight: null,
 };
@@ -100,9 +125,14 @@ export function isEdited(ui: PlanUi, state: RunState): boolean {
   return first !== undefined && first.digest !== state.planDigest;
 }
 
-/** The task as it was proposed, or null when a person added it. */
-export const proposedTask = (ui: PlanUi, state: RunState, id: TaskId): PlanTask | null =>
-  tracked(ui, state).history.plans[0]?.plan.tasks.find((task) => task.id === id) ?? null;
+/** The task as it was proposed, of a plan that runs as it was approved; null when a person added it. */
+export function proposedTask(ui: PlanUi, state: RunState, id: TaskId): PlanTask | null {
+  const before = isApproved(state) ? state.plan : tracked(ui, state).history.plans[0]?.plan;
+  return before?.tasks.find((task) => task.id === id) ?? null;
+}
+
+/** Has the plan been approved? Then what differs is measured by what is in force. */
+export const isApproved = ({ phase }: RunState): boolean => ['running', 'merging', 'finished'].includes(phase);
 
 /** What a person did to a task since the proposal. */
 export function changeOf(ui: PlanUi, state: RunState, task: PlanTask): 'edited' | 'added' | null {

@@ -1,55 +1,47 @@
 /**
  * The plan before it runs: list with graph, everything about the selected task, schedule, totals. While it is being made
- * the planner's words; once it runs, the same to look at. Where the panes are is decided here; keys are in plan-keys.ts.
+ * the planner's words; once it runs, the same with where each task stands, and changes to what has not begun. Where a click
+ * goes is decided here; the panes are plan-panes.ts, the keys plan-keys.ts.
  */
-import type { AgentStatus } from '../../domain/agent.ts';
 import { ROOT } from '../../domain/ids.ts';
-import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
-import { totalsOf, wavesOf } from '../../domain/plan-view.ts';
+import type { SoundPlan } from '../../domain/plan.ts';
 import { modelName } from '../agents.ts';
 import { formatCost, formatDuration } from '../format.ts';
 import type { Body, Context, Effect, Screen } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
-import { box, inside } from '../text/box.ts';
+import { inside } from '../text/box.ts';
 import { span } from '../text/clip.ts';
 import { beside, sized } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
 import { crumbs } from '../view/header.ts';
-import { forcedAt, forcedHeight, forcedLines, forcedOf, forcedRows, sharesOf } from '../view/plan-forced.ts';
-import { inspectorLines } from '../view/plan-inspector.ts';
-import { planList, tallRows } from '../view/plan-list.ts';
-import { parallelOf, totalsLine } from '../view/plan-totals.ts';
+import { forcedAt, forcedOf, sharesOf } from '../view/plan-forced.ts';
+import { totalsLine } from '../view/plan-totals.ts';
 import { planWaiting } from '../view/plan-waiting.ts';
-import { scheduleLines, windowTop } from '../view/schedule.ts';
+import { windowTop } from '../view/schedule.ts';
+import { settledDraft, shownPlan, withEdit } from './plan-draft.ts';
 import { PLAN_KEYS } from './plan-keys.ts';
 import { planLayout } from './plan-layout.ts';
-import type { PlanLayout } from './plan-layout.ts';
-import type { PlanUi } from './plan-ui.ts';
-import {
-  awaited,
-  changeOf,
-  FIRST,
-  isOffered,
-  isSeen,
-  painted,
-  proposedTask,
-  select,
-  selectedForced,
-  selectedRow,
-  selectedTask,
-  tracked,
-} from './plan-ui.ts';
+import type { LayoutWish, PlanLayout } from './plan-layout.ts';
+import { inspected, inspectorPane, listPane, rowsOf, schedulePane } from './plan-panes.ts';
+import type { Seen } from './plan-panes.ts';
+import type { PlanPane, PlanUi } from './plan-ui.ts';
+import { awaited, FIRST, isOffered, isSeen, painted, select, selectedRow, tracked } from './plan-ui.ts';
 
 export const planScreen: Screen<PlanUi> = {
   name: 'plan',
   first: FIRST,
   keys: PLAN_KEYS,
-  settle: (ui, { state }) => awaited(ui, state),
+  settle: (ui, context) => settledDraft(awaited(ui, context.state), context),
   painted: (ui, { state, now }) => painted(ui, state, now),
   moving: (ui, { state, now }) => isOffered(state) && !isSeen(ui, state, now),
   header: (ui, context) => ({ left: crumbs('plan', context.state.task, context.glyphs), right: madeBy(context) }),
   body,
   input,
+  drafted: withEdit,
+  position: (ui, context) => {
+    const plan = shownPlan(ui, context);
+    return plan === null ? '' : `${selectedRow(ui, plan) + 1}/${plan.tasks.length + forcedOf(plan).length}`;
+  },
 };
 
 /** `by opus-4.5 in 6s · $0.0184`; nothing while the plan is being made. */
@@ -61,175 +53,44 @@ function madeBy({ state, glyphs }: Context): Line {
 }
 
 function body(ui: PlanUi, context: Context, { width, height }: Size): Body {
-  const plan = shownPlan(context);
+  const plan = shownPlan(ui, context);
   if (height < 1) return { lines: [] };
   if (plan === null) return { lines: planWaiting(context, width, height) };
-  const lines = [...panes(ui, context, plan, planLayout(width, height, rowsWanted(plan), ui.pane))];
+  const layout = planLayout(width, height, wishOf(ui, plan));
+  const lines = panes({ ui, context, plan }, layout);
   return { lines: [...sized(lines, width, height - 1), totalsLine(plan, context.state, width, context.glyphs)] };
 }
 
-/** Rows that the list would like to have: its tasks, and what the rules added under a title. */
-const rowsWanted = (plan: SoundPlan): number =>
-  plan.tasks.length + (forcedOf(plan).length === 0 ? 0 : forcedOf(plan).length + 1);
+/** The list would like a row for each task, and for what the rules added under a title. */
+const wishOf = ({ pane, zoom }: PlanUi, plan: SoundPlan): LayoutWish => ({
+  count: plan.tasks.length + (forcedOf(plan).length === 0 ? 0 : forcedOf(plan).length + 1),
+  tasks: plan.tasks.length,
+  pane,
+  zoom,
+});
 
-/** The plan, or null while one is being made: an old one is not looked at any more. */
-const shownPlan = ({ state }: Context): SoundPlan | null =>
-  state.phase === 'planning' || state.phase === 'starting' ? null : state.plan;
-
-function panes(ui: PlanUi, context: Context, plan: SoundPlan, layout: PlanLayout): readonly Line[] {
+function panes(seen: Seen, layout: PlanLayout): readonly Line[] {
   const { list, inspector, schedule } = layout;
-  const left = list === null ? [] : listPane(ui, context, plan, list, rowsOf(plan, layout));
-  const right = inspector === null ? [] : inspectorPane(ui, context, plan, inspector);
+  const left = list === null ? [] : listPane(seen, list, rowsOf(seen.plan, layout));
+  const right = inspector === null ? [] : inspectorPane(seen, inspector);
   const above = layout.columns
     ? beside({ lines: left, width: list?.width ?? 0 }, { lines: right, width: inspector?.width ?? 0 })
     : [...left, ...right];
-  return schedule === null ? above : [...above, ...schedulePane(ui, context, plan, schedule)];
-}
-
-/** Rows that a task takes in the list. */
-function rowsOf(plan: SoundPlan, { list, rows }: PlanLayout): number {
-  const room = inside(list?.width ?? 0, list?.height ?? 0, 0);
-  return rows === 1 ? 1 : tallRows(plan, room.width, room.height - forcedHeight(plan, room.height));
-}
-
-function listPane(
-  ui: PlanUi,
-  context: Context,
-  plan: SoundPlan,
-  { width, height }: Size,
-  rows: number,
-): readonly Line[] {
-  const { state, glyphs } = context;
-  const focused = ui.pane === 'list';
-  const waves = wavesOf(plan).length;
-  const count = plan.tasks.length;
-  const whole = inside(width, height, 0);
-  const shares = sharesOf(plan, whole.height, rows);
-  const room = { width: whole.width, height: shares.tasks };
-  const selected = selectedRow(ui, plan);
-  const forced = forcedOf(plan).length;
-  const visible = Math.max(1, Math.floor(room.height / rows));
-  const top = windowTop(selected, count, visible);
-  const hidden = Math.max(0, count - visible);
-  return box({
-    width,
-    height,
-    glyphs,
-    border: focused ? 'heavy' : 'light',
-    style: { fg: focused ? 'focus' : 'border' },
-    kind: 'pane',
-    pad: 0,
-    title: [
-      span('Plan ', { fg: 'title', bold: true }),
-      span(`${count} ${count === 1 ? 'agent' : 'agents'} ${glyphs.dot} ${waves} ${waves === 1 ? 'wave' : 'waves'}`, {
-        fg: 'muted',
-      }),
-      ...(forced === 0 ? [] : [span(` ${glyphs.dot} ${glyphs.lock} ${forced} locked`, { fg: 'warn' })]),
-      ...(state.phase === 'approving' ? [] : [span(` ${glyphs.dot} approved, read-only`, { fg: 'warn' })]),
-    ],
-    titleEnd: hidden > 0 ? [span(`${top + 1}-${Math.min(count, top + visible)} of ${count}`, { fg: 'muted' })] : [],
-    body: [
-      ...sized(
-        planList(
-          {
-            plan,
-            selected,
-            rows,
-            focused,
-            changeOf: (task) => changeOf(ui, state, task),
-            modelChanged: (task) => (proposedTask(ui, state, task.id) ?? task).model.asked !== task.model.asked,
-            statusOf: (task) => statusOf(context, task),
-          },
-          Math.max(0, room.width - 1),
-          room.height,
-          glyphs,
-        ),
-        Math.max(0, room.width - 1),
-        room.height,
-      ),
-      ...Array.from({ length: shares.gap }, (): Line => []),
-      ...forcedRows({ plan, selected: selected - count, focused }, Math.max(0, room.width - 1), shares.forced, glyphs),
-    ],
-  });
-}
-
-/** Where the agent of a task stands; null before anything runs. */
-function statusOf({ state }: Context, task: PlanTask): AgentStatus | null {
-  if (state.phase === 'approving') return null;
-  for (const agent of state.agents.values()) if (agent.taskId === task.id) return agent.status;
-  return state.approvedDigest === null ? null : 'pending';
-}
-
-/** All lines about what is selected, a task or what the rules added. */
-function inspected(ui: PlanUi, { state, glyphs }: Context, plan: SoundPlan, width: number): readonly Line[] {
-  const forced = selectedForced(ui, plan);
-  if (forced !== null) return forcedLines(plan, forced, width, glyphs);
-  const task = selectedTask(ui, plan);
-  if (task === null) return [];
-  const editable = state.phase === 'approving';
-  return inspectorLines({ plan, task, before: proposedTask(ui, state, task.id), editable }, width, glyphs);
-}
-
-function inspectorPane(ui: PlanUi, context: Context, plan: SoundPlan, { width, height }: Size): readonly Line[] {
-  const { glyphs } = context;
-  const focused = ui.pane === 'inspector';
-  const row = selectedRow(ui, plan);
-  const role = plan.tasks[row]?.role ?? selectedForced(ui, plan)?.role;
-  if (role === undefined) return [];
-  const room = inside(width, height);
-  const lines = inspected(ui, context, plan, room.width);
-  const top = Math.max(0, Math.min(ui.scroll, lines.length - room.height));
-  const more = lines.length - top - room.height;
-  return box({
-    width,
-    height,
-    glyphs,
-    border: focused ? 'heavy' : 'light',
-    style: { fg: focused ? 'focus' : 'border' },
-    kind: 'pane',
-    title: [
-      span(row < plan.tasks.length ? `${row + 1} ` : `${glyphs.lock} `, { fg: 'muted' }),
-      span(role, { fg: `role:${role}`, bold: true }),
-    ],
-    footEnd: more > 0 ? [span(focused ? `${more} more` : `${more} more, Tab`, { fg: 'muted' })] : [],
-    body: lines.slice(top),
-  });
-}
-
-function schedulePane(ui: PlanUi, context: Context, plan: SoundPlan, { width, height }: Size): readonly Line[] {
-  const { state, glyphs } = context;
-  const maxParallel = parallelOf(state);
-  const room = inside(width, height);
-  return box({
-    width,
-    height,
-    glyphs,
-    border: 'light',
-    style: { fg: 'border' },
-    kind: 'pane',
-    title: [span('Schedule', { fg: 'muted', bold: true })],
-    titleEnd: [
-      span(`max ${maxParallel} in parallel ${glyphs.dot} `, { fg: 'muted' }),
-      span(glyphs.bar[0], { fg: 'fg' }),
-      span(` critical path ${glyphs.dot} about ${formatDuration(totalsOf(plan, maxParallel).seconds * 1000)}`, {
-        fg: 'muted',
-      }),
-    ],
-    body: scheduleLines({ plan, maxParallel, selected: selectedRow(ui, plan) }, room.width, room.height, glyphs),
-  });
+  return schedule === null ? above : [...above, ...schedulePane(seen, schedule)];
 }
 
 /** The wheel scrolls the pane under the pointer; a click selects the task or the pane. */
 function input(ui: PlanUi, context: Context, event: Input, { width, height }: Size): Effect<PlanUi> | null {
-  const plan = shownPlan(context);
+  const plan = shownPlan(ui, context);
   if (plan === null || (event.is !== 'wheel' && event.is !== 'click')) return null;
-  const layout = planLayout(width, height, rowsWanted(plan), ui.pane);
-  const pane = paneAt(layout, event.x, event.y);
-  if (pane === null) return null;
+  const layout = planLayout(width, height, wishOf(ui, plan));
+  const hit = paneAt(layout, event.x, event.y);
+  if (hit === null) return null;
   const next = tracked(ui, context.state);
-  if (pane === 'list') return { ui: inList(next, plan, layout, event) };
-  if (event.is === 'click') return { ui: { ...next, pane: 'inspector' } };
-  return { ui: { ...next, scroll: scrolled(next, plan, context, layout, event.by) } };
+  if (hit.pane === 'list') return { ui: inList(next, plan, layout, event) };
+  if (event.is === 'click') return { ui: { ...next, pane: hit.pane } };
+  if (hit.pane === 'schedule') return { ui: select(next, plan, selectedRow(next, plan) + event.by) };
+  return { ui: { ...next, scroll: scrolled({ ui, context, plan }, layout, event.by) } };
 }
 
 function inList(
@@ -257,16 +118,21 @@ function rowAt(plan: SoundPlan, layout: PlanLayout, selected: number, y: number)
   return locked === null ? null : count + locked;
 }
 
-function paneAt(layout: PlanLayout, x: number, y: number): 'list' | 'inspector' | null {
-  const { list, inspector, columns } = layout;
-  if (list !== null && y < list.height && (!columns || x < list.width)) return 'list';
-  const top = list !== null && !columns ? list.height : 0;
-  return inspector !== null && y >= top && y < top + inspector.height ? 'inspector' : null;
+/** Panes stand below each other, but for list and inspector where they stand side by side. */
+function paneAt(
+  { list, inspector, schedule, columns }: PlanLayout,
+  x: number,
+  y: number,
+): { readonly pane: PlanPane } | null {
+  const above = columns ? (list?.height ?? 0) : (list?.height ?? 0) + (inspector?.height ?? 0);
+  if (y >= above) return schedule !== null && y < above + schedule.height ? { pane: 'schedule' } : null;
+  const inTheList = list !== null && y < list.height && (!columns || x < list.width);
+  return { pane: inTheList ? 'list' : 'inspector' };
 }
 
-function scrolled(ui: PlanUi, plan: SoundPlan, context: Context, layout: PlanLayout, by: number): number {
-  if (layout.inspector === null) return 0;
-  const room = inside(layout.inspector.width, layout.inspector.height);
-  const lines = inspected(ui, context, plan, room.width);
-  return Math.max(0, Math.min(ui.scroll + by * 3, lines.length - room.height));
+function scrolled(seen: Seen, { inspector }: PlanLayout, by: number): number {
+  if (inspector === null) return 0;
+  const room = inside(inspector.width, inspector.height);
+  const lines = inspected(seen, room.width);
+  return Math.max(0, Math.min(seen.ui.scroll + by * 3, lines.length - room.height));
 }

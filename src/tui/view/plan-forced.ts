@@ -81,21 +81,22 @@ function rowOf(node: ForcedNode, index: number, of: ForcedRows, width: number, g
     span(node.role, { fg: `role:${node.role}`, bold: true }),
     span(`${times}  ${triggerWords(node.triggers)}`, { fg: on ? 'fg' : 'muted' }),
   ];
-  const whole = figures(node, width, glyphs);
-  const end = lineWidth(left) + lineWidth(whole) < width ? whole : whole.slice(1);
-  // The trigger matters more than what it is estimated to cost.
-  const fits = lineWidth(left) + lineWidth(end) < width || width >= 60;
-  const line = fits ? spread(left, end, width, {}, glyphs.ellipsis) : left;
+  // What is long gives way first: the trigger is told beside the list as well, the model is decided here.
+  const line = spread(left, figures(node, width, glyphs), width, {}, glyphs.ellipsis);
   return on ? restyle(fit(line, width, {}, glyphs.ellipsis), { bg: 'selection' }) : line;
 }
 
-/** The model, and tokens and cost of all its runs. */
+/** The model, and tokens and cost of all its runs: in a narrow list the model that works alone, in a very narrow one nothing. */
 function figures(node: ForcedNode, width: number, glyphs: Glyphs): Line {
-  const model = fitText(modelText(node.model, glyphs), 19);
+  if (width < 40) return [];
+  const roomy = width >= 70;
+  const text = roomy ? modelText(node.model, glyphs) : modelName(node.model.used);
   return [
-    span(model, { fg: node.model.because === null ? 'muted' : 'warn' }),
+    span(fitText(text, roomy ? 19 : 13, 'left', glyphs.ellipsis), {
+      fg: node.model.because === null ? 'muted' : 'warn',
+    }),
     span(formatTokens(node.estimatedTokens * node.runs).padStart(6), { fg: 'muted' }),
-    ...(width < 50 ? [] : [span(costOf(node).padStart(9), { fg: 'fg' })]),
+    ...(width < 56 ? [] : [span(costOf(node).padStart(9), { fg: 'fg' })]),
   ];
 }
 

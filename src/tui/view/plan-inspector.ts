@@ -1,16 +1,24 @@
 /** Everything about one task of a plan, with the key that changes each part. A list of lines; the pane scrolls it. */
-import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
+import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan.ts';
 import { dependantsOf } from '../../domain/plan-view.ts';
+import { fitOf, rangeOf } from '../../domain/range.ts';
 import { modelName } from '../agents.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
 import { span } from '../text/clip.ts';
 import type { Line, Span } from '../text/line.ts';
 import { wrap, wrapText } from '../text/wrap.ts';
+import type { Standing } from './plan-standing.ts';
+import { formatMoney, toSign } from './plan-totals.ts';
 
 export interface Inspected {
   readonly plan: SoundPlan;
   readonly task: PlanTask;
+  readonly choices: PlanChoices | null;
+  /** Where its agent stands; null while nothing runs. */
+  readonly standing: Standing | null;
+  /** It decides when everything ends. */
+  readonly critical: boolean;
   /** The task as it was proposed; null when it is new. */
   readonly before: PlanTask | null;
   /** False when nothing can be changed any more: the keys are left out. */
@@ -28,11 +36,14 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
   const narrow = width < 56;
   return [
     ...(narrow ? [gap] : []),
+    ...standingLines(of, width),
     ...field('Role', [span(task.role, { fg: `role:${task.role}` }), ...was(of, ({ role }) => role)], 'r'),
     ...field('Model', modelLine(of, glyphs), 'M'),
     ...because(task, width),
+    ...fallbackLines(of, width, glyphs),
     ...field('Budget', [span(budgetText(task, glyphs), { fg: 'fg' })], 'b'),
     ...field('Estimate', [span(estimateText(task, glyphs), { fg: 'fg' })], ''),
+    ...likelyLines(of, width, glyphs),
     ...field('Tools', [span(task.tools.join(', ') || 'none', { fg: 'fg' })], 't'),
     ...field('Needs', tasksLine(plan, task.dependsOn), 'D'),
     ...field(
@@ -44,9 +55,9 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
       '',
     ),
     ...(task.writes.length === 0 ? [] : field('Writes', [span(task.writes.join(', '), { fg: 'fg' })], '')),
-    ...(task.maySpawn ? field('Spawns', [span('may start agents of its own', { fg: 'warn' })], '') : []),
+    ...watchLines(of, width),
     gap,
-    [span('Task', { fg: 'faint' }), ...(of.editable ? [span('  e', KEY), span(' edit', { fg: 'muted' })] : [])],
+    taskTitle(of, glyphs),
     ...indented(task.description, width, 'fg'),
     ...(plan.reason === ''
       ? []
@@ -55,6 +66,86 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
 }
 
 const KEY = { fg: 'focus' } as const;
+
+function taskTitle({ editable }: Inspected, { dot }: Glyphs): Line {
+  const title = span('Task', { fg: 'faint' });
+  const words = (text: string): Span => span(text, { fg: 'muted' });
+  return editable ? [title, span('  e', KEY), words(` edit ${dot} `), span('E', KEY), words(' in $EDITOR')] : [title];
+}
+
+const standingLines = ({ standing }: Inspected, width: number): readonly Line[] =>
+  standing === null
+    ? []
+    : row(
+        'Agent',
+        [
+          span(`${standing.sign} `, { fg: standing.ink, bold: true }),
+          span(standing.words, { fg: standing.stuck ? 'err' : 'fg' }),
+        ],
+        '',
+        width,
+      );
+
+/** Most entries of a chain that are shown: who needs more of them has other worries. */
+const MOST_FALLBACKS = 4;
+
+/** What it goes on with when its model can't be reached; what the rules strike out, and why. */
+function fallbackLines({ task, choices }: Inspected, width: number, glyphs: Glyphs): readonly Line[] {
+  const chain = choices?.roles.find(({ name }) => name === task.role)?.fallbacks ?? [];
+  const others = chain.filter(({ model }) => model !== task.model.used && model !== task.model.asked);
+  if (others.length === 0) return [];
+  const shown = others.slice(0, MOST_FALLBACKS);
+  const able = shown.filter(({ whyNot }) => whyNot === null);
+  const words = able.map(({ model }) => modelName(model)).join(` ${glyphs.arrow} `);
+  const struck = shown.flatMap(({ model, whyNot }) =>
+    whyNot === null
+      ? []
+      : row(
+          '',
+          [span(`${glyphs.status.failed} ${modelName(model)}  `, { fg: 'faint' }), span(whyNot, { fg: 'warn' })],
+          '',
+          width,
+        ),
+  );
+  const more = others.length > shown.length ? ` ${glyphs.ellipsis}` : '';
+  const none = able.length === 0;
+  return [...row('Fallback', [span(none ? 'none' : words + more, { fg: none ? 'warn' : 'fg' })], '', width), ...struck];
+}
+
+/** The range that it will probably end in, and how one knows. */
+function likelyLines({ task, choices }: Inspected, width: number, glyphs: Glyphs): readonly Line[] {
+  if (choices === null) return [];
+  const { tokens, cost, seconds, because: why } = rangeOf(task, choices);
+  const to = toSign(glyphs);
+  const parts = [
+    ...(cost === null ? [] : [`${formatMoney(cost.low)} ${to} ${formatMoney(cost.high)}`]),
+    `${formatTokens(tokens.low)} ${to} ${formatTokens(tokens.high)} tok`,
+    `${formatDuration(seconds.low * 1000)} ${to} ${formatDuration(seconds.high * 1000)}`,
+  ];
+  return row(
+    'Likely',
+    [span(parts.join(` ${glyphs.dot} `), { fg: 'muted' }), span(`  ${why}`, { fg: 'faint' })],
+    '',
+    width,
+  );
+}
+
+/** What a person should look at before accepting it; nothing where all is as usual. */
+function watchLines(of: Inspected, width: number): readonly Line[] {
+  const { plan, task, choices, critical } = of;
+  const waits = dependantsOf(plan, task.id).length;
+  const fit = choices === null ? 'fits' : fitOf(rangeOf(task, choices), task.budget);
+  const words = [
+    ...(task.estimatedCost === null ? ['its price is not known: only tokens limit it'] : []),
+    ...(task.maySpawn ? ['it may start agents of its own'] : []),
+    ...(fit === 'does not fit' ? ['its budget is below what it will likely use (b)'] : []),
+    ...(fit === 'may not fit' ? ['its budget may not be enough (b)'] : []),
+    ...(critical && waits > 0 ? ['on the critical path: what it takes longer, the run does'] : []),
+  ];
+  return words.flatMap((text, index) =>
+    row(index === 0 ? 'Watch' : '', [span('! ', { fg: 'warn', bold: true }), span(text, { fg: 'fg' })], '', width),
+  );
+}
 
 const indented = (text: string, width: number, fg: 'fg' | 'muted'): readonly Line[] =>
   wrapText(text, Math.max(1, width - 1), { fg }).map((line) => [span(' '), ...line]);

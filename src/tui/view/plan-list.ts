@@ -1,5 +1,4 @@
 /** The tasks of a plan as a list with its graph: one or two rows each. Scrolled around the selected one. */
-import type { AgentStatus } from '../../domain/agent.ts';
 import type { TaskId } from '../../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
 import { modelName } from '../agents.ts';
@@ -9,9 +8,9 @@ import { fit, fitText, lineWidth, restyle, span, spread } from '../text/clip.ts'
 import type { Line, Span, Style } from '../text/line.ts';
 import { widthOf } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
-import { STATUS_INK } from './header.ts';
 import type { LaneRow, Lanes } from './lanes.ts';
 import { lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from './lanes.ts';
+import type { Standing } from './plan-standing.ts';
 import { windowTop } from './schedule.ts';
 
 export interface PlanList {
@@ -25,7 +24,7 @@ export interface PlanList {
   /** A person chose another model. */
   modelChanged(task: PlanTask): boolean;
   /** Where the task's agent stands; null while nothing runs. */
-  statusOf(task: PlanTask): AgentStatus | null;
+  standingOf(task: PlanTask): Standing | null;
 }
 
 /** Exactly `width` columns a line, at most `height` lines. */
@@ -110,8 +109,8 @@ function gutter(list: PlanList, task: PlanTask, index: number, row: LaneRow, sha
   const { glyphs } = shape;
   const mark = shape.marks.get(task.id);
   const sign = span(glyphs.node, { fg: row.ink });
-  const status = list.statusOf(task);
-  const standing: Span = status === null ? sign : span(glyphs.status[status], { fg: STATUS_INK[status], bold: true });
+  const stands = list.standingOf(task);
+  const standing: Span = stands === null ? sign : span(stands.sign, { fg: stands.ink, bold: true });
   return [
     ...nodeLine(row, shape.lanes.count, shape.most, glyphs, standing),
     span('  '),
@@ -120,11 +119,14 @@ function gutter(list: PlanList, task: PlanTask, index: number, row: LaneRow, sha
   ];
 }
 
-/** The role, and what was done to the task: a word where it fits, else the sign alone. */
+/** The role, and what was done to the task or keeps it: a word where it fits, else the sign alone. */
 function name(list: PlanList, task: PlanTask, { glyphs }: Shape, room: number): Line {
   const change = list.changeOf(task);
   const role = span(task.role, { fg: `role:${task.role}`, bold: true });
-  if (change === null) return [role];
+  if (change === null) {
+    const stuck = `  ${list.standingOf(task)?.short ?? ''}`;
+    return lineWidth([role]) + widthOf(stuck) + 2 <= room ? [role, span(stuck, { fg: 'err' })] : [role];
+  }
   const words = `  ${glyphs.edited} ${change}`;
   const fits = lineWidth([role]) + widthOf(words) + 2 <= room;
   return [role, span(fits ? words : ` ${glyphs.edited}`, { fg: 'warn' })];
@@ -136,12 +138,20 @@ const ROLE = 12;
 function oneRow(list: PlanList, task: PlanTask, room: number, shape: Shape): Line {
   const end = numbers(list, task, rowColumns(room), shape);
   const change = list.changeOf(task) === null ? [] : [span(`${shape.glyphs.edited} `, { fg: 'warn' })];
+  const short = list.standingOf(task)?.short ?? '';
+  const stuck = short === '' ? [] : [span(`${short}  `, { fg: 'err' })];
   const columns = Math.min(ROLE, Math.max(2, room >> 1));
   const role = span(`${fitText(task.role, columns - 1)} `, {
     fg: `role:${task.role}`,
     bold: true,
   });
-  return spread([role, ...change, span(firstLine(task), { fg: 'muted' })], end, room, {}, shape.glyphs.ellipsis);
+  return spread(
+    [role, ...change, ...stuck, span(firstLine(task), { fg: 'muted' })],
+    end,
+    room,
+    {},
+    shape.glyphs.ellipsis,
+  );
 }
 
 /** Columns of the model, the tokens and the cost; 0 for what there is no room for. */

@@ -2,7 +2,9 @@
 import type { Budget } from '../../domain/budget.ts';
 import type { PlanTotals } from '../../domain/plan-view.ts';
 import { totalsOf } from '../../domain/plan-view.ts';
-import type { SoundPlan } from '../../domain/plan.ts';
+import type { PlanChoices, SoundPlan } from '../../domain/plan.ts';
+import { totalRange } from '../../domain/range.ts';
+import type { Expected } from '../../domain/range.ts';
 import type { RunState } from '../../events/state.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
@@ -10,7 +12,7 @@ import { lineWidth, restyle, span, spread } from '../text/clip.ts';
 import type { Ink, Line } from '../text/line.ts';
 
 /** What the run may use: the session's own limits, and those that the plan was judged by. */
-const capOf = (state: RunState): Budget => ({ ...state.choices?.limits.run, ...state.budget });
+export const capOf = (state: RunState): Budget => ({ ...state.choices?.limits.run, ...state.budget });
 
 /** How many may run at once. */
 export const parallelOf = (state: RunState): number => state.choices?.limits.maxParallel ?? state.maxParallel;
@@ -19,7 +21,7 @@ export const parallelOf = (state: RunState): number => state.choices?.limits.max
 export function overCap(plan: SoundPlan, state: RunState): string | null {
   const over = excess(totalsOf(plan, parallelOf(state)), capOf(state));
   if (over === null) return null;
-  return `the estimate of ${over.words}: choose cheaper models (M), drop tasks (d), or start with a higher limit`;
+  return `the estimate of ${over.words}: choose cheaper models (M, $), drop tasks (d), or raise what the run may use (B)`;
 }
 
 interface Excess {
@@ -43,7 +45,14 @@ function excess(totals: PlanTotals, cap: Budget): Excess | null {
   return over('time', formatDuration(ms), formatDuration(cap.maxDuration));
 }
 
-/** Exactly `width` columns. */
+/** Dollars as one reads a range: cents where they say enough, else four decimals. */
+export const formatMoney = (usd: number): string =>
+  usd === 0 || usd >= 0.095 ? `$${usd.toFixed(2)}` : formatCost(usd);
+
+/** Between the two ends of a range. */
+export const toSign = ({ ellipsis }: Glyphs): string => (ellipsis === '…' ? '–' : '-');
+
+/** Exactly `width` columns: what doesn't fit is left out from the range on, the cap last. */
 export function totalsLine(plan: SoundPlan, state: RunState, width: number, glyphs: Glyphs): Line {
   const totals = totalsOf(plan, parallelOf(state));
   const over = excess(totals, capOf(state));
@@ -61,11 +70,47 @@ export function totalsLine(plan: SoundPlan, state: RunState, width: number, glyp
     span(formatDuration(totals.seconds * 1000), { fg: inkOf('time', 'fg') }),
   ];
   const right = over === null ? capLine(state) : overLine(over, glyphs);
-  const limits: Line = totals.cost ? [span(`  (budgets allow ${formatCost(mostCost(plan))})`, { fg: 'faint' })] : [];
   const free = width - lineWidth(left) - lineWidth(time) - lineWidth(right) - 2;
-  const bar = [...left, ...(free > lineWidth(limits) ? limits : []), ...(free >= 0 ? time : [])];
+  const range = rangeLine(plan, state, free, glyphs);
+  const bar = [...left, ...range, ...(free >= 0 ? time : [])];
   return restyle(spread(bar, right, width, {}, glyphs.ellipsis), { bg: 'surface' });
 }
+
+/** `  (likely $0.62 – $1.71, no runs yet)`, as much of it as `room` holds; amber where its end is over the cap. */
+function rangeLine(plan: SoundPlan, state: RunState, room: number, glyphs: Glyphs): Line {
+  const expected = expectedOf(plan, state);
+  if (expected?.cost == null || expected.cost.high === 0) return [];
+  const { cost, because } = expected;
+  const { maxCost } = capOf(state);
+  const ink: Ink = maxCost !== undefined && cost.high > maxCost ? 'warn' : 'muted';
+  const words = `${formatMoney(cost.low)} ${toSign(glyphs)} ${formatMoney(cost.high)}`;
+  const whole: Line = [
+    span('  (likely ', { fg: 'faint' }),
+    span(words, { fg: ink }),
+    span(`, ${because})`, { fg: 'faint' }),
+  ];
+  if (lineWidth(whole) < room) return whole;
+  const short: Line = [span('  (likely ', { fg: 'faint' }), span(words, { fg: ink }), span(')', { fg: 'faint' })];
+  return lineWidth(short) < room ? short : [];
+}
+
+/** What the plan will probably use; null where nothing is known of what may be chosen. */
+function expectedOf(plan: SoundPlan, state: RunState): Expected | null {
+  const { choices } = state;
+  if (choices === null) return null;
+  const known = EXPECTED.get(plan);
+  const maxParallel = parallelOf(state);
+  if (known?.choices === choices && known.maxParallel === maxParallel) return known.expected;
+  const expected = totalRange(plan, choices, maxParallel);
+  EXPECTED.set(plan, { choices, maxParallel, expected });
+  return expected;
+}
+
+/** Three schedules are made for it: once a plan, not once a frame. */
+const EXPECTED = new WeakMap<
+  SoundPlan,
+  { readonly choices: PlanChoices; readonly maxParallel: number; readonly expected: Expected }
+>();
 
 function capLine(state: RunState): Line {
   const { maxCost, maxTokens } = capOf(state);
@@ -77,13 +122,3 @@ function capLine(state: RunState): Line {
 const overLine = ({ words }: Excess, glyphs: Glyphs): Line => [
   span(`${glyphs.status.failed} ${words.slice(words.indexOf('over'))} `, { fg: 'err', bold: true }),
 ];
-
-/** US dollars when every agent used all of its budget. */
-const mostCost = ({ tasks, forced = [] }: SoundPlan): number =>
-  [...tasks.map((task) => ({ ...task, runs: 1 })), ...forced].reduce(
-    (sum, { budget, estimatedCost, estimatedTokens, runs }) => {
-      const share = budget.maxTokens === undefined || estimatedTokens === 0 ? 1 : budget.maxTokens / estimatedTokens;
-      return sum + runs * Math.min((estimatedCost ?? 0) * share, budget.maxCost ?? Number.POSITIVE_INFINITY);
-    },
-    0,
-  );

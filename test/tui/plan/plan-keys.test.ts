@@ -87,22 +87,21 @@ describe('keys of the plan screen', () => {
 
   it('refuses to accept what is over the cap, with what can be done', () => {
     expect(whyNot('enter', approving(RACE, { budget: { maxCost: 0.1 } }))).toBe(
-      'the estimate of $0.6982 is over the cap of $0.10: choose cheaper models (M), drop tasks (d), or start with a higher limit',
+      'the estimate of $0.6982 is over the cap of $0.10: choose cheaper models (M, $), drop tasks (d), or raise what the run may use (B)',
     );
     expect(whyNot('enter', approving(RACE, { budget: { maxTokens: 1000 } }))).toContain('over the cap of 1.0k tokens');
     expect(whyNot('enter', approving(RACE, { budget: { maxDuration: 1000 } }))).toContain('over the cap of 1s');
     expect(whyNot('enter')).toBe(null);
   });
 
-  it('changes nothing once the plan runs', () => {
-    const running = approving(RACE, { phase: 'running' });
-    const keys = ['enter', 'e', 'M', 'r', 'b', 't', 'D', 'm', 'a', 'd', 'u', 'U', 'J', 'K', 'ctrl-r'];
-    expect(keys.map((key) => whyNot(key, running))).toEqual(
-      keys.map(() => 'the plan runs already; it can only be looked at'),
-    );
-    expect(keys.map((key) => whyNot(key, approving(RACE, { phase: 'planning', plan: null })))).toEqual(
-      keys.map(() => 'the plan is still being made'),
-    );
+  it('changes nothing while the plan is made, once it has run, and where the run can not be asked', () => {
+    const keys = ['e', 'E', 'M', 'r', 'b', 't', 'D', 'm', 'a', 'd', 's', 'S', '$', 'u', 'U', 'J', 'K'];
+    const all = (words: string): readonly string[] => keys.map(() => words);
+    const whys = (state: RunState): readonly (string | null)[] => keys.map((key) => whyNot(key, state));
+    expect(whys(approving(RACE, { phase: 'running' }))).toEqual(all('the plan runs already; it can only be looked at'));
+    expect(whys(approving(RACE, { phase: 'finished' }))).toEqual(all('the plan has run; it can only be looked at'));
+    expect(whys(approving(RACE, { phase: 'planning', plan: null }))).toEqual(all('the plan is still being made'));
+    expect(whyNot('ctrl-r', approving(RACE, { phase: 'running' }))).toBe('the plan runs already');
   });
 
   it('edits what the task says (O104)', () => {
@@ -179,7 +178,16 @@ describe('keys of the plan screen', () => {
 
   it('sets everything by hand in one form (O106)', () => {
     const asked = dialog('form', press('m', approving(), at('task-2')));
-    expect(asked.fields.map(({ name }) => name)).toEqual(['task', 'role', 'model', 'tokens', 'cost', 'time', 'needs']);
+    expect(asked.fields.map(({ name }) => name)).toEqual([
+      'task',
+      'role',
+      'model',
+      'tokens',
+      'cost',
+      'time',
+      'tools',
+      'needs',
+    ]);
     const texts = { task: 'Read', role: 'finder', model: 'anthropic/sonnet-4.5', tokens: '9k', cost: '', time: '' };
     expect(asked.check({ texts, checks: { needs: [] } })).toBe(null);
     expect(asked.then({ texts, checks: { needs: ['task-1'] } })).toEqual(
@@ -292,6 +300,9 @@ describe('keys of the plan screen', () => {
       'm manual',
       'a add',
       'd drop',
+      's split',
+      'S join',
+      '$ what if',
       'Esc cancel',
       '^R regenerate',
     ]);
