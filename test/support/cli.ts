@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { leaveFolder } from './aftermath.ts';
+import { COMPILED } from './compiled.ts';
 import type { Files } from './repos.ts';
 import { writeFiles } from './repos.ts';
 
@@ -99,8 +100,7 @@ const environment = (root: string): Record<string, string> => ({
   HOME: join(root, 'home'),
   XDG_CONFIG_HOME: join(root, 'config'),
   XDG_STATE_HOME: join(root, 'state'),
-  // Compiled once for all tests of this user.
-  XDG_CACHE_HOME: join(tmpdir(), `mimir-test-cache-${process.getuid?.() ?? 0}`),
+  XDG_CACHE_HOME: COMPILED,
   LANG: 'C.UTF-8',
   TZ: 'UTC',
 });

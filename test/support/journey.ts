@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 
+import { COMPILED } from './compiled.ts';
 import { needs } from './needs.ts';
 import type { StartOptions, TestTerminal } from './pty.ts';
 import { startTerminal } from './pty.ts';
@@ -94,7 +95,7 @@ export function makeMachine(files: Files = LEDGER, more: Machine['env'] = {}): M
     HOME: home,
     XDG_STATE_HOME: join(home, 'state'),
     XDG_CONFIG_HOME: join(home, 'config'),
-    XDG_CACHE_HOME: join(home, 'cache'),
+    XDG_CACHE_HOME: COMPILED,
     LANG: 'C.UTF-8',
     ...more,
   };
