@@ -22,7 +22,13 @@ export function statusLines({ lobby, glyphs }: Context, width: number, kind: Sta
   if (kind === 'none') return [];
   const full = kind === 'full';
   const room = Math.max(1, width - 1);
-  const project: Line = [span(lobby.project, { fg: 'fg', bold: true }), span(`  ${lobby.cwd}`, { fg: 'muted' })];
+  const noGit =
+    lobby.repository?.isGit === false ? '   no git here: `git init` lets changes be compared and committed' : '';
+  const project: Line = [
+    span(lobby.project, { fg: 'fg', bold: true }),
+    span(`  ${lobby.cwd}`, { fg: 'muted' }),
+    span(noGit, { fg: 'warn' }),
+  ];
   const place: Line = [
     ...sandboxWords(lobby),
     span('   mode ', { fg: 'faint' }),
@@ -30,7 +36,7 @@ export function statusLines({ lobby, glyphs }: Context, width: number, kind: Sta
   ];
   const rule: Line = [span(` ${glyphs.light[4].repeat(Math.max(0, width - 2))}`, { fg: 'border' })];
   return [
-    ...(full ? [rule, ...labelled('Project', project, room)] : []),
+    ...(full ? [rule, ...labelled('Project', project, room).slice(0, 2)] : []),
     ...labelled('Provider', providerLine(lobby, kind, room), room).slice(0, full ? 4 : kind === 'short' ? 2 : 1),
     ...(kind === 'line' ? [] : belowProvider(lobby, place, room, full)),
   ];

@@ -1,48 +1,55 @@
 /**
  * The first screen: one field to say what should be done in, suggestions and former sessions to pick from. Letters belong to
- * the field unless something in the lists is chosen. How it looks is start-view.ts.
+ * the field unless something in the lists is chosen. How it looks is start-view.ts, what it leads to start-begin.ts.
  */
-import type { LobbyInfo } from '../../ports/lobby.ts';
-import type { Binding, Context, Effect, Screen } from '../screen.ts';
+import { completeKey, NOT_COMPLETING } from '../complete.ts';
 import { isOpen } from '../dialogs/trust.ts';
+import type { Binding, Context, Effect, Screen } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
 import { span } from '../text/clip.ts';
-import type { Editor } from '../text/editor.ts';
-import { edit, editorText, isEmpty, openEditor } from '../text/editor.ts';
-import type { Target } from './start-view.ts';
-import { shownSessions, startBody, targetAt } from './start-view.ts';
+import { edit, editorText, isEmpty } from '../text/editor.ts';
+import { begin, templatePick } from './start-begin.ts';
+import { NEW_SEARCH, searchKey } from './start-search.ts';
+import type { StartUi } from './start-state.ts';
+import { FIELD, FIRST, formerTasks, leap, nextGroup, stops, vertical, withTask } from './start-state.ts';
+import { startBody, targetAt } from './start-view.ts';
 
-export interface StartUi {
-  readonly editor: Editor;
-  /** What has the keys. */
-  readonly chosen: Target;
-  /** Which former task stands in the field, newest 0; null while it is the person's own text. */
-  readonly former: number | null;
-}
-
-const FIELD: Target = { is: 'field' };
-const EMPTY_FIELD = openEditor('', true);
+export type { StartUi } from './start-state.ts';
 
 type Key = Binding<StartUi>;
 const always = (): null => null;
 const inList = (ui: StartUi): string | null => (ui.chosen.is === 'field' ? 'first leave the field with Tab' : null);
+
+/** Keys of the field's boxes come before what the key does else: paths that are offered, former tasks that are looked for. */
+const behindBoxes =
+  (run: Key['run']): Key['run'] =>
+  (ui, context, key) => {
+    const inBox = boxKey(ui, context, key);
+    return inBox === null ? run(ui, context, key) : { ui: inBox };
+  };
+
+function boxKey(ui: StartUi, context: Context, key: string): StartUi | null {
+  if (ui.search !== null) return searchKey(ui, ui.search, context.lobby, { is: 'key', key });
+  const done = ui.chosen.is === 'field' ? completeKey(ui.editor, ui.completing, key, context) : null;
+  return done === null ? null : { ...ui, ...done, former: null };
+}
 
 const KEYS: readonly Key[] = [
   {
     keys: ['enter'],
     action: 'start.go',
     hint: 'plan it',
-    help: 'Make a plan for the task in the field; in a list, take what is chosen.',
+    help: 'Make a plan for the task in the field; in a list, take what is chosen: a stopped session goes on, a finished one is shown.',
     whyNot: always,
-    run: enter,
+    run: behindBoxes(begin),
   },
   {
     keys: ['tab'],
     action: 'start.next',
-    hint: 'suggestions',
-    help: 'On to the suggestions, the former sessions, and back to the field.',
+    hint: 'lists',
+    help: 'On to the suggestions, the former sessions, and back to the field. Behind an @, takes the chosen path.',
     whyNot: (_, { lobby }) => (stops(lobby).length > 1 ? null : 'there is nothing to pick from'),
-    run: (ui, { lobby }) => ({ ui: { ...ui, chosen: nextGroup(ui.chosen, lobby) } }),
+    run: behindBoxes((ui, { lobby }) => ({ ui: { ...ui, chosen: nextGroup(ui.chosen, lobby) } })),
   },
   {
     keys: ['up', 'down'],
@@ -50,24 +57,57 @@ const KEYS: readonly Key[] = [
     hint: 'pick',
     help: 'Through the lists; in the empty field, up brings back former tasks.',
     whyNot: always,
-    run: (ui, context, key) => vertical(ui, context, key === 'up' ? -1 : 1),
+    run: behindBoxes((ui, { lobby }, key) => ({ ui: vertical(ui, lobby, key === 'up' ? -1 : 1) })),
+  },
+  {
+    keys: ['pageup', 'pagedown'],
+    action: 'start.page',
+    hint: '',
+    help: 'Five rows at once through the list of sessions.',
+    whyNot: always,
+    run: behindBoxes((ui, { lobby }, key) => ({ ui: leap(ui, lobby, key === 'pageup' ? -5 : 5) })),
+  },
+  {
+    keys: ['ctrl-o'],
+    action: 'start.templates',
+    hint: 'templates',
+    help: 'Begin from a plan that was kept as a template; what it asks for is filled in first.',
+    whyNot: (_, { lobby }) =>
+      (lobby.templates ?? []).length > 0 ? null : 'No plan is kept here yet: w in a plan keeps it as a template.',
+    run: (_, { lobby }) => ({ dialog: templatePick(lobby) }),
+  },
+  {
+    keys: ['ctrl-r'],
+    action: 'start.history',
+    hint: 'history',
+    help: 'Search the former tasks of this project; the one that is taken stands in the field.',
+    whyNot: (_, { lobby }) => (formerTasks(lobby).length > 0 ? null : 'There is no former task of this project yet.'),
+    run: behindBoxes((ui) => ({ ui: { ...ui, chosen: FIELD, search: NEW_SEARCH } })),
+  },
+  {
+    keys: ['ctrl-g'],
+    action: 'start.editor',
+    hint: 'editor',
+    help: 'Write the task in your own editor ($VISUAL or $EDITOR).',
+    whyNot: always,
+    run: (ui) => ({ ui: { ...ui, chosen: FIELD }, app: { field: editorText(ui.editor) } }),
   },
   {
     keys: ['esc'],
     action: 'start.back',
     hint: '',
-    help: 'Back to the field.',
+    help: 'Back to the field; closes what is offered there.',
     whyNot: always,
-    run: (ui) => ({ ui: { ...ui, chosen: FIELD } }),
+    run: behindBoxes((ui) => ({ ui: { ...ui, chosen: FIELD } })),
   },
   {
     keys: ['ctrl-c'],
     action: 'start.clear',
     hint: 'clear',
-    help: 'Throw away what stands in the field.',
+    help: 'Throw away what stands in the field; Ctrl-_ brings it back.',
     // Nothing to throw away: then it is about leaving.
-    whyNot: ({ editor }) => (isEmpty(editor) ? '' : null),
-    run: () => ({ ui: { editor: EMPTY_FIELD, chosen: FIELD, former: null } }),
+    whyNot: ({ editor, search }) => (isEmpty(editor) && search === null ? '' : null),
+    run: behindBoxes((ui) => ({ ui: withTask(ui, '') })),
   },
   {
     keys: ['ctrl-t'],
@@ -89,88 +129,55 @@ const KEYS: readonly Key[] = [
 
 export const startScreen: Screen<StartUi> = {
   name: 'start',
-  first: { editor: EMPTY_FIELD, chosen: FIELD, former: null },
+  first: FIRST,
   keys: KEYS,
   header: (_, { lobby }) => ({
     left: [span(lobby.project, { fg: 'title', bold: true })],
     right: [span(lobby.version, { fg: 'muted' })],
   }),
   body: startBody,
+  settle,
+  position: ({ chosen }, { lobby }) => (chosen.is === 'session' ? `${chosen.index + 1}/${lobby.sessions.length}` : ''),
   input,
   typing: (ui) => ui.chosen.is === 'field',
 };
 
-/** Everything that can be chosen, from top to bottom. */
-const stops = (lobby: LobbyInfo): readonly Target[] => [
-  FIELD,
-  ...lobby.suggestions.map((_, index): Target => ({ is: 'suggestion', index })),
-  ...shownSessions(lobby).map((_, index): Target => ({ is: 'session', index })),
-];
-
-const placeOf = (all: readonly Target[], target: Target): number =>
-  all.findIndex((stop) => stop.is === target.is && indexOf(stop) === indexOf(target));
-const indexOf = (target: Target): number => (target.is === 'field' ? 0 : target.index);
-
-function nextGroup(chosen: Target, lobby: LobbyInfo): Target {
-  const all = stops(lobby);
-  const rest = all.slice(placeOf(all, chosen) + 1);
-  return rest.find((stop) => stop.is !== chosen.is) ?? FIELD;
-}
-
-function enter(ui: StartUi, { lobby }: Context): Effect<StartUi> {
+/** Lists change while one looks at them. */
+function settle(ui: StartUi, { lobby }: Context): StartUi {
   const { chosen } = ui;
-  if (chosen.is === 'suggestion') return { ui: withTask(ui, lobby.suggestions[chosen.index] ?? '') };
-  if (chosen.is === 'session') {
-    const session = shownSessions(lobby)[chosen.index];
-    return session === undefined ? {} : { app: { resume: session.id } };
-  }
-  const task = editorText(ui.editor).trim();
-  if (task !== '') return { app: { start: task } };
-  return { toast: { level: 'info', text: 'Say what should be done, or take a suggestion with Tab.' } };
-}
-
-/** The field with a task in it, to be read again and then sent with Enter. */
-const withTask = (ui: StartUi, task: string): StartUi => ({
-  ...ui,
-  editor: openEditor(task, true),
-  chosen: FIELD,
-  former: null,
-});
-
-function vertical(ui: StartUi, context: Context, by: 1 | -1): Effect<StartUi> {
-  const { lobby } = context;
-  if (ui.chosen.is !== 'field') {
-    const all = stops(lobby);
-    return { ui: { ...ui, chosen: all[placeOf(all, ui.chosen) + by] ?? ui.chosen } };
-  }
-  const moved = edit(ui.editor, { is: 'key', key: by === 1 ? 'down' : 'up' });
-  if (moved !== null) return { ui: { ...ui, editor: moved } };
-  const browsing = ui.former !== null || isEmpty(ui.editor);
-  const former = browsing ? formerTask(ui, lobby, by) : null;
-  if (former !== null) return { ui: former };
-  return by === 1 ? { ui: { ...ui, chosen: stops(lobby)[1] ?? FIELD } } : {};
-}
-
-/** Up: an older task; down: a newer one, and at last the empty field again. Null when there is none. */
-function formerTask(ui: StartUi, lobby: LobbyInfo, by: 1 | -1): StartUi | null {
-  const tasks = [...new Set(lobby.sessions.map(({ task }) => task))];
-  if (ui.former === null && by === 1) return null;
-  const at = (ui.former ?? -1) - by;
-  if (at < 0) return { ...ui, editor: EMPTY_FIELD, former: null };
-  const task = tasks[at];
-  return task === undefined ? null : { ...ui, editor: openEditor(task, true), former: at };
+  if (chosen.is === 'field') return ui;
+  const many = chosen.is === 'session' ? lobby.sessions.length : lobby.suggestions.length;
+  return chosen.index < many ? ui : { ...ui, chosen: FIELD };
 }
 
 function input(ui: StartUi, context: Context, event: Input, size: Size): Effect<StartUi> | null {
   if (event.is === 'click') {
     const target = targetAt(ui, context, size, event.y);
-    return target === null ? null : { ui: { ...ui, chosen: target } };
+    return target === null ? null : { ui: { ...ui, chosen: target, search: null } };
   }
-  if (event.is === 'wheel') return null;
-  const number = event.is === 'key' && /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
-  const suggestion = isEmpty(ui.editor) || ui.chosen.is !== 'field' ? context.lobby.suggestions[number] : undefined;
-  if (suggestion !== undefined) return { ui: withTask(ui, suggestion) };
-  const editor = edit(ui.editor, event);
-  // Letters typed over a list go where they are meant to.
-  return editor === null ? null : { ui: { ...ui, editor, chosen: FIELD, former: null } };
+  if (event.is === 'wheel') return wheel(ui, context, event.by);
+  if (ui.search !== null) {
+    const searched = searchKey(ui, ui.search, context.lobby, event);
+    return searched === null ? null : { ui: searched };
+  }
+  const suggestion = numbered(ui, context, event);
+  return suggestion === undefined ? typed(ui, event) : { ui: withTask(ui, suggestion) };
 }
+
+/** A number alone takes a suggestion, where no text stands in the field that it could belong to. */
+function numbered(ui: StartUi, { lobby }: Context, event: Input): string | undefined {
+  if (event.is !== 'key' || !/^[1-9]$/.test(event.key)) return undefined;
+  return isEmpty(ui.editor) || ui.chosen.is !== 'field' ? lobby.suggestions[Number(event.key) - 1] : undefined;
+}
+
+/** Letters typed over a list go where they are meant to. */
+function typed(ui: StartUi, event: Input): Effect<StartUi> | null {
+  const editor = edit(ui.editor, event);
+  if (editor === null) return null;
+  // An @ that was closed counts for that text alone.
+  const completing = isEmpty(editor) ? NOT_COMPLETING : ui.completing;
+  return { ui: { ...ui, editor, completing, chosen: FIELD, former: null } };
+}
+
+const wheel = (ui: StartUi, { lobby }: Context, by: 1 | -1): Effect<StartUi> | null =>
+  ui.chosen.is === 'session' ? { ui: leap(ui, lobby, by) } : null;

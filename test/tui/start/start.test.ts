@@ -9,6 +9,7 @@ import type { StartUi } from '../../../src/tui/screens/start.ts';
 import { plain } from '../../../src/tui/text/clip.ts';
 import { editorText } from '../../../src/tui/text/editor.ts';
 import { widthOf } from '../../../src/tui/text/width.ts';
+import { SessionId } from '../../../src/domain/ids.ts';
 import { EMPTY } from '../../../src/events/state.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { contextOf, LOBBY, textOf } from '../plan/context.ts';
@@ -68,8 +69,96 @@ describe('the start screen', () => {
     expect(text(typed(['down', 'down', 'enter']))).toBe('Explain how the parts of src/ work together');
   });
 
-  it('resumes a session', () => {
-    expect(press(typed(['tab', 'tab', 'down']), 'enter')).toEqual({ app: { resume: 'run-6b01' } });
+  it('goes on with a stopped session and shows a finished one', () => {
+    expect(press(typed(['tab', 'tab']), 'enter')).toEqual({ app: { resume: 'run-7f3a' } });
+    expect(press(typed(['tab', 'tab', 'down']), 'enter')).toEqual({ app: { look: 'run-6b01' } });
+  });
+
+  it('asks what to do with a failed session, and gives back the task of a plan that was not approved', () => {
+    const ended = (status: 'failed' | 'rejected'): Effect<StartUi> => {
+      const sessions = LOBBY.sessions.slice(1).map((one) => ({ ...one, ended: { status, cost: 0, agents: 2 } }));
+      const seen = contextOf(EMPTY, { lobby: { ...LOBBY, sessions } });
+      const ui: StartUi = { ...startScreen.first, chosen: { is: 'session', index: 0 } };
+      return bindingFor(startScreen.keys, 'enter')?.run(ui, seen, 'enter') ?? {};
+    };
+    const { dialog } = ended('failed');
+    if (dialog?.is !== 'pick') throw new Error('nothing is asked');
+    expect(dialog.choices.map(({ value }) => dialog.then(value))).toEqual([
+      { app: { look: 'run-6b01' } },
+      { app: { resume: 'run-6b01' } },
+    ]);
+    const rejected = ended('rejected').ui;
+    expect(rejected && text(rejected)).toBe('Document the storage layer');
+  });
+
+  it('searches former tasks by words, and puts the one that is taken into the field', () => {
+    const searched = typed(['ctrl-r', 's', 't', 'o', 'r']);
+    expect(textOf(startScreen.body(searched, context, SIZE))).toContain('Document the storage layer');
+    expect(textOf(startScreen.body(searched, context, SIZE))).not.toContain('▌ Fix the token refresh race');
+    expect(text(typed(['enter'], searched))).toBe('Document the storage layer');
+    expect(typed(['esc'], searched).search).toBeNull();
+    expect(text(typed(['ctrl-r', 'ctrl-r', 'tab']))).toBe('Document the storage layer');
+    expect(text(typed(['ctrl-r', 'x', 'y', 'z', 'enter']))).toBe('');
+  });
+
+  it('completes a path behind an @ before keys mean anything else', () => {
+    const seen = contextOf(EMPTY, { files: () => ['src/a.ts', 'src/b.ts'] });
+    const on = (ui: StartUi, key: string): StartUi => bindingFor(startScreen.keys, key)?.run(ui, seen, key).ui ?? ui;
+    const ui = typed(['@', 's']);
+    expect(textOf(startScreen.body(ui, seen, SIZE))).toContain('▌ src/a.ts');
+    expect(text(on(on(ui, 'down'), 'tab'))).toBe('@src/b.ts ');
+    expect(text(on(on(ui, 'esc'), 'tab'))).toBe('@s');
+  });
+
+  it('opens the own editor with the whole text, and takes back what was saved', () => {
+    expect(press(typed(['a']), 'ctrl-g').app).toEqual({ field: 'a' });
+    const back = startScreen.input?.(typed(['a']), context, { is: 'edited', text: 'two\nlines\n' }, SIZE)?.ui;
+    expect(back && text(back)).toBe('two\nlines');
+  });
+
+  it('begins from a kept plan, after asking for what it needs', () => {
+    const template = { name: 'audit', description: 'Audit a folder', tasks: 3, from: '.mimir/plans/audit.yml' };
+    const asks = [{ name: 'folder', description: 'which folder', default: '' }];
+    const templates = [
+      { ...template, arguments: asks },
+      { ...template, name: 'plain', arguments: [] },
+    ];
+    const seen = contextOf(EMPTY, { lobby: { ...LOBBY, templates } });
+    const binding = bindingFor(startScreen.keys, 'ctrl-o');
+    expect(binding?.whyNot(startScreen.first, context)).toContain('No plan is kept here yet');
+    const { dialog } = binding?.run(startScreen.first, seen, 'ctrl-o') ?? {};
+    if (dialog?.is !== 'pick') throw new Error('nothing is asked');
+    expect(dialog.then('plain')).toEqual({ app: { template: 'plain', values: {} } });
+    const form = dialog.then('audit').dialog;
+    if (form?.is !== 'form') throw new Error('nothing is asked');
+    expect(form.check({ texts: { folder: ' ' }, checks: {} })).toBe('folder must be given');
+    expect(form.then({ texts: { folder: 'src' }, checks: {} })).toEqual({
+      app: { template: 'audit', values: { folder: 'src' } },
+    });
+  });
+
+  it('scrolls through many sessions and says which are shown', () => {
+    const sessions = Array.from({ length: 20 }, (_, at) => ({
+      id: SessionId.parse(`run-${at}`),
+      task: `Task number ${at}`,
+      when: '2026-11-20T18:03:00Z',
+      state: 'finished' as const,
+      ended: { status: 'completed' as const, cost: at / 100, agents: 3 },
+    }));
+    const seen = contextOf(EMPTY, { lobby: { ...LOBBY, sessions } });
+    const ui: StartUi = { ...startScreen.first, chosen: { is: 'session', index: 17 } };
+    const shown = textOf(startScreen.body(ui, seen, { width: 100, height: 38 }));
+    expect(shown).toContain('Task number 17');
+    expect(shown).toMatch(/\d+-\d+ of 20/);
+    expect(shown).toContain('$0.1700');
+    expect(startScreen.position?.(ui, seen)).toBe('18/20');
+  });
+
+  it('tells who is here for the first time how it goes, and what is not there', async () => {
+    const repository = { isGit: false, files: 0 };
+    const seen = contextOf(EMPTY, { lobby: { ...LOBBY, suggestions: [], sessions: [], notes: [], repository } });
+    const body = startScreen.body(startScreen.first, seen, { width: 120, height: 38 });
+    await expect(textOf(body)).toMatchFileSnapshot('goldens/start-first-time.txt');
   });
 
   it('brings back former tasks in the empty field only', () => {
