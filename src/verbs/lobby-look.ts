@@ -17,13 +17,22 @@ export interface Learned {
   readonly sandbox: string;
   readonly suggestions: readonly string[];
   readonly repository: NonNullable<LobbyInfo['repository']> | null;
+  /** Kept plans; read when the project is open. */
+  readonly templates: NonNullable<LobbyInfo['templates']>;
   /** Why no run can be started, as it stands. */
   readonly problem: string | null;
   /** What is wrong with what was trusted, a fault each. */
   readonly unusable: readonly string[];
 }
 
-export const NOTHING_YET: Learned = { sandbox: '', suggestions: [], repository: null, problem: null, unusable: [] };
+export const NOTHING_YET: Learned = {
+  sandbox: '',
+  suggestions: [],
+  repository: null,
+  templates: [],
+  problem: null,
+  unusable: [],
+};
 
 /**
  * Tries the sandbox out and looks at the repository while the person types. A planner who asks within a minute has that at

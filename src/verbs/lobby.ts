@@ -14,6 +14,7 @@ import type { ProjectFiles } from './lobby-files.ts';
 import { openProjectFiles } from './lobby-files.ts';
 import type { Learned } from './lobby-look.ts';
 import { lookedAhead, NOTHING_YET } from './lobby-look.ts';
+import { planFromTemplate, templatesHere } from './lobby-templates.ts';
 import { eventsOf } from './log-of.ts';
 import { settled } from './settled.ts';
 import { chosenTheme, namesOfThemes } from './theme-choice.ts';
@@ -53,12 +54,15 @@ export function openLobby(
   };
   const leaving = new AbortController();
   const files = filesOf(() => workshop, leaving.signal);
-  const looked = lookedAhead(workshop, learn, () => files.load());
+  const looked = lookedAhead(workshop, learn, () => {
+    files.load();
+    learn({ templates: templatesOf(workshop) });
+  });
   const hints = openHints(first.project.places.state);
   let current: Run | null = null;
-  const begin = async (what: Pick<Start, 'session' | 'task'>): ReturnType<Lobby['start']> => {
+  const begin: Begin = async (what, plan = null) => {
     const approval = workshop.config.rules.promptForApproval.value ? 'person' : 'config';
-    const start = { ...what, repository: looked, approval, person: true, plan: null, pace } as const;
+    const start = { ...what, repository: looked, approval, person: true, plan, pace } as const;
     const begun = await settled(() => workshop.start(start));
     if (!begun.ok) return begun;
     current = begun.value;
@@ -68,13 +72,7 @@ export function openLobby(
     info: () => infoOf(workshop, learned, question),
     onChange: (listener) => void listeners.push(listener),
     start: (task) => begin({ session: newSession(), task }),
-    resume(session) {
-      const one = workshop.log.sessions().find((known) => known.session === session);
-      if (!one) return Promise.resolve(fail({ text: `there is no session ${session}` }));
-      const over = overBecause(workshop.log, session);
-      if (over !== null) return Promise.resolve(fail({ text: `${over}: mimir report ${session}` }));
-      return begin({ session, task: one.task });
-    },
+    resume: (session) => resumed(workshop, session, begin),
     async trust(digest) {
       const given = trustNow(workshop.project, digest);
       question = questionOf(workshop);
@@ -85,9 +83,10 @@ export function openLobby(
       workshop.close();
       workshop = next.value;
       question = questionOf(workshop);
-      learn({ sandbox: next.sandbox });
+      learn({ sandbox: next.sandbox, templates: templatesOf(workshop) });
       return ok({ text: 'Trusted as shown: its roles and preferences count in the next run.' });
     },
+    ...plansOf(() => workshop, begin, learn),
     ...keepsOf(() => workshop, files, hints),
     look: (session) => pastOf(workshop, session),
     current: () => current,
@@ -97,6 +96,40 @@ export function openLobby(
     },
   };
 }
+
+type Begin = (what: Pick<Start, 'session' | 'task'>, plan?: Start['plan']) => ReturnType<Lobby['start']>;
+
+/** What was stopped or failed goes on from its last turn. */
+function resumed({ log }: Workshop, session: SessionId, begin: Begin): ReturnType<Begin> {
+  const one = log.sessions().find((known) => known.session === session);
+  if (!one) return Promise.resolve(fail({ text: `there is no session ${session}` }));
+  const over = overBecause(log, session);
+  if (over !== null) return Promise.resolve(fail({ text: `${over}: mimir report ${session}` }));
+  return begin({ session, task: one.task });
+}
+
+/** Plans that are kept here: begun with their values filled in, or a new one kept. */
+const plansOf = (
+  workshop: () => Workshop,
+  begin: Begin,
+  learn: (more: Partial<Learned>) => void,
+): Pick<Lobby, 'startTemplate' | 'saveTemplate'> => ({
+  async startTemplate(name, values) {
+    const made = planFromTemplate(workshop().project, isTrusted(workshop()), name, values);
+    if (!made.ok) return fail({ text: made.fault });
+    const { draft, from, task } = made.value;
+    return begin({ session: newSession(), task }, { draft, from });
+  },
+  async saveTemplate(wish) {
+    const { project, config } = workshop();
+    const kept = (await import('./keep-template.ts')).keepTemplate(project, config, wish);
+    learn({ templates: templatesOf(workshop()) });
+    return kept;
+  },
+});
+
+const templatesOf = (workshop: Workshop): NonNullable<LobbyInfo['templates']> =>
+  templatesHere(workshop.project, isTrusted(workshop)).templates;
 
 /** The same workshop with the configuration of now. `unusable`: what is wrong in it was said in a list. */
 async function opened(
@@ -175,7 +208,7 @@ const questionOf = ({ project, config }: Workshop): TrustQuestion =>
 
 const infoOf = (
   { project, config, provider, mode, log }: Workshop,
-  { sandbox, suggestions, repository, problem, unusable }: Learned,
+  { sandbox, suggestions, repository, templates, problem, unusable }: Learned,
   { state, digest, brings, diff }: TrustQuestion,
 ): LobbyInfo => ({
   cwd: project.root,
@@ -198,6 +231,7 @@ const infoOf = (
   ...(repository === null ? {} : { repository }),
   policy: config.managed.length === 0 ? '' : `managed by ${config.managed.map(({ shown }) => shown).join(', ')}`,
   trust: { state, digest, brings, diff },
+  templates,
   themes: namesOfThemes(project, state === 'trusted'),
   notes: [...(problem === null ? [] : [problem]), ...notesOf(config.notes, unusable)],
 });
