@@ -4,6 +4,7 @@
  */
 import { nearest } from '../config/nearest.ts';
 import type { Millis, SessionId } from '../domain/ids.ts';
+import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { RunState } from '../events/state.ts';
 import type { Command, Controls } from '../ports/controls.ts';
 import type { Lobby } from '../ports/lobby.ts';
@@ -42,6 +43,8 @@ export interface LineDesk {
   ask(prompt: string): Promise<string | null>;
   /** Hands it to the run and says the receipt, or why not; true when it was done. */
   submit(command: Command): Promise<boolean>;
+  /** Changes the plan that waits; resolves when `state` has the change in it. Says nothing. */
+  edited(edit: PlanEdit): ReturnType<Controls['submit']>;
   go(to: Going): Promise<void>;
   /** Keeps a text in the file that always has the last copy; its name, or null where it can't be written. */
   keepCopy(text: string): string | null;
@@ -73,15 +76,28 @@ const FEWEST_LETTERS_OF_A_SLIP = 4;
 
 /** What a typed line means here. `exact`: only the very words of a command count, and only with arguments as it takes them. */
 export function meantBy(typed: string, table: readonly LineCommand[], place: Place, exact = false): Meant {
-  const forced = /^[/:]/.test(typed.trim());
-  const [, word = '', rest = ''] = /^[/:]?\s*(\S*)\s*([^]*)$/.exec(typed.trim()) ?? [];
+  const { sign, word, rest } = partsOf(typed.trim());
   const here = table.filter(({ where }) => where.includes(place));
   const named = here.find((command) => isNamed(command, word));
-  const strict = exact && !forced;
+  const strict = exact && sign === '';
   if (named !== undefined && (!strict || takes(named, rest))) return { is: 'command', command: named, rest };
-  if (strict) return OTHER;
-  return begun(word.toLowerCase(), rest, here) ?? elsewhere(word, table) ?? near(word, here, forced);
+  return strict ? OTHER : nearly(word, rest, { here, table, forced: sign !== '' });
 }
+
+function partsOf(typed: string): { readonly sign: string; readonly word: string; readonly rest: string } {
+  const [, sign = '', word = '', rest = ''] = /^([/:]?)\s*(\S*)\s*([^]*)$/.exec(typed) ?? [];
+  return { sign, word, rest };
+}
+
+interface Tables {
+  readonly here: readonly LineCommand[];
+  readonly table: readonly LineCommand[];
+  /** It was marked as a command. */
+  readonly forced: boolean;
+}
+
+const nearly = (word: string, rest: string, { here, table, forced }: Tables): Meant =>
+  begun(word.toLowerCase(), rest, here) ?? elsewhere(word, table) ?? near(word, here, forced);
 
 const OTHER: Meant = { is: 'other' };
 

@@ -210,13 +210,11 @@ const rolesWords = ({ state }: LineDesk): string =>
 async function add(typed: string, desk: LineDesk): Promise<void> {
   const [role, description] = headOf(typed);
   const known = desk.state.choices?.roles.some(({ name }) => name === role) ?? true;
-  if (role === '' || !known)
-    return desk.refuse(role === '' ? rolesWords(desk) : `there is no role ${role}: ${rolesWords(desk)}`);
+  if (!known) return desk.refuse(role === '' ? rolesWords(desk) : `there is no role ${role}: ${rolesWords(desk)}`);
   const text = description === '' ? ((await desk.ask('What is it to do? ')) ?? '').trim() : description;
-  if (text === '') return desk.say('Nothing added.');
-  const typedNeeds = await desk.ask('Which tasks does it need, by number? Enter is none: ');
-  if (typedNeeds === null) return desk.say('Nothing added.');
-  const needs = tasksNamed(desk, typedNeeds);
+  const numbers = text === '' ? null : await desk.ask('Which tasks does it need, by number? Enter is none: ');
+  if (numbers === null) return desk.say('Nothing added.');
+  const needs = tasksNamed(desk, numbers);
   if (!needs.ok) return desk.refuse(`${needs.fault}. Nothing added`);
   await change(desk, { is: 'add', description: text, role, dependsOn: needs.value.map(({ id }) => id) });
 }

@@ -34,8 +34,12 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
     return;
   }
   if (!how.person) {
-    await new LineRun(controls, { say: io.say, paint: io.paint, now: () => world.now(), verbosity: () => 'normal' })
-      .ended;
+    await new LineRun(controls, {
+      say: (line) => io.say(line),
+      paint: io.paint,
+      now: () => world.now(),
+      verbosity: () => 'normal',
+    }).ended;
     return;
   }
   const console = openConsole({ io, words: wordsOf, interrupted: () => process.kill(process.pid, 'SIGINT') });

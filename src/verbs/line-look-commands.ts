@@ -84,7 +84,7 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
   },
   {
     name: 'filter',
-    short: ['/'],
+    short: [],
     arguments: '[WORDS]',
     help: 'Lists only agents with these words in name, role, task or status; without words, all.',
     where: BEGUN,

@@ -1,40 +1,36 @@
 /**
- * Line mode with a person at it: what is typed becomes an answer, a command or a task, while the run goes on and is announced. What waits
- * for the person is said first, questions before the plan; the texts of the plan prompt are CONTRACT's (O099 to O111).
+ * Line mode with a person at it: what is typed becomes an answer, a command or a task, while the run goes on and is announced. Which answers
+ * there are is line-answers.ts's, what commands do stands with them.
  */
-import { world } from './world.ts';
-import { keepCopy } from '../tui/term/clipboard.ts';
-import { kindOf } from '../tui/dialogs/inbox-state.ts';
+import type { PlanEdit } from '../domain/plan-edit.ts';
+import { fail } from '../domain/result.ts';
 import type { MimirEvent } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import type { Command, Controls } from '../ports/controls.ts';
 import type { Lobby } from '../ports/lobby.ts';
+import { keepCopy } from '../tui/term/clipboard.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
+import { LineAnswers } from './line-answers.ts';
+import type { AnswersParts } from './line-answers.ts';
 import { SAYS_YES, sumWords } from './line-change.ts';
 import type { Going, LineDesk, Place } from './line-command.ts';
 import { meantBy } from './line-command.ts';
 import { LINE_COMMANDS } from './line-commands.ts';
 import type { LineConsole, Typed } from './line-console.ts';
-import { roomOf, sayAll } from './line-exact.ts';
 import { statusLine } from './line-look-commands.ts';
 import { newMemory, rememberPlan } from './line-memory.ts';
-import { editsOf, optionsFor, planWord, PROCEED } from './line-plan.ts';
-import type { Put } from './line-questions.ts';
-import { answerLines, answerOf, LineQuestions, promptFor, questionLines } from './line-questions.ts';
+import type { LineQuestions } from './line-questions.ts';
 import { LineRun } from './line-run.ts';
 import { startLines, take } from './line-start-commands.ts';
+import { world } from './world.ts';
 
-export interface SessionParts {
-  readonly io: Io;
+export interface SessionParts extends Pick<AnswersParts, 'approves' | 'models'> {
+  readonly io: Pick<Io, 'paint' | 'terminal'>;
   readonly console: LineConsole;
   /** Null: one run is carried, and the session ends with it. */
   readonly lobby: Lobby | null;
-  /** The plan is put to the person; false where it is approved by other means. */
-  readonly approves: boolean;
-  /** The plan's models are asked for as well, where `e` edits it. */
-  readonly models: boolean;
   /** Where the last copy is kept. */
   readonly folder: string;
 }
@@ -45,22 +41,19 @@ const GRACE_MS = 5000;
 const CHANGED_MS = 2000;
 
 export class LineSession implements LineDesk {
-  readonly #of: SessionParts;
   readonly memory = newMemory();
-  #questions = new LineQuestions();
+  readonly #of: SessionParts;
+  readonly #over = Promise.withResolvers<void>();
+  #answers: LineAnswers;
   #run: LineRun | null = null;
   #wake = new AbortController();
-  #over = Promise.withResolvers<void>();
   #isOver = false;
   #leaving = false;
-  /** The proposal whose options were said, by the number of its event. */
-  #said = 0;
-  #proposed = 0;
-  #saidAt = 0;
   #inputEnded = false;
 
   constructor(parts: SessionParts) {
     this.#of = parts;
+    this.#answers = new LineAnswers({ ...parts, desk: this });
   }
 
   get place(): Place {
@@ -83,7 +76,7 @@ export class LineSession implements LineDesk {
   }
 
   get questions(): LineQuestions {
-    return this.#questions;
+    return this.#answers.questions;
   }
 
   now(): number {
@@ -91,14 +84,11 @@ export class LineSession implements LineDesk {
   }
 
   say(...lines: readonly string[]): void {
-    if (this.#isOver) return;
-    for (const text of lines) for (const line of harmless(text).split('\n')) this.#of.console.say(line);
+    for (const text of lines) for (const line of harmless(text).split('\n')) this.#announce(line);
   }
 
   refuse(line: string): void {
-    this.#of.console.complain(
-      harmless(`${line.charAt(0).toUpperCase()}${line.slice(1)}${/[.?!]$/.test(line) ? '' : '.'}`),
-    );
+    if (!this.#isOver) this.#of.console.complain(harmless(`${capital(line)}${/[.?!]$/.test(line) ? '' : '.'}`));
   }
 
   ask(prompt: string): Promise<string | null> {
@@ -107,17 +97,29 @@ export class LineSession implements LineDesk {
 
   async submit(command: Command): Promise<boolean> {
     const run = this.#run;
-    if (run === null) {
-      this.refuse('there is no run');
-      return false;
-    }
-    const before = run.changes;
-    const done = await run.controls.submit(command);
+    const done =
+      command.do === 'edit plan' ? await this.edited(command.edit) : ((await run?.controls.submit(command)) ?? NO_RUN);
     if (!done.ok) this.refuse(`not done: ${done.fault.text}`);
+    // A change of the plan is announced itself.
     else if (command.do !== 'edit plan') this.say(capital(done.value.text));
-    // What is approved next is the plan with this change in it.
-    else await this.#until(() => run.changes > before);
     return done.ok;
+  }
+
+  async edited(edit: PlanEdit): ReturnType<Controls['submit']> {
+    const run = this.#run;
+    if (run === null) return NO_RUN;
+    const before = run.changes;
+    const done = await run.controls.submit({ do: 'edit plan', edit });
+    if (done.ok) await until(() => run.changes > before);
+    return done;
+  }
+
+  keepCopy(text: string): string | null {
+    return keepCopy(text, this.#of.folder);
+  }
+
+  answer(text: string): Promise<void> {
+    return this.#answers.answer(text);
   }
 
   /** Works until the person leaves, or where only one run is carried, until that has ended. */
@@ -128,15 +130,14 @@ export class LineSession implements LineDesk {
   /** Takes a run over: what it does is announced from now on. */
   follow(controls: Controls): void {
     this.#run?.stop();
-    this.#questions = new LineQuestions();
-    const { io } = this.#of;
-    const parts = {
+    this.#answers = new LineAnswers({ ...this.#of, desk: this });
+    const announcing = {
       say: (line: string) => this.#announce(line),
-      paint: io.paint,
+      paint: this.#of.io.paint,
       now: () => world.now(),
       verbosity: () => this.memory.verbosity,
     };
-    const run = new LineRun(controls, parts, (event, state) => this.#heard(event, state));
+    const run = new LineRun(controls, announcing, (event, state) => this.#heard(event, state));
     this.#run = run;
     void run.ended.then(
       () => this.#ended(run),
@@ -158,23 +159,9 @@ export class LineSession implements LineDesk {
       return this.welcome();
     }
     const { lobby } = this.#of;
-    if (lobby === null) return this.refuse('only a session begins runs: mimir --plain');
-    const begun = await this.#begin(lobby, to);
-    if (begun === undefined) return this.refuse('templates can’t be used here');
+    const begun = lobby === null ? fail({ text: 'only a session begins runs: mimir --plain' }) : await begin(lobby, to);
     if (begun.ok) this.follow(begun.value);
     else this.refuse(begun.fault.text);
-  }
-
-  keepCopy(text: string): string | null {
-    return keepCopy(text, this.#of.folder);
-  }
-
-  async answer(text: string): Promise<void> {
-    const put = this.#questions.current(this.state);
-    if (put === null) return this.refuse('no question was said: question says the next');
-    const given = answerOf(put.question.first.request, text, true);
-    if (given === null) return this.refuse(`that is no answer to it: ${promptFor(put, this.state).trim()}`);
-    await this.#give(put, given);
   }
 
   /** Stops the run, whose state is kept, and ends; at once when it is asked for again. */
@@ -185,6 +172,8 @@ export class LineSession implements LineDesk {
       this.say('Stopping the agents; their state is kept.');
       await run.controls.submit({ do: 'stop run', reason: 'the person left' });
       await Promise.race([run.ended, world.sleep(GRACE_MS)]);
+      const { session } = run.state;
+      if (session !== null && !this.#isOver) this.say(`mimir resume ${session} goes on with it.`);
     }
     this.#finish();
   }
@@ -197,148 +186,53 @@ export class LineSession implements LineDesk {
 
   async #loop(): Promise<void> {
     while (!this.#isOver) {
-      await this.#sayWhatWaits();
+      const waits = this.#run !== null && this.place !== 'result';
+      if (waits) await (this.#inputEnded ? this.#answers.refuseAll() : this.#answers.sayWhatWaits());
       if (this.#isOver) return;
-      const typed = this.#inputEnded
-        ? await this.#nothing()
-        : await this.#of.console.next(this.#prompt(), this.#wake.signal);
+      const typed = await this.#next();
       if (typed === 'woken') this.#wake = new AbortController();
       else if (typed === null) await this.#noInput();
       else await this.#take(typed);
     }
   }
 
-  /** Something changed that the person has to be told of. */
-  #rouse(): void {
-    this.#wake.abort();
-  }
-
-  #nothing(): Promise<'woken'> {
+  #next(): Promise<Typed | null | 'woken'> {
     const { signal } = this.#wake;
+    if (!this.#inputEnded) return this.#of.console.next(this.#prompt(), signal);
     return new Promise((resolve) => {
       if (signal.aborted) resolve('woken');
       else signal.addEventListener('abort', () => resolve('woken'), { once: true });
     });
   }
 
+  #prompt(): string {
+    return this.place === 'start' || this.place === 'result' ? '> ' : this.#answers.prompt();
+  }
+
   /** Nobody types any more: a session ends; a run that is carried goes on, and whatever it asks is a no. */
   async #noInput(): Promise<void> {
-    if (this.#of.lobby !== null) return this.leave();
     this.#inputEnded = true;
+    if (this.#of.lobby !== null) await this.leave();
   }
 
-  async #refuseAll(): Promise<void> {
-    for (const { question } of this.#questions.waiting(this.state)) {
-      for (const { id } of question.all)
-        await this.controls?.submit({ do: 'answer', approval: id, allow: false, scope: 'once' });
-    }
-    if (this.#isOffered()) await this.controls?.submit({ do: 'reject plan' });
-  }
-
-  #isOffered(): boolean {
-    return this.#of.approves && this.state.phase === 'approving' && this.state.plan !== null;
-  }
-
-  #prompt(): string {
-    const put = this.#questions.current(this.state);
-    if (put !== null) return promptFor(put, this.state);
-    return this.#isOffered() ? PROCEED : '> ';
-  }
-
-  async #sayWhatWaits(): Promise<void> {
-    if (this.#run === null || this.place === 'result') return;
-    if (this.#inputEnded) return this.#refuseAll();
-    const put = this.#questions.unsaid(this.state);
-    if (put !== null) return this.#put(put);
-    if (!this.#isOffered() || this.#said === this.#proposed) return;
-    this.#said = this.#proposed;
-    for (const line of optionsFor(this.#of.models)) this.#of.console.say(line);
-    this.say('  or a command: help lists them');
-    this.#saidAt = world.now();
-  }
-
-  async #put(put: Put): Promise<void> {
-    const { console, io } = this.#of;
-    await console.fresh();
-    const room = roomOf(io);
-    const { all, first } = put.question;
-    const lines = [...questionLines({ all }, this.state, io, { room, now: world.now() }), ...answerLines(first)];
-    const asker = { ask: (prompt: string) => console.ask(prompt, 'fresh') };
-    const read = await sayAll(lines, { asker, io: console, room });
-    this.#questions.said(put, world.now());
-    if (!read && kindOf(first) === 'permission') await this.#give(put, { allow: false, scope: 'once', text: '' });
-  }
-
-  async #take({ text, begun }: Typed): Promise<void> {
-    const line = text.trim();
-    const put = this.#questions.current(this.state);
-    if (put !== null && this.#run !== null) {
-      if (await this.#asAnswer(put, line, begun)) return;
-    } else if (this.#isOffered() && (await this.#asPlanWord(line, begun))) return;
-    if (line === '') return this.#status();
+  async #take(typed: Typed): Promise<void> {
+    const line = typed.text.trim();
     if (this.place === 'start') return this.#atStart(line);
+    if (this.place !== 'result' && (await this.#answers.takes(typed))) return;
+    if (line === '') return this.say(statusLine(this.state, world.now()));
     const meant = meantBy(line, LINE_COMMANDS, this.place);
     if (meant.is === 'command') return meant.command.run(meant.rest, this);
     if (meant.is === 'unclear') return this.refuse(meant.words);
-    if (put !== null) return this.refuse(`that is no answer: the question waits. ${promptFor(put, this.state).trim()}`);
+    if (this.#answers.current() !== null) {
+      return this.refuse(`that is no answer, and no command: the question waits. ${this.#prompt().trim()}`);
+    }
     // Any other answer cancels (CONTRACT O107).
-    if (this.#isOffered()) await this.submit({ do: 'reject plan' });
+    if (this.#answers.isOffered()) await this.submit({ do: 'reject plan' });
     else this.refuse(`there is no command "${line.split(/\s/)[0] ?? ''}": help lists them. Nothing was done`);
   }
 
-  /** True when the line was meant for the question, taken or not. */
-  async #asAnswer(put: Put, line: string, begun: number): Promise<boolean> {
-    const { request } = put.question.first;
-    const sure = answerOf(request, line, false);
-    const isCommand = meantBy(line, LINE_COMMANDS, this.place, true).is !== 'other';
-    const given = sure ?? (isCommand ? null : answerOf(request, line, true));
-    if (given === null) return false;
-    if (begun < this.#questions.since) {
-      this.refuse('that was begun before the question was said, so it answers nothing: type it again');
-      return true;
-    }
-    await this.#give(put, given);
-    return true;
-  }
-
-  async #give(put: Put, given: NonNullable<ReturnType<typeof answerOf>>): Promise<void> {
-    for (const approval of this.#questions.answered(put, given)) {
-      const done = await this.controls?.submit({ do: 'answer', approval, ...given });
-      if (done?.ok === true) continue;
-      this.#questions.refused(put);
-      return this.refuse(done?.fault.text ?? 'there is no run');
-    }
-    this.say(given.allow ? 'Answered.' : 'Denied.');
-  }
-
-  /** True when the line was one of the four answers to the plan. */
-  async #asPlanWord(line: string, begun: number): Promise<boolean> {
-    const word = planWord(line);
-    if (word === 'other') return false;
-    if (begun < this.#saidAt) {
-      this.refuse('that was begun before the plan was said, so it answers nothing: type it again');
-      return true;
-    }
-    if (word === 'cancel') await this.submit({ do: 'reject plan' });
-    else {
-      if (word !== 'proceed') await this.#editAll(word);
-      await this.controls?.submit({ do: 'approve plan', digest: this.state.planDigest });
-    }
-    return true;
-  }
-
-  async #editAll(word: 'e' | 'm'): Promise<void> {
-    const { console, models } = this.#of;
-    for (const edit of await editsOf(word, console, console, { plan: this.state.plan, models })) {
-      const run = this.#run;
-      const before = run?.changes ?? 0;
-      const done = await run?.controls.submit({ do: 'edit plan', edit });
-      if (done?.ok === true) await this.#until(() => (run?.changes ?? 0) > before);
-      else console.complain(`  not changed: ${harmless(done?.fault.text ?? '')}`);
-    }
-  }
-
   async #atStart(line: string): Promise<void> {
+    if (line === '') return this.say('Type a task, or help.');
     if (/^\d+$/.test(line)) return take(line, this);
     const exact = meantBy(line, LINE_COMMANDS, 'start', true);
     // A single word that is nearly a command is hardly a task.
@@ -348,38 +242,24 @@ export class LineSession implements LineDesk {
     await this.go({ start: line });
   }
 
-  #status(): void {
-    if (this.#run === null) return this.say('Type a task, or help.');
-    this.say(statusLine(this.state, world.now()));
-  }
-
   #announce(line: string): void {
     if (!this.#isOver) this.#of.console.say(line);
   }
 
   #heard(event: MimirEvent, state: RunState): void {
     rememberPlan(this.memory, event, state);
-    if (event.type === 'plan.proposed') this.#proposed = event.seq;
+    if (event.type === 'plan.proposed') this.#answers.proposed(event.seq);
     if (event.type === 'plan.edited')
       this.say(`${capital(event.edit)}. Now ${sumWords(event.plan, state)}; plan says all of it.`);
     if (event.type === 'plan.amended') this.say(`The plan is changed: ${event.changes.join('; ')}.`);
-    if (ROUSING.has(event.type)) this.#rouse();
+    if (ROUSING.has(event.type)) this.#wake.abort();
   }
 
   #ended(run: LineRun): void {
     if (run !== this.#run) return;
     if (this.#of.lobby === null) return this.#finish();
-    if (!this.#leaving)
-      this.say(
-        'report says it again, agents lists who did what, export writes it to a file; new begins another, quit leaves.',
-      );
-    this.#rouse();
-  }
-
-  #begin(lobby: Lobby, to: Exclude<Going, string>): ReturnType<Lobby['start']> | Promise<undefined> {
-    if ('start' in to) return lobby.start(to.start);
-    if ('resume' in to) return lobby.resume(to.resume);
-    return lobby.startTemplate?.(to.template, to.values) ?? Promise.resolve(undefined);
+    if (!this.#leaving) this.say(AFTERWARDS);
+    this.#wake.abort();
   }
 
   async #quit(): Promise<void> {
@@ -391,11 +271,12 @@ export class LineSession implements LineDesk {
     }
     await this.leave();
   }
-
-  async #until(done: () => boolean): Promise<void> {
-    for (let waited = 0; !done() && waited < CHANGED_MS; waited += 5) await world.sleep(5);
-  }
 }
+
+const AFTERWARDS =
+  'report says it again, agents lists who did what, export writes it to a file; new begins another, quit leaves.';
+
+const NO_RUN = fail({ text: 'there is no run' });
 
 const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
@@ -408,3 +289,13 @@ const ROUSING: ReadonlySet<MimirEvent['type']> = new Set([
   'approval.answered',
   'session.finished',
 ]);
+
+async function begin(lobby: Lobby, to: Exclude<Going, string>): ReturnType<Lobby['start']> {
+  if ('start' in to) return lobby.start(to.start);
+  if ('resume' in to) return lobby.resume(to.resume);
+  return (await lobby.startTemplate?.(to.template, to.values)) ?? fail({ text: 'templates can’t be used here' });
+}
+
+async function until(done: () => boolean): Promise<void> {
+  for (let waited = 0; !done() && waited < CHANGED_MS; waited += 5) await world.sleep(5);
+}

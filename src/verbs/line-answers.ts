@@ -1,0 +1,158 @@
+/**
+ * What of one run waits for the person: questions first, then the plan. Says it, knows the prompt for it, and takes a typed line as an
+ * answer where it is one. The texts of the plan prompt are CONTRACT's (O099 to O111).
+ */
+import type { Millis } from '../domain/ids.ts';
+import { kindOf } from '../tui/dialogs/inbox-state.ts';
+import type { Io } from './io.ts';
+import { harmless } from './io.ts';
+import type { LineDesk } from './line-command.ts';
+import { meantBy } from './line-command.ts';
+import { LINE_COMMANDS } from './line-commands.ts';
+import type { LineConsole, Typed } from './line-console.ts';
+import { roomOf, sayAll } from './line-exact.ts';
+import { editsOf, optionsFor, planWord, PROCEED } from './line-plan.ts';
+import type { Answer, Put } from './line-questions.ts';
+import { answerLines, answerOf, LineQuestions, promptFor, questionLines } from './line-questions.ts';
+
+export interface AnswersParts {
+  readonly desk: LineDesk;
+  readonly console: LineConsole;
+  readonly io: Pick<Io, 'paint' | 'terminal'>;
+  /** The plan is put to the person. */
+  readonly approves: boolean;
+  readonly models: boolean;
+}
+
+const BEFORE = 'was said, so it answers nothing: type it again';
+
+export class LineAnswers {
+  readonly questions = new LineQuestions();
+  readonly #of: AnswersParts;
+  /** The proposals, by the numbers of their events: the newest, and the one whose options were said. */
+  #proposed = 0;
+  #said = 0;
+  #saidAt: Millis = 0;
+
+  constructor(parts: AnswersParts) {
+    this.#of = parts;
+  }
+
+  proposed(seq: number): void {
+    this.#proposed = seq;
+  }
+
+  /** Does a plan wait for the person? */
+  isOffered(): boolean {
+    const { phase, plan } = this.#of.desk.state;
+    return this.#of.approves && phase === 'approving' && plan !== null;
+  }
+
+  /** The question that waits for a line, or null. */
+  current(): Put | null {
+    return this.questions.current(this.#of.desk.state);
+  }
+
+  prompt(): string {
+    const put = this.current();
+    if (put !== null) return promptFor(put, this.#of.desk.state);
+    return this.isOffered() ? PROCEED : '> ';
+  }
+
+  /** Says what has not been said: a question whole, or the options of a plan. */
+  async sayWhatWaits(): Promise<void> {
+    const { desk, console, models } = this.#of;
+    const put = this.questions.unsaid(desk.state);
+    if (put !== null) return this.#put(put);
+    if (!this.isOffered() || this.#said === this.#proposed) return;
+    this.#said = this.#proposed;
+    for (const line of optionsFor(models)) console.say(line);
+    console.say('  or a command: help lists them');
+    this.#saidAt = desk.now();
+  }
+
+  /** True when the line was meant as an answer, taken or not. */
+  async takes(typed: Typed): Promise<boolean> {
+    const put = this.current();
+    if (put !== null) return this.#asAnswer(put, typed);
+    return this.isOffered() && this.#asPlanWord(typed);
+  }
+
+  /** The words as an answer to the question that was said last, whatever else they could mean. */
+  async answer(text: string): Promise<void> {
+    const { desk } = this.#of;
+    const put = this.current();
+    if (put === null) return desk.refuse('no question was said: question says the next');
+    const given = answerOf(put.question.first.request, text, true);
+    if (given === null) return desk.refuse(`that is no answer to it: ${promptFor(put, desk.state).trim()}`);
+    await this.#give(put, given);
+  }
+
+  /** Nobody is there: whatever is asked is a no. */
+  async refuseAll(): Promise<void> {
+    const { state, controls } = this.#of.desk;
+    for (const { question } of this.questions.waiting(state)) {
+      for (const { id } of question.all) {
+        await controls?.submit({ do: 'answer', approval: id, allow: false, scope: 'once' });
+      }
+    }
+    if (this.isOffered()) await controls?.submit({ do: 'reject plan' });
+  }
+
+  async #put(put: Put): Promise<void> {
+    const { desk, console, io } = this.#of;
+    await console.fresh();
+    const room = roomOf(io);
+    const { all, first } = put.question;
+    const lines = [...questionLines({ all }, desk.state, io, { room, now: desk.now() }), ...answerLines(first)];
+    const ask = (prompt: string): Promise<string | null> => console.ask(prompt, 'fresh');
+    const read = await sayAll(lines, { asker: { ask }, io: console, room });
+    this.questions.said(put, desk.now());
+    if (!read && kindOf(first) === 'permission') await this.#give(put, { allow: false, scope: 'once', text: '' });
+  }
+
+  async #asAnswer(put: Put, { text, begun }: Typed): Promise<boolean> {
+    const { desk } = this.#of;
+    const { request } = put.question.first;
+    const isCommand = meantBy(text, LINE_COMMANDS, desk.place, true).is !== 'other';
+    const given = answerOf(request, text, false) ?? (isCommand ? null : answerOf(request, text, true));
+    if (given === null) return false;
+    if (begun >= this.questions.since) await this.#give(put, given);
+    else desk.refuse(`that was begun before the question ${BEFORE}`);
+    return true;
+  }
+
+  async #give(put: Put, given: Answer): Promise<void> {
+    const { desk } = this.#of;
+    for (const approval of this.questions.answered(put, given)) {
+      const done = await desk.controls?.submit({ do: 'answer', approval, ...given });
+      if (done?.ok === true) continue;
+      this.questions.refused(put);
+      return desk.refuse(done?.fault.text ?? 'there is no run');
+    }
+    desk.say(given.allow ? 'Answered.' : 'Denied.');
+  }
+
+  async #asPlanWord({ text, begun }: Typed): Promise<boolean> {
+    const { desk } = this.#of;
+    const word = planWord(text);
+    if (word === 'other') return false;
+    if (begun < this.#saidAt) desk.refuse(`that was begun before the plan ${BEFORE}`);
+    else if (word === 'cancel') await desk.submit({ do: 'reject plan' });
+    else {
+      if (word !== 'proceed') await this.#editAll(word);
+      const done = await desk.controls?.submit({ do: 'approve plan', digest: desk.state.planDigest });
+      if (done?.ok === false) desk.refuse(done.fault.text);
+    }
+    return true;
+  }
+
+  /** One task after the other; what can't be changed is said, and the rest goes on. */
+  async #editAll(word: 'e' | 'm'): Promise<void> {
+    const { desk, console, models } = this.#of;
+    for (const edit of await editsOf(word, console, console, { plan: desk.state.plan, models })) {
+      const done = await desk.edited(edit);
+      if (!done.ok) console.complain(`  not changed: ${harmless(done.fault.text)}`);
+    }
+  }
+}
