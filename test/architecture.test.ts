@@ -24,6 +24,14 @@ const NEVER: readonly (readonly [from: string, to: string])[] = [
 
 /** Packages and Node APIs, and the only files that may import them (prefixes of paths under src). */
 const DOORS: Readonly<Record<string, readonly string[]>> = {
+  marked: ['tui/view/'],
+  // Loaded when the first code is seen.
+  'highlight.js/lib/core': ['tui/view/languages.ts'],
+  ...Object.fromEntries(
+    'bash c cpp css diff go java javascript json markdown python rust sql typescript xml yaml'
+      .split(' ')
+      .map((name) => [`highlight.js/lib/languages/${name}`, ['tui/view/languages.ts']]),
+  ),
   fuzzysort: ['tui/', 'verbs/lobby-files.ts'],
   blessed: ['tui/term/'],
   yaml: ['config/'],

@@ -135,13 +135,14 @@ describe('the layout of the run screen', () => {
 describe('light Markdown', () => {
   it('shows headings, lists, code, bold and quotes without their signs', () => {
     const text =
-      '\n# Title\n\n\n- **one** and `two`\n1. three\n> said\n_so_ snake_case_name\n```\nx = 1\n```\n[a](http://b)\n\n';
+      '\n# Title\n\n\n- **one** and `two`\n1. three\n> said\n\n_so_ snake_case_name\n```\nx = 1\n```\n[a](http://b)\n\n';
     expect(markdown(text, 40, UNICODE).map(plain)).toEqual([
       'Title',
       '',
       '• one and two',
       '1. three',
       '│ said',
+      '',
       'so snake_case_name',
       '│ x = 1',
       'a (http://b)',

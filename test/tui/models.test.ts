@@ -13,7 +13,9 @@ import { plain } from '../../src/tui/text/clip.ts';
 import type { Line } from '../../src/tui/text/line.ts';
 import { card, statusSpan } from '../../src/tui/view/card.ts';
 import { factLines } from '../../src/tui/view/facts.ts';
-import { transcript } from '../../src/tui/view/transcript.ts';
+import { linesOf } from '../../src/tui/view/doc.ts';
+import type { TranscriptNow } from '../../src/tui/view/transcript.ts';
+import { transcriptDoc } from '../../src/tui/view/transcript.ts';
 import { waitOf } from '../../src/tui/waits.ts';
 import { LOBBY } from '../support/fake-run.ts';
 import { contextOf, look } from '../support/look.ts';
@@ -51,7 +53,7 @@ describe('a wait for a provider', () => {
     const wide = look(pageOf(runScreen, {}), context, WIDE, ['j', 'j', 'j']);
     expect(rowsWith(wide, '◔')).toEqual([
       ' MIMIR  run-7f3a › Fix the token refresh race       boxed  confirm  ● 3 ◔ 1 ○ 2  3m 12s  $0.2435+? / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ',
-      '┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 12k ┐▐┌─ ◔ oracle ──────────────────────── Transcript │ Todos │ Info ─┐',
+      '┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 12k ┐▐┌─ ◔ oracle ───────────── Transcript │ Todos │ Tools │ Diffs ▸ ─┐',
       '│                                                    │▐│ ◔ anthropic is rate limited; next try in 5s (2 of 5)          │',
       '┏ ◔ oracle  o3 ━━━━━━━━━━━━━━━ 2m 6s · $0.0627 · 17k ┓▐│                                                               │',
       '┗━ ◔ next try in 5s (2 of 5): anthropi… ━ ▰▰▱▱▱  41% ┛▐│                                                               │',
@@ -163,8 +165,13 @@ describe('reasoning', () => {
   });
 });
 
+function transcript(agent: AgentState, now: TranscriptNow, of: typeof LOOK): readonly Line[] {
+  const doc = transcriptDoc(agent, now, { ...of, isOpen: () => of.open, unfolded: new Set() }, context);
+  return linesOf(doc, 0, doc.total).map(({ line }) => line);
+}
+
 const LOOK = { width: 60, open: false, glyphs: context.glyphs };
-const below = (now: Partial<Parameters<typeof transcript>[1]>): Parameters<typeof transcript>[1] => ({
+const below = (now: Partial<TranscriptNow>): TranscriptNow => ({
   text: '',
   reasoning: '',
   rate: 0,

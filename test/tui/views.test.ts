@@ -54,7 +54,7 @@ describe('the run screen', () => {
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
         " MIMIR  run-7f3a › Fix the token refresh race     boxed  confirm  ✗ 1 ● 3 ○ 2 ✓ 1  3m 12s  $0.3278 / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ",
-        "┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 22k ┐▐┌─ ● oracle ──────────────────────── Transcript │ Todos │ Info ─┐",
+        "┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 22k ┐▐┌─ ● oracle ───────────── Transcript │ Todos │ Tools │ Diffs ▸ ─┐",
         "│  ✓ Start wave 1                                    │▐│ id ROOT::S3   model o3   needs #1 finder                      │",
         "│  ▸ Watch wave 2                                    │▐│ turn 2/20   tools 2   spent $0.1184 of $0.15                  │",
         "│  ○ Merge results                       ... +2 more │▐│ ───────────────────────────────────────────────────────────── │",
@@ -74,7 +74,7 @@ describe('the run screen', () => {
         "┃  ▸ Explain why two refreshes both win              ┃▐│ ⚙ Bash npm test -- refresh --repeat 50                running▐│",
         "┃  ○ Propose a lock                      ... +2 more ┃▐│   │ PASS refresh 1                                           ▐│",
         "┗━ ⟩ Bash npm test -- refresh --repeat… ━ ▰▰▰▰▱  78% ┛▐│   ╰ PASS refresh 2▌                                          ▐│",
-        "┌ ● refactoring  sonnet-4.5 ─ 1m 36s · $0.0733 · 28k ┐▐└─────────────────────────────────────────────────── following ─┘",
+        "┌ ● refactoring  sonnet-4.5 ─ 1m 36s · $0.0733 · 28k ┐▐└───────────────────────────────────────────────── following ▼ ─┘",
         "│  ✓ Move rotation into it                           │▐┌─ Activity ───────────────────┐┌─ Spend by agent ──────────────┐",
         "│  ▸ Update 14 call sites                            │▐│ ● main                 0 t/s ││ oracle       ━━━━━━━  $0.1184 │",
         "│  ○ Delete the old path                 ... +2 more │ │ ● oracle               0 t/s ││ main         ━━━━━╸─  $0.0912 │",
@@ -92,7 +92,7 @@ describe('the run screen', () => {
         "│ hh:mm:ss · finder 2      Search legacyRefresh                                                                        │",
         "└──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘",
         " ❯ Message oracle…                                                                                            i to type ",
-        " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill  z density  l log  p plan  ? help  q quit              4/8 ",
+        " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill  z density  l log  p plan  ? help  : all  q quit       4/8 ",
       ]
     `);
   });
@@ -103,7 +103,7 @@ describe('the run screen', () => {
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
         " MIMIR  run-7f3a › oracle            ▢ confirm  ✗ 1 ● 3  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
-        "┏━ ● oracle ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ Transcript │ Todos │ Info ━┓",
+        "┏━ ● oracle ━━━━━━━━━ Transcript │ Todos │ Tools │ Diffs │ Messages │ Costs ▸ ━┓",
         "┃ id ROOT::S3   model o3   needs #1 finder                                     ┃",
         "┃ turn 2/20   tools 2   spent $0.1184 of $0.15                                 ┃",
         "┃ ──────────────────────────────────────────────────────────────────────────── ┃",
@@ -125,7 +125,7 @@ describe('the run screen', () => {
         "┗━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ paused at 18/20, G to follow ━┛",
         " hh:mm:ss · finder 2      Search legacyRefresh                                  ",
         " ❯ Message oracle…                                                    i to type ",
-        " ↑↓ select  Esc back  ←→ tab  o unfold  Tab pane  i message … ? help        4/8 ",
+        " ↑↓ scroll  ←→ tab  Space block  o unfold  y copy  e editor … ? help        4/8 ",
       ]
     `);
     const more = says(midRun(), 150, 'ROOT::S3', 'One more thing.\n\nAnd another.', 1, 0);

@@ -8,7 +8,7 @@ import type { Line, Span, Style } from '../text/line.ts';
 import { unmarked } from '../text/sanitise.ts';
 import { clusterWidth, graphemes } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
-import { diffInk } from '../view/transcript.ts';
+import { diffInk } from '../view/diff.ts';
 
 /** How an escape looks: like nothing else in the box. */
 const HIDDEN: Style = { fg: 'surface', bg: 'warn', underline: true };

@@ -12,7 +12,7 @@ import { fit, span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { wrap } from '../text/wrap.ts';
 import { scrollBar } from '../view/cards.ts';
-import { diffInk } from '../view/transcript.ts';
+import { diffInk } from '../view/diff.ts';
 import { boxRows, boxWidth, closed, framed, keyLine, scrolled, stay, windowed } from './overlay.ts';
 import type { Overlay, Pressed } from './overlay.ts';
 

@@ -4,15 +4,14 @@ import { isFinal } from '../../events/queries.ts';
 import { isAtWork } from '../agents.ts';
 import type { Binding, Context, Effect } from '../screen.ts';
 import { openEditor } from '../text/editor.ts';
-import { TABS } from '../view/detail.ts';
+import { DETAIL_KEYS } from './run-detail.ts';
 import { MESSAGE_KEYS } from './run-message.ts';
 import { RULE_KEYS } from './run-rules.ts';
 import { killQuestion, stopQuestion } from './run-questions.ts';
-import { move, nextInNeed, scrollBy, select, selectedOf } from './run-state.ts';
+import { move, nextInNeed, select, selectedOf } from './run-state.ts';
 import type { Message, RunUi } from './run-state.ts';
 
 type RunBinding = Binding<RunUi>;
-const PAGE = 10;
 /** Not now, and nothing worth saying about it. */
 const SILENT = '';
 
@@ -31,9 +30,9 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     keys: ['up', 'down', 'k', 'j', 'pageup', 'pagedown', 'ctrl-u', 'ctrl-d', 'g', 'G', 'home', 'end'],
     action: 'run.move',
     hint: 'select',
-    help: 'Select a card, or scroll the opened agent; G goes to the end and follows what is new.',
-    whyNot: always,
-    run: (ui, context, key) => ({ ui: ui.focus === 'cards' ? moved(ui, context, key) : scrolled(ui, key) }),
+    help: 'Select a card.',
+    whyNot: (ui) => (ui.focus === 'cards' ? null : SILENT),
+    run: (ui, context, key) => ({ ui: moved(ui, context, key) }),
   },
   {
     keys: ['enter'],
@@ -59,22 +58,6 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     help: 'Show the report of the finished run.',
     whyNot: (_, { state }) => (state.finished ? null : 'There is no report before the run has ended.'),
     run: () => ({ app: { show: 'result' } }),
-  },
-  {
-    keys: ['left', 'right', 'h'],
-    action: 'run.tab',
-    hint: 'tab',
-    help: 'Another tab of the opened agent.',
-    whyNot: (ui) => (ui.focus === 'detail' ? null : SILENT),
-    run: (ui, _, key) => ({ ui: { ...ui, tab: otherTab(ui, key === 'right' ? 1 : -1), top: 0, follow: true } }),
-  },
-  {
-    keys: ['o'],
-    action: 'run.unfold',
-    hint: 'unfold',
-    help: 'Show folded tool output whole, or fold it again.',
-    whyNot: (ui) => (ui.focus === 'detail' ? null : SILENT),
-    run: (ui) => ({ ui: { ...ui, open: !ui.open } }),
   },
   {
     keys: ['tab'],
@@ -188,7 +171,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
 
 /** While a message is typed only its keys mean something, and else none of them does. */
 export const RUN_KEYS: readonly RunBinding[] = [
-  ...SCREEN_KEYS.map(
+  ...[...DETAIL_KEYS, ...SCREEN_KEYS].map(
     (binding): RunBinding => ({
       ...binding,
       whyNot: (ui, context) => (ui.message === null ? binding.whyNot(ui, context) : SILENT),
@@ -234,25 +217,4 @@ function moved(ui: RunUi, context: Context, key: string): RunUi {
     end: many,
   };
   return move(ui, context, steps[key] ?? 0);
-}
-
-function scrolled(ui: RunUi, key: string): RunUi {
-  if (key === 'G' || key === 'end') return { ...ui, follow: true, top: Number.MAX_SAFE_INTEGER };
-  const steps: Readonly<Record<string, number>> = {
-    up: -1,
-    k: -1,
-    down: 1,
-    j: 1,
-    pageup: -PAGE,
-    'ctrl-u': -PAGE / 2,
-    pagedown: PAGE,
-    'ctrl-d': PAGE / 2,
-    g: -ui.top,
-    home: -ui.top,
-  };
-  return scrollBy(ui, steps[key] ?? 0);
-}
-
-function otherTab(ui: RunUi, by: 1 | -1): RunUi['tab'] {
-  return TABS[(TABS.indexOf(ui.tab) + by + TABS.length) % TABS.length] ?? 'Transcript';
 }

@@ -11,9 +11,10 @@ import type { Editor } from '../text/editor.ts';
 import { editorHeight } from '../text/editor-view.ts';
 import type { DensityWish } from '../view/cards.ts';
 import { densityFor, topFor } from '../view/cards.ts';
-import type { Tab } from '../view/detail.ts';
+import type { Tab } from '../view/tabs.ts';
 import { fieldWidth } from '../view/input-row.ts';
-import { detailLines, detailRows } from '../view/detail.ts';
+import type { DetailUi } from './detail-state.ts';
+import { NO_DETAIL, settleDetail } from './detail-state.ts';
 
 export interface Message {
   readonly to: AgentId | 'all';
@@ -33,6 +34,8 @@ export interface RunUi {
   readonly follow: boolean;
   /** Lines that there were when following stopped. */
   readonly seen: number;
+  /** The selected block, what is unfolded, a search. */
+  readonly detail: DetailUi;
   readonly log: 'auto' | 'shown' | 'hidden';
   /** The message being typed; null while nothing is. */
   readonly message: Message | null;
@@ -50,6 +53,7 @@ export const FIRST: RunUi = {
   top: 0,
   follow: true,
   seen: 0,
+  detail: NO_DETAIL,
   log: 'auto',
   message: null,
   draft: '',
@@ -89,23 +93,8 @@ export function settle(ui: RunUi, context: Context, size: Size): RunUi {
   const height = layout.cards?.height ?? 0;
   const density = densityFor(ui.density, agents.length, height);
   const cardsTop = layout.cards === null ? ui.cardsTop : topFor(ui.cardsTop, at, density, agents.length, height);
-  const next = { ...ui, ...scrolling(ui, agent, layout, context), selected: agent?.id ?? null, cardsTop };
+  const next = { ...settleDetail(ui, agent, context, layout.detail), selected: agent?.id ?? null, cardsTop };
   return same(ui, next) ? ui : next;
-}
-
-function scrolling(
-  ui: RunUi,
-  agent: AgentState | undefined,
-  layout: RunLayout,
-  context: Context,
-): Pick<RunUi, 'top' | 'follow' | 'seen'> {
-  if (layout.detail === null || agent === undefined) return { top: ui.top, follow: ui.follow, seen: ui.seen };
-  const total = detailLines({ agent, tab: ui.tab, open: ui.open }, context, layout.detail.width).length;
-  const most = Math.max(0, total - detailRows(layout.detail.height));
-  // Only the transcript grows at its end; the other tabs are read from the top.
-  const follow = ui.tab === 'Transcript' && (ui.follow || ui.top >= most);
-  if (follow) return { top: most, follow: true, seen: total };
-  return { top: Math.max(0, Math.min(ui.top, most)), follow: false, seen: Math.min(ui.seen, total) };
 }
 
 const same = (a: RunUi, b: RunUi): boolean =>
@@ -113,13 +102,14 @@ const same = (a: RunUi, b: RunUi): boolean =>
   a.cardsTop === b.cardsTop &&
   a.top === b.top &&
   a.follow === b.follow &&
-  a.seen === b.seen;
+  a.seen === b.seen &&
+  a.detail === b.detail;
 
 /** Another agent: its transcript from the end, folded. */
 export const select = (ui: RunUi, agent: AgentState | undefined): RunUi =>
   agent === undefined || agent.id === ui.selected
     ? ui
-    : { ...ui, selected: agent.id, top: 0, follow: true, seen: 0, open: false };
+    : { ...ui, selected: agent.id, top: 0, follow: true, seen: 0, open: false, detail: NO_DETAIL };
 
 /** The selection `by` cards further, clamped. */
 export function move(ui: RunUi, context: Context, by: number): RunUi {

@@ -12,6 +12,7 @@ import { crumbs, runNumbers } from '../view/header.ts';
 import { messageRow } from '../view/input-row.ts';
 import { logPane } from '../view/log.ts';
 import { sidePane } from '../view/side.ts';
+import { findTyped, isFinding } from './run-detail.ts';
 import { RUN_KEYS } from './run-keys.ts';
 import { typed } from './run-message.ts';
 import type { RunUi } from './run-state.ts';
@@ -28,7 +29,7 @@ export const runScreen: Screen<RunUi> = {
   position: (ui, { state }) =>
     state.agents.size === 0 ? '' : `${indexOf(ui, inOrder(state)) + 1}/${state.agents.size}`,
   input,
-  typing: (ui) => ui.message !== null,
+  typing: (ui) => ui.message !== null || isFinding(ui),
 };
 
 /** `run-7f3a › Fix the race`; with one column the opened agent takes the place of the task. */
@@ -71,8 +72,8 @@ function panesOf(ui: RunUi, context: Context, layout: RunLayout): readonly Pane[
     panes.push({ at: cards, lines: cardsPane(view, context, cards.width, cards.height) });
   }
   if (detail && agent) {
-    const { tab, open, top, follow, seen } = ui;
-    const view = { agent, tab, open, top, follow, seen, focused: ui.focus === 'detail' };
+    const { tab, open, top, follow, seen, detail: part } = ui;
+    const view = { agent, tab, open, top, follow, seen, detail: part, focused: ui.focus === 'detail' };
     panes.push({ at: detail, lines: detailPane(view, context, detail.width, detail.height) });
   }
   if (side) panes.push({ at: side, lines: sidePane(context, side.width, side.height) });
@@ -93,7 +94,7 @@ function rowOf(panes: readonly Pane[], y: number): Line {
 
 function input(ui: RunUi, context: Context, event: Input, size: Size): Effect<RunUi> | null {
   if (event.is === 'wheel' || event.is === 'click') return pointed(ui, context, event, size);
-  if (ui.message === null) return null;
+  if (ui.message === null) return findTyped(ui, event);
   return typed(ui, ui.message, event);
 }
 

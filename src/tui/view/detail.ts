@@ -1,27 +1,31 @@
-/** One agent in full: its facts, and one of three tabs. Where it scrolls to is the screen's; what it says is here. */
-import { tokensOfAgent } from '../../events/queries.ts';
+/** One agent in full: its facts, and one of its tabs. Where it scrolls to is the screen's; what it says is here. */
 import type { AgentState } from '../../events/state.ts';
-import { labelOf, modelText, todosOf } from '../agents.ts';
-import { formatLimit, formatTokens } from '../format.ts';
+import { todosOf } from '../agents.ts';
+import type { DetailUi } from '../screens/detail-state.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
-import { clip, fit, lineWidth, span } from '../text/clip.ts';
+import { fit, plain, span } from '../text/clip.ts';
 import { sized } from '../text/compose.ts';
+import { editorText } from '../text/editor.ts';
 import type { Line, Span } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap, wrapText } from '../text/wrap.ts';
 import { waitOf } from '../waits.ts';
-import { costText, pendingText, statusSpan, todoLine } from './card.ts';
+import { pendingText, statusSpan, todoLine } from './card.ts';
 import { scrollBar } from './cards.ts';
+import { changesDoc } from './changes.ts';
+import { costLines } from './costs.ts';
+import { headLines, tabBar } from './detail-head.ts';
+import type { Doc } from './doc.ts';
+import { docOfLines, linesOf } from './doc.ts';
 import { factLines } from './facts.ts';
 import { lockOf, pinOf } from './forced.ts';
+import { messageLines } from './messages.ts';
 import { planSoFar, writingWords } from './plan-words.ts';
-import { reservedText } from './spend.ts';
-import { transcript } from './transcript.ts';
+import type { Tab } from './tabs.ts';
+import { toolsDoc } from './tool-list.ts';
+import { transcriptDoc } from './transcript.ts';
 import type { TranscriptNow } from './transcript.ts';
-
-export const TABS = ['Transcript', 'Todos', 'Info'] as const;
-export type Tab = (typeof TABS)[number];
 
 /** Lines above the scrolled part: two of facts and a stroke. */
 const HEAD = 3;
@@ -29,7 +33,9 @@ const HEAD = 3;
 export interface DetailView {
   readonly agent: AgentState;
   readonly tab: Tab;
+  /** Everything is unfolded, but for what was folded by itself. */
   readonly open: boolean;
+  readonly detail: DetailUi;
   readonly top: number;
   readonly follow: boolean;
   /** Lines that there were when following stopped. */
@@ -43,18 +49,34 @@ export const detailRows = (height: number): number => Math.max(0, height - 2 - h
 /** In a very low pane the facts give way to the transcript. */
 const headRows = (height: number): number => (height >= 10 ? HEAD : 0);
 
-/** All lines of the tab, at most `width - 4` columns each. */
-export function detailLines(
-  of: Pick<DetailView, 'agent' | 'tab' | 'open'>,
+/** All of the tab; its lines take at most `width - 4` columns each. */
+export function detailDoc(
+  of: Pick<DetailView, 'agent' | 'tab' | 'open' | 'detail'>,
   context: Context,
   width: number,
-): readonly Line[] {
+): Doc {
   const inner = Math.max(1, width - 4);
-  if (of.tab === 'Todos') return todos(of.agent, context, inner);
-  if (of.tab === 'Info') return factLines(of.agent, context, inner);
-  const look = { width: inner, open: of.open, glyphs: context.glyphs };
-  const lines = transcript(of.agent, nowOf(of.agent, context), look);
-  return lines.length > 0 ? lines : nothingYet(of.agent, context, inner);
+  const { agent } = of;
+  const isOpen = (item: number): boolean => of.open !== of.detail.unfolded.has(`${of.tab} ${item}`);
+  switch (of.tab) {
+    case 'Transcript': {
+      const look = { width: inner, open: of.open, isOpen, unfolded: of.detail.unfolded, glyphs: context.glyphs };
+      const doc = transcriptDoc(agent, nowOf(agent, context), look, context);
+      return doc.total > 0 ? doc : docOfLines(nothingYet(agent, context, inner));
+    }
+    case 'Todos':
+      return docOfLines(todos(agent, context, inner));
+    case 'Tools':
+      return toolsDoc(agent, context, inner, { isOpen, at: of.detail.at });
+    case 'Diffs':
+      return changesDoc(agent, context, inner, { isOpen, at: of.detail.at });
+    case 'Messages':
+      return docOfLines(messageLines(agent, context, inner));
+    case 'Costs':
+      return docOfLines(costLines(agent, context, inner));
+    default:
+      return docOfLines(factLines(agent, context, inner));
+  }
 }
 
 /** What belongs below the transcript's blocks right now. Main is given more of its text for the plan; here its end is enough. */
@@ -77,96 +99,90 @@ const MOST_LIVE = 16_000;
 /** Exactly `height` lines of exactly `width` columns. */
 export function detailPane(of: DetailView, context: Context, width: number, height: number): readonly Line[] {
   const { glyphs } = context;
-  const lines = detailLines(of, context, width);
+  const doc = detailDoc(of, context, width);
   const rows = detailRows(height);
   const inner = Math.max(0, width - 4);
+  const name: Line = [
+    statusSpan(of.agent, context),
+    span(' '),
+    ...lockOf(of.agent, context),
+    span(toLabel(of.agent.name), { fg: `role:${of.agent.role}`, bold: true }),
+    ...pinOf(of.agent),
+  ];
   const head =
     headRows(height) === 0
       ? []
       : [...headLines(of.agent, context, inner), [span(glyphs.light[4].repeat(inner), { fg: 'border' })]];
-  const bar = scrollBar(of.top, lines.length, rows, glyphs.scroll);
-  const shown = sized(lines.slice(of.top, of.top + rows), inner, rows).map(
-    // The bar stands in the column between text and border.
-    (line, row): Line => [...line, span(bar[row] ?? ' ', { fg: 'muted' })],
-  );
   return box({
     width,
     height,
     glyphs,
     border: of.focused ? 'heavy' : 'light',
     style: { fg: of.focused ? 'focus' : 'border' },
-    title: [
-      statusSpan(of.agent, context),
-      span(' '),
-      ...lockOf(of.agent, context),
-      span(toLabel(of.agent.name), { fg: `role:${of.agent.role}`, bold: true }),
-      ...pinOf(of.agent),
-    ],
-    titleEnd: tabs(of.tab, context),
-    footEnd: footer(of, lines.length, rows, context),
+    title: name,
+    titleEnd: tabBar(of, context, Math.max(12, width - 14 - Math.min(24, plain(name).length))),
+    foot: findField(of, context),
+    footEnd: footer(of, doc.total, rows, context),
     pad: 0,
-    body: [
-      ...head.map((line): Line => [span(' '), ...fit(line, inner)]),
-      ...shown.map((line): Line => [span(' '), ...line]),
-    ],
+    body: [...head.map((line): Line => [span(' '), ...fit(line, inner)]), ...body(of, doc, context, inner, rows)],
   });
 }
 
-function tabs(active: Tab, { glyphs }: Context): Line {
-  return TABS.flatMap(
-    (tab, index): Line => [
-      ...(index === 0 ? [] : [span(` ${glyphs.light[5]} `, { fg: 'border' })]),
-      span(tab, tab === active ? { fg: 'focus', bold: true, underline: true } : { fg: 'muted' }),
-    ],
-  );
+/** The visible lines, the selected ones marked at their left, and the bar in the column between text and border. */
+function body(of: DetailView, doc: Doc, { glyphs }: Context, inner: number, rows: number): readonly Line[] {
+  const bar = scrollBar(of.top, doc.total, rows, glyphs.scroll);
+  const shown = linesOf(doc, of.top, of.top + rows);
+  const query = of.detail.find?.query.toLowerCase() ?? '';
+  return sized(
+    shown.map(({ line }) => (query === '' ? line : found(line, query))),
+    inner,
+    rows,
+  ).map((line, row): Line => {
+    const marked = of.focused && of.detail.at !== null && shown[row]?.item === of.detail.at;
+    const sign: Span = marked ? [glyphs.selected, { fg: 'focus', bold: true }] : span(' ');
+    return [sign, ...line, span(bar[row] ?? ' ', { fg: 'muted' })];
+  });
+}
+
+/** What was searched for stands out, where it is in one piece. */
+const found = (line: Line, query: string): Line =>
+  line.flatMap(([text, style]): Line => {
+    const out: Span[] = [];
+    let at = 0;
+    const low = text.toLowerCase();
+    // Lower case of a few letters is longer: those lines are left as they are.
+    if (low.length !== text.length) return [[text, style]];
+    for (let next = low.indexOf(query); next !== -1; next = low.indexOf(query, at)) {
+      if (next > at) out.push([text.slice(at, next), style]);
+      out.push([text.slice(next, next + query.length), { ...style, inverse: true }]);
+      at = next + query.length;
+    }
+    return at === 0 ? [[text, style]] : at < text.length ? [...out, [text.slice(at), style]] : out;
+  });
+
+/** `/race▌` while it is typed, `/race` afterwards. */
+function findField({ detail: { find } }: DetailView, { glyphs }: Context): Line {
+  if (find === null) return [];
+  const text = toLabel(find.editor === null ? find.query : editorText(find.editor));
+  const missed = find.editor === null && find.hit === null && find.seek === 0;
+  return [
+    span('/', { fg: 'focus', bold: true }),
+    span(text, { fg: missed ? 'warn' : 'fg' }),
+    ...(find.editor === null ? [] : [span(glyphs.selected, { fg: 'focus' })]),
+    ...(missed ? [span(' not found', { fg: 'warn' })] : []),
+  ];
 }
 
 function footer(of: DetailView, total: number, rows: number, { glyphs }: Context): Line {
-  if (of.tab !== 'Transcript')
-    return total > rows ? [span(`${Math.min(total, of.top + rows)}/${total}`, { fg: 'muted' })] : [];
+  const end = Math.min(total, of.top + rows);
+  if (of.tab !== 'Transcript') return total > rows ? [span(`${end}/${total}`, { fg: 'muted' })] : [];
   if (of.follow)
-    return of.agent.outcome === null && of.agent.status !== 'pending' ? [span('following', { fg: 'ok' })] : [];
+    return of.agent.outcome === null && of.agent.status !== 'pending'
+      ? [span(`following ${glyphs.ellipsis === '…' ? '▼' : 'v'}`, { fg: 'ok' })]
+      : [];
   const fresh = total - of.seen;
-  const news =
-    fresh > 0
-      ? `, ${fresh} new ${glyphs.ellipsis === '…' ? '—' : '-'}`
-      : ` at ${Math.min(total, of.top + rows)}/${total},`;
+  const news = fresh > 0 ? `, ${fresh} new ${glyphs.ellipsis === '…' ? '—' : '-'}` : ` at ${end}/${total},`;
   return [span(`paused${news} G to follow`, { fg: 'warn' })];
-}
-
-/** Two lines of facts. */
-function headLines(agent: AgentState, context: Context, width: number): readonly Line[] {
-  const needs = agent.dependsOn.map((id) => toLabel(labelOf(context.state, id))).join(', ');
-  const budgets = agent.budget.maxCost === undefined ? tokenBudget(agent) : costBudget(agent);
-  const first = pairs([
-    ['id', agent.id],
-    ['model', toLabel(modelText(agent.model, context.glyphs))],
-    ['needs', needs === '' ? 'nothing' : needs],
-  ]);
-  const second = (spent: string): Line =>
-    pairs([
-      ['turn', `${agent.iterations}/${agent.maxIterations}`],
-      ['tools', String(agent.toolCalls)],
-      ['spent', spent],
-    ]);
-  const reserved = reservedText(agent);
-  const whole = second(reserved === '' ? budgets : `${budgets} + ${reserved}`);
-  // Where there is no room for it, the Info tab says what is reserved.
-  return [clip(first, width), clip(lineWidth(whole) <= width ? whole : second(budgets), width)];
-}
-
-const pairs = (of: readonly (readonly [name: string, value: string])[]): Line =>
-  of.flatMap(([name, value], index): readonly Span[] => [
-    span(`${index === 0 ? '' : '   '}${name} `, { fg: 'faint' }),
-    span(value, { fg: 'fg' }),
-  ]);
-
-const costBudget = (agent: AgentState): string => `${costText(agent)} of ${formatLimit(agent.budget.maxCost ?? 0)}`;
-
-function tokenBudget(agent: AgentState): string {
-  const used = formatTokens(tokensOfAgent(agent));
-  const { maxTokens } = agent.budget;
-  return maxTokens === undefined ? `${used} tok` : `${used} of ${formatTokens(maxTokens)} tok`;
 }
 
 function nothingYet(agent: AgentState, context: Context, width: number): readonly Line[] {

@@ -1,102 +1,145 @@
-/** Light Markdown as lines: headings, lists, quotes, fences, `code`, **bold**, links. What it doesn't know stays as it is. */
+/**
+ * Markdown as lines, parsed by marked. What a model writes is text: HTML stays as it was written, links only lead to the web
+ * and to files of the project. Each block is made once for a width; while a text grows, only its end is made anew.
+ */
+import { Lexer } from 'marked';
+import type { MarkedToken, Token, Tokens } from 'marked';
 import type { Glyphs } from '../glyphs.ts';
-import { span } from '../text/clip.ts';
-import type { Line, Span, Style } from '../text/line.ts';
+import { clip, restyle, span } from '../text/clip.ts';
+import type { Line, Style } from '../text/line.ts';
 import { wrap } from '../text/wrap.ts';
+import { codeLines, coloured } from './code.ts';
+import { inline, splitLines } from './inline.ts';
+import { tableLines } from './table.ts';
+
+export interface Page {
+  readonly glyphs: Glyphs;
+  /** The project's folder, for links to files; empty where none are made. */
+  readonly cwd: string;
+  /** Of the text that no other style is said of. */
+  readonly style: Style;
+}
 
 /** Lines of at most `width` columns. Blank lines at the ends are left out, several in a row become one. */
-export function markdown(text: string, width: number, glyphs: Glyphs): readonly Line[] {
+export function markdown(text: string, width: number, glyphs: Glyphs, cwd = ''): readonly Line[] {
+  if (width <= 0) return [];
+  const page: Page = { glyphs, cwd, style: { fg: 'fg' } };
+  return trimmed(blocks(Lexer.lex(stable(text)), width, page, true)).map((line) => clip(line, width, glyphs.ellipsis));
+}
+
+/** Without the signs at the end that are no text yet: they may become a heading, a list or a fence, and nothing may jump. */
+const stable = (text: string): string => text.replace(/\n[ \t]*(?:[-=*+_#>|`~]{1,2}|\d{1,3}[.)]?)[ \t]*$/, '\n');
+
+/** What blocks come to, by what they say; the last ones used. */
+const MADE = new Map<string, readonly Line[]>();
+const MOST_MADE = 600;
+const LONGEST_MADE = 20_000;
+
+function blocks(tokens: readonly Token[], width: number, page: Page, keep = false): readonly Line[] {
   const out: Line[] = [];
-  let fenced = false;
-  let blank = true;
-  for (const raw of text.split('\n')) {
-    if (/^\s*(?:```|~~~)/.test(raw)) {
-      fenced = !fenced;
-      continue;
-    }
-    const empty = raw.trim() === '';
-    if (empty && blank && !fenced) continue;
-    blank = empty;
-    out.push(...(fenced ? code(raw, width, glyphs) : paragraph(raw, width, glyphs)));
+  for (const token of tokens) {
+    if (out.length > 0 && token.type === 'space') out.push([]);
+    if (token.type === 'space' || !isKnown(token)) continue;
+    out.push(...(keep ? made(token, width, page) : block(token, width, page)));
+    if (/\n[ \t]*\n$/.test(token.raw)) out.push([]);
   }
-  while (out.length > 0 && out.at(-1)?.every(([part]) => part.trim() === '')) out.pop();
-  return out;
+  return out.filter((line, index) => line.length > 0 || (out[index - 1]?.length ?? 0) > 0);
 }
 
-/** The kinds of lines, each with what it becomes; the first that matches. */
-const KINDS: readonly (readonly [
-  pattern: RegExp,
-  lines: (found: readonly string[], width: number, glyphs: Glyphs) => readonly Line[],
-])[] = [
-  [/^(#{1,6})\s+(.*)$/, ([, marks = '', text = ''], width) => wrap(inline(text, headingStyle(marks.length)), width)],
-  [
-    /^\s*(?:-{3,}|\*{3,}|_{3,})\s*$/,
-    (_, width, glyphs) => [[span(glyphs.light[4].repeat(Math.min(width, 40)), { fg: 'border' })]],
-  ],
-  [
-    /^(\s*)([-*+]|\d{1,3}[.)])\s+(.*)$/,
-    ([, indent = '', mark = '', text = ''], width, glyphs) => listEntry(indent, mark, text, width, glyphs),
-  ],
-  [
-    /^\s*>\s?(.*)$/,
-    ([, text = ''], width, glyphs) => railed(wrap(inline(text, { fg: 'muted' }), Math.max(1, width - 2)), glyphs),
-  ],
-];
-
-function paragraph(raw: string, width: number, glyphs: Glyphs): readonly Line[] {
-  for (const [pattern, lines] of KINDS) {
-    const found = pattern.exec(raw);
-    if (found) return lines(found, width, glyphs);
-  }
-  return wrap(inline(raw, { fg: 'fg' }), width);
+function made(token: MarkedToken, width: number, page: Page): readonly Line[] {
+  if (token.raw.length > LONGEST_MADE) return block(token, width, page);
+  const key = `${width} ${page.glyphs.ellipsis} ${coloured.version} ${page.cwd}\n${token.raw}`;
+  const known = MADE.get(key);
+  const lines = known ?? block(token, width, page);
+  // The one used last is the last to go.
+  if (known !== undefined) MADE.delete(key);
+  else if (MADE.size >= MOST_MADE) MADE.delete(MADE.keys().next().value ?? '');
+  MADE.set(key, lines);
+  return lines;
 }
+
+const isKnown = (token: Token): token is MarkedToken => token.type in KINDS;
+
+/** What each kind of block is drawn by; kinds that only stand in a line are text when they stand alone. */
+const KINDS = {
+  heading: true,
+  hr: true,
+  list: true,
+  blockquote: true,
+  code: true,
+  table: true,
+  paragraph: true,
+  text: true,
+  html: true,
+  def: true,
+  checkbox: true,
+} as const;
+
+function block(token: MarkedToken, width: number, page: Page): readonly Line[] {
+  switch (token.type) {
+    case 'heading':
+      return flowing(token.tokens, width, { ...page, style: headingStyle(token.depth) });
+    case 'hr':
+      return [[span(page.glyphs.light[4].repeat(Math.min(width, 40)), { fg: 'border' })]];
+    case 'list':
+      return list(token, width, page);
+    case 'blockquote':
+      return railed(
+        blocks(token.tokens, Math.max(1, width - 2), { ...page, style: { fg: 'muted', italic: true } }),
+        page,
+      );
+    case 'code':
+      return railed(codeLines(token.text, token.lang ?? '', Math.max(1, width - 2)), page);
+    case 'table':
+      return tableLines(token, width, page);
+    case 'paragraph':
+      return flowing(token.tokens, width, page);
+    case 'text':
+      return flowing(token.tokens ?? [token], width, page);
+    case 'checkbox':
+      return [];
+    default:
+      return splitLines([span(token.raw.trimEnd(), page.style)]).flatMap((line) => wrap(line, width));
+  }
+}
+
+/** Words in a line, broken where the writer broke them and where they must be. */
+const flowing = (tokens: readonly Token[], width: number, page: Page): readonly Line[] =>
+  splitLines(inline(tokens, page)).flatMap((line) => wrap(line, width));
 
 const headingStyle = (level: number): Style =>
-  level <= 2 ? { fg: 'title', bold: true, underline: level === 1 } : { fg: 'title', bold: true };
+  level === 1 ? { fg: 'title', bold: true, underline: true } : { fg: level === 2 ? 'title' : 'focus', bold: true };
 
-function listEntry(indent: string, mark: string, text: string, width: number, glyphs: Glyphs): readonly Line[] {
-  const sign = /\d/.test(mark) ? mark : glyphs.bullet;
-  const box = /^\[([ xX])\]\s+(.*)$/.exec(text);
-  const done = box === null ? '' : `${box[1] === ' ' ? glyphs.todo.pending : glyphs.todo.completed} `;
-  const line: Line = [
-    span(indent),
-    span(`${sign} ${done}`, { fg: 'focus' }),
-    ...inline(box?.[2] ?? text, { fg: 'fg' }),
-  ];
-  return wrap(line, width, sign.length + 1);
+function list(token: Tokens.List, width: number, page: Page): readonly Line[] {
+  const first = typeof token.start === 'number' ? token.start : 1;
+  const last = String(first + token.items.length - 1);
+  return token.items.flatMap((item, index) => {
+    const number = `${String(first + index).padStart(last.length)}. `;
+    const lines = entry(item, token.ordered ? number : `${page.glyphs.bullet} `, width, page);
+    return index > 0 && token.loose ? [[], ...lines] : lines;
+  });
 }
 
-const railed = (lines: readonly Line[], glyphs: Glyphs): readonly Line[] =>
-  lines.map((line) => [span(`${glyphs.light[5]} `, { fg: 'border' }), ...line]);
-
-/** Code is never broken at words: what is too long is continued on the next line. */
-function code(raw: string, width: number, glyphs: Glyphs): readonly Line[] {
-  return railed(wrap([span(raw, { fg: 'muted' })], Math.max(1, width - 2)), glyphs);
+/** The sign, and the entry's own blocks hanging behind it; where there is no room, under it. */
+function entry(item: Tokens.ListItem, sign: string, width: number, page: Page): readonly Line[] {
+  const { glyphs } = page;
+  const done = item.checked === true;
+  const box = item.task ? `${done ? glyphs.todo.completed : glyphs.todo.pending} ` : '';
+  const hang = width - sign.length - box.length >= 8 ? sign.length + box.length : 0;
+  const style: Style = item.task && done ? { fg: 'muted' } : page.style;
+  const body = trimmed(blocks(item.tokens, Math.max(1, width - hang), { ...page, style }));
+  const head: Line = [span(sign, { fg: 'focus' }), ...(box === '' ? [] : [span(box, { fg: done ? 'ok' : 'faint' })])];
+  if (hang === 0) return [head, ...body];
+  return (body.length === 0 ? [[]] : body).map((line, row) => [
+    ...(row === 0 ? head : [span(' '.repeat(hang))]),
+    ...line,
+  ]);
 }
 
-const INLINE =
-  /`([^`\n]+)`|\*\*([^*\n]+)\*\*|__([^_\n]+)__|\[([^\]\n]+)\]\(([^)\s]+)\)|(?<!\w)_(?=\S)([^_\n]+)_(?!\w)/g;
+const railed = (lines: readonly Line[], { glyphs, style }: Page): readonly Line[] =>
+  lines.map((line): Line => [span(`${glyphs.light[5]} `, { fg: 'border' }), ...restyle(line, style)]);
 
-/** One line's spans; what stands around them keeps `style`. */
-function inline(text: string, style: Style): Line {
-  const spans: Span[] = [];
-  let at = 0;
-  for (const match of text.matchAll(INLINE)) {
-    if (match.index > at) spans.push([text.slice(at, match.index), style]);
-    spans.push(...inlineSpans(match, style));
-    at = match.index + match[0].length;
-  }
-  if (at < text.length) spans.push([text.slice(at), style]);
-  return spans;
-}
-
-function inlineSpans([, code, bold, alsoBold, label, target, leaning]: RegExpExecArray, style: Style): readonly Span[] {
-  if (code !== undefined) return [[code, { ...style, fg: 'info' }]];
-  if (leaning !== undefined) return [[leaning, { ...style, italic: true }]];
-  if (label !== undefined)
-    return [
-      [label, { ...style, underline: true }],
-      [` (${target ?? ''})`, { fg: 'faint' }],
-    ];
-  return [[bold ?? alsoBold ?? '', { ...style, fg: 'title', bold: true }]];
+function trimmed(lines: readonly Line[]): readonly Line[] {
+  const isText = (line: Line): boolean => line.some(([text]) => text.trim() !== '');
+  return lines.slice(Math.max(0, lines.findIndex(isText)), lines.findLastIndex(isText) + 1);
 }

@@ -1,0 +1,56 @@
+/** The Diffs tab: the files that an agent changed, each with its counts, and its hunks where it was opened. */
+import type { AgentState } from '../../events/state.ts';
+import { counted } from '../format.ts';
+import type { Context } from '../screen.ts';
+import { span, spread } from '../text/clip.ts';
+import type { Line } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
+import { wrap } from '../text/wrap.ts';
+import type { FileChange } from './diff.ts';
+import { changesOf, countSpans, diffLines } from './diff.ts';
+import type { Doc, Part } from './doc.ts';
+import { docOf, docOfLines, GAP } from './doc.ts';
+import { linkOf } from './links.ts';
+import type { ListLook } from './tool-list.ts';
+
+/** Where there are this few, they needn't be opened to be seen. */
+const FEW = 3;
+
+/** One part a file; its item is its number in `changesOf`. */
+export function changesDoc(agent: AgentState, context: Context, width: number, look: ListLook): Doc {
+  const changes = changesOf(agent);
+  if (changes.length === 0)
+    return docOfLines(
+      wrap([span('It changed no file. What a command changed is not seen here.', { fg: 'faint' })], width),
+    );
+  const added = changes.reduce((sum, change) => sum + change.added, 0);
+  const removed = changes.reduce((sum, change) => sum + change.removed, 0);
+  const total: Line = spread(
+    [span(counted(changes.length, 'file'), { fg: 'title', bold: true }), span(' changed', { fg: 'muted' })],
+    countSpans({ added, removed }),
+    width,
+  );
+  const files = changes.map((change, item): Part => {
+    const open = look.isOpen(item) !== changes.length <= FEW;
+    return { item, lines: fileLines(change, open, context, width) };
+  });
+  return docOf([{ item: null, lines: [total] }, GAP, ...files]);
+}
+
+function fileLines(change: FileChange, open: boolean, { glyphs, state }: Context, width: number): readonly Line[] {
+  const link = linkOf(change.path, state.cwd);
+  const head = spread(
+    [
+      span(`${open ? glyphs.todo.active : glyphs.bullet} `, { fg: 'focus' }),
+      span(toLabel(change.path), { fg: 'title', bold: true, ...(link === null ? {} : { link }) }),
+      span(change.made ? '  new' : '', { fg: 'ok' }),
+    ],
+    countSpans(change),
+    width,
+    {},
+    glyphs.ellipsis,
+  );
+  if (!open) return [head];
+  const body = diffLines(change.diff, Math.max(1, width - 2), glyphs.ellipsis);
+  return [head, ...body.map((line): Line => [span('  '), ...line]), []];
+}

@@ -1,0 +1,101 @@
+/** Above an opened agent: two lines of facts, and the bar of its tabs with what each of them counts. */
+import { tokensOfAgent } from '../../events/queries.ts';
+import type { AgentState } from '../../events/state.ts';
+import { labelOf, modelText, todosOf } from '../agents.ts';
+import { formatLimit, formatTokens } from '../format.ts';
+import type { Context } from '../screen.ts';
+import { clip, lineWidth, span } from '../text/clip.ts';
+import type { Line, Span } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
+import { costText } from './card.ts';
+import { changesOf } from './diff.ts';
+import { messagesOf } from './messages.ts';
+import { reservedText } from './spend.ts';
+import type { Tab } from './tabs.ts';
+import { TABS } from './tabs.ts';
+
+/** Two lines of facts, at most `width` columns each. */
+export function headLines(agent: AgentState, context: Context, width: number): readonly Line[] {
+  const needs = agent.dependsOn.map((id) => toLabel(labelOf(context.state, id))).join(', ');
+  const budgets = agent.budget.maxCost === undefined ? tokenBudget(agent) : costBudget(agent);
+  const first = pairs([
+    ['id', agent.id],
+    ['model', toLabel(modelText(agent.model, context.glyphs))],
+    ['needs', needs === '' ? 'nothing' : needs],
+  ]);
+  const second = (spent: string): Line =>
+    pairs([
+      ['turn', `${agent.iterations}/${agent.maxIterations}`],
+      ['tools', String(agent.toolCalls)],
+      ['spent', spent],
+    ]);
+  const reserved = reservedText(agent);
+  const whole = second(reserved === '' ? budgets : `${budgets} + ${reserved}`);
+  // Where there is no room for it, the Costs tab says what is reserved.
+  return [
+    clip(first, width, context.glyphs.ellipsis),
+    clip(lineWidth(whole) <= width ? whole : second(budgets), width, context.glyphs.ellipsis),
+  ];
+}
+
+const pairs = (of: readonly (readonly [name: string, value: string])[]): Line =>
+  of.flatMap(([name, value], index): readonly Span[] => [
+    span(`${index === 0 ? '' : '   '}${name} `, { fg: 'faint' }),
+    span(value, { fg: 'fg' }),
+  ]);
+
+const costBudget = (agent: AgentState): string => `${costText(agent)} of ${formatLimit(agent.budget.maxCost ?? 0)}`;
+
+function tokenBudget(agent: AgentState): string {
+  const used = formatTokens(tokensOfAgent(agent));
+  const { maxTokens } = agent.budget;
+  return maxTokens === undefined ? `${used} tok` : `${used} of ${formatTokens(maxTokens)} tok`;
+}
+
+/** The tabs in at most `room` columns: with their counts, without, else those around the active one. It is always whole. */
+export function tabBar(of: { readonly agent: AgentState; readonly tab: Tab }, context: Context, room: number): Line {
+  const whole = TABS.map((tab) => withCount(tab, of.agent, context));
+  const short = TABS.map((tab, index) => (tab === of.tab ? (whole[index] ?? tab) : tab));
+  const choice = [whole, short, TABS].find((names) => lineWidth(bar(names, of.tab, 0, names.length, context)) <= room);
+  if (choice) return bar(choice, of.tab, 0, choice.length, context);
+  const at = TABS.indexOf(of.tab);
+  let [from, to] = [at, at + 1];
+  const fits = (low: number, high: number): boolean =>
+    low >= 0 && high <= TABS.length && lineWidth(bar(short, of.tab, low, high, context)) <= room;
+  // What follows first: that is where one goes.
+  while (fits(from, to + 1)) to += 1;
+  while (fits(from - 1, to)) from -= 1;
+  return bar(short, of.tab, from, to, context);
+}
+
+/** Some of the tabs, with signs where there are more on a side. */
+function bar(names: readonly string[], active: Tab, from: number, to: number, { glyphs }: Context): Line {
+  const more = (sign: string): Line => [span(sign, { fg: 'faint' })];
+  return [
+    ...(from > 0 ? more(`${glyphs.needs} `) : []),
+    ...names
+      .slice(from, to)
+      .flatMap(
+        (name, index): Line => [
+          ...(index === 0 ? [] : [span(` ${glyphs.light[5]} `, { fg: 'border' })]),
+          span(name, TABS[from + index] === active ? { fg: 'focus', bold: true, underline: true } : { fg: 'muted' }),
+        ],
+      ),
+    ...(to < names.length ? more(` ${glyphs.unlocks}`) : []),
+  ];
+}
+
+/** `Todos 1/5`, `Tools 19`: what there is nothing of has no number. */
+function withCount(tab: Tab, agent: AgentState, { state }: Context): string {
+  const todos = tab === 'Todos' ? todosOf(state, agent) : [];
+  const counts: Readonly<Record<Tab, string>> = {
+    Transcript: '',
+    Todos: todos.length === 0 ? '' : `${todos.filter(({ status }) => status === 'completed').length}/${todos.length}`,
+    Tools: tab === 'Tools' && agent.toolCalls > 0 ? String(agent.toolCalls) : '',
+    Diffs: tab === 'Diffs' ? String(changesOf(agent).length || '') : '',
+    Messages: tab === 'Messages' ? String(messagesOf(agent, state).length || '') : '',
+    Costs: '',
+    Info: '',
+  };
+  return counts[tab] === '' ? tab : `${tab} ${counts[tab]}`;
+}

@@ -1,0 +1,62 @@
+/** The Messages tab: what was written to an agent and by it, how it is delivered, and whether it was. */
+import type { AgentState, RunState, SentMessage } from '../../events/state.ts';
+import { labelOf } from '../agents.ts';
+import type { Context } from '../screen.ts';
+import { span, spread } from '../text/clip.ts';
+import type { Ink, Line } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
+import { wrap, wrapText } from '../text/wrap.ts';
+
+/** To and from this agent, in the order they were sent. */
+export function messagesOf({ id }: AgentState, { messages }: RunState): readonly SentMessage[] {
+  const known = KNOWN.get(messages)?.get(id);
+  if (known) return known;
+  const own = messages.filter(({ to, from }) => to === id || from === id);
+  const all = KNOWN.get(messages) ?? new Map<string, readonly SentMessage[]>();
+  all.set(id, own);
+  KNOWN.set(messages, all);
+  return own;
+}
+
+const KNOWN = new WeakMap<readonly SentMessage[], Map<string, readonly SentMessage[]>>();
+
+/** As many lines as it takes, at most `width` columns each. */
+export function messageLines(agent: AgentState, context: Context, width: number): readonly Line[] {
+  const own = messagesOf(agent, context.state);
+  if (own.length === 0)
+    return wrap([span('No message to it or from it. i writes one to it, I to all agents.', { fg: 'faint' })], width);
+  return own.flatMap((message, index) => [...(index === 0 ? [] : [[]]), ...oneMessage(message, agent, context, width)]);
+}
+
+const WHEN: Readonly<Record<SentMessage['delivery'], string>> = {
+  sequential: 'once it is idle',
+  important: 'at its next turn',
+  urgent: 'at once',
+};
+
+function oneMessage(message: SentMessage, agent: AgentState, context: Context, width: number): readonly Line[] {
+  const { glyphs, state } = context;
+  const incoming = message.to === agent.id;
+  const sign = incoming ? `${glyphs.needs} from ` : `${glyphs.unlocks} to `;
+  const other = incoming ? nameOf(message.from, state) : nameOf(message.to, state);
+  const [text, ink]: readonly [string, Ink] = message.delivered ? ['read', 'ok'] : ['not read yet', 'warn'];
+  const head = spread(
+    [
+      span(sign, { fg: 'focus' }),
+      span(other, { fg: 'title', bold: true }),
+      span(`  ${message.delivery}: ${WHEN[message.delivery]}`, { fg: 'faint' }),
+    ],
+    [span(`${message.delivered ? glyphs.status.completed : glyphs.status.pending} ${text}`, { fg: ink })],
+    width,
+    {},
+    glyphs.ellipsis,
+  );
+  const body = wrapText(message.content.trim(), Math.max(1, width - 2), { fg: 'fg' });
+  return [head, ...body.map((line): Line => [span('  '), ...line])];
+}
+
+/** An agent by its number and role; whoever else it is by the name it has. */
+const nameOf = (who: string, state: RunState): string => {
+  const agent = [...state.agents.keys()].find((id) => id === who);
+  return toLabel(agent === undefined ? who : labelOf(state, agent));
+};
