@@ -8,14 +8,12 @@ import { defaultBudget } from './estimate.ts';
 import type { TaskId } from './ids.ts';
 import type { PlanEdit } from './plan-edit.ts';
 import type { PlanChoices, PlanFault, PlanTask, SoundPlan } from './plan.ts';
-import { dependantsOf, toPersonForm } from './plan-view.ts';
-import type { PersonTask } from './plan-view.ts';
+import type { Draft, Drafts } from './plan-drafts.ts';
+import { allNamed, draftsOf, freshIds, named } from './plan-drafts.ts';
+import { join, sameBudget, split } from './plan-reshape.ts';
+import { dependantsOf } from './plan-view.ts';
 import type { Result } from './result.ts';
 import { fail, ok, unreachable } from './result.ts';
-
-/** A task on its way back to the check: what is left out is chosen anew there. */
-type Draft = Pick<PersonTask, 'id' | 'description' | 'role' | 'dependsOn'> & Partial<PersonTask>;
-type Drafts = readonly Draft[];
 
 /** The plan after `edit`, or why it can't be made; `plan` itself is never changed. */
 export function applyEdit(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<SoundPlan, string> {
@@ -52,7 +50,7 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
     case 'join':
       return `${named(plan, edit.other)} joined to ${named(plan, edit.task)}`;
     case 'models':
-      return `models changed: ${edit.models.map(({ task, model }) => `${named(plan, task)} ${model}`).join(', ') || 'none'}`;
+      return modelsText(plan, edit);
     case 'move':
       return `${named(plan, edit.task)}: moved ${edit.by === 1 ? 'down' : 'up'}`;
     case 'form':
@@ -68,11 +66,11 @@ function draftsAfter(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Res
   const drafts = draftsOf(plan);
   if (edit.is === 'replace') return ok(draftsOf(edit.plan));
   if (edit.is === 'add') return ok([...drafts, { ...fieldsOf(edit), id: freshId(plan) }]);
-  if (edit.is === 'models') return ok(drafts.map((draft) => withModel(draft, edit.models)));
+  if (edit.is === 'models') return withModels(plan, edit);
   const task = plan.tasks.find(({ id }) => id === edit.task);
   if (task === undefined) return fail(`there is no task "${edit.task}" in this plan`);
-  if (edit.is === 'split') return split(plan, task, edit);
-  if (edit.is === 'join') return join(plan, task, edit.other);
+  if (edit.is === 'split') return split(plan, task, edit, context.choices);
+  if (edit.is === 'join') return join(plan, task, edit.other, context.choices);
   if (edit.is === 'drop') return drop(plan, task);
   if (edit.is === 'move') return move(plan, task, edit.by);
   return ok(drafts.map((draft) => (draft.id === task.id ? changed(draft, task, edit, context.choices) : draft)));
@@ -148,47 +146,19 @@ const inherited = (needs: readonly string[], gone: PlanTask): readonly string[] 
   ...new Set<string>(needs.flatMap((need): readonly string[] => (need === gone.id ? gone.dependsOn : [need]))),
 ];
 
-const withModel = (draft: Draft, models: readonly { readonly task: string; readonly model: string }[]): Draft => {
-  const model = models.find(({ task }) => task === draft.id)?.model;
-  return model === undefined ? draft : { ...draft, model };
-};
+type Models = Extract<PlanEdit, { readonly is: 'models' }>;
 
-type Split = Extract<PlanEdit, { readonly is: 'split' }>;
-
-function split(plan: SoundPlan, task: PlanTask, { descriptions, inOrder }: Split): Result<Drafts, string> {
-  if (descriptions.length < 2) return fail('a split needs at least two texts');
-  const drafts = draftsOf(plan);
-  const ids = [task.id, ...freshIds(plan, descriptions.length - 1)];
-  const last = inOrder ? ids.slice(-1) : ids;
-  const estimatedTokens = Math.ceil(task.estimatedTokens / descriptions.length);
-  const parts = (whole: Draft): Drafts =>
-    descriptions.map((description, index): Draft => {
-      const before = inOrder && index > 0 ? ids.slice(index - 1, index) : whole.dependsOn;
-      return { ...whole, id: ids[index] ?? whole.id, description, estimatedTokens, dependsOn: before };
-    });
-  const behind = (draft: Draft): Draft => ({
-    ...draft,
-    dependsOn: draft.dependsOn.flatMap((need) => (need === task.id ? last : [need])),
-  });
-  return ok(drafts.flatMap((draft) => (draft.id === task.id ? parts(draft) : [behind(draft)])));
-}
-
-function join(plan: SoundPlan, task: PlanTask, otherId: TaskId): Result<Drafts, string> {
-  const other = plan.tasks.find(({ id }) => id === otherId);
-  if (other === undefined || other === task) return fail(`${named(plan, task.id)} can't be joined to ${otherId}`);
-  const needs = [...task.dependsOn, ...other.dependsOn].filter((need) => need !== task.id && need !== other.id);
-  const joined: Partial<Draft> = {
-    description: `${task.description}\n\n${other.description}`,
-    estimatedTokens: task.estimatedTokens + other.estimatedTokens,
-    dependsOn: [...new Set(needs)],
-    writes: [...new Set([...task.writes, ...other.writes])],
-  };
-  const rest = draftsOf(plan).filter(({ id }) => id !== other.id);
+function withModels(plan: SoundPlan, { models }: Models): Result<Drafts, string> {
+  const chosen = new Map<string, string>();
+  for (const { task, model } of models) {
+    if (!plan.tasks.some(({ id }) => id === task)) return fail(`there is no task "${task}" in this plan`);
+    if (chosen.has(task)) return fail(`${named(plan, task)} is given two models at once`);
+    chosen.set(task, model);
+  }
   return ok(
-    rest.map((draft): Draft => {
-      if (draft.id === task.id) return { ...draft, ...joined };
-      const dependsOn = draft.dependsOn.map((need) => (need === other.id ? task.id : need));
-      return { ...draft, dependsOn: [...new Set<string>(dependsOn)] };
+    draftsOf(plan).map((draft) => {
+      const model = chosen.get(draft.id);
+      return model === undefined ? draft : { ...draft, model };
     }),
   );
 }
@@ -207,35 +177,13 @@ function move(plan: SoundPlan, task: PlanTask, by: 1 | -1): Result<Drafts, strin
   return ok(drafts);
 }
 
-const draftsOf = (plan: SoundPlan): Drafts => toPersonForm(plan).tasks;
-
 const fieldsOf = (edit: Extract<PlanEdit, { readonly is: 'add' }>): Omit<Draft, 'id'> => ({
   description: edit.description,
   role: edit.role,
   dependsOn: edit.dependsOn,
 });
 
-/** `task-N` with the smallest N behind the number of tasks that are free. */
-function freshIds(plan: SoundPlan, count: number): readonly string[] {
-  const taken = new Set(plan.tasks.map(({ id }) => id.toLowerCase()));
-  const ids: string[] = [];
-  for (let number = plan.tasks.length + 1; ids.length < count; number++) {
-    if (!taken.has(`task-${number}`)) ids.push(`task-${number}`);
-  }
-  return ids;
-}
-
 const freshId = (plan: SoundPlan): string => freshIds(plan, 1)[0] ?? '';
-
-/** `#2 finder`, by its place in `plan`. */
-function named(plan: SoundPlan, id: string): string {
-  const at = plan.tasks.findIndex((each) => each.id === id);
-  const task = plan.tasks[at];
-  return task === undefined ? id : `#${at + 1} ${task.role}`;
-}
-
-const allNamed = (plan: SoundPlan, ids: readonly string[]): string =>
-  ids.map((id) => named(plan, id)).join(', ') || 'nothing';
 
 function dropText(plan: SoundPlan, id: TaskId): string {
   const gone = plan.tasks.find((task) => task.id === id);
@@ -247,6 +195,17 @@ function dropText(plan: SoundPlan, id: TaskId): string {
   return [`dropped ${named(plan, id)}`, ...rewired].join('; ');
 }
 
+/** Each task by name while they are few, then how many get which model. */
+function modelsText(plan: SoundPlan, { models }: Models): string {
+  if (models.length === 0) return 'models stay as they are';
+  if (models.length <= MODELS_NAMED) {
+    return `models changed: ${models.map(({ task, model }) => `${named(plan, task)} ${model}`).join(', ')}`;
+  }
+  const counts = [...Map.groupBy(models, ({ model }) => model)].map(([model, all]) => `${model} (${all.length})`);
+  return `models of ${models.length} tasks changed: ${counts.join(', ')}`;
+}
+const MODELS_NAMED = 4;
+
 function budgetText(budget: PlanTask['budget']): string {
   const parts = [
     budget.maxTokens === undefined ? [] : [`${budget.maxTokens} tokens`],
@@ -255,9 +214,6 @@ function budgetText(budget: PlanTask['budget']): string {
   ].flat();
   return parts.join(', ') || 'the default';
 }
-
-const sameBudget = (a: PlanTask['budget'], b: PlanTask['budget']): boolean =>
-  a.maxTokens === b.maxTokens && a.maxCost === b.maxCost && a.maxDuration === b.maxDuration;
 
 const wordsOf = (faults: readonly PlanFault[]): string =>
   faults.map(({ task, problem }) => (task === null ? problem : `${task}: ${problem}`)).join('; ');

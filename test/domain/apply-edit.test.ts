@@ -139,6 +139,31 @@ describe('editing a plan', () => {
     );
   });
 
+  it('leaves a sound plan or a listed reason after any 200 edits, and undo restores it byte for byte', () => {
+    fc.assert(
+      fc.property(soundPlan(), fc.array(planEdit, { minLength: 200, maxLength: 200 }), (start, edits) => {
+        let plan = start;
+        const history: SoundPlan[] = [];
+        for (const edit of edits) {
+          const result = applyEdit(plan, edit, contextFor());
+          if (!result.ok) {
+            expect(result.fault).not.toBe('');
+            continue;
+          }
+          history.push(plan);
+          plan = result.value;
+        }
+        expect(planOf(JSON.parse(JSON.stringify(toPersonForm(plan))))).toEqual(plan);
+        for (const before of history.toReversed()) {
+          plan = edited(plan, { is: 'replace', plan: before });
+          expect(JSON.stringify(plan)).toBe(JSON.stringify(before));
+        }
+        expect(JSON.stringify(plan)).toBe(JSON.stringify(start));
+      }),
+      { numRuns: 12 },
+    );
+  });
+
   it('has a digest that is the same exactly for the same plan', () => {
     const turned = (plan: SoundPlan): SoundPlan => ({
       tasks: plan.tasks.map((each) => ({ ...Object.fromEntries(Object.entries(each).reverse()), ...each })),

@@ -90,6 +90,17 @@ export const planEdit: fc.Arbitrary<PlanEdit> = fc.oneof(
   fc.record({ is: fc.constant('depends' as const), task: id, dependsOn: ids }),
   fc.record({ is: fc.constant('add' as const), description, role: anyRole, dependsOn: ids }),
   fc.record({ is: fc.constant('drop' as const), task: id }),
+  fc.record({
+    is: fc.constant('split' as const),
+    task: id,
+    descriptions: fc.array(description, { minLength: 1, maxLength: 4 }),
+    inOrder: fc.boolean(),
+  }),
+  fc.record({ is: fc.constant('join' as const), task: id, other: id }),
+  fc.record({
+    is: fc.constant('models' as const),
+    models: fc.array(fc.record({ task: id, model: anyModel }), { maxLength: 3 }),
+  }),
   fc.record({ is: fc.constant('move' as const), task: id, by: fc.constantFrom(1 as const, -1 as const) }),
   fc.record({
     is: fc.constant('form' as const),
