@@ -14,7 +14,7 @@ import type { Overlay, OverlayView, Pressed } from './overlay.ts';
 type CompareDialog = Extract<Dialog, { readonly is: 'compare' }>;
 
 /** A column is never narrower: a number with what it differs by. */
-const LEAST = 15;
+const LEAST = 13;
 const MOST = 24;
 
 export const compareOverlay = (dialog: CompareDialog): Overlay => open(dialog, dialog.at, 0);
@@ -84,9 +84,9 @@ function view(dialog: CompareDialog, at: number, top: number, context: Context, 
     lines: framed(
       {
         title: dialog.title,
-        titleEnd: [
-          span(shown.length < dialog.columns.length ? `${at}/${dialog.columns.length - 1}` : '', { fg: 'faint' }),
-        ],
+        ...(shown.length < dialog.columns.length
+          ? { titleEnd: [span(`${at}/${dialog.columns.length - 1}`, { fg: 'faint' })] }
+          : {}),
         ...(hidden > 0 ? { foot: [span(count, { fg: 'faint' })] } : {}),
         width,
         body: [...head, ...rows.slice(from, from + room), ...notes].slice(0, Math.max(1, boxRows(size))),
@@ -105,18 +105,20 @@ const notesOf = ({ columns }: CompareDialog, at: number, width: number): readonl
 };
 
 function press(dialog: CompareDialog, at: number, top: number, input: Input, size: Size): Pressed {
-  const last = dialog.columns.length - 1;
-  const to = (column: number): Pressed => stay(open(dialog, Math.max(0, Math.min(last, column)), top));
+  if (input.is === 'key' && (input.key === 'esc' || input.key === 'q')) return closed();
+  if (input.is === 'key' && input.key === 'enter') return choose(dialog, at, top);
+  const column = input.is === 'key' ? columnFor(dialog, at, input.key) : at;
   const room = Math.max(1, boxRows(size) - dialog.heads.length - 4);
-  const row = scrolled(input, top, dialog.rows.length, room);
-  if (input.is !== 'key') return stay(open(dialog, at, row ?? top));
-  if (input.key === 'esc' || input.key === 'q') return closed();
-  if (input.key === 'enter') return choose(dialog, at, top);
-  // The first one is the present state: the round leaves it out.
-  if (input.key === dialog.next || input.key === 'tab') return to(at >= last ? Math.min(1, last) : at + 1);
-  if (input.key === 'right' || input.key === 'l') return to(at + 1);
-  if (input.key === 'left' || input.key === 'h' || input.key === 'backtab') return to(at - 1);
-  return stay(open(dialog, at, row ?? top));
+  const row = column === at ? scrolled(input, top, dialog.rows.length, room) : null;
+  return stay(open(dialog, column, row ?? top));
+}
+
+/** The column that a key leads to. The first one is the present state: the round leaves it out. */
+function columnFor(dialog: CompareDialog, at: number, key: string): number {
+  const last = dialog.columns.length - 1;
+  if (key === dialog.next || key === 'tab') return at >= last ? Math.min(1, last) : at + 1;
+  const by = key === 'right' || key === 'l' ? 1 : key === 'left' || key === 'h' || key === 'backtab' ? -1 : 0;
+  return Math.max(0, Math.min(last, at + by));
 }
 
 function choose(dialog: CompareDialog, at: number, top: number): Pressed {

@@ -29,12 +29,13 @@ export type WhyNot = (ui: PlanUi, context: Context) => string | null;
 // When something can be done
 
 /** Nothing can be changed while a plan is made, and once all of it has run. */
-export function whyNotChange(_: PlanUi, { state, amended }: Context): string | null {
+export function whyNotChange(_: PlanUi, context: Context): string | null {
+  const { state } = context;
   if (state.phase === 'approving' && state.plan !== null) return null;
   if (state.plan === null || state.phase === 'planning' || state.phase === 'starting')
     return 'the plan is still being made';
   if (state.phase !== 'running') return 'the plan has run; it can only be looked at';
-  return amended === undefined ? 'the plan runs already; it can only be looked at' : null;
+  return context.amended === undefined ? 'the plan runs already; it can only be looked at' : null;
 }
 
 /** For what only makes sense before it runs: the same key may mean something else then. */

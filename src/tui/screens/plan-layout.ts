@@ -68,6 +68,6 @@ function side(width: number, rows: number, { count, tasks, pane, zoom }: LayoutW
 /** A row a task, its borders and the time below; 34 rows of a terminal are 31 here: header, footer and totals are not counted in. */
 function scheduleHeight(rows: number, count: number, pane: PlanPane, zoom: Zoom): number {
   if (pane === 'schedule' && zoom === 'half') return Math.max(6, Math.floor(rows / 2));
-  if (rows >= 31) return Math.min(count + 3, Math.max(6, Math.floor(rows / 3)));
+  if (rows >= 31) return Math.min(count + 3, Math.max(6, Math.floor(rows / 3) + 1));
   return pane === 'schedule' && rows >= 14 ? Math.max(5, Math.min(count + 3, Math.floor(rows / 3))) : 0;
 }

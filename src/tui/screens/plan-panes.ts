@@ -82,16 +82,16 @@ export function listPane(seen: Seen, size: Size, rows: number): readonly Line[] 
 }
 
 /** `Plan 10 agents · 5 waves · ▣ 1 locked`, and what may be done with it. */
-function listTitle({ ui, context: { state, glyphs, amended }, plan }: Seen): Line {
+function listTitle({ ui, context, plan }: Seen): Line {
+  const { state, glyphs } = context;
+  const able = context.amended !== undefined;
   const forced = forcedOf(plan).length;
   const dot = ` ${glyphs.dot} `;
   return [
     span('Plan ', { fg: 'title', bold: true }),
     span(`${counted(plan.tasks.length, 'agent')}${dot}${counted(wavesOf(plan).length, 'wave')}`, { fg: 'muted' }),
     ...(forced === 0 ? [] : [span(`${dot}${glyphs.lock} ${forced} locked`, { fg: 'warn' })]),
-    ...(isApproved(state)
-      ? [span(`${dot}${approvedWords(ui, state.phase, amended !== undefined)}`, { fg: 'warn' })]
-      : []),
+    ...(isApproved(state) ? [span(`${dot}${approvedWords(ui, state.phase, able)}`, { fg: 'warn' })] : []),
   ];
 }
 
@@ -105,12 +105,12 @@ function approvedWords(ui: PlanUi, phase: string, able: boolean): string {
 
 /** All lines about what is selected, a task or what the rules added. */
 export function inspected({ ui, context, plan }: Seen, width: number): readonly Line[] {
-  const { state, glyphs, now, amended } = context;
+  const { state, glyphs, now } = context;
   const forced = selectedForced(ui, plan);
   if (forced !== null) return forcedLines(plan, forced, width, glyphs);
   const task = selectedTask(ui, plan);
   if (task === null) return [];
-  const free = state.phase === 'running' && amended !== undefined && begunWords(state, plan, task) === null;
+  const free = state.phase === 'running' && context.amended !== undefined && begunWords(state, plan, task) === null;
   const editable = state.phase === 'approving' || free;
   const slot = scheduleOf(plan, parallelOf(state))[plan.tasks.indexOf(task)];
   return inspectorLines(

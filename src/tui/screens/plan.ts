@@ -119,16 +119,16 @@ function rowAt(plan: SoundPlan, layout: PlanLayout, selected: number, y: number)
 }
 
 /** Panes stand below each other, but for list and inspector where they stand side by side. */
-function paneAt(
-  { list, inspector, schedule, columns }: PlanLayout,
-  x: number,
-  y: number,
-): { readonly pane: PlanPane } | null {
-  const above = columns ? (list?.height ?? 0) : (list?.height ?? 0) + (inspector?.height ?? 0);
+function paneAt(layout: PlanLayout, x: number, y: number): { readonly pane: PlanPane } | null {
+  const { list, schedule } = layout;
+  const above = heightAbove(layout);
   if (y >= above) return schedule !== null && y < above + schedule.height ? { pane: 'schedule' } : null;
-  const inTheList = list !== null && y < list.height && (!columns || x < list.width);
-  return { pane: inTheList ? 'list' : 'inspector' };
+  return { pane: list !== null && y < list.height && (!layout.columns || x < list.width) ? 'list' : 'inspector' };
 }
+
+/** Rows above the schedule. */
+const heightAbove = ({ list, inspector, columns }: PlanLayout): number =>
+  columns ? (list?.height ?? 0) : (list?.height ?? 0) + (inspector?.height ?? 0);
 
 function scrolled(seen: Seen, { inspector }: PlanLayout, by: number): number {
   if (inspector === null) return 0;

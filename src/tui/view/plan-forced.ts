@@ -4,7 +4,7 @@ import type { SoundPlan } from '../../domain/plan.ts';
 import { modelName, modelText } from '../agents.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
-import { fit, fitText, lineWidth, restyle, span, spread } from '../text/clip.ts';
+import { fit, fitText, restyle, span, spread } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';

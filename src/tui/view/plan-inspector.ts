@@ -33,7 +33,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
   const field = (label: string, value: Line, key: string): readonly Line[] =>
     row(label, value, of.editable ? key : '', width);
   const gap: Line = [];
-  const narrow = width < 56;
+  const narrow = width < 56 && width >= 40;
   return [
     ...(narrow ? [gap] : []),
     ...standingLines(of, width),
@@ -118,7 +118,7 @@ function likelyLines({ task, choices }: Inspected, width: number, glyphs: Glyphs
   const { tokens, cost, seconds, because: why } = rangeOf(task, choices);
   const to = toSign(glyphs);
   const parts = [
-    ...(cost === null ? [] : [`${formatMoney(cost.low)} ${to} ${formatMoney(cost.high)}`]),
+    ...(cost === null || cost.high === 0 ? [] : [`${formatMoney(cost.low)} ${to} ${formatMoney(cost.high)}`]),
     `${formatTokens(tokens.low)} ${to} ${formatTokens(tokens.high)} tok`,
     `${formatDuration(seconds.low * 1000)} ${to} ${formatDuration(seconds.high * 1000)}`,
   ];

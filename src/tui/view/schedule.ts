@@ -30,7 +30,8 @@ export function scheduleLines(of: ScheduleView, width: number, height: number, g
   const digits = String(tasks.length).length + 1;
   const label = width < 50 ? 6 : LABEL;
   const room = Math.max(1, width - digits - 1 - label - TIME);
-  const rows = height > tasks.length || height >= 8 ? height - 1 : height;
+  // Rather one task more than the time below them, but where they don't fit anyway.
+  const rows = height > tasks.length || (height >= 8 && tasks.length > height + 2) ? height - 1 : height;
   const top = windowTop(of.selected, tasks.length, rows);
   const lines = tasks.slice(top, top + Math.max(0, rows)).map((task, row): Line => {
     const chosen = top + row === of.selected;
