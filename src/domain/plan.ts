@@ -120,6 +120,9 @@ export const DraftPlan = z.strictObject({
   tasks: z.array(DraftTask).min(1).max(10_000),
   // What rules add, as `--json` and `--yaml` print it: read so that a printed plan is a plan, and made anew from the rules.
   forced: z.array(z.unknown()).max(100).optional(),
+  // What it will probably use and cost otherwise, as `--json` prints it: read for the same reason, and made anew.
+  estimate: z.unknown().optional(),
+  whatIf: z.unknown().optional(),
 });
 export type DraftPlan = z.infer<typeof DraftPlan>;
 

@@ -81,7 +81,9 @@ function textOf(file: string, folder: string): string {
 }
 
 export const planYaml = (plan: SoundPlan): string => stringifyYaml(toPersonForm(plan));
-export const planJson = (plan: SoundPlan): string => `${JSON.stringify(toPlannerForm(plan), null, 2)}\n`;
+/** `beside`: what is said of the plan, and no part of it. */
+export const planJson = (plan: SoundPlan, beside: object): string =>
+  `${JSON.stringify({ ...toPlannerForm(plan), ...beside }, null, 2)}\n`;
 
 /** Writes `text` to `file`, a path from `folder`; exit 2 with words when it can't be. */
 export function writeOut(file: string, folder: string, text: string): void {

@@ -8,8 +8,10 @@ import { formatCost, formatTokens } from '../tui/format.ts';
 import { triggerWords } from '../tui/view/forced.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
+import { outlookLines } from './plan-outlook.ts';
 
-export function planLines({ plan, planBy, maxParallel }: RunState, paint: Io['paint']): readonly string[] {
+export function planLines(state: RunState, paint: Io['paint']): readonly string[] {
+  const { plan, planBy, maxParallel } = state;
   if (plan === null) return [];
   const numbers = new Map(plan.tasks.map((task, index) => [task.id, `#${index + 1} ${task.role}`]));
   const totals = totalsOf(plan, maxParallel);
@@ -22,12 +24,15 @@ export function planLines({ plan, planBy, maxParallel }: RunState, paint: Io['pa
     ...plan.tasks.flatMap((task, index) => taskLines(task, index + 1, numbers, paint)),
     ...forcedLines(plan.forced ?? [], paint),
     `Total: ${formatTokens(totals.tokens)} tokens, ${cost}, about ${totals.seconds} s with ${maxParallel} at once`,
+    // Once it is approved, what was used is what counts.
+    ...(state.approvedDigest === null ? outlookLines(state) : []),
     '',
   ];
 }
 
 /** The same for a reader who hears it: no styles. */
-export const plainPlanLines = (state: RunState): readonly string[] => planLines(state, PLAIN).filter((line) => line !== '');
+export const plainPlanLines = (state: RunState): readonly string[] =>
+  planLines(state, PLAIN).filter((line) => line !== '');
 
 const PLAIN = new Chalk({ level: 0 });
 

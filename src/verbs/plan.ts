@@ -9,6 +9,7 @@ import { harmless } from './io.ts';
 import { newSession, openWorkshop } from './workshop.ts';
 import { planJson, planYaml, writeOut } from './plan-file.ts';
 import { planLines } from './plan-lines.ts';
+import { outlookOf } from './plan-outlook.ts';
 import { eventsOf, openReader } from './log-of.ts';
 import { projectOf } from './project.ts';
 import { foldAll } from '../events/fold.ts';
@@ -47,14 +48,14 @@ async function planTask(args: Arguments, io: Io): Promise<number> {
   const { plan } = state;
   if (plan === null && result.error !== null) io.complain(`mimir: ${harmless(result.error)}`);
   if (plan === null || watch.got() !== null) return exitCodeOf(result, watch.got());
-  if (['output', 'json', 'yaml'].some((flag) => args.has(flag))) put(plan, args, io);
+  if (['output', 'json', 'yaml'].some((flag) => args.has(flag))) put(plan, outlookOf(state), args, io);
   else for (const line of planLines(state, io.paint)) io.say(line);
   return EXIT.done;
 }
 
 /** The plan as text for programs, to stdout or a file. */
-function put(plan: SoundPlan, args: Arguments, io: Io): void {
-  const text = args.has('json') ? planJson(plan) : planYaml(plan);
+function put(plan: SoundPlan, outlook: object, args: Arguments, io: Io): void {
+  const text = args.has('json') ? planJson(plan, outlook) : planYaml(plan);
   const output = args.get('output');
   if (output === undefined) io.write(text);
   else writeOut(output, io.where(), text);
