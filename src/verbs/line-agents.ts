@@ -24,9 +24,9 @@ export const numberOf = (agent: AgentId): string =>
 export const numbered = ({ id, name }: AgentState): string => `${numberOf(id)} ${toLabel(name)}`;
 
 /** The agent of a number (`4`, `#4`, `4.1`), an id, or a name that only one has; else what would be right. */
-export function agentNamed({ agents }: RunState, typed: string): Result<AgentState, string> {
+export function agentNamed(state: RunState, typed: string): Result<AgentState, string> {
   const word = typed.replace(/^#/, '').toLowerCase();
-  const all = [...agents.values()];
+  const all = inOrder(state);
   const exact = all.find(({ id }) => numberOf(id) === word || id.toLowerCase() === word);
   if (exact !== undefined) return ok(exact);
   const named = all.filter(({ name }) => name.toLowerCase() === word);
