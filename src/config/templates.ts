@@ -182,7 +182,7 @@ function draftOf(file: TemplateFile, values: ReadonlyMap<string, string>, info: 
 }
 
 /** `it has target (Where to look) and depth (How deep; "shallow" where it isn't said)`, or that it has none. */
-export const argumentWords = ({ arguments: known }: TemplateInfo): string =>
+const argumentWords = ({ arguments: known }: TemplateInfo): string =>
   known.length === 0 ? 'it has none' : `it has ${known.map(wantedWords).join(' and ')}`;
 
 function wantedWords(one: TemplateInfo['arguments'][number]): string {

@@ -38,7 +38,7 @@ export interface Learned {
 export const NO_RUNS: Spread = { low: 0.6, median: 1, high: 1.7 };
 
 /** From so many runs on a spread is drawn from them. */
-export const FEWEST_RUNS = 3;
+const FEWEST_RUNS = 3;
 
 /** Everything that can be said from these samples, the particular before the general: role and model, role, all. */
 export function learnedFrom(samples: readonly Sample[]): readonly Learned[] {
