@@ -47,6 +47,7 @@ function open(dialog: FormDialog, state: FormState): Overlay {
             ...(dialog.fields[state.at]?.is === 'choice'
               ? [{ keys: glyphs.key.left + glyphs.key.right, hint: 'choose' }]
               : []),
+            ...(dialog.fields[state.at]?.is === 'text' ? [{ keys: '^G', hint: 'editor' }] : []),
             { keys: 'Esc', hint: 'cancel' },
           ],
   };
@@ -66,8 +67,8 @@ function press(dialog: FormDialog, state: FormState, input: Input): Pressed {
   if (state.asking) return whileAsking(dialog, state, input);
   const field = dialog.fields[state.at];
   if (input.is === 'key') {
-    if (input.key === 'ctrl-s') return save(dialog, state);
-    if (input.key === 'esc') return state.changed ? stay(open(dialog, { ...state, asking: true })) : closed();
+    const ended = ending(dialog, state, input.key, field);
+    if (ended !== null) return ended;
     const to = movesTo(dialog, state, input.key, field);
     if (to !== null) return stay(open(dialog, { ...state, at: to, entry: 0 }));
   }
@@ -86,6 +87,20 @@ function save(dialog: FormDialog, state: FormState): Pressed {
   const values = valuesOf(dialog, state);
   const fault = dialog.check(values);
   return fault === null ? closed(dialog.then(values)) : stay(open(dialog, { ...state, fault }));
+}
+
+/** What saves, leaves, or hands a field to the person's editor; null for other keys. */
+function ending(dialog: FormDialog, state: FormState, key: string, field: Field | undefined): Pressed | null {
+  if (key === 'ctrl-s') return save(dialog, state);
+  if (key === 'esc') return state.changed ? stay(open(dialog, { ...state, asking: true })) : closed();
+  return key === 'ctrl-g' && field?.is === 'text' ? outside(dialog, state, field.name) : null;
+}
+
+/** The field's text in the person's own editor: it comes back as an input. */
+function outside(dialog: FormDialog, state: FormState, name: string): Pressed {
+  const editor = state.editors[name];
+  const field = editor === undefined ? '' : editorText(editor);
+  return { overlay: open(dialog, state), effect: { app: { field } } };
 }
 
 function movesTo(dialog: FormDialog, state: FormState, key: string, field: Field | undefined): number | null {

@@ -76,7 +76,7 @@ export function differenceLines({ changes, plan }: PlanPreview, context: Context
   const after = totalsOf(plan, parallelOf(state));
   const over = overCap(plan, state);
   return [
-    ...changes.map(changeLine),
+    ...changes.map((change) => changeLine(change, glyphs)),
     [],
     ...(before === null ? [] : [totalsOfPlan('Now', before, glyphs)]),
     totalsOfPlan('Then', after, glyphs),
@@ -90,9 +90,9 @@ const SIGNS: Readonly<Record<PlanChange['is'], readonly [sign: string, ink: Ink]
   changed: ['~', 'warn'],
 };
 
-function changeLine({ is, text }: PlanChange): Line {
+function changeLine({ is, text }: PlanChange, { arrow }: Glyphs): Line {
   const [sign, ink] = SIGNS[is];
-  return [span(`${sign} `, { fg: ink, bold: true }), span(text, { fg: 'fg' })];
+  return [span(`${sign} `, { fg: ink, bold: true }), span(text.replaceAll(' -> ', ` ${arrow} `), { fg: 'fg' })];
 }
 
 /** `Then  180k tokens  $0.7432  6m 3s`, the numbers under each other. */

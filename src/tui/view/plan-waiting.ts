@@ -94,7 +94,7 @@ function taskLines(plan: PlanSoFar, context: Context, width: number, height: num
   const { glyphs, now } = context;
   const numbers = String(plan.tasks.length).length;
   const rows = plan.tasks.map(({ role, description, whole }, index): Line => {
-    const beat = Math.floor(now / 500) % 2 === 0;
+    const beat = context.look?.still === true || Math.floor(now / 500) % 2 === 0;
     const sign = whole ? span(glyphs.node, { fg: 'focus' }) : span(glyphs.node, { fg: beat ? 'focus' : 'border' });
     const text = description.split('\n')[0] ?? '';
     const name = width < 50 ? toLabel(role) : fitText(toLabel(role), ROLE);
@@ -136,10 +136,11 @@ function footLines({ state, glyphs }: Context, wait: Wait | null, width: number,
 }
 
 /** Rows that breathe with the clock, where the tasks will stand. */
-function skeletonLines({ now, glyphs }: Context, width: number, height: number): readonly Line[] {
+function skeletonLines({ now, glyphs, look }: Context, width: number, height: number): readonly Line[] {
   const [full, empty] = glyphs.gauge;
   const rows = Math.min(4, Math.floor((height - 1) / 2));
-  const beat = Math.floor(now / 500) % Math.max(1, rows);
+  // Who wants nothing to run along sees the same shape at rest.
+  const beat = look?.still === true ? -1 : Math.floor(now / 500) % Math.max(1, rows);
   return Array.from({ length: Math.max(0, rows) }, (_, row): readonly Line[] => {
     const bright = row === beat;
     const ink = bright ? 'muted' : 'border';

@@ -26,7 +26,7 @@ describe('changing a plan that runs', () => {
     const question = asked(amendQuestion([cheaper], running));
     expect([question.title, ...question.lines.map((line) => plain(line))]).toEqual([
       'Change the plan that runs: 1 task',
-      '~ #10 reviewer: model gpt-5 -> haiku-4.5',
+      '~ #10 reviewer: model gpt-5 → haiku-4.5',
       '',
       'Now    159k tokens · $0.6982 · about 4m 36s',
       'Then   159k tokens · $0.6886 · about 4m 26s',
@@ -62,7 +62,7 @@ describe('changing a plan that runs', () => {
     expect(plain(question.lines[0] ?? [])).toBe('+ #11 reviewer: Check it');
     const list = modelOfPending(task('task-10'), running).dialog;
     if (list?.is !== 'pick') throw new Error('no list');
-    expect(plain(asked(list.then('haiku-4.5')).lines[0] ?? [])).toBe('~ #10 reviewer: model gpt-5 -> haiku-4.5');
+    expect(plain(asked(list.then('haiku-4.5')).lines[0] ?? [])).toBe('~ #10 reviewer: model gpt-5 → haiku-4.5');
     expect(modelOfPending(task('nobody'), running).toast?.level).toBe('warn');
   });
 });

@@ -1,10 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { applyEdit } from '../../../src/domain/apply-edit.ts';
 import { planDigest } from '../../../src/domain/digest.ts';
 import type { PlanEdit } from '../../../src/domain/plan-edit.ts';
 import type { AgentStatus } from '../../../src/domain/agent.ts';
 import { fold } from '../../../src/events/fold.ts';
 import type { RunState } from '../../../src/events/state.ts';
+import type { Command } from '../../../src/ports/controls.ts';
 import { overlayFor } from '../../../src/tui/dialogs/open.ts';
 import type { Overlay } from '../../../src/tui/dialogs/overlay.ts';
 import type { DialogEffect } from '../../../src/tui/dialog.ts';
@@ -12,11 +14,14 @@ import { pageOf } from '../../../src/tui/page.ts';
 import type { Page } from '../../../src/tui/page.ts';
 import type { Context } from '../../../src/tui/screen.ts';
 import { planScreen } from '../../../src/tui/screens/plan.ts';
+import type { Size } from '../../../src/tui/term/terminal.ts';
 import { plain } from '../../../src/tui/text/clip.ts';
+import type { Line } from '../../../src/tui/text/line.ts';
 import { widthOf } from '../../../src/tui/text/width.ts';
 import { soundPlan } from '../../support/arbitraries.ts';
 import { childOf, ROOT } from '../../../src/domain/ids.ts';
-import { RACE, task } from '../../support/plans.ts';
+import { contextFor, RACE, task } from '../../support/plans.ts';
+import { SESSION } from '../../support/recorded-run.ts';
 import { amendedOf } from './amended.ts';
 import { approving, contextOf } from './context.ts';
 
@@ -29,7 +34,7 @@ function running(statuses: Readonly<Record<string, AgentStatus>>, plan = RACE): 
     const status = statuses[one.id];
     if (status === undefined) continue;
     const agent = childOf(ROOT, index + 1);
-    const at = { v: 1, seq: 1000 + index * 3, at: 0 } as const;
+    const at = { v: 1, seq: 1000 + index * 3, time: '2026-11-21T12:00:00Z', session: SESSION } as const;
     state = fold(state, {
       ...at,
       type: 'agent.created',
@@ -55,9 +60,9 @@ const contextWith = (state: RunState): Context => contextOf(state, { amended: am
 /** The plan screen as the app drives it: what dialogs draft comes back to it. */
 function driver(context: Context): {
   readonly page: Page;
-  press(key: string): DialogEffect | null;
-  draft(edit: PlanEdit): DialogEffect;
-  text(): string;
+  readonly press: (key: string) => DialogEffect | null;
+  readonly draft: (edit: PlanEdit) => DialogEffect;
+  readonly text: () => string;
 } {
   const page = pageOf(planScreen, {});
   page.settle(context, SIZE);
@@ -143,54 +148,56 @@ describe('a plan that runs', () => {
   });
 });
 
+/** The screen and its boxes as the app has them; edits of a proposed plan are made as the run would. */
+function session(start: RunState, room: Size): { readonly press: (key: string) => readonly (readonly number[])[] } {
+  const page = pageOf(planScreen, {});
+  let context = contextWith(start);
+  let boxes: readonly Overlay[] = [];
+  const take = (effect: DialogEffect | null): void => {
+    if (effect?.drafted) take(page.drafted(effect.drafted, context));
+    if (effect?.dialog) boxes = [overlayFor(effect.dialog, context)];
+    for (const command of effect?.commands ?? []) context = after(context, command);
+  };
+  const widths = (lines: readonly Line[]): readonly number[] => lines.map((line) => widthOf(plain(line)));
+  return {
+    press(key) {
+      page.settle(context, room);
+      const [box] = boxes;
+      const pressed = box?.press({ is: 'key', key }, context, room);
+      if (pressed) boxes = pressed.overlay === null ? [] : [pressed.overlay];
+      take(pressed ? (pressed.effect ?? null) : page.press({ is: 'key', key }, context, room));
+      return [page.body(context, room).lines, ...boxes.map((one) => one.view(context, room).lines)].map(widths);
+    },
+  };
+}
+
+/** What the run makes of a command: edits of a proposed plan, as far as they can be made. */
+function after(context: Context, command: Command): Context {
+  const { plan } = context.state;
+  const next = command.do === 'edit plan' && plan !== null ? applyEdit(plan, command.edit, contextFor()) : null;
+  if (next?.ok !== true) return context;
+  return contextWith({ ...context.state, plan: next.value, planDigest: planDigest(next.value) });
+}
+
+const KEYS =
+  'e M m a d s S $ r b t D J K B w E u U 1 2 3 + _ j k g G n y Y enter esc tab down up pagedown ctrl-s left right'.split(
+    ' ',
+  );
+
 describe('any keys on the plan screen', () => {
   it('never fail, and every frame has exactly the size', () => {
-    const keys = [
-      ...'eMmadsS$rbtDJKBwEuU123+_jkgGnyY',
-      'enter',
-      'esc',
-      'tab',
-      'down',
-      'up',
-      'pagedown',
-      'ctrl-s',
-      ' ',
-      'left',
-      'right',
-    ];
     const size = fc.constantFrom({ width: 40, height: 8 }, { width: 80, height: 22 }, { width: 120, height: 38 });
     const phase = fc.constantFrom('approving' as const, 'running' as const, 'finished' as const);
+    const typed = fc.array(fc.constantFrom(...KEYS), { maxLength: 40 });
     fc.assert(
-      fc.property(
-        soundPlan(12),
-        fc.array(fc.constantFrom(...keys), { maxLength: 40 }),
-        size,
-        phase,
-        (plan, typed, room, now) => {
-          const context = contextWith({ ...running({}, plan), phase: now });
-          const page = pageOf(planScreen, {});
-          let box: Overlay | null = null;
-          const take = (effect: DialogEffect | null): void => {
-            if (effect?.drafted) take(page.drafted(effect.drafted, context));
-            if (effect?.dialog) box = overlayFor(effect.dialog, context);
-          };
-          for (const key of typed) {
-            page.settle(context, room);
-            if (box === null) take(page.press({ is: 'key', key }, context, room));
-            else {
-              const { overlay, effect }: ReturnType<Overlay['press']> = box.press({ is: 'key', key }, context, room);
-              box = overlay;
-              take(effect ?? null);
-            }
-            const { lines } = page.body(context, room);
-            expect(lines.map((line) => widthOf(plain(line)))).toEqual(
-              Array.from({ length: room.height }, () => room.width),
-            );
-            const view = box?.view(context, room);
-            for (const line of view?.lines ?? []) expect(widthOf(plain(line))).toBeLessThanOrEqual(room.width);
-          }
-        },
-      ),
+      fc.property(soundPlan(12), typed, size, phase, (plan, keys, room, now) => {
+        const { press } = session({ ...running({}, plan), phase: now }, room);
+        for (const key of keys) {
+          const [body, box = []] = press(key);
+          expect(body).toEqual(Array.from({ length: room.height }, () => room.width));
+          expect(Math.max(0, ...box)).toBeLessThanOrEqual(room.width);
+        }
+      }),
       { numRuns: 60 },
     );
   });
