@@ -19,6 +19,8 @@ export interface Learned {
   readonly repository: NonNullable<LobbyInfo['repository']> | null;
   /** Kept plans; read when the project is open. */
   readonly templates: NonNullable<LobbyInfo['templates']>;
+  /** What is wrong with those that can't be read, a line each. */
+  readonly broken: readonly string[];
   /** Why no run can be started, as it stands. */
   readonly problem: string | null;
   /** What is wrong with what was trusted, a fault each. */
@@ -30,6 +32,7 @@ export const NOTHING_YET: Learned = {
   suggestions: [],
   repository: null,
   templates: [],
+  broken: [],
   problem: null,
   unusable: [],
 };

@@ -56,7 +56,7 @@ export function openLobby(
   const files = filesOf(() => workshop, leaving.signal);
   const looked = lookedAhead(workshop, learn, () => {
     files.load();
-    learn({ templates: templatesOf(workshop) });
+    learn(templatesOf(workshop));
   });
   const hints = openHints(first.project.places.state);
   let current: Run | null = null;
@@ -83,7 +83,7 @@ export function openLobby(
       workshop.close();
       workshop = next.value;
       question = questionOf(workshop);
-      learn({ sandbox: next.sandbox, templates: templatesOf(workshop) });
+      learn({ sandbox: next.sandbox, ...templatesOf(workshop) });
       return ok({ text: 'Trusted as shown: its roles and preferences count in the next run.' });
     },
     ...plansOf(() => workshop, begin, learn),
@@ -123,13 +123,16 @@ const plansOf = (
   async saveTemplate(wish) {
     const { project, config } = workshop();
     const kept = (await import('./keep-template.ts')).keepTemplate(project, config, wish);
-    learn({ templates: templatesOf(workshop()) });
+    learn(templatesOf(workshop()));
     return kept;
   },
 });
 
-const templatesOf = (workshop: Workshop): NonNullable<LobbyInfo['templates']> =>
-  templatesHere(workshop.project, isTrusted(workshop)).templates;
+/** Those that can be used, and for a note each what is wrong with the others. */
+function templatesOf(workshop: Workshop): Pick<Learned, 'templates' | 'broken'> {
+  const { templates, faults } = templatesHere(workshop.project, isTrusted(workshop));
+  return { templates, broken: faults.map((fault) => `template left out: ${fault}`) };
+}
 
 /** The same workshop with the configuration of now. `unusable`: what is wrong in it was said in a list. */
 async function opened(
@@ -208,7 +211,7 @@ const questionOf = ({ project, config }: Workshop): TrustQuestion =>
 
 const infoOf = (
   { project, config, provider, mode, log }: Workshop,
-  { sandbox, suggestions, repository, templates, problem, unusable }: Learned,
+  { sandbox, suggestions, repository, templates, broken, problem, unusable }: Learned,
   { state, digest, brings, diff }: TrustQuestion,
 ): LobbyInfo => ({
   cwd: project.root,
@@ -233,5 +236,5 @@ const infoOf = (
   trust: { state, digest, brings, diff },
   templates,
   themes: namesOfThemes(project, state === 'trusted'),
-  notes: [...(problem === null ? [] : [problem]), ...notesOf(config.notes, unusable)],
+  notes: [...(problem === null ? [] : [problem]), ...notesOf(config.notes, unusable), ...broken],
 });
