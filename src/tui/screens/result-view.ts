@@ -1,5 +1,4 @@
 /** What the end of a run looks like: how it went, the report, what each agent did, what it cost, and what to do next. */
-import { ROOT } from '../../domain/ids.ts';
 import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { inOrder, neverRan } from '../agents.ts';
@@ -7,61 +6,100 @@ import { formatCost, formatDuration, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import type { Size } from '../term/terminal.ts';
 import { box } from '../text/box.ts';
-import { fit, fitText, span } from '../text/clip.ts';
+import { fit, fitText, lineWidth, span } from '../text/clip.ts';
 import { beside, sized } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
-import { costText, endOf, oneLine, statusSpan } from '../view/card.ts';
+import { costText, statusSpan } from '../view/card.ts';
 import { scrollBar } from '../view/cards.ts';
 import { reviewLines } from '../view/reviews.ts';
 import { markdown } from '../view/markdown.ts';
 import { statusLine } from '../view/outcome.ts';
+import { agentTable, ending } from './result-agents.ts';
+import { costsLines, estimateLines, fileLines } from './result-costs.ts';
+import { happenedLines, openLines } from './result-happened.ts';
+
+export const TABS = ['Answer', 'Agents', 'Estimates', 'Costs', 'Files'] as const;
+export type ResultTab = (typeof TABS)[number];
+
+export interface ResultLook {
+  readonly tab: ResultTab;
+  /** The first line that is shown. */
+  readonly top: number;
+}
 
 /** The furthest that one can scroll. */
-export function lastTop(context: Context, size: Size): number {
-  const { report, height } = plan(context, size);
-  return Math.max(0, report.length - Math.max(1, height - 2));
+export function lastTop({ tab }: ResultLook, context: Context, size: Size): number {
+  const { text, height } = plan(tab, context, size);
+  return Math.max(0, text.length - Math.max(1, height - 2));
 }
 
 interface Parts {
   /** What scrolls. */
-  readonly report: readonly Line[];
+  readonly text: readonly Line[];
   readonly width: number;
   /** Rows of the scrolling box, borders counted in. */
   readonly height: number;
-  /** Columns of the box beside it; 0 where there is one column. */
+  /** Columns of the boxes beside it; 0 where there are none. */
   readonly side: number;
 }
 
-function plan(context: Context, size: Size): Parts {
-  const side = size.width >= 100 ? Math.min(56, Math.floor(size.width * 0.4)) : 0;
+function plan(tab: ResultTab, context: Context, size: Size): Parts {
+  const side = tab === 'Answer' && size.width >= 100 ? Math.min(56, Math.floor(size.width * 0.4)) : 0;
   const width = size.width - side;
-  const inner = Math.max(1, width - 4);
-  const report = reportLines(context, inner);
-  // With one column the agents and totals stand below the report and scroll with it.
-  const below =
-    side > 0
-      ? []
-      : [
-          [],
-          ...titled('Agents', agentLines(context, inner)),
-          [],
-          ...titled('Totals', totalLines(context, inner)),
-          ...reviewsBelow(context, inner),
-          [],
-          ...nextLines(context, inner),
-        ];
-  return { report: [...report, ...below], width, height: Math.max(0, size.height - 1), side };
+  const text = textOf(tab, context, Math.max(1, width - 4), side > 0);
+  return { text, width, height: Math.max(0, size.height - 1), side };
 }
 
-/** Exactly the size of the body; `top` is the first line of the report that is shown. */
-export function resultBody(top: number, context: Context, size: Size): readonly Line[] {
-  const { report, width, height, side } = plan(context, size);
+/** Made once for a state: nothing of it moves any more. */
+function textOf(tab: ResultTab, context: Context, width: number, beside: boolean): readonly Line[] {
+  const made = MADE.get(context.state) ?? new Map<string, readonly Line[]>();
+  MADE.set(context.state, made);
+  const key = `${tab} ${width} ${context.glyphs.ellipsis} ${beside}`;
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const lines = TEXTS[tab](context, width, beside);
+  made.set(key, lines);
+  return lines;
+}
+
+const MADE = new WeakMap<object, Map<string, readonly Line[]>>();
+
+const TEXTS: Readonly<Record<ResultTab, (context: Context, width: number, beside: boolean) => readonly Line[]>> = {
+  Answer: answerLines,
+  Agents: agentTable,
+  Estimates: estimateLines,
+  Costs: costsLines,
+  Files: fileLines,
+};
+
+/** With one column the agents and totals stand below the report and scroll with it. */
+function answerLines(context: Context, width: number, beside: boolean): readonly Line[] {
+  const above = [...happenedLines(context, width), ...reportLines(context, width)];
+  const open = openLines(context, width);
+  const below = open.length === 0 ? [] : [[], ...open];
+  if (beside) return [...above, ...below];
+  return [
+    ...above,
+    ...below,
+    [],
+    ...titled('Agents', agentLines(context, width)),
+    [],
+    ...titled('Totals', totalLines(context, width)),
+    ...reviewsBelow(context, width),
+    [],
+    ...nextLines(context, width),
+  ];
+}
+
+/** Exactly the size of the body. */
+export function resultBody({ tab, top }: ResultLook, context: Context, size: Size): readonly Line[] {
+  const { text, width, height, side } = plan(tab, context, size);
   const rows = Math.max(0, height - 2);
-  const bar = scrollBar(top, report.length, rows, context.glyphs.scroll);
+  const bar = scrollBar(top, text.length, rows, context.glyphs.scroll);
   const inner = Math.max(0, width - 3);
-  const text = sized(report.slice(top, top + rows), Math.max(0, inner - 1), rows).map(
+  const body = sized(text.slice(top, top + rows), Math.max(0, inner - 1), rows).map(
     (line, row): Line => [span(' '), ...line, span(bar[row] ?? ' ', { fg: 'muted' })],
   );
   const left = box({
@@ -70,28 +108,33 @@ export function resultBody(top: number, context: Context, size: Size): readonly 
     glyphs: context.glyphs,
     border: 'light',
     style: { fg: 'border' },
-    title: [span('Report', { fg: 'title', bold: true })],
-    footEnd:
-      report.length > rows ? [span(`${Math.min(report.length, top + rows)}/${report.length}`, { fg: 'muted' })] : [],
+    title: tabLine(tab, width - 8),
+    footEnd: text.length > rows ? [span(`${Math.min(text.length, top + rows)}/${text.length}`, { fg: 'muted' })] : [],
     pad: 0,
-    body: text,
+    body,
   });
   const main =
     side === 0 ? left : beside({ lines: left, width }, { lines: sideBoxes(context, side, height), width: side });
   return sized([statusLine(context, size.width), ...main], size.width, size.height);
 }
 
-const REPORT = new WeakMap<object, { readonly width: number; readonly lines: readonly Line[] }>();
+/** All of them by number where there is room, else the one that is shown and how many there are. */
+function tabLine(tab: ResultTab, width: number): Line {
+  const all = TABS.flatMap(
+    (name, index): Line => [
+      span(`${index === 0 ? '' : '  '}${index + 1} `, { fg: 'faint' }),
+      span(name, name === tab ? { fg: 'title', bold: true, underline: true } : { fg: 'muted' }),
+    ],
+  );
+  if (lineWidth(all) <= width) return all;
+  return [span(tab, { fg: 'title', bold: true }), span(` ${TABS.indexOf(tab) + 1}/${TABS.length}`, { fg: 'muted' })];
+}
 
 function reportLines({ state, glyphs }: Context, width: number): readonly Line[] {
   const { finished } = state;
   if (finished === null) return [[span('The run goes on.', { fg: 'faint' })]];
-  const known = REPORT.get(finished);
-  if (known?.width === width) return known.lines;
   const text = finished.summary.trim() === '' ? '_There is no report: nothing was finished._' : finished.summary;
-  const lines = markdown(text, width, glyphs);
-  REPORT.set(finished, { width, lines });
-  return lines;
+  return markdown(text, width, glyphs, state.cwd);
 }
 
 function sideBoxes(context: Context, width: number, height: number): readonly Line[] {
@@ -138,7 +181,7 @@ function agentLines(context: Context, width: number, rows = Number.POSITIVE_INFI
   const heads = agents.map((agent) => headOf(agent, context, width));
   if (heads.length <= rows) return heads;
   const shown = heads.slice(0, Math.max(0, rows - 1));
-  return [...shown, [span(`... +${heads.length - shown.length} more, Esc shows all`, { fg: 'muted' })]];
+  return [...shown, [span(`... +${heads.length - shown.length} more, 2 shows all`, { fg: 'muted' })]];
 }
 
 function headOf(agent: AgentState, context: Context, width: number): Line {
@@ -154,15 +197,6 @@ function headOf(agent: AgentState, context: Context, width: number): Line {
     ],
     width,
   );
-}
-
-function ending(agent: AgentState): Line {
-  if (agent.id === ROOT && agent.outcome === 'completed')
-    return [span('planned, and wrote the report', { fg: 'muted' })];
-  if (agent.id === ROOT && agent.outcome === 'partial')
-    return [span('planned, and reported what there was', { fg: 'muted' })];
-  if (agent.outcome === 'completed') return [span(oneLine(agent.summary), { fg: 'fg' })];
-  return [span(toLabel(endOf(agent)), { fg: agent.outcome === 'failed' ? 'err' : 'warn' })];
 }
 
 const reviewsBelow = (context: Context, width: number): readonly Line[] => {
@@ -189,6 +223,8 @@ function nextLines({ state, glyphs }: Context, width: number): readonly Line[] {
     wrap([span(key.padEnd(5), { fg: 'focus', bold: true }), span(words, { fg: 'fg' })], width, 5);
   return [
     ...(state.finished?.status === 'stopped' ? row('r', 'resume: go on where it stopped') : []),
+    ...(state.finished?.status === 'failed' ? row('R', 'try again what failed') : []),
+    ...row('x', 'write the report to a file'),
     ...row('Esc', 'the cards, with every transcript'),
     ...row('n', 'another task'),
     ...row('q', 'leave'),

@@ -1,11 +1,44 @@
 /** The end of a run: its keys and where one has scrolled to. What it looks like is result-view.ts. */
-import type { Binding, Screen } from '../screen.ts';
+import type { DialogEffect } from '../dialog.ts';
+import type { ReportFormat } from '../../ports/lobby.ts';
+import type { Binding, Context, Effect, Screen } from '../screen.ts';
 import { crumbs, runNumbers } from '../view/header.ts';
-import { lastTop, resultBody } from './result-view.ts';
+import type { ResultLook, ResultTab } from './result-view.ts';
+import { lastTop, resultBody, TABS } from './result-view.ts';
 
-export interface ResultUi {
-  readonly top: number;
-}
+export interface ResultUi extends ResultLook {}
+
+const tab = (name: ResultTab, action: string, help: string): Binding<ResultUi> => ({
+  keys: [String(TABS.indexOf(name) + 1)],
+  action,
+  hint: '',
+  help,
+  whyNot: () => null,
+  run: () => ({ ui: { tab: name, top: 0 } }),
+});
+
+const answerOf = ({ state }: Context): string => state.finished?.summary ?? '';
+const noAnswer = (_: ResultUi, context: Context): string | null =>
+  answerOf(context).trim() === '' ? 'This run has no answer.' : null;
+
+const FORMATS: readonly { readonly value: ReportFormat; readonly label: string; readonly note: string }[] = [
+  { value: 'md', label: 'Markdown', note: 'to read, to paste into an issue' },
+  { value: 'html', label: 'web page', note: 'one file, nothing loaded from elsewhere' },
+  { value: 'json', label: 'JSON', note: 'every number, for programs' },
+];
+
+const exportPick = (): Effect<ResultUi> => ({
+  dialog: {
+    is: 'pick',
+    title: 'Write the report as',
+    choices: FORMATS.map((one) => ({ ...one, whyNot: null })),
+    value: 'md',
+    then: (value): DialogEffect => {
+      const format = FORMATS.find((one) => one.value === value)?.value;
+      return format === undefined ? {} : { app: { export: format } };
+    },
+  },
+});
 
 const RESULT_KEYS: readonly Binding<ResultUi>[] = [
   {
@@ -14,10 +47,51 @@ const RESULT_KEYS: readonly Binding<ResultUi>[] = [
     hint: 'scroll',
     help: 'Scroll the report.',
     whyNot: () => null,
-    run: (ui, _, key) => ({ ui: { top: Math.max(0, ui.top + (STEPS[key] ?? 0)) } }),
+    run: (ui, _, key) => ({ ui: { ...ui, top: Math.max(0, ui.top + (STEPS[key] ?? 0)) } }),
   },
   {
-    keys: ['esc', 'enter'],
+    keys: ['tab', 'right', 'l', 'left', 'h'],
+    action: 'result.next',
+    hint: 'section',
+    help: 'The next section: answer, agents, estimates, costs, files; left goes back.',
+    whyNot: () => null,
+    run: (ui, _, key) => {
+      const by = key === 'left' || key === 'h' ? -1 : 1;
+      const at = (TABS.indexOf(ui.tab) + by + TABS.length) % TABS.length;
+      return { ui: { tab: TABS[at] ?? 'Answer', top: 0 } };
+    },
+  },
+  tab('Answer', 'result.report', 'The answer, and how the run went.'),
+  tab('Agents', 'result.agents', 'Each agent: model, outcome, time, tokens, cost, files.'),
+  tab('Estimates', 'result.estimates', 'What was estimated beside what was used, and where the time went.'),
+  tab('Costs', 'result.costs', 'Tokens by class, money by model and by agent.'),
+  tab('Files', 'result.files', 'Files that agents changed, with counts and who did it.'),
+  {
+    keys: ['x'],
+    action: 'result.export',
+    hint: 'export',
+    help: 'Write the report into the project: as Markdown, a web page or JSON.',
+    whyNot: () => null,
+    run: exportPick,
+  },
+  {
+    keys: ['y'],
+    action: 'result.copy',
+    hint: 'copy',
+    help: 'Copy the answer.',
+    whyNot: noAnswer,
+    run: (_, context) => ({ app: { copy: answerOf(context), what: 'the answer' } }),
+  },
+  {
+    keys: ['e'],
+    action: 'result.editor',
+    hint: '',
+    help: 'Read the answer in your own editor; what is changed there changes nothing here.',
+    whyNot: noAnswer,
+    run: (_, context) => ({ app: { edit: answerOf(context), then: () => ({}) } }),
+  },
+  {
+    keys: ['esc', 'v', 'enter'],
     action: 'result.cards',
     hint: 'cards',
     help: 'Back to the cards: every transcript is still there.',
@@ -30,6 +104,14 @@ const RESULT_KEYS: readonly Binding<ResultUi>[] = [
     hint: 'resume',
     help: 'Go on with a run that was stopped: try the provider again, say.',
     whyNot: (_, { state }) => (state.finished?.status === 'stopped' ? null : 'This run was not stopped.'),
+    run: (_, { state }) => (state.session === null ? {} : { app: { resume: state.session } }),
+  },
+  {
+    keys: ['R'],
+    action: 'result.retry',
+    hint: 'retry',
+    help: 'Go on with a run that failed: what failed is tried again, what is done stays done.',
+    whyNot: (_, { state }) => (state.finished?.status === 'failed' ? null : 'This run did not fail.'),
     run: (_, { state }) => (state.session === null ? {} : { app: { resume: state.session } }),
   },
   {
@@ -68,17 +150,17 @@ const STEPS: Readonly<Record<string, number>> = {
 
 export const resultScreen: Screen<ResultUi> = {
   name: 'result',
-  first: { top: 0 },
+  first: { tab: 'Answer', top: 0 },
   keys: RESULT_KEYS,
   header: (_, context, width = 120) => ({
     left: crumbs('result', context.state.task, context.glyphs),
     right: runNumbers(context, width),
   }),
-  body: (ui, context, size) => ({ lines: resultBody(ui.top, context, size) }),
+  body: (ui, context, size) => ({ lines: resultBody(ui, context, size) }),
   settle(ui, context, size) {
-    const top = Math.max(0, Math.min(ui.top, lastTop(context, size)));
-    return top === ui.top ? ui : { top };
+    const top = Math.max(0, Math.min(ui.top, lastTop(ui, context, size)));
+    return top === ui.top ? ui : { ...ui, top };
   },
   position: (ui, context) => (context.state.finished && ui.top > 0 ? `line ${ui.top + 1}` : ''),
-  input: (ui, _, input) => (input.is === 'wheel' ? { ui: { top: Math.max(0, ui.top + 3 * input.by) } } : null),
+  input: (ui, _, input) => (input.is === 'wheel' ? { ui: { ...ui, top: Math.max(0, ui.top + 3 * input.by) } } : null),
 };

@@ -1,0 +1,127 @@
+/** The end of a run: its sections, what they say in each ending, and what keys lead to. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RunState } from '../../../src/events/state.ts';
+import { ASCII, UNICODE } from '../../../src/tui/glyphs.ts';
+import { bindingFor } from '../../../src/tui/keymap.ts';
+import { comparedSums, comparedTasks, stillOpen } from '../../../src/tui/outcomes.ts';
+import type { Context, Effect } from '../../../src/tui/screen.ts';
+import type { ResultUi } from '../../../src/tui/screens/result.ts';
+import { resultScreen } from '../../../src/tui/screens/result.ts';
+import { TABS } from '../../../src/tui/screens/result-view.ts';
+import { plain } from '../../../src/tui/text/clip.ts';
+import { widthOf } from '../../../src/tui/text/width.ts';
+import { contextOf } from '../../support/look.ts';
+import { modelRun } from '../../support/model-run.ts';
+import { finished } from '../../support/recorded-run.ts';
+
+const story = contextOf(finished().events);
+const models = contextOf(modelRun().events);
+
+const ended = (status: NonNullable<RunState['finished']>['status'], of: Context = story): Context => ({
+  ...of,
+  state: { ...of.state, finished: of.state.finished && { ...of.state.finished, status } },
+});
+const press = (key: string, context: Context = story, ui: ResultUi = resultScreen.first): Effect<ResultUi> | string => {
+  const binding = bindingFor(resultScreen.keys, key);
+  return binding?.whyNot(ui, context) ?? binding?.run(ui, context, key) ?? {};
+};
+const textOf = (ui: ResultUi, context: Context, width: number, height: number): string =>
+  `${resultScreen
+    .body(ui, context, { width, height })
+    .lines.map((line) => plain(line))
+    .join('\n')}\n`;
+
+describe('the result screen', () => {
+  it.each(TABS)('shows %s at 120x40, 80x24 and 40x10', async (tab) => {
+    for (const [width, height] of [
+      [120, 40],
+      [80, 24],
+      [40, 10],
+    ] as const) {
+      const text = textOf({ tab, top: 0 }, story, width, height - 2);
+      await expect(text).toMatchFileSnapshot(`goldens/${tab.toLowerCase()}-${width}x${height}.txt`);
+    }
+  });
+
+  it.each(['failed', 'stopped'] as const)(
+    'says what happened, what was kept and what to do when it %s',
+    async (how) => {
+      const text = textOf(resultScreen.first, ended(how), 120, 38);
+      await expect(text).toMatchFileSnapshot(`goldens/${how}.txt`);
+    },
+  );
+
+  it('goes through its sections by Tab and by number', () => {
+    const seen: string[] = [];
+    let ui = resultScreen.first;
+    for (let at = 0; at < TABS.length; at++) {
+      seen.push(ui.tab);
+      const effect = press('tab', story, ui);
+      if (typeof effect !== 'string') ui = effect.ui ?? ui;
+    }
+    expect([seen, ui.tab]).toEqual([[...TABS], 'Answer']);
+    expect(press('4')).toEqual({ ui: { tab: 'Costs', top: 0 } });
+    expect(press('left')).toEqual({ ui: { tab: 'Files', top: 0 } });
+  });
+
+  it('asks in which form the report is written, and copies or opens the answer', () => {
+    const effect = press('x');
+    const dialog = typeof effect === 'string' ? undefined : effect.dialog;
+    if (dialog?.is !== 'pick') throw new Error('nothing is asked');
+    expect(dialog.choices.map(({ value }) => dialog.then(value).app)).toEqual([
+      { export: 'md' },
+      { export: 'html' },
+      { export: 'json' },
+    ]);
+    const answer = story.state.finished?.summary;
+    expect(press('y')).toEqual({ app: { copy: answer, what: 'the answer' } });
+    expect(press('e')).toMatchObject({ app: { edit: answer } });
+  });
+
+  it('goes on only with what can go on', () => {
+    const session = story.state.session;
+    expect(press('r', ended('stopped'))).toEqual({ app: { resume: session } });
+    expect(press('R', ended('failed'))).toEqual({ app: { resume: session } });
+    expect([press('r', ended('completed')), press('R', ended('completed'))]).toEqual([
+      'This run was not stopped.',
+      'This run did not fail.',
+    ]);
+  });
+
+  it('has exactly its size in every section, whatever the size', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...TABS),
+        fc.integer({ min: 1, max: 240 }),
+        fc.integer({ min: 0, max: 70 }),
+        fc.constantFrom(story, models, ended('failed'), ended('rejected', models)),
+        fc.boolean(),
+        (tab, width, height, context, ascii) => {
+          const seen = { ...context, glyphs: ascii ? ASCII : UNICODE };
+          const { lines } = resultScreen.body({ tab, top: 0 }, seen, { width, height });
+          expect(lines.map((line) => widthOf(plain(line)))).toEqual(Array.from({ length: height }, () => width));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('what can be said of a run at its end', () => {
+  it('sets estimates beside what was used, for tasks that ran', () => {
+    const all = comparedTasks(story.state);
+    expect(all.length).toBeGreaterThan(0);
+    const { actual, estimate } = comparedSums(all);
+    expect(actual.tokens).toBe(all.reduce((sum, one) => sum + one.actual.tokens, 0));
+    expect(estimate.tokens).toBe(all.reduce((sum, one) => sum + one.task.estimatedTokens, 0));
+  });
+
+  it('names what nobody did', () => {
+    const open = stillOpen(story.state);
+    const undone = [...story.state.agents.values()].filter(
+      ({ id, outcome }) => id !== 'ROOT' && outcome !== 'completed',
+    );
+    expect(open.length).toBeGreaterThanOrEqual(undone.length);
+  });
+});
