@@ -160,6 +160,7 @@ const Interface = z.strictObject({
   theme: name.optional(),
   ascii: z.boolean().optional(),
   mouse: z.boolean().optional(),
+  links: z.boolean().optional(),
   reducedMotion: z.boolean().optional(),
 });
 

@@ -32,8 +32,8 @@ import { Runs } from './runs.ts';
 import type { Context, Look, ScreenName, Toast } from './screen.ts';
 import { screenFor, screens } from './screens/all.ts';
 import { openScheduler } from './term/scheduler.ts';
-import type { Scheduler } from './term/scheduler.ts';
-import type { Input } from './term/terminal.ts';
+import type { Scheduler, SchedulerParts } from './term/scheduler.ts';
+import type { Input, Terminal } from './term/terminal.ts';
 import type { Frame } from './text/line.ts';
 import { windowTitle } from './view/window-title.ts';
 
@@ -76,7 +76,7 @@ class App {
     this.#page = this.#pages.start;
     this.#lobby = cleanLobby(options.lobby.info());
     const { terminal, schedule = openScheduler } = options;
-    this.#paints = schedule({ paint: () => this.#guarded(() => this.#paint()), busy: () => terminal.busy() });
+    this.#paints = schedule({ paint: () => this.#guarded(() => this.#paint()), ...paceOf(terminal) });
     const { lobby, world } = options;
     const common = {
       world,
@@ -294,6 +294,11 @@ class App {
     }
   }
 }
+
+const paceOf = (terminal: Terminal): Pick<SchedulerParts, 'busy' | 'heavy'> => ({
+  busy: () => terminal.busy(),
+  heavy: () => terminal.heavy?.() ?? false,
+});
 
 const SILENT = { bell: false, desktop: false } as const;
 const AS_IT_COMES: Look = { theme: '', mouse: true, still: false };

@@ -11,7 +11,9 @@ export const resetVerb: Verb = {
   flags: {},
   run(_, io) {
     if (process.stdin.isTTY) process.stdin.setRawMode(false);
-    io.write(LEAVE);
+    // Also what other programs may have left on: all motion, old reports of the mouse.
+    io.write(`\u001b[?1003l\u001b[?1015l\u001b[?1005l${LEAVE}`);
+    io.complain('mimir: the terminal has its screen, cursor, colours, title, mouse, keyboard and pastes back.');
     return Promise.resolve(EXIT.done);
   },
 };

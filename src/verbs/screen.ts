@@ -7,6 +7,7 @@ import type { Theme } from '../domain/theme.ts';
 import type { AppEnd, AppOptions } from '../tui/app.ts';
 import { runApp } from '../tui/app.ts';
 import { glyphsFor } from '../tui/glyphs.ts';
+import { capabilities } from '../tui/term/capabilities.ts';
 import { openTerminal } from '../tui/term/open.ts';
 import type { Terminal } from '../tui/term/terminal.ts';
 import { colourFrom } from './colour.ts';
@@ -65,11 +66,13 @@ export async function openScreen(args: Arguments, io: Io, workshop: Workshop, fi
   if (workshop.mode === 'yolo') await workshop.ready();
   const lobby = openLobby(workshop, () => openWorkshop(args, io, workshop.project));
   const { ui = {}, keys = {}, notifications = {} } = workshop.config.preferences;
-  const { theme, problem } = themeFor(args, ui.theme, workshop);
+  const { theme, problem, asks } = themeFor(args, ui.theme, workshop, io);
   const colour = colourFrom(args);
   const terminal = openTerminal({
     theme,
     mouse: ui.mouse ?? true,
+    links: ui.links ?? true,
+    ...(asks ? { background: (mode) => themeOf(mode, theme, workshop) } : {}),
     folder: workshop.project.places.state,
     ...(colour === undefined ? {} : { colour }),
     signalled: (_, code) => void saveAndLeave(lobby, terminal, code),
@@ -133,16 +136,33 @@ async function codeOf({ session, state }: AppEnd, lobby: RunLobby): Promise<numb
   return state.finished === null ? EXIT.agentFailed : exitCodeOf(await run.result, null);
 }
 
+/** `asks`: what the terminal says of its background decides; what the environment says of it until then. */
 function themeFor(
   args: Arguments,
   chosen: string | undefined,
-  { project }: Workshop,
-): { readonly theme: Theme; readonly problem: string | null } {
-  const folders = [join(project.places.config, 'themes'), join(packageRoot(), 'themes')];
-  const name = args.get('theme') ?? chosen ?? DEFAULT_THEME;
+  workshop: Workshop,
+  { env }: Io,
+): { readonly theme: Theme; readonly problem: string | null; readonly asks: boolean } {
+  const wanted = args.get('theme') ?? chosen ?? 'auto';
+  const asks = wanted === 'auto';
+  const name = asks ? BY_BACKGROUND[capabilities(env).background ?? 'dark'] : wanted;
+  const folders = themeFolders(workshop);
   const theme = loadTheme(folders, name);
-  if (theme.ok) return { theme: theme.value, problem: null };
+  if (theme.ok) return { theme: theme.value, problem: null, asks };
   const fallback = loadTheme(folders, DEFAULT_THEME);
   if (!fallback.ok) throw new Error(fallback.fault);
-  return { theme: fallback.value, problem: theme.fault };
+  return { theme: fallback.value, problem: theme.fault, asks };
 }
+
+const BY_BACKGROUND = { dark: DEFAULT_THEME, light: 'mimir-light' } as const;
+
+/** The theme for a background; null when it is shown already, or can't be. */
+function themeOf(mode: 'dark' | 'light', shown: Theme, workshop: Workshop): Theme | null {
+  const theme = shown.mode === mode ? null : loadTheme(themeFolders(workshop), BY_BACKGROUND[mode]);
+  return theme?.ok === true ? theme.value : null;
+}
+
+const themeFolders = ({ project }: Workshop): readonly string[] => [
+  join(project.places.config, 'themes'),
+  join(packageRoot(), 'themes'),
+];

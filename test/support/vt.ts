@@ -17,13 +17,16 @@ export type Widths = 'right' | 'narrow' | 'wide';
 
 const ALLOWED = /^\[(?:\?2026[hl]|\?25[hl]|2J|\d*C|\d+;\d+H|[\d;]+m)$/;
 const SGR = /^(?:0|1|2|3|4|7|39|49|(?:3|4|9|10)[0-7]|[34]8;5;\d{1,3}|[34]8;2;\d{1,3};\d{1,3};\d{1,3})$/;
-const SEQUENCE = /\p{Cc}\[[^@-~]*[@-~]|[^\p{Cc}]+|[^]/gu;
+/** A link begins, or ends where it is empty: of a file or a page, nothing but what an address is made of. */
+const LINK = /^\]8;;(?:(?:file|https?):\/\/(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+)?\p{Cc}\\$/u;
+const SEQUENCE = /\p{Cc}\[[^@-~]*[@-~]|\p{Cc}\]8;;[^\p{Cc}]*\p{Cc}\\|[^\p{Cc}]+|[^]/gu;
 
 export function openStrict(width: number, height: number, widths: Widths = 'right'): StrictTerminal {
   let rows = blank(width, height);
   let [x, y] = [0, 0];
   let shows = false;
   let inFrame = false;
+  let linked = false;
 
   const put = (cluster: string): void => {
     const columns = columnsOf(cluster, widths);
@@ -34,6 +37,10 @@ export function openStrict(width: number, height: number, widths: Widths = 'righ
     if (row[x + columns] === '') row[x + columns] = ' ';
     row.splice(x, columns, ...[cluster, ''].slice(0, Math.min(columns, width - x)));
     x += columns;
+  };
+  const link = (part: string): void => {
+    if (!inFrame) throw new Error('a link outside of a frame');
+    linked = part.length > LINK_END;
   };
   const obey = (sequence: string): void => {
     const final = sequence.slice(-1);
@@ -46,15 +53,19 @@ export function openStrict(width: number, height: number, widths: Widths = 'righ
     else if (final === 'H') [y, x] = [first - 1, second - 1];
     else checkLook(sequence.slice(1, -1));
   };
+  const take = (part: string): void => {
+    const sequence = part.startsWith('\u001b') ? part.slice(1) : '';
+    if (LINK.test(sequence) && part.at(-2) === '\u001b') link(part);
+    else if (ALLOWED.test(sequence)) obey(sequence);
+    else if (/\p{Cc}/u.test(part)) throw new Error(`not allowed: ${JSON.stringify(part)}`);
+    else if (!inFrame) throw new Error(`text outside of a frame: ${JSON.stringify(part)}`);
+    else for (const cluster of graphemes(part)) put(cluster);
+  };
   return {
     write(bytes) {
-      for (const [part] of bytes.matchAll(SEQUENCE)) {
-        if (ALLOWED.test(part.slice(1)) && part.startsWith('\u001b')) obey(part.slice(1));
-        else if (/\p{Cc}/u.test(part)) throw new Error(`not allowed: ${JSON.stringify(part)}`);
-        else if (!inFrame) throw new Error(`text outside of a frame: ${JSON.stringify(part)}`);
-        else for (const cluster of graphemes(part)) put(cluster);
-      }
+      for (const [part] of bytes.matchAll(SEQUENCE)) take(part);
       if (inFrame) throw new Error('a frame was not ended');
+      if (linked) throw new Error('a link was not ended');
     },
     cells: () => rows,
     cursor: () => (shows ? { x, y } : null),
@@ -68,6 +79,9 @@ function columnsOf(cluster: string, widths: Widths): 1 | 2 {
   if (isAgreed(cluster) || widths === 'right') return right;
   return widths === 'narrow' ? 1 : 2;
 }
+
+/** Characters of the sequence that ends a link. */
+const LINK_END = '\u001b]8;;\u001b\\'.length;
 
 const blank = (width: number, height: number): string[][] =>
   Array.from({ length: height }, () => Array.from({ length: width }, () => ' '));

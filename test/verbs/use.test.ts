@@ -34,8 +34,9 @@ describe('help', () => {
 
   it('`mimir reset` gives a terminal back: alternate screen, mouse and hidden cursor are off', async () => {
     const { code, out, err } = await home.run(['reset']);
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    for (const mode of ['?1049l', '?1000l', '?2004l', '?25h']) expect(out).toContain(`\u001b[${mode}`);
+    expect([code, err]).toEqual([0, holding('screen, cursor, colours, title, mouse, keyboard and pastes back')]);
+    for (const mode of ['?1049l', '?1003l', '?1006l', '?1000l', '?2004l', '?25h'])
+      expect(out).toContain(`\u001b[${mode}`);
   });
 
   it('is the same by `mimir help VERB`', async () => {

@@ -25,12 +25,15 @@ export interface LifeParts {
   crashed(error: unknown): string | null;
 }
 
-/** What gives a terminal back: also written by `mimir reset`, and harmless twice. CAN ends a sequence that was cut off. */
-export const LEAVE =
-  '\u0018\u001b[?2026l\u001b[?1006l\u001b[?1002l\u001b[?1000l\u001b[?1004l\u001b[?2004l\u001b[<u\u001b[0m\u001b[?25h' +
-  '\u001b[?1l\u001b>\u001b[?1049l\u001b[23;2t';
+/** CAN ends a sequence that was cut off; then a link, and everything of ours that changes what keys and mouse send. */
+const CALM =
+  '\u0018\u001b]8;;\u001b\\\u001b[?2026l\u001b[?1006l\u001b[?1002l\u001b[?1000l\u001b[?1004l\u001b[?2004l\u001b[<u\u001b[0m';
 
-const ENTER = '\u001b[22;2t\u001b[?1049h\u001b[0m\u001b[2J\u001b[?25l\u001b[?2004h\u001b[?1004h\u001b[?u';
+/** What gives a terminal back: also written by `mimir reset`, and harmless twice. */
+export const LEAVE = `${CALM}\u001b[?25h\u001b[?1l\u001b>\u001b[?1049l\u001b[23;2t`;
+
+/** First what a Mimir that was killed may have left behind. */
+const ENTER = `${CALM}\u001b[22;2t\u001b[?1049h\u001b[0m\u001b[2J\u001b[?25l\u001b[?2004h\u001b[?1004h\u001b[?u`;
 const MOUSE = '\u001b[?1000h\u001b[?1002h\u001b[?1006h';
 const NO_MOUSE = '\u001b[?1006l\u001b[?1002l\u001b[?1000l';
 /** Two signals this close are one press of a key that reached us twice, through a parent such as npm. */
@@ -129,6 +132,15 @@ export class Life {
     this.#state = 'closed';
     for (const [event, handler] of this.#handlers) events.removeListener(event, handler);
     process.removeListener('exit', this.#atExit);
+    this.#swallowSecond();
+  }
+
+  /** The other half of a press that came twice would kill us while we end, with the wrong code. */
+  #swallowSecond(): void {
+    if (performance.now() - this.#lastSigint >= ONE_PRESS) return;
+    const swallow = (): void => {};
+    events.on('SIGINT', swallow);
+    setTimeout(() => events.removeListener('SIGINT', swallow), ONE_PRESS).unref();
   }
 
   readonly #atExit = (): void => {

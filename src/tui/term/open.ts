@@ -4,7 +4,7 @@ import type { Result } from '../../domain/result.ts';
 import type { Theme } from '../../domain/theme.ts';
 import { toLabel, toTerminal } from '../text/sanitise.ts';
 import { clipboardBytes, noticeBytes } from './beyond.ts';
-import { capabilities, type ColourChoice } from './capabilities.ts';
+import { backgroundFrom, capabilities, type ColourChoice } from './capabilities.ts';
 import { keepCopy } from './clipboard.ts';
 import { editOutside } from './external-editor.ts';
 import { listen } from './input.ts';
@@ -19,6 +19,10 @@ export interface OpenOptions {
   readonly mouse?: boolean;
   /** A private folder for texts in $EDITOR and the last copy; the system's for temporary files when left out. */
   readonly folder?: string;
+  /** False sends no links. */
+  readonly links?: boolean;
+  /** The terminal said within 100 ms how light its background is: the theme for that, or null to keep what is shown. */
+  background?(mode: 'dark' | 'light'): Theme | null;
   /** A signal asks for the end: save, then `close()` and exit with `code`. When left out that happens at once. */
   signalled?(signal: EndSignal, code: number): void;
   /** Writes a report of a crash and returns its path. The process then ends with 70. */
@@ -27,6 +31,10 @@ export interface OpenOptions {
 
 /** Bytes that may be queued before painting would only add to them. */
 const MOST_QUEUED = 64 * 1024;
+/** Bytes of a frame after which the next may wait a little longer. */
+const LARGE_FRAME = 20_000;
+/** An answer about the background that comes later than this would change the colours under the person's eyes. */
+const ANSWER_TIME = 100;
 /** Resizes come in storms; one in this time is enough. */
 const RESIZE_TIME = 16;
 
@@ -34,12 +42,13 @@ const RESIZE_TIME = 16;
 export function openTerminal(options: OpenOptions): Terminal {
   const { stdout } = process;
   const folder = options.folder ?? process.env['TMPDIR'] ?? '/tmp';
-  const { depth, unicode } = capabilities(process.env, options.colour);
+  const { depth, unicode, links, answers } = capabilities(process.env, options.colour);
   const heard: Listeners = { input: [], resize: [] };
   const painter = new Painter({
     theme: options.theme,
     depth,
     unicode,
+    links: links && (options.links ?? true),
     size: sizeOf(stdout),
     write: (bytes) => stdout.write(bytes),
   });
@@ -55,12 +64,8 @@ export function openTerminal(options: OpenOptions): Terminal {
     life.close();
     painter.destroy();
   };
-  const sent = (bytes: string | null): boolean => {
-    const sends = life.isOurs && bytes !== null && bytes !== '';
-    if (sends) stdout.write(bytes);
-    return sends;
-  };
   life.enter();
+  if (answers && options.background !== undefined) stdout.write('\u001b]11;?\u0007');
 
   return {
     size: () => painter.size,
@@ -69,14 +74,11 @@ export function openTerminal(options: OpenOptions): Terminal {
       if (life.isOurs) painter.paint(frame);
     },
     busy: () => stdout.writableLength > MOST_QUEUED,
+    heavy: () => painter.last > LARGE_FRAME,
     setTheme(theme) {
       painter.setTheme(theme);
     },
-    setTitle(text) {
-      if (life.isOurs) stdout.write(`\u001b]2;${toLabel(text).slice(0, 200)}\u0007`);
-    },
-    copy: (text) => ({ clipboard: sent(clipboardBytes(text, process.env)), file: keepCopy(text, folder) }),
-    notify: (notice) => void sent(noticeBytes(notice, process.env)),
+    ...beyond(life, stdout, folder),
     setMouse(on) {
       life.setMouse(on);
     },
@@ -90,6 +92,24 @@ export function openTerminal(options: OpenOptions): Terminal {
     },
     edit: (text) => lent(life, () => editOutside(text, folder)),
     close,
+  };
+}
+
+/** What reaches further than the screen. Nothing of it is sent while the terminal is somebody else's. */
+function beyond(
+  life: Life,
+  stdout: NodeJS.WriteStream,
+  folder: string,
+): Pick<Terminal, 'setTitle' | 'copy' | 'notify'> {
+  const sent = (bytes: string | null): boolean => {
+    const sends = life.isOurs && bytes !== null && bytes !== '';
+    if (sends) stdout.write(bytes);
+    return sends;
+  };
+  return {
+    setTitle: (text) => void sent(`\u001b]2;${toLabel(text).slice(0, 200)}\u0007`),
+    copy: (text) => ({ clipboard: sent(clipboardBytes(text, process.env)), file: keepCopy(text, folder) }),
+    notify: (notice) => void sent(noticeBytes(notice, process.env)),
   };
 }
 
@@ -111,6 +131,14 @@ const sizeOf = ({ columns, rows }: NodeJS.WriteStream): Size => ({ width: column
 function lifeOf(options: OpenOptions, painter: Painter, heard: Listeners, close: () => void): Life {
   const { stdin, stdout } = process;
   const told = new Set<EndSignal>();
+  const asked = performance.now();
+  const answered = (text: string): void => {
+    const mode = performance.now() - asked < ANSWER_TIME ? backgroundFrom(text) : null;
+    const theme = mode === null ? null : (options.background?.(mode) ?? null);
+    if (theme === null) return;
+    painter.setTheme(theme);
+    painter.paintAgain();
+  };
   const signalled = (signal: EndSignal, code: number): void => {
     // A terminal that goes away says so twice: by the signal and by the end of its input.
     if (signal === 'SIGHUP' && told.has(signal)) return;
@@ -134,6 +162,7 @@ function lifeOf(options: OpenOptions, painter: Painter, heard: Listeners, close:
         onReply(text) {
           // Only a terminal that knows kitty's keyboard answers this; LEAVE takes it back.
           if (/^.\[\?\d+u$/su.test(text)) stdout.write('\u001b[>1u');
+          answered(text);
         },
         onEnd: () => {
           signalled('SIGHUP', EXIT_CODES.SIGHUP);

@@ -12,6 +12,8 @@ export interface PainterParts {
   readonly theme: Theme;
   readonly depth: Depth;
   readonly unicode: boolean;
+  /** Links are sent; not when left out. */
+  readonly links?: boolean;
   readonly size: Size;
   /** Called once a frame at most, never when nothing changed. */
   write(bytes: string): void;
@@ -26,11 +28,12 @@ export class Painter {
   #shown: Shown;
   /** The terminal may show anything: the next frame begins with a clear screen. */
   #clears = true;
+  #last = 0;
 
   constructor(parts: PainterParts) {
     this.#parts = parts;
     this.#size = parts.size;
-    this.#styles = new Styles(parts.theme, parts.depth);
+    this.#styles = new Styles(parts.theme, parts.depth, parts.links);
     this.#shown = nothingShown(parts.size.width, parts.size.height);
     this.#cells = openCells(parts.size, {
       fill: (rows) => {
@@ -40,9 +43,15 @@ export class Painter {
         const cursor = within(this.#frame.cursor, this.#size);
         const bytes = draw(rows, cursor, this.#shown, this.#styles, { clears: this.#clears });
         this.#clears = false;
+        this.#last = bytes.length;
         if (bytes !== '') parts.write(bytes);
       },
     });
+  }
+
+  /** Bytes of the last frame, about. */
+  get last(): number {
+    return this.#last;
   }
 
   get size(): Size {
@@ -68,7 +77,7 @@ export class Painter {
   }
 
   setTheme(theme: Theme): void {
-    this.#styles = new Styles(theme, this.#parts.depth);
+    this.#styles = new Styles(theme, this.#parts.depth, this.#parts.links);
     this.startOver();
   }
 

@@ -1,4 +1,4 @@
-/** When to paint: at once for keys, at most 30 times a second for what streams in, twice for clocks; never when idle. */
+/** When to paint: at once for keys, at most 30 times a second (10 after large frames) for what streams in, twice for clocks; never when idle. */
 
 export interface Scheduler {
   /** A key was pressed or the size changed: paint as soon as what has come in is handled. */
@@ -14,9 +14,12 @@ export interface SchedulerParts {
   paint(): void;
   /** True while the terminal doesn't keep up: a painting is put off, and the next one carries the sum. */
   busy(): boolean;
+  /** True after a large frame: ten a second are enough then. Absent: never. */
+  heavy?(): boolean;
 }
 
 const FRAME = 33;
+const SLOW_FRAME = 100;
 const HALF_SECOND = 500;
 
 export function openScheduler(parts: SchedulerParts): Scheduler {
@@ -26,6 +29,7 @@ export function openScheduler(parts: SchedulerParts): Scheduler {
   let ticking: NodeJS.Timeout | undefined;
   let stopped = false;
 
+  const pace = (): number => (parts.heavy?.() === true ? SLOW_FRAME : FRAME);
   const paintNow = (): void => {
     clearTimeout(timer);
     clearImmediate(atOnce);
@@ -48,7 +52,7 @@ export function openScheduler(parts: SchedulerParts): Scheduler {
       if (!stopped) atOnce ??= setImmediate(paintNow);
     },
     soon() {
-      if (!stopped && atOnce === undefined) later(Math.max(0, FRAME - (performance.now() - last)));
+      if (!stopped && atOnce === undefined) later(Math.max(0, pace() - (performance.now() - last)));
     },
     clock(runs) {
       if (runs && ticking === undefined && !stopped) {

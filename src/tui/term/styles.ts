@@ -12,18 +12,23 @@ interface Look {
   readonly fg: string;
   readonly bg: string;
   readonly flags: readonly number[];
+  /** An address, or empty. */
+  readonly link: string;
 }
 
 export class Styles {
   readonly #theme: Theme;
   readonly #depth: Depth;
+  readonly #links: boolean;
   readonly #looks: Look[] = [OWN];
   readonly #ids = new Map<string, StyleId>([[keyOf(OWN), 0]]);
   /** Views reuse their style objects; most look-ups end here. */
   readonly #known = new WeakMap<Style, StyleId>();
   readonly #steps = new Map<number, string>();
 
-  constructor(theme: Theme, depth: Depth) {
+  /** Without `links` what is a link looks like one and leads nowhere. */
+  constructor(theme: Theme, depth: Depth, links = false) {
+    this.#links = links;
     this.#theme = theme;
     this.#depth = shallower(depth, theme);
   }
@@ -46,7 +51,8 @@ export class Styles {
     const key = from * 0x10000 + to;
     const known = this.#steps.get(key);
     if (known !== undefined) return known;
-    const sequence = stepBetween(this.#looks[from] ?? OWN, this.#looks[to] ?? OWN);
+    const [was, is] = [this.#looks[from] ?? OWN, this.#looks[to] ?? OWN];
+    const sequence = stepBetween(was, is) + linkBetween(was, is);
     this.#steps.set(key, sequence);
     return sequence;
   }
@@ -57,7 +63,13 @@ export class Styles {
     const flags = FLAGS.filter(([name]) => style[name] === true || (badge && name === 'inverse')).map(
       ([, code]) => code,
     );
-    return { fg: this.#colour(style.fg, 38), bg: this.#colour(style.bg, 48), flags };
+    return { fg: this.#colour(style.fg, 38), bg: this.#colour(style.bg, 48), flags, link: this.#link(style.link) };
+  }
+
+  /** Only addresses that Mimir may have made; and not without end, since each is a look of its own. */
+  #link(address: string | undefined): string {
+    const sends = this.#links && address !== undefined && this.#looks.length < MOST_LOOKS;
+    return sends && address.length <= MOST_LINK && ADDRESS.test(address) ? address : '';
   }
 
   #colour(ink: Ink | undefined, base: 38 | 48): string {
@@ -74,7 +86,7 @@ export class Styles {
 const shallower = (depth: Depth, { colours }: Theme): Depth =>
   colours === 'none' || depth === 0 ? 0 : colours === '16' ? 4 : depth;
 
-const OWN: Look = { fg: '39', bg: '49', flags: [] };
+const OWN: Look = { fg: '39', bg: '49', flags: [], link: '' };
 
 const FLAGS = [
   ['bold', 1],
@@ -84,7 +96,14 @@ const FLAGS = [
   ['inverse', 7],
 ] as const;
 
-const keyOf = ({ fg, bg, flags }: Look): string => `${fg}/${bg}/${flags.join()}`;
+/** Of a file or a page, percent-encoded: nothing in it ends the sequence or hides anything. */
+const ADDRESS = /^(?:file|https?):\/\/(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
+const MOST_LINK = 2000;
+const MOST_LOOKS = 30_000;
+
+const linkBetween = (from: Look, to: Look): string => (from.link === to.link ? '' : `\u001b]8;;${to.link}\u001b\\`);
+
+const keyOf = ({ fg, bg, flags, link }: Look): string => `${fg}/${bg}/${flags.join()}/${link}`;
 
 function colourOf(theme: Theme, ink: Ink): Colour {
   return isRole(ink) ? roleColour(theme, ink.slice('role:'.length)) : theme.tokens[ink];
@@ -93,6 +112,7 @@ function colourOf(theme: Theme, ink: Ink): Colour {
 const isRole = (ink: Ink): ink is `role:${string}` => ink.startsWith('role:');
 
 function stepBetween(from: Look, to: Look): string {
+  if (keyOf({ ...from, link: to.link }) === keyOf(to)) return '';
   const on = to.flags.filter((flag) => !from.flags.includes(flag));
   if (from.flags.some((flag) => !to.flags.includes(flag))) {
     // There is no sequence for "not bold but still dim": begin from nothing.

@@ -47,6 +47,8 @@ export interface Terminal {
   paint(frame: Frame): void;
   /** True while so much output is queued that painting now would only add to it. */
   busy(): boolean;
+  /** True after a frame of many bytes: fewer of them are better. Absent: never. */
+  heavy?(): boolean;
   setTheme(theme: Theme): void;
   /** Title of the window; sanitised here. */
   setTitle(text: string): void;
