@@ -34,6 +34,8 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   ),
   fuzzysort: ['tui/', 'verbs/lobby-files.ts'],
   blessed: ['tui/term/'],
+  // Never its root: that loads forty packages.
+  'blessed-contrib/lib/widget/canvas.js': ['tui/term/canvas.ts'],
   yaml: ['config/'],
   chalk: ['verbs/'],
   // A real shell grammar: what a command says can't be guessed.

@@ -2,6 +2,7 @@
  * (state, event) -> state, pure. Given the same log, the same state: live, after a crash, in another process.
  * What one event does to one agent is in fold-agent.ts; this file has the run as a whole.
  */
+import { tokensOf } from '../domain/budget.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
 import type { ByType } from './by-type.ts';
@@ -10,6 +11,7 @@ import type { EventType, MimirEvent } from './event.ts';
 import { clock, foldAgent, newAgent } from './fold-agent.ts';
 import { logLine } from './log-line.ts';
 import { Roster, withAgent } from './roster.ts';
+import { withSpend } from './spend.ts';
 import type { AgentState, RunState } from './state.ts';
 import { EMPTY } from './state.ts';
 
@@ -77,6 +79,14 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     if (event.purpose === 'merge') return { ...state, phase: 'merging' };
     return event.purpose === 'plan' ? { ...state, phase: 'planning' } : state;
   },
+  'model.finished': (state, { cost, usage }, at) => ({
+    ...state,
+    spend: withSpend(state.spend, at, cost, tokensOf(usage)),
+  }),
+  'model.failed': (state, { cost, usage }, at) => ({
+    ...state,
+    spend: withSpend(state.spend, at, cost ?? 0, usage === undefined ? 0 : tokensOf(usage)),
+  }),
   'approval.requested': (state, event, at) => ({
     ...state,
     approvals: [...state.approvals, { id: event.approval, agent: event.agent, request: event.request, askedAt: at }],

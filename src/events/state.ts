@@ -8,6 +8,7 @@ import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
 import type { Todo } from '../domain/turn.ts';
 import type { ApprovalRequest } from './event.ts';
 import type { ForcedGate, GivenVerdict } from './ruling.ts';
+import type { SpendPoint } from './spend.ts';
 
 export type Phase = 'starting' | 'planning' | 'approving' | 'running' | 'merging' | 'finished';
 
@@ -177,6 +178,8 @@ export interface RunState {
   readonly approvedDigest: string | null;
   /** In order of creation. */
   readonly agents: ReadonlyMap<AgentId, AgentState>;
+  /** What was spent by when, oldest first: for curves. */
+  readonly spend: readonly SpendPoint[];
   /** Waiting for a person, oldest first. */
   readonly approvals: readonly Approval[];
   readonly messages: readonly SentMessage[];
@@ -223,6 +226,7 @@ export const EMPTY: RunState = {
   choices: null,
   approvedDigest: null,
   agents: new Map(),
+  spend: [],
   approvals: [],
   messages: [],
   log: [],

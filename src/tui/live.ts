@@ -12,7 +12,9 @@ const KEPT_OF_MAIN = 96_000;
 const KEPT_OF_REASONING = 8000;
 /** Length of one step of the activity, and how many are kept. */
 const STEP: Millis = 1000;
-const STEPS = 6;
+const STEPS = 60;
+/** The last of them that a rate is told from. */
+const RATED = 6;
 /** Characters that make a token, near enough for a rate. */
 const PER_TOKEN = 4;
 
@@ -95,10 +97,11 @@ export class Live {
     const pulse = this.#pulses.get(agent);
     if (pulse === undefined) return NO_ACTIVITY;
     advance(pulse, Math.floor(now / STEP));
-    const sum = pulse.steps.reduce((all, one) => all + one, 0);
+    const last = pulse.steps.slice(-RATED);
+    const sum = last.reduce((all, one) => all + one, 0);
     // What has only begun isn't slow: the silence before it doesn't count.
-    const begun = pulse.steps.findIndex((one) => one > 0);
-    return { rate: begun === -1 ? 0 : sum / PER_TOKEN / (STEPS - begun), steps: [...pulse.steps] };
+    const begun = last.findIndex((one) => one > 0);
+    return { rate: begun === -1 ? 0 : sum / PER_TOKEN / (RATED - begun), steps: [...pulse.steps] };
   }
 
   #forgetThoughts(agent: string): void {

@@ -77,9 +77,13 @@ describe('what streams', () => {
   it('counts how busy an agent is over the last seconds', () => {
     const live = new Live();
     live.take(tick('x'.repeat(240)), 10_000);
-    expect(live.activity('ROOT', 10_000)).toEqual({ rate: 60, steps: [0, 0, 0, 0, 0, 240] });
-    expect(live.activity('ROOT', 12_000)).toEqual({ rate: 20, steps: [0, 0, 0, 240, 0, 0] });
-    expect(live.activity('ROOT', 13_000).steps).toEqual([0, 0, 240, 0, 0, 0]);
+    const last = (now: number): unknown => {
+      const { rate, steps } = live.activity('ROOT', now);
+      return { rate, of: steps.length, steps: steps.slice(-6) };
+    };
+    expect(last(10_000)).toEqual({ rate: 60, of: 60, steps: [0, 0, 0, 0, 0, 240] });
+    expect(last(12_000)).toEqual({ rate: 20, of: 60, steps: [0, 0, 0, 240, 0, 0] });
+    expect(last(13_000)).toEqual({ rate: 15, of: 60, steps: [0, 0, 240, 0, 0, 0] });
     expect(live.activity('ROOT', 60_000).rate).toBe(0);
   });
 });

@@ -3,6 +3,7 @@ import { unreachable } from '../../domain/result.ts';
 import type { Dialog } from '../dialog.ts';
 import type { Context } from '../screen.ts';
 import { compareOverlay } from './compare.ts';
+import { chartsOverlay } from './charts.ts';
 import { confirmOverlay } from './confirm.ts';
 import { formOverlay } from './form.ts';
 import { modeOverlay } from './mode.ts';
@@ -26,7 +27,7 @@ export function overlayFor(dialog: Dialog, context: Context): Overlay {
     case 'mode':
       return modeOverlay(dialog.agent, context);
     case 'charts':
-      return readOverlay({ is: 'read', title: 'Charts', lines: [] });
+      return chartsOverlay();
     case 'read':
       return readOverlay(dialog);
     default:

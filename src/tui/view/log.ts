@@ -1,6 +1,6 @@
 /** What happened in the run, one line each: a box of the last ones, or a ticker of one row. */
 import type { LogLine } from '../../events/state.ts';
-import { formatClock } from '../format.ts';
+import { counted, formatClock } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
 import { fit, fitText, span } from '../text/clip.ts';
@@ -10,21 +10,49 @@ import { labelOf } from '../agents.ts';
 
 const NAME = 13;
 
+/** What is shown of the log: entries from this level on, and how many of the newest are scrolled past. */
+export interface LogLook {
+  readonly level: LogLine['level'];
+  readonly back: number;
+  readonly focused: boolean;
+}
+
+const ALL: LogLook = { level: 'info', back: 0, focused: false };
+const LEVELS: readonly LogLine['level'][] = ['info', 'warn', 'error'];
+const WORDS: Readonly<Record<LogLine['level'], string>> = { info: 'entry', warn: 'warning', error: 'error' };
+
+const KEPT = new WeakMap<readonly LogLine[], Map<LogLine['level'], readonly LogLine[]>>();
+
+/** The entries of a level and worse; the same list for the same log. */
+export function logOf(log: readonly LogLine[], level: LogLine['level']): readonly LogLine[] {
+  if (level === 'info') return log;
+  const kept = KEPT.get(log) ?? new Map<LogLine['level'], readonly LogLine[]>();
+  const known = kept.get(level) ?? log.filter((one) => LEVELS.indexOf(one.level) >= LEVELS.indexOf(level));
+  KEPT.set(log, kept.set(level, known));
+  return known;
+}
+
 /** Exactly `height` lines of exactly `width` columns, the newest at the bottom. */
-export function logPane(context: Context, width: number, height: number): readonly Line[] {
-  const { log } = context.state;
+export function logPane(context: Context, width: number, height: number, look: LogLook = ALL): readonly Line[] {
+  const log = logOf(context.state.log, look.level);
   if (height <= 2)
     return Array.from({ length: height }, (_, row) => fit([span(' '), ...line(log.at(row - height), context)], width));
-  const rows = log.slice(-(height - 2));
+  const rows = height - 2;
+  const back = Math.max(0, Math.min(look.back, log.length - rows));
+  const shown = log.slice(Math.max(0, log.length - back - rows), log.length - back);
+  const many =
+    log.length === 1 || look.level !== 'info' ? counted(log.length, WORDS[look.level]) : `${log.length} entries`;
+  const none = look.level === 'info' ? 'Nothing has happened yet.' : `No ${WORDS[look.level]}s.`;
   return box({
     width,
     height,
     glyphs: context.glyphs,
-    border: 'light',
-    style: { fg: 'border' },
+    border: look.focused ? 'heavy' : 'light',
+    style: { fg: look.focused ? 'focus' : 'border' },
     title: [span('Log', { fg: 'muted', bold: true })],
-    titleEnd: [span(`${log.length} ${log.length === 1 ? 'entry' : 'entries'}`, { fg: 'faint' })],
-    body: rows.map((one) => line(one, context)),
+    titleEnd: [span(many, { fg: 'faint' })],
+    footEnd: back > 0 ? [span(`${back} newer ${context.glyphs.dot} G to follow`, { fg: 'warn' })] : [],
+    body: shown.length === 0 ? [[span(none, { fg: 'faint' })]] : shown.map((one) => line(one, context)),
   });
 }
 

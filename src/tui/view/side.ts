@@ -1,8 +1,8 @@
 /** Beside the detail: who is busy, and who spent what. Tokens take the place of money where nothing costs anything. */
-import { tokensOfAgent } from '../../events/queries.ts';
+import { spentOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { inOrder, isAtWork } from '../agents.ts';
-import { formatCost, formatTokens } from '../format.ts';
+import { formatCost, formatLimit, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
 import { fitText, span, spread } from '../text/clip.ts';
@@ -13,15 +13,16 @@ import { formatLeft, waitOf } from '../waits.ts';
 import { statusSpan } from './card.ts';
 import { meter, sparkline } from './gauge.ts';
 import { HELD_INK } from './header.ts';
+import { costsMoney, spendChart } from './spend-chart.ts';
 
 const NAME = 12;
+/** Rows that the chart takes in a high pane, borders and all. */
+const CHART = 18;
+const LOWEST_CHART = 10;
 
-/** Exactly `height` lines of exactly `width` columns: two boxes, beside each other or, in a high pane, one above the other. */
+/** Exactly `height` lines of exactly `width` columns: boxes, beside each other or, in a high pane, one above the other. */
 export function sidePane(context: Context, width: number, height: number): readonly Line[] {
-  if (height > 16) {
-    const above = Math.min(Math.floor(height / 2), context.state.agents.size + 2);
-    return [...activityBox(context, width, above), ...spendBox(context, width, height - above)];
-  }
+  if (height > 16) return stacked(context, width, height);
   const left = width >= 56 ? Math.floor(width / 2) : 0;
   if (left === 0) return spendBox(context, width, height);
   return beside(
@@ -30,7 +31,46 @@ export function sidePane(context: Context, width: number, height: number): reado
   );
 }
 
-function pane(title: string, body: readonly Line[], context: Context, width: number, height: number): readonly Line[] {
+/** The curve where there is room for it, then who is busy, then who spent what. */
+function stacked(context: Context, width: number, height: number): readonly Line[] {
+  const agents = context.state.agents.size;
+  const wanted = Math.min(CHART, height - 16);
+  const chart = wanted >= LOWEST_CHART && width >= 32 ? wanted : 0;
+  const above = Math.max(4, Math.min(Math.floor((height - chart) / 2), agents + 2));
+  return [
+    ...(chart === 0 ? [] : curveBox(context, width, chart)),
+    ...activityBox(context, width, above),
+    ...spendBox(context, width, height - chart - above),
+  ];
+}
+
+function curveBox(context: Context, width: number, height: number): readonly Line[] {
+  const { state } = context;
+  const money = costsMoney(state);
+  const { cost, tokens } = spentOf(state);
+  const cap = money ? state.budget.maxCost : state.budget.maxTokens;
+  const of = cap === undefined ? '' : ` of ${money ? formatLimit(cap) : formatTokens(cap)}`;
+  return pane(
+    { title: money ? 'Spend' : 'Tokens', end: `${money ? formatCost(cost) : formatTokens(tokens)}${of}` },
+    spendChart(context, Math.max(0, width - 4), height - 2),
+    context,
+    width,
+    height,
+  );
+}
+
+interface Titles {
+  readonly title: string;
+  readonly end?: string;
+}
+
+function pane(
+  { title, end = '' }: Titles,
+  body: readonly Line[],
+  context: Context,
+  width: number,
+  height: number,
+): readonly Line[] {
   return box({
     width,
     height,
@@ -38,6 +78,7 @@ function pane(title: string, body: readonly Line[], context: Context, width: num
     border: 'light',
     style: { fg: 'border' },
     title: [span(title, { fg: 'muted', bold: true })],
+    titleEnd: end === '' ? [] : [span(end, { fg: 'faint' })],
     body,
   });
 }
@@ -47,7 +88,7 @@ function activityBox(context: Context, width: number, height: number): readonly 
   const agents = inOrder(context.state);
   const rows = [...agents.filter(isAtWork), ...agents.filter((agent) => !isAtWork(agent))];
   return pane(
-    'Activity',
+    { title: 'Activity', end: width >= 50 ? 'tokens/s, last 60 s' : '' },
     rows.slice(0, Math.max(0, height - 2)).map((agent) => activityLine(agent, context, width - 4)),
     context,
     width,
@@ -56,18 +97,22 @@ function activityBox(context: Context, width: number, height: number): readonly 
 }
 
 function activityLine(agent: AgentState, context: Context, width: number): Line {
-  // What stands on the right takes 13 columns: six steps, a blank, `99 t/s`.
-  const name = Math.max(4, width - 16);
   const { rate, steps } = context.activity?.(agent.id) ?? { rate: 0, steps: [] };
   const wait = waitOf(agent, context.now);
   const working = isAtWork(agent) && wait === null;
   const rest = wait === null ? agent.status : wait.left === null ? 'waits' : `in ${formatLeft(wait.left)}`;
   const words = working ? `${Math.round(rate)} t/s` : rest;
+  // The name, a blank and `1234 t/s` are always there; the sparkline has what is left of the minute.
+  const name = Math.max(4, Math.min(14, width - 16));
+  const room = Math.max(0, Math.min(60, width - name - 12));
   return spread(
-    [statusSpan(agent, context), span(` ${fitText(toLabel(agent.name), name)}`, { fg: `role:${agent.role}` })],
     [
-      span(working ? sparkline(steps, context.glyphs) : '', { fg: 'focus' }),
-      span(` ${words.padStart(6)}`, { fg: working ? 'fg' : wait === null ? 'faint' : HELD_INK }),
+      statusSpan(agent, context),
+      span(` ${fitText(toLabel(agent.name), name, 'left', context.glyphs.ellipsis)}`, { fg: `role:${agent.role}` }),
+    ],
+    [
+      span(working ? sparkline(steps.slice(-room), context.glyphs) : '', { fg: 'focus' }),
+      span(` ${words.padStart(8)}`, { fg: working ? 'fg' : wait === null ? 'faint' : HELD_INK }),
     ],
     Math.max(0, width),
   );
@@ -83,10 +128,12 @@ function spendBox(context: Context, width: number, height: number): readonly Lin
     const number = free ? formatTokens(amount(agent)).padStart(5) : formatCost(amount(agent)).padStart(8);
     const cells = Math.max(0, width - 4 - NAME - 2 - number.length);
     return [
-      span(`${fitText(toLabel(agent.name), NAME)} `, { fg: `role:${agent.role}` }),
+      span(`${fitText(toLabel(agent.name), NAME, 'left', context.glyphs.ellipsis)} `, { fg: `role:${agent.role}` }),
       ...meter(amount(agent) / most, cells, `role:${agent.role}`, context.glyphs),
       span(` ${number}`, { fg: 'fg' }),
     ];
   });
-  return pane(free ? 'Tokens by agent' : 'Spend by agent', lines, context, width, height);
+  const none: readonly Line[] = [[span('Nothing was spent yet.', { fg: 'faint' })]];
+  const title = free ? 'Tokens by agent' : 'Spend by agent';
+  return pane({ title }, lines.length === 0 ? none : lines, context, width, height);
 }

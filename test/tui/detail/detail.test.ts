@@ -11,7 +11,7 @@ import { lineWidth, plain } from '../../../src/tui/text/clip.ts';
 import { tabBar } from '../../../src/tui/view/detail-head.ts';
 import { TABS } from '../../../src/tui/view/tabs.ts';
 import { contextOf, look } from '../../support/look.ts';
-import type { Recording} from '../../support/recorded-run.ts';
+import type { Recording } from '../../support/recorded-run.ts';
 import { midRun, says, uses } from '../../support/recorded-run.ts';
 
 const SIZE = { width: 80, height: 24 };

@@ -1,0 +1,17 @@
+/** blessed-contrib's canvas as far as it is used; its own types don't compile. */
+declare module 'blessed-contrib/lib/widget/canvas.js' {
+  interface Pen {
+    strokeStyle: number;
+    beginPath(): void;
+    moveTo(x: number, y: number): void;
+    lineTo(x: number, y: number): void;
+    stroke(): void;
+    readonly _canvas: { frame(): string; set(x: number, y: number): void; color: number };
+  }
+  class Canvas {
+    constructor(options: { readonly screen: object; readonly width: number; readonly height: number });
+    readonly ctx: Pen;
+    emit(event: 'attach'): void;
+  }
+  export default Canvas;
+}
