@@ -12,5 +12,7 @@ export function parsePlanText(text: string, file: string): Result<unknown, strin
   return tree.ok ? ok(plainOf(tree.value)) : fail(faultText(tree.fault));
 }
 
+/** Quoted texts stay on one line: over several, the library writes some that it reads back as others. */
 export const stringifyYaml = (value: unknown): string =>
-  stringify(value, { lineWidth: 120, aliasDuplicateObjects: false });
+  stringify(value, { lineWidth: 120, aliasDuplicateObjects: false, doubleQuotedMinMultiLineLength: LONGEST });
+const LONGEST = 1e9;

@@ -27,7 +27,7 @@ export function templateText(wish: TemplateWish, tasks: readonly KeptTask[]): Re
       ...(task.writes === undefined ? {} : { writes: task.writes.map(slotted) }),
     })),
   });
-  return readBack(wish, text);
+  return readBack(wish, tasks, text);
 }
 
 const argumentsOf = ({ arguments: all }: TemplateWish): object =>
@@ -50,12 +50,17 @@ function wishProblem({ name, arguments: all }: TemplateWish, tasks: readonly Kep
 }
 
 /** What was written must say what was meant: with its defaults it is the plan again. */
-function readBack({ name }: TemplateWish, text: string): Result<string, string> {
+function readBack({ name }: TemplateWish, tasks: readonly KeptTask[], text: string): Result<string, string> {
   if (Buffer.byteLength(text) > LARGEST) return fail('the plan is too large for a template: over 64 KiB');
   const read = readTemplate({ shown: `${name}.yml`, stem: name, text });
   if (!read.ok) return fail(read.fault.map(faultText).join('; '));
   const again = fillTemplate(read.value, {});
-  return again.ok ? ok(text) : again;
+  if (!again.ok) return again;
+  const lost = tasks.findIndex((task, index) => {
+    const back = again.value.draft.tasks[index];
+    return back?.description !== task.description || back.writes?.join('\n') !== task.writes?.join('\n');
+  });
+  return lost === -1 ? ok(text) : fail(`the text of task ${lost + 1} can't be written to a file`);
 }
 /** What is read of any configuration file. */
 const LARGEST = 64 * 1024;
