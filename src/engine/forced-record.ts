@@ -150,7 +150,8 @@ function toCome(state: RunState, node: ForcedNode): number {
   const done = state.gates.some(
     ({ agent, role, trigger }) => agent === ROOT && role === node.role && trigger === 'always',
   );
-  return writes + (open ? commits : 0) + (atEnd === 1 && !done ? 1 : 0);
+  // Tasks that came after the last review of it all have it made again.
+  return writes + (open ? commits : 0) + (atEnd === 1 && (!done || open) ? 1 : 0);
 }
 
 const mayBeJudged = (outcome: AgentOutcome): boolean => outcome === 'completed' || outcome === 'partial';

@@ -5,7 +5,7 @@
 import type { Finding, WorkOrder } from '../domain/agent.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
-import { isFinal } from '../events/queries.ts';
+import { isFinal, isTakenOut } from '../events/queries.ts';
 import { askRoot } from './ask-root.ts';
 import { reviewWords } from './forced-record.ts';
 import type { FindingLimits } from './orders.ts';
@@ -18,7 +18,7 @@ export async function merge(parts: RunParts): Promise<RunResult> {
   if (parts.signal.aborted) return result(parts);
   const agents = [...parts.recorder.state().agents.values()].filter(({ id, parent }) => id !== ROOT && parent === ROOT);
   // Those that judge have no part of the work: what they said stands below the report.
-  const ended = agents.filter((one) => isFinal(one) && one.forced === null);
+  const ended = agents.filter((one) => isFinal(one) && one.forced === null && !isTakenOut(one));
   const only = ended.length === 1 ? ended[0] : undefined;
   const report = only
     ? only.summary

@@ -9,7 +9,7 @@ import type { TaskId } from '../domain/ids.ts';
 import { childOf, ROOT } from '../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../domain/plan.ts';
 import type { EventBody } from '../events/event.ts';
-import { isFinal } from '../events/queries.ts';
+import { isFinal, isTakenOut, TAKEN_OUT } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { roleNamed } from '../policy/roles.ts';
 import { budgetOf } from './choices.ts';
@@ -17,9 +17,6 @@ import type { NewAgent } from './orders.ts';
 import { capabilitiesOf, createdEvent } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import type { RunOptions } from './run-options.ts';
-
-/** Why an agent ended whose task is in the plan no more. */
-const TAKEN_OUT = 'taken out of the plan';
 
 /** One agent for each task, in plan order. Tasks without one yet get the next free numbers below ROOT. */
 export function plannedAgents(options: RunOptions, plan: SoundPlan, state: RunState): readonly NewAgent[] {
@@ -52,9 +49,7 @@ export const agentsByTask = (state: RunState): ReadonlyMap<TaskId, AgentState> =
 
 /** Can the plan still say otherwise of it? Not of one that was begun, or left out. */
 export const hasNotBegun = (one: AgentState): boolean =>
-  one.firstRunAt === null && (one.outcome === null ? one.status === 'pending' : wasTakenOut(one));
-
-const wasTakenOut = ({ outcome, error }: AgentState): boolean => outcome === 'skipped' && error === TAKEN_OUT;
+  one.firstRunAt === null && (one.outcome === null ? one.status === 'pending' : isTakenOut(one));
 
 /** `finder`, or `finder 1`, `finder 2` where there are several. Who has one of its role keeps it, and none is given twice. */
 function namesOf(tasks: readonly PlanTask[], known: ReadonlyMap<TaskId, AgentState>): ReadonlyMap<TaskId, string> {
@@ -100,7 +95,7 @@ export function inLine(
   const changed = agents.flatMap((one): EventBody[] => {
     const now = state.agents.get(one.agent);
     if (now === undefined || !hasNotBegun(now)) return [];
-    const back = wasTakenOut(now);
+    const back = isTakenOut(now);
     const keeps = !back && isSame(limitOf(plans.before, one), limitOf(plans.now, one));
     const next = changedEvent(createdEvent(options, keeps ? { ...one, budget: now.budget } : one));
     return !back && isSame(next, changedEvent(factsOf(now))) ? [] : [next];

@@ -42,7 +42,7 @@ export async function runAgents(parts: RunParts, resumed: boolean): Promise<void
         const start = { again, standing, isNeeded: () => table.isNeeded(id) };
         return orStop(parts, startAgent(parts, table.agent(id), start));
       },
-      choose: (failed, blocked, moot) => orStop(parts, chooseAfterFailure(parts, { failed, blocked, moot })),
+      choose: (failed, blocked, moot) => orStop(parts, choiceAfter(parts, { failed, blocked, moot })),
       skipped: (id, because) => skip(parts, id, because),
     });
     scheduling.now = running;
@@ -221,6 +221,16 @@ interface Failure {
   readonly blocked: readonly AgentId[];
   /** Aborted when there is nothing to choose any more. */
   readonly moot: AbortSignal;
+}
+
+/** What was left out and is wanted after all waits for its needs again, and is shown so. */
+async function choiceAfter(parts: RunParts, failure: Failure): Promise<Choice> {
+  const { recorder } = parts;
+  const { failed: agent, moot } = failure;
+  const choice = await chooseAfterFailure(parts, failure);
+  if (choice === 'retry' && !moot.aborted && recorder.state().agents.get(agent)?.outcome === 'skipped')
+    recorder.record({ type: 'agent.status', agent, status: 'pending', reason: 'wanted after all' });
+  return choice;
 }
 
 /** CONTRACT D16: pending with the reason, then the choice of a person or of the rule. */

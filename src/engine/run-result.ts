@@ -2,7 +2,7 @@
 import type { AgentOutcome } from '../domain/agent.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
-import { elapsedOf, isFinal, spentOf } from '../events/queries.ts';
+import { elapsedOf, isFinal, isTakenOut, spentOf } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
 import { closedGates } from './forced-record.ts';
 import type { RunParts } from './parts.ts';
@@ -11,8 +11,8 @@ import type { RunResult } from './run-options.ts';
 /** Records the end of a run whose agents are done. */
 export function finish(parts: RunParts, report: string): RunResult {
   const agents = subAgents(parts);
-  // A review that failed and was made again is none of the work: its gate says how it ended.
-  const work = agents.filter(({ forced }) => forced === null);
+  // A review that failed and was made again is none of the work: its gate says how it ended. Nor is what was taken out of the plan.
+  const work = agents.filter((one) => one.forced === null && !isTakenOut(one));
   const success =
     work.length > 0 &&
     work.every(({ outcome }) => outcome === 'completed') &&

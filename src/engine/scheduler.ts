@@ -136,11 +136,14 @@ class Running<Id> implements Scheduling<Id> {
 
   private start(id: Id, again: boolean): void {
     this.running.add(id);
-    const work = this.plan.start(id, again).finally(() => this.running.delete(id));
-    this.after(work, (outcome) => {
+    // Out of those that run and among those that have ended in one step: whoever looks in between would begin it again.
+    const end = (): boolean => this.running.delete(id);
+    const ended = (outcome: AgentOutcome | null): void => {
+      end();
       if (outcome === null) this.stopped = true;
       else this.outcomes.set(id, outcome);
-    });
+    };
+    this.after(this.plan.start(id, again), ended, end);
   }
 
   private choose(failed: Id): void {
@@ -163,12 +166,13 @@ class Running<Id> implements Scheduling<Id> {
   }
 
   /** Looks again when `work` is done. A fault stops everything: nobody knows what it left behind. */
-  private after<T>(work: Promise<T>, then: (value: T) => void): void {
+  private after<T>(work: Promise<T>, then: (value: T) => void, broken = (): unknown => null): void {
     void work
       .then(then)
       .catch((error: unknown) => {
         this.stopped = true;
         this.faults.push(error);
+        broken();
       })
       .then(() => this.look());
   }

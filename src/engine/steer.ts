@@ -115,5 +115,5 @@ function whyNoRetry({ outcome, taskId, status }: AgentState): string {
   if (outcome === 'completed') return 'has completed: there is nothing to try again';
   if (taskId === null) return 'is not in the plan: who called for it can do so again';
   if (outcome === 'skipped') return 'never ran: add its task to the plan again';
-  return 'can be tried again only while other agents are at work or a question is open';
+  return 'can not be tried again now: its work is being judged, or all the work is done';
 }

@@ -16,6 +16,12 @@ export const tokensOfAgent = (agent: AgentState): number => tokensOf(agent.usage
 
 export const isFinal = (agent: AgentState): boolean => agent.outcome !== null;
 
+/** Why an agent ended whose task an amendment took out of the plan. */
+export const TAKEN_OUT = 'taken out of the plan';
+
+/** Is its task in the plan no more? It never ran, and is no part of the work. */
+export const isTakenOut = ({ outcome, error }: AgentState): boolean => outcome === 'skipped' && error === TAKEN_OUT;
+
 /** What is used and what is promised to calls in flight: limits are judged on the sum. */
 export interface Committed {
   readonly tokens: number;

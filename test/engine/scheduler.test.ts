@@ -97,6 +97,64 @@ describe('the scheduler', () => {
     expect(told.filter(([what]) => what === 'start').map(([, id]) => id)).toEqual([0, 0, 1]);
   });
 
+  it('takes other jobs while it runs: what has begun stays, what is missing never begins', async () => {
+    const { told, end, running } = byHand(jobsOf([], [0], [1]));
+    expect([running.hasBegun(0), running.hasBegun(1)]).toEqual([true, false]);
+    const jobs = [
+      { id: 3, needs: [] },
+      { id: 0, needs: [9] },
+      { id: 2, needs: [0, 3] },
+    ];
+    expect(running.change(jobs)).toBe(true);
+    await end(0, 'completed');
+    await end(3, 'completed');
+    await end(2, 'completed');
+    expect(told).toEqual([
+      ['start', 0],
+      ['start', 3],
+      ['end', 0],
+      ['end', 3],
+      ['start', 2],
+      ['end', 2],
+    ]);
+    expect([...(await running.done).outcomes.keys()]).toEqual([0, 3, 2]);
+    expect(running.change(jobs)).toBe(false);
+  });
+
+  it('asks anew where others wait for a failure than were named', async () => {
+    const { asked, end, running, answer, told } = byHand(jobsOf([], [0]));
+    await end(0, 'failed');
+    const first = asked.get(0);
+    running.change(jobsOf([], [0], [0]));
+    expect(first?.moot.aborted).toBe(true);
+    expect(asked.get(0)?.blocked).toEqual([1, 2]);
+    running.change(jobsOf([], [0], [0]));
+    expect(asked.get(0)?.moot.aborted).toBe(false);
+    await answer(0, 'skip');
+    expect((await running.done).outcomes.get(2)).toBe('skipped');
+    expect(told.slice(2)).toEqual([
+      ['skipped', 1],
+      ['skipped', 2],
+    ]);
+  });
+
+  it('lets what was left out wait for its needs again, where it is wanted after all', async () => {
+    const { asked, end, running, answer, told } = byHand(jobsOf([], [0], []));
+    await end(0, 'failed');
+    await answer(0, 'skip');
+    running.change([...jobsOf([], [0], []), { id: 3, needs: [1] }]);
+    expect(asked.get(1)?.blocked).toEqual([3]);
+    await answer(1, 'retry');
+    expect(asked.get(0)?.blocked).toEqual([1]);
+    await answer(0, 'retry');
+    await end(0, 'completed');
+    await end(1, 'completed');
+    expect(told.filter(([what]) => what === 'start').map(([, id]) => id)).toEqual([0, 2, 0, 1, 3]);
+    await end(2, 'completed');
+    await end(3, 'completed');
+    expect((await running.done).stopped).toBe(false);
+  });
+
   it('rejects with the first fault, after all that was started has ended', async () => {
     const fault = new Error('disk full');
     const slow = Promise.withResolvers<AgentOutcome>();

@@ -57,6 +57,19 @@ describe('a child made by the Task tool', () => {
     expect(run.state().agents.get(S1)?.children).toEqual([CHILD]);
   });
 
+  it('is known by the call that made it: what it does can be shown beside that (T014 to T017, I017)', async () => {
+    const run = parentRun({ script: ofS1(spawning(), (_, n) => (n === 0 ? calling('read x') : { text: 'found' })) });
+    await run.result;
+    const block = run
+      .state()
+      .agents.get(S1)
+      ?.blocks.find(({ is }) => is === 'tool');
+    const child = run.state().agents.get(CHILD);
+    expect(block?.is === 'tool' && block.call).toBe(child?.call);
+    expect([child?.name, child?.toolCalls]).toEqual(['look', 1]);
+    expect(run.state().agents.get(S1)?.call).toBe(null);
+  });
+
   it('never gets Task itself, nor what its parent does not have (D1, I011, I03, T024)', async () => {
     const tools: string[][] = [];
     const seen = (request: ModelRequest): void => {
