@@ -67,7 +67,7 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
     arguments: 'N|report [transcript|full|diffs|todos|tools|messages|costs]',
     help: 'Copies a part of agent N, or the report, into the file that always has the last copy; your editor opens it from there.',
     where: ANY_RUN,
-    actions: ['detail.copy', 'detail.copyCode', 'detail.open', 'copy.take', 'app.copy'],
+    actions: ['detail.copy', 'detail.copyCode', 'detail.open', 'copy.take', 'app.copy', 'result.copy', 'result.editor'],
     run: copyPart,
   },
   {
@@ -132,7 +132,7 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
     arguments: '',
     help: 'Says what was spent, by agent, model and kind of token, and what is left of the limits.',
     where: ANY_RUN,
-    actions: ['run.charts', 'run.spend', 'run.chart'],
+    actions: ['run.charts', 'result.costs'],
     run: (_, desk) => sayLong(desk, spendLines(desk.state)),
   },
   {

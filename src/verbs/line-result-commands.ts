@@ -21,7 +21,7 @@ export const RESULT_COMMANDS: readonly LineCommand[] = [
     arguments: '',
     help: 'Says what came of the run.',
     where: BEGUN,
-    actions: ['run.result', 'result.report'],
+    actions: ['run.result', 'result.report', 'result.next'],
     run: (_, desk) =>
       desk.state.finished === null
         ? desk.refuse('there is no report before the run has ended')
@@ -33,7 +33,7 @@ export const RESULT_COMMANDS: readonly LineCommand[] = [
     arguments: '',
     help: 'Says what each agent was estimated at, and what it took.',
     where: BEGUN,
-    actions: ['result.compare', 'result.estimates'],
+    actions: ['result.estimates'],
     run: (_, desk) => sayLong(desk, compareLines(desk)),
   },
   {
@@ -56,14 +56,15 @@ export const RESULT_COMMANDS: readonly LineCommand[] = [
   },
   {
     name: 'resume',
-    short: ['r'],
+    short: ['r', 'retry'],
     arguments: '',
-    help: 'Goes on with a run that was stopped: tries the provider again, say.',
+    help: 'Goes on with a run that was stopped or failed: what failed is tried again, what is done stays done.',
     where: ENDED,
-    actions: ['result.resume'],
+    actions: ['result.resume', 'result.retry'],
     run: async (_, desk) => {
       const { finished, session } = desk.state;
-      if (finished?.status !== 'stopped' || session === null) return desk.refuse('this run was not stopped');
+      const over = finished?.status === 'completed' || finished?.status === 'rejected';
+      if (finished === null || over || session === null) return desk.refuse('this run is over: new begins another');
       await desk.go({ resume: session });
     },
   },

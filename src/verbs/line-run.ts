@@ -6,8 +6,16 @@ import { EMPTY } from '../events/state.ts';
 import type { Controls } from '../ports/controls.ts';
 import { Announcer } from './line-announce.ts';
 import type { AnnouncerParts } from './line-announce.ts';
+import { harmless } from './io.ts';
+import { firstLine } from './line-agents.ts';
+import { statusLine } from './line-look-commands.ts';
 import { thinkingOnce } from './line-mode.ts';
+import { planLines } from './plan-lines.ts';
 
+type Heard = (event: MimirEvent, state: RunState) => void;
+
+/** A run may go on a moment before it is followed. */
+const BEFORE_MS = 5000;
 /** How often sums that are due are said. */
 const TICK_MS = 1000;
 
@@ -18,9 +26,12 @@ export class LineRun {
   #state: RunState = EMPTY;
   #changes = 0;
   #stopped = false;
+  /** False while a resumed run tells what happened before: that was said when it happened. */
+  #caughtUp: boolean;
 
-  constructor(controls: Controls, of: AnnouncerParts, heard: (event: MimirEvent, state: RunState) => void = () => {}) {
+  constructor(controls: Controls, of: AnnouncerParts, heard: Heard = () => {}, how?: 'resumed') {
     this.controls = controls;
+    this.#caughtUp = how !== 'resumed';
     this.ended = this.#follow(of, heard);
   }
 
@@ -38,8 +49,9 @@ export class LineRun {
     this.#stopped = true;
   }
 
-  async #follow(of: AnnouncerParts, heard: (event: MimirEvent, state: RunState) => void): Promise<void> {
+  async #follow(of: AnnouncerParts, heard: Heard): Promise<void> {
     const announcer = new Announcer(of);
+    const since = of.now() - BEFORE_MS;
     const think = thinkingOnce(() => this.#state, of);
     const unwatch = this.controls.ticks((tick) => {
       if (of.verbosity() !== 'quiet' && !this.#stopped) think(tick);
@@ -50,12 +62,22 @@ export class LineRun {
         if (this.#stopped) return;
         this.#state = fold(this.#state, event);
         if (event.type === 'plan.edited' || event.type === 'plan.amended') this.#changes += 1;
-        announcer.hear(event, this.#state);
+        if (this.#caughtUp) announcer.hear(event, this.#state);
+        else if (event.type === 'session.resumed' && Date.parse(event.time) >= since) this.#catchUp(of);
         heard(event, this.#state);
       }
     } finally {
       clearInterval(timer);
       unwatch();
     }
+  }
+
+  /** Where the run stands, in the place of all that was said of it before. */
+  #catchUp({ say, paint, now }: AnnouncerParts): void {
+    const state = this.#state;
+    this.#caughtUp = true;
+    say(harmless(`Going on with session ${this.controls.session}: ${firstLine(state.task)}`));
+    if (state.phase === 'approving') for (const line of planLines(state, paint)) say(line);
+    else say(statusLine(state, now()));
   }
 }

@@ -128,7 +128,7 @@ export class LineSession implements LineDesk {
   }
 
   /** Takes a run over: what it does is announced from now on. */
-  follow(controls: Controls): void {
+  follow(controls: Controls, how?: 'resumed'): void {
     this.#run?.stop();
     this.#answers = new LineAnswers({ ...this.#of, desk: this });
     const announcing = {
@@ -137,7 +137,7 @@ export class LineSession implements LineDesk {
       now: () => world.now(),
       verbosity: () => this.memory.verbosity,
     };
-    const run = new LineRun(controls, announcing, (event, state) => this.#heard(event, state));
+    const run = new LineRun(controls, announcing, (event, state) => this.#heard(event, state), how);
     this.#run = run;
     void run.ended.then(
       () => this.#ended(run),
@@ -160,7 +160,7 @@ export class LineSession implements LineDesk {
     }
     const { lobby } = this.#of;
     const begun = lobby === null ? fail({ text: 'only a session begins runs: mimir --plain' }) : await begin(lobby, to);
-    if (begun.ok) this.follow(begun.value);
+    if (begun.ok) this.follow(begun.value, 'resume' in to ? 'resumed' : undefined);
     else this.refuse(begun.fault.text);
   }
 

@@ -104,7 +104,8 @@ describe.concurrent('a session in a dumb terminal', () => {
     await person.sees('Stopping the agents');
     expect(await person.leaves()).toBe(1);
     const again = machine.opens(['resume', '--plain'], { cols: 120, rows: 50 });
-    await again.sees(/\[tester\] Find every file .* - done/);
+    await again.sees('Going on with session', /\d of 3 running/);
+    await says(again, 'show 2', '2 tester: completed');
     await says(again, 'quit', 'Leave\\? yes leaves');
     await says(again, 'yes', 'goes on with it');
     expect(await again.leaves()).toBe(1);

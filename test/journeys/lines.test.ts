@@ -1,7 +1,9 @@
 /** Without a full screen: plain lines in a terminal, and no terminal at all. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeMachine, sessionsOf } from '../support/journey.ts';
-import type { Person } from '../support/journey.ts';
+import type { Ended, Machine, Person } from '../support/journey.ts';
 
 const SMALL = 'Find balanceOf';
 const LOOK = { cols: 120, rows: 50 };
@@ -83,6 +85,16 @@ describe.concurrent('without a terminal', () => {
     expect(approved.out).toContain('completed: 1 agent');
   });
 
+  it('takes nothing from a pipe for a yes, and says all as lines: a log (O099)', async () => {
+    const machine = makeMachine();
+    const asked = await piped(machine, ['--plain', SMALL], 'Y\nY\n');
+    expect(asked).toMatchObject({ code: 4, err: expect.stringContaining('no terminal to ask for approval') });
+    const run = await piped(machine, ['run', SMALL, '--yes', '--plain'], 'stop\nkill\n');
+    expect(run.code).toBe(0);
+    expect(run.out).toMatch(/\[finder\] .* - done \(\d+ tools, [\d.]+s\)/);
+    expect(run.out + run.err).not.toMatch(/\u001b|Proceed\?/);
+  });
+
   it('says what is missing when there is no task', async () => {
     const { code, err } = await makeMachine().mimir();
     expect(code).toBe(2);
@@ -103,6 +115,21 @@ describe.concurrent('without a terminal', () => {
     expect(all.filter((line) => line.includes('finished'))).toHaveLength(2);
   });
 });
+
+/** `mimir …` with these lines in its stdin, to its end. */
+function piped(machine: Machine, args: readonly string[], input: string): Promise<Ended> {
+  return new Promise((resolve) => {
+    const cli = join(import.meta.dirname, '../../src/cli.ts');
+    const child = spawn(process.execPath, [cli, ...args], { cwd: machine.project, env: machine.env });
+    let [out, err] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+    child.once('close', (code) => {
+      resolve({ code, out, err });
+    });
+    child.stdin.end(input);
+  });
+}
 
 /** Types a line, and waits for what it leads to. */
 async function says(person: Person, text: string, ...sees: readonly string[]): Promise<void> {
