@@ -10,7 +10,6 @@ import type { TaskId } from './ids.ts';
 import type { PlanEdit } from './plan-edit.ts';
 import type { Draft, Drafts } from './plan-drafts.ts';
 import { draftsOf, freshIds, named } from './plan-drafts.ts';
-import { dependantsOf } from './plan-view.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from './plan.ts';
 import type { Result } from './result.ts';
 import { fail, ok } from './result.ts';
@@ -86,22 +85,26 @@ const LONGEST = 20_000;
 /** A task that waits for one of the two while the other waits for it: with both in one it would wait for itself. */
 function standsBetween(plan: SoundPlan, a: PlanTask, b: PlanTask): TaskId | undefined {
   const onTheWay = (from: PlanTask, to: PlanTask): TaskId | undefined => {
-    const after = behind(plan, from.id);
-    return plan.tasks.find(({ id }) => id !== to.id && after.has(id) && behind(plan, id).has(to.id))?.id;
+    const [after, before] = [behind(plan, from.id), ahead(plan, to.id)];
+    return plan.tasks.find(({ id }) => after.has(id) && before.has(id))?.id;
   };
   return onTheWay(a, b) ?? onTheWay(b, a);
 }
 
-/** All that wait for a task, by others as well. */
+/** All that wait for a task, by others as well: tasks stand behind what they need. */
 function behind(plan: SoundPlan, id: TaskId): ReadonlySet<TaskId> {
   const found = new Set<TaskId>();
-  const next = [id];
-  for (let at = next.pop(); at !== undefined; at = next.pop()) {
-    for (const dependant of dependantsOf(plan, at)) {
-      if (found.has(dependant.id)) continue;
-      found.add(dependant.id);
-      next.push(dependant.id);
-    }
+  for (const task of plan.tasks) {
+    if (task.dependsOn.some((need) => need === id || found.has(need))) found.add(task.id);
+  }
+  return found;
+}
+
+/** All that a task waits for. */
+function ahead(plan: SoundPlan, id: TaskId): ReadonlySet<TaskId> {
+  const found = new Set<TaskId>();
+  for (const task of plan.tasks.toReversed()) {
+    if (task.id === id || found.has(task.id)) for (const need of task.dependsOn) found.add(need);
   }
   return found;
 }
