@@ -88,11 +88,13 @@ describe.concurrent('without a terminal', () => {
   it('takes nothing from a pipe for a yes, and says all as lines: a log (O099)', async () => {
     const machine = makeMachine();
     const asked = await piped(machine, ['--plain', SMALL], 'Y\nY\n');
-    expect(asked).toMatchObject({ code: 4, err: expect.stringContaining('no terminal to ask for approval') });
+    expect(asked.code).toBe(4);
+    expect(asked.err).toContain('no terminal to ask for approval');
     const run = await piped(machine, ['run', SMALL, '--yes', '--plain'], 'stop\nkill\n');
     expect(run.code).toBe(0);
     expect(run.out).toMatch(/\[finder\] .* - done \(\d+ tools, [\d.]+s\)/);
-    expect(run.out + run.err).not.toMatch(/\u001b|Proceed\?/);
+    expect(run.out + run.err).not.toContain('\u001b');
+    expect(run.out).not.toContain('Proceed?');
   });
 
   it('says what is missing when there is no task', async () => {
