@@ -69,14 +69,15 @@ function view(dialog: CompareDialog, at: number, top: number, context: Context, 
     const on = one === chosen;
     return [span(one.title, on ? { fg: 'title', bold: true } : { fg: 'muted', bold: true })];
   };
-  const head = [
-    row([], titleOf),
-    ...dialog.heads.map((name, index) => row(name, ({ heads }) => heads[index] ?? [])),
-    ...(dialog.rows.length === 0 ? [] : [row([], () => [])]),
-  ];
+  const head = [row([], titleOf), ...dialog.heads.map((name, index) => row(name, ({ heads }) => heads[index] ?? []))];
   const rows = dialog.rows.map((name, index) => row(name, ({ rows: cells }) => cells[index] ?? []));
-  const notes = notesOf(dialog, at, width - 4);
-  const room = Math.max(1, Math.min(rows.length, boxRows(size) - head.length - notes.length));
+  const most = boxRows(size);
+  // In a low terminal the numbers stay, and as many rows as go: what a way means is said where there is room.
+  const below = notesOf(dialog, at, width - 4);
+  const roomy = head.length + 1 + Math.min(3, rows.length) + below.length <= most;
+  const notes = roomy ? below : [];
+  const gap = roomy && rows.length > 0 ? [row([], () => [])] : [];
+  const room = Math.max(0, Math.min(rows.length, most - head.length - gap.length - notes.length));
   const from = Math.max(0, Math.min(top, rows.length - room));
   const hidden = rows.length - room;
   const count = `${from + 1}-${from + room} of ${rows.length}`;
@@ -87,9 +88,9 @@ function view(dialog: CompareDialog, at: number, top: number, context: Context, 
         ...(shown.length < dialog.columns.length
           ? { titleEnd: [span(`${at}/${dialog.columns.length - 1}`, { fg: 'faint' })] }
           : {}),
-        ...(hidden > 0 ? { foot: [span(count, { fg: 'faint' })] } : {}),
+        ...(hidden > 0 && room > 0 ? { foot: [span(count, { fg: 'faint' })] } : {}),
         width,
-        body: [...head, ...rows.slice(from, from + room), ...notes].slice(0, Math.max(1, boxRows(size))),
+        body: [...head, ...gap, ...rows.slice(from, from + room), ...notes].slice(0, most),
       },
       context,
     ),

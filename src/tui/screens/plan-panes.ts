@@ -89,11 +89,19 @@ function listTitle({ ui, context, plan }: Seen): Line {
   const dot = ` ${glyphs.dot} `;
   return [
     span('Plan ', { fg: 'title', bold: true }),
-    span(`${counted(plan.tasks.length, 'agent')}${dot}${counted(wavesOf(plan).length, 'wave')}`, { fg: 'muted' }),
+    span(`${counted(plan.tasks.length, 'agent')}${dot}${counted(wavesIn(plan), 'wave')}`, { fg: 'muted' }),
     ...(forced === 0 ? [] : [span(`${dot}${glyphs.lock} ${forced} locked`, { fg: 'warn' })]),
     ...(isApproved(state) ? [span(`${dot}${approvedWords(ui, state.phase, able)}`, { fg: 'warn' })] : []),
   ];
 }
+
+/** Counted once a plan: it never changes in place. */
+function wavesIn(plan: SoundPlan): number {
+  const known = WAVES.get(plan) ?? wavesOf(plan).length;
+  WAVES.set(plan, known);
+  return known;
+}
+const WAVES = new WeakMap<SoundPlan, number>();
 
 function approvedWords(ui: PlanUi, phase: string, able: boolean): string {
   if (phase !== 'running' || !able) return 'approved, read-only';

@@ -49,11 +49,13 @@ const MOST_TEXT = 3;
 
 /** Rows a task takes in a list of two or more a task: as many as the longest description needs and the height allows. */
 export function tallRows(plan: SoundPlan, width: number, height: number): number {
+  const fitting = Math.floor(height / Math.max(1, plan.tasks.length)) - 1;
+  // Nothing to measure where there is no room for more: a long plan is not wrapped in each frame.
+  if (fitting <= 1) return 2;
   const { count } = lanesOf(plan.tasks);
   const room = Math.max(1, width - lanesWidth(count, mostLanes(width)) - 6 - String(plan.tasks.length).length);
   const needed = (task: PlanTask): number => wrap([span(firstLine(task))], Math.max(1, room - 1)).length;
   const longest = plan.tasks.reduce((most, task) => Math.max(most, needed(task)), 1);
-  const fitting = Math.floor(height / Math.max(1, plan.tasks.length)) - 1;
   const rows = 1 + Math.max(1, Math.min(longest, fitting, MOST_TEXT));
   // Texts of several rows run into the next task unless a row stays empty between them.
   return rows > 2 && rows * plan.tasks.length + plan.tasks.length <= height ? rows + 1 : rows;

@@ -10,7 +10,7 @@ import { planScreen } from '../../../src/tui/screens/plan.ts';
 import { FIRST } from '../../../src/tui/screens/plan-ui.ts';
 import type { PlanUi } from '../../../src/tui/screens/plan-ui.ts';
 import { hostileText, soundPlan } from '../../support/arbitraries.ts';
-import { graph, planOf, RACE, RACE_JSON, task } from '../../support/plans.ts';
+import { CHOICES, contextFor, graph, planOf, RACE, RACE_JSON, task } from '../../support/plans.ts';
 import { approving, contextOf, textOf } from './context.ts';
 
 const oracle: PlanUi = { ...FIRST, selected: task('task-4'), row: 3 };
@@ -132,5 +132,37 @@ describe('the plan screen', () => {
       }),
       { numRuns: 200 },
     );
+  });
+});
+
+describe('a long plan', () => {
+  const long = planOf(
+    {
+      reason: 'many small steps',
+      tasks: Array.from({ length: 500 }, (_, index) => ({
+        id: `t${index}`,
+        description: `步骤 ${index}: look at a file with a name that is longer than the row of a list could ever hold`,
+        role: index % 2 === 0 ? 'finder' : 'tester',
+        dependsOn: index < 20 ? [] : [`t${index - 20}`],
+      })),
+    },
+    contextFor({ ...CHOICES, limits: { ...CHOICES.limits, maxTasks: 1000 } }),
+  );
+
+  it('folds the lanes that nobody could follow, and cuts nothing without a sign', () => {
+    const at = { ...FIRST, selected: task('t250'), row: 250 };
+    const text = textOf(planScreen.body(at, contextOf(approving(long)), { width: 120, height: 38 }));
+    expect(text).toContain('246-256 of 500');
+    expect(text).toContain('│ …  ');
+    expect(text).toContain('步骤 250: look at a file with a name that is…');
+  });
+
+  it('costs a frame no more than what is on the screen', () => {
+    const context = contextOf(approving(long));
+    const draw = (row: number): unknown => planScreen.body({ ...FIRST, row }, context, { width: 120, height: 38 });
+    draw(0);
+    const began = process.cpuUsage().user;
+    for (let frame = 0; frame < 50; frame++) draw(frame * 9);
+    expect((process.cpuUsage().user - began) / 50).toBeLessThan(25_000);
   });
 });
