@@ -53,7 +53,7 @@ describe('a wait for a provider', () => {
     const wide = look(pageOf(runScreen, {}), context, WIDE, ['j', 'j', 'j']);
     expect(rowsWith(wide, '◔')).toEqual([
       ' MIMIR  run-7f3a › Fix the token refresh race       boxed  confirm  ● 3 ◔ 1 ○ 2  3m 12s  $0.2435+? / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ',
-      '┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 12k ┐▐┌─ ◔ oracle ───────────── Transcript │ Todos │ Tools │ Diffs ▸ ─┐',
+      '┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 12k ┐▐┌─ ◔ oracle ── Transcript │ Todos │ Tools │ Diffs │ Messages ▸ ─┐',
       '│                                                    │▐│ ◔ anthropic is rate limited; next try in 5s (2 of 5)          │',
       '┏ ◔ oracle  o3 ━━━━━━━━━━━━━━━ 2m 6s · $0.0627 · 17k ┓▐│                                                               │',
       '┗━ ◔ next try in 5s (2 of 5): anthropi… ━ ▰▰▱▱▱  41% ┛▐│                                                               │',

@@ -54,7 +54,7 @@ describe('the run screen', () => {
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
         " MIMIR  run-7f3a › Fix the token refresh race     boxed  confirm  ✗ 1 ● 3 ○ 2 ✓ 1  3m 12s  $0.3278 / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ",
-        "┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 22k ┐▐┌─ ● oracle ───────────── Transcript │ Todos │ Tools │ Diffs ▸ ─┐",
+        "┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 22k ┐▐┌─ ● oracle ─────── Transcript │ Todos 1/5 │ Tools 2 │ Diffs ▸ ─┐",
         "│  ✓ Start wave 1                                    │▐│ id ROOT::S3   model o3   needs #1 finder                      │",
         "│  ▸ Watch wave 2                                    │▐│ turn 2/20   tools 2   spent $0.1184 of $0.15                  │",
         "│  ○ Merge results                       ... +2 more │▐│ ───────────────────────────────────────────────────────────── │",
@@ -103,7 +103,7 @@ describe('the run screen', () => {
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
         " MIMIR  run-7f3a › oracle            ▢ confirm  ✗ 1 ● 3  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
-        "┏━ ● oracle ━━━━━━━━━ Transcript │ Todos │ Tools │ Diffs │ Messages │ Costs ▸ ━┓",
+        "┏━ ● oracle ━━━━ Transcript  Todos 1/5  Tools 2  Diffs  Messages  Costs  Info ━┓",
         "┃ id ROOT::S3   model o3   needs #1 finder                                     ┃",
         "┃ turn 2/20   tools 2   spent $0.1184 of $0.15                                 ┃",
         "┃ ──────────────────────────────────────────────────────────────────────────── ┃",

@@ -110,7 +110,7 @@ function shares(rows: readonly Share[], all: number, { glyphs }: Context, width:
   if (rows.length === 0) return [[span('Nothing yet.', { fg: 'faint' })]];
   const most = Math.max(1e-12, ...rows.map(({ value }) => value));
   return rows.map(({ name, ink, value, text }): Line => {
-    const cells = Math.max(0, width - NAME - 18);
+    const cells = Math.max(0, width - NAME - 17);
     return [
       span(`${fitText(name, NAME, 'left', glyphs.ellipsis)} `, { fg: ink }),
       ...meter(value / most, cells, ink, glyphs),
@@ -146,10 +146,10 @@ function activity(context: Context, width: number): readonly Line[] {
   if (busy.length === 0) return [[span('Nobody is at work.', { fg: 'faint' })]];
   return busy.slice(0, 10).map((agent): Line => {
     const { rate, steps } = context.activity?.(agent.id) ?? { rate: 0, steps: [] };
-    const room = Math.max(6, width - NAME - 12);
+    const room = Math.max(6, Math.min(60, width - NAME - 10));
     return [
       span(`${fitText(toLabel(agent.name), NAME, 'left', context.glyphs.ellipsis)} `, { fg: `role:${agent.role}` }),
-      span(sparkline(steps.slice(-room), context.glyphs).padStart(Math.min(room, 60)), { fg: 'focus' }),
+      span(sparkline(steps.slice(-room), context.glyphs).padStart(width - NAME - 10), { fg: 'focus' }),
       span(` ${String(Math.round(rate)).padStart(4)} t/s`, { fg: 'fg' }),
     ];
   });
@@ -160,7 +160,7 @@ function gantt(context: Context, width: number): readonly Line[] {
   const { state, glyphs } = context;
   const now = state.finished === null ? context.now : state.lastAt;
   const total = Math.max(1000, now - state.startedAt);
-  const cells = Math.max(4, width - NAME - 16);
+  const cells = Math.max(4, width - NAME - 12);
   const place = (at: Millis): number =>
     Math.max(0, Math.min(cells, Math.round(((at - state.startedAt) / total) * cells)));
   const ran = inOrder(state).filter(({ firstRunAt }) => firstRunAt !== null);

@@ -19,7 +19,7 @@ const NAME = 12;
 export function costLines(agent: AgentState, context: Context, width: number): readonly Line[] {
   const parts = [
     spentLines(agent, context, width),
-    classLines(agent, context, width),
+    kindLines(agent, context, width),
     modelLines(agent, context, width),
     againstLines(agent, context, width),
     belowLines(agent, context, width),
@@ -78,6 +78,12 @@ function spentLines(agent: AgentState, context: Context, width: number): readonl
           'warn',
         )),
   ];
+}
+
+/** Input, output and what the provider's cache took off or added. */
+function kindLines(agent: AgentState, context: Context, width: number): readonly Line[] {
+  const lines = classLines(agent, context, width);
+  return lines.length === 0 ? [] : [title('By kind of token'), ...lines];
 }
 
 /** Each model that was called: its calls, tokens, price and share of the cost. */

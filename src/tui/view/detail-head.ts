@@ -3,6 +3,7 @@ import { tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { labelOf, modelText, todosOf } from '../agents.ts';
 import { formatLimit, formatTokens } from '../format.ts';
+import type { Glyphs } from '../glyphs.ts';
 import type { Context } from '../screen.ts';
 import { clip, lineWidth, span } from '../text/clip.ts';
 import type { Line, Span } from '../text/line.ts';
@@ -52,24 +53,33 @@ function tokenBudget(agent: AgentState): string {
   return maxTokens === undefined ? `${used} tok` : `${used} of ${formatTokens(maxTokens)} tok`;
 }
 
-/** The tabs in at most `room` columns: with their counts, without, else those around the active one. It is always whole. */
+/** The tabs in at most `room` columns: all of them, closer together, else those around the active one. It is always whole. */
 export function tabBar(of: { readonly agent: AgentState; readonly tab: Tab }, context: Context, room: number): Line {
-  const whole = TABS.map((tab) => withCount(tab, of.agent, context));
-  const short = TABS.map((tab, index) => (tab === of.tab ? (whole[index] ?? tab) : tab));
-  const choice = [whole, short, TABS].find((names) => lineWidth(bar(names, of.tab, 0, names.length, context)) <= room);
-  if (choice) return bar(choice, of.tab, 0, choice.length, context);
+  const { glyphs } = context;
+  const names = TABS.map((tab) => withCount(tab, of.agent, context));
+  const all = (between: string): Line => bar({ names, active: of.tab, between, glyphs }, 0, names.length);
+  const stroke = ` ${glyphs.light[5]} `;
+  for (const line of [all(stroke), all('  ')]) if (lineWidth(line) <= room) return line;
   const at = TABS.indexOf(of.tab);
   let [from, to] = [at, at + 1];
+  const some = { names, active: of.tab, between: stroke, glyphs };
   const fits = (low: number, high: number): boolean =>
-    low >= 0 && high <= TABS.length && lineWidth(bar(short, of.tab, low, high, context)) <= room;
+    low >= 0 && high <= TABS.length && lineWidth(bar(some, low, high)) <= room;
   // What follows first: that is where one goes.
   while (fits(from, to + 1)) to += 1;
   while (fits(from - 1, to)) from -= 1;
-  return bar(short, of.tab, from, to, context);
+  return bar(some, from, to);
+}
+
+interface Bar {
+  readonly names: readonly string[];
+  readonly active: Tab;
+  readonly between: string;
+  readonly glyphs: Glyphs;
 }
 
 /** Some of the tabs, with signs where there are more on a side. */
-function bar(names: readonly string[], active: Tab, from: number, to: number, { glyphs }: Context): Line {
+function bar({ names, active, between, glyphs }: Bar, from: number, to: number): Line {
   const more = (sign: string): Line => [span(sign, { fg: 'faint' })];
   return [
     ...(from > 0 ? more(`${glyphs.needs} `) : []),
@@ -77,7 +87,7 @@ function bar(names: readonly string[], active: Tab, from: number, to: number, { 
       .slice(from, to)
       .flatMap(
         (name, index): Line => [
-          ...(index === 0 ? [] : [span(` ${glyphs.light[5]} `, { fg: 'border' })]),
+          ...(index === 0 ? [] : [span(between, { fg: 'border' })]),
           span(name, TABS[from + index] === active ? { fg: 'focus', bold: true, underline: true } : { fg: 'muted' }),
         ],
       ),

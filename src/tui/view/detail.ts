@@ -4,7 +4,7 @@ import { todosOf } from '../agents.ts';
 import type { DetailUi } from '../screens/detail-state.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
-import { fit, plain, span } from '../text/clip.ts';
+import { fit, lineWidth, span } from '../text/clip.ts';
 import { sized } from '../text/compose.ts';
 import { editorText } from '../text/editor.ts';
 import type { Line, Span } from '../text/line.ts';
@@ -120,7 +120,7 @@ export function detailPane(of: DetailView, context: Context, width: number, heig
     border: of.focused ? 'heavy' : 'light',
     style: { fg: of.focused ? 'focus' : 'border' },
     title: name,
-    titleEnd: tabBar(of, context, Math.max(12, width - 14 - Math.min(24, plain(name).length))),
+    titleEnd: tabBar(of, context, Math.max(12, width - 10 - Math.min(24, lineWidth(name)))),
     foot: findField(of, context),
     footEnd: footer(of, doc.total, rows, context),
     pad: 0,
