@@ -112,7 +112,7 @@ export function stillOpen(state: RunState): readonly string[] {
   const agents = inOrder(state).filter(({ id }) => id !== ROOT);
   const tasks = agents
     .filter(({ outcome, forced }) => outcome !== 'completed' && forced === null)
-    .map((agent) => `${labelOf(state, agent.id)}: ${agent.outcome ?? agent.status}${because(agent)}`);
+    .map((agent) => `${labelOf(state, agent.id)}: ${endingWords(agent)}`);
   const gates = state.gates.filter(({ open }) => !open).map(({ role }) => `the review by ${role} did not pass`);
   const lost = state.messages.filter(({ delivered }) => !delivered).length;
   return [
@@ -122,7 +122,10 @@ export function stillOpen(state: RunState): readonly string[] {
   ];
 }
 
-function because({ outcome, error, reason }: AgentState): string {
+/** `failed, provider refused the request`; what says its outcome itself is not told twice. */
+function endingWords({ outcome, status, error, reason }: AgentState): string {
+  const how = outcome ?? status;
   const why = (error ?? reason).split('\n')[0] ?? '';
-  return why === '' || why === outcome ? '' : `, ${why}`;
+  if (why === '') return how;
+  return why.startsWith(how) ? why : `${how}, ${why}`;
 }

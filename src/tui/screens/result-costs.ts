@@ -35,7 +35,7 @@ export function estimateLines(context: Context, width: number): readonly Line[] 
 }
 
 const LEGEND = 'The middle of a bar is the estimate: what reaches beyond it took more.';
-const NAME = 16;
+const nameSize = (width: number): number => (width < 60 ? 11 : 16);
 const TOKENS = [7, 7] as const;
 const COST = [9, 9] as const;
 const TIME = [8, 8] as const;
@@ -50,7 +50,7 @@ function compareLine(
 ): Line {
   const share = shareOf(actual.tokens, estimate.tokens);
   const line: Line = [
-    span(fitText(toLabel(name), NAME - 1), { fg: ink, bold: true }),
+    span(fitText(toLabel(name), nameSize(width) - 1), { fg: ink, bold: true }),
     span(' '),
     ...pair(formatTokens(actual.tokens), formatTokens(estimate.tokens), TOKENS),
     ...(width < 60 ? [span(percent(share), { fg: inkOf(share) })] : []),
@@ -65,7 +65,7 @@ function headLine(width: number): Line {
   const of = (name: string, sizes: readonly [number, number]): string =>
     `${name.padStart(sizes[0])} / ${'planned'.padEnd(sizes[1])}`;
   const text = [
-    ' '.repeat(NAME),
+    ' '.repeat(nameSize(width)),
     of('tokens', TOKENS),
     width < 60 ? '' : of('cost', COST),
     width < 76 ? '' : of('time', TIME),
@@ -104,14 +104,14 @@ function timeLines({ state, glyphs, now }: Context, width: number): readonly Lin
     ...(state.planMs > 0 ? [{ name: 'planning', ink: 'title' as const, ms: state.planMs }] : []),
     ...agents,
   ];
-  const cells = Math.max(4, Math.min(40, width - NAME - 18));
+  const cells = Math.max(4, Math.min(40, width - nameSize(width) - 18));
   return [
     [...heading('Where the time went'), span(`  ${formatDuration(whole)} in all`, { fg: 'muted' })],
     ...rows.map(
       ({ name, ink, ms }): Line =>
         clip(
           [
-            span(fitText(toLabel(name), NAME), { fg: ink }),
+            span(fitText(toLabel(name), nameSize(width)), { fg: ink }),
             ...meter(ms / whole, cells, ink, glyphs),
             span(formatDuration(ms).padStart(9), { fg: 'fg' }),
             span(formatShare(Math.min(1, ms / whole)).padStart(6), { fg: 'muted' }),
@@ -137,7 +137,7 @@ export function costsLines(context: Context, width: number): readonly Line[] {
   const usage = agents.reduce((all, agent) => addUsage(all, agent.usage), NO_USAGE);
   const all = tokensOf(usage);
   const spent = agents.map(({ cost }) => cost).reduce((a, b) => a + b, 0);
-  const cells = Math.max(4, Math.min(30, width - 44));
+  const cells = Math.max(4, Math.min(30, width - 48));
   const bar = (name: string, ink: Ink, share: number, numbers: string): Line =>
     clip(
       [

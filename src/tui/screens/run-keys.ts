@@ -2,6 +2,7 @@
 import type { AgentState } from '../../events/state.ts';
 import { isFinal } from '../../events/queries.ts';
 import { isAtWork } from '../agents.ts';
+import { NOT_COMPLETING } from '../complete.ts';
 import type { Binding, Context, Effect } from '../screen.ts';
 import { openEditor } from '../text/editor.ts';
 import { DETAIL_KEYS } from './run-detail.ts';
@@ -198,6 +199,8 @@ const newMessage = (ui: RunUi, to: Message['to']): Message => ({
   to,
   delivery: 'sequential',
   editor: openEditor(ui.draft, true),
+  completing: NOT_COMPLETING,
+  former: null,
 });
 
 function moved(ui: RunUi, context: Context, key: string): RunUi {

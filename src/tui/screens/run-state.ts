@@ -2,6 +2,7 @@
 import type { AgentId } from '../../domain/ids.ts';
 import type { AgentState } from '../../events/state.ts';
 import type { Delivery } from '../../ports/controls.ts';
+import type { Completing } from '../complete.ts';
 import { inOrder, wantsAttention } from '../agents.ts';
 import type { RunLayout } from '../layout.ts';
 import { runLayout } from '../layout.ts';
@@ -20,6 +21,9 @@ export interface Message {
   readonly to: AgentId | 'all';
   readonly delivery: Delivery;
   readonly editor: Editor;
+  readonly completing: Completing;
+  /** Which of the messages sent before stands in the field, newest 0; null while it is the person's own text. */
+  readonly former: number | null;
 }
 
 export interface RunUi {

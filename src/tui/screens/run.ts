@@ -3,13 +3,13 @@ import { inOrder } from '../agents.ts';
 import type { Rect } from '../layout.ts';
 import type { Body, Context, Effect, Screen } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
-import { sized } from '../text/compose.ts';
+import { overlay, sized } from '../text/compose.ts';
 import { columns } from '../text/clip.ts';
 import type { Cursor, Line } from '../text/line.ts';
 import { cardsPane, densityFor, ROWS } from '../view/cards.ts';
 import { detailPane } from '../view/detail.ts';
 import { crumbs, runNumbers } from '../view/header.ts';
-import { messageRow } from '../view/input-row.ts';
+import { messageRow, offeredPaths } from '../view/input-row.ts';
 import { logPane } from '../view/log.ts';
 import { sidePane } from '../view/side.ts';
 import { findTyped, isFinding } from './run-detail.ts';
@@ -53,7 +53,9 @@ function body(ui: RunUi, context: Context, size: Size): Body {
   const lines = Array.from({ length: above }, (_, y) => rowOf(panes, y));
   const row = messageRow(ui.message, selectedOf(ui, context)?.name ?? null, context, width, rows);
   const cursor: Cursor | null = row.cursor === null ? null : { x: row.cursor.x, y: row.cursor.y + above };
-  return { lines: sized([...lines, ...row.lines], width, height), cursor };
+  const offered = offeredPaths(ui.message, context, width, above);
+  const covered = overlay(lines, offered, Math.max(0, Math.min(3, width - 44)), above - offered.length);
+  return { lines: sized([...covered, ...row.lines], width, height), cursor };
 }
 
 interface Pane {

@@ -2,6 +2,8 @@
 import type { AgentId } from '../../domain/ids.ts';
 import type { Delivery } from '../../ports/controls.ts';
 import { labelOf } from '../agents.ts';
+import type { Completing } from '../complete.ts';
+import { offerOf } from '../complete.ts';
 import type { Context } from '../screen.ts';
 import { fit, restyle, span, spread } from '../text/clip.ts';
 import type { Editor } from '../text/editor.ts';
@@ -9,11 +11,24 @@ import { viewEditor } from '../text/editor-view.ts';
 import type { Cursor, Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { widthOf } from '../text/width.ts';
+import { completeLines, completeWidth } from './complete.ts';
 
 interface Writing {
   readonly to: AgentId | 'all';
   readonly delivery: Delivery;
   readonly editor: Editor;
+  readonly completing: Completing;
+}
+
+/** The paths that are offered above the row; none while nothing stands behind an `@`. */
+export function offeredPaths(
+  writing: Writing | null,
+  context: Context,
+  width: number,
+  height: number,
+): readonly Line[] {
+  const offer = writing === null ? null : offerOf(writing.editor, writing.completing, context);
+  return offer === null ? [] : completeLines(offer, context, completeWidth(offer, Math.max(1, width - 3)), height);
 }
 
 const WHEN: Readonly<Record<Delivery, string>> = {
@@ -57,7 +72,7 @@ function idle(prompt: Line[number], selected: string | null, { state, glyphs }: 
   const right: Line =
     asks > 0
       ? [
-          span(`${glyphs.status.waiting} ${asks === 1 ? 'a question waits' : `${asks} questions wait`} for you: a `, {
+          span(`${glyphs.status.waiting} ${asks === 1 ? 'a question waits' : `${asks} questions wait`} for you: A `, {
             fg: 'warn',
             bold: true,
           }),
@@ -70,5 +85,5 @@ function idle(prompt: Line[number], selected: string | null, { state, glyphs }: 
 /** Who gets it and when: Tab changes the when. */
 function whom(writing: Writing, { state }: Context): string {
   const to = writing.to === 'all' ? 'all agents' : toLabel(labelOf(state, writing.to));
-  return `to ${to}, ${WHEN[writing.delivery]}`;
+  return `to ${to}, ${WHEN[writing.delivery]} (Tab)`;
 }
