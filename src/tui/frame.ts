@@ -6,7 +6,7 @@ import { footerLine, hintsOf, hintsWhileTyping, isPlain } from './keymap.ts';
 import type { Page } from './page.ts';
 import type { Context, Toast } from './screen.ts';
 import type { Input, Size } from './term/terminal.ts';
-import { lineWidth, restyle } from './text/clip.ts';
+import { columns, lineWidth, plain, restyle } from './text/clip.ts';
 import { overlay, sized } from './text/compose.ts';
 import type { Cursor, Frame, Line } from './text/line.ts';
 import { headerLine, marks } from './view/header.ts';
@@ -39,7 +39,7 @@ export function frameOf(shown: Shown, context: Context, size: Size): Frame {
   const { width, height } = size;
   const top = shown.overlays.at(-1);
   // The screen stands still: what goes on below is neither shown nor made.
-  if (top?.kind === 'copy') return withToasts(top.view(context, size), shown.toasts, context, size);
+  if (top?.kind === 'copy') return withToasts(top.view(context, size), shown, context, size);
   const body = shown.page.body(context, bodySize(size));
   const lines = [
     header(shown.page, context, width),
@@ -48,20 +48,44 @@ export function frameOf(shown: Shown, context: Context, size: Size): Frame {
   ];
   const cursor = body.cursor ? { x: body.cursor.x, y: body.cursor.y + 1 } : null;
   const boxed = withOverlays({ lines, cursor }, shown.overlays, context, size);
-  return withToasts(boxed, shown.toasts, context, size);
+  return withToasts(boxed, shown, context, size);
 }
 
-function withToasts(boxed: Frame, toasts: readonly Toast[], context: Context, { width, height }: Size): Frame {
+function withToasts(
+  boxed: Frame,
+  { toasts, page: { name: page } }: Shown,
+  context: Context,
+  { width, height }: Size,
+): Frame {
   const block = toastBlock(toasts, width, context.glyphs);
   const below = Math.max(1, height - 2 - block.length);
   // What is being written is not covered: then they stand at the top.
   const writing = boxed.cursor !== null && boxed.cursor.y > below - MOST_FIELD;
-  const at = { x: width - 1 - Math.max(0, ...block.map(lineWidth)), y: writing ? 1 : below };
+  const x = width - 1 - Math.max(0, ...block.map(lineWidth));
+  const calm = page === 'start' ? emptyRow(boxed.lines, { x, width, below, rows: block.length }) : null;
+  const at = { x, y: calm ?? (writing || page === 'start' ? 1 : below) };
   const whole = sized(overlay(boxed.lines, block, at.x, at.y), width, height);
   return {
     ...boxed,
     lines: context.glyphs.ellipsis === '…' ? whole : whole.map((line) => plainEllipsis(line, context)),
   };
+}
+
+/** The lowest place where nothing stands: what a project is and who rules here is read at leisure. Null when there is none. */
+function emptyRow(
+  lines: readonly Line[],
+  {
+    x,
+    width,
+    below,
+    rows,
+  }: { readonly x: number; readonly width: number; readonly below: number; readonly rows: number },
+): number | null {
+  if (rows === 0) return null;
+  const isEmpty = (line: Line | undefined): boolean =>
+    line !== undefined && plain(columns(line, x, width)).trim() === '';
+  for (let y = below; y > 1; y--) if (lines.slice(y, y + rows).every(isEmpty)) return y;
+  return null;
 }
 
 /** Without Unicode a cut text ends in the sign for it, wherever it was cut. */

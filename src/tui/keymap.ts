@@ -126,8 +126,8 @@ const hintLine = (hints: readonly Hint[], lit: string | null | undefined): Line 
     ],
   );
 
-/** One sign, one of several (`⏎/Esc`), or one of a pair (`↑↓`). */
-function isLit(keys: string, lit: string | null | undefined): boolean {
+/** Is the key that was pressed this sign, one of several (`⏎/Esc`), or one of a pair (`↑↓`)? */
+export function isLit(keys: string, lit: string | null | undefined): boolean {
   if (lit === null || lit === undefined || lit === '') return false;
   return (
     keys === lit ||
