@@ -62,7 +62,7 @@ export interface TemplateWish {
   readonly name: string;
   readonly description: string;
   readonly plan: SoundPlan;
-  /** Each occurrence of `text` in descriptions becomes `{{name}}`, with `text` as its default. */
+  /** Each occurrence of `text` in descriptions and writes becomes `{{name}}`, with `text` as its default. */
   readonly arguments: readonly { readonly name: string; readonly text: string }[];
 }
 

@@ -2,12 +2,13 @@
  * Plan templates of this place: the person's own, the project's where it is trusted, Mimir's own; of two of a name the first in
  * this order counts. Lists them and makes plans of them; keep-template.ts makes new ones.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { faultText } from '../config/fault.ts';
 import { suggestion } from '../config/nearest.ts';
 import { shownPath } from '../config/paths.ts';
 import { templatesIn } from '../config/template-folders.ts';
-import { PLAN_FOLDER, type Template, fillTemplate } from '../config/templates.ts';
+import { PLAN_FOLDER, TEMPLATE_NAME, type Template, fillTemplate } from '../config/templates.ts';
 import type { DraftPlan } from '../domain/plan.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import type { TemplateInfo } from '../ports/lobby.ts';
@@ -42,12 +43,20 @@ export function planFromTemplate(
   const template = templates.find(({ info }) => info.name === name);
   if (template === undefined) {
     const why = faults.filter((fault) => fault.includes(`/${name}.yml`));
+    if (why.length > 0) return fail(why.join('\n  '));
     const known = templates.map(({ info }) => info.name);
-    return fail(why.length > 0 ? why.join('\n  ') : `there is no template "${name}"; ${suggestion(name, known)}`);
+    return fail(`there is no template "${name}"; ${untrusted(project, trusted, name) ?? suggestion(name, known)}`);
   }
   const filled = fillTemplate(template, values);
   if (!filled.ok) return filled;
   return ok({ ...filled.value, from: `template ${name} (${template.info.from})` });
+}
+
+/** The project has one of this name, which doesn't count yet. */
+function untrusted({ root }: ProjectPlace, trusted: boolean, name: string): string | null {
+  const file = `${PLAN_FOLDER}/${name}.yml`;
+  if (trusted || !TEMPLATE_NAME.test(name) || !existsSync(join(root, file))) return null;
+  return `${file} counts when you trust this project as it is now: mimir trust`;
 }
 
 interface All {

@@ -97,6 +97,7 @@ describe('the templates of a place', () => {
   it('make a plan, or say what is missing, unknown or wrong', () => {
     const at = place();
     at.write('.config/mimir/plans/broken.yml', 'tasks: 3\n');
+    at.write('shop/.mimir/plans/theirs.yml', template('theirs', 'Theirs'));
     const made = (name: string, values: Readonly<Record<string, string>>): string => {
       const plan = planFromTemplate(at, false, name, values);
       return plan.ok ? `${plan.value.task} | ${plan.value.from} | ${plan.value.draft.tasks.length}` : plan.fault;
@@ -104,12 +105,14 @@ describe('the templates of a place', () => {
     expect([
       made('review', { target: 'src' }),
       made('reviw', {}),
+      made('theirs', {}),
       made('review', {}),
       made('review', { target: 'src', x: '1' }),
       made('broken', {}),
     ]).toEqual([
       "Review src for bugs, security and missing tests | template review (Mimir's own) | 4",
       'there is no template "reviw"; did you mean "review"?',
+      'there is no template "theirs"; .mimir/plans/theirs.yml counts when you trust this project as it is now: mimir trust',
       'review needs target (What to review: a folder, a file or a feature)',
       'review has no argument "x"; it has target (What to review: a folder, a file or a feature) and concern (What to look for; "bugs, security and missing tests" where it isn\'t said)',
       '~/.config/mimir/plans/broken.yml:1:1: tasks is 3 — write a list: [a, b]',
