@@ -4,9 +4,10 @@ import type { SoundPlan } from '../../domain/plan.ts';
 import { modelName, modelText } from '../agents.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
-import { fit, fitText, restyle, span, spread } from '../text/clip.ts';
+import { fit, fitText, lineWidth, restyle, span, spread } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
+import { widthOf } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import { triggerWords } from './forced.ts';
 import { windowTop } from './schedule.ts';
@@ -81,20 +82,22 @@ function rowOf(node: ForcedNode, index: number, of: ForcedRows, width: number, g
     span(node.role, { fg: `role:${node.role}`, bold: true }),
     span(`${times}  ${triggerWords(node.triggers)}`, { fg: on ? 'fg' : 'muted' }),
   ];
-  // What is long gives way first: the trigger is told beside the list as well, the model is decided here.
-  const line = spread(left, figures(node, width, glyphs), width, {}, glyphs.ellipsis);
+  const whole = figures(node, width, glyphs, 19);
+  // Where both don't fit, the model says only what works, and then the trigger is cut: that is told beside the list as well.
+  const end = lineWidth(left) + lineWidth(whole) < width ? whole : figures(node, width, glyphs, 13);
+  const line = spread(left, end, width, {}, glyphs.ellipsis);
   return on ? restyle(fit(line, width, {}, glyphs.ellipsis), { bg: 'selection' }) : line;
 }
 
-/** The model, and tokens and cost of all its runs: in a narrow list the model that works alone, in a very narrow one nothing. */
-function figures(node: ForcedNode, width: number, glyphs: Glyphs): Line {
+/** The model in `room` columns, and tokens and cost of all its runs; in a very narrow list nothing. */
+function figures(node: ForcedNode, width: number, glyphs: Glyphs, room: number): Line {
   if (width < 40) return [];
-  const roomy = width >= 70;
-  const text = roomy ? modelText(node.model, glyphs) : modelName(node.model.used);
+  const whole = modelText(node.model, glyphs);
+  const { used, because } = node.model;
+  const text =
+    widthOf(whole) < room ? whole : because === null ? modelName(used) : `${glyphs.arrow} ${modelName(used)}`;
   return [
-    span(fitText(text, roomy ? 19 : 13, 'left', glyphs.ellipsis), {
-      fg: node.model.because === null ? 'muted' : 'warn',
-    }),
+    span(fitText(text, room, 'left', glyphs.ellipsis), { fg: because === null ? 'muted' : 'warn' }),
     span(formatTokens(node.estimatedTokens * node.runs).padStart(6), { fg: 'muted' }),
     ...(width < 56 ? [] : [span(costOf(node).padStart(9), { fg: 'fg' })]),
   ];
