@@ -17,7 +17,7 @@ import type { LineMemory } from './line-memory.ts';
 import { costWords } from './spend-text.ts';
 
 /** `4`, `4.1`; 0 for main. */
-export const numberOf = (agent: AgentId): string =>
+const numberOf = (agent: AgentId): string =>
   agent === ROOT ? '0' : agent.replace(/^ROOT::S/, '').replaceAll('::S', '.');
 
 /** `4 refactoring`. */

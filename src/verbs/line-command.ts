@@ -66,7 +66,7 @@ export interface LineCommand {
   run(rest: string, desk: LineDesk): Promise<void> | void;
 }
 
-export type Meant =
+type Meant =
   | { readonly is: 'command'; readonly command: LineCommand; readonly rest: string }
   /** What to say: several begin so, one is near, or it is for another place. */
   | { readonly is: 'unclear'; readonly words: string }

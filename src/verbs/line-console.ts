@@ -36,7 +36,7 @@ interface Keys {
   close(): void;
 }
 
-export interface ConsoleParts {
+interface ConsoleParts {
   readonly io: Pick<Io, 'say' | 'complain' | 'env'>;
   /** Ctrl-C. */
   readonly interrupted: () => void;

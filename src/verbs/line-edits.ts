@@ -179,7 +179,7 @@ async function setBudget(typed: string, desk: LineDesk): Promise<void> {
 }
 
 /** `20k $2.50 10m`: tokens, dollars and time, in any order. */
-export function budgetOf(typed: string): Result<Budget, string> {
+function budgetOf(typed: string): Result<Budget, string> {
   const words = typed.split(/[\s,]+/).filter((word) => word !== '');
   if (words.length === 0) return fail('how much? Such as 20k (tokens), $2.50 or 10m, one or several');
   let budget: Budget = {};

@@ -3,11 +3,10 @@ import type { SoundPlan } from '../domain/plan.ts';
 import type { RunState } from '../events/state.ts';
 import type { MimirEvent } from '../events/event.ts';
 
-export const VERBOSITIES = ['quiet', 'normal', 'verbose'] as const;
-export type Verbosity = (typeof VERBOSITIES)[number];
+export type Verbosity = 'quiet' | 'normal' | 'verbose';
 
 export const SORTS = ['plan', 'status', 'cost'] as const;
-export type Sort = (typeof SORTS)[number];
+type Sort = (typeof SORTS)[number];
 
 export interface LineMemory {
   verbosity: Verbosity;

@@ -34,7 +34,7 @@ export const PLAN_COMMANDS: readonly LineCommand[] = [
     arguments: '',
     help: 'Says when each task would run, and which decide how long it takes.',
     where: PLANNED,
-    actions: ['plan.schedule'],
+    actions: [],
     run: saySchedule,
   },
   {
@@ -85,7 +85,7 @@ export const PLAN_COMMANDS: readonly LineCommand[] = [
     arguments: '[cheap|balanced|best]',
     help: 'Says what the plan would cost with other models; with a name, takes them.',
     where: CHANGING,
-    actions: ['plan.whatIf', 'plan.what-if', 'plan.variants'],
+    actions: ['plan.whatIf'],
     run: whatIf,
   },
   {
@@ -103,7 +103,7 @@ export const PLAN_COMMANDS: readonly LineCommand[] = [
     arguments: 'NAME',
     help: 'Keeps the plan as a template of this project; asks for a line about it and what is asked for anew each time.',
     where: PLANNED,
-    actions: ['plan.keep', 'plan.template'],
+    actions: ['plan.keep'],
     run: keep,
   },
   {

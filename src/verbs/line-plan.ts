@@ -16,7 +16,7 @@ export const optionsFor = (models: boolean): readonly string[] => [
 export const PROCEED = 'Proceed? [Y/n/e/m] ';
 
 /** What was typed at the prompt, as an answer to it: `e` and `m` ask on. Any other than these four cancels. */
-export type PlanWord = 'proceed' | 'cancel' | 'e' | 'm' | 'other';
+type PlanWord = 'proceed' | 'cancel' | 'e' | 'm' | 'other';
 
 export function planWord(typed: string): PlanWord {
   const word = typed.trim();

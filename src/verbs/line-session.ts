@@ -26,7 +26,7 @@ import { LineRun } from './line-run.ts';
 import { startLines, take } from './line-start-commands.ts';
 import { world } from './world.ts';
 
-export interface SessionParts extends Pick<AnswersParts, 'approves' | 'models'> {
+interface SessionParts extends Pick<AnswersParts, 'approves' | 'models'> {
   readonly io: Pick<Io, 'paint' | 'terminal'>;
   readonly console: LineConsole;
   /** Null: one run is carried, and the session ends with it. */

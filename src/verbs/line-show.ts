@@ -102,7 +102,7 @@ function overview(agent: AgentState, desk: LineDesk): readonly string[] {
   ];
 }
 
-export function budgetWords({ budget }: Pick<AgentState, 'budget'>): string {
+function budgetWords({ budget }: Pick<AgentState, 'budget'>): string {
   const { maxTokens, maxCost, maxDuration } = budget;
   const parts = [
     ...(maxTokens === undefined ? [] : [`${formatTokens(maxTokens)} tokens`]),

@@ -14,7 +14,7 @@ export const START_COMMANDS: readonly LineCommand[] = [
     arguments: 'TEXT',
     help: 'Makes a plan for this task; a line that is no command is one as well.',
     where: START,
-    actions: ['start.go', 'start.move', 'start.next', 'start.clear', 'start.edit', 'start.editor'],
+    actions: ['start.go', 'start.move', 'start.next', 'start.clear', 'start.editor'],
     run: async (text, desk) => (text === '' ? desk.refuse('which task?') : desk.go({ start: text })),
   },
   {
@@ -41,7 +41,7 @@ export const START_COMMANDS: readonly LineCommand[] = [
     arguments: '[N]',
     help: 'Lists former tasks, the newest first; with a number, begins that one anew.',
     where: START,
-    actions: ['start.history', 'start.search'],
+    actions: ['start.history'],
     run: history,
   },
   {
@@ -68,7 +68,7 @@ export const START_COMMANDS: readonly LineCommand[] = [
     arguments: '',
     help: 'Lists plans that were kept, with what each asks for.',
     where: START,
-    actions: ['start.templates', 'start.template'],
+    actions: ['start.templates'],
     run: (_, desk) => sayLong(desk, templateLines(desk.lobby?.info())),
   },
   {
@@ -86,7 +86,7 @@ export const START_COMMANDS: readonly LineCommand[] = [
     arguments: '[WORDS]',
     help: 'Lists files of the project by a part of their path, to be named in a task as @path.',
     where: ['start', 'run'],
-    actions: ['start.files', 'start.complete', 'message.complete'],
+    actions: [],
     run: sayFiles,
   },
   {
@@ -131,7 +131,7 @@ export function startLines(info: LobbyInfo): readonly string[] {
   ];
 }
 
-export const suggestionLines = ({ suggestions }: LobbyInfo): readonly string[] =>
+const suggestionLines = ({ suggestions }: LobbyInfo): readonly string[] =>
   suggestions.map((task, index) => `${index + 1}. ${task}`);
 
 function saySuggestions(desk: LineDesk): void {

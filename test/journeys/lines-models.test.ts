@@ -111,6 +111,19 @@ describe.concurrent('a session in a dumb terminal', () => {
     expect(await again.leaves()).toBe(1);
   });
 
+  it('takes no letter for a yes that was typed before the question was said', async () => {
+    const person = (await machineWith(story())).opens([STORY_TASK], DUMB);
+    await person.sees(/Proceed\?/);
+    await says(person, 'role 2 tester', /role is now tester/);
+    const from = person.terminal.output().length;
+    // The letter stands in the terminal's own line when the question comes.
+    person.type('accept\ry');
+    await hears(person, from, 'what was typed before is thrown away', /Question 1, #2 tester/);
+    await says(person, '', '1 question waits for you');
+    await says(person, 'n', 'Denied');
+    person.terminal.kill();
+  });
+
   it('keeps what is being typed whole while others speak', async () => {
     const person = (await machineWith(story())).opens(['--plain', STORY_TASK], { cols: 120, rows: 50 });
     await person.sees('Proceed? [Y/n/e/m]');
