@@ -108,7 +108,7 @@ function nextHit(hits: readonly number[], from: number, by: 1 | -1): number | nu
 }
 
 /** Lines that hold the words, whatever their case. */
-export function hitsOf(doc: Doc, query: string): readonly number[] {
+function hitsOf(doc: Doc, query: string): readonly number[] {
   const words = query.toLowerCase();
   if (words === '') return [];
   const known = HITS.get(doc);

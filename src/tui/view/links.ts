@@ -17,7 +17,7 @@ export function linkOf(text: string, cwd: string): string | null {
   if (/^https?:\/\//.test(text)) return asAddress(text);
   if (cwd === '' || !cwd.startsWith('/') || !isFile(text)) return null;
   const path = text.replace(/^\.\//, '').replace(/(?::\d+){1,2}$/, '');
-  return `file://${[...cwd.split('/'), ...path.split('/')].map((part) => encodeURIComponent(part)).join('/')}`;
+  return `file://${[...cwd.split('/'), ...path.split('/')].map((part) => encodeURIComponent(part.toWellFormed())).join('/')}`;
 }
 
 /** Percent-encoded, so that nothing in it can end the sequence that carries it. */

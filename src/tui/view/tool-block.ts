@@ -45,7 +45,7 @@ export const isCommand = ({ tool }: ToolCall): boolean => !QUIET.has(tool);
 const QUIET: ReadonlySet<string> = new Set(['read_file', 'list_files', 'search', 'update_todos', 'send_message']);
 
 /** `⚙ read src/a.ts` */
-export function toolHead(block: ToolCall, { glyphs, cwd }: BlockLook): Line {
+function toolHead(block: ToolCall, { glyphs, cwd }: BlockLook): Line {
   const ink: Ink = block.ok === null ? 'ok' : block.ok ? 'warn' : 'err';
   const [verb = '', ...rest] = toLabel(block.label).split(' ');
   const words = rest.length > 0 ? ` ${rest.join(' ')}` : '';

@@ -18,7 +18,7 @@ export interface ListLook {
 }
 
 /** The calls of an agent, oldest first, each with its place among the blocks. */
-export const callsIn = (blocks: readonly Block[]): readonly { readonly item: number; readonly block: ToolCall }[] =>
+const callsIn = (blocks: readonly Block[]): readonly { readonly item: number; readonly block: ToolCall }[] =>
   blocks.flatMap((block, item) => (block.is === 'tool' ? [{ item, block }] : []));
 
 /** One part a call; its item is the number of its block. */
