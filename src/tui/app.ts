@@ -111,7 +111,7 @@ class App {
     this.#lit = new Lit(world, common.changed);
     this.#looks = new Looks(terminal, lobby, options.look ?? AS_IT_COMES);
     this.#files = new FoundFiles({ ...common, now: () => world.elapsed() });
-    this.#own = new OwnBoxes({ boxes: this.#boxes, page: () => this.#page, keys: this.#appKeys });
+    this.#own = new OwnBoxes({ boxes: this.#boxes, page: () => this.#page, keys: this.#appKeys, own });
     this.#acts = new Acts({
       ...common,
       terminal,

@@ -13,6 +13,8 @@ import { headerLine, marks } from './view/header.ts';
 import { isTooSmall, smallView } from './view/small.ts';
 import { toastBlock } from './view/toast.ts';
 
+/** Columns between a toast and what stands on its left. */
+const GAP = 4;
 /** Rows that a field at the bottom may have above its cursor. */
 const MOST_FIELD = 5;
 
@@ -82,9 +84,12 @@ function emptyRow(
   }: { readonly x: number; readonly width: number; readonly below: number; readonly rows: number },
 ): number | null {
   if (rows === 0) return null;
-  const isEmpty = (line: Line | undefined): boolean =>
-    line !== undefined && plain(columns(line, x, width)).trim() === '';
-  for (let y = below; y > 1; y--) if (lines.slice(y, y + rows).every(isEmpty)) return y;
+  const isEmpty = (line: Line | undefined, from: number): boolean =>
+    line !== undefined && plain(columns(line, from, width)).trim() === '';
+  // Best on rows of their own, else well apart from the words on their left.
+  for (const from of [0, Math.max(0, x - GAP)]) {
+    for (let y = below; y > 1; y--) if (lines.slice(y, y + rows).every((line) => isEmpty(line, from))) return y;
+  }
   return null;
 }
 

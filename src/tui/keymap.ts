@@ -167,12 +167,20 @@ export interface HelpPart {
   readonly rows: readonly { readonly keys: string; readonly help: string }[];
 }
 
-/** The help's rows of one table: every key, and the sentence. */
-export const helpOf = <Ui>(title: string, table: readonly Binding<Ui>[], glyphs: Glyphs): HelpPart => ({
+/** The help's rows of one table: every key, and the sentence; `own` are the user's keys by action, which are named as such. */
+export const helpOf = <Ui>(
+  title: string,
+  table: readonly Binding<Ui>[],
+  glyphs: Glyphs,
+  own: Readonly<Record<string, string>> = {},
+): HelpPart => ({
   title,
   rows: table
-    .filter(({ keys }) => keys.length > 0)
-    .map(({ keys, help }) => ({ keys: keys.map((key) => keyLabel(key, glyphs)).join(' '), help })),
+    .filter(({ action, keys }) => keys.length > 0 || Object.hasOwn(own, action))
+    .map(({ action, keys, help }) => ({
+      keys: keys.length === 0 ? 'none' : keys.map((key) => keyLabel(key, glyphs)).join(' '),
+      help: Object.hasOwn(own, action) ? `${help} (Your own key: ${action}.)` : help,
+    })),
 });
 
 /** A table with the user's own keys in it (`run.kill: x`; `none` takes the key away). */

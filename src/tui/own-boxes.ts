@@ -18,6 +18,8 @@ export interface OwnBoxesParts {
   readonly page: () => Page;
   /** The app's own keys, as the person wants them. */
   readonly keys: typeof APP_KEYS;
+  /** The person's keys by action. */
+  readonly own: Readonly<Record<string, string>>;
 }
 
 export class OwnBoxes {
@@ -28,8 +30,8 @@ export class OwnBoxes {
   }
 
   help(context: Context): void {
-    const { boxes, page, keys } = this.#of;
-    const parts = [page().help(context), helpOf('Everywhere', keys, context.glyphs)];
+    const { boxes, page, keys, own } = this.#of;
+    const parts = [page().help(context), helpOf('Everywhere', keys, context.glyphs, own)];
     boxes.push(helpOverlay(parts, helpNotes(context.glyphs)));
   }
 
@@ -53,7 +55,7 @@ export class OwnBoxes {
   copyMode(frame: Frame): void {
     const { boxes } = this.#of;
     if (boxes.top?.kind === 'copy') return boxes.pop();
-    boxes.push(copyOverlay(frame));
+    boxes.push(copyOverlay(frame, this.#of.own));
   }
 
   themes(context: Context): void {

@@ -73,7 +73,7 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, stri
     body: (context, size) => screen.body(ui, context, size),
     position: (context) => screen.position?.(ui, context) ?? '',
     hints: (context) => hintsOf(table, ui, context),
-    help: ({ glyphs }) => helpOf(TITLES[screen.name], table, glyphs),
+    help: ({ glyphs }) => helpOf(TITLES[screen.name], table, glyphs, own),
     entries: (context) => entriesOf(table, ui, context, taken),
     typing: (context) => screen.typing?.(ui, context) ?? false,
     press(input, context, size) {

@@ -79,7 +79,7 @@ describe('copy mode', () => {
       (key) => !['y', 'enter', 'q', 'C', 'f3', 'esc'].includes(key),
     );
     const first = moved(
-      { rows: cellsOf(two), at: { x: 0, y: 0 }, mark: null, sought: 'i', field: null },
+      { rows: cellsOf(two), at: { x: 0, y: 0 }, mark: null, sought: 'i', field: null, keys: COPY_KEYS },
       { x: 0, y: 0 },
     );
     expect(first.at).toEqual({ x: 0, y: 0 });

@@ -6,6 +6,8 @@ import { helpLines } from '../../src/tui/dialogs/help.ts';
 import { UNICODE } from '../../src/tui/glyphs.ts';
 import { helpOf } from '../../src/tui/keymap.ts';
 import { RUN_KEYS } from '../../src/tui/screens/run-keys.ts';
+import { openSession } from '../support/app-session.ts';
+import { midRun } from '../support/recorded-run.ts';
 import { lineWidth, plain } from '../../src/tui/text/clip.ts';
 
 describe('the help', () => {
@@ -36,5 +38,21 @@ describe('the help', () => {
         expect(all.filter((key) => !shown.includes(key))).toEqual([]);
       }),
     );
+  });
+
+  it('is filtered by words, and says which keys are the person’s own', async () => {
+    const { terminal } = await openSession(midRun(), { keys: { 'run.kill': 'ctrl-x' } });
+    terminal.press('?', '/');
+    terminal.type('kill');
+    expect(terminal.text()).toContain('(Your own key');
+    expect(terminal.text()).toContain('/kill');
+    expect(terminal.text()).not.toContain('Draw the whole screen again.');
+    terminal.press('enter', 'j', 'esc');
+    expect(terminal.text()).toContain('Help');
+    terminal.press('/');
+    terminal.type('zzz');
+    expect(terminal.text()).toContain('No key does that; Esc shows all.');
+    terminal.press('esc', 'esc');
+    expect(terminal.text()).not.toContain('Help');
   });
 });

@@ -59,7 +59,7 @@ export function textOf(rows: readonly Row[], selection: Selection): string {
   return withoutBorders(lines.map((line) => line.trimEnd())).join('\n');
 }
 
-const UPRIGHT = /^\s?[│┃] ?/;
+const UPRIGHT = /^\s*[│┃] ?/;
 const EDGE = /^\s*[╭┌┏╰└┗].*[╮┐┓╯┘┛]\s*$/u;
 
 /** Without uprights at the ends, where all lines have them, and without the upper and lower borders. */

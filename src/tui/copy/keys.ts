@@ -14,6 +14,8 @@ export interface Copying {
   readonly sought: string;
   /** The field of the search, while it is written. */
   readonly field: Editor | null;
+  /** The table, as the person wants it. */
+  readonly keys: readonly CopyBinding[];
 }
 
 /** What a key leads to: the next state, the end, or the end with a copy. */
@@ -107,6 +109,15 @@ export const COPY_KEYS: readonly CopyBinding[] = [
     run: (copying, key) => (key === 'esc' && copying.mark !== null ? { ...copying, mark: null } : 'leave'),
   },
 ];
+
+/** The table with the person's own keys in it; `none` takes one away. */
+export const copyKeys = (own: Readonly<Record<string, string>>): readonly CopyBinding[] =>
+  COPY_KEYS.map((binding) => {
+    const key = Object.hasOwn(own, binding.action) ? own[binding.action] : undefined;
+    if (key === undefined) return binding;
+    const first = binding.keys[0] ?? key;
+    return { ...binding, keys: key === 'none' ? [] : [key], run: (copying) => binding.run(copying, first) };
+  });
 
 /** The first place of a text from the cursor on; the same state where there is none. */
 export function sought(copying: Copying, text: string, by: 1 | -1): Copying {

@@ -14,15 +14,15 @@ import { closed, stay } from '../dialogs/overlay.ts';
 import type { Overlay, OverlayView, Pressed } from '../dialogs/overlay.ts';
 import { cellsOf, matches, selectedOf, textOf } from './cells.ts';
 import type { Selection } from './cells.ts';
-import type { Copying, Outcome } from './keys.ts';
-import { COPY_KEYS, moved, sought } from './keys.ts';
+import type { CopyBinding, Copying, Outcome } from './keys.ts';
+import { copyKeys, moved, sought } from './keys.ts';
 
 /** The last row is copy mode's own: its keys. */
-export function copyOverlay(frame: Frame): Overlay {
+export function copyOverlay(frame: Frame, own: Readonly<Record<string, string>> = {}): Overlay {
   const still: Frame = { ...frame, lines: frame.lines.slice(0, -1) };
   const rows = cellsOf(still);
   const at = frame.cursor ?? { x: 0, y: rows.length > 1 ? 1 : 0 };
-  return open(still, moved({ rows, at, mark: null, sought: '', field: null }, at));
+  return open(still, moved({ rows, at, mark: null, sought: '', field: null, keys: copyKeys(own) }, at));
 }
 
 function open(still: Frame, copying: Copying): Overlay {
@@ -31,16 +31,18 @@ function open(still: Frame, copying: Copying): Overlay {
     kind: 'copy',
     view: (context, size) => view(still, copying, context, size),
     press: (input) => after(still, copying, press(copying, input)),
-    hints: ({ glyphs }) => hintsOf(glyphs),
+    hints: ({ glyphs }) => hintsOf(copying.keys, glyphs),
   };
 }
 
-const hintsOf = (glyphs: Glyphs): readonly Hint[] => [
+const hintsOf = (table: readonly CopyBinding[], glyphs: Glyphs): readonly Hint[] => [
   { keys: `${keyLabel('up', glyphs)}${keyLabel('down', glyphs)}`, hint: 'move' },
-  ...COPY_KEYS.filter(({ hint }) => hint !== '').map(({ keys, hint }) => ({
-    keys: keyLabel(keys[0] ?? '', glyphs),
-    hint,
-  })),
+  ...table
+    .filter(({ hint }) => hint !== '')
+    .map(({ keys, hint }) => ({
+      keys: keyLabel(keys[0] ?? '', glyphs),
+      hint,
+    })),
 ];
 
 function press(copying: Copying, input: Input): Outcome {
@@ -48,7 +50,7 @@ function press(copying: Copying, input: Input): Outcome {
   if (input.is === 'click') return moved(copying, input);
   if (copying.field !== null) return searching(copying, copying.field, input);
   if (input.is !== 'key') return copying;
-  return COPY_KEYS.find(({ keys }) => keys.includes(input.key))?.run(copying, input.key) ?? copying;
+  return copying.keys.find(({ keys }) => keys.includes(input.key))?.run(copying, input.key) ?? copying;
 }
 
 function searching(copying: Copying, field: NonNullable<Copying['field']>, input: Input): Copying {
@@ -96,14 +98,15 @@ function styled(line: Line, from: number, until: number, more: Style): Line {
 
 /** The keys, or the field of the search. */
 function bottom(
-  { field, at, mark }: Copying,
+  copying: Copying,
   { glyphs }: Context,
   width: number,
   height: number,
 ): { readonly row: Line; readonly cursor: OverlayView['cursor'] } {
+  const { field, at, mark } = copying;
   if (field === null) {
     const place = `${mark === null ? 'COPY' : `COPY ${mark.shape}`} ${at.y + 1}:${at.x + 1}`;
-    return { row: footerLine(hintsOf(glyphs), place, width, glyphs), cursor: null };
+    return { row: footerLine(hintsOf(copying.keys, glyphs), place, width, glyphs), cursor: null };
   }
   const shown = viewEditor(field, { width: Math.max(1, width - 2), height: 1, style: { fg: 'fg', bg: 'raised' } });
   const row: Line = [span(' /', { fg: 'focus', bg: 'raised', bold: true }), ...(shown.lines[0] ?? [])];

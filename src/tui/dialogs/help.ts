@@ -1,8 +1,12 @@
 /** The help: every key of the screen and of the app, made from their tables, in two columns. */
 import type { HelpPart } from '../keymap.ts';
+import type { Input } from '../term/terminal.ts';
 import { fitText, lineWidth, span } from '../text/clip.ts';
+import type { Editor } from '../text/editor.ts';
+import { edit, editorText, openEditor } from '../text/editor.ts';
 import type { Line } from '../text/line.ts';
 import { wrapText } from '../text/wrap.ts';
+import { closed, stay } from './overlay.ts';
 import type { Overlay } from './overlay.ts';
 import { scrollOverlay } from './read.ts';
 
@@ -10,7 +14,71 @@ import { scrollOverlay } from './read.ts';
 const MOST = 11;
 
 export const helpOverlay = (parts: readonly HelpPart[], notes: readonly string[]): Overlay =>
-  scrollOverlay('Help', (width) => helpLines(parts, notes, width));
+  open(parts, notes, null, '');
+
+/** `field` is the filter while it is written, `filter` what holds. */
+function open(parts: readonly HelpPart[], notes: readonly string[], field: Editor | null, filter: string): Overlay {
+  const of = (next: Editor | null, words: string): Overlay => open(parts, notes, next, words);
+  const found = matching(parts, filter);
+  const shown = scrollOverlay('Help', (width) => [
+    ...(field === null && filter === '' ? [] : [filterLine(filter, field !== null), []]),
+    ...(found.length === 0 ? [[span('No key does that; Esc shows all.', { fg: 'faint' })]] : []),
+    ...helpLines(found, filter === '' ? notes : [], width),
+  ]);
+  return wrapped(shown, field, filter, of);
+}
+
+/** The list scrolls by itself; letters are the filter's while it is written. */
+function wrapped(
+  shown: Overlay,
+  field: Editor | null,
+  filter: string,
+  of: (field: Editor | null, filter: string) => Overlay,
+): Overlay {
+  return {
+    ...shown,
+    press(input, context, size) {
+      const next = filtering(input, field, filter);
+      if (next !== null) return stay(of(next.field, next.filter));
+      const { overlay } = shown.press(input, context, size);
+      return overlay === null ? closed() : stay(wrapped(overlay, field, filter, of));
+    },
+    hints: (context) => [{ keys: '/', hint: 'filter' }, ...shown.hints(context)],
+  };
+}
+
+/** What an input does to the filter; null when it is not about that. */
+function filtering(
+  input: Input,
+  field: Editor | null,
+  filter: string,
+): { readonly field: Editor | null; readonly filter: string } | null {
+  const key = input.is === 'key' ? input.key : '';
+  if (field === null && key === '/') return { field: openEditor(filter), filter };
+  if (key === 'esc') return field === null && filter === '' ? null : { field: null, filter: '' };
+  if (field === null) return null;
+  if (key === 'enter') return { field: null, filter };
+  const next = edit(field, input);
+  return next === null ? null : { field: next, filter: editorText(next) };
+}
+
+const filterLine = (filter: string, writes: boolean): Line => [
+  span('/', { fg: 'focus', bold: true }),
+  span(filter, { fg: 'fg', bold: true }),
+  ...(writes ? [span(' ', { inverse: true })] : []),
+];
+
+/** Rows that have every word, in their keys or their sentence. */
+function matching(parts: readonly HelpPart[], filter: string): readonly HelpPart[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return parts;
+  return parts
+    .map(({ title, rows }) => ({
+      title,
+      rows: rows.filter(({ keys, help }) => words.every((word) => `${keys} ${help}`.toLowerCase().includes(word))),
+    }))
+    .filter(({ rows }) => rows.length > 0);
+}
 
 /** Lines of at most `width` columns. */
 export function helpLines(parts: readonly HelpPart[], notes: readonly string[], width: number): readonly Line[] {
