@@ -1,6 +1,9 @@
 /** Several fields at once: Tab moves, Space toggles, Ctrl-S saves, Esc asks when something was changed. */
 import type { Field, FormValues } from '../dialog.ts';
 import { edit, editorText, openEditor } from '../text/editor.ts';
+import type { Glyphs } from '../glyphs.ts';
+import type { Hint } from '../keymap.ts';
+import type { Context } from '../screen.ts';
 import type { Input } from '../term/terminal.ts';
 import type { FormDialog, FormState } from './form-state.ts';
 import { formView } from './form-view.ts';
@@ -34,23 +37,31 @@ function open(dialog: FormDialog, state: FormState): Overlay {
     kind: 'dialog',
     view: (context, size) => formView(dialog, state, context, size),
     press: (input) => press(dialog, state, input),
-    hints: ({ glyphs }) =>
-      state.asking
-        ? [
-            { keys: 'y', hint: 'throw the changes away' },
-            { keys: glyphs.key.enter, hint: 'go on' },
-          ]
-        : [
-            { keys: '^S', hint: 'save' },
-            { keys: 'Tab', hint: 'next field' },
-            ...(dialog.fields[state.at]?.is === 'checks' ? [{ keys: 'Space', hint: 'toggle' }] : []),
-            ...(dialog.fields[state.at]?.is === 'choice'
-              ? [{ keys: glyphs.key.left + glyphs.key.right, hint: 'choose' }]
-              : []),
-            ...(dialog.fields[state.at]?.is === 'text' ? [{ keys: '^G', hint: 'editor' }] : []),
-            { keys: 'Esc', hint: 'cancel' },
-          ],
+    hints: (context) => hints(dialog, state, context),
   };
+}
+
+function hints(dialog: FormDialog, state: FormState, { glyphs }: Context): readonly Hint[] {
+  if (state.asking) {
+    return [
+      { keys: 'y', hint: 'throw the changes away' },
+      { keys: glyphs.key.enter, hint: 'go on' },
+    ];
+  }
+  return [
+    { keys: '^S', hint: 'save' },
+    { keys: 'Tab', hint: 'next field' },
+    ...fieldHints(dialog.fields[state.at], glyphs),
+    { keys: 'Esc', hint: 'cancel' },
+  ];
+}
+
+function fieldHints(field: Field | undefined, glyphs: Glyphs): readonly Hint[] {
+  if (field?.is === 'checks') return [{ keys: 'Space', hint: 'toggle' }];
+  if (field?.is === 'choice') return [{ keys: glyphs.key.left + glyphs.key.right, hint: 'choose' }];
+  if (field === undefined) return [];
+  const newLine = { keys: `${glyphs.alt}-${glyphs.key.enter}`, hint: 'new line' };
+  return [...(field.lines > 1 ? [newLine] : []), { keys: '^G', hint: 'editor' }];
 }
 
 /** What the form says, as `check` and `then` read it: choices are texts. */

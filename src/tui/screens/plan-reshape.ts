@@ -56,7 +56,7 @@ const PARTS = 'parts';
 export const splitDialog = (of: Subject): Dialog =>
   editForm(
     of,
-    `Split ${titleOf(of)}`,
+    `Split ${titleOf(of)}: a line for each part`,
     [
       {
         is: 'text',

@@ -42,7 +42,7 @@ describe('what the rules add to a plan', () => {
 
   it.each([80, 100])('has its model at %i columns as well', async (width) => {
     const { terminal } = await openSession(plan(), { width, height: 30 });
-    expect(terminal.text()).toMatch(/▣ security ×2 {2}after each task.*→ haiku-4\.5 +24k +\$0\.1680/);
+    expect(terminal.text()).toMatch(/▣ security ×2 {2}after each ta.*→ haiku-4\.5 +24k +\$0\.1680/);
   });
 
   it('can be looked at, not changed: the key names the rule', async () => {

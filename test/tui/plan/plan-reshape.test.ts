@@ -32,7 +32,7 @@ describe('reshaping a plan', () => {
     const asked = dialog('form', press('s', at('task-4')));
     const [parts, order] = asked.fields;
     expect([asked.title, parts?.is === 'text' && parts.value.split('\n').length, order?.is]).toEqual([
-      'Split #4 oracle',
+      'Split #4 oracle: a line for each part',
       2,
       'choice',
     ]);
