@@ -65,7 +65,9 @@ export function readTemplate({ shown, stem, text }: TemplateText): Result<Templa
   if (faults.length > 0) return fail(faults);
   const { name = stem, description, tasks } = file.data;
   const wanted = Object.entries(file.data.arguments).map(([argument, one]) => ({ name: argument, ...one }));
-  const info = { name, description, arguments: wanted, tasks: tasks.length, from: shown };
+  // For people who choose: `Review <target>`.
+  const asked = filled(description, new Map(wanted.map((one) => [one.name, `<${one.name}>`])));
+  const info = { name, description: asked, arguments: wanted, tasks: tasks.length, from: shown };
   return ok({ info, file: file.data });
 }
 

@@ -45,6 +45,7 @@ export interface LobbyInfo {
 /** A plan that was kept to be used again, with what is to be filled in. */
 export interface TemplateInfo {
   readonly name: string;
+  /** With arguments as people read them: `Review <target>`. */
   readonly description: string;
   readonly arguments: readonly {
     readonly name: string;

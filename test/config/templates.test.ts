@@ -40,7 +40,7 @@ describe('a plan template', () => {
   it('is a plan in the person’s form with a name, a description and arguments', () => {
     expect(template().info).toEqual({
       name: 'audit',
-      description: 'Audit {{target}}',
+      description: 'Audit <target>',
       arguments: [
         { name: 'target', description: 'Where to look', default: '' },
         { name: 'depth', description: 'How deep', default: 'shallow' },
