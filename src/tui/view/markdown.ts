@@ -28,7 +28,13 @@ export function markdown(text: string, width: number, glyphs: Glyphs, cwd = ''):
 }
 
 /** Without the signs at the end that are no text yet: they may become a heading, a list or a fence, and nothing may jump. */
-const stable = (text: string): string => text.replace(/\n[ \t]*(?:[-=*+_#>|`~]{1,2}|\d{1,3}[.)]?)[ \t]*$/, '\n');
+function stable(text: string): string {
+  const line = text.lastIndexOf('\n') + 1;
+  const unfinished = line > 0 && text.length - line < 16 && NO_TEXT_YET.test(text.slice(line));
+  return unfinished ? text.slice(0, line) : text;
+}
+
+const NO_TEXT_YET = /^[ \t]*(?:[-=*+_#>|`~]{1,2}|\d{1,3}[.)]?)[ \t]*$/;
 
 /** What blocks come to, by what they say; the last ones used. */
 const MADE = new Map<string, readonly Line[]>();
