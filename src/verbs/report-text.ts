@@ -4,13 +4,15 @@ import { elapsedOf, spentOf, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { callsOf } from '../tui/agents.ts';
 import { formatDuration, formatTokens } from '../tui/format.ts';
+import { changesOf } from '../tui/view/diff.ts';
 import { htmlOf } from './html.ts';
+import { sectionsJson, sectionsOf } from './report-sections.ts';
 import { costWords, runWords, spentBy, spentOne, troubleWords } from './spend-text.ts';
 
 export function reportMarkdown(state: RunState): string {
   const summary = state.finished?.summary ?? '';
   const body = summary === '' ? '_The run has no report: it did not get that far._' : summary;
-  return `${body}\n\n---\n\n## The run\n\n${factLines(state).join('\n')}\n\n${tableOf(state)}${modelNotes(state)}\n`;
+  return `${body}\n\n---\n\n## The run\n\n${factLines(state).join('\n')}\n\n${tableOf(state)}${modelNotes(state)}${sectionsOf(state)}\n`;
 }
 
 function factLines(state: RunState): readonly string[] {
@@ -77,6 +79,7 @@ export function reportJson(state: RunState): unknown {
     spent: spentBy(state.agents.values()),
     main: main === undefined ? null : agentJson(main),
     agents: [...state.agents.values()].filter(({ id }) => id !== ROOT).map(agentJson),
+    ...sectionsJson(state),
   };
 }
 
@@ -92,6 +95,8 @@ const agentJson = (agent: AgentState): unknown => ({
   model: agent.model,
   tokens: tokensOfAgent(agent),
   usage: agent.usage,
+  byModel: agent.byModel,
+  files: changesOf(agent).map(({ path, added, removed, made }) => ({ path, added, removed, made })),
   cost: agent.priced ? agent.cost : null,
   duration: elapsedOf(agent, agent.lastAt),
   toolCalls: agent.toolCalls,

@@ -5,7 +5,7 @@ import type { AgentState } from '../../events/state.ts';
 import { indentOf, inOrder, modelText, neverRan } from '../agents.ts';
 import { counted, formatDuration, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
-import { fit, fitText, lineWidth, span } from '../text/clip.ts';
+import { clip, fit, fitText, lineWidth, span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
@@ -31,9 +31,17 @@ export function agentTable(context: Context, width: number): readonly Line[] {
         {},
         context.glyphs.ellipsis,
       ),
-      ...wrap([span('    '), ...ending(agent)], width).slice(0, 2),
+      ...shortly([span('    '), ...ending(agent)], width, context.glyphs.ellipsis),
     ]),
   ];
+}
+
+/** At most two lines; what is left out is marked. */
+export function shortly(line: Line, width: number, ellipsis: string): readonly Line[] {
+  const lines = wrap(line, width);
+  const [first, second = []] = lines;
+  if (lines.length <= 2 || first === undefined) return lines;
+  return [first, clip([...second, span(` ${ellipsis}`, { fg: 'muted' })], width, ellipsis)];
 }
 
 /** How it ended, in its own words. */

@@ -16,7 +16,7 @@ import { scrollBar } from '../view/cards.ts';
 import { reviewLines } from '../view/reviews.ts';
 import { markdown } from '../view/markdown.ts';
 import { statusLine } from '../view/outcome.ts';
-import { agentTable, ending } from './result-agents.ts';
+import { agentTable, ending, shortly } from './result-agents.ts';
 import { costsLines, estimateLines, fileLines } from './result-costs.ts';
 import { happenedLines, openLines } from './result-happened.ts';
 
@@ -175,7 +175,7 @@ function agentLines(context: Context, width: number, rows = Number.POSITIVE_INFI
   if (agents.length === 0) return [[span('No agent was started.', { fg: 'faint' })]];
   const whole = agents.flatMap((agent) => [
     headOf(agent, context, width),
-    ...wrap([span('  '), ...ending(agent)], width).slice(0, 2),
+    ...shortly([span('  '), ...ending(agent)], width, context.glyphs.ellipsis),
   ]);
   if (whole.length <= rows) return whole;
   const heads = agents.map((agent) => headOf(agent, context, width));
