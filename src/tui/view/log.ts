@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<LogLine['level'], string>> = { info: 'entry', warn:
 const KEPT = new WeakMap<readonly LogLine[], Map<LogLine['level'], readonly LogLine[]>>();
 
 /** The entries of a level and worse; the same list for the same log. */
-function logOf(log: readonly LogLine[], level: LogLine['level']): readonly LogLine[] {
+export function logOf(log: readonly LogLine[], level: LogLine['level']): readonly LogLine[] {
   if (level === 'info') return log;
   const kept = KEPT.get(log) ?? new Map<LogLine['level'], readonly LogLine[]>();
   const known = kept.get(level) ?? log.filter((one) => LEVELS.indexOf(one.level) >= LEVELS.indexOf(level));
