@@ -39,6 +39,16 @@ export function agentNamed(state: RunState, typed: string): Result<AgentState, s
   return fail(`there is no agent ${typed}: ${have.length === 0 ? 'none was made yet' : `numbers are ${spanOf(have)}`}`);
 }
 
+/** While it runs a task is called by the number of its agent: where that is another than its place in the plan. */
+export function otherNumbers({ plan, agents }: RunState): readonly string[] {
+  const byTask = new Map([...agents.values()].map(({ id, taskId }) => [taskId, numberOf(id)]));
+  return (plan?.tasks ?? []).flatMap(({ id, role }, index) => {
+    const number = byTask.get(id);
+    const same = number === undefined || number === String(index + 1);
+    return same ? [] : [`#${index + 1} ${role} of the plan is agent ${number}`];
+  });
+}
+
 const MOST_NUMBERS = 12;
 const spanOf = (numbers: readonly string[]): string =>
   numbers.length > MOST_NUMBERS ? `${numbers[0] ?? ''} to ${numbers.at(-1) ?? ''}` : listed(numbers);

@@ -4,6 +4,7 @@ import type { TemplateWish } from '../ports/lobby.ts';
 import { variantsOf } from '../domain/what-if.ts';
 import { scheduleOf } from '../domain/plan-view.ts';
 import { formatCost, formatDuration, formatTokens } from '../tui/format.ts';
+import { otherNumbers } from './line-agents.ts';
 import { change, sumWords } from './line-change.ts';
 import type { LineCommand, LineDesk, Place } from './line-command.ts';
 import { listed } from './line-command.ts';
@@ -26,7 +27,7 @@ export const PLAN_COMMANDS: readonly LineCommand[] = [
     run: (_, desk) =>
       desk.state.plan === null
         ? desk.refuse('the plan is still being made')
-        : sayLong(desk, plainPlanLines(desk.state)),
+        : sayLong(desk, [...plainPlanLines(desk.state), ...numbersSaid(desk)]),
   },
   {
     name: 'schedule',
@@ -140,6 +141,12 @@ export const PLAN_COMMANDS: readonly LineCommand[] = [
       ),
   },
 ];
+
+/** Commands of a run name tasks by their agents. */
+function numbersSaid({ state, place }: LineDesk): readonly string[] {
+  const others = place === 'run' ? otherNumbers(state) : [];
+  return others.length === 0 ? [] : [`Commands take the numbers of agents: ${listed(others, 'and')}.`];
+}
 
 function saySchedule(_: string, desk: LineDesk): void {
   const { plan, maxParallel } = desk.state;

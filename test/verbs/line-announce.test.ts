@@ -5,7 +5,7 @@ import type { MimirEvent } from '../../src/events/event.ts';
 import { fold } from '../../src/events/fold.ts';
 import type { RunState } from '../../src/events/state.ts';
 import { EMPTY } from '../../src/events/state.ts';
-import { blockers, standing } from '../../src/verbs/line-agents.ts';
+import { blockers, otherNumbers, standing } from '../../src/verbs/line-agents.ts';
 import { Announcer } from '../../src/verbs/line-announce.ts';
 import type { Verbosity } from '../../src/verbs/line-memory.ts';
 import { AgentId } from '../../src/domain/ids.ts';
@@ -94,6 +94,19 @@ describe('what is announced', () => {
 });
 
 describe('where an agent stands', () => {
+  it('is called by the same number, also where its task has another place in the plan', () => {
+    const { state } = new Listener().hear(midRun().events);
+    expect(otherNumbers(state)).toEqual([]);
+    const { plan } = state;
+    if (plan === null) throw new Error('no plan');
+    const [first, second, ...rest] = plan.tasks;
+    if (first === undefined || second === undefined) throw new Error('no tasks');
+    expect(otherNumbers({ ...state, plan: { ...plan, tasks: [second, first, ...rest] } })).toEqual([
+      '#1 librarian of the plan is agent 2',
+      '#2 finder of the plan is agent 1',
+    ]);
+  });
+
   it('says what can never run as it is, however far the failure lies back', () => {
     const listener = new Listener().hear(midRun().events);
     const agents = new Map(listener.state.agents);
