@@ -79,9 +79,10 @@ function columnsFor(width: number): readonly Column[] {
     room -= column.size + (kept.length === 0 ? 0 : 2);
     kept.push({ ...column, at });
   }
-  const [first, ...others] = kept.toSorted((a, b) => a.at - b.at);
-  // What is left over is the model's and the name's.
-  return first === undefined ? [] : [{ ...first, size: first.size + Math.min(12, room) }, ...others];
+  // What is left over is the model's and then the name's.
+  const wider = { model: Math.min(12, room), agent: Math.min(8, Math.max(0, room - 12)) };
+  const sizeOf = ({ name, size }: Column): number => size + (name === 'model' || name === 'agent' ? wider[name] : 0);
+  return kept.toSorted((a, b) => a.at - b.at).map((one) => ({ ...one, size: sizeOf(one) }));
 }
 
 const used =
@@ -121,18 +122,21 @@ const COLUMNS: readonly { readonly at: number; readonly column: Column }[] = [
     },
   },
   {
-    at: 5,
-    column: { name: 'tokens', size: 6, align: 'right', cell: used((agent) => formatTokens(tokensOfAgent(agent))) },
-  },
-  {
     at: 1,
     column: {
       name: 'model',
-      size: 24,
+      size: 14,
       align: 'left',
       cell: ({ model }, { glyphs }) => [span(modelText(model, glyphs), { fg: 'muted' })],
     },
   },
+  {
+    at: 5,
+    column: { name: 'tokens', size: 6, align: 'right', cell: used((agent) => formatTokens(tokensOfAgent(agent))) },
+  },
+  { at: 6, column: { name: 'input', size: 6, align: 'right', cell: usage('input') } },
+  { at: 7, column: { name: 'output', size: 6, align: 'right', cell: usage('output') } },
+  { at: 8, column: { name: 'cached', size: 6, align: 'right', cell: usage('cacheRead') } },
   {
     at: 10,
     column: {
@@ -148,9 +152,6 @@ const COLUMNS: readonly { readonly at: number; readonly column: Column }[] = [
     },
   },
   { at: 9, column: { name: 'tools', size: 5, align: 'right', cell: used(({ toolCalls }) => String(toolCalls)) } },
-  { at: 6, column: { name: 'input', size: 6, align: 'right', cell: usage('input') } },
-  { at: 7, column: { name: 'output', size: 6, align: 'right', cell: usage('output') } },
-  { at: 8, column: { name: 'cached', size: 6, align: 'right', cell: usage('cacheRead') } },
 ];
 
 const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);

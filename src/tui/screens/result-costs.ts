@@ -152,7 +152,7 @@ export function costsLines(context: Context, width: number): readonly Line[] {
   if (all === 0) return [[span('No model was called: nothing was spent.', { fg: 'faint' })]];
   const dearest = agents
     .filter(({ cost, usage: one }) => cost > 0 || tokensOf(one) > 0)
-    .toSorted((a, b) => b.cost - a.cost);
+    .toSorted((a, b) => b.cost - a.cost || tokensOf(b.usage) - tokensOf(a.usage));
   const part = (cost: number, tokens: number): number => (spent > 0 ? cost / spent : tokens / all);
   return [
     [...heading('Tokens'), span(`  ${formatTokens(all)} in all`, { fg: 'muted' })],
