@@ -27,6 +27,33 @@ export function markdown(text: string, width: number, glyphs: Glyphs, cwd = ''):
   return trimmed(blocks(Lexer.lex(stable(text)), width, page, true)).map((line) => clip(line, width, glyphs.ellipsis));
 }
 
+/** The same of a text that grows: what ended with a blank line is drawn once, only the end of it is parsed anew. */
+export function growing(text: string, width: number, glyphs: Glyphs, cwd = ''): readonly Line[] {
+  const at = text.length < LONG ? 0 : endedAt(text);
+  if (at === 0) return markdown(text, width, glyphs, cwd);
+  const head = text.slice(0, at);
+  const key = `${width} ${glyphs.ellipsis} ${coloured.version} ${cwd}`;
+  const known = GROWN.get(key);
+  const lines = known?.head === head ? known.lines : markdown(head, width, glyphs, cwd);
+  if (GROWN.size > 8) GROWN.clear();
+  GROWN.set(key, { head, lines });
+  const end = markdown(text.slice(at), width, glyphs, cwd);
+  return end.length === 0 ? lines : [...lines, [], ...end];
+}
+
+const LONG = 2000;
+/** By how it is drawn: one text at a time is looked at. */
+const GROWN = new Map<string, { readonly head: string; readonly lines: readonly Line[] }>();
+
+/** Behind the last blank line that ends a block: not in a fence, and with no indented line after it. 0 where there is none. */
+function endedAt(text: string): number {
+  for (let at = text.lastIndexOf('\n\n'); at > 0; at = text.lastIndexOf('\n\n', at - 1)) {
+    const fences = text.slice(0, at).match(/^ {0,3}(?:```|~~~)/gm)?.length ?? 0;
+    if (fences % 2 === 0 && /^\S/.test(text.slice(at + 2, at + 3))) return at + 2;
+  }
+  return 0;
+}
+
 /** Without the signs at the end that are no text yet: they may become a heading, a list or a fence, and nothing may jump. */
 function stable(text: string): string {
   const line = text.lastIndexOf('\n') + 1;

@@ -12,7 +12,7 @@ import type { Doc, Part } from './doc.ts';
 import { docOf, GAP } from './doc.ts';
 import { HELD_INK } from './header.ts';
 import { coloured } from './code.ts';
-import { markdown } from './markdown.ts';
+import { growing, markdown } from './markdown.ts';
 import { planWords } from './plan-words.ts';
 import { isCommand, moreLine, rail, toolBlock } from './tool-block.ts';
 
@@ -107,7 +107,7 @@ function streamed(text: string, running: boolean, look: BlockLook): readonly Lin
   if (text === '') return [];
   const lines = running
     ? rail(wrapText(text, Math.max(1, look.width - 4), { fg: 'muted' }), look.glyphs)
-    : saidLines(text, look);
+    : growing(planWords(text) ?? text, look.width, look.glyphs, look.cwd);
   return withCaret(lines, look);
 }
 

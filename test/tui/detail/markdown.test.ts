@@ -6,7 +6,7 @@ import { lineWidth, plain } from '../../../src/tui/text/clip.ts';
 import { toTerminal } from '../../../src/tui/text/sanitise.ts';
 import { codeLines, loadColours } from '../../../src/tui/view/code.ts';
 import { linked, linkOf } from '../../../src/tui/view/links.ts';
-import { markdown } from '../../../src/tui/view/markdown.ts';
+import { growing, markdown } from '../../../src/tui/view/markdown.ts';
 import { codeOf } from '../../../src/tui/view/transcript-text.ts';
 
 const shown = (text: string, width = 40): readonly string[] =>
@@ -74,6 +74,14 @@ describe('Markdown', () => {
       expect(now.slice(0, kept)).toEqual(before.slice(0, kept));
       before = now;
     }
+  });
+
+  it('says the same of a text that grows as of one that is whole', () => {
+    const block = 'Some words.\n\n- one\n- two\n\n```ts\nconst a = 1;\n\nconst b = 2;\n```\n\n';
+    const text = `${block.repeat(60)}The end of`;
+    const lines = (of: typeof markdown): readonly string[] => of(text, 50, UNICODE).map(plain);
+    expect(lines(growing)).toEqual(lines(markdown));
+    expect(growing(`${text} it`, 50, UNICODE).length).toBe(lines(markdown).length);
   });
 
   it('is no wider than asked and has no control characters, whatever it is (F05)', () => {
