@@ -19,7 +19,7 @@ import { plain } from '../../../src/tui/text/clip.ts';
 import type { Line } from '../../../src/tui/text/line.ts';
 import { widthOf } from '../../../src/tui/text/width.ts';
 import { soundPlan } from '../../support/arbitraries.ts';
-import { childOf, ROOT } from '../../../src/domain/ids.ts';
+import { childOf, RoleName, ROOT } from '../../../src/domain/ids.ts';
 import { contextFor, RACE, task } from '../../support/plans.ts';
 import { SESSION } from '../../support/recorded-run.ts';
 import { amendedOf } from './amended.ts';
@@ -90,6 +90,15 @@ describe('a plan that runs', () => {
     press('G');
     expect(text()).toMatch(/Agent +○ waits for #3 rush, #8 /);
     expect(press('e')?.dialog?.is).toBe('text');
+  });
+
+  it('looks like the plan, with a draft in it (120 x 40)', async () => {
+    const statuses = { 'task-1': 'completed', 'task-2': 'running', 'task-3': 'running', 'task-4': 'running' } as const;
+    const { press, draft, text } = driver(contextWith(running(statuses)));
+    draft(cheaper);
+    draft({ is: 'add', description: 'Write the release notes', role: RoleName.parse('librarian'), dependsOn: [] });
+    press('G');
+    await expect(`${text()}\n`).toMatchFileSnapshot('goldens/plan-draft-120x40.txt');
   });
 
   it('names who blocks a task, and says what can never run', () => {
