@@ -55,7 +55,7 @@ export function frameOf(shown: Shown, context: Context, size: Size): Frame {
 
 function withToasts(
   boxed: Frame,
-  { toasts, page: { name: page } }: Shown,
+  { toasts, overlays, page: { name: page } }: Shown,
   context: Context,
   { width, height }: Size,
 ): Frame {
@@ -64,8 +64,10 @@ function withToasts(
   // What is being written is not covered: then they stand at the top.
   const writing = boxed.cursor !== null && boxed.cursor.y > below - MOST_FIELD;
   const x = width - 1 - Math.max(0, ...block.map(lineWidth));
-  const calm = page === 'start' ? emptyRow(boxed.lines, { x, width, below, rows: block.length }) : null;
-  const at = { x, y: calm ?? (writing || page === 'start' ? 1 : below) };
+  // A box has the middle; what it says below is not covered either.
+  const boxOpen = overlays.some(({ kind }) => kind !== 'copy');
+  const calm = page === 'start' && !boxOpen ? emptyRow(boxed.lines, { x, width, below, rows: block.length }) : null;
+  const at = { x, y: calm ?? (writing || boxOpen || page === 'start' ? 1 : below) };
   const whole = sized(overlay(boxed.lines, block, at.x, at.y), width, height);
   return {
     ...boxed,

@@ -83,7 +83,7 @@ function view(still: Frame, copying: Copying, context: Context, { width, height 
       line,
     );
     const part = selection === null ? null : selectedOf(selection, row, y);
-    return part === null ? found : styled(found, ...part, { inverse: true });
+    return part === null ? found : styled(found, ...part, { fg: 'surface', bg: 'focus', dim: false });
   });
   const { row, cursor } = bottom(copying, context, width, height);
   return { lines: [...sized(lines, width, Math.max(0, height - 1)), row], cursor: cursor ?? copying.at };
