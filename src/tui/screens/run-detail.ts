@@ -122,6 +122,14 @@ export const DETAIL_KEYS: readonly Binding<RunUi>[] = [
     (ui) => (ui.detail.find === null || ui.detail.find.editor !== null ? SILENT : null),
   ),
   {
+    keys: ['c'],
+    action: 'run.charts',
+    hint: '',
+    help: 'Show spend, activity and time of the run as charts.',
+    whyNot: (ui, { state }) => (isFinding(ui) ? SILENT : state.agents.size === 0 ? 'There is no agent yet.' : null),
+    run: () => ({ dialog: { is: 'charts' } }),
+  },
+  {
     keys: ['enter'],
     action: 'find.take',
     hint: 'find',

@@ -5,6 +5,8 @@ import { MOST_POINTS, withSpend } from '../../../src/events/spend.ts';
 import type { SpendPoint } from '../../../src/events/spend.ts';
 import { chartsOverlay } from '../../../src/tui/dialogs/charts.ts';
 import { ASCII } from '../../../src/tui/glyphs.ts';
+import { pageOf } from '../../../src/tui/page.ts';
+import { runScreen } from '../../../src/tui/screens/run.ts';
 import { loadCanvas } from '../../../src/tui/term/canvas.ts';
 import { lineWidth, plain } from '../../../src/tui/text/clip.ts';
 import { spendChart } from '../../../src/tui/view/spend-chart.ts';
@@ -60,6 +62,14 @@ describe('the panes of figures', () => {
         expect(new Set(lines.map(lineWidth)).size).toBeLessThanOrEqual(1);
       }),
     );
+  });
+
+  it('open by c from any pane of the run', () => {
+    const context = contextOf(midRun().events);
+    const size = { width: 120, height: 38 };
+    const page = pageOf(runScreen, {});
+    for (const key of ['c', 'enter', 'c'])
+      expect(page.press({ is: 'key', key }, context, size)).toEqual(key === 'c' ? { dialog: { is: 'charts' } } : {});
   });
 
   it('show every chart of the run, and go back by Esc', () => {
