@@ -29,9 +29,11 @@ const BEFORE = 'was said, so it answers nothing: type it again';
 export class LineAnswers {
   readonly questions = new LineQuestions();
   readonly #of: AnswersParts;
-  /** The proposals, by the numbers of their events: the newest, and the one whose options were said. */
+  /** Proposals, by the numbers of their events: the newest, and below it the one whose options were said. */
   #proposed = 0;
   #said = 0;
+  /** The one that was accepted or refused: the run may take a moment to say so. */
+  #decided = 0;
   #saidAt: Millis = 0;
 
   constructor(parts: AnswersParts) {
@@ -42,10 +44,16 @@ export class LineAnswers {
     this.#proposed = seq;
   }
 
+  /** The plan that waited was accepted, refused, or is made anew. */
+  decided(): void {
+    this.#decided = this.#proposed;
+  }
+
   /** Does a plan wait for the person? */
   isOffered(): boolean {
     const { phase, plan } = this.#of.desk.state;
-    return this.#of.approves && phase === 'approving' && plan !== null;
+    const isOpen = this.#proposed === 0 || this.#decided !== this.#proposed;
+    return this.#of.approves && isOpen && phase === 'approving' && plan !== null;
   }
 
   /** The question that waits for a line, or null. */
@@ -142,7 +150,8 @@ export class LineAnswers {
     else {
       if (word !== 'proceed') await this.#editAll(word);
       const done = await desk.controls?.submit({ do: 'approve plan', digest: desk.state.planDigest });
-      if (done?.ok === false) desk.refuse(done.fault.text);
+      if (done?.ok === true) this.decided();
+      else desk.refuse(done?.fault.text ?? 'there is no run');
     }
     return true;
   }

@@ -31,7 +31,7 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
     arguments: '',
     help: 'Says who is whose child.',
     where: BEGUN,
-    actions: ['run.tree'],
+    actions: ['run.fold'],
     run: (_, desk) => sayLong(desk, treeLines(desk.state, desk.now())),
   },
   {
@@ -76,7 +76,7 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
     arguments: '',
     help: 'Lists only agents that are at work; again, all of them.',
     where: BEGUN,
-    actions: ['run.onlyRunning', 'run.running'],
+    actions: ['run.only'],
     run(_, desk) {
       desk.memory.onlyRunning = !desk.memory.onlyRunning;
       sayAgents('', desk);
@@ -88,9 +88,21 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
     arguments: '[WORDS]',
     help: 'Lists only agents with these words in name, role, task or status; without words, all.',
     where: BEGUN,
-    actions: ['run.filter'],
+    actions: ['run.filter', 'run.match', 'filter.take', 'filter.leave', 'filter.move'],
     run(words, desk) {
       desk.memory.filter = words;
+      sayAgents('', desk);
+    },
+  },
+  {
+    name: 'all',
+    short: [],
+    arguments: '',
+    help: 'Lists all agents again, in the order of the plan: no filter.',
+    where: BEGUN,
+    actions: ['run.showAll'],
+    run(_, desk) {
+      Object.assign(desk.memory, { filter: '', onlyRunning: false, sort: 'plan' });
       sayAgents('', desk);
     },
   },
@@ -120,10 +132,10 @@ export const LOOK_COMMANDS: readonly LineCommand[] = [
   {
     name: 'log',
     short: ['l'],
-    arguments: '[COUNT]',
-    help: 'Says the last lines of the log, 20 or as many as you say.',
+    arguments: '[COUNT] [warnings|errors]',
+    help: 'Says the last lines of the log, 20 or as many as you say; all, or only warnings and errors, or only errors.',
     where: ANY_RUN,
-    actions: ['run.log'],
+    actions: ['run.log', 'log.level'],
     run: sayLog,
   },
   {
@@ -223,11 +235,18 @@ function whatCanBeDone(state: RunState, agent: AgentState): string {
 
 const LAST = 20;
 
+const LEVELS: Readonly<Record<string, readonly string[]>> = { warnings: ['warn', 'error'], errors: ['error'] };
+
 function sayLog(typed: string, desk: LineDesk): void {
-  const count = typed === '' ? LAST : Number(typed);
-  if (!Number.isInteger(count) || count < 1) return desk.refuse(`"${typed}" is no number of lines`);
-  const lines = desk.state.log.slice(-count);
-  if (lines.length === 0) return desk.say('The log is empty.');
+  const words = typed.split(/\s+/).filter((word) => word !== '');
+  const number = words.find((word) => /^\d+$/.test(word));
+  const kind = words.find((word) => Object.hasOwn(LEVELS, word));
+  const strange = words.find((word) => word !== number && word !== kind);
+  if (strange !== undefined) return desk.refuse(`"${strange}" is no number of lines: expected one, warnings or errors`);
+  const levels = kind === undefined ? undefined : LEVELS[kind];
+  const count = Math.max(1, Number(number ?? LAST));
+  const lines = desk.state.log.filter(({ level }) => levels?.includes(level) ?? true).slice(-count);
+  if (lines.length === 0) return desk.say(kind === undefined ? 'The log is empty.' : `The log has no ${kind}.`);
   sayLong(
     desk,
     lines.map(({ at, agent, level, text }) => {

@@ -12,7 +12,7 @@ export const QUESTION_COMMANDS: readonly LineCommand[] = [
     arguments: '',
     help: 'Lists the questions that wait for you, by number.',
     where: ANY_RUN,
-    actions: ['app.answer', 'run.answer'],
+    actions: ['app.answer'],
     run: sayQuestions,
   },
   {
@@ -21,7 +21,7 @@ export const QUESTION_COMMANDS: readonly LineCommand[] = [
     arguments: '[N]',
     help: 'Says question N whole, or the next, to be answered.',
     where: ANY_RUN,
-    actions: ['app.answer', 'run.answer'],
+    actions: ['app.answer'],
     run(typed, desk) {
       const all = desk.questions.waiting(desk.state);
       const chosen = typed === '' ? all[0] : all.find(({ number }) => String(number) === typed);

@@ -99,6 +99,7 @@ export class LineSession implements LineDesk {
     const run = this.#run;
     const done =
       command.do === 'edit plan' ? await this.edited(command.edit) : ((await run?.controls.submit(command)) ?? NO_RUN);
+    if (done.ok && DECIDING.has(command.do)) this.#answers.decided();
     if (!done.ok) this.refuse(`not done: ${done.fault.text}`);
     // A change of the plan is announced itself.
     else if (command.do !== 'edit plan') this.say(capital(done.value.text));
@@ -258,7 +259,8 @@ export class LineSession implements LineDesk {
   #ended(run: LineRun): void {
     if (run !== this.#run) return;
     if (this.#of.lobby === null) return this.#finish();
-    if (!this.#leaving) this.say(AFTERWARDS);
+    const rejected = run.state.finished?.status === 'rejected';
+    if (!this.#leaving) this.say(rejected ? 'new begins another task, quit leaves.' : AFTERWARDS);
     this.#wake.abort();
   }
 
@@ -275,6 +277,9 @@ export class LineSession implements LineDesk {
 
 const AFTERWARDS =
   'report says it again, agents lists who did what, export writes it to a file; new begins another, quit leaves.';
+
+/** After these no plan waits any more. */
+const DECIDING: ReadonlySet<Command['do']> = new Set(['approve plan', 'reject plan', 'plan again'] as const);
 
 const NO_RUN = fail({ text: 'there is no run' });
 

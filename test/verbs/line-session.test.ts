@@ -257,6 +257,15 @@ describe('a run in lines', () => {
     ]);
   });
 
+  it('says the end of the log, all of it or what went wrong', async () => {
+    const person = await typist(midRun().events);
+    expect(await person.hears('log 2')).toHaveLength(2);
+    expect(await person.hears('log errors')).toEqual([
+      expect.stringMatching(/ error 2 librarian: .*provider refused the request/),
+    ]);
+    expect(await person.hears('log many')).toEqual(['"many" is no number of lines: expected one, warnings or errors.']);
+  });
+
   it('says the next agent that needs the person, one after the other', async () => {
     const person = await typist(midRun().events);
     expect(await person.hears('attention')).toEqual([
