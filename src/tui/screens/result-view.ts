@@ -14,6 +14,7 @@ import { wrap } from '../text/wrap.ts';
 import { costText, statusSpan } from '../view/card.ts';
 import { scrollBar } from '../view/cards.ts';
 import { reviewLines } from '../view/reviews.ts';
+import { coloured } from '../view/code.ts';
 import { markdown } from '../view/markdown.ts';
 import { statusLine } from '../view/outcome.ts';
 import { agentTable, ending, shortly } from './result-agents.ts';
@@ -56,7 +57,8 @@ function plan(tab: ResultTab, context: Context, size: Size): Parts {
 function textOf(tab: ResultTab, context: Context, width: number, beside: boolean): readonly Line[] {
   const made = MADE.get(context.state) ?? new Map<string, readonly Line[]>();
   MADE.set(context.state, made);
-  const key = `${tab} ${width} ${context.glyphs.ellipsis} ${beside}`;
+  // Code gets its colours a moment later.
+  const key = `${tab} ${width} ${context.glyphs.ellipsis} ${beside} ${coloured.version}`;
   const known = made.get(key);
   if (known !== undefined) return known;
   const lines = TEXTS[tab](context, width, beside);

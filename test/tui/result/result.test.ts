@@ -8,6 +8,7 @@ import { comparedSums, comparedTasks, stillOpen } from '../../../src/tui/outcome
 import type { Context, Effect } from '../../../src/tui/screen.ts';
 import type { ResultUi } from '../../../src/tui/screens/result.ts';
 import { resultScreen } from '../../../src/tui/screens/result.ts';
+import { loadColours } from '../../../src/tui/view/code.ts';
 import { TABS } from '../../../src/tui/screens/result-view.ts';
 import { plain } from '../../../src/tui/text/clip.ts';
 import { widthOf } from '../../../src/tui/text/width.ts';
@@ -87,6 +88,20 @@ describe('the result screen', () => {
       'This run was not stopped.',
       'This run did not fail.',
     ]);
+  });
+
+  it('shows code in its colours as soon as they are there', async () => {
+    const summary = '```ts\nexport const answer = 42;\n```';
+    const { finished: over } = story.state;
+    const context = { ...story, state: { ...story.state, finished: over && { ...over, summary } } };
+    const spans = (): readonly unknown[] =>
+      resultScreen
+        .body(resultScreen.first, context, { width: 80, height: 20 })
+        .lines.flat()
+        .filter(([text, { fg }]) => /export/.test(text) && fg !== 'fg');
+    spans();
+    await loadColours();
+    expect(spans()).toHaveLength(1);
   });
 
   it('has exactly its size in every section, whatever the size', () => {
