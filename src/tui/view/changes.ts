@@ -30,9 +30,10 @@ export function changesDoc(agent: AgentState, context: Context, width: number, l
     countSpans({ added, removed }),
     width,
   );
-  const files = changes.map((change, item): Part => {
+  const files = changes.flatMap((change, item): readonly Part[] => {
     const open = look.isOpen(item) !== changes.length <= FEW;
-    return { item, lines: fileLines(change, open, context, width) };
+    const part = { item, lines: fileLines(change, open, context, width) };
+    return open ? [part, GAP] : [part];
   });
   return docOf([{ item: null, lines: [total] }, GAP, ...files]);
 }
@@ -52,5 +53,5 @@ function fileLines(change: FileChange, open: boolean, { glyphs, state }: Context
   );
   if (!open) return [head];
   const body = diffLines(change.diff, Math.max(1, width - 2), glyphs.ellipsis);
-  return [head, ...body.map((line): Line => [span('  '), ...line]), []];
+  return [head, ...body.map((line): Line => [span('  '), ...line])];
 }
