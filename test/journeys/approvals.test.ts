@@ -46,11 +46,11 @@ describe.concurrent('questions to the person', () => {
     ]);
   });
 
-  it('can wait: Esc puts them off, a brings them back', async () => {
+  it('can wait: Esc puts them off, A brings them back', async () => {
     const person = makeMachine().opens(['Find balanceOf', '--mode', 'human'], { cols: 80, rows: 24 });
     await person.sees('Your answer is needed');
-    await pressesUntil(person, 'esc', 'a answer');
-    person.press('a');
+    await pressesUntil(person, 'esc', 'A answer');
+    person.press('A');
     await person.sees('Your answer is needed');
     person.press('enter');
     await person.sees('accept');

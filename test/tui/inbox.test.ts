@@ -191,11 +191,11 @@ describe('questions that wait for the person', () => {
     expect(terminal.text()).toContain('Your answer is needed');
   });
 
-  it('is put off by Esc, marked, and opened again by `a`', async () => {
+  it('is put off by Esc, marked, and opened again by `A`', async () => {
     const { terminal, run, world } = await open(asked());
     await world.advance(1000);
     terminal.press('esc');
-    expect(terminal.text()).toContain('a question waits for you: a');
+    expect(terminal.text()).toContain('a question waits for you: A');
     terminal.press('A', 'y');
     expect(run.commands).toHaveLength(1);
   });
