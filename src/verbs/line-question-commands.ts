@@ -12,7 +12,7 @@ export const QUESTION_COMMANDS: readonly LineCommand[] = [
     arguments: '',
     help: 'Lists the questions that wait for you, by number.',
     where: ANY_RUN,
-    actions: ['app.answer'],
+    actions: ['app.answer', 'run.answer'],
     run: sayQuestions,
   },
   {
