@@ -21,7 +21,16 @@ export interface RunLayout {
   readonly log: Rect | null;
 }
 
+/** A pane that keys can go to. */
+export type PaneName = 'cards' | 'detail' | 'side' | 'log';
+/** How large the focused pane is: as the size says, more than half of it, all of it. */
+export const ZOOMS = ['normal', 'half', 'full'] as const;
+export type Zoom = (typeof ZOOMS)[number];
+
 export interface LayoutWish {
+  /** The pane that keys go to. */
+  readonly focus: PaneName;
+  readonly zoom: Zoom;
   /** Enter was pressed on a card: matters where there is one column. */
   readonly opened: boolean;
   /** The person's own wish for the log, or what the size says. */
@@ -34,8 +43,9 @@ export interface LayoutWish {
  * Rectangles for `width` x `height`: what header, footer and input leave. They fill it without overlap.
  */
 export function runLayout(width: number, height: number, wish: LayoutWish): RunLayout {
-  const { terminalRows } = wish;
-  const logRows = Math.min(logHeight(width, terminalRows, wish.log), Math.max(0, height - 1));
+  const { terminalRows, focus, zoom } = wish;
+  if (zoom === 'full') return alone(focus, { x: 0, y: 0, width, height });
+  const logRows = Math.min(logHeight(width, terminalRows, height, wish), Math.max(0, height - 1));
   const rows = height - logRows;
   const log = logRows === 0 ? null : { x: 0, y: rows, width, height: logRows };
   if (width < 84 && terminalRows > 46) return { ...portrait(width, rows), log };
@@ -43,13 +53,21 @@ export function runLayout(width: number, height: number, wish: LayoutWish): RunL
     const whole = { x: 0, y: 0, width, height: rows };
     return { cards: wish.opened ? null : whole, detail: wish.opened ? whole : null, side: null, log };
   }
-  return { ...(width < 160 ? twoColumns(width, rows, terminalRows) : threeColumns(width, rows)), log };
+  const large = zoom === 'half' ? focus : null;
+  return {
+    ...(width < 160 ? twoColumns(width, rows, terminalRows, large) : threeColumns(width, rows, large)),
+    log,
+  };
 }
 
-function logHeight(width: number, terminalRows: number, wish: LayoutWish['log']): number {
-  if (wish === 'hidden') return 0;
+const NO_PANE: RunLayout = { cards: null, detail: null, side: null, log: null };
+const alone = (focus: PaneName, whole: Rect): RunLayout => ({ ...NO_PANE, [focus]: whole });
+
+function logHeight(width: number, terminalRows: number, height: number, { log, focus, zoom }: LayoutWish): number {
+  if (focus === 'log' && zoom === 'half') return Math.floor(height * 0.6);
+  if (log === 'hidden') return 0;
   const usual = usualLog(width, terminalRows);
-  return wish === 'shown' ? Math.max(usual, Math.min(10, Math.floor(terminalRows / 3))) : usual;
+  return log === 'shown' ? Math.max(usual, Math.min(10, Math.floor(terminalRows / 3))) : usual;
 }
 
 function usualLog(width: number, terminalRows: number): number {
@@ -69,9 +87,14 @@ function portrait(width: number, rows: number): Omit<RunLayout, 'log'> {
   };
 }
 
-function twoColumns(width: number, rows: number, terminalRows: number): Omit<RunLayout, 'log'> {
-  const left = Math.floor(width * 0.46);
-  const below = terminalRows >= 29 ? Math.min(9, Math.floor(rows / 3)) : 0;
+/** Share of the width that the list has; `large` is the pane that wants more than half. */
+const listShare = (usual: number, large: PaneName | null): number =>
+  large === 'cards' ? 0.64 : large === null || large === 'log' ? usual : 0.3;
+
+function twoColumns(width: number, rows: number, terminalRows: number, large: PaneName | null): Omit<RunLayout, 'log'> {
+  const left = Math.floor(width * listShare(0.46, large));
+  const usual = terminalRows >= 29 ? Math.min(9, Math.floor(rows / 3)) : 0;
+  const below = large === 'side' ? Math.floor(rows * 0.7) : large === 'detail' ? 0 : usual;
   const right = { x: left, y: 0, width: width - left, height: rows - below };
   return {
     cards: { x: 0, y: 0, width: left, height: rows },
@@ -80,9 +103,10 @@ function twoColumns(width: number, rows: number, terminalRows: number): Omit<Run
   };
 }
 
-function threeColumns(width: number, rows: number): Omit<RunLayout, 'log'> {
-  const left = Math.min(64, Math.floor(width * 0.31));
-  const side = Math.min(58, Math.floor(width * 0.28));
+function threeColumns(width: number, rows: number, large: PaneName | null): Omit<RunLayout, 'log'> {
+  const usual = large === null || large === 'log';
+  const left = usual ? Math.min(64, Math.floor(width * 0.31)) : Math.floor(width * (large === 'cards' ? 0.55 : 0.22));
+  const side = usual ? Math.min(58, Math.floor(width * 0.28)) : Math.floor(width * (large === 'side' ? 0.55 : 0.2));
   return {
     cards: { x: 0, y: 0, width: left, height: rows },
     detail: { x: left, y: 0, width: width - left - side, height: rows },

@@ -53,7 +53,7 @@ async function opened(more: Partial<Lobby>, { task = false, still = true } = {})
 
 describe('the palette', () => {
   it('lists every action of the screen and of the app, with the key or why it can not be done', async () => {
-    const { terminal } = await openSession(midRun(), { height: 60 });
+    const { terminal } = await openSession(midRun(), { height: 90 });
     terminal.press(':');
     for (const { help } of allActions().filter(({ action }) => ['run.kill', 'app.mouse'].includes(action)))
       expect(terminal.text().replaceAll(/\s+/g, ' ')).toContain(help.slice(0, 30));

@@ -117,7 +117,12 @@ describe('the boundary', () => {
 
 describe('the layout of the run screen', () => {
   it('fills every size without overlap', () => {
-    const wishes = fc.record({ opened: fc.boolean(), log: fc.constantFrom('auto', 'shown', 'hidden') });
+    const wishes = fc.record({
+      opened: fc.boolean(),
+      log: fc.constantFrom('auto', 'shown', 'hidden'),
+      focus: fc.constantFrom('cards', 'detail', 'side', 'log'),
+      zoom: fc.constantFrom('normal', 'half', 'full'),
+    });
     fc.assert(
       fc.property(
         fc.integer({ min: 40, max: 300 }),

@@ -38,7 +38,7 @@ describe('the run screen', () => {
         "┃  ○ Propose a lock                                               ... +2 more ┃ ",
         "┗━ ⟩ Bash npm test -- refresh --repeat 50 ━━━━━━━━━━━━━━━━━━━━━━━━ ▰▰▰▰▱  78% ┛ ",
         " hh:mm:ss · finder 2      Search legacyRefresh                                  ",
-        " ❯ Message oracle…                                                    i to type ",
+        " ❯ Message oracle (ROOT::S3)…                                         i to type ",
         " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill … ? help       4/8 ",
       ]
     `);
@@ -91,8 +91,8 @@ describe('the run screen', () => {
         "│ hh:mm:ss · finder 2      created for: Find imports of legacyRefresh                                                  │",
         "│ hh:mm:ss · finder 2      Search legacyRefresh                                                                        │",
         "└──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘",
-        " ❯ Message oracle…                                                                                            i to type ",
-        " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill  z density  l log  p plan  ? help  : all  q quit       4/8 ",
+        " ❯ Message oracle (ROOT::S3)…                                                                                 i to type ",
+        " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill  / filter  T graph  z density  p plan … ? help         4/8 ",
       ]
     `);
   });
@@ -124,7 +124,7 @@ describe('the run screen', () => {
         "┃ • the first client keeps a revoked token                                     ┃",
         "┗━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ paused at 18/20, G to follow ━┛",
         " hh:mm:ss · finder 2      Search legacyRefresh                                  ",
-        " ❯ Message oracle…                                                    i to type ",
+        " ❯ Message oracle (ROOT::S3)…                                         i to type ",
         " ↑↓ scroll  ←→ tab  Space block  o unfold  y copy  e editor … ? help        4/8 ",
       ]
     `);

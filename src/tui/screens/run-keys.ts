@@ -6,8 +6,11 @@ import { NOT_COMPLETING } from '../complete.ts';
 import type { Binding, Context, Effect } from '../screen.ts';
 import { openEditor } from '../text/editor.ts';
 import { DETAIL_KEYS } from './run-detail.ts';
+import { FILTER_KEYS, isFiltering, LIST_KEYS } from './run-list-keys.ts';
 import { MESSAGE_KEYS } from './run-message.ts';
+import { LOG_KEYS, PANE_KEYS } from './run-pane-keys.ts';
 import { RULE_KEYS } from './run-rules.ts';
+import { STEER_KEYS } from './run-steer.ts';
 import { killQuestion, stopQuestion } from './run-questions.ts';
 import { move, nextInNeed, select, selectedOf } from './run-state.ts';
 import type { Message, RunUi } from './run-state.ts';
@@ -19,14 +22,6 @@ const SILENT = '';
 const always = (): null => null;
 
 const SCREEN_KEYS: readonly RunBinding[] = [
-  {
-    keys: ['a'],
-    action: 'run.answer',
-    hint: 'answer',
-    help: 'Answer the question that waits for you.',
-    whyNot: (_, { state }) => (state.approvals.length === 0 ? 'Nobody asks you anything.' : null),
-    run: () => ({ app: 'inbox' }),
-  },
   {
     keys: ['up', 'down', 'k', 'j', 'pageup', 'pagedown', 'ctrl-u', 'ctrl-d', 'g', 'G', 'home', 'end'],
     action: 'run.move',
@@ -41,17 +36,18 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     hint: 'open',
     help: 'Open the selected agent: its transcript, todos and facts.',
     whyNot: (ui, { state }) =>
-      ui.focus === 'detail' ? SILENT : state.agents.size === 0 ? 'There is no agent yet.' : null,
+      ui.focus !== 'cards' ? SILENT : state.agents.size === 0 ? 'There is no agent yet.' : null,
     run: (ui) => ({ ui: { ...ui, focus: 'detail' } }),
   },
   {
     keys: ['esc'],
     action: 'run.back',
     hint: 'back',
-    help: 'Back from the opened agent to the cards.',
+    help: 'Back to the list of agents.',
     whyNot: (ui) => (ui.focus === 'cards' ? SILENT : null),
     run: (ui) => ({ ui: { ...ui, focus: 'cards' } }),
   },
+  ...PANE_KEYS,
   {
     keys: ['v'],
     action: 'run.result',
@@ -59,14 +55,6 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     help: 'Show the report of the finished run.',
     whyNot: (_, { state }) => (state.finished ? null : 'There is no report before the run has ended.'),
     run: () => ({ app: { show: 'result' } }),
-  },
-  {
-    keys: ['tab'],
-    action: 'run.pane',
-    hint: 'pane',
-    help: 'Go from the cards to the opened agent and back.',
-    whyNot: always,
-    run: (ui) => ({ ui: { ...ui, focus: ui.focus === 'cards' ? 'detail' : 'cards' } }),
   },
   {
     keys: ['i'],
@@ -129,6 +117,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     whyNot: (_, context) => running(context),
     run: stopQuestion,
   },
+  ...LIST_KEYS,
   {
     keys: ['z'],
     action: 'run.density',
@@ -141,14 +130,6 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     },
   },
   {
-    keys: ['l'],
-    action: 'run.log',
-    hint: 'log',
-    help: 'A larger log, none, or what fits.',
-    whyNot: always,
-    run: (ui) => ({ ui: { ...ui, log: ui.log === 'auto' ? 'shown' : ui.log === 'shown' ? 'hidden' : 'auto' } }),
-  },
-  {
     keys: [']', '['],
     action: 'run.attention',
     hint: '',
@@ -156,7 +137,8 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     whyNot: always,
     run: (ui, context, key) => {
       const agent = nextInNeed(ui, context, key === '[' ? -1 : 1);
-      return agent ? { ui: select(ui, agent) } : { toast: { level: 'info', text: 'No agent needs you.' } };
+      if (agent === null) return { toast: { level: 'info', text: 'No agent needs you.' } };
+      return { ui: select(ui, agent), toast: { level: 'info', text: needWords(agent, context) } };
     },
   },
   {
@@ -167,19 +149,23 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     whyNot: (_, { state }) => (state.plan ? null : 'There is no plan.'),
     run: () => ({ app: { show: 'plan' } }),
   },
+  ...STEER_KEYS,
   ...RULE_KEYS,
 ];
 
 /** While a message is typed only its keys mean something, and else none of them does. */
 export const RUN_KEYS: readonly RunBinding[] = [
-  ...[...DETAIL_KEYS, ...SCREEN_KEYS].map(
+  ...[...FILTER_KEYS, ...LOG_KEYS, ...DETAIL_KEYS, ...SCREEN_KEYS].map(
     (binding): RunBinding => ({
       ...binding,
-      whyNot: (ui, context) => (ui.message === null ? binding.whyNot(ui, context) : SILENT),
+      whyNot: (ui, context) => (ui.message === null && mine(binding, ui) ? binding.whyNot(ui, context) : SILENT),
     }),
   ),
   ...MESSAGE_KEYS,
 ];
+
+/** While the filter is typed, only what belongs to its field means anything. */
+const mine = ({ action }: RunBinding, ui: RunUi): boolean => !isFiltering(ui) || action.startsWith('filter.');
 
 const DENSITIES = ['auto', 'card', 'compact', 'line'] as const;
 
@@ -194,6 +180,13 @@ const onSelected = (ui: RunUi, context: Context, effect: (agent: AgentState) => 
   const agent = selectedOf(ui, context);
   return agent ? effect(agent) : {};
 };
+
+/** Why a person should look at it. */
+function needWords(agent: AgentState, { state }: Context): string {
+  const asks = state.approvals.find((approval) => approval.agent === agent.id);
+  if (asks !== undefined) return `${agent.name} asks: ${asks.request.title}`;
+  return `${agent.name} ${agent.status === 'failed' ? `failed: ${agent.error ?? agent.reason}` : 'was interrupted.'}`;
+}
 
 const newMessage = (ui: RunUi, to: Message['to']): Message => ({
   to,

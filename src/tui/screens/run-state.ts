@@ -1,10 +1,10 @@
 /** What the run screen remembers that isn't in the log: the selection, scrolling, a message being typed. Pure steps. */
 import type { AgentId } from '../../domain/ids.ts';
-import type { AgentState } from '../../events/state.ts';
+import type { AgentState, LogLine } from '../../events/state.ts';
 import type { Delivery } from '../../ports/controls.ts';
 import type { Completing } from '../complete.ts';
-import { inOrder, wantsAttention } from '../agents.ts';
-import type { RunLayout } from '../layout.ts';
+import { wantsAttention } from '../agents.ts';
+import type { PaneName, RunLayout, Zoom } from '../layout.ts';
 import { runLayout } from '../layout.ts';
 import type { Context } from '../screen.ts';
 import type { Size } from '../term/terminal.ts';
@@ -14,8 +14,11 @@ import type { DensityWish } from '../view/cards.ts';
 import { densityFor, topFor } from '../view/cards.ts';
 import type { Tab } from '../view/tabs.ts';
 import { fieldWidth } from '../view/input-row.ts';
+import { logOf } from '../view/log.ts';
 import type { DetailUi } from './detail-state.ts';
 import { NO_DETAIL, settleDetail } from './detail-state.ts';
+import type { ListUi } from '../run-list.ts';
+import { listed, WHOLE } from '../run-list.ts';
 
 export interface Message {
   readonly to: AgentId | 'all';
@@ -28,7 +31,12 @@ export interface Message {
 
 export interface RunUi {
   readonly selected: AgentId | null;
-  readonly focus: 'cards' | 'detail';
+  readonly focus: PaneName;
+  readonly zoom: Zoom;
+  /** The live graph instead of the cards, or beside them where there is room. */
+  readonly graph: boolean;
+  /** Which agents are listed, and in which order. */
+  readonly list: ListUi;
   readonly tab: Tab;
   /** Tool output whole. */
   readonly open: boolean;
@@ -41,6 +49,9 @@ export interface RunUi {
   /** The selected block, what is unfolded, a search. */
   readonly detail: DetailUi;
   readonly log: 'auto' | 'shown' | 'hidden';
+  /** The least that a line of the log must say to be shown, and how many lines it is scrolled back. */
+  readonly logLevel: LogLine['level'];
+  readonly logBack: number;
   /** The message being typed; null while nothing is. */
   readonly message: Message | null;
   /** A message that was left unsent. */
@@ -50,6 +61,9 @@ export interface RunUi {
 export const FIRST: RunUi = {
   selected: null,
   focus: 'cards',
+  zoom: 'normal',
+  graph: false,
+  list: WHOLE,
   tab: 'Transcript',
   open: false,
   density: 'auto',
@@ -59,6 +73,8 @@ export const FIRST: RunUi = {
   seen: 0,
   detail: NO_DETAIL,
   log: 'auto',
+  logLevel: 'info',
+  logBack: 0,
   message: null,
   draft: '',
 };
@@ -70,7 +86,7 @@ export const indexOf = (ui: RunUi, agents: readonly AgentState[]): number =>
   );
 
 export const selectedOf = (ui: RunUi, context: Context): AgentState | undefined => {
-  const agents = inOrder(context.state);
+  const agents = listed(ui.list, context.state);
   return agents[indexOf(ui, agents)];
 };
 
@@ -83,26 +99,47 @@ export const inputRows = (ui: RunUi, context: Context, size: Size): number => {
 
 export const layoutOf = (ui: RunUi, context: Context, size: Size): RunLayout =>
   runLayout(size.width, Math.max(0, size.height - inputRows(ui, context, size)), {
+    focus: ui.focus,
+    zoom: ui.zoom,
     opened: ui.focus === 'detail',
     log: ui.log,
     terminalRows: size.height + 2,
   });
 
 /** The same state where everything in it exists and is in range; see `Screen.settle`. */
-export function settle(ui: RunUi, context: Context, size: Size): RunUi {
-  const agents = inOrder(context.state);
+export function settle(wished: RunUi, context: Context, size: Size): RunUi {
+  const agents = listed(wished.list, context.state);
+  const ui = focused(wished, context, size);
   const layout = layoutOf(ui, context, size);
   const at = indexOf(ui, agents);
   const agent = agents[at];
   const height = layout.cards?.height ?? 0;
   const density = densityFor(ui.density, agents.length, height);
   const cardsTop = layout.cards === null ? ui.cardsTop : topFor(ui.cardsTop, at, density, agents.length, height);
-  const next = { ...settleDetail(ui, agent, context, layout.detail), selected: agent?.id ?? null, cardsTop };
-  return same(ui, next) ? ui : next;
+  const logBack = settledLog(ui, context, layout.log?.height ?? 0);
+  // Whoever is out of sight by a filter is selected again when it is gone.
+  const selected = agents.length === 0 ? ui.selected : (agent?.id ?? null);
+  const next = { ...settleDetail(ui, agent, context, layout.detail), selected, cardsTop, logBack };
+  return same(wished, next) ? wished : next;
+}
+
+function settledLog({ logBack, logLevel }: RunUi, { state }: Context, height: number): number {
+  if (logBack === 0) return 0;
+  return Math.max(0, Math.min(logBack, logOf(state.log, logLevel).length - Math.max(1, height - 2)));
+}
+
+/** The pane that has the keys is one that can be seen: on to the next where it isn't. */
+function focused(ui: RunUi, context: Context, size: Size): RunUi {
+  const layout = layoutOf(ui, context, size);
+  if (ui.focus === 'side' && layout.side === null) return focused({ ...ui, focus: 'log' }, context, size);
+  if (ui.focus === 'log' && (layout.log?.height ?? 0) < 3) return { ...ui, focus: 'cards' };
+  return ui;
 }
 
 const same = (a: RunUi, b: RunUi): boolean =>
   a.selected === b.selected &&
+  a.focus === b.focus &&
+  a.logBack === b.logBack &&
   a.cardsTop === b.cardsTop &&
   a.top === b.top &&
   a.follow === b.follow &&
@@ -117,13 +154,13 @@ export const select = (ui: RunUi, agent: AgentState | undefined): RunUi =>
 
 /** The selection `by` cards further, clamped. */
 export function move(ui: RunUi, context: Context, by: number): RunUi {
-  const agents = inOrder(context.state);
+  const agents = listed(ui.list, context.state);
   return select(ui, agents[Math.max(0, Math.min(agents.length - 1, indexOf(ui, agents) + by))]);
 }
 
 /** The next agent, from the selected one round, that wants attention; null when none does. */
 export function nextInNeed(ui: RunUi, context: Context, by: 1 | -1): AgentState | null {
-  const agents = inOrder(context.state);
+  const agents = listed(ui.list, context.state);
   const at = indexOf(ui, agents);
   for (let step = 1; step <= agents.length; step++) {
     const agent = agents[(at + by * step + agents.length * step) % agents.length];

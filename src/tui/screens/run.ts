@@ -1,22 +1,25 @@
 /** The run screen: cards, the opened agent, spend, log, and a line to write messages on. */
-import { inOrder } from '../agents.ts';
 import type { Rect } from '../layout.ts';
 import type { Body, Context, Effect, Screen } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
 import { overlay, sized } from '../text/compose.ts';
 import { columns } from '../text/clip.ts';
 import type { Cursor, Line } from '../text/line.ts';
-import { cardsPane, densityFor, ROWS } from '../view/cards.ts';
+import { cardsPane, densityFor } from '../view/cards.ts';
 import { detailPane } from '../view/detail.ts';
 import { crumbs, runNumbers } from '../view/header.ts';
-import { messageRow, offeredPaths } from '../view/input-row.ts';
+import { graphPane } from '../view/graph.ts';
+import { filterRow, messageRow, offeredPaths } from '../view/input-row.ts';
 import { logPane } from '../view/log.ts';
 import { sidePane } from '../view/side.ts';
 import { findTyped, isFinding } from './run-detail.ts';
 import { RUN_KEYS } from './run-keys.ts';
+import { filterTyped, isFiltering } from './run-list-keys.ts';
+import { hiddenBy, listed, listWords } from '../run-list.ts';
 import { typed } from './run-message.ts';
+import { graphIn, pointed } from './run-pointer.ts';
 import type { RunUi } from './run-state.ts';
-import { FIRST, indexOf, inputRows, layoutOf, move, scrollBy, select, selectedOf, settle } from './run-state.ts';
+import { FIRST, indexOf, inputRows, layoutOf, selectedOf, settle } from './run-state.ts';
 import type { RunLayout } from '../layout.ts';
 
 export const runScreen: Screen<RunUi> = {
@@ -26,11 +29,22 @@ export const runScreen: Screen<RunUi> = {
   header: (ui, context, width = 120) => ({ left: whereabouts(ui, context, width), right: runNumbers(context, width) }),
   body,
   settle,
-  position: (ui, { state }) =>
-    state.agents.size === 0 ? '' : `${indexOf(ui, inOrder(state)) + 1}/${state.agents.size}`,
+  position,
   input,
-  typing: (ui) => ui.message !== null || isFinding(ui),
+  typing: (ui) => ui.message !== null || isFinding(ui) || isFiltering(ui),
 };
+
+/** `4/12`, and how the list is cut or ordered where it is. */
+function position(ui: RunUi, { state }: Context): string {
+  const agents = listed(ui.list, state);
+  if (agents.length === 0) return '';
+  const words = ui.list.sort === 'start' ? '' : `by ${ui.list.sort} `;
+  return `${words}${indexOf(ui, agents) + 1}/${agents.length}`;
+}
+
+/** What keeps agents out of the list; empty when all are in it. */
+const cutWords = ({ list }: RunUi, { state }: Context): string =>
+  hiddenBy(list, state) === 0 && list.filter === '' ? '' : listWords({ ...list, sort: 'start' }, state);
 
 /** `run-7f3a › Fix the race`; with one column the opened agent takes the place of the task. */
 function whereabouts(ui: RunUi, context: Context, width: number): Line {
@@ -51,7 +65,15 @@ function body(ui: RunUi, context: Context, size: Size): Body {
   const rows = inputRows(ui, context, size);
   const above = Math.max(0, height - rows);
   const lines = Array.from({ length: above }, (_, y) => rowOf(panes, y));
-  const row = messageRow(ui.message, selectedOf(ui, context)?.name ?? null, context, width, rows);
+  const row =
+    filterRow(ui.list, context, width) ??
+    messageRow(
+      ui.message,
+      { selected: selectedOf(ui, context) ?? null, cut: cutWords(ui, context) },
+      context,
+      width,
+      rows,
+    );
   const cursor: Cursor | null = row.cursor === null ? null : { x: row.cursor.x, y: row.cursor.y + above };
   const offered = offeredPaths(ui.message, context, width, above);
   const covered = overlay(lines, offered, Math.max(0, Math.min(3, width - 44)), above - offered.length);
@@ -64,13 +86,24 @@ interface Pane {
 }
 
 function panesOf(ui: RunUi, context: Context, layout: RunLayout): readonly Pane[] {
-  const agents = inOrder(context.state);
+  const agents = listed(ui.list, context.state);
   const { cards, detail, side, log } = layout;
   const agent = selectedOf(ui, context);
   const panes: Pane[] = [];
-  if (cards) {
+  const graph = graphIn(ui, layout);
+  if (cards && graph === cards) {
+    const look = { selected: agent, focused: ui.focus === 'cards' };
+    panes.push({ at: cards, lines: graphPane(look, context, cards.width, cards.height) });
+  } else if (cards) {
     const density = densityFor(ui.density, agents.length, cards.height);
-    const view = { agents, selected: indexOf(ui, agents), density, top: ui.cardsTop, focused: ui.focus === 'cards' };
+    const view = {
+      agents,
+      selected: indexOf(ui, agents),
+      density,
+      top: ui.cardsTop,
+      focused: ui.focus === 'cards',
+      cut: cutWords(ui, context) !== '',
+    };
     panes.push({ at: cards, lines: cardsPane(view, context, cards.width, cards.height) });
   }
   if (detail && agent) {
@@ -78,8 +111,18 @@ function panesOf(ui: RunUi, context: Context, layout: RunLayout): readonly Pane[
     const view = { agent, tab, open, top, follow, seen, detail: part, focused: ui.focus === 'detail' };
     panes.push({ at: detail, lines: detailPane(view, context, detail.width, detail.height) });
   }
-  if (side) panes.push({ at: side, lines: sidePane(context, side.width, side.height) });
-  if (log) panes.push({ at: log, lines: logPane(context, log.width, log.height) });
+  if (side) {
+    const focused = ui.focus === 'side';
+    const lines =
+      graph === side
+        ? graphPane({ selected: agent, focused }, context, side.width, side.height)
+        : sidePane(context, side.width, side.height);
+    panes.push({ at: side, lines });
+  }
+  if (log) {
+    const look = { level: ui.logLevel, back: ui.logBack, focused: ui.focus === 'log' };
+    panes.push({ at: log, lines: logPane(context, log.width, log.height, look) });
+  }
   return panes;
 }
 
@@ -96,28 +139,10 @@ function rowOf(panes: readonly Pane[], y: number): Line {
 
 function input(ui: RunUi, context: Context, event: Input, size: Size): Effect<RunUi> | null {
   if (event.is === 'wheel' || event.is === 'click') return pointed(ui, context, event, size);
+  if (isFiltering(ui)) {
+    const next = filterTyped(ui, event);
+    return next === null ? null : { ui: next };
+  }
   if (ui.message === null) return findTyped(ui, event);
   return typed(ui, ui.message, event);
-}
-
-const within = (rect: Rect | null, x: number, y: number): boolean =>
-  rect !== null && x >= rect.x && x < rect.x + rect.width && y >= rect.y && y < rect.y + rect.height;
-
-/** The wheel scrolls the pane under the pointer, a click selects. */
-function pointed(
-  ui: RunUi,
-  context: Context,
-  event: Extract<Input, { readonly x: number }>,
-  size: Size,
-): Effect<RunUi> | null {
-  const { cards, detail } = layoutOf(ui, context, size);
-  if (within(detail, event.x, event.y)) {
-    return { ui: event.is === 'wheel' ? scrollBy(ui, 3 * event.by) : { ...ui, focus: 'detail' } };
-  }
-  if (cards === null || !within(cards, event.x, event.y)) return null;
-  if (event.is === 'wheel') return { ui: move(ui, context, event.by) };
-  const agents = inOrder(context.state);
-  const rows = ROWS[densityFor(ui.density, agents.length, cards.height)];
-  const agent = agents[Math.floor((ui.cardsTop + event.y - cards.y) / rows)];
-  return agent ? { ui: { ...select(ui, agent), focus: 'cards' } } : null;
 }

@@ -34,6 +34,8 @@ export interface CardsView {
   /** First row shown. */
   readonly top: number;
   readonly focused: boolean;
+  /** A filter may have left nobody. */
+  readonly cut?: boolean;
 }
 
 /** The first row to show so that the selected agent is seen whole, moved as little as possible from `top`. */
@@ -47,7 +49,7 @@ export function topFor(top: number, selected: number, density: Density, count: n
 
 /** Exactly `height` lines of exactly `width` columns; the last column is the scroll bar's. */
 export function cardsPane(of: CardsView, context: Context, width: number, height: number): readonly Line[] {
-  if (of.agents.length === 0) return emptyPane(context, width, height);
+  if (of.agents.length === 0) return emptyPane(of.cut === true, context, width, height);
   const rows = ROWS[of.density];
   const inner = Math.max(0, width - 1);
   const first = Math.floor(of.top / rows);
@@ -70,9 +72,12 @@ export function scrollBar(top: number, total: number, height: number, sign: stri
   return Array.from({ length: height }, (_, row) => (row >= from && row < from + size ? sign : ' '));
 }
 
-function emptyPane(context: Context, width: number, height: number): readonly Line[] {
-  const words =
-    context.state.phase === 'finished' ? 'No agent was started.' : 'Agents appear here when they are created.';
+function emptyPane(cut: boolean, context: Context, width: number, height: number): readonly Line[] {
+  const words = cut
+    ? 'No agent is like that: Esc shows all.'
+    : context.state.phase === 'finished'
+      ? 'No agent was started.'
+      : 'Agents appear here when they are created.';
   const middle = Math.floor(height / 2);
   return blank(width, height).map((line, row) =>
     row === middle ? fit([span(`  ${words}`, { fg: 'faint' })], width) : line,

@@ -1,5 +1,6 @@
 /** The line above the footer: what one could write to whom, or the message being written. */
 import type { AgentId } from '../../domain/ids.ts';
+import type { AgentState } from '../../events/state.ts';
 import type { Delivery } from '../../ports/controls.ts';
 import { labelOf } from '../agents.ts';
 import type { Completing } from '../complete.ts';
@@ -11,6 +12,8 @@ import { viewEditor } from '../text/editor-view.ts';
 import type { Cursor, Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { widthOf } from '../text/width.ts';
+import type { ListUi } from '../run-list.ts';
+import { listWords } from '../run-list.ts';
 import { completeLines, completeWidth } from './complete.ts';
 
 interface Writing {
@@ -38,16 +41,37 @@ const WHEN: Readonly<Record<Delivery, string>> = {
 };
 const BACK = { bg: 'surface' } as const;
 
-/** Exactly `rows` lines of exactly `width` columns. `selected` is the name of the selected agent. */
+/** The filter of the list while it is typed, or once it hides somebody; null else. One line of exactly `width` columns. */
+export function filterRow(
+  list: ListUi,
+  context: Context,
+  width: number,
+): { readonly lines: readonly Line[]; readonly cursor: Cursor | null } | null {
+  const words = listWords(list, context.state);
+  if (list.field === null) return null;
+  const sign = span(' / ', { fg: 'focus', bold: true });
+  const right: Line = [span(` ${words} `, { fg: 'muted' })];
+  const field = viewEditor(list.field, {
+    width: Math.max(1, width - 6 - widthOf(words)),
+    height: 1,
+    placeholder: 'name, role, model, state or words of the task',
+    style: { fg: 'fg', ...BACK },
+  });
+  const line = spread([sign, ...(field.lines[0] ?? [])], right, width);
+  const cursor = { x: Math.min(width - 1, field.cursor.x + 3), y: 0 };
+  return { lines: [fit(restyle(line, BACK), width, BACK)], cursor };
+}
+
+/** Exactly `rows` lines of exactly `width` columns. `selected` is the selected agent, `cut` how the list is cut. */
 export function messageRow(
   writing: Writing | null,
-  selected: string | null,
+  { selected, cut = '' }: { readonly selected: AgentState | null; readonly cut?: string },
   context: Context,
   width: number,
   rows: number,
 ): { readonly lines: readonly Line[]; readonly cursor: Cursor | null } {
   const prompt = span(` ${context.glyphs.prompt} `, { fg: 'focus', bold: true });
-  if (writing === null) return { lines: [idle(prompt, selected, context, width)], cursor: null };
+  if (writing === null) return { lines: [idle(prompt, { selected, cut }, context, width)], cursor: null };
   const label: Line = width < 60 ? [] : [span(` ${whom(writing, context)} `, { fg: 'muted' })];
   const room = fieldWidth(writing, context, width);
   const field = viewEditor(writing.editor, {
@@ -67,7 +91,12 @@ export function messageRow(
 export const fieldWidth = (writing: Writing, context: Context, width: number): number =>
   Math.max(1, width - 4 - (width < 60 ? 0 : widthOf(whom(writing, context)) + 2));
 
-function idle(prompt: Line[number], selected: string | null, { state, glyphs }: Context, width: number): Line {
+function idle(
+  prompt: Line[number],
+  { selected, cut }: { readonly selected: AgentState | null; readonly cut: string },
+  { state, glyphs }: Context,
+  width: number,
+): Line {
   const asks = state.approvals.length;
   const right: Line =
     asks > 0
@@ -78,8 +107,16 @@ function idle(prompt: Line[number], selected: string | null, { state, glyphs }: 
           }),
         ]
       : [span(state.finished ? 'v for the report ' : 'i to type ', { fg: 'faint' })];
-  const words = state.finished ? 'The run has ended.' : `Message ${toLabel(selected ?? 'an agent')}${glyphs.ellipsis}`;
-  return fit(restyle(spread([prompt, span(words, { fg: 'faint' })], right, width), BACK), width, BACK);
+  const words = state.finished ? 'The run has ended.' : `Message ${whoIs(selected, width)}${glyphs.ellipsis}`;
+  const list: Line =
+    cut === '' ? [] : [span(`${cut} `, { fg: 'info', bold: true }), span('Esc shows all  ', { fg: 'faint' })];
+  return fit(restyle(spread([prompt, span(words, { fg: 'faint' })], [...list, ...right], width), BACK), width, BACK);
+}
+
+/** Name and path: which agent a person talks to is never in doubt (CONTRACT H010, H013). */
+function whoIs(agent: AgentState | null, width: number): string {
+  if (agent === null) return 'an agent';
+  return width < 70 ? toLabel(agent.name) : `${toLabel(agent.name)} (${agent.id})`;
 }
 
 /** Who gets it and when: Tab changes the when. */

@@ -1,0 +1,67 @@
+/**
+ * How long a run will likely go on, from the estimates of its plan less what has been done: the same schedule as before the
+ * approval, with what is left. Pure; computed once a second for a state.
+ */
+import type { Millis, TaskId } from '../domain/ids.ts';
+import { scheduleOf } from '../domain/plan-view.ts';
+import type { PlanTask, SoundPlan } from '../domain/plan.ts';
+import { elapsedOf } from '../events/queries.ts';
+import type { AgentState, RunState } from '../events/state.ts';
+
+export interface Remaining {
+  /** Of the whole plan, in milliseconds; null where there is no plan or nothing is left. */
+  readonly left: Millis | null;
+  /** Of each task that is not over. An agent that takes longer than estimated has none. */
+  readonly byTask: ReadonlyMap<TaskId, Millis>;
+  /** Tasks that decide when everything ends. */
+  readonly critical: ReadonlySet<TaskId>;
+}
+
+const NOTHING: Remaining = { left: null, byTask: new Map(), critical: new Set() };
+
+export function remainingOf(state: RunState, now: Millis): Remaining {
+  const { plan, agents } = state;
+  if (plan === null || state.finished !== null) return NOTHING;
+  const second = Math.floor(now / 1000);
+  const known = KNOWN.get(agents);
+  if (known?.second === second && known.plan === plan) return known.remaining;
+  const remaining = computed(state, plan, now);
+  KNOWN.set(agents, { second, plan, remaining });
+  return remaining;
+}
+
+interface Known {
+  readonly second: number;
+  readonly plan: SoundPlan;
+  readonly remaining: Remaining;
+}
+const KNOWN = new WeakMap<RunState['agents'], Known>();
+
+function computed(state: RunState, plan: SoundPlan, now: Millis): Remaining {
+  const agents = new Map<TaskId, AgentState>();
+  for (const agent of state.agents.values()) if (agent.taskId !== null) agents.set(agent.taskId, agent);
+  const open = plan.tasks.filter(({ id }) => (agents.get(id)?.outcome ?? null) === null);
+  const ids = new Set(open.map(({ id }) => id));
+  const tasks = open.map(
+    (task): PlanTask => ({
+      ...task,
+      dependsOn: task.dependsOn.filter((need) => ids.has(need)),
+      estimatedSeconds: secondsLeft(task, agents.get(task.id), now),
+    }),
+  );
+  // Those at work have their places: they come before all that wait for one.
+  const begun = tasks.filter(({ id }) => agents.get(id)?.runningSince != null);
+  const ordered = [...begun, ...tasks.filter((task) => !begun.includes(task))];
+  const slots = scheduleOf({ ...plan, tasks: ordered }, state.choices?.limits.maxParallel ?? state.maxParallel);
+  const end = slots.reduce((last, slot) => Math.max(last, slot.end), 0);
+  return {
+    left: open.length === 0 ? null : end * 1000,
+    byTask: new Map(tasks.map(({ id, estimatedSeconds }) => [id, estimatedSeconds * 1000])),
+    critical: new Set(slots.flatMap(({ id, critical }) => (critical ? [id] : []))),
+  };
+}
+
+function secondsLeft(task: PlanTask, agent: AgentState | undefined, now: Millis): number {
+  const done = agent === undefined ? 0 : elapsedOf(agent, now) / 1000;
+  return Math.max(0, Math.round(task.estimatedSeconds - done));
+}
