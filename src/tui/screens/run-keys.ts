@@ -5,6 +5,7 @@ import { isAtWork } from '../agents.ts';
 import { NOT_COMPLETING } from '../complete.ts';
 import type { Binding, Context, Effect } from '../screen.ts';
 import { openEditor } from '../text/editor.ts';
+import { toLabel } from '../text/sanitise.ts';
 import { DETAIL_KEYS } from './run-detail.ts';
 import { FILTER_KEYS, isFiltering, LIST_KEYS } from './run-list-keys.ts';
 import { MESSAGE_KEYS } from './run-message.ts';
@@ -138,7 +139,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     run: (ui, context, key) => {
       const agent = nextInNeed(ui, context, key === '[' ? -1 : 1);
       if (agent === null) return { toast: { level: 'info', text: 'No agent needs you.' } };
-      return { ui: select(ui, agent), toast: { level: 'info', text: needWords(agent, context) } };
+      return { ui: select(ui, agent), toast: { level: 'info', text: toLabel(needWords(agent, context)) } };
     },
   },
   {

@@ -68,7 +68,7 @@ export const LOG_KEYS: readonly Binding<RunUi>[] = [
     action: 'run.log',
     hint: '',
     help: 'A larger log, none, or what fits.',
-    whyNot: always,
+    whyNot: (ui) => (ui.focus === 'detail' ? SILENT : null),
     run: (ui) => ({ ui: { ...ui, log: ui.log === 'auto' ? 'shown' : ui.log === 'shown' ? 'hidden' : 'auto' } }),
   },
 ];
