@@ -2,7 +2,7 @@
  * The first screen: one field to say what should be done in, suggestions and former sessions to pick from. Letters belong to
  * the field unless something in the lists is chosen. How it looks is start-view.ts, what it leads to start-begin.ts.
  */
-import { completeKey, NOT_COMPLETING } from '../complete.ts';
+import { completeKey, NOT_COMPLETING, offerOf } from '../complete.ts';
 import { isOpen } from '../dialogs/trust.ts';
 import type { Binding, Context, Effect, Screen } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
@@ -34,6 +34,10 @@ function boxKey(ui: StartUi, context: Context, key: string): StartUi | null {
   return done === null ? null : { ...ui, ...done, former: null };
 }
 
+/** Are paths offered behind an `@`? */
+const isOffered = ({ chosen, editor, completing }: StartUi, context: Context): boolean =>
+  chosen.is === 'field' && offerOf(editor, completing, context) !== null;
+
 const KEYS: readonly Key[] = [
   {
     keys: ['enter'],
@@ -48,7 +52,8 @@ const KEYS: readonly Key[] = [
     action: 'start.next',
     hint: 'lists',
     help: 'On to the suggestions, the former sessions, and back to the field. Behind an @, takes the chosen path.',
-    whyNot: (_, { lobby }) => (stops(lobby).length > 1 ? null : 'there is nothing to pick from'),
+    whyNot: (ui, context) =>
+      stops(context.lobby).length > 1 || isOffered(ui, context) ? null : 'there is nothing to pick from',
     run: behindBoxes((ui, { lobby }) => ({ ui: { ...ui, chosen: nextGroup(ui.chosen, lobby) } })),
   },
   {

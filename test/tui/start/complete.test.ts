@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { behindAt, type Completing, completeKey, NOT_COMPLETING, offerOf } from '../../../src/tui/complete.ts';
 import { ASCII, UNICODE } from '../../../src/tui/glyphs.ts';
 import { plain } from '../../../src/tui/text/clip.ts';
+import { startScreen } from '../../../src/tui/screens/start.ts';
 import { type Editor, editorText, openEditor } from '../../../src/tui/text/editor.ts';
 import { widthOf } from '../../../src/tui/text/width.ts';
 import { completeLines } from '../../../src/tui/view/complete.ts';
@@ -68,6 +69,18 @@ describe('completing in a field', () => {
 
   it('offers nothing where nobody can look for files', () => {
     expect(offerOf(field('@'), NOT_COMPLETING, contextOf())).toBeNull();
+  });
+});
+
+describe('Tab in the field of a project without suggestions and sessions', () => {
+  const next = startScreen.keys.find(({ action }) => action === 'start.next');
+  const empty = contextOf(undefined, { files, lobby: { ...context.lobby, suggestions: [], sessions: [] } });
+  const whyNot = (text: string): string | null | undefined =>
+    next?.whyNot({ ...startScreen.first, editor: field(text) }, empty);
+
+  it('takes the offered path, and else has nothing to go on to', () => {
+    expect(whyNot('see @sr')).toBeNull();
+    expect(whyNot('see')).toBe('there is nothing to pick from');
   });
 });
 
