@@ -42,6 +42,9 @@ export const TITLES: Readonly<Record<ScreenName, string>> = {
 /** `own` are the user's keys by action. */
 export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, string>>): Page {
   const table = rebind(screen.keys, own);
+  // To be read, what the screen itself does comes before what its fields and panes do; a key is looked up in the table's order.
+  const isOwn = ({ action }: Action): boolean => action.startsWith(`${screen.name}.`);
+  const ordered = [...table.filter(isOwn), ...table.filter((binding) => !isOwn(binding))];
   let ui = screen.first;
   const taken = (effect: Effect<Ui>): DialogEffect => {
     const { ui: next, ...rest } = effect;
@@ -73,8 +76,8 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, stri
     body: (context, size) => screen.body(ui, context, size),
     position: (context) => screen.position?.(ui, context) ?? '',
     hints: (context) => hintsOf(table, ui, context),
-    help: ({ glyphs }) => helpOf(TITLES[screen.name], table, glyphs, own),
-    entries: (context) => entriesOf(table, ui, context, taken),
+    help: ({ glyphs }) => helpOf(TITLES[screen.name], ordered, glyphs, own),
+    entries: (context) => entriesOf(ordered, ui, context, taken),
     typing: (context) => screen.typing?.(ui, context) ?? false,
     press(input, context, size) {
       if (input.is !== 'key') return viaInput(input, context, size);
@@ -87,6 +90,6 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, stri
     reset() {
       ui = screen.first;
     },
-    actions: table,
+    actions: ordered,
   };
 }
