@@ -23,7 +23,7 @@ export class Looks {
   theme(name: string): Toast | null {
     if (name === this.#now.theme) return null;
     const theme = this.#lobby.theme?.(name);
-    if (theme === undefined) return { level: 'warn', text: 'Themes can’t be changed here.' };
+    if (theme === undefined) return { level: 'warn', text: "Themes can't be changed here." };
     if (!theme.ok) return { level: 'error', text: theme.fault };
     this.#now = { ...this.#now, theme: name };
     this.#terminal.setTheme(theme.value);

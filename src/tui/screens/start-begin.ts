@@ -61,7 +61,7 @@ const noteOf = ({ description, tasks, arguments: asked, from }: TemplateInfo): s
     counted(tasks, 'task'),
     ...(asked.length === 0 ? [] : [`asks for ${asked.map(({ name }) => name).join(', ')}`]),
     from,
-  ].join(' · ');
+  ].join(', ');
 
 function templateForm(template: TemplateInfo): Dialog {
   return {
