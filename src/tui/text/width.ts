@@ -5,13 +5,16 @@
 
 /** The user-perceived characters of a text, in order. */
 export function graphemes(text: string): readonly string[] {
-  if (SIMPLE.test(text)) return text.split('');
+  if (isSimple(text)) return text.split('');
   return [...segmentsOf(text)].map(({ segment }) => segment);
 }
 
+/** True when every unit of a text is a letter or sign of one column by itself: it can be measured and cut by units. */
+export const isSimple = (text: string): boolean => SIMPLE.test(text);
+
 /** Columns of a text. */
 export function widthOf(text: string): number {
-  if (SIMPLE.test(text)) return text.length;
+  if (isSimple(text)) return text.length;
   let width = 0;
   for (const { segment } of segmentsOf(text)) width += clusterWidth(segment);
   return width;

@@ -83,6 +83,8 @@ describe('lines of an exact width', () => {
   });
 });
 
+const BOLD = { bold: true } as const;
+
 describe('wrapping', () => {
   it('breaks at words and keeps the indentation', () => {
     expect(wrapText('  one two three four', 9).map(plain)).toEqual(['  one two', '  three', '  four']);
@@ -102,6 +104,22 @@ describe('wrapping', () => {
         4,
       ),
     ).toEqual([[['one', { bold: true }]], [['two', {}]]]);
+  });
+
+  it('breaks plain letters where it breaks others of one column', () => {
+    const words = fc.string({ unit: fc.constantFrom('a', 'b', '-', ' ', ' ', ' '), maxLength: 40 });
+    const styled = fc.tuple(words, fc.constantFrom({}, BOLD, BOLD));
+    const bounds = [fc.integer({ min: 1, max: 20 }), fc.integer({ min: 0, max: 4 })] as const;
+    fc.assert(
+      fc.property(fc.array(styled, { maxLength: 5 }), ...bounds, (line, w, hang) => {
+        // Cyrillic letters are measured one by one.
+        const others = line.map(([text, style]) => [text.replaceAll(/[^ ]/g, 'ж'), style] as const);
+        const dashed = (lines: readonly Line[]): readonly Line[] =>
+          lines.map((row) => row.map(([text, style]) => [text.replaceAll(/[^ ]/g, 'ж'), style] as const));
+        expect(dashed(wrap(line, w, hang))).toEqual(wrap(others, w, hang));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('is never wider than asked and loses no letter', () => {
