@@ -35,21 +35,26 @@ function wrapSimple(line: Line, width: number, hang: number): readonly Line[] {
   const text = line.length === 1 ? (line[0]?.[0] ?? '') : line.map(([part]) => part).join('');
   const indent = indentOf(text.search(/[^ ]/), width, hang);
   const cut = cutter(line);
-  const out: Line[] = [];
+  return rowsIn(text, width, Math.max(1, width - indent)).map(([from, to], row) =>
+    indented(cut(from, to), row === 0 ? 0 : indent),
+  );
+}
+
+/** Where the rows of a text begin and end. */
+function rowsIn(text: string, width: number, next: number): readonly (readonly [from: number, to: number])[] {
+  const rows: (readonly [number, number])[] = [];
   let from = 0;
-  let limit = width;
-  while (text.length - from > limit) {
+  for (let limit = width; text.length - from > limit; limit = next) {
     const end = from + limit;
     const at = text[end] === ' ' ? end : blankIn(text, from, end);
     let kept = at;
     while (kept > from && text[kept - 1] === ' ') kept--;
-    out.push(indented(cut(from, kept), out.length === 0 ? 0 : indent));
+    rows.push([from, kept]);
     // Blanks at the break are the break.
     for (from = at; text[from] === ' '; ) from++;
-    limit = Math.max(1, width - indent);
   }
-  if (from < text.length) out.push(indented(cut(from, text.length), out.length === 0 ? 0 : indent));
-  return out;
+  if (from < text.length) rows.push([from, text.length]);
+  return rows;
 }
 
 /** Where units `from` to `end` are best broken: at the last blank behind the first word, else at the end. */
