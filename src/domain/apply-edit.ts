@@ -65,11 +65,11 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
 function draftsAfter(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<Drafts, string> {
   const drafts = draftsOf(plan);
   if (edit.is === 'replace') return ok(draftsOf(edit.plan));
-  if (edit.is === 'add') return ok([...drafts, { ...fieldsOf(edit), id: freshId(plan) }]);
+  if (edit.is === 'add') return ok([...drafts, { ...fieldsOf(edit), id: freshId(plan, context) }]);
   if (edit.is === 'models') return withModels(plan, edit);
   const task = plan.tasks.find(({ id }) => id === edit.task);
   if (task === undefined) return fail(`there is no task "${edit.task}" in this plan`);
-  if (edit.is === 'split') return split(plan, task, edit, context.choices);
+  if (edit.is === 'split') return split(plan, task, edit, context);
   if (edit.is === 'join') return join(plan, task, edit.other, context.choices);
   if (edit.is === 'drop') return drop(plan, task);
   if (edit.is === 'move') return move(plan, task, edit.by);
@@ -183,7 +183,7 @@ const fieldsOf = (edit: Extract<PlanEdit, { readonly is: 'add' }>): Omit<Draft, 
   dependsOn: edit.dependsOn,
 });
 
-const freshId = (plan: SoundPlan): string => freshIds(plan, 1)[0] ?? '';
+const freshId = (plan: SoundPlan, { taken }: PlanContext): string => freshIds(plan, 1, taken)[0] ?? '';
 
 function dropText(plan: SoundPlan, id: TaskId): string {
   const gone = plan.tasks.find((task) => task.id === id);

@@ -26,6 +26,8 @@ export interface PlanContext {
   roleProblem(role: string): string | null;
   /** What rules add to a plan of these tasks, or why they can't; nothing where it is missing. Never taken from a draft. */
   forced?(tasks: readonly PlanTask[]): Result<readonly ForcedNode[], string>;
+  /** Ids that are no longer free, beside those of the plan: who had them is remembered. None where it is missing. */
+  readonly taken?: readonly TaskId[];
 }
 
 /** Reads unknown JSON as a draft. Faults name the task where there is one. */

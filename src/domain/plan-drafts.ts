@@ -9,9 +9,9 @@ export type Drafts = readonly Draft[];
 
 export const draftsOf = (plan: SoundPlan): Drafts => toPersonForm(plan).tasks;
 
-/** `count` ids of the form `task-N`, from the smallest N behind the number of tasks on, that are free. */
-export function freshIds(plan: SoundPlan, count: number): readonly string[] {
-  const taken = new Set(plan.tasks.map(({ id }) => id.toLowerCase()));
+/** `count` ids of the form `task-N`, from the smallest N behind the number of tasks on, that are free and not in `given`. */
+export function freshIds(plan: SoundPlan, count: number, given: readonly string[] = []): readonly string[] {
+  const taken = new Set([...plan.tasks.map(({ id }) => id), ...given].map((id) => id.toLowerCase()));
   const ids: string[] = [];
   for (let number = plan.tasks.length + 1; ids.length < count; number++) {
     if (!taken.has(`task-${number}`)) ids.push(`task-${number}`);

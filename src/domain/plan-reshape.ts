@@ -4,6 +4,7 @@
  */
 import type { Budget } from './budget.ts';
 import { tightest, withoutAbsent } from './budget.ts';
+import type { PlanContext } from './check-plan.ts';
 import { defaultBudget } from './estimate.ts';
 import { fromMicro, toMicro } from './ids.ts';
 import type { TaskId } from './ids.ts';
@@ -21,7 +22,7 @@ export function split(
   plan: SoundPlan,
   task: PlanTask,
   { descriptions, inOrder }: Split,
-  choices: PlanChoices,
+  { choices, taken }: PlanContext,
 ): Result<Drafts, string> {
   const texts = descriptions.map((text) => text.trim());
   if (texts.length < 2) return fail('a split needs at least two texts');
@@ -29,7 +30,7 @@ export function split(
   const { maxTasks } = choices.limits;
   const count = plan.tasks.length + texts.length - 1;
   if (count > maxTasks) return fail(`the plan would have ${count} tasks; at most ${maxTasks} are allowed`);
-  const ids = [task.id, ...freshIds(plan, texts.length - 1)];
+  const ids = [task.id, ...freshIds(plan, texts.length - 1, taken)];
   const last = inOrder ? ids.slice(-1) : ids;
   const tokens = shares(task.estimatedTokens, texts.length);
   const budget = isDefault(task, choices) ? null : shareOf(task.budget, texts.length, inOrder);

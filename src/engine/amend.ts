@@ -17,6 +17,7 @@ import { choicesOf } from './choices.ts';
 import type { RunParts } from './parts.ts';
 import { changesBetween } from './plan-changes.ts';
 import { planContextOf } from './plan-context.ts';
+import { redactedPlan } from './redaction.ts';
 import { agentsByTask, hasNotBegun, inLine, plannedAgents } from './planned.ts';
 
 /** The plan in force after `edits`, one after the other, judged by the rules of now; nothing is done. */
@@ -26,8 +27,9 @@ export function previewPlan(parts: RunParts, edits: readonly PlanEdit[]): Result
   if (!before.ok) return before;
   const after = planAfter(parts, state, before.value, edits);
   if (!after.ok) return after;
-  const changes = changesBetween(before.value, after.value, (state.choices ?? choicesOf(parts.options)).models);
-  return ok({ plan: after.value, digest: planDigest(after.value), base: planDigest(before.value), changes });
+  const plan = redactedPlan(after.value, parts.options.redactor);
+  const changes = changesBetween(before.value, plan, (state.choices ?? choicesOf(parts.options)).models);
+  return ok({ plan, digest: planDigest(plan), base: planDigest(before.value), changes });
 }
 
 type Amendment = Omit<Extract<Command, { readonly do: 'amend plan' }>, 'do'>;
@@ -124,7 +126,9 @@ function contextOf({ options }: RunParts, state: RunState): PlanContext {
   const choices = state.choices ?? choicesOf(options);
   const { limits } = choices;
   const maxTasks = Math.min(limits.maxTasks, options.rules.maxTasksPerPlan.value);
-  return planContextOf(options, { ...choices, limits: { ...limits, maxTasks } });
+  const context = planContextOf(options, { ...choices, limits: { ...limits, maxTasks } });
+  // A new task is nobody's: the id of one that is gone would give it that one's agent.
+  return { ...context, taken: [...agentsByTask(state).keys()] };
 }
 
 /** What has begun is as it was approved, whatever the rules say by now: it is theirs to stop it, not this check's. */

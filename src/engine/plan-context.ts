@@ -1,5 +1,7 @@
 /** How plans are checked in this run: which roles and models a plan may name, and what rules add to it whatever it says. */
+import type { ModelChoice } from '../domain/agent.ts';
 import type { PlanContext } from '../domain/check-plan.ts';
+import type { RoleName } from '../domain/ids.ts';
 import type { PlanChoices } from '../domain/plan.ts';
 import { reasonText } from '../domain/reason.ts';
 import { fail, ok } from '../domain/result.ts';
@@ -10,8 +12,15 @@ import type { RunOptions } from './run-options.ts';
 
 /** The same for a planner, a file and a person. */
 export function planContextOf(options: RunOptions, choices: PlanChoices): PlanContext {
+  const modelNow = (name: RoleName): ModelChoice | null => {
+    const role = roleNamed(name, options.roles);
+    const model = role === null ? null : modelFor(options, role, null);
+    return model?.ok === true ? model.value.choice : null;
+  };
+  // Choices are as old as the plan: what a role gets where nothing is asked for is judged by the rules of now.
+  const roles = choices.roles.map((role) => ({ ...role, model: modelNow(role.name) ?? role.model }));
   return {
-    choices,
+    choices: { ...choices, roles },
     forced: (tasks) => forcedNodes(options, tasks),
     resolveModel(asked, name) {
       const role = roleNamed(name, options.roles);

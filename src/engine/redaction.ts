@@ -4,6 +4,7 @@
  * that was taken out can be had back.
  */
 import { planDigest } from '../domain/digest.ts';
+import type { SoundPlan } from '../domain/plan.ts';
 import type { Redactor } from '../domain/redact.ts';
 import type { EventBody } from '../events/event.ts';
 import type { Tick } from '../ports/controls.ts';
@@ -18,6 +19,13 @@ export function redactedBody(body: EventBody, { clean }: Redactor): EventBody {
   // What is approved and carried out is the plan as it is recorded: its digest is of that.
   const hasPlan = copy.type === 'plan.proposed' || copy.type === 'plan.edited' || copy.type === 'plan.amended';
   return hasPlan ? { ...copy, digest: planDigest(copy.plan) } : copy;
+}
+
+/** A plan as it will be recorded: what a person is shown and approves is what is carried out. */
+export function redactedPlan(plan: SoundPlan, redactor: Redactor | undefined): SoundPlan {
+  if (redactor === undefined) return plan;
+  const body = redactedBody({ type: 'plan.amended', plan, digest: '', changes: [], by: 'person' }, redactor);
+  return body.type === 'plan.amended' ? body.plan : plan;
 }
 
 function holdsSecret(value: unknown, clean: Redactor['clean']): boolean {

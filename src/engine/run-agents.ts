@@ -238,7 +238,8 @@ async function chooseAfterFailure(parts: RunParts, failure: Failure): Promise<Ch
   const { options, recorder } = parts;
   const { failed, blocked } = failure;
   const state = recorder.state();
-  const number = [...state.agents.keys()].filter((id) => id !== ROOT).indexOf(failed) + 1;
+  // As the screens number it: the place in the plan says nothing once that was amended.
+  const number = failed.slice(`${ROOT}::S`.length);
   const reason = `blocked by #${number} ${state.agents.get(failed)?.role ?? ''}`;
   if (blocked.length > 0)
     recorder.record(...blocked.map((agent): EventBody => ({ type: 'agent.status', agent, status: 'pending', reason })));
