@@ -1,7 +1,7 @@
 /** Agents in the order of the screen, and the few words that several panes say about one. */
 import type { ModelChoice } from '../domain/agent.ts';
-import { depthOf, parentOf, ROOT } from '../domain/ids.ts';
-import type { AgentId, Millis } from '../domain/ids.ts';
+import { depthOf, fromMicro, parentOf, ROOT, toMicro } from '../domain/ids.ts';
+import type { AgentId, Millis, Usd } from '../domain/ids.ts';
 import { committed, elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Todo } from '../domain/turn.ts';
@@ -30,6 +30,42 @@ export function inOrder(state: RunState): readonly AgentState[] {
 
 /** The order changes only with the map, and several panes ask for it in each frame. */
 const ORDER = new WeakMap<RunState['agents'], readonly AgentState[]>();
+
+/** An agent with all below it. */
+export interface Subtree {
+  /** How many are below it. */
+  readonly below: number;
+  /** Of all of them and of itself. */
+  readonly cost: Usd;
+  readonly priced: boolean;
+}
+
+/** What an agent and those below it come to; summed up once for each state of the agents. */
+export function subtreeOf(state: RunState, agent: AgentState): Subtree {
+  const known = SUBTREES.get(state.agents) ?? sumSubtrees(state);
+  SUBTREES.set(state.agents, known);
+  return known.get(agent.id) ?? { below: 0, cost: agent.cost, priced: agent.priced };
+}
+
+const SUBTREES = new WeakMap<RunState['agents'], ReadonlyMap<AgentId, Subtree>>();
+
+/** Children stand behind their parents, so that from the end each is summed up before it is added. */
+function sumSubtrees(state: RunState): ReadonlyMap<AgentId, Subtree> {
+  const sums = new Map<AgentId, { below: number; micro: number; priced: boolean }>();
+  for (const { id, parent, cost, priced } of inOrder(state).toReversed()) {
+    const own = sums.get(id) ?? { below: 0, micro: 0, priced: true };
+    own.micro += toMicro(cost);
+    own.priced &&= priced;
+    sums.set(id, own);
+    if (parent === null) continue;
+    const above = sums.get(parent) ?? { below: 0, micro: 0, priced: true };
+    above.below += own.below + 1;
+    above.micro += own.micro;
+    above.priced &&= own.priced;
+    sums.set(parent, above);
+  }
+  return new Map([...sums].map(([id, { below, micro, priced }]) => [id, { below, cost: fromMicro(micro), priced }]));
+}
 
 /** How far a card is indented: what the plan made stands at the edge, its sub-agents deeper. */
 export const indentOf = (agent: AgentState): number => Math.max(0, depthOf(agent.id) - 1);

@@ -140,10 +140,10 @@ describe('the run screen', () => {
     const page = pageOf(runScreen, {});
     const context = contextOf(midRun().events);
     expect(look(page, context, size, ['z', 'z'])[2]).toMatchInlineSnapshot(
-      `"▌   ▸ Watch wave 2                                               1/5 ▰▱▱▱▱  16%▐"`,
+      `"▌  ▸ Watch wave 2                                                1/5 ▰▱▱▱▱  16%▐"`,
     );
     expect(look(page, context, size, ['z'])[2]).toMatchInlineSnapshot(
-      `" ✓ finder        14 files found                              21s  $0.0031  6.2k "`,
+      `" ✓ finder           14 files found                          21s   $0.0031  6.2k "`,
     );
   });
 

@@ -9,7 +9,8 @@ import { clip, fit, fitText, lineWidth, span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
-import { costText, endOf, oneLine, statusSpan } from '../view/card.ts';
+import { costText, statusSpan } from '../view/card.ts';
+import { endOf, oneLine } from '../view/doing.ts';
 import { countSpans, changesOf } from '../view/diff.ts';
 
 /** Two lines an agent below a head of columns, at most `width` columns wide. */

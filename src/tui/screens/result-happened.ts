@@ -8,7 +8,7 @@ import { span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
-import { endOf, oneLine } from '../view/card.ts';
+import { endOf, oneLine } from '../view/doing.ts';
 
 /** Above the report; empty for a run that completed. */
 export function happenedLines(context: Context, width: number): readonly Line[] {

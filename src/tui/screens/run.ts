@@ -103,6 +103,7 @@ function panesOf(ui: RunUi, context: Context, layout: RunLayout): readonly Pane[
       top: ui.cardsTop,
       focused: ui.focus === 'cards',
       cut: cutWords(ui, context) !== '',
+      folded: ui.list.folded,
     };
     panes.push({ at: cards, lines: cardsPane(view, context, cards.width, cards.height) });
   }

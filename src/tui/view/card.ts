@@ -1,11 +1,9 @@
 /** One agent as a card of five rows: who, what it cost, what it is at. Text of its own only; where it stands is cards.ts'. */
-import { ROOT } from '../../domain/ids.ts';
-import type { AgentId } from '../../domain/ids.ts';
 import type { Todo } from '../../domain/turn.ts';
-import { activityOf, elapsedOf, isFinal, tokensOfAgent } from '../../events/queries.ts';
-import type { AgentState, RunState } from '../../events/state.ts';
-import { budgetShare, indentOf, labelOf, modelName, modelText, neverRan, todosOf } from '../agents.ts';
-import { counted, formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
+import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import type { AgentState } from '../../events/state.ts';
+import { budgetShare, indentOf, modelName, modelText, neverRan, todosOf } from '../agents.ts';
+import { formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
 import { clip, lineWidth, span, spread } from '../text/clip.ts';
@@ -13,11 +11,11 @@ import type { Line, Span } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { widthOf } from '../text/width.ts';
 import { wrapText } from '../text/wrap.ts';
-import { isHeld, waitOf } from '../waits.ts';
-import { gateFoot, lockOf, pinOf, verdictFoot } from './forced.ts';
+import { isHeld } from '../waits.ts';
+import { doing, oneLine } from './doing.ts';
+import { lockOf, pinOf } from './forced.ts';
 import { gauge, inkOfShare } from './gauge.ts';
 import { HELD_INK, STATUS_INK } from './header.ts';
-import { planSoFar, planWords, writingWords } from './plan-words.ts';
 
 export const CARD_ROWS = 5;
 const TODOS = 3;
@@ -26,6 +24,8 @@ export interface CardLook {
   readonly selected: boolean;
   /** Is the pane of the cards the one that keys go to? */
   readonly focused: boolean;
+  /** How many of its sub-agents a fold keeps from sight. */
+  readonly hidden?: number;
 }
 
 /** Exactly five lines of exactly `width` columns. */
@@ -40,7 +40,7 @@ export function card(agent: AgentState, context: Context, width: number, look: C
     style: { fg: look.selected ? (look.focused ? 'focus' : 'muted') : 'border' },
     title: title(agent, context, width),
     titleEnd: metrics(agent, context, width),
-    foot: foot(agent, context),
+    foot: doing(agent, context),
     footEnd: budget(agent, context),
     body: todoLines(agent, context, Math.max(0, width - 5)).map((line): Line => [span(' '), ...line]),
   });
@@ -86,105 +86,6 @@ function metrics(agent: AgentState, context: Context, width: number): Line {
 /** What it cost; a question mark where a price isn't known: `$?`, or `$0.0912+?` where it is of a part. */
 export const costText = ({ cost, priced }: Pick<AgentState, 'cost' | 'priced'>): string =>
   priced ? formatCost(cost) : cost === 0 ? formatCost(null) : `${formatCost(cost)}+?`;
-
-/** What goes on now, or how it ended. */
-export function foot(agent: AgentState, context: Context): Line {
-  const { glyphs } = context;
-  const judged = gateFoot(agent, context) ?? verdictFoot(agent, context);
-  if (judged !== null) return judged;
-  if (agent.status === 'failed') return [span(`! ${oneLine(agent.error ?? agent.reason)}`, { fg: 'err', bold: true })];
-  if (agent.status === 'interrupted') return [span(`! ${oneLine(endOf(agent))}`, { fg: 'warn' })];
-  if (agent.status === 'completed') return [span(oneLine(agent.summary), { fg: 'muted' })];
-  if (agent.status === 'pending') return [span(pendingText(agent, context), { fg: 'faint' })];
-  const asked = context.state.approvals.find((approval) => approval.agent === agent.id);
-  if (asked) {
-    return [
-      span(`${glyphs.status.waiting} asks you: `, { fg: 'warn', bold: true }),
-      span(oneLine(asked.request.title), { fg: 'fg' }),
-    ];
-  }
-  const wait = waitOf(agent, context.now);
-  if (wait !== null) return [span(`${glyphs.held} `, { fg: HELD_INK, bold: true }), span(wait.short, { fg: HELD_INK })];
-  return [span(`${glyphs.activity} `, { fg: STATUS_INK[agent.status] }), span(now(agent, context), { fg: 'muted' })];
-}
-
-/** What an agent does right now: a wait, a tool that runs, else what streams, else what the log has. */
-export function now(agent: AgentState, context: Context): string {
-  return (
-    (waitOf(agent, context.now)?.short ?? '') ||
-    waitsForAgents(agent, context) ||
-    tool(agent) ||
-    streaming(agent, context) ||
-    thinking(agent, context) ||
-    lastWords(agent)
-  );
-}
-
-/** `thinking, 42 tok/s`: what it thinks is for the opened agent, a card has no room for it. */
-function thinking({ id }: AgentState, context: Context): string {
-  if ((context.reasoning?.get(id) ?? '').trim() === '') return '';
-  const rate = Math.round(context.activity?.(id).rate ?? 0);
-  return rate === 0 ? 'thinking' : `thinking, ${rate} tok/s`;
-}
-
-function waitsForAgents(agent: AgentState, context: Context): string {
-  const working = agent.open.length === 0 ? children(agent, context) : 0;
-  return working === 0 ? '' : `waiting for ${counted(working, 'agent')}`;
-}
-
-function tool(agent: AgentState): string {
-  const block = agent.blocks.at(-1);
-  return block?.is === 'tool' && block.ok === null ? oneLine(block.label) : '';
-}
-
-/** What was said last; of a plan, which is JSON, what it comes to. */
-function lastWords(agent: AgentState): string {
-  const last = agent.blocks.findLast(({ is }) => is !== 'told');
-  const plan = agent.id === ROOT && last?.is === 'said' ? planWords(last.text) : null;
-  return oneLine(plan ?? activityOf(agent)) || (WORDLESS[agent.status] ?? 'thinking');
-}
-
-/** The last line of what streams; of a plan, which is JSON, how far it is. */
-function streaming({ id }: AgentState, { live }: Context): string {
-  const text = live.get(id) ?? '';
-  const plan = id === ROOT ? planSoFar(text) : null;
-  return plan === null ? oneLine(text.trimEnd().split('\n').at(-1) ?? '') : writingWords(plan);
-}
-
-const WORDLESS: Readonly<Partial<Record<AgentState['status'], string>>> = {
-  initializing: 'starting',
-  waiting: 'waiting',
-};
-
-const children = (agent: AgentState, { state }: Context): number =>
-  agent.children.filter((child) => {
-    const status = state.agents.get(child)?.status;
-    return status !== undefined && status !== 'completed' && status !== 'failed' && status !== 'interrupted';
-  }).length;
-
-/** `killed: by the person`. */
-export function endOf(agent: AgentState): string {
-  const outcome = agent.outcome ?? agent.status;
-  const why = agent.error ?? agent.reason;
-  if (why.startsWith(outcome)) return why;
-  return why === '' ? outcome : `${outcome}: ${why}`;
-}
-
-/** `waits for #1 finder, #2 oracle`, or why it can't start. */
-export function pendingText(agent: AgentState, { state }: Context): string {
-  const needs = agent.dependsOn.filter((id) => state.agents.get(id)?.status !== 'completed');
-  // A need that was tried again blocks nothing any more, whatever the reason was.
-  const tried = agent.reason.startsWith('blocked by') && !needs.some((id) => isOver(state, id));
-  if (agent.reason !== '' && !tried) return oneLine(agent.reason);
-  return needs.length === 0
-    ? 'ready to start'
-    : `waits for ${needs.map((id) => toLabel(labelOf(state, id))).join(', ')}`;
-}
-
-const isOver = (state: RunState, id: AgentId): boolean => {
-  const agent = state.agents.get(id);
-  return agent === undefined || isFinal(agent);
-};
 
 /** `▰▰▰▰▱  79%`; nothing without a budget. */
 function budget(agent: AgentState, context: Context): Line {
@@ -241,13 +142,3 @@ export const currentTodo = (todos: readonly Todo[]): number => {
   const active = todos.findIndex(({ status }) => status === 'active');
   return active !== -1 ? active : todos.findIndex(({ status }) => status !== 'completed');
 };
-
-/** The first line that says something, a heading or an aside only where nothing else does; without the signs of Markdown. */
-export function oneLine(text: string): string {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const first = lines.find((line) => !/^(?:#{1,6}\s|_.*_$)/.test(line)) ?? lines[0] ?? '';
-  return toLabel(first)
-    .trim()
-    .replace(/^(?:#{1,6}|[-*])\s+/, '')
-    .replace(/\*\*|`/g, '');
-}

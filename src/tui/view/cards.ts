@@ -1,18 +1,14 @@
 /** The pane of the agents: cards, two rows or one row each, as many as are visible; the rest isn't even composed. */
-import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import type { AgentId } from '../../domain/ids.ts';
 import type { AgentState } from '../../events/state.ts';
-import { budgetShare, indentOf, modelText, neverRan, todosOf } from '../agents.ts';
-import { formatDuration, formatShare, formatTokens } from '../format.ts';
+import { subtreeOf } from '../agents.ts';
 import type { Context } from '../screen.ts';
-import { fit, fitText, lineWidth, restyle, span, spread } from '../text/clip.ts';
+import { fit, restyle, span } from '../text/clip.ts';
 import { blank, sized } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
-import { toLabel } from '../text/sanitise.ts';
+import { agentRow, agentRows } from './agent-rows.ts';
 import type { CardLook } from './card.ts';
-import { isHeld } from '../waits.ts';
-import { card, CARD_ROWS, costText, currentTodo, foot, now, oneLine, statusSpan } from './card.ts';
-import { lockOf, pinOf } from './forced.ts';
-import { gauge } from './gauge.ts';
+import { card, CARD_ROWS } from './card.ts';
 
 export type Density = 'card' | 'compact' | 'line';
 export type DensityWish = Density | 'auto';
@@ -36,6 +32,8 @@ export interface CardsView {
   readonly focused: boolean;
   /** A filter may have left nobody. */
   readonly cut?: boolean;
+  /** Agents whose sub-agents are not in `agents`; they say how many those are. */
+  readonly folded?: ReadonlySet<AgentId>;
 }
 
 /** The first row to show so that the selected agent is seen whole, moved as little as possible from `top`. */
@@ -57,7 +55,13 @@ export function cardsPane(of: CardsView, context: Context, width: number, height
   for (let at = first; at < of.agents.length && lines.length < height + rows; at++) {
     const agent = of.agents[at];
     if (agent)
-      lines.push(...one(agent, context, inner, of.density, { selected: at === of.selected, focused: of.focused }));
+      lines.push(
+        ...one(agent, context, inner, of.density, {
+          selected: at === of.selected,
+          focused: of.focused,
+          hidden: of.folded?.has(agent.id) === true ? subtreeOf(context.state, agent).below : 0,
+        }),
+      );
   }
   const shown = sized(lines.slice(of.top - first * rows), inner, height);
   const bar = scrollBar(of.top, of.agents.length * rows, height, context.glyphs.scroll);
@@ -84,75 +88,20 @@ function emptyPane(cut: boolean, context: Context, width: number, height: number
   );
 }
 
-function one(agent: AgentState, context: Context, width: number, density: Density, look: CardLook): readonly Line[] {
+function one(
+  agent: AgentState,
+  context: Context,
+  width: number,
+  density: Density,
+  look: Required<CardLook>,
+): readonly Line[] {
   if (density === 'card') return card(agent, context, width, look);
-  const rows = density === 'line' ? [tableRow(agent, context, width - 1)] : twoRows(agent, context, width - 1);
+  const room = Math.max(0, width - 1);
+  const rows =
+    density === 'line' ? [agentRow(agent, context, room, look.hidden)] : agentRows(agent, context, room, look.hidden);
   const mark = span(look.selected ? context.glyphs.selected : ' ', { fg: look.focused ? 'focus' : 'muted' });
   return rows.map((row) => {
     const line = fit([mark, ...row], width);
     return look.selected ? restyle(line, { bg: 'selection' }) : line;
   });
-}
-
-/** Name, model, time, cost, tokens on one row; what it is at on the next. */
-function twoRows(agent: AgentState, context: Context, width: number): readonly Line[] {
-  const head = spread(
-    nameSpans(agent, context, modelText(agent.model, context.glyphs)),
-    numbers(agent, context, width),
-    width,
-  );
-  const todos = todosOf(context.state, agent);
-  const done = todos.filter(({ status }) => status === 'completed').length;
-  const share = budgetShare(context.state, agent, context.now);
-  const todo = todos[currentTodo(todos)];
-  const at: Line =
-    todo && agent.outcome === null && !isHeld(agent)
-      ? [span(`${context.glyphs.todo.active} `, { fg: 'ok' }), span(oneLine(todo.description), { fg: 'fg' })]
-      : foot(agent, context);
-  const right: Line = [
-    ...(todos.length === 0 ? [] : [span(`${done}/${todos.length} `, { fg: 'muted' })]),
-    ...(share === null || neverRan(agent)
-      ? []
-      : [...gauge(share, 5, context.glyphs), span(formatShare(share).padStart(5), { fg: 'muted' })]),
-  ];
-  return [head, spread([span('   '), ...at], right, width)];
-}
-
-/** Everything on one row. */
-function tableRow(agent: AgentState, context: Context, width: number): Line {
-  const working = agent.outcome === null && agent.status !== 'pending';
-  return spread(
-    nameSpans(agent, context, working ? now(agent, context) : lineWords(agent, context)),
-    numbers(agent, context, width),
-    width,
-  );
-}
-
-const lineWords = (agent: AgentState, context: Context): string =>
-  foot(agent, context)
-    .map(([text]) => text)
-    .join('');
-
-function nameSpans(agent: AgentState, context: Context, rest: string): Line {
-  const indent = indentOf(agent);
-  const child = indent === 0 ? '' : `${' '.repeat(2 * (indent - 1))}${context.glyphs.child} `;
-  const lock = lockOf(agent, context);
-  const name = `${child}${toLabel(agent.name)}`;
-  const room = Math.max(13, Math.min(20, lineWidth([span(name)]))) - lineWidth(lock);
-  return [
-    statusSpan(agent, context),
-    span(' '),
-    ...lock,
-    span(fitText(name, room), { fg: `role:${agent.role}`, bold: true }),
-    ...pinOf(agent),
-    span(` ${toLabel(rest)}`, { fg: 'muted' }),
-  ];
-}
-
-function numbers(agent: AgentState, context: Context, width: number): Line {
-  if (neverRan(agent)) return [];
-  const time = formatDuration(elapsedOf(agent, context.now)).padStart(7);
-  const cost = width < 40 ? [] : [span(costText(agent).padStart(9), { fg: 'fg', bold: true })];
-  const tokens = width < 48 ? [] : [span(formatTokens(tokensOfAgent(agent)).padStart(6), { fg: 'muted' })];
-  return [span(time, { fg: 'fg' }), ...cost, ...tokens];
 }

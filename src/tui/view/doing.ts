@@ -1,0 +1,168 @@
+/** What an agent is at, in a line: what it writes, runs or waits for, why it has not begun, how it ended. For cards and rows. */
+import { ROOT } from '../../domain/ids.ts';
+import type { AgentId } from '../../domain/ids.ts';
+import { activityOf, isFinal } from '../../events/queries.ts';
+import type { AgentState, RunState } from '../../events/state.ts';
+import { labelOf } from '../agents.ts';
+import { counted, formatDuration } from '../format.ts';
+import type { Context } from '../screen.ts';
+import { span } from '../text/clip.ts';
+import type { Line } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
+import { waitOf } from '../waits.ts';
+import { gateFoot, verdictFoot } from './forced.ts';
+import { HELD_INK, STATUS_INK } from './header.ts';
+import { planSoFar, planWords, writingWords } from './plan-words.ts';
+import { standingOf } from './plan-standing.ts';
+
+/** What goes on now, or how it ended. */
+export const doing = (agent: AgentState, context: Context): Line =>
+  standing(agent, context) ?? [
+    span(`${context.glyphs.activity} `, { fg: STATUS_INK[agent.status] }),
+    ...working(agent, context),
+  ];
+
+/** The same without the sign that something goes on, where a column says what it is. */
+export const bareDoing = (agent: AgentState, context: Context): Line =>
+  standing(agent, context) ?? working(agent, context);
+
+/** What it stands at: a verdict, its end, a wait. Null while it works. */
+const standing = (agent: AgentState, context: Context): Line | null =>
+  gateFoot(agent, context) ??
+  verdictFoot(agent, context) ??
+  ending(agent) ??
+  beginning(agent, context) ??
+  question(agent, context) ??
+  held(agent, context);
+
+const working = (agent: AgentState, context: Context): Line => [span(now(agent, context), { fg: 'muted' })];
+
+/** How it ended, or that it was interrupted; null while it goes on. */
+function ending(agent: AgentState): Line | null {
+  if (agent.status === 'failed') return [span(`! ${oneLine(agent.error ?? agent.reason)}`, { fg: 'err', bold: true })];
+  if (agent.status === 'interrupted') return [span(`! ${oneLine(endOf(agent))}`, { fg: 'warn' })];
+  if (agent.status !== 'completed') return null;
+  return [span(oneLine(agent.summary) || 'completed', { fg: 'muted' })];
+}
+
+/** Why it has not begun; null when it has. */
+function beginning(agent: AgentState, context: Context): Line | null {
+  if (agent.status !== 'pending') return null;
+  const stuck = stuckWords(agent, context);
+  return stuck === null
+    ? [span(pendingText(agent, context), { fg: 'faint' })]
+    : [span(`! ${toLabel(stuck)}`, { fg: 'err' })];
+}
+
+/** `◌ asks you (12s): npm test`, how long it waits for the person included. */
+function question({ id }: AgentState, { state, glyphs, now: at }: Context): Line | null {
+  const asked = state.approvals.find((approval) => approval.agent === id);
+  if (asked === undefined) return null;
+  const since = formatDuration(at - asked.askedAt);
+  return [
+    span(`${glyphs.status.waiting} asks you (${since}): `, { fg: 'warn', bold: true }),
+    span(oneLine(asked.request.title), { fg: 'fg' }),
+  ];
+}
+
+/** `◔ next try in 12s (2 of 5): anthropic is …` */
+function held(agent: AgentState, { glyphs, now: at }: Context): Line | null {
+  const wait = waitOf(agent, at);
+  if (wait === null) return null;
+  return [span(`${glyphs.held} `, { fg: HELD_INK, bold: true }), span(wait.short, { fg: HELD_INK })];
+}
+
+/** What an agent does right now: a tool that runs, else what streams, else what the log has. */
+function now(agent: AgentState, context: Context): string {
+  return (
+    waitsForAgents(agent, context) ||
+    tool(agent) ||
+    streaming(agent, context) ||
+    thinking(agent, context) ||
+    lastWords(agent)
+  );
+}
+
+/** `thinking, 42 tok/s`: what it thinks is for the opened agent, a card has no room for it. */
+function thinking({ id }: AgentState, context: Context): string {
+  if ((context.reasoning?.get(id) ?? '').trim() === '') return '';
+  const rate = Math.round(context.activity?.(id).rate ?? 0);
+  return rate === 0 ? 'thinking' : `thinking, ${rate} tok/s`;
+}
+
+function waitsForAgents(agent: AgentState, context: Context): string {
+  const working = agent.open.length === 0 ? children(agent, context) : 0;
+  return working === 0 ? '' : `waiting for ${counted(working, 'agent')}`;
+}
+
+function tool(agent: AgentState): string {
+  const block = agent.blocks.at(-1);
+  return block?.is === 'tool' && block.ok === null ? oneLine(block.label) : '';
+}
+
+/** What was said last; of a plan, which is JSON, what it comes to. */
+function lastWords(agent: AgentState): string {
+  const last = agent.blocks.findLast(({ is }) => is !== 'told');
+  const plan = agent.id === ROOT && last?.is === 'said' ? planWords(last.text) : null;
+  return oneLine(plan ?? activityOf(agent)) || (WORDLESS[agent.status] ?? 'thinking');
+}
+
+/** The last line of what streams; of a plan, which is JSON, how far it is. */
+function streaming({ id }: AgentState, { live }: Context): string {
+  const text = live.get(id) ?? '';
+  const plan = id === ROOT ? planSoFar(text) : null;
+  return plan === null ? oneLine(text.trimEnd().split('\n').at(-1) ?? '') : writingWords(plan);
+}
+
+const WORDLESS: Readonly<Partial<Record<AgentState['status'], string>>> = {
+  initializing: 'starting',
+  waiting: 'waiting',
+};
+
+const children = (agent: AgentState, { state }: Context): number =>
+  agent.children.filter((child) => {
+    const status = state.agents.get(child)?.status;
+    return status !== undefined && status !== 'completed' && status !== 'failed' && status !== 'interrupted';
+  }).length;
+
+/** `killed: by the person`. */
+export function endOf(agent: AgentState): string {
+  const outcome = agent.outcome ?? agent.status;
+  const why = agent.error ?? agent.reason;
+  if (why.startsWith(outcome)) return why;
+  return why === '' ? outcome : `${outcome}: ${why}`;
+}
+
+/** What keeps it from ever beginning by itself: a need that was left out, or did not complete. Null where nothing does. */
+function stuckWords({ id, taskId }: AgentState, { state, glyphs, now: at }: Context): string | null {
+  const task = taskId === null ? undefined : state.plan?.tasks.find((one) => one.id === taskId);
+  if (task === undefined || state.plan === null || state.agents.get(id)?.outcome !== null) return null;
+  const stands = standingOf(state, state.plan, task, glyphs, at);
+  return stands?.stuck === true ? stands.words : null;
+}
+
+/** `waits for #1 finder, #2 oracle`, or why it can't start. */
+export function pendingText(agent: AgentState, { state }: Context): string {
+  const needs = agent.dependsOn.filter((id) => state.agents.get(id)?.status !== 'completed');
+  // A need that was tried again blocks nothing any more, whatever the reason was.
+  const tried = agent.reason.startsWith('blocked by') && !needs.some((id) => isOver(state, id));
+  if (agent.reason !== '' && !tried) return oneLine(agent.reason);
+  return needs.length === 0
+    ? 'ready to start'
+    : `waits for ${needs.map((id) => toLabel(labelOf(state, id))).join(', ')}`;
+}
+
+const isOver = (state: RunState, id: AgentId): boolean => {
+  const agent = state.agents.get(id);
+  return agent === undefined || isFinal(agent);
+};
+
+/** The first line that says something, a heading or an aside only where nothing else does; without the signs of Markdown. */
+export function oneLine(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const first = lines.find((line) => !/^(?:#{1,6}\s|_.*_$)/.test(line)) ?? lines[0] ?? '';
+  return toLabel(first)
+    .trim()
+    .replace(/^(?:#{1,6}|[-*])\s+/, '')
+    .replace(/\*\*|`/g, '');
+}
