@@ -65,9 +65,11 @@ function nothingLeft(parts: GateParts, { order, purpose }: Question, { from, cau
   const barred = barredBy(parts, order, from, cause, tried);
   if (barred !== null) return denied(parts, order, barred, text);
   // A report that can't be written takes nothing away: the work is done, and merge.ts hands it over as it is.
-  if (purpose?.is !== 'merge' && parts.lines.allDown())
-    return pause(parts, order, `no model could be reached. ${text}`, 'model');
-  return { is: 'model', text };
+  if (purpose?.is === 'merge' || !parts.lines.allDown()) return { is: 'model', text };
+  const nobody = `no model could be reached. ${text}`;
+  // Who waits for the plan may go on by hand, or have it made again.
+  if (purpose?.is === 'plan' && parts.planByHand) return { is: 'model', text: nobody };
+  return pause(parts, order, nobody, 'model');
 }
 
 /** The next in the order of fallback that may be called now. */

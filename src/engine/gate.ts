@@ -96,6 +96,8 @@ export interface GateParts {
   notes(): readonly string[];
   /** Can a person be asked? */
   readonly person: boolean;
+  /** Does a person wait for the plan, so that they can go on without a planner? */
+  readonly planByHand: boolean;
   readonly approvals: Approvals;
   readonly inbox: Inbox;
   readonly prefixes: PrefixBook;

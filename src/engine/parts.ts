@@ -165,6 +165,7 @@ function gateOf(options: RunOptions, needs: GateNeeds): Gate {
     },
     notes: () => options.law?.notes?.() ?? [],
     person,
+    planByHand: options.approval === 'person',
     approvals,
     inbox,
     pause,

@@ -39,6 +39,8 @@ export interface Planning {
 interface Planned {
   readonly plan: SoundPlan;
   readonly by: string;
+  /** Why it is none of the planner's; absent where it is, and where no planner was to be asked. */
+  readonly fault?: string;
 }
 
 /** Resolves with a sound plan and who made it. Fails only when no model could be asked. */
@@ -50,6 +52,18 @@ export async function makePlan(planning: Planning, signal: AbortSignal): Promise
   }
   if (!options.rules.enabled.value) return oneTask(planning, 'orchestration is switched off', 'the rules');
   return askPlanner(planning, signal);
+}
+
+/**
+ * Where a person waits for the plan and nobody could make one: the former plan, else one task by hand, so that the reason can be
+ * read, the plan made again or changed. Null where there is nothing to offer: then the run ends with the fault.
+ */
+export function planByHand(planning: Planning, fault: PlanningFault): Planned | null {
+  const { options, before } = planning;
+  if (options.approval !== 'person' || (fault.is !== 'model' && fault.is !== 'budget')) return null;
+  if (before !== null) return { plan: before, by: 'Mimir', fault: fault.text };
+  const one = oneTask(planning, 'no planner could be asked', 'Mimir');
+  return one.ok ? { ...one.value, fault: fault.text } : null;
 }
 
 async function askPlanner(planning: Planning, signal: AbortSignal): Promise<Result<Planned, PlanningFault>> {
@@ -73,16 +87,22 @@ async function askPlanner(planning: Planning, signal: AbortSignal): Promise<Resu
     const reply = await askRoot(gate, { order: root, turns, purpose, format }, 'between turns', signal);
     if (!reply.ok) {
       const { fault } = reply;
-      if (fault.is === 'too long') return oneTask(planning, "the task is too long for the planner's model", 'Mimir');
+      if (fault.is === 'too long') return instead(planning, "the task is too long for the planner's model");
       return fail(fault);
     }
-    if (reply.value.stopReason === 'refused') return oneTask(planning, 'the model refused to plan it', 'Mimir');
+    if (reply.value.stopReason === 'refused') return instead(planning, 'the model refused to plan it');
     const plan = readReply(reply.value, options, context);
     if (plan.ok) return ok({ plan: plan.value, by: labelOf(choices, reply.value.model) });
     if (repairs === REPAIRS)
-      return oneTask(planning, `the planner's answer could not be used: ${plan.fault[0]?.problem ?? ''}`, 'Mimir');
+      return instead(planning, `the planner's answer could not be used: ${plan.fault[0]?.problem ?? ''}`);
     turns.push(answered(reply.value), gate.tell(root, repairText(plan.fault)));
   }
+}
+
+/** One task in place of the planner's plan, and why. */
+function instead(planning: Planning, fault: string): ReturnType<typeof oneTask> {
+  const one = oneTask(planning, fault, 'Mimir');
+  return one.ok ? ok({ ...one.value, fault }) : one;
 }
 
 /** The failed answer stays in the conversation. Providers refuse a turn without a word. */

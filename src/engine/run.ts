@@ -16,7 +16,7 @@ import { createdEvent, orderOf, withInstructions } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import { openParts, rootAgent } from './parts.ts';
 import type { Planning } from './planner.ts';
-import { makePlan } from './planner.ts';
+import { makePlan, planByHand } from './planner.ts';
 import { agreeOnPlan } from './plan-approval.ts';
 import { planContextOf } from './plan-context.ts';
 import { reopen } from './reopen.ts';
@@ -144,13 +144,14 @@ async function propose(parts: RunParts, choices: PlanChoices, hint: string): Pro
   const facts: Planning['facts'] = (signal) => options.repository.facts(signal);
   const context = planContextOf(options, choices);
   const before = recorder.state().plan;
-  const made = await makePlan({ options, gate, root, context, facts, hint, before }, parts.signal);
-  if (!made.ok) {
-    const { fault } = made;
-    if (fault.is !== 'stopped') parts.failed(fault.text, fault.is);
+  const planning: Planning = { options, gate, root, context, facts, hint, before };
+  const made = await makePlan(planning, parts.signal);
+  const offered = made.ok ? made.value : planByHand(planning, made.fault);
+  if (offered === null) {
+    if (!made.ok && made.fault.is !== 'stopped') parts.failed(made.fault.text, made.fault.is);
     return null;
   }
-  const { plan, by } = made.value;
+  const { plan, by, fault } = offered;
   recorder.record({
     type: 'plan.proposed',
     plan,
@@ -158,6 +159,7 @@ async function propose(parts: RunParts, choices: PlanChoices, hint: string): Pro
     by,
     ms: Math.round(world.elapsed() - began),
     digest: planDigest(plan),
+    ...(fault === undefined ? {} : { fault }),
   });
   return plan;
 }

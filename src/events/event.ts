@@ -42,6 +42,8 @@ export type EventBody =
       readonly by: string;
       readonly ms: Millis;
       readonly digest: string;
+      /** Why no planner made it, where one should have. */
+      readonly fault?: string;
     }
   | { readonly type: 'plan.edited'; readonly plan: SoundPlan; readonly edit: string; readonly digest: string }
   | { readonly type: 'plan.approved'; readonly digest: string; readonly by: string }

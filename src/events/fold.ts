@@ -53,6 +53,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     planDigest: event.digest,
     planBy: event.by,
     planMs: event.ms,
+    planFault: event.fault ?? '',
     choices: event.choices,
   }),
   'plan.edited': (state, event) => ({ ...state, plan: event.plan, planDigest: event.digest }),

@@ -20,7 +20,10 @@ const LINES: ByType<[], [], Words> = {
     open ? 'info' : onFailure === 'block' ? 'error' : 'warn',
     `${role} (${trigger}): ${open ? 'gate open' : onFailure === 'block' ? 'gate closed' : 'goes on all the same'}: ${why}`,
   ],
-  'plan.proposed': (event) => ['info', `plan of ${event.plan.tasks.length} by ${event.by}`],
+  'plan.proposed': ({ plan, by, fault }) =>
+    fault === undefined
+      ? ['info', `plan of ${plan.tasks.length} by ${by}`]
+      : ['warn', `planning failed: ${fault.split('\n')[0] ?? ''}`],
   'plan.edited': (event) => ['info', `plan edited: ${event.edit}`],
   'plan.approved': (event) => ['info', `plan approved by ${event.by}`],
   'plan.amended': ({ changes, by }) => ['warn', `plan changed by ${by}: ${changes.join('; ')}`],

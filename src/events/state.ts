@@ -174,6 +174,8 @@ export interface RunState {
   readonly planDigest: string;
   readonly planBy: string;
   readonly planMs: Millis;
+  /** Why no planner made the plan, where one should have; else empty. */
+  readonly planFault: string;
   readonly choices: PlanChoices | null;
   readonly approvedDigest: string | null;
   /** In order of creation. */
@@ -223,6 +225,7 @@ export const EMPTY: RunState = {
   planDigest: '',
   planBy: '',
   planMs: 0,
+  planFault: '',
   choices: null,
   approvedDigest: null,
   agents: new Map(),

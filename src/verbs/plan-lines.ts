@@ -20,6 +20,7 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
     '',
     paint.bold('Multi-Agent Execution Plan'),
     `${plan.tasks.length === 1 ? 'One agent' : `${plan.tasks.length} agents`}, planned by ${harmless(planBy)}. ${harmless(plan.reason)}`,
+    ...(state.planFault === '' ? [] : [paint.yellow(`Planning failed: ${harmless(state.planFault)}`)]),
     '',
     ...plan.tasks.flatMap((task, index) => taskLines(task, index + 1, numbers, paint)),
     ...forcedLines(plan.forced ?? [], paint),
