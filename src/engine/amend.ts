@@ -14,6 +14,7 @@ import { isFinal } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Command, PlanChange, PlanPreview } from '../ports/controls.ts';
 import { choicesOf } from './choices.ts';
+import { nodesAfter } from './forced-nodes.ts';
 import type { RunParts } from './parts.ts';
 import { changesBetween } from './plan-changes.ts';
 import { planContextOf } from './plan-context.ts';
@@ -97,7 +98,9 @@ function planAfter(
   }
   const after = { ...plan, tasks: plan.tasks.map((task) => asItWas(begun.get(task.id), task)) };
   const problem = touched(before, after, begun) ?? barred(after, begun, strict) ?? tooMany(parts, state, before, after);
-  return problem === null ? ok(after) : fail(problem);
+  if (problem !== null) return fail(problem);
+  const forced = nodesAfter(parts.options, before, after);
+  return ok(forced.length === 0 ? after : { ...after, forced });
 }
 
 interface Begun {

@@ -1,7 +1,7 @@
 /** The forced agents of a run as they hold now: those of its approved plan, and those of the rules, which may be tighter by now. */
 import type { ForcedNode } from '../domain/forced.ts';
 import type { SoundPlan } from '../domain/plan.ts';
-import { forcedNodes } from './forced-plan.ts';
+import { expectedRuns, forcedNodes } from './forced-plan.ts';
 import type { RunOptions } from './run-options.ts';
 
 interface InForce {
@@ -22,6 +22,19 @@ export function nodesInForce(options: RunOptions, plan: SoundPlan | null): InFor
   });
   const fresh = now.value.filter(({ role }) => !planned.some((node) => node.role === role));
   return { nodes: [...both, ...fresh], fault: null };
+}
+
+/** The locked nodes of a plan that was amended: what the rules add to it now, and never less than the one before had. */
+export function nodesAfter(options: RunOptions, before: SoundPlan, after: SoundPlan): readonly ForcedNode[] {
+  const ruled = after.forced ?? [];
+  const kept = (before.forced ?? []).map((node) => {
+    const same = ruled.find(({ role }) => role === node.role);
+    const strict = same === undefined ? node : asStrictAs(node, same);
+    if (same !== undefined && same.onFailure === strict.onFailure && same.triggers.length === strict.triggers.length)
+      return same;
+    return { ...strict, ...expectedRuns(options, after.tasks, strict.triggers) };
+  });
+  return [...kept, ...ruled.filter(({ role }) => !kept.some((node) => node.role === role))];
 }
 
 const asStrictAs = (node: ForcedNode, ruled: ForcedNode): ForcedNode => ({

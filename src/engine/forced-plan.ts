@@ -6,7 +6,7 @@ import type { ModelChoice } from '../domain/agent.ts';
 import type { Budget } from '../domain/budget.ts';
 import { tightest, withoutAbsent } from '../domain/budget.ts';
 import { estimatedCost, estimatedSeconds } from '../domain/estimate.ts';
-import type { ForcedNode } from '../domain/forced.ts';
+import type { ForcedNode, Trigger } from '../domain/forced.ts';
 import type { Usd } from '../domain/ids.ts';
 import { fromMicro, toMicro } from '../domain/ids.ts';
 import type { PlanTask } from '../domain/plan.ts';
@@ -75,14 +75,7 @@ export function forcedNodes(options: RunOptions, tasks: readonly PlanTask[]): Re
 
 function nodeOf(options: RunOptions, tasks: readonly PlanTask[], { rule, role, model }: ForcedRole): ForcedNode {
   const option = options.models.models().find(({ id }) => id === model.used);
-  const able = (has: (capabilities: readonly Capability[]) => boolean): readonly PlanTask[] =>
-    tasks.filter((task) => {
-      const of = roleNamed(task.role, options.roles);
-      return of !== null && has(capabilitiesOf(task, of));
-    });
   const { triggers, onFailure } = rule;
-  const after = triggers.includes('on-write') ? able(mayChange).map(({ id }) => id) : [];
-  const commits = triggers.includes('on-commit') ? able((all) => all.includes('git-write')).length : 0;
   const cost = estimatedCost(AT_MOST, option);
   const own = withoutAbsent({ maxTokens: AT_MOST, maxCost: cost === null || cost === 0 ? undefined : cost });
   return {
@@ -90,14 +83,29 @@ function nodeOf(options: RunOptions, tasks: readonly PlanTask[], { rule, role, m
     model,
     triggers,
     onFailure,
-    after,
-    runs: after.length + commits + (triggers.includes('always') ? 1 : 0),
+    ...expectedRuns(options, tasks, triggers),
     estimatedTokens: REVIEW,
     estimatedCost: estimatedCost(REVIEW, option),
     estimatedSeconds: estimatedSeconds(REVIEW, option),
     budget: tightest(own, budgetOf(options, role.name)),
     because: reasonText(rule.from),
   };
+}
+
+/** After which of these tasks, and how often in all, these triggers will probably start an agent. */
+export function expectedRuns(
+  options: RunOptions,
+  tasks: readonly PlanTask[],
+  triggers: readonly Trigger[],
+): Pick<ForcedNode, 'after' | 'runs'> {
+  const able = (has: (capabilities: readonly Capability[]) => boolean): readonly PlanTask[] =>
+    tasks.filter((task) => {
+      const of = roleNamed(task.role, options.roles);
+      return of !== null && has(capabilitiesOf(task, of));
+    });
+  const after = triggers.includes('on-write') ? able(mayChange).map(({ id }) => id) : [];
+  const commits = triggers.includes('on-commit') ? able((all) => all.includes('git-write')).length : 0;
+  return { after, runs: after.length + commits + (triggers.includes('always') ? 1 : 0) };
 }
 
 /** Not even the estimates fit: such a plan would end before closed gates. */

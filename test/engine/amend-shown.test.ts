@@ -8,6 +8,7 @@ import { ok } from '../../src/domain/result.ts';
 import type { PlanPreview } from '../../src/ports/controls.ts';
 import { AGENT, calling, FAST, planOf, RULES, SLOW, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
+import { forcedRun, forcing, verdict, writing } from '../support/forced.ts';
 import { held, inSecondTurn } from '../support/run-looks.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -96,6 +97,37 @@ describe('a task that is added to a running plan', () => {
     ]);
     go.resolve();
     await run.result;
+  });
+});
+
+describe('an amended plan whose rules ask for less than those it was made with', () => {
+  it('keeps the reviews that were approved with it, and has what is new reviewed as well', async () => {
+    const go = Promise.withResolvers<void>();
+    let now: Rules = { ...RULES, forcedAgents: [forcing(['on-write', 'always'])] };
+    const run = forcedRun({
+      plan: planOf(['a'], ['b']),
+      law: { now: () => ok(now) },
+      script: async (request, n) => {
+        if (request.purpose.is !== 'work') return undefined;
+        if (request.agent === S1) await go.promise;
+        if (request.purpose.role === 'security') return n === 0 ? verdict(true) : { text: 'done' };
+        return n === 0 && request.purpose.role === 'oracle' ? writing('a.ts', 'x') : undefined;
+      },
+    });
+    await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
+    for (const forcedAgents of [[], [forcing(['manual'], { onFailure: 'warn' })]]) {
+      now = { ...RULES, forcedAgents };
+      expect(shown(run, add('changes a file', 'oracle')).plan.forced).toMatchObject([
+        { role: 'security', onFailure: 'block', after: ['task-3'], runs: 2 },
+      ]);
+    }
+    await amend(run, add('changes a file', 'oracle'));
+    go.resolve();
+    expect(await run.result).toMatchObject({ status: 'completed' });
+    expect(run.state().gates.map(({ agent, trigger, open }) => [agent, trigger, open])).toEqual([
+      ['ROOT::S3', 'on-write', true],
+      ['ROOT', 'always', true],
+    ]);
   });
 });
 
