@@ -13,6 +13,7 @@ import type { Input, Size } from '../../src/tui/term/terminal.ts';
 import { toTerminal } from '../../src/tui/text/sanitise.ts';
 import type { Session } from '../support/app-session.ts';
 import { openSession } from '../support/app-session.ts';
+import { settled } from '../support/fake-run.ts';
 import { poisoned } from '../support/poisoned.ts';
 import { finished, midRun, planned, Recording, started } from '../support/recorded-run.ts';
 import { theme } from '../support/theme.ts';
@@ -116,6 +117,8 @@ async function lived({ log, text, size: first, depth, ascii, steps }: Setting): 
     else if (one.do === 'stream') run.tick({ agent: AgentId.parse('ROOT::S3'), is: 'text', delta: one.text });
     else if (one.do === 'resize') terminal.resize(one.size);
     else await world.advance(one.ms);
+    // While the person's own editor has the screen nothing is drawn, nor is a key of theirs ours: it ends first.
+    await settled();
     if (failed !== null) throw failed;
     look();
   }
