@@ -66,6 +66,23 @@ const quietCanvas = {
   },
 };
 
+/** Packages that the screen brings and no first picture needs: run by the first call, since marked takes 10 ms of a start. */
+const late = {
+  name: 'late',
+  setup: (esbuild) => {
+    const later = (name, names) =>
+      names.map((one) => `export const ${one} = (...given) => require('${name}').${one}(...given);`).join('');
+    const packages = {
+      marked: "export const Lexer = { lex: (...given) => require('marked').Lexer.lex(...given) };",
+      fuzzysort: later('fuzzysort', ['go', 'prepare', 'snapshot']),
+    };
+    esbuild.onResolve({ filter: /^(?:marked|fuzzysort)$/ }, ({ path, kind }) =>
+      kind === 'require-call' ? undefined : { path, namespace: 'late' },
+    );
+    esbuild.onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({ contents: packages[path], resolveDir: root }));
+  },
+};
+
 rmSync(dist, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: root,
@@ -77,7 +94,7 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node24',
-  plugins: [oneLanguage, prepared, plainBuiltIns, quietCanvas],
+  plugins: [oneLanguage, prepared, plainBuiltIns, quietCanvas, late],
   external: ['blessed', '@vscode/ripgrep'],
   // Names stay, so that the trace in a bug report can be read.
   minifyWhitespace: true,
