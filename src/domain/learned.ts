@@ -61,29 +61,41 @@ export function learnedFrom(samples: readonly Sample[]): readonly Learned[] {
 }
 
 function oneLearned(of: Pick<Learned, 'role' | 'model'>, samples: readonly Sample[]): Learned {
-  const tokens = spreadOf(samples.map((sample) => sample.tokens));
-  const costs = samples.flatMap(({ cost }) => (cost === null ? [] : [cost]));
+  const runs = [...Map.groupBy(samples, ({ run }) => run).values()];
+  const tokens = spreadOf(runs.map((own) => own.map((sample) => sample.tokens)));
+  const costs = runs
+    .map((own) => own.flatMap(({ cost }) => (cost === null ? [] : [cost])))
+    .filter(({ length }) => length > 0);
   return {
     ...of,
-    runs: new Set(samples.map(({ run }) => run)).size,
+    runs: runs.length,
     tokens,
-    seconds: spreadOf(samples.map(({ seconds }) => seconds)),
+    seconds: spreadOf(runs.map((own) => own.map(({ seconds }) => seconds))),
     // Money follows tokens where too few runs had a price.
     cost: costs.length < FEWEST_RUNS ? tokens : spreadOf(costs),
   };
 }
 
 /**
- * From the 10th to the 90th percentile of `ratios`, none of which is missing. Two imagined runs, as far off as any that was seen
- * and as what is assumed without any, keep a short history from promising too much; among hundreds they no longer count.
+ * From the 10th to the 90th percentile of ratios, given by run; each run has one voice, however many agents it had. Two imagined
+ * runs, as far off as any that was seen and as what is assumed without any, keep a short history from promising too much; among
+ * hundreds they no longer count.
  */
-function spreadOf(ratios: readonly number[]): Spread {
-  const real = sorted(ratios);
-  const median = percentile(real, 0.5);
-  const least = Math.min(median * NO_RUNS.low, ...real.slice(0, 1));
-  const most = Math.max(median * NO_RUNS.high, ...real.slice(-1));
-  const all = [least, ...real, most];
-  return { low: rounded(percentile(all, 0.1)), median: rounded(median), high: rounded(percentile(all, 0.9)) };
+function spreadOf(runs: readonly (readonly number[])[]): Spread {
+  const each = (share: number): readonly number[] => sorted(runs.map((own) => percentile(sorted(own), share)));
+  const [lows, highs, median] = [tamed(each(0.1)), tamed(each(0.9)), percentile(each(0.5), 0.5)];
+  const least = Math.min(median * NO_RUNS.low, ...lows.slice(0, 1));
+  const most = Math.max(median * NO_RUNS.high, ...highs.slice(-1));
+  const at = (share: number, real: readonly number[]): number => rounded(percentile([least, ...real, most], share));
+  return { low: at(0.1, lows), median: rounded(median), high: at(0.9, highs) };
+}
+
+/** How much further off than the next one a single run may be: a clock that was put back, or a machine that slept, is no experience. */
+const FURTHEST = 2;
+
+function tamed(ascending: readonly number[]): readonly number[] {
+  const [second = 0, last = Number.POSITIVE_INFINITY] = [ascending[1], ascending.at(-2)];
+  return ascending.map((one) => Math.min(Math.max(one, second / FURTHEST), last * FURTHEST));
 }
 
 const sorted = (numbers: readonly number[]): readonly number[] => numbers.toSorted((a, b) => a - b);

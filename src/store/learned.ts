@@ -38,11 +38,13 @@ export function lessonsOf(place: Place): readonly Sample[] {
 
 /** Keeps them, replacing what the same agents taught before; false where it could not be written. */
 export function keepLessons(place: Place, lessons: readonly Lesson[]): boolean {
-  if (lessons.length === 0) return true;
+  // What is no figure would keep the others out as well.
+  const sound = lessons.filter(({ tokens, seconds, cost }) => isShare(tokens) && isShare(seconds) && (cost ?? 1) > 0);
+  if (sound.length === 0) return true;
   const kept = within(place, { readOnly: false }, (database) => {
     database.exec(`PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF; ${TABLE} BEGIN IMMEDIATE`);
     const insert = database.prepare('INSERT OR REPLACE INTO learned VALUES (?, ?, ?, ?, ?, ?, ?)');
-    for (const { run, agent, role, model, tokens, seconds, cost } of lessons) {
+    for (const { run, agent, role, model, tokens, seconds, cost } of sound) {
       insert.run(run, agent, role, model, tokens, seconds, cost);
     }
     database.prepare('DELETE FROM learned WHERE rowid <= (SELECT max(rowid) FROM learned) - ?').run(MOST);

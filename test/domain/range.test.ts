@@ -71,6 +71,26 @@ describe('the range of a task', () => {
     expect(one).toEqual([]);
   });
 
+  it('is not led astray by one odd run: a laptop that slept, a clock that was put back, twenty agents that went wrong', () => {
+    for (const odd of [1000, 0.0001]) {
+      const once = learnedFrom(runs(1, 1.1, 0.9, 1, odd));
+      const often = learnedFrom([...runs(1, 1.1, 0.9, 1), ...Array.from({ length: 20 }, () => sample('odd', odd))]);
+      for (const learned of [once, often]) {
+        const { tokens, seconds } = rangeOf(TASK, { learned });
+        expect(seconds.likely).toBe(10);
+        expect(tokens.likely).toBe(4000);
+        expect(tokens.low).toBeGreaterThanOrEqual(1800);
+        expect(tokens.high).toBeLessThanOrEqual(8800);
+      }
+    }
+  });
+
+  it('takes its cost from its tokens where fewer than three runs had a price, however many agents they had', () => {
+    const free = runs(2, 2, 2, 2, 2).map((one) => ({ ...one, cost: null }));
+    const priced = Array.from({ length: 9 }, () => sample('priced', 2, { cost: 9 }));
+    expect(rangeOf(TASK, { learned: learnedFrom([...free, ...priced]) }).cost?.likely).toBe(0.0144);
+  });
+
   it('takes what is known of role and model, then of the role, then of all', () => {
     const other = ModelId.parse('openai/gpt-5');
     const oracle = RoleName.parse('oracle');

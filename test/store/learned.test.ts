@@ -51,6 +51,18 @@ describe('what was learned', () => {
     ]);
   });
 
+  it('is nothing of figures that are none, which keep no others out', () => {
+    const at = place();
+    openLog(at).close();
+    const odd = [Number.NaN, Number.POSITIVE_INFINITY, 0, -1].map((tokens, index) =>
+      lesson(`odd-${index}`, 'ROOT::S1', tokens),
+    );
+    expect(
+      keepLessons(at, [...odd, lesson('odd', 'ROOT::S1', 1, { cost: Number.NaN }), lesson('a', 'ROOT::S1', 2)]),
+    ).toBe(true);
+    expect(lessonsOf(at).map(({ run, tokens }) => [run, tokens])).toEqual([['a', 2]]);
+  });
+
   it('is the newest 2000', () => {
     const at = place();
     openLog(at).close();
