@@ -209,9 +209,10 @@ async function answered(
   const { agent, call } = request;
   const { world } = parts;
   const began = world.elapsed();
-  const reply = await parts.models.call(request, step.signal, ({ is, text }) => {
+  const reply = await parts.models.call(request, step.signal, (delta) => {
     pass.through();
-    parts.tick({ agent, is, delta: text });
+    const named = delta.is === 'call' ? { tool: delta.tool } : {};
+    parts.tick({ agent, is: delta.is, delta: delta.text, ...named });
   });
   if (!reply.ok) {
     broken(asked, reply.fault);

@@ -43,14 +43,14 @@ const isBody = (value: unknown): value is EventBody => typeof value === 'object'
  */
 export function redactedTicks(show: (tick: Tick) => void, { clean, open }: Redactor): (tick: Tick) => void {
   const held = new Map<string, string>();
-  return ({ agent, is, delta }) => {
-    const name = JSON.stringify([agent, is]);
+  return ({ delta, ...of }) => {
+    const name = JSON.stringify([of.agent, of.is, of.tool]);
     const text = (held.get(name) ?? '') + delta;
     const growing = open(text);
     // Held as it came: a key that came in pieces is one again, and is hidden to its end.
     const end = text.length - (growing > LONGEST_HELD ? 0 : growing);
     held.set(name, text.slice(end));
-    if (end > 0) show({ agent, is, delta: clean(text.slice(0, end)) });
+    if (end > 0) show({ ...of, delta: clean(text.slice(0, end)) });
   };
 }
 

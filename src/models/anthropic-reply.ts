@@ -157,7 +157,8 @@ export class MessageReader {
     if (block.type !== 'tool_use') return NOT_ITS_KIND;
     block.json += json;
     this.#writtenBytes += bytesOf(json);
-    return ok(this.#formed ? textDelta(json) : null);
+    if (this.#formed) return ok(textDelta(json));
+    return ok(json === '' ? null : { is: 'call', tool: block.name, text: json });
   }
 
   #close(index: number): Result<null, string> {

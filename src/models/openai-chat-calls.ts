@@ -2,13 +2,14 @@
  * Puts the tool calls of Chat Completions together from what servers send: pieces by index as OpenAI does, whole calls in one chunk, all under
  * index 0, without index, without id or with the same one for several, arguments as an object.
  */
+import type { Delta } from '../ports/model.ts';
 import { at, fieldsAt, isFields, numberAt, parsed, textAt } from './wire-json.ts';
 import type { Fields } from './wire-json.ts';
 import type { RawCall } from './openai-reading.ts';
 
 export interface CallsInPieces {
-  /** Takes one entry of a chunk's `tool_calls`. */
-  take(entry: unknown): void;
+  /** Takes one entry of a chunk's `tool_calls`; what it adds to the arguments of which tool, null for nothing. */
+  take(entry: unknown): Extract<Delta, { is: 'call' }> | null;
   calls(): readonly RawCall[];
 }
 
@@ -30,7 +31,7 @@ export function callsInPieces(): CallsInPieces {
   };
   return {
     take(entry) {
-      if (!isFields(entry)) return;
+      if (!isFields(entry)) return null;
       const index = numberAt(entry, 'index');
       const piece = {
         index,
@@ -42,16 +43,20 @@ export function callsInPieces(): CallsInPieces {
       const call = meant(index, piece.id);
       if (call === undefined || isAnother(call, piece)) {
         if (piece.tool !== '' || piece.id !== '' || piece.arguments !== '') open.push(piece);
-        return;
+        return written(piece, piece.arguments);
       }
       call.id ||= piece.id;
       call.tool ||= piece.tool;
       call.arguments += piece.arguments;
       call.extra ??= piece.extra;
+      return written(call, piece.arguments);
     },
     calls: () => open.map(({ id, tool, arguments: text, extra }) => ({ id, tool, arguments: text, extra })),
   };
 }
+
+const written = ({ tool }: Open, text: string): ReturnType<CallsInPieces['take']> =>
+  text === '' ? null : { is: 'call', tool, text };
 
 /** Does `piece` begin a call of its own, though it came where `call` did? */
 function isAnother(call: Open, piece: Open): boolean {

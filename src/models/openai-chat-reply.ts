@@ -1,7 +1,7 @@
 /** Reads the chunks of Chat Completions, of whatever server. Calls are only made where the stream came to its end by itself. */
 import type { Usage } from '../domain/budget.ts';
 import type { StopReason } from '../domain/turn.ts';
-import type { Delta, ModelRequest } from '../ports/model.ts';
+import type { Delta, ModelRequest, Words } from '../ports/model.ts';
 import { callsInPieces, joinDetails } from './openai-chat-calls.ts';
 import { at, isFields, listAt, textAt } from './wire-json.ts';
 import type { RawCall, Read, Reader, Reading } from './openai-reading.ts';
@@ -44,7 +44,7 @@ export function readChat(
   let counted: Usage | null = null;
   let error: unknown;
 
-  const tell = (deltas: readonly Delta[]): void => {
+  const tell = (deltas: readonly Words[]): void => {
     for (const delta of deltas) {
       if (delta.is === 'text') came.text += delta.text;
       onDelta(delta);
@@ -63,7 +63,11 @@ export function readChat(
     const refusal = textAt(delta, 'refusal');
     came.refusal += refusal;
     if (refusal !== '') onDelta({ is: 'text', text: refusal });
-    for (const entry of listAt(delta, 'tool_calls')) pieces.take(entry);
+    for (const entry of listAt(delta, 'tool_calls')) {
+      const written = pieces.take(entry);
+      // Where the reply comes as a call, it is none of a tool.
+      if (written !== null && !byTool) onDelta(written);
+    }
   };
 
   return {

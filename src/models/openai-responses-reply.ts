@@ -1,6 +1,6 @@
 /** Reads the events of OpenAI's Responses API. Only `response.completed` makes calls that may be executed. */
 import type { Usage } from '../domain/budget.ts';
-import type { Delta, ModelRequest } from '../ports/model.ts';
+import type { Delta, ModelRequest, Words } from '../ports/model.ts';
 import { at, isFields, listAt, numberAt, textAt } from './wire-json.ts';
 import type { Fields } from './wire-json.ts';
 import type { Read, Reader, Reading } from './openai-reading.ts';
@@ -14,9 +14,9 @@ export function readResponses(request: ModelRequest, onDelta: (delta: Delta) => 
   let end: Fields | null = null;
   let model = '';
   /** Where what is being told belongs: text of another item or part begins a paragraph. */
-  const places: Record<Delta['is'], string> = { text: '', reasoning: '' };
+  const places: Record<Words['is'], string> = { text: '', reasoning: '' };
 
-  const tell = (is: Delta['is'], event: Fields): void => {
+  const tell = (is: Words['is'], event: Fields): void => {
     const text = textAt(event, 'delta');
     if (text === '') return;
     const place = `${numberAt(event, 'output_index') ?? ''}.${numberAt(event, 'summary_index') ?? ''}`;
@@ -24,7 +24,13 @@ export function readResponses(request: ModelRequest, onDelta: (delta: Delta) => 
     places[is] = place;
     onDelta({ is, text: paragraph ? `\n\n${text}` : text });
   };
-  const told: ReadonlyMap<string, Delta['is']> = new Map(
+  /** Which tool is called is said once, before its arguments. */
+  const tools = new Map<number, string>();
+  const tellCall = (event: Fields): void => {
+    const text = textAt(event, 'delta');
+    if (text !== '') onDelta({ is: 'call', tool: tools.get(placeOf(event)) ?? '', text });
+  };
+  const told: ReadonlyMap<string, Words['is']> = new Map(
     Object.entries({
       'response.output_text.delta': 'text',
       'response.refusal.delta': 'text',
@@ -45,6 +51,8 @@ export function readResponses(request: ModelRequest, onDelta: (delta: Delta) => 
       const delta = told.get(type);
       if (delta !== undefined) tell(delta, event);
       model = textAt(at(event, 'response'), 'model') || model;
+      if (type === 'response.output_item.added') tools.set(placeOf(event), textAt(at(event, 'item'), 'name'));
+      if (type === 'response.function_call_arguments.delta') tellCall(event);
       if (type === 'response.output_item.done') keepItem(done, event);
       // Servers in between put an error in a frame of their own.
       if (ENDS.has(type) || (type === '' && at(event, 'error'))) end = event;
@@ -59,6 +67,8 @@ export function readResponses(request: ModelRequest, onDelta: (delta: Delta) => 
     },
   };
 }
+
+const placeOf = (event: Fields): number => numberAt(event, 'output_index') ?? 0;
 
 interface Came {
   readonly items: readonly Fields[];

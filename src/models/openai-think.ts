@@ -1,14 +1,14 @@
 /** Takes `<think>…</think>` at the head of a text as reasoning: local models write it so when their server doesn't split it off. */
-import type { Delta } from '../ports/model.ts';
+import type { Words } from '../ports/model.ts';
 
 const OPEN = '<think>';
 const CLOSE = '</think>';
 
 export interface ThinkSplitter {
   /** The deltas that `piece` makes, together with what was held back before it. */
-  take(piece: string): readonly Delta[];
+  take(piece: string): readonly Words[];
   /** What was held back and turned out to be no mark. */
-  end(): readonly Delta[];
+  end(): readonly Words[];
 }
 
 /** A splitter of one text. Only at its head: a mark further on is something that the model writes about. */
@@ -16,10 +16,10 @@ export function splitThinking(): ThinkSplitter {
   let place: 'head' | 'thinking' | 'gap' | 'text' = 'head';
   let held = '';
 
-  const text = (piece: string): readonly Delta[] => (piece === '' ? [] : [{ is: 'text', text: piece }]);
-  const thought = (piece: string): readonly Delta[] => (piece === '' ? [] : [{ is: 'reasoning', text: piece }]);
+  const text = (piece: string): readonly Words[] => (piece === '' ? [] : [{ is: 'text', text: piece }]);
+  const thought = (piece: string): readonly Words[] => (piece === '' ? [] : [{ is: 'reasoning', text: piece }]);
 
-  const atHead = (): readonly Delta[] => {
+  const atHead = (): readonly Words[] => {
     const begun = held.trimStart();
     if (OPEN.startsWith(begun) && begun !== OPEN) return [];
     const all = held;
@@ -27,7 +27,7 @@ export function splitThinking(): ThinkSplitter {
     place = begun.startsWith(OPEN) ? 'thinking' : 'text';
     return place === 'thinking' ? take(begun.slice(OPEN.length)) : text(all);
   };
-  const thinking = (): readonly Delta[] => {
+  const thinking = (): readonly Words[] => {
     const close = held.indexOf(CLOSE);
     if (close === -1) {
       const mark = startOfMark(held);
@@ -39,13 +39,13 @@ export function splitThinking(): ThinkSplitter {
     [held, place] = ['', 'gap'];
     return [...thought(inside), ...take(after)];
   };
-  const inGap = (): readonly Delta[] => {
+  const inGap = (): readonly Words[] => {
     const rest = held.trimStart();
     held = '';
     if (rest !== '') place = 'text';
     return text(rest);
   };
-  const take = (piece: string): readonly Delta[] => {
+  const take = (piece: string): readonly Words[] => {
     if (place === 'text') return text(piece);
     held += piece;
     if (place === 'head') return atHead();

@@ -61,11 +61,13 @@ export interface Refusal {
   readonly text: string;
 }
 
-/** Streams past, is not logged: text and reasoning of a running turn, output of a running tool. */
+/** Streams past, is not logged: text, reasoning and arguments of calls of a running turn, output of a running tool. */
 export interface Tick {
   readonly agent: AgentId;
-  readonly is: 'text' | 'reasoning' | 'output';
+  readonly is: 'text' | 'reasoning' | 'call' | 'output';
   readonly delta: string;
+  /** Of a call: the tool, as the model named it. */
+  readonly tool?: string;
 }
 
 /** What a change of mode would do, a line each, for the question before it. */

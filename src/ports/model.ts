@@ -86,11 +86,14 @@ export interface ModelFault {
   readonly spent?: Usage;
 }
 
-/** A piece of a reply as it streams. */
-export interface Delta {
+/** A piece of what is said or thought, as it streams. */
+export interface Words {
   readonly is: 'text' | 'reasoning';
   readonly text: string;
 }
+
+/** A piece of a reply as it streams: words, or arguments of a call that is being written. Nothing of a call is carried out before the end. */
+export type Delta = Words | { readonly is: 'call'; readonly tool: string; readonly text: string };
 
 export interface ModelPort {
   /** Every known model, usable or not; fixed for the run. */

@@ -24,6 +24,7 @@ export function contextOf({ feed, files, ...rest }: ContextParts): Context {
     state: feed?.state ?? EMPTY,
     live: feed?.live.texts() ?? NO_TEXTS,
     reasoning: feed?.live.reasoning() ?? NO_TEXTS,
+    calls: feed?.live.calls() ?? NO_CALLS,
     files: (query) => files.of(query),
     ...(feed === null
       ? {}
@@ -33,6 +34,7 @@ export function contextOf({ feed, files, ...rest }: ContextParts): Context {
 }
 
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
+const NO_CALLS: NonNullable<Context['calls']> = new Map();
 
 /** Does something of this run count seconds? */
 export const hasClock = (state: RunState, isThere: boolean): boolean =>

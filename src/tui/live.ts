@@ -3,7 +3,8 @@ import { ROOT } from '../domain/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { MimirEvent } from '../events/event.ts';
 import type { Tick } from '../ports/controls.ts';
-import { Sanitiser } from './text/sanitise.ts';
+import { clip, plain, PLAIN } from './text/clip.ts';
+import { Sanitiser, toLabel } from './text/sanitise.ts';
 
 /** Characters kept of each stream: its end. A plan is understood from its start, so main is given more room. */
 const KEPT = 16_000;
@@ -38,6 +39,17 @@ class Stream {
   }
 }
 
+/** A call that a model is writing the arguments of. */
+export interface Written {
+  /** As the model named it: harmless, and cut. */
+  readonly tool: string;
+  /** Characters of its arguments so far. */
+  readonly size: number;
+}
+
+/** Columns of a tool's name. */
+const LONGEST_NAME = 40;
+
 interface Pulse {
   readonly steps: number[];
   at: number;
@@ -55,6 +67,7 @@ export class Live {
   readonly #thoughts = new Map<string, Stream>();
   readonly #texts = new Map<string, string>();
   readonly #reasoning = new Map<string, string>();
+  readonly #calls = new Map<string, Written>();
   readonly #pulses = new Map<string, Pulse>();
 
   /** Adds a piece; `now` in milliseconds for the activity. */
@@ -62,6 +75,12 @@ export class Live {
     const { agent, is, delta } = tick;
     if (delta === '') return;
     this.#beat(agent, delta.length, now);
+    if (is === 'call') {
+      this.#write(tick);
+      return;
+    }
+    // What is said after a call was begun is what it is at now.
+    this.#calls.delete(agent);
     if (is === 'reasoning') {
       const thoughts = streamOf(this.#thoughts, agent, is, KEPT_OF_REASONING);
       this.#reasoning.set(agent, thoughts.push(delta));
@@ -76,8 +95,12 @@ export class Live {
   /** An event that has what was streamed, or that begins something new, ends the agent's stream. */
   settle(event: MimirEvent): void {
     if (!('agent' in event) || event.agent === null) return;
-    if (event.type === 'model.finished') this.#forgetThoughts(event.agent);
+    if (event.type === 'model.finished') {
+      this.#forgetThoughts(event.agent);
+      this.#calls.delete(event.agent);
+    }
     if (!ENDS.has(event.type)) return;
+    this.#calls.delete(event.agent);
     this.#streams.delete(event.agent);
     this.#texts.delete(event.agent);
     this.#forgetThoughts(event.agent);
@@ -93,6 +116,11 @@ export class Live {
     return this.#reasoning;
   }
 
+  /** The calls that models write right now, by agent. */
+  calls(): ReadonlyMap<string, Written> {
+    return this.#calls;
+  }
+
   activity(agent: string, now: Millis): Activity {
     const pulse = this.#pulses.get(agent);
     if (pulse === undefined) return NO_ACTIVITY;
@@ -102,6 +130,14 @@ export class Live {
     // What has only begun isn't slow: the silence before it doesn't count.
     const begun = last.findIndex((one) => one > 0);
     return { rate: begun === -1 ? 0 : sum / PER_TOKEN / (RATED - begun), steps: [...pulse.steps] };
+  }
+
+  #write({ agent, tool = '', delta }: Tick): void {
+    const name = clip([[toLabel(tool), PLAIN]], LONGEST_NAME);
+    const known = this.#calls.get(agent);
+    const size = known?.tool === plain(name) ? known.size : 0;
+    this.#calls.set(agent, { tool: plain(name), size: size + delta.length });
+    this.#forgetThoughts(agent);
   }
 
   #forgetThoughts(agent: string): void {

@@ -24,6 +24,8 @@ export interface Context {
   readonly live: ReadonlyMap<string, string>;
   /** Reasoning that streams right now, by agent; gone as soon as text comes. Absent where nothing streams. */
   readonly reasoning?: ReadonlyMap<string, string>;
+  /** Calls that models write the arguments of right now, by agent; harmless. Absent where nothing streams. */
+  readonly calls?: ReadonlyMap<string, { readonly tool: string; readonly size: number }>;
   /** What a change of the mode would do, or a pin of this agent. Absent without a run. */
   preview?(mode: Mode, agent?: AgentId): ModePreview;
   /** The plan in force after some edits. Absent without a run. */

@@ -52,6 +52,11 @@ describe('text that streams', () => {
     ]);
   });
 
+  it('keeps the name of the tool whose call is written', () => {
+    const call = (delta: string): Tick => ({ agent: S1, is: 'call', tool: 'write_file', delta });
+    expect(shown([call('{"a":"canary-key-'), call('of-a-test"}')])).toEqual([call('{"a":"'), call('[key]"}')]);
+  });
+
   it('holds back for each agent by itself, and what turns out to be none is shown', () => {
     const other = AGENT('ROOT::S2');
     expect(shown([text('canary-'), text('key-of-a-test', other), text('bird')])).toEqual([

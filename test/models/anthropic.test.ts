@@ -38,6 +38,14 @@ describe('a reply from Anthropic', () => {
     ]);
   });
 
+  it('tells of a call while its arguments stream, and of which tool', async () => {
+    const input = { path: 'a.ts', content: 'x'.repeat(400) };
+    const { deltas } = await answered({ text: 'I write.', calls: [{ tool: 'write_file', input }] });
+    const call = deltas.filter((delta) => delta.is === 'call');
+    expect(new Set(call.map(({ tool }) => tool))).toEqual(new Set(['write_file']));
+    expect(JSON.parse(call.map(({ text }) => text).join(''))).toEqual(input);
+  });
+
   it('A08: names the model that answered, not the one that was asked', async () => {
     const { result } = await answered({ text: 'Hello.', model: 'claude-opus-4-1-20250805' });
     expect(result.ok && result.value.model).toBe('anthropic/claude-opus-4-1-20250805');

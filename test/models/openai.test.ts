@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Turn } from '../../src/domain/turn.ts';
 import { openaiCaller } from '../../src/models/openai.ts';
+import type { Delta } from '../../src/ports/model.ts';
 import { openDouble } from '../support/double/double.ts';
 import type { Double } from '../support/double/double.ts';
 import type { Answer, Script } from '../support/double/script.ts';
@@ -33,14 +34,25 @@ const reply = (value: Readonly<Record<string, unknown>>): unknown => ({ ok: true
 describe.each(WIRES)('a call over %s', (_, kind, model) => {
   it('brings text and reasoning as they stream, and the bill of the server', async () => {
     const { caller, double } = await open({ text: 'It is in src/parse.ts.', reasoning: 'A parser, then.' }, kind);
-    const heard = { text: '', reasoning: '' };
+    const heard = { text: '', reasoning: '', call: '' };
     const came = await caller.call(requestFor({ model }), NEVER, ({ is, text }) => {
       heard[is] += text;
     });
-    expect(heard).toEqual({ text: 'It is in src/parse.ts.', reasoning: 'A parser, then.' });
+    expect(heard).toEqual({ text: 'It is in src/parse.ts.', reasoning: 'A parser, then.', call: '' });
     expect(came).toEqual(reply({ text: 'It is in src/parse.ts.', calls: [], stopReason: 'end' }));
     expect(came.ok && came.value.model).toBe(model);
     expect(came.ok && came.value.usage).toEqual(double.asked[0]?.outcome.usage);
+  });
+
+  it('tells of a call while its arguments stream, and of which tool', async () => {
+    const input = { path: 'a.ts', content: 'x'.repeat(400) };
+    const { caller } = await open({ calls: [{ tool: 'write_file', input }] }, kind);
+    const heard: Delta[] = [];
+    await caller.call(requestFor({ model }), NEVER, (delta) => void heard.push(delta));
+    expect(new Set(heard.map((delta) => (delta.is === 'call' ? delta.tool : delta.is)))).toEqual(
+      new Set(['write_file']),
+    );
+    expect(JSON.parse(heard.map(({ text }) => text).join(''))).toEqual(input);
   });
 
   it('brings parallel calls, and each answer goes back to its own', async () => {

@@ -57,6 +57,23 @@ describe('what streams', () => {
     expect(live.texts().size).toBe(0);
   });
 
+  it('names the tool of a call that is written, harmless and cut, and how long it is by now; until the log has it', () => {
+    const live = new Live();
+    const piece = (tool: string, delta: string): Tick => ({ agent: ROOT, is: 'call', tool, delta });
+    live.take(tick('why', 'reasoning'), 0);
+    live.take(piece('write_\u001b]0;x\u0007file', '{"path":'), 0);
+    live.take(piece('write_\u001b]0;x\u0007file', '"a.ts"}'), 0);
+    expect([live.calls().get('ROOT'), live.reasoning().size]).toEqual([{ tool: 'write_file', size: 15 }, 0]);
+    live.take(piece('x'.repeat(500), '{'), 0);
+    expect(live.calls().get('ROOT')).toEqual({ tool: `${'x'.repeat(39)}…`, size: 1 });
+    const told = midRun().events.find((event) => event.type === 'model.finished');
+    if (told) live.settle(told);
+    expect(live.calls().size).toBe(0);
+    live.take(piece('read', '{'), 0);
+    live.take(tick('So.'), 0);
+    expect(live.calls().size).toBe(0);
+  });
+
   it('is reasoning until text comes, and again beside text that was said before it', () => {
     const live = new Live();
     const seen = (): unknown => [live.texts().get('ROOT'), live.reasoning().get('ROOT')];

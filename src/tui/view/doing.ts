@@ -4,7 +4,7 @@ import type { AgentId } from '../../domain/ids.ts';
 import { activityOf, isFinal } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import { labelOf } from '../agents.ts';
-import { counted, formatDuration } from '../format.ts';
+import { counted, formatDuration, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
@@ -77,6 +77,7 @@ function now(agent: AgentState, context: Context): string {
   return (
     waitsForAgents(agent, context) ||
     tool(agent) ||
+    writing(agent, context) ||
     streaming(agent, context) ||
     thinking(agent, context) ||
     lastWords(agent)
@@ -100,11 +101,20 @@ function tool(agent: AgentState): string {
   return block?.is === 'tool' && block.ok === null ? oneLine(block.label) : '';
 }
 
-/** What was said last; of a plan, which is JSON, what it comes to. */
+/** What was said last; of a plan, which is JSON, what it comes to. A tool that is done is not what it is at while a model is asked. */
 function lastWords(agent: AgentState): string {
+  if (agent.open.length > 0 && agent.blocks.at(-1)?.is === 'tool') return 'thinking';
   const last = agent.blocks.findLast(({ is }) => is !== 'told');
   const plan = agent.id === ROOT && last?.is === 'said' ? planWords(last.text) : null;
   return oneLine(plan ?? activityOf(agent)) || (WORDLESS[agent.status] ?? 'thinking');
+}
+
+/** `writing a call of write_file, 3.2k characters`: long arguments take a while, and nothing else is told of them. */
+function writing({ id }: AgentState, { calls }: Context): string {
+  const call = calls?.get(id);
+  if (call === undefined) return '';
+  const many = call.size < 200 ? '' : `, ${formatTokens(call.size)} characters`;
+  return `writing a call${call.tool === '' ? '' : ` of ${call.tool}`}${many}`;
 }
 
 /** The last line of what streams; of a plan, which is JSON, how far it is. */
