@@ -8,8 +8,8 @@ import type { Fields } from './wire-json.ts';
 import type { RawCall } from './openai-reading.ts';
 
 export interface CallsInPieces {
-  /** Takes one entry of a chunk's `tool_calls`; what it adds to the arguments of which tool, null for nothing. */
-  take(entry: unknown): Extract<Delta, { is: 'call' }> | null;
+  /** Takes one entry of a chunk's `tool_calls`. */
+  take(entry: unknown): void;
   calls(): readonly RawCall[];
 }
 
@@ -21,9 +21,12 @@ interface Open {
   extra: Fields | null;
 }
 
-/** The calls of one reply. */
-export function callsInPieces(): CallsInPieces {
+/** The calls of one reply. What is written of their arguments goes to `onDelta`. */
+export function callsInPieces(onDelta: (delta: Delta) => void): CallsInPieces {
   const open: Open[] = [];
+  const tell = ({ tool }: Open, text: string): void => {
+    if (text !== '') onDelta({ is: 'call', tool, text });
+  };
 
   const meant = (index: number | null, id: string): Open | undefined => {
     if (index !== null) return open.findLast((call) => call.index === index);
@@ -31,7 +34,7 @@ export function callsInPieces(): CallsInPieces {
   };
   return {
     take(entry) {
-      if (!isFields(entry)) return null;
+      if (!isFields(entry)) return;
       const index = numberAt(entry, 'index');
       const piece = {
         index,
@@ -43,20 +46,18 @@ export function callsInPieces(): CallsInPieces {
       const call = meant(index, piece.id);
       if (call === undefined || isAnother(call, piece)) {
         if (piece.tool !== '' || piece.id !== '' || piece.arguments !== '') open.push(piece);
-        return written(piece, piece.arguments);
+        tell(piece, piece.arguments);
+        return;
       }
       call.id ||= piece.id;
       call.tool ||= piece.tool;
       call.arguments += piece.arguments;
       call.extra ??= piece.extra;
-      return written(call, piece.arguments);
+      tell(call, piece.arguments);
     },
     calls: () => open.map(({ id, tool, arguments: text, extra }) => ({ id, tool, arguments: text, extra })),
   };
 }
-
-const written = ({ tool }: Open, text: string): ReturnType<CallsInPieces['take']> =>
-  text === '' ? null : { is: 'call', tool, text };
 
 /** Does `piece` begin a call of its own, though it came where `call` did? */
 function isAnother(call: Open, piece: Open): boolean {

@@ -38,7 +38,8 @@ export function readChat(
   onDelta: (delta: Delta) => void,
 ): Reader {
   const split = splitThinking();
-  const pieces = callsInPieces();
+  // Where the reply comes as a call, it is none of a tool.
+  const pieces = callsInPieces(byTool ? () => {} : onDelta);
   const came = { text: '', refusal: '', thought: '', field: '', model: '', finish: '' };
   const details: unknown[] = [];
   let counted: Usage | null = null;
@@ -63,11 +64,7 @@ export function readChat(
     const refusal = textAt(delta, 'refusal');
     came.refusal += refusal;
     if (refusal !== '') onDelta({ is: 'text', text: refusal });
-    for (const entry of listAt(delta, 'tool_calls')) {
-      const written = pieces.take(entry);
-      // Where the reply comes as a call, it is none of a tool.
-      if (written !== null && !byTool) onDelta(written);
-    }
+    for (const entry of listAt(delta, 'tool_calls')) pieces.take(entry);
   };
 
   return {

@@ -26,8 +26,9 @@ export function readResponses(request: ModelRequest, onDelta: (delta: Delta) => 
   };
   /** Which tool is called is said once, before its arguments. */
   const tools = new Map<number, string>();
-  const tellCall = (event: Fields): void => {
-    const text = textAt(event, 'delta');
+  const tellCall = (type: string, event: Fields): void => {
+    if (type === 'response.output_item.added') tools.set(placeOf(event), textAt(at(event, 'item'), 'name'));
+    const text = type === 'response.function_call_arguments.delta' ? textAt(event, 'delta') : '';
     if (text !== '') onDelta({ is: 'call', tool: tools.get(placeOf(event)) ?? '', text });
   };
   const told: ReadonlyMap<string, Words['is']> = new Map(
@@ -51,8 +52,7 @@ export function readResponses(request: ModelRequest, onDelta: (delta: Delta) => 
       const delta = told.get(type);
       if (delta !== undefined) tell(delta, event);
       model = textAt(at(event, 'response'), 'model') || model;
-      if (type === 'response.output_item.added') tools.set(placeOf(event), textAt(at(event, 'item'), 'name'));
-      if (type === 'response.function_call_arguments.delta') tellCall(event);
+      tellCall(type, event);
       if (type === 'response.output_item.done') keepItem(done, event);
       // Servers in between put an error in a frame of their own.
       if (ENDS.has(type) || (type === '' && at(event, 'error'))) end = event;
