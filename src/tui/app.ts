@@ -179,8 +179,10 @@ class App {
     this.#followPhase(context.state);
     this.#boxes.settle(context);
     this.#offerInbox(context);
-    this.#hint(this.#hints.next(this.#page.name, context, this.#boxes.top?.kind === 'inbox'));
-    this.#page.settle(context, bodySize(this.#of.terminal.size()));
+    const size = this.#of.terminal.size();
+    // Where all is cut already, a hint would cover what it explains.
+    if (size.height >= HINT_ROWS) this.#hint(this.#hints.next(this.#page.name, context, this.#boxes.top?.kind ?? null));
+    this.#page.settle(context, bodySize(size));
   }
 
   #followPhase(state: RunState): void {
@@ -300,5 +302,7 @@ const paceOf = (terminal: Terminal): Pick<SchedulerParts, 'busy' | 'heavy'> => (
   heavy: () => terminal.heavy?.() ?? false,
 });
 
+/** Rows of a screen that has room for what is explained once. */
+const HINT_ROWS = 16;
 const SILENT = { bell: false, desktop: false } as const;
 const AS_IT_COMES: Look = { theme: '', mouse: true, still: false };

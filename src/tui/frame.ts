@@ -15,6 +15,8 @@ import { toastBlock } from './view/toast.ts';
 
 /** Columns between a toast and what stands on its left. */
 const GAP = 4;
+/** Below this many rows one toast is all there is room for. */
+const LOW = 16;
 /** Rows that a field at the bottom may have above its cursor. */
 const MOST_FIELD = 5;
 
@@ -59,15 +61,17 @@ function withToasts(
   context: Context,
   { width, height }: Size,
 ): Frame {
-  const block = toastBlock(toasts, width, context.glyphs);
-  const below = Math.max(1, height - 2 - block.length);
+  const block = toastBlock(height < LOW ? toasts.slice(-1) : toasts, width, context.glyphs);
+  // The last row of a body is a border or a field that nobody writes in; that of a plan is its totals.
+  const spared = page === 'plan' && context.state.plan !== null ? 2 : 1;
+  const below = Math.max(1, height - spared - block.length);
   // What is being written is not covered: then they stand at the top.
   const writing = boxed.cursor !== null && boxed.cursor.y > below - MOST_FIELD;
   const x = width - 1 - Math.max(0, ...block.map(lineWidth));
   // A box has the middle; what it says below is not covered either.
   const boxOpen = overlays.some(({ kind }) => kind !== 'copy');
   const calm = page === 'start' && !boxOpen ? emptyRow(boxed.lines, { x, width, below, rows: block.length }) : null;
-  const at = { x, y: calm ?? (writing || boxOpen || page === 'start' ? 1 : below) };
+  const at = { x, y: calm ?? (writing || boxOpen || page === 'start' ? 0 : below) };
   const whole = sized(overlay(boxed.lines, block, at.x, at.y), width, height);
   return {
     ...boxed,

@@ -1,14 +1,15 @@
 /** What is explained once, when it is met for the first time: one short toast, at most one a screen, then never again. */
 import type { Lobby } from '../ports/lobby.ts';
+import type { Overlay } from './dialogs/overlay.ts';
 import type { Context, ScreenName } from './screen.ts';
 
 export type HintName = 'plan' | 'run' | 'question' | 'copy';
 
 const WORDS: Readonly<Record<HintName, string>> = {
-  plan: 'Your first plan. Nothing runs before you accept it: e edits a task, $ compares prices, ? shows all keys.',
-  run: 'Your first run. Enter opens an agent, i writes to it, : finds every action by its name.',
-  question: 'Your first question. Nothing happens until you answer; Esc puts it off, A brings it back.',
-  copy: 'Your first copy. C selects text by keys; clipboard.txt in the state folder always has the last copy.',
+  plan: 'Nothing runs until you accept: e edits, $ compares prices, ? all keys.',
+  run: 'Enter opens an agent, i writes to it, : finds every action by its name.',
+  question: 'Nothing happens until you answer; Esc puts it off, A brings it back.',
+  copy: 'C selects text by keys; clipboard.txt in the state folder has the last copy.',
 };
 
 export class Hints {
@@ -22,9 +23,10 @@ export class Hints {
     this.#seen = lobby.seen?.() ?? new Set(Object.keys(WORDS));
   }
 
-  /** What to say now on this screen, or null; it counts as said. */
-  next(screen: ScreenName, context: Context, asked: boolean): string | null {
-    const name = asked ? 'question' : due(screen, context);
+  /** What to say now on this screen, whose topmost box is `box`, or null; it counts as said. */
+  next(screen: ScreenName, context: Context, box: Overlay['kind'] | null): string | null {
+    // Another box is what the person is busy with.
+    const name = box === 'inbox' ? 'question' : box === null ? due(screen, context) : null;
     return name === null ? null : this.#once(screen, name);
   }
 
@@ -50,6 +52,6 @@ export class Hints {
 
 /** What there is to explain on a screen once there is something on it. */
 function due(screen: ScreenName, { state }: Context): HintName | null {
-  if (screen === 'plan' && state.phase === 'approving') return 'plan';
+  if (screen === 'plan' && state.phase === 'approving') return state.planFault === '' ? 'plan' : null;
   return screen === 'run' && state.agents.size > 1 ? 'run' : null;
 }

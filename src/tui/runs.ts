@@ -76,7 +76,8 @@ export class Runs {
     const { toast, changed, fail } = this.#of;
     if (this.#feed === null) return toast({ level: 'warn', text: 'There is no run.' });
     void this.#feed.controls.submit(command).then((result) => {
-      if (result.ok && result.value.text !== '') toast({ level: 'info', text: result.value.text });
+      if (result.ok && result.value.text !== '' && !SEEN.has(command.do))
+        toast({ level: 'info', text: result.value.text });
       if (!result.ok) {
         toast({ level: 'warn', text: result.fault.text });
         refused();
@@ -85,3 +86,6 @@ export class Runs {
     }, fail);
   }
 }
+
+/** What the screen that follows says by itself. */
+const SEEN: ReadonlySet<Command['do']> = new Set(['approve plan', 'reject plan']);

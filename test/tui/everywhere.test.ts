@@ -229,10 +229,10 @@ describe('a first time', () => {
     const lobby: Partial<Lobby> = { seen: () => new Set(seen), markSeen: (hint) => void seen.add(hint) };
     const first = await opened(lobby, { task: true });
     await first.run.play(planned(started(new Recording())).events);
-    expect(first.terminal.text()).toContain('Your first plan.');
+    expect(first.terminal.text()).toContain('Nothing runs until you accept');
     expect([...seen]).toEqual(['plan']);
     const second = await opened(lobby, { task: true });
     await second.run.play(planned(started(new Recording())).events);
-    expect(second.terminal.text()).not.toContain('Your first plan.');
+    expect(second.terminal.text()).not.toContain('Nothing runs until you accept');
   });
 });

@@ -14,6 +14,7 @@ import { span } from '../text/clip.ts';
 import { beside, sized } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
 import { crumbs } from '../view/header.ts';
+import { planFaultLines } from '../view/plan-fault.ts';
 import { forcedAt, forcedOf, sharesOf } from '../view/plan-forced.ts';
 import { totalsLine } from '../view/plan-totals.ts';
 import { planWaiting } from '../view/plan-waiting.ts';
@@ -56,9 +57,11 @@ function body(ui: PlanUi, context: Context, { width, height }: Size): Body {
   const plan = shownPlan(ui, context);
   if (height < 1) return { lines: [] };
   if (plan === null) return { lines: planWaiting(context, width, height) };
-  const layout = planLayout(width, height, wishOf(ui, plan));
-  const lines = panes({ ui, context, plan }, layout);
-  return { lines: [...sized(lines, width, height - 1), totalsLine(plan, context.state, width, context.glyphs)] };
+  const above = planFaultLines(context.state, width, height, context.glyphs);
+  const rest = height - above.length;
+  const lines = panes({ ui, context, plan }, planLayout(width, rest, wishOf(ui, plan)));
+  const totals = totalsLine(plan, context.state, width, context.glyphs);
+  return { lines: [...above, ...sized(lines, width, rest - 1), totals] };
 }
 
 /** The list would like a row for each task, and for what the rules added under a title. */
@@ -83,22 +86,26 @@ function panes(seen: Seen, layout: PlanLayout): readonly Line[] {
 function input(ui: PlanUi, context: Context, event: Input, { width, height }: Size): Effect<PlanUi> | null {
   const plan = shownPlan(ui, context);
   if (plan === null || (event.is !== 'wheel' && event.is !== 'click')) return null;
-  const layout = planLayout(width, height, wishOf(ui, plan));
+  const above = planFaultLines(context.state, width, height, context.glyphs).length;
+  if (event.y < above) return null;
+  const layout = planLayout(width, height - above, wishOf(ui, plan));
+  return inPanes({ ui, context, plan }, layout, { ...event, y: event.y - above });
+}
+
+type Pointed = Extract<Input, { readonly is: 'wheel' | 'click' }>;
+
+function inPanes(seen: Seen, layout: PlanLayout, event: Pointed): Effect<PlanUi> | null {
+  const { ui, context, plan } = seen;
   const hit = paneAt(layout, event.x, event.y);
   if (hit === null) return null;
   const next = tracked(ui, context.state);
   if (hit.pane === 'list') return { ui: inList(next, plan, layout, event) };
   if (event.is === 'click') return { ui: { ...next, pane: hit.pane } };
   if (hit.pane === 'schedule') return { ui: select(next, plan, selectedRow(next, plan) + event.by) };
-  return { ui: { ...next, scroll: scrolled({ ui, context, plan }, layout, event.by) } };
+  return { ui: { ...next, scroll: scrolled(seen, layout, event.by) } };
 }
 
-function inList(
-  ui: PlanUi,
-  plan: SoundPlan,
-  layout: PlanLayout,
-  event: Extract<Input, { readonly is: 'wheel' | 'click' }>,
-): PlanUi {
+function inList(ui: PlanUi, plan: SoundPlan, layout: PlanLayout, event: Pointed): PlanUi {
   const row = selectedRow(ui, plan);
   if (event.is === 'wheel') return select(ui, plan, row + event.by);
   const hit = rowAt(plan, layout, row, event.y - 1);

@@ -69,7 +69,7 @@ export function totalsLine(plan: SoundPlan, state: RunState, width: number, glyp
     span(`  ${about}`, { fg: 'faint' }),
     span(formatDuration(totals.seconds * 1000), { fg: inkOf('time', 'fg') }),
   ];
-  const right = over === null ? capLine(state) : overLine(over, glyphs);
+  const right = over === null ? capLine(state) : overLine(over, state, width, glyphs);
   const free = width - lineWidth(left) - lineWidth(time) - lineWidth(right) - 2;
   const range = rangeLine(plan, state, free, glyphs);
   const bar = [...left, ...range, ...(free >= 0 ? time : [])];
@@ -119,6 +119,11 @@ function capLine(state: RunState): Line {
   return cap === null ? [] : [span('cap ', { fg: 'faint' }), span(`${cap} `, { fg: 'ok', bold: true })];
 }
 
-const overLine = ({ words }: Excess, glyphs: Glyphs): Line => [
-  span(`${glyphs.status.failed} ${words.slice(words.indexOf('over'))} `, { fg: 'err', bold: true }),
-];
+/** The way out stands beside it: accepting is what the person wanted. */
+function overLine({ words }: Excess, { phase }: RunState, width: number, glyphs: Glyphs): Line {
+  const over = span(`${glyphs.status.failed} ${words.slice(words.indexOf('over'))} `, { fg: 'err', bold: true });
+  if (phase !== 'approving' || width < 76) return [over];
+  const cheaper: Line =
+    width < 100 ? [] : [span(' $', { fg: 'focus', bold: true }), span(' cheaper ', { fg: 'muted' })];
+  return [over, span(' B', { fg: 'focus', bold: true }), span(' raise it ', { fg: 'muted' }), ...cheaper];
+}

@@ -3,11 +3,11 @@
  * the tasks as they are written. Until there are any, the shape of what will come.
  */
 import { ROOT } from '../../domain/ids.ts';
-import type { AgentState } from '../../events/state.ts';
+import type { AgentState, LogLine } from '../../events/state.ts';
 import { modelName } from '../agents.ts';
 import { counted, formatDuration } from '../format.ts';
 import type { Context } from '../screen.ts';
-import { clip, fitText, span } from '../text/clip.ts';
+import { clip, fitText, lineWidth, span } from '../text/clip.ts';
 import { box, inside } from '../text/box.ts';
 import { sized } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
@@ -127,12 +127,31 @@ function footLines({ state, glyphs }: Context, wait: Wait | null, width: number,
       ? []
       : wrap([sign, span(wait.text, { fg: HELD_INK })], Math.max(1, width), 2).slice(0, Math.max(1, height >> 1));
   // How long a wait was to be is of no use beside one that runs, nor when it is over.
-  const trouble = state.log.filter(({ level, text }) => level !== 'info' && !text.includes('next try in')).slice(-3);
-  const lines = (height > 6 ? trouble : []).map(({ text, level }): Line => {
-    const words = span(`${glyphs.bullet} ${text.split('\n')[0] ?? ''}`, { fg: level === 'error' ? 'err' : 'warn' });
-    return clip([words], width, glyphs.ellipsis);
+  const trouble = counts(state.log.filter(({ level, text }) => level !== 'info' && !text.includes('next try in')));
+  const lines = (height > 6 ? trouble.slice(-3) : []).map(({ text, level, times }): Line => {
+    const words = span(`${glyphs.bullet} ${text}`, { fg: level === 'error' ? 'err' : 'warn' });
+    const often = span(times === 1 ? '' : `  ${times} times`, { fg: 'muted' });
+    const room = Math.max(0, width - lineWidth([often]));
+    return [...clip([words], room, glyphs.ellipsis), often];
   });
   return [...lines, ...held];
+}
+
+interface Trouble {
+  readonly text: string;
+  readonly level: LogLine['level'];
+  readonly times: number;
+}
+
+/** The first line of each, and how often it came one after the other. */
+function counts(log: readonly LogLine[]): readonly Trouble[] {
+  return log.reduce<readonly Trouble[]>((all, { text: whole, level }) => {
+    const text = whole.split('\n')[0] ?? '';
+    const last = all.at(-1);
+    return last?.text === text
+      ? [...all.slice(0, -1), { ...last, times: last.times + 1 }]
+      : [...all, { text, level, times: 1 }];
+  }, []);
 }
 
 /** Rows that breathe with the clock, where the tasks will stand. */

@@ -13,13 +13,15 @@ export const STAYS: Readonly<Record<Toast['level'], Millis>> = {
   error: Number.POSITIVE_INFINITY,
 };
 
+/** Columns: rather a long row than a second one, which covers more. */
+const WIDEST = 116;
 /** Lines a toast may take, and how many toasts are shown. */
 const MOST = { lines: 3, toasts: 3 } as const;
 const INK: Readonly<Record<Toast['level'], Ink>> = { info: 'info', warn: 'warn', error: 'err' };
 
 /** The newest toasts as one block, all lines equally wide, at most `width` columns. */
 export function toastBlock(toasts: readonly Toast[], width: number, glyphs: Glyphs): readonly Line[] {
-  const room = Math.max(1, Math.min(width - 2, 72) - 4);
+  const room = Math.max(1, Math.min(width - 2, WIDEST) - 4);
   const lines = toasts.slice(-MOST.toasts).flatMap(({ level, text }): readonly Line[] => {
     const sign = level === 'info' ? glyphs.bullet : '!';
     const words = wrap([span(text.replaceAll('\n', ' '), { fg: 'fg' })], room).slice(0, MOST.lines);

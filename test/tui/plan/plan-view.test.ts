@@ -69,7 +69,9 @@ describe('the plan screen', () => {
   it('says in red what is over the cap', () => {
     const over = contextOf(approving(RACE, { budget: { maxCost: 0.5 } }));
     const { lines } = planScreen.body(oracle, over, { width: 80, height: 22 });
-    expect(plain(lines.at(-1) ?? [])).toMatch(/^ Estimate 159k tokens {2}≈ \$0\.6982 .*✗ over the cap of \$0\.50 $/);
+    expect(plain(lines.at(-1) ?? [])).toMatch(
+      /^ Estimate 159k tokens {2}≈ \$0\.6982 .*✗ over the cap of \$0\.50  B raise it $/,
+    );
     expect([styleOf(lines, '$0.6982'), styleOf(lines, 'over the cap')]).toMatchObject([{ fg: 'err' }, { fg: 'err' }]);
   });
 

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { planScreen } from '../../../src/tui/screens/plan.ts';
+import { FIRST } from '../../../src/tui/screens/plan-ui.ts';
+import { plain } from '../../../src/tui/text/clip.ts';
+import { approving, contextOf } from './context.ts';
+import { RACE } from '../../support/plans.ts';
+
+const FAULT = 'no model could be reached. sonnet-4.5: anthropic does not accept the key. Check ANTHROPIC_API_KEY';
+const failed = contextOf(approving(RACE, { planBy: 'Mimir', planFault: FAULT }));
+const rows = (width: number, height: number): readonly string[] =>
+  planScreen.body(FIRST, failed, { width, height }).lines.map((line) => plain(line).trimEnd());
+
+describe('a plan that no planner made', () => {
+  it('says why above it, with the keys that lead on, at any size', () => {
+    expect(rows(120, 38).slice(0, 2)).toEqual([
+      ` ✗ Planning failed: ${FAULT}`,
+      '   ^R plan again   m this task by hand   a another task',
+    ]);
+    expect(rows(40, 8).slice(0, 2)).toEqual([
+      ' ✗ no model could be reached. sonnet-4.…',
+      '   ^R plan again   m by hand',
+    ]);
+    for (const [width, height] of [
+      [80, 22],
+      [200, 58],
+      [40, 8],
+    ] as const)
+      expect(planScreen.body(FIRST, failed, { width, height }).lines).toHaveLength(height);
+  });
+
+  it('takes clicks where they are meant, and none on the reason', () => {
+    const click = (y: number): unknown =>
+      planScreen.input?.(FIRST, failed, { is: 'click', x: 4, y }, { width: 120, height: 38 })?.ui?.row;
+    expect([click(0), click(3), click(5)]).toEqual([undefined, 0, 1]);
+  });
+});
