@@ -55,28 +55,34 @@ export function frameOf(shown: Shown, context: Context, size: Size): Frame {
   return withToasts(boxed, shown, context, size);
 }
 
-function withToasts(
-  boxed: Frame,
-  { toasts, overlays, page: { name: page } }: Shown,
-  context: Context,
-  { width, height }: Size,
-): Frame {
-  const block = toastBlock(height < LOW ? toasts.slice(-1) : toasts, width, context.glyphs);
-  // The last row of a body is a border or a field that nobody writes in; that of a plan is its totals.
-  const spared = page === 'plan' && context.state.plan !== null ? 2 : 1;
-  const below = Math.max(1, height - spared - block.length);
-  // What is being written is not covered: then they stand at the top.
-  const writing = boxed.cursor !== null && boxed.cursor.y > below - MOST_FIELD;
+function withToasts(boxed: Frame, shown: Shown, context: Context, { width, height }: Size): Frame {
+  const block = toastBlock(height < LOW ? shown.toasts.slice(-1) : shown.toasts, width, context.glyphs);
   const x = width - 1 - Math.max(0, ...block.map(lineWidth));
-  // A box has the middle; what it says below is not covered either.
-  const boxOpen = overlays.some(({ kind }) => kind !== 'copy');
-  const calm = page === 'start' && !boxOpen ? emptyRow(boxed.lines, { x, width, below, rows: block.length }) : null;
-  const at = { x, y: calm ?? (writing || boxOpen || page === 'start' ? 0 : below) };
-  const whole = sized(overlay(boxed.lines, block, at.x, at.y), width, height);
+  const y = toastRow(boxed, shown, context, { x, rows: block.length, width, height });
+  const whole = sized(overlay(boxed.lines, block, x, y), width, height);
   return {
     ...boxed,
     lines: context.glyphs.ellipsis === '…' ? whole : whole.map((line) => plainEllipsis(line, context)),
   };
+}
+
+interface Block extends Size {
+  readonly x: number;
+  readonly rows: number;
+}
+
+/** The row where toasts begin. What is being written is not covered, nor a box, which says things below itself. */
+function toastRow(
+  { lines, cursor }: Frame,
+  { overlays, page: { name: page } }: Shown,
+  { state }: Context,
+  { x, rows, width, height }: Block,
+): number {
+  // The last row of a body is a border or a field that nobody writes in; that of a plan is its totals.
+  const below = Math.max(1, height - rows - (page === 'plan' && state.plan !== null ? 2 : 1));
+  if (overlays.some(({ kind }) => kind !== 'copy')) return 0;
+  if (page === 'start') return emptyRow(lines, { x, width, below, rows }) ?? 0;
+  return cursor !== null && cursor.y > below - MOST_FIELD ? 0 : below;
 }
 
 /** The lowest place where nothing stands: what a project is and who rules here is read at leisure. Null when there is none. */
