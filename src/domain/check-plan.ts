@@ -14,6 +14,7 @@ import { DraftPlan } from './plan.ts';
 import type { DraftTask } from './plan.ts';
 import type { Result } from './result.ts';
 import { fail, ok } from './result.ts';
+import { seenText } from './text.ts';
 
 type PlannedRole = PlanChoices['roles'][number];
 
@@ -58,7 +59,10 @@ export function checkPlan(draft: DraftPlan, context: PlanContext): Result<SoundP
     faults.push({ task: cycle[0] ?? null, problem });
   }
   if (faults.length > 0) return fail(faults);
-  return withForced({ reason: draft.reason, tasks: ordered.order.flatMap((id) => tasks.get(id) ?? []) }, context);
+  return withForced(
+    { reason: seenText(draft.reason), tasks: ordered.order.flatMap((id) => tasks.get(id) ?? []) },
+    context,
+  );
 }
 
 /** Locked nodes are no part of a draft: each check makes them anew. */
@@ -120,12 +124,15 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
   const model = modelOf(look, draft, role);
   const tools = toolsOf(look, draft, role);
   checkBudget(look, draft, role);
+  // What is approved is what was seen: an order that no screen shows is none.
+  const description = seenText(draft.description).trim();
+  if (description === '') look.faults.push({ task: draft.id, problem: 'its description has nothing that can be seen' });
   if (id === null || model === null) return null;
   const option = look.models.get(model.used);
   const estimatedTokens = Math.ceil(draft.estimatedTokens ?? defaultTokens(role.minTokens));
   return {
     id,
-    description: draft.description,
+    description,
     role: role.name,
     model,
     tools,
@@ -134,7 +141,7 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
     estimatedSeconds: estimatedSeconds(estimatedTokens, option),
     budget: fullBudget(draft.budget ?? {}, estimatedTokens, role, limitOf(look, role)),
     dependsOn,
-    writes: draft.writes ?? [],
+    writes: (draft.writes ?? []).map(seenText),
     maySpawn: draft.maySpawn ?? false,
   };
 }

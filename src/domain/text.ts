@@ -47,6 +47,19 @@ export const plainText = (text: string): string =>
     .replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
     .replaceAll(/[[\p{Cc}\p{Cf}\p{Co}]--[\n\t]]/gv, '');
 
+/**
+ * What a person can see of a text: as `plainText`, and without all that shows nothing, but with the joiners and variants that
+ * letters and emoji are made with.
+ */
+export const seenText = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replaceAll(
+      /[[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]--[\n\t\p{Join_Control}]--[\ufe0e-\ufe0f]]/gv,
+      '',
+    );
+
 /** One line of plain text, at most `length` characters. */
 export function plainLine(text: string, length: number): string {
   const line = plainText(text).replaceAll(/\s+/g, ' ').trim();
