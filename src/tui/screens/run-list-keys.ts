@@ -112,7 +112,7 @@ export const LIST_KEYS: readonly Binding<RunUi>[] = [
     hint: 'graph',
     help: 'The live graph: who runs, who waits for whom, what can never run, how long it will take.',
     whyNot: (_, { state }) => (state.plan === null ? 'There is no plan.' : null),
-    run: (ui) => ({ ui: { ...ui, graph: !ui.graph } }),
+    run: (ui) => ({ ui: { ...ui, graph: !ui.graphShown } }),
   },
 ];
 

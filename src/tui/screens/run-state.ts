@@ -19,6 +19,7 @@ import type { DetailUi } from './detail-state.ts';
 import { NO_DETAIL, settleDetail } from './detail-state.ts';
 import type { ListUi } from '../run-list.ts';
 import { listed, WHOLE } from '../run-list.ts';
+import { graphIn } from './run-graph.ts';
 
 export interface Message {
   readonly to: AgentId | 'all';
@@ -33,8 +34,10 @@ export interface RunUi {
   readonly selected: AgentId | null;
   readonly focus: PaneName;
   readonly zoom: Zoom;
-  /** The live graph instead of the cards, or beside them where there is room. */
-  readonly graph: boolean;
+  /** The live graph instead of the cards, or beside them where there is room; null until the person says: where there is room. */
+  readonly graph: boolean | null;
+  /** Is it shown? */
+  readonly graphShown: boolean;
   /** Which agents are listed, and in which order. */
   readonly list: ListUi;
   readonly tab: Tab;
@@ -62,7 +65,8 @@ export const FIRST: RunUi = {
   selected: null,
   focus: 'cards',
   zoom: 'normal',
-  graph: false,
+  graph: null,
+  graphShown: false,
   list: WHOLE,
   tab: 'Transcript',
   open: false,
@@ -119,7 +123,8 @@ export function settle(wished: RunUi, context: Context, size: Size): RunUi {
   const logBack = settledLog(ui, context, layout.log?.height ?? 0);
   // Whoever is out of sight by a filter is selected again when it is gone.
   const selected = agents.length === 0 ? ui.selected : (agent?.id ?? null);
-  const next = { ...settleDetail(ui, agent, context, layout.detail), selected, cardsTop, logBack };
+  const graphShown = graphIn(ui, context, layout) !== null;
+  const next = { ...settleDetail(ui, agent, context, layout.detail), selected, cardsTop, logBack, graphShown };
   return same(wished, next) ? wished : next;
 }
 
@@ -139,6 +144,7 @@ function focused(ui: RunUi, context: Context, size: Size): RunUi {
 const same = (a: RunUi, b: RunUi): boolean =>
   a.selected === b.selected &&
   a.focus === b.focus &&
+  a.graphShown === b.graphShown &&
   a.logBack === b.logBack &&
   a.cardsTop === b.cardsTop &&
   a.top === b.top &&

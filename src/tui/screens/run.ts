@@ -17,7 +17,9 @@ import { RUN_KEYS } from './run-keys.ts';
 import { filterTyped, isFiltering } from './run-list-keys.ts';
 import { hiddenBy, listed, listWords } from '../run-list.ts';
 import { typed } from './run-message.ts';
-import { graphIn, pointed } from './run-pointer.ts';
+import type { GraphPlace } from './run-graph.ts';
+import { graphIn } from './run-graph.ts';
+import { pointed } from './run-pointer.ts';
 import type { RunUi } from './run-state.ts';
 import { FIRST, indexOf, inputRows, layoutOf, selectedOf, settle } from './run-state.ts';
 import type { RunLayout } from '../layout.ts';
@@ -31,6 +33,7 @@ export const runScreen: Screen<RunUi> = {
   settle,
   position,
   input,
+  unfinished: (ui) => ui.detail.front > 0,
   typing: (ui) => ui.message !== null || isFinding(ui) || isFiltering(ui),
 };
 
@@ -86,45 +89,57 @@ interface Pane {
 }
 
 function panesOf(ui: RunUi, context: Context, layout: RunLayout): readonly Pane[] {
-  const agents = listed(ui.list, context.state);
-  const { cards, detail, side, log } = layout;
+  const { cards, detail, log } = layout;
+  const place = graphIn(ui, context, layout);
+  const panes: Pane[] = [...graphAndSide(ui, context, layout, place)];
+  if (cards && place?.graph !== cards) panes.push(listPane(ui, context, cards));
   const agent = selectedOf(ui, context);
-  const panes: Pane[] = [];
-  const graph = graphIn(ui, layout);
-  if (cards && graph === cards) {
-    const look = { selected: agent, focused: ui.focus === 'cards' };
-    panes.push({ at: cards, lines: graphPane(look, context, cards.width, cards.height) });
-  } else if (cards) {
-    const density = densityFor(ui.density, agents.length, cards.height);
-    const view = {
-      agents,
-      selected: indexOf(ui, agents),
-      density,
-      top: ui.cardsTop,
-      focused: ui.focus === 'cards',
-      cut: cutWords(ui, context) !== '',
-      folded: ui.list.folded,
-    };
-    panes.push({ at: cards, lines: cardsPane(view, context, cards.width, cards.height) });
-  }
   if (detail && agent) {
     const { tab, open, top, follow, seen, detail: part } = ui;
     const view = { agent, tab, open, top, follow, seen, detail: part, focused: ui.focus === 'detail' };
     panes.push({ at: detail, lines: detailPane(view, context, detail.width, detail.height) });
-  }
-  if (side) {
-    const focused = ui.focus === 'side';
-    const lines =
-      graph === side
-        ? graphPane({ selected: agent, focused }, context, side.width, side.height)
-        : sidePane(context, side.width, side.height);
-    panes.push({ at: side, lines });
   }
   if (log) {
     const look = { level: ui.logLevel, back: ui.logBack, focused: ui.focus === 'log' };
     panes.push({ at: log, lines: logPane(context, log.width, log.height, look) });
   }
   return panes;
+}
+
+/** The graph, and what it leaves of the pane at the side, or all of that. */
+function graphAndSide(
+  ui: RunUi,
+  context: Context,
+  { cards, side }: RunLayout,
+  place: GraphPlace | null,
+): readonly Pane[] {
+  const inCards = place !== null && place.graph === cards;
+  const rest = place === null || inCards ? side : place.below;
+  const focused = ui.focus === 'side';
+  const panes: Pane[] = [];
+  if (place !== null) {
+    const { graph } = place;
+    const look = { selected: selectedOf(ui, context), focused: inCards ? ui.focus === 'cards' : focused };
+    panes.push({ at: graph, lines: graphPane(look, context, graph.width, graph.height) });
+  }
+  // Beside the graph, what is below it is only looked at.
+  if (rest !== null)
+    panes.push({ at: rest, lines: sidePane(context, rest.width, rest.height, focused && rest === side) });
+  return panes;
+}
+
+function listPane(ui: RunUi, context: Context, at: Rect): Pane {
+  const agents = listed(ui.list, context.state);
+  const view = {
+    agents,
+    selected: indexOf(ui, agents),
+    density: densityFor(ui.density, agents.length, at.height),
+    top: ui.cardsTop,
+    focused: ui.focus === 'cards',
+    cut: cutWords(ui, context) !== '',
+    folded: ui.list.folded,
+  };
+  return { at, lines: cardsPane(view, context, at.width, at.height) };
 }
 
 /** One row of the screen from the panes that reach into it; what none covers is blank. */

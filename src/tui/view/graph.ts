@@ -1,20 +1,25 @@
 /**
- * The plan as it runs, as a graph: a row a task with its lanes, where it stands, what blocks it, and how long it will take still.
+ * The plan as it runs, as a graph: a row a task with its lanes, what it is at, what blocks it, and how long it will take still.
  * The selection is that of the cards: a task and its agent are the same thing here.
  */
 import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
 import type { AgentState } from '../../events/state.ts';
-import { formatDuration } from '../format.ts';
 import type { Remaining } from '../remaining.ts';
 import { remainingOf } from '../remaining.ts';
 import type { Context } from '../screen.ts';
 import { box, inside } from '../text/box.ts';
-import { clip, fit, lineWidth, restyle, span, spread } from '../text/clip.ts';
-import type { Line } from '../text/line.ts';
+import { clip, fit, fitText, lineWidth, restyle, span } from '../text/clip.ts';
+import type { Line, Span } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
-import { lanesOf, lanesWidth, MOST_LANES, nodeLine } from './lanes.ts';
-import { agentOfTask, standingOf } from './plan-standing.ts';
-import { windowTop } from './schedule.ts';
+import { widthOf } from '../text/width.ts';
+import { statusSpan } from './card.ts';
+import { bareDoing } from './doing.ts';
+import { lockOf, pinOf, triggerWords } from './forced.ts';
+import type { GraphRow } from './graph-rows.ts';
+import { agentOfRow, graphRows, selectedRow, topRow } from './graph-rows.ts';
+import { countsOf, signOf, timeOf, tookSpan, wholeTime, wordsOf } from './graph-words.ts';
+import { lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from './lanes.ts';
+import { agentOfTask } from './plan-standing.ts';
 
 export interface GraphView {
   /** The selected agent, or the one whose sub-agent is. */
@@ -27,8 +32,7 @@ export function graphPane(of: GraphView, context: Context, width: number, height
   const { state, glyphs, now } = context;
   const { plan } = state;
   const remaining = remainingOf(state, now);
-  const room = inside(width, height, 0);
-  const rows = plan === null ? [] : graphRows(of, plan, remaining, context, room);
+  const rows = plan === null ? [] : drawn(of, plan, remaining, context, inside(width, height, 0));
   return box({
     width,
     height,
@@ -38,93 +42,166 @@ export function graphPane(of: GraphView, context: Context, width: number, height
     kind: 'pane',
     pad: 0,
     title: [span('Graph', { fg: 'muted', bold: true })],
-    titleEnd: titleEnd(remaining, context, width),
+    titleEnd: wholeTime(remaining, context, width),
+    foot: plan === null ? [] : countsOf(plan, context),
     body: rows.length > 0 ? rows : [[span(' The graph is there with the plan.', { fg: 'faint' })]],
   });
 }
 
-function titleEnd({ left }: Remaining, { state, glyphs }: Context, width: number): Line {
-  if (left === null || state.approvedDigest === null) return [];
-  const mark: Line = width < 56 ? [] : [span(`${glyphs.bar[0]} critical path ${glyphs.dot} `, { fg: 'faint' })];
-  return [...mark, span(`about ${formatDuration(left)} left`, { fg: 'fg' })];
+/** Rows that the graph of the plan takes where it may have `height`, borders and all. */
+export function graphHeight({ state }: Context, height: number): number {
+  const rows = state.plan === null ? 1 : graphRows(state.plan, state, Math.max(1, height - 2)).length;
+  return Math.min(height, rows + 2);
 }
 
-/** Row of the graph -> index of the task, for clicks. */
-export function taskAt(plan: SoundPlan, selected: number, height: number, y: number): PlanTask | null {
-  const rows = Math.max(1, height - 2);
-  const top = windowTop(Math.max(0, selected), plan.tasks.length, rows);
-  return y < 1 || y > rows ? null : (plan.tasks[top + y - 1] ?? null);
+/** The agent in row `y` of a graph of `height` rows, borders and all; null where there is none. */
+export function agentAt(of: GraphView, { state }: Context, height: number, y: number): AgentState | null {
+  const room = Math.max(0, height - 2);
+  if (state.plan === null || y < 1 || y > room) return null;
+  const rows = graphRows(state.plan, state, room);
+  const row = rows[topRow(rows, selectedRow(rows, of.selected, state), room) + y - 1];
+  return row === undefined ? null : agentOfRow(row, state);
 }
 
-/** Index of the task that the selected agent carries out, or that of the ancestor that does; -1 for main. */
-export function selectedTask(plan: SoundPlan, selected: AgentState | undefined, context: Context): number {
-  for (let agent = selected; agent !== undefined; ) {
-    const { taskId, parent } = agent;
-    if (taskId !== null) return plan.tasks.findIndex(({ id }) => id === taskId);
-    agent = parent === null ? undefined : context.state.agents.get(parent);
-  }
-  return -1;
+/** What all rows share: where the columns are, and what is selected. */
+interface Sheet {
+  readonly plan: SoundPlan;
+  readonly remaining: Remaining;
+  readonly width: number;
+  readonly most: number;
+  readonly digits: number;
+  readonly name: number;
+  readonly time: number;
+  /** The descriptions have rows of their own. */
+  readonly tall: boolean;
+  /** The selected row's task, for the marks of what it needs and unlocks. */
+  readonly chosen: PlanTask | null;
 }
 
-function graphRows(
+function drawn(
   of: GraphView,
   plan: SoundPlan,
   remaining: Remaining,
   context: Context,
   { width, height }: { readonly width: number; readonly height: number },
 ): readonly Line[] {
-  const lanes = lanesOf(plan.tasks);
-  const most = Math.min(MOST_LANES, Math.max(2, Math.floor((width - 30) / 2)));
-  const selected = selectedTask(plan, of.selected, context);
-  const top = windowTop(Math.max(0, selected), plan.tasks.length, height);
-  return plan.tasks.slice(top, top + height).map((task, row): Line => {
-    const index = top + row;
-    const laneRow = lanes.rows[index];
-    const standing = standingOf(context.state, plan, task, context.glyphs, context.now);
-    const sign = span(standing?.sign ?? context.glyphs.node, { fg: standing?.ink ?? `role:${task.role}`, bold: true });
-    const mark = span(index === selected ? context.glyphs.selected : ' ', { fg: of.focused ? 'focus' : 'muted' });
-    const graph =
-      laneRow === undefined
-        ? []
-        : fit(nodeLine(laneRow, lanes.count, most, context.glyphs, sign), lanesWidth(lanes.count, most));
-    const name = [mark, ...graph, ...nameOf(task, index, remaining, context)];
-    const whole = withWords(name, wordsOf(task, plan, context), timeOf(task, remaining, context), width, context);
-    return index === selected ? restyle(whole, { bg: 'selection' }) : whole;
+  const rows = graphRows(plan, context.state, height);
+  const selected = selectedRow(rows, of.selected, context.state);
+  const at = rows[selected];
+  const sheet: Sheet = {
+    plan,
+    remaining,
+    // One column for the mark of the selection, one free at the end.
+    width: Math.max(0, width - 2),
+    most: Math.min(MOST_LANES, Math.max(2, Math.floor((width - 30) / 2))),
+    digits: String(plan.tasks.length).length,
+    name: nameWidth(plan, context, width),
+    time: width < 40 ? 0 : width < 60 ? 9 : 13,
+    tall: rows[1]?.is === 'text',
+    chosen: at?.is === 'task' ? at.task : null,
+  };
+  const top = topRow(rows, selected, height);
+  const others = rows[selected + 1]?.is === 'text' ? selected + 1 : selected;
+  return rows.slice(top, top + height).map((row, index): Line => {
+    const chosen = selected !== -1 && top + index >= selected && top + index <= others;
+    const mark = span(chosen ? context.glyphs.selected : ' ', { fg: of.focused ? 'focus' : 'muted' });
+    const line = fit([mark, ...rowLine(row, sheet, context)], width, {}, context.glyphs.ellipsis);
+    return chosen ? restyle(line, { bg: 'selection' }) : line;
   });
 }
 
-function nameOf(task: PlanTask, index: number, { critical }: Remaining, { state, glyphs }: Context): Line {
+/** The longest name of a task's agent, up to 16 columns: what follows stands under each other. */
+function nameWidth(plan: SoundPlan, { state }: Context, width: number): number {
+  const longest = plan.tasks.reduce(
+    (most, { id, role }) => Math.max(most, widthOf(agentOfTask(state, id)?.name ?? role)),
+    4,
+  );
+  return Math.min(longest, width < 50 ? 11 : 16);
+}
+
+function rowLine(row: GraphRow, sheet: Sheet, context: Context): Line {
+  if (row.is === 'forced') return forcedLine(row, sheet, context);
+  const { glyphs } = context;
+  const lanes = lanesOf(sheet.plan.tasks);
+  const laneRow = lanes.rows[row.index];
+  const wide = lanesWidth(lanes.count, sheet.most);
+  const gutter = (line: Line): Line => fit(line, wide);
+  if (laneRow === undefined) return [];
+  if (row.is === 'task') {
+    const graph = gutter(nodeLine(laneRow, lanes.count, sheet.most, glyphs, signOf(row.task, sheet.plan, context)));
+    return taskLine(row.task, row.index, graph, sheet, context);
+  }
+  const graph = gutter(restLine(laneRow, lanes.count, sheet.most, glyphs));
+  const indent = span(' '.repeat(sheet.digits + 5));
+  if (row.is === 'child') return [...graph, indent, ...childLine(row.agent, sheet, context, wide)];
+  return [...graph, indent, span(toLabel(row.task.description.split('\n')[0] ?? ''), { fg: 'faint' })];
+}
+
+/** `▆  6 reviewer   waits for #4 refactoring   ≈ 30s` after the lanes. */
+function taskLine(task: PlanTask, index: number, graph: Line, sheet: Sheet, context: Context): Line {
+  const { state, glyphs } = context;
   const agent = agentOfTask(state, task.id);
-  const below = agent === null ? 0 : agent.children.length;
-  return [
-    span(critical.has(task.id) ? ` ${glyphs.bar[0]}` : '  ', { fg: 'fg' }),
-    span(` ${String(index + 1).padStart(2)} `, { fg: 'faint' }),
-    span(toLabel(agent?.name ?? task.role), { fg: `role:${task.role}`, bold: true }),
-    ...(below === 0 ? [] : [span(` +${below}`, { fg: 'muted' })]),
+  const front: Line = [
+    ...graph,
+    span(sheet.remaining.critical.has(task.id) ? ` ${glyphs.bar[0]}` : '  ', { fg: 'fg' }),
+    needSpan(task, sheet, context),
+    span(` ${String(index + 1).padStart(sheet.digits)} `, { fg: 'faint' }),
+    ...(agent === null ? [] : lockOf(agent, context)),
+    span(fitText(toLabel(agent?.name ?? task.role), sheet.name, 'left', glyphs.ellipsis), {
+      fg: `role:${task.role}`,
+      bold: true,
+    }),
+    ...(agent === null ? [] : pinOf(agent)),
   ];
+  return withEnd(
+    front,
+    wordsOf(task, sheet.plan, sheet.tall, context),
+    timeOf(task, sheet.remaining, sheet.time < 13, context),
+    sheet,
+    context,
+  );
 }
 
-/** What a person should know of it: what it waits for or is blocked by; else what it is about. */
-function wordsOf(task: PlanTask, plan: SoundPlan, context: Context): Line {
-  const standing = standingOf(context.state, plan, task, context.glyphs, context.now);
-  const about = toLabel(task.description.split('\n')[0] ?? '');
-  if (standing === null) return [span(about, { fg: 'muted' })];
-  const waits = context.state.agents.size > 0 && agentOfTask(context.state, task.id)?.status === 'pending';
-  return standing.stuck || waits ? [span(standing.words, { fg: standing.ink })] : [span(about, { fg: 'muted' })];
+/** Of the selected task: what it needs, what it unlocks. */
+function needSpan(task: PlanTask, { chosen }: Sheet, { glyphs }: Context): Span {
+  if (chosen === null) return span(' ');
+  if (chosen.dependsOn.includes(task.id)) return span(glyphs.needs, { fg: 'warn' });
+  return task.dependsOn.includes(chosen.id) ? span(glyphs.unlocks, { fg: 'focus' }) : span(' ');
 }
 
-function withWords(name: Line, words: Line, end: Line, width: number, { glyphs }: Context): Line {
-  const room = width - lineWidth(name) - lineWidth(end) - 4;
-  const shown = room < 6 ? [] : [span('  '), ...clip(words, room, glyphs.ellipsis)];
-  return spread([...name, ...shown], end, width, {}, glyphs.ellipsis);
+/** The words get what is left between the name and the time, which stands in a column of its own. */
+function withEnd(front: Line, words: Line, time: Span, sheet: Sheet, { glyphs }: Context): Line {
+  const room = sheet.width - lineWidth(front) - 2 - (sheet.time === 0 ? 0 : sheet.time);
+  const text =
+    room < 6 ? fit([], Math.max(0, room + 2)) : [span('  '), ...fit(clip(words, room, glyphs.ellipsis), room)];
+  const end = sheet.time === 0 ? [] : [span(fitText(time[0], sheet.time, 'right', glyphs.ellipsis), time[1])];
+  return [...front, ...text, ...end];
 }
 
-/** `1m 20s`: still to go; a bar's end for what is over. */
-function timeOf(task: PlanTask, { byTask }: Remaining, { state, glyphs }: Context): Line {
-  const agent = agentOfTask(state, task.id);
-  if (agent !== null && agent.outcome !== null) return [];
-  const left = byTask.get(task.id);
-  if (left === undefined || state.approvedDigest === null) return [];
-  if (left === 0 && agent?.status !== 'pending') return [span('longer than thought ', { fg: 'warn' })];
-  return [span(`${glyphs.ellipsis === '…' ? '≈' : '~'} ${formatDuration(left)} `, { fg: 'muted' })];
+/** `╰ ● finder 2   Search legacyRefresh   14s` */
+function childLine(agent: AgentState, sheet: Sheet, context: Context, wide: number): Line {
+  const { glyphs } = context;
+  const front: Line = [
+    span(`${glyphs.child} `, { fg: 'faint' }),
+    statusSpan(agent, context),
+    span(` ${toLabel(agent.name)}`, { fg: `role:${agent.role}`, bold: true }),
+  ];
+  const narrower = { ...sheet, width: sheet.width - wide - sheet.digits - 5 };
+  return withEnd(front, bareDoing(agent, context), tookSpan(agent, context), narrower, context);
+}
+
+/** `▣ ○ security   after each task that writes`: what the rules add; once it ran, what it found. */
+function forcedLine(row: Extract<GraphRow, { readonly is: 'forced' }>, sheet: Sheet, context: Context): Line {
+  const { glyphs } = context;
+  const { node, agent } = row;
+  const front: Line = [
+    span(`${glyphs.lock} `, { fg: 'warn' }),
+    agent === null ? span(glyphs.status.pending, { fg: 'faint' }) : statusSpan(agent, context),
+    span(` ${fitText(toLabel(node.role), sheet.name, 'left', glyphs.ellipsis)}`, {
+      fg: `role:${node.role}`,
+      bold: true,
+    }),
+  ];
+  const words: Line = agent === null ? [span(triggerWords(node.triggers), { fg: 'faint' })] : bareDoing(agent, context);
+  return withEnd(front, words, tookSpan(agent, context), sheet, context);
 }

@@ -20,31 +20,43 @@ const NAME = 12;
 const CHART = 18;
 const LOWEST_CHART = 10;
 
-/** Exactly `height` lines of exactly `width` columns: boxes, beside each other or, in a high pane, one above the other. */
-export function sidePane(context: Context, width: number, height: number): readonly Line[] {
-  if (height > 16) return stacked(context, width, height);
+/**
+ * Exactly `height` lines of exactly `width` columns: boxes, beside each other or, in a high pane, one above the other. They show
+ * the keys' focus together.
+ */
+export function sidePane(context: Context, width: number, height: number, focused = false): readonly Line[] {
+  const look = { width, height, focused };
+  if (height > 16 || (height >= 9 && width < 56)) return stacked(context, look);
   const left = width >= 56 ? Math.floor(width / 2) : 0;
-  if (left === 0) return spendBox(context, width, height);
+  if (left === 0) return spendBox(context, look);
   return beside(
-    { lines: activityBox(context, left, height), width: left },
-    { lines: spendBox(context, width - left, height), width: width - left },
+    { lines: activityBox(context, { ...look, width: left }), width: left },
+    { lines: spendBox(context, { ...look, width: width - left }), width: width - left },
   );
 }
 
+interface Look {
+  readonly width: number;
+  readonly height: number;
+  readonly focused: boolean;
+}
+
 /** The curve where there is room for it, then who is busy, then who spent what. */
-function stacked(context: Context, width: number, height: number): readonly Line[] {
+function stacked(context: Context, look: Look): readonly Line[] {
+  const { width, height } = look;
   const agents = context.state.agents.size;
   const wanted = Math.min(CHART, height - 16);
   const chart = wanted >= LOWEST_CHART && width >= 32 ? wanted : 0;
   const above = Math.max(4, Math.min(Math.floor((height - chart) / 2), agents + 2));
   return [
-    ...(chart === 0 ? [] : curveBox(context, width, chart)),
-    ...activityBox(context, width, above),
-    ...spendBox(context, width, height - chart - above),
+    ...(chart === 0 ? [] : curveBox(context, { ...look, height: chart })),
+    ...activityBox(context, { ...look, height: above }),
+    ...spendBox(context, { ...look, height: height - chart - above }),
   ];
 }
 
-function curveBox(context: Context, width: number, height: number): readonly Line[] {
+function curveBox(context: Context, look: Look): readonly Line[] {
+  const { width, height } = look;
   const { state } = context;
   const money = costsMoney(state);
   const { cost, tokens } = spentOf(state);
@@ -54,8 +66,7 @@ function curveBox(context: Context, width: number, height: number): readonly Lin
     { title: money ? 'Spend' : 'Tokens', end: `${money ? formatCost(cost) : formatTokens(tokens)}${of}` },
     spendChart(context, Math.max(0, width - 4), height - 2),
     context,
-    width,
-    height,
+    look,
   );
 }
 
@@ -68,15 +79,14 @@ function pane(
   { title, end = '' }: Titles,
   body: readonly Line[],
   context: Context,
-  width: number,
-  height: number,
+  { width, height, focused }: Look,
 ): readonly Line[] {
   return box({
     width,
     height,
     glyphs: context.glyphs,
-    border: 'light',
-    style: { fg: 'border' },
+    border: focused ? 'heavy' : 'light',
+    style: { fg: focused ? 'focus' : 'border' },
     title: [span(title, { fg: 'muted', bold: true })],
     titleEnd: end === '' ? [] : [span(end, { fg: 'faint' })],
     body,
@@ -84,15 +94,15 @@ function pane(
 }
 
 /** Those at work first, then the rest. */
-function activityBox(context: Context, width: number, height: number): readonly Line[] {
+function activityBox(context: Context, look: Look): readonly Line[] {
+  const { width, height } = look;
   const agents = inOrder(context.state);
   const rows = [...agents.filter(isAtWork), ...agents.filter((agent) => !isAtWork(agent))];
   return pane(
     { title: 'Activity', end: width >= 50 ? 'tokens/s, last 60 s' : '' },
     rows.slice(0, Math.max(0, height - 2)).map((agent) => activityLine(agent, context, width - 4)),
     context,
-    width,
-    height,
+    look,
   );
 }
 
@@ -118,7 +128,8 @@ function activityLine(agent: AgentState, context: Context, width: number): Line 
   );
 }
 
-function spendBox(context: Context, width: number, height: number): readonly Line[] {
+function spendBox(context: Context, look: Look): readonly Line[] {
+  const { width, height } = look;
   const agents = inOrder(context.state);
   const free = agents.every(({ cost }) => cost === 0);
   const amount = (agent: AgentState): number => (free ? tokensOfAgent(agent) : agent.cost);
@@ -135,5 +146,5 @@ function spendBox(context: Context, width: number, height: number): readonly Lin
   });
   const none: readonly Line[] = [[span('Nothing was spent yet.', { fg: 'faint' })]];
   const title = free ? 'Tokens by agent' : 'Spend by agent';
-  return pane({ title }, lines.length === 0 ? none : lines, context, width, height);
+  return pane({ title }, lines.length === 0 ? none : lines, context, look);
 }
