@@ -19,6 +19,7 @@ import { EXIT, Exit } from './exit.ts';
 import type { Io } from './io.ts';
 import type { Finding } from './doctor-policy.ts';
 import { dayFindings, forcedFindings, policyFindings, rightsFindings, trustFindings } from './doctor-policy.ts';
+import { templatesHere } from './lobby-templates.ts';
 import { packageVersion } from './package-root.ts';
 import type { ProjectPlace } from './project-trust.ts';
 import { loadHere } from './project-trust.ts';
@@ -43,6 +44,7 @@ export const doctorVerb: Verb = {
       configFinding(here),
       policyFindings(loaded),
       here.ok ? trustFindings(project, here.value.trust) : [],
+      here.ok ? templates(project, here.value.trust.state === 'trusted') : [],
       providers(loaded),
       forcedFindings(loaded),
       await sandbox(project, loaded),
@@ -92,6 +94,13 @@ function configFinding(here: ReturnType<typeof loadHere>): readonly Finding[] {
     { what: 'roles', state: 'ok', words: planned.join(', ') },
     ...notes.map((words): Finding => ({ what: 'config', state: 'note', words })),
   ];
+}
+
+/** Plans that can be begun here by name; what is wrong with others, with the place. */
+function templates(project: ProjectPlace, trusted: boolean): readonly Finding[] {
+  const { templates: usable, faults } = templatesHere(project, trusted);
+  const broken = faults.map((fault): Finding => ({ what: 'templates', state: 'note', words: `left out: ${fault}` }));
+  return [{ what: 'templates', state: 'ok', words: usable.map(({ name }) => name).join(', ') || 'none' }, ...broken];
 }
 
 /** Nobody is called: whether a key is right shows at the first call. */

@@ -48,6 +48,19 @@ describe('mimir doctor', () => {
     ]);
   });
 
+  it('names the templates that can be begun, and what is wrong with the others, with the place', async () => {
+    const own = join(home.config, 'plans');
+    mkdirSync(own, { recursive: true });
+    const tasks = 'tasks: [{ id: a, description: "Look at {{target}}", role: finder }]\n';
+    writeFileSync(join(own, 'look.yml'), `arguments: { target: {} }\n${tasks}`);
+    writeFileSync(join(own, 'broken.yml'), tasks);
+    const found = (await findings()).filter(({ what }) => what === 'templates');
+    expect(found).toEqual([
+      part({ state: 'ok', words: holding('look') }),
+      part({ state: 'note', words: like(/left out: .*broken\.yml:1:\d+: there is no argument "target"/) }),
+    ]);
+  });
+
   it('hides no character of a name', async () => {
     mkdirSync(join(home.project, '.mimir/agents'), { recursive: true });
     writeFileSync(join(home.project, '.mimir/agents/a\u001b[31m\u200bb.md'), 'x');
