@@ -61,14 +61,15 @@ function barOf(task: PlanTask, slot: Slot, total: number, room: number, glyphs: 
   ];
 }
 
-/** Seconds that a mark may be away from the next. */
-const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400] as const;
+const DAY = 86_400;
+/** Seconds that a mark may be away from the next; beyond, whole days. */
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, DAY] as const;
 /** Columns between two marks, at least: the label and a gap. */
 const GAP = 12;
 
 /** `0s         1m         2m`: each mark begins where its time is. */
 function axis(total: number, room: number): Line {
-  const step = STEPS.find((each) => (each / total) * room >= GAP) ?? 86_400;
+  const step = STEPS.find((each) => (each / total) * room >= GAP) ?? Math.ceil((total * GAP) / room / DAY) * DAY;
   let text = '';
   for (let at = 0; at <= total; at += step) {
     const mark = axisMark(at);
