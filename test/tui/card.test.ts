@@ -10,7 +10,7 @@ import { plain } from '../../src/tui/text/clip.ts';
 import type { Ink, Line } from '../../src/tui/text/line.ts';
 import { card, statusSpan } from '../../src/tui/view/card.ts';
 import { contextOf } from '../support/look.ts';
-import { midRun } from '../support/recorded-run.ts';
+import { midRun, says } from '../support/recorded-run.ts';
 import { theme } from '../support/theme.ts';
 
 const context = contextOf(midRun().events);
@@ -82,6 +82,49 @@ describe('a card', () => {
         "│  ○ Propose a lock                            ... +2 more │",
       ]
     `);
+  });
+
+  it('has under the task of who has no list what it did last, and of who has not begun what is expected', () => {
+    const tool = { is: 'tool', call: CallId.parse('t1'), tool: 'search', started: 0, output: '', ms: 1 } as const;
+    const blocks = [
+      { ...tool, label: 'Search a', ok: true },
+      { ...tool, label: 'Search b', ok: true },
+      { ...tool, label: 'Read c', ok: false },
+      { ...tool, label: 'Read d', ok: null },
+    ] as const;
+    const body = (agent: AgentState): readonly string[] =>
+      drawn(agent)
+        .slice(1, 4)
+        .map((line) => plain(line).slice(3, -2).trim());
+    expect(body({ ...agentOf('ROOT::S4::S1'), blocks })).toEqual([
+      'Find imports of legacyRefresh',
+      '✓ Search b',
+      '✗ Read c',
+    ]);
+    expect(body(agentOf('ROOT::S6'))).toEqual([
+      'Security review of the store and the diff',
+      'expected: 30s · $0.0500',
+      '',
+    ]);
+  });
+
+  it('says why it failed in all words where the foot has no room for them', () => {
+    const failed: AgentState = {
+      ...agentOf('ROOT::S2'),
+      error: 'the provider refused the request because a tool of it is not allowed',
+    };
+    expect(drawn(failed).map(plain).join('')).toContain('because a tool of it ');
+  });
+
+  it('of who has sub-agents says what all of them cost, and how many a fold hides (H010)', () => {
+    const lines = says(midRun(), 185, 'ROOT::S4::S1', 'Found.', 100, 0.0042);
+    const now = contextOf(lines.events);
+    const parent = now.state.agents.get(AgentId.parse('ROOT::S4'));
+    if (parent === undefined) throw new Error('no parent');
+    const foot = (hidden: number): string =>
+      plain(card(parent, now, 70, { selected: false, focused: true, hidden }).at(-1) ?? []);
+    expect(foot(0)).toContain(' Σ $0.0775 ▰▰▱▱▱  48% ');
+    expect(foot(1)).toContain(' +1 hidden Σ $0.0775 ');
   });
 
   it('that is selected has a heavy cyan border, others a light gray one (O114, O122)', () => {

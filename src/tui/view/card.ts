@@ -2,7 +2,7 @@
 import type { Todo } from '../../domain/turn.ts';
 import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
-import { budgetShare, indentOf, modelName, modelText, neverRan, todosOf } from '../agents.ts';
+import { budgetShare, indentOf, modelName, modelText, neverRan, subtreeOf, todosOf } from '../agents.ts';
 import { formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
@@ -41,7 +41,7 @@ export function card(agent: AgentState, context: Context, width: number, look: C
     title: title(agent, context, width),
     titleEnd: metrics(agent, context, width),
     foot: doing(agent, context),
-    footEnd: budget(agent, context),
+    footEnd: [...subtree(agent, context, look.hidden ?? 0), ...budget(agent, context)],
     body: todoLines(agent, context, Math.max(0, width - 5)).map((line): Line => [span(' '), ...line]),
   });
 }
@@ -64,7 +64,8 @@ function title(agent: AgentState, context: Context, width: number): Line {
     widthOf(both) <= room || agent.model.because === null
       ? both
       : `${glyphs.arrow} ${toLabel(modelName(agent.model.used))}`;
-  return width < 34 ? name : [...name, span(`  ${model}`, { fg: 'muted' })];
+  // A letter or two of a name say nothing.
+  return width < 34 || room < Math.min(6, widthOf(model)) ? name : [...name, span(`  ${model}`, { fg: 'muted' })];
 }
 
 export const statusSpan = (agent: AgentState, { glyphs }: Context): Span =>
@@ -97,21 +98,19 @@ function budget(agent: AgentState, context: Context): Line {
   ];
 }
 
-/** The three todos around the current one; the task in its own words where there is no list. */
+/** `Σ $0.0775 `: what it and all below it cost, where that is more than its own; how many of those a fold hides. Main is the run. */
+function subtree(agent: AgentState, { state, glyphs }: Context, hidden: number): Line {
+  const folded: Line = hidden === 0 ? [] : [span(`+${hidden} hidden `, { fg: 'info', bold: true })];
+  if (agent.parent === null || agent.children.length === 0) return folded;
+  const { cost, priced } = subtreeOf(state, agent);
+  const sign = glyphs.ellipsis === '…' ? 'Σ' : 'all';
+  return cost <= agent.cost ? folded : [...folded, span(`${sign} ${costText({ cost, priced })} `, { fg: 'muted' })];
+}
+
+/** The three todos around the current one; without a list, the task in its own words and what came of it. */
 function todoLines(agent: AgentState, context: Context, width: number): readonly Line[] {
-  const { glyphs } = context;
   const todos = todosOf(context.state, agent);
-  if (todos.length === 0) {
-    const lines = wrapText(oneLine(agent.task), Math.max(1, width), {
-      fg: agent.status === 'pending' ? 'faint' : 'muted',
-    });
-    return lines.length <= TODOS
-      ? lines
-      : [
-          ...lines.slice(0, TODOS - 1),
-          clip([...(lines[TODOS - 1] ?? []), span(` ${glyphs.ellipsis}`, { fg: 'faint' })], width),
-        ];
-  }
+  if (todos.length === 0) return withoutTodos(agent, context, width);
   const from = windowStart(todos);
   const shown = todos.slice(from, from + TODOS);
   const more = todos.length - shown.length;
@@ -121,6 +120,45 @@ function todoLines(agent: AgentState, context: Context, width: number): readonly
       ? spread(todoLine(todo, context), [span(`... +${more} more`, { fg: 'muted' })], width)
       : todoLine(todo, context);
   });
+}
+
+function withoutTodos(agent: AgentState, context: Context, width: number): readonly Line[] {
+  const faint = agent.status === 'pending' ? 'faint' : 'muted';
+  const task = wrapText(oneLine(agent.task), Math.max(1, width), { fg: faint });
+  const last = TODOS - 1;
+  if (task.length <= TODOS) return [...task, ...underTask(agent, context, width).slice(0, TODOS - task.length)];
+  const more = span(` ${context.glyphs.ellipsis}`, { fg: 'faint' });
+  return [...task.slice(0, last), clip([...(task[last] ?? []), more], width)];
+}
+
+/** Why it failed where the foot has no room for that; of who has not begun, what is expected; else what it did last. */
+function underTask(agent: AgentState, context: Context, width: number): readonly Line[] {
+  const error = oneLine(agent.error ?? agent.reason);
+  if (agent.status === 'failed' && widthOf(error) > width - 14)
+    return wrapText(error, Math.max(1, width), { fg: 'err' });
+  return neverRan(agent) ? expected(agent, context) : lastDeeds(agent, context);
+}
+
+/** `expected: 1m 10s · $0.0500`, as the plan has it. */
+function expected({ taskId, outcome }: AgentState, { state, glyphs }: Context): readonly Line[] {
+  const task = outcome === null ? state.plan?.tasks.find(({ id }) => id === taskId) : undefined;
+  if (task === undefined) return [];
+  const cost = task.estimatedCost ?? 0;
+  const money = cost > 0 ? formatCost(cost) : `${formatTokens(task.estimatedTokens)} tokens`;
+  const time = formatDuration(task.estimatedSeconds * 1000);
+  return [[span(`expected: ${time} ${glyphs.dot} ${money}`, { fg: 'faint' })]];
+}
+
+/** `✓ Search refreshToken`: the calls that came back last, the newest at the bottom. */
+function lastDeeds({ blocks }: AgentState, { glyphs }: Context): readonly Line[] {
+  const lines: Line[] = [];
+  for (let at = blocks.length - 1; at >= 0 && lines.length < TODOS - 1; at--) {
+    const block = blocks[at];
+    if (block?.is !== 'tool' || block.ok === null) continue;
+    const sign = glyphs.status[block.ok ? 'completed' : 'failed'];
+    lines.unshift([span(`${sign} `, { fg: block.ok ? 'ok' : 'err' }), span(oneLine(block.label), { fg: 'faint' })]);
+  }
+  return lines;
 }
 
 /** `▸ Explain the race`. */
