@@ -166,6 +166,7 @@ class App {
     if (title !== this.#title) terminal.setTitle((this.#title = title));
     const runs = hasClock(context.state, this.#runs.feed !== null) || this.#page.moving(context);
     this.#paints.clock(this.#toasts.willGo || this.#runs.starting || runs);
+    if (this.#page.unfinished()) this.#paints.soon();
   }
 
   #frame(context: Context, toasts: readonly Toast[]): Frame {

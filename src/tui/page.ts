@@ -15,6 +15,7 @@ export interface Page {
   settle(context: Context, size: Size): void;
   painted(context: Context): void;
   moving(context: Context): boolean;
+  unfinished(): boolean;
   header(context: Context, width: number): { readonly left: Line; readonly right: Line };
   body(context: Context, size: Size): Body;
   position(context: Context): string;
@@ -72,6 +73,7 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, stri
       ui = screen.painted?.(ui, context) ?? ui;
     },
     moving: (context) => screen.moving?.(ui, context) ?? false,
+    unfinished: () => screen.unfinished?.(ui) ?? false,
     header: (context, width) => screen.header(ui, context, width),
     body: (context, size) => screen.body(ui, context, size),
     position: (context) => screen.position?.(ui, context) ?? '',

@@ -137,6 +137,8 @@ export interface Screen<Ui> {
   painted?(ui: Ui, context: Context): Ui;
   /** True while time alone changes what is shown, without a run that goes on. */
   moving?(ui: Ui, context: Context): boolean;
+  /** True when something was left to the next frame, so that this one was not late. Absent: never. */
+  unfinished?(ui: Ui): boolean;
   /** What the right end of the footer says: `4/12`. */
   position?(ui: Ui, context: Context): string;
   /** Keys that are not in the table, pastes, the wheel and clicks (body coordinates); null when not used. */

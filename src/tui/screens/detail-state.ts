@@ -26,9 +26,11 @@ export interface DetailUi {
   /** Items that are the other way than all the others: `Tools 3`. */
   readonly unfolded: ReadonlySet<string>;
   readonly find: Find | null;
+  /** The first block that was laid out when it was last looked at; 0 when all were. */
+  readonly front: number;
 }
 
-export const NO_DETAIL: DetailUi = { at: null, by: 0, unfolded: new Set(), find: null };
+export const NO_DETAIL: DetailUi = { at: null, by: 0, unfolded: new Set(), find: null, front: 0 };
 
 /** The part of the run screen's state that the pane works on. */
 export interface DetailPart {
@@ -50,12 +52,25 @@ export function settleDetail<Ui extends DetailPart>(
   context: Context,
   size: { readonly width: number; readonly height: number } | null,
 ): Ui {
-  if (size === null || agent === undefined) return ui;
-  const { tab, open, detail } = ui;
+  if (size === null || agent === undefined) return withFront(ui, 0);
+  const { tab, open, detail, follow } = ui;
   const rows = detailRows(size.height);
-  const doc = detailDoc({ agent, tab, open, detail }, context, size.width);
-  return scrolled(sought(chosen(ui, doc, rows), doc), doc, rows);
+  const doc = detailDoc({ agent, tab, open, detail, follow }, context, size.width);
+  return scrolled(sought(chosen(grown(ui, doc), doc, rows), doc), doc, rows);
 }
+
+/** What was laid out above what is in sight since then pushes it down: the pane stays where it is. At the very top nothing is above. */
+function grown<Ui extends DetailPart>(ui: Ui, doc: Doc): Ui {
+  const { front } = ui.detail;
+  if (front === doc.front) return ui;
+  const first = front > 0 && !ui.follow && ui.top > 0 ? placeOf(doc, front) : null;
+  // It stood behind the line that said that there is more.
+  const by = first === null ? 0 : first.from - 1;
+  return withFront({ ...ui, top: ui.top + by, seen: ui.seen + by }, doc.front);
+}
+
+const withFront = <Ui extends DetailPart>(ui: Ui, front: number): Ui =>
+  ui.detail.front === front ? ui : { ...ui, detail: { ...ui.detail, front } };
 
 function scrolled<Ui extends DetailPart>(ui: Ui, doc: Doc, rows: number): Ui {
   const most = Math.max(0, doc.total - rows);

@@ -106,7 +106,7 @@ export const DETAIL_KEYS: readonly Binding<RunUi>[] = [
       help: 'Open the selected block, or all of the transcript, in your editor. Changes go nowhere.',
     },
     (ui, context) => ({ app: { edit: editorTextOf(ui, context), then: () => ({}) } }),
-    (ui, context) => (editorTextOf(ui, context) === '' ? 'There is nothing to open yet.' : null),
+    (ui, context) => (canOpen(ui, context) ? null : 'There is nothing to open yet.'),
   ),
   key(
     { keys: ['/'], action: 'detail.find', hint: 'find', help: 'Search in what is shown of the opened agent.' },
@@ -261,6 +261,13 @@ function textOf(block: Block): string {
 function copied(ui: RunUi, context: Context): Effect<RunUi> {
   const chosen = chosenText(ui, context);
   return chosen === null ? {} : { app: { copy: chosen.text, what: chosen.what } };
+}
+
+/** Whether there is a text to open, asked at every frame: the text itself is made when it is opened. */
+function canOpen(ui: RunUi, context: Context): boolean {
+  const agent = selectedOf(ui, context);
+  if (agent === undefined) return false;
+  return ui.detail.at === null ? agent.blocks.length > 0 : (selectedText(ui, agent)?.text ?? '') !== '';
 }
 
 /** The selected block, else the whole transcript. */

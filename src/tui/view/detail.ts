@@ -52,7 +52,7 @@ const headRows = (height: number): number => (height >= 10 ? HEAD : 0);
 
 /** All of the tab; its lines take at most `width - 4` columns each. */
 export function detailDoc(
-  of: Pick<DetailView, 'agent' | 'tab' | 'open' | 'detail'>,
+  of: Pick<DetailView, 'agent' | 'tab' | 'open' | 'detail' | 'follow'>,
   context: Context,
   width: number,
 ): Doc {
@@ -61,7 +61,10 @@ export function detailDoc(
   const isOpen = (item: number): boolean => of.open !== of.detail.unfolded.has(`${of.tab} ${item}`);
   switch (of.tab) {
     case 'Transcript': {
-      const look = { width: inner, open: of.open, isOpen, unfolded: of.detail.unfolded, glyphs: context.glyphs };
+      const { open, follow, detail } = of;
+      // Who searches means all of it; who has scrolled must find again what was in sight.
+      const slices = detail.find !== null ? 'never' : follow ? 'end' : 'begun';
+      const look = { width: inner, open, isOpen, unfolded: detail.unfolded, glyphs: context.glyphs, slices } as const;
       const doc = transcriptDoc(agent, nowOf(agent, context), look, context);
       return doc.total > 0 ? doc : docOfLines(nothingYet(agent, context, inner));
     }

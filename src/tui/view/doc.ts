@@ -12,19 +12,21 @@ export interface Doc {
   /** The first line of each part. */
   readonly starts: readonly number[];
   readonly total: number;
+  /** The first item that has its lines; those before it are laid out in the next frames. 0 where nothing is left. */
+  readonly front: number;
 }
 
 /** What stands between two parts. */
 export const GAP: Part = { item: null, lines: [[]] };
 
-export function docOf(parts: readonly Part[]): Doc {
+export function docOf(parts: readonly Part[], front = 0): Doc {
   const starts: number[] = [];
   let total = 0;
   for (const { lines } of parts) {
     starts.push(total);
     total += lines.length;
   }
-  return { parts, starts, total };
+  return { parts, starts, total, front };
 }
 
 /** All of it as one part that can't be selected. */

@@ -35,6 +35,8 @@ export interface TranscriptLook {
   isOpen(item: number): boolean;
   /** The same set for the same answers of `isOpen`. */
   readonly unfolded: ReadonlySet<string>;
+  /** `end`: a long one may be laid out from its end over several frames; `begun`: only where that was begun. Absent: at once. */
+  readonly slices?: 'end' | 'begun' | 'never';
 }
 
 /** What goes on below the last block. */
@@ -53,7 +55,7 @@ export function transcriptDoc(agent: AgentState, now: TranscriptNow, look: Trans
   const known = blocksDoc(agent, now.wait !== null, look, context);
   const one: BlockLook = { width: look.width, open: look.open, glyphs: look.glyphs, cwd: context.state.cwd };
   const more = below(agent.blocks.at(-1), now, one);
-  return more.length === 0 ? known : docOf([...known.parts, { item: null, lines: more }]);
+  return more.length === 0 ? known : docOf([...known.parts, { item: null, lines: more }], known.front);
 }
 
 interface Known {
@@ -61,6 +63,8 @@ interface Known {
   readonly unfolded: ReadonlySet<string>;
   /** Who may be a child, where one of the blocks tells of one: what it says changes with them. */
   readonly children: string;
+  /** The frame that it was made for. */
+  readonly context: Context;
   readonly doc: Doc;
 }
 
@@ -71,19 +75,62 @@ function blocksDoc(agent: AgentState, waits: boolean, look: TranscriptLook, cont
   const key = `${look.width}:${look.open}:${look.glyphs.ellipsis}:${waits}:${coloured.version}`;
   const children = agent.children.map((id) => childKey(context.state.agents.get(id), context.now)).join(' ');
   const known = DOCS.get(agent.blocks);
-  if (known?.key === key && known.unfolded === look.unfolded && known.children === children) return known.doc;
-  const parts: Part[] = [];
-  let before: Block | null = null;
-  for (const [item, block] of (waits ? withoutWait(agent.blocks) : agent.blocks).entries()) {
-    if (before !== null && isApart(before, block)) parts.push(GAP);
-    const { width, glyphs } = look;
+  const same = known?.key === key && known.unfolded === look.unfolded && known.children === children;
+  if (same && (known.doc.front === 0 || known.context === context)) return known.doc;
+  const blocks = waits ? withoutWait(agent.blocks) : agent.blocks;
+  const front = frontOf(blocks, look);
+  const parts = partsOf(blocks, front, agent, look, context);
+  const doc = docOf(parts, front);
+  DOCS.set(agent.blocks, { key, unfolded: look.unfolded, children, context, doc });
+  return doc;
+}
+
+/** The blocks from `front` on; before them a line that says that there is more. */
+function partsOf(
+  blocks: readonly Block[],
+  front: number,
+  agent: AgentState,
+  look: TranscriptLook,
+  context: Context,
+): readonly Part[] {
+  const { width, glyphs } = look;
+  const parts: Part[] = front > 0 ? [{ item: null, lines: [[span(glyphs.ellipsis, { fg: 'faint' })]] }] : [];
+  for (let item = front; item < blocks.length; item++) {
+    const block = blocks[item];
+    const before = item > front ? blocks[item - 1] : undefined;
+    if (block === undefined) continue;
+    if (before !== undefined && isApart(before, block)) parts.push(GAP);
     const one = { width, glyphs, open: look.isOpen(item), cwd: context.state.cwd };
     parts.push({ item, lines: partLines(block, one, agent, context) });
-    before = block;
   }
-  const doc = docOf(parts);
-  DOCS.set(agent.blocks, { key, unfolded: look.unfolded, children, doc });
-  return doc;
+  return parts;
+}
+
+/** Characters that one frame lays out, which takes some 20 ms. More than that are left to the next frames: keys must not wait. */
+const FRESH = 40_000;
+
+/** The first block that this frame is for: from the end back to where the frame is full. */
+function frontOf(blocks: readonly Block[], look: TranscriptLook): number {
+  const isLaid = (item: number): boolean => {
+    const block = blocks[item];
+    return block !== undefined && LINES.get(block)?.key === keyOf({ ...look, open: look.isOpen(item) });
+  };
+  const { slices = 'never' } = look;
+  if (slices === 'never' || (slices === 'begun' && !isLaid(blocks.length - 1))) return 0;
+  let room = FRESH;
+  for (let item = blocks.length - 1; item >= 0; item--) {
+    if (isLaid(item)) continue;
+    if (room <= 0) return item + 1;
+    room -= weightOf(blocks[item], look.isOpen(item));
+  }
+  return 0;
+}
+
+/** How much there is to lay out; of folded output that is little. */
+function weightOf(block: Block | undefined, open: boolean): number {
+  if (block === undefined) return 0;
+  if (block.is !== 'tool') return block.text.length + 100;
+  return 100 + (open ? block.output.length : Math.min(block.output.length, 1000));
 }
 
 /** A call that made a child tells how far that is; all other blocks are what they are. */
@@ -148,13 +195,16 @@ const LINES = new WeakMap<Block, { readonly key: string; readonly lines: readonl
 
 /** A block never changes in place, so its lines are kept beside it; one width at a time is enough. */
 function blockLines(block: Block, look: BlockLook): readonly Line[] {
-  const key = `${look.width}:${look.open}:${look.glyphs.ellipsis}:${coloured.version}`;
+  const key = keyOf(look);
   const known = LINES.get(block);
   if (known?.key === key) return known.lines;
   const lines = newLines(block, look);
   LINES.set(block, { key, lines });
   return lines;
 }
+
+const keyOf = ({ width, open, glyphs }: Pick<BlockLook, 'width' | 'open' | 'glyphs'>): string =>
+  `${width}:${open}:${glyphs.ellipsis}:${coloured.version}`;
 
 function newLines(block: Block, look: BlockLook): readonly Line[] {
   switch (block.is) {
