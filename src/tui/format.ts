@@ -7,6 +7,13 @@ export function formatDuration(ms: Millis): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 }
 
+/** What nobody knows to the second: `48s`, `3m 12s`, from ten minutes on `28m`, from two hours on `3h`. */
+export function formatRoughly(ms: Millis): string {
+  const minutes = Math.round(ms / 60_000);
+  if (!Number.isFinite(ms) || minutes < 10) return formatDuration(ms);
+  return minutes < 120 ? `${minutes}m` : `${Math.round(minutes / 60)}h`;
+}
+
 /** Four decimals: `$0.0912`. Null, an unknown price, is `$?`. */
 export const formatCost = (cost: Usd | null): string => (cost === null ? '$?' : `$${cost.toFixed(4)}`);
 

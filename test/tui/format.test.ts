@@ -5,6 +5,7 @@ import {
   formatCost,
   formatDuration,
   formatLimit,
+  formatRoughly,
   formatShare,
   formatTokens,
 } from '../../src/tui/format.ts';
@@ -40,5 +41,11 @@ describe('numbers on the screen', () => {
 
   it('writes the time of day with two digits each', () => {
     expect(formatClock(Date.UTC(2026, 0, 1, 3, 4, 5))).toMatch(/^\d\d:04:05$/);
+  });
+});
+
+describe('what nobody knows to the second', () => {
+  it('is told in minutes from ten on, and in hours from two on', () => {
+    expect([48_000, 192_000, 1_709_000, 10_800_000].map(formatRoughly)).toEqual(['48s', '3m 12s', '28m', '3h']);
   });
 });

@@ -76,7 +76,7 @@ export function listPane(seen: Seen, size: Size, rows: number): readonly Line[] 
     body: [
       ...sized(planList(list, width, shares.tasks, glyphs), width, shares.tasks),
       ...Array.from({ length: shares.gap }, (): Line => []),
-      ...forcedRows({ plan, selected: selected - count, focused }, width, shares.forced, glyphs),
+      ...forcedRows({ plan, selected: selected - count, focused, rows }, width, shares.forced, glyphs),
     ],
   });
 }

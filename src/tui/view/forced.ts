@@ -13,13 +13,13 @@ import type { Ink, Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 
 const WHEN: Readonly<Record<Trigger, string>> = {
-  'on-write': 'after each task that writes',
+  'on-write': 'after tasks that write',
   'on-commit': 'before each commit',
   always: 'at the end',
   manual: 'by hand',
 };
 
-/** `after each task that writes, at the end`. */
+/** `after tasks that write, at the end`. */
 export const triggerWords = (triggers: readonly Trigger[]): string =>
   triggers.map((trigger) => WHEN[trigger]).join(', ');
 

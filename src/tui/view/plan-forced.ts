@@ -4,12 +4,13 @@ import type { SoundPlan } from '../../domain/plan.ts';
 import { modelName, modelText } from '../agents.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
-import { fit, fitText, lineWidth, restyle, span, spread } from '../text/clip.ts';
+import { fit, fitText, restyle, span, spread } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { widthOf } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import { triggerWords } from './forced.ts';
+import { listColumns } from './plan-list.ts';
 import { windowTop } from './schedule.ts';
 
 /** The forced agents of a plan, in its order. */
@@ -55,6 +56,8 @@ export interface ForcedRows {
   /** Index of the selected one; -1 when none is. */
   readonly selected: number;
   readonly focused: boolean;
+  /** Rows that a task takes in the list above. */
+  readonly rows: number;
 }
 
 /** Exactly `height` lines of exactly `width` columns. */
@@ -72,7 +75,7 @@ export function forcedRows(of: ForcedRows, width: number, height: number, glyphs
   return [...(first > 0 ? [title] : []), ...lines].map((line) => fit(line, width, {}, glyphs.ellipsis));
 }
 
-/** `▣ security ×3  after each task that writes     opus-4.5   18k  $0.0840`: the figures are those of all its runs. */
+/** `▣ security ×3  after tasks that write     opus-4.5   18k  $0.0840`: the figures are those of all its runs. */
 function rowOf(node: ForcedNode, index: number, of: ForcedRows, width: number, glyphs: Glyphs): Line {
   const on = index === of.selected;
   const times = node.runs > 1 ? ` ${timesSign(glyphs)}${node.runs}` : '';
@@ -82,9 +85,9 @@ function rowOf(node: ForcedNode, index: number, of: ForcedRows, width: number, g
     span(node.role, { fg: `role:${node.role}`, bold: true }),
     span(`${times}  ${triggerWords(node.triggers)}`, { fg: on ? 'fg' : 'muted' }),
   ];
-  const whole = figures(node, width, glyphs, 19);
-  // Where both don't fit, the model says only what works, and then the trigger is cut: that is told beside the list as well.
-  const end = lineWidth(left) + lineWidth(whole) < width ? whole : figures(node, width, glyphs, 13);
+  // Below the figures of the tasks. What doesn't fit is cut from the trigger: that is told beside the list as well.
+  const { model } = listColumns(of.plan, width, of.rows);
+  const end = figures(node, width, glyphs, model === 0 ? 13 : model);
   const line = spread(left, end, width, {}, glyphs.ellipsis);
   return on ? restyle(fit(line, width, {}, glyphs.ellipsis), { bg: 'selection' }) : line;
 }

@@ -3,10 +3,11 @@ import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan.ts';
 import { dependantsOf } from '../../domain/plan-view.ts';
 import { fitOf, rangeOf } from '../../domain/range.ts';
 import { modelName } from '../agents.ts';
-import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
+import { formatCost, formatDuration, formatLimit, formatRoughly, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
 import { span } from '../text/clip.ts';
 import type { Line, Span } from '../text/line.ts';
+import { widthOf } from '../text/width.ts';
 import { wrap, wrapText } from '../text/wrap.ts';
 import type { Standing } from './plan-standing.ts';
 import { formatMoney, toSign } from './plan-totals.ts';
@@ -33,9 +34,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
   const field = (label: string, value: Line, key: string): readonly Line[] =>
     row(label, value, of.editable ? key : '', width);
   const gap: Line = [];
-  const narrow = width < 56 && width >= 40;
   return [
-    ...(narrow ? [gap] : []),
     ...standingLines(of, width),
     ...field('Role', [span(task.role, { fg: `role:${task.role}` }), ...was(of, ({ role }) => role)], 'r'),
     ...field('Model', modelLine(of, glyphs), 'M'),
@@ -120,14 +119,25 @@ function likelyLines({ task, choices }: Inspected, width: number, glyphs: Glyphs
   const parts = [
     ...(cost === null || cost.high === 0 ? [] : [`${formatMoney(cost.low)} ${to} ${formatMoney(cost.high)}`]),
     `${formatTokens(tokens.low)} ${to} ${formatTokens(tokens.high)} tok`,
-    `${formatDuration(seconds.low * 1000)} ${to} ${formatDuration(seconds.high * 1000)}`,
+    `${formatRoughly(seconds.low * 1000)} ${to} ${formatRoughly(seconds.high * 1000)}`,
   ];
-  return row(
-    'Likely',
-    [span(parts.join(` ${glyphs.dot} `), { fg: 'muted' }), span(`  ${why}`, { fg: 'faint' })],
-    '',
-    width,
-  );
+  const rows = whole(parts, ` ${glyphs.dot} `, Math.max(1, width - LABEL));
+  const last = rows.at(-1) ?? '';
+  const fits = widthOf(last) + widthOf(why) + 2 + LABEL <= width;
+  const lines: readonly Line[] = [
+    ...rows.slice(0, -1).map((text): Line => [span(text, { fg: 'muted' })]),
+    [span(last, { fg: 'muted' }), span(fits ? `  ${why}` : '', { fg: 'faint' })],
+    ...(fits ? [] : [[span(why, { fg: 'faint' })] as const]),
+  ];
+  return lines.flatMap((line, index) => row(index === 0 ? 'Likely' : '', line, '', width));
+}
+
+/** Parts joined into rows of at most `width` columns: no part is broken while one fits a row. */
+function whole(parts: readonly string[], between: string, width: number): readonly string[] {
+  return parts.reduce<readonly string[]>((rows, part) => {
+    const joined = `${rows.at(-1) ?? ''}${between}${part}`;
+    return rows.length > 0 && widthOf(joined) <= width ? [...rows.slice(0, -1), joined] : [...rows, part];
+  }, []);
 }
 
 /** What a person should look at before accepting it; nothing where all is as usual. */

@@ -157,7 +157,7 @@ function oneRow(list: PlanList, task: PlanTask, room: number, shape: Shape): Lin
 }
 
 /** Columns of the model, the tokens and the cost; 0 for what there is no room for. */
-interface Columns {
+export interface Columns {
   readonly model: number;
   readonly tokens: number;
   readonly cost: number;
@@ -175,6 +175,13 @@ function tallColumns(room: number): Columns {
 function rowColumns(room: number): Columns {
   if (room < 32) return { model: 0, tokens: 0, cost: 0 };
   return { model: room < 56 ? 0 : 14, tokens: 6, cost: room < 44 ? 0 : 9 };
+}
+
+/** The columns on the right of a list of `width` columns with `rows` rows a task: what stands below the tasks keeps to them. */
+export function listColumns({ tasks }: SoundPlan, width: number, rows: number): Columns {
+  const lanes = lanesWidth(lanesOf(tasks).count, mostLanes(width));
+  const room = Math.max(0, width - 1 - lanes - 5 - String(tasks.length).length);
+  return rows === 1 ? rowColumns(room) : tallColumns(room);
 }
 
 function numbers(list: PlanList, task: PlanTask, columns: Columns, { glyphs }: Shape): Line {

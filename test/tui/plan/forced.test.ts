@@ -36,13 +36,13 @@ describe('what the rules add to a plan', () => {
     const { terminal } = await openSession(plan());
     const text = terminal.text();
     expect(text).toContain('▣ 2 locked');
-    expect(text).toMatch(/▣ security ×2 {2}after each task that writ… → haiku-4\.5 +24k +\$0\.1680/);
+    expect(text).toMatch(/▣ security ×2 {2}after tasks that … gpt-5 → haiku-4\.5 +24k +\$0\.1680/);
     expect(text).toMatch(/▣ audit {2}by hand +gpt-5 → haiku-4\.5/);
   });
 
   it.each([80, 100])('has its model at %i columns as well', async (width) => {
     const { terminal } = await openSession(plan(), { width, height: 30 });
-    expect(terminal.text()).toMatch(/▣ security ×2 {2}after each ta.*→ haiku-4\.5 +24k +\$0\.1680/);
+    expect(terminal.text()).toMatch(/▣ security ×2 {2}after t.*→ haiku-4\.5 +24k +\$0\.1680/);
   });
 
   it('can be looked at, not changed: the key names the rule', async () => {
@@ -139,7 +139,7 @@ describe('what the rules do to a run', () => {
   it('is told whole in the Info of the agent that judges', async () => {
     const { terminal } = await openSession(failed(), { height: 60 });
     terminal.press('G', 'tab', 'left');
-    for (const words of ['what #4 refactoring wrote', 'src/a.ts:1: two statements', 'after each task that writes'])
+    for (const words of ['what #4 refactoring wrote', 'src/a.ts:1: two statements', 'after tasks that write'])
       expect(terminal.text()).toContain(words);
   });
 
