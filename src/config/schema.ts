@@ -157,11 +157,13 @@ const ChildAgents = z.strictObject({
 });
 
 const Interface = z.strictObject({
-  theme: name.optional(),
-  ascii: z.boolean().optional(),
-  mouse: z.boolean().optional(),
-  links: z.boolean().optional(),
-  reducedMotion: z.boolean().optional(),
+  theme: name
+    .describe('A theme by name; auto takes dark or light, whichever fits the background of the terminal')
+    .optional(),
+  ascii: z.boolean().describe('Signs of plain ASCII only').optional(),
+  mouse: z.boolean().describe('false leaves the mouse to the terminal').optional(),
+  links: z.boolean().describe('false sends no links (OSC 8) to the terminal').optional(),
+  reducedMotion: z.boolean().describe('true: nothing moves that only pleases').optional(),
 });
 
 export const Settings = z.strictObject({
@@ -208,8 +210,11 @@ export const Settings = z.strictObject({
     .optional(),
   notifications: z
     .strictObject({
-      bell: z.boolean().optional(),
-      desktop: z.union([z.boolean(), z.literal('auto')]).optional(),
+      bell: z.boolean().describe('A bell when nobody looks at the terminal').optional(),
+      desktop: z
+        .union([z.boolean(), z.literal('auto')])
+        .describe('A notice of the desktop (OSC 9 or 777) when nobody looks; auto is true')
+        .optional(),
       webhook: z.string().max(500).nullable().optional(),
       telegram: z.string().max(500).nullable().optional(),
     })

@@ -26,7 +26,7 @@ export const LIMITS: Flags = {
 
 export const SCREEN: Flags = {
   ...COLOR,
-  theme: { value: 'NAME', help: 'colour theme' },
+  theme: { value: 'NAME', help: 'colour theme (default: auto, dark or light as the terminal is)' },
   plain: { value: '', help: 'lines instead of a full screen' },
 };
 

@@ -95,5 +95,8 @@ function whereTyped(env: Io['env']): string {
 }
 
 /** 8-bit control characters are legal in JSON, and obeyed by terminals: written as escapes. */
-export const jsonLine = (value: unknown): string =>
-  JSON.stringify(value).replace(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+export const jsonLine = (value: unknown): string => escaped(JSON.stringify(value));
+
+/** JSON whose strings say no control character as it is: it may be read in a terminal. */
+export const escaped = (json: string): string =>
+  json.replace(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);

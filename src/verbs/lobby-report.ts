@@ -9,7 +9,7 @@ import type { RunState } from '../events/state.ts';
 import type { Receipt, Refusal } from '../ports/controls.ts';
 import type { ReportFormat } from '../ports/lobby.ts';
 import { fileWords } from './file-words.ts';
-import { harmless } from './io.ts';
+import { escaped, harmless } from './io.ts';
 import type { ProjectPlace } from './project-trust.ts';
 import { reportHtml, reportJson, reportMarkdown } from './report-text.ts';
 
@@ -32,7 +32,7 @@ export function keepReport(
 
 /** What `mimir report --format` prints. */
 export function textOf(state: RunState, format: ReportFormat): string {
-  if (format === 'json') return `${JSON.stringify(reportJson(state), null, 2)}\n`;
+  if (format === 'json') return `${escaped(JSON.stringify(reportJson(state), null, 2))}\n`;
   return harmless(format === 'md' ? reportMarkdown(state) : reportHtml(state));
 }
 

@@ -1,6 +1,6 @@
 /** `mimir plan`: the plan, policy and estimate; nothing runs. */
 import type { SoundPlan } from '../domain/plan.ts';
-import { CWD, JSON_FLAG, LIMITS, MODELS } from './common-flags.ts';
+import { CWD, LIMITS, MODELS } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import { exitCodeOf } from './exit-code.ts';
 import type { Arguments } from './flags.ts';
@@ -22,7 +22,7 @@ export const planVerb: Verb = {
   example: 'mimir plan "Find dead code" --yaml -o plan.yml && mimir run "Find dead code" --plan plan.yml',
   words: 1,
   flags: {
-    ...JSON_FLAG,
+    json: { value: '', help: 'JSON on stdout, with `estimate` (low, likely, high) and `whatIf` (other models)' },
     yaml: { value: '', help: 'as YAML, to be edited and used with `mimir run --plan`' },
     output: { value: 'FILE', help: 'write it to a file', short: 'o' },
     ...LIMITS,

@@ -14,6 +14,17 @@ export function keepCopy(text: string, folder: string): string | null {
     return shown(file);
   } catch {
     return null;
+  } finally {
+    leave(next);
+  }
+}
+
+/** What could not be put in its place is no second copy beside it. */
+function leave(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // There is nothing that could be done, and nothing was promised.
   }
 }
 

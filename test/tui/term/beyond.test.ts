@@ -1,5 +1,14 @@
 /** What reaches further than the screen: clipboard, notices, links, the colour behind. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -36,6 +45,13 @@ describe('the clipboard', () => {
     expect(readFileSync(`${folder}/clipboard.txt`, 'utf8')).toBe('after\n');
     expect(statSync(`${folder}/clipboard.txt`).mode & 0o777).toBe(0o600);
     expect(keepCopy('x', '/dev/null/folder')).toBeNull();
+    rmSync(`${folder}/clipboard.txt`);
+    symlinkSync(`${folder}/theirs`, `${folder}/clipboard.txt`);
+    expect(keepCopy('mine', folder)).toContain('clipboard.txt');
+    expect(readdirSync(folder)).toEqual(['clipboard.txt']);
+    rmSync(`${folder}/clipboard.txt`);
+    mkdirSync(`${folder}/clipboard.txt`);
+    expect([keepCopy('a secret', folder), readdirSync(folder)]).toEqual([null, ['clipboard.txt']]);
     rmSync(folder, { recursive: true });
   });
 });
