@@ -55,13 +55,18 @@ export function frameOf(shown: Shown, context: Context, size: Size): Frame {
   return withToasts(boxed, shown, context, size);
 }
 
-function withToasts(boxed: Frame, shown: Shown, context: Context, { width, height }: Size): Frame {
-  const block = toastBlock(height < LOW ? shown.toasts.slice(-1) : shown.toasts, width, context.glyphs);
+function withToasts(boxed: Boxed, shown: Shown, context: Context, { width, height }: Size): Frame {
+  const blockOf = (toasts: readonly Toast[]): readonly Line[] =>
+    toastBlock(height < LOW ? toasts.slice(-1) : toasts, width, context.glyphs);
+  const all = blockOf(shown.toasts);
+  // A box is read now, and written in: where there is no room above it, what only tells waits until it is closed.
+  const fits = all.length <= (boxed.boxTop ?? height);
+  const block = fits ? all : blockOf(shown.toasts.filter(({ level }) => level !== 'info'));
   const x = width - 1 - Math.max(0, ...block.map(lineWidth));
   const y = toastRow(boxed, shown, context, { x, rows: block.length, width, height });
   const whole = sized(overlay(boxed.lines, block, x, y), width, height);
   return {
-    ...boxed,
+    cursor: boxed.cursor,
     lines: context.glyphs.ellipsis === '…' ? whole : whole.map((line) => plainEllipsis(line, context)),
   };
 }
@@ -129,14 +134,19 @@ function footer({ page, overlays, lit }: Shown, context: Context, width: number)
   return footerLine([...own, ...global], place, width, context.glyphs, { kept: help, lit });
 }
 
+interface Boxed extends Frame {
+  /** The first row that a box takes; absent where none is open. */
+  readonly boxTop?: number;
+}
+
 /** Boxes in the middle, one over the other; what is below them is dimmed. */
-function withOverlays(base: Frame, overlays: readonly Overlay[], context: Context, size: Size): Frame {
+function withOverlays(base: Frame, overlays: readonly Overlay[], context: Context, size: Size): Boxed {
   if (overlays.length === 0) return base;
   const dimmed = base.lines.map((line, row) =>
     row === 0 || row === base.lines.length - 1 ? line : restyle(line, { dim: true }),
   );
-  return overlays.reduce<Frame>(
-    ({ lines }, one) => {
+  return overlays.reduce<Boxed>(
+    ({ lines, boxTop = size.height }, one) => {
       const view = one.view(context, size);
       const width = Math.max(0, ...view.lines.map(lineWidth));
       const at: Cursor = {
@@ -144,7 +154,7 @@ function withOverlays(base: Frame, overlays: readonly Overlay[], context: Contex
         y: Math.max(1, (size.height - view.lines.length) >> 1),
       };
       const cursor = view.cursor === null ? null : { x: at.x + view.cursor.x, y: at.y + view.cursor.y };
-      return { lines: overlay(lines, view.lines, at.x, at.y), cursor };
+      return { lines: overlay(lines, view.lines, at.x, at.y), cursor, boxTop: Math.min(boxTop, at.y) };
     },
     { lines: dimmed, cursor: null },
   );

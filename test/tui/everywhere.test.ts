@@ -138,6 +138,18 @@ describe('the screen as the person wants it', () => {
     ]);
   });
 
+  it('keeps what only tells off an open box, and shows it again behind it', async () => {
+    const { terminal } = await openSession(midRun(), { width: 80, height: 24 });
+    terminal.press('z', 'o');
+    expect(terminal.text()).toContain('Density: ');
+    terminal.press(':');
+    expect(terminal.text()).toContain('what do you want to do?');
+    expect(terminal.text()).not.toContain('Density: ');
+    expect(terminal.text()).toMatch(/╭─ Actions ─+ 1\/\d+ ─╮/);
+    terminal.press('esc');
+    expect(terminal.text()).toContain('Density: ');
+  });
+
   it('keeps toasts off what stands at the bottom of the start screen', async () => {
     const { terminal } = await opened({});
     const before = terminal.rows().slice(-9, -1);

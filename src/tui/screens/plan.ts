@@ -10,9 +10,10 @@ import { formatCost, formatDuration } from '../format.ts';
 import type { Body, Context, Effect, Screen } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
 import { inside } from '../text/box.ts';
-import { span } from '../text/clip.ts';
+import { clip, span } from '../text/clip.ts';
 import { beside, sized } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
 import { crumbs } from '../view/header.ts';
 import { planFaultLines } from '../view/plan-fault.ts';
 import { forcedAt, forcedOf, sharesOf } from '../view/plan-forced.ts';
@@ -35,7 +36,10 @@ export const planScreen: Screen<PlanUi> = {
   settle: (ui, context) => settledDraft(awaited(ui, context.state), context),
   painted: (ui, { state, now }) => painted(ui, state, now),
   moving: (ui, { state, now }) => isOffered(state) && !isSeen(ui, state, now),
-  header: (ui, context) => ({ left: crumbs('plan', context.state.task, context.glyphs), right: madeBy(context) }),
+  header: (_, context, width = 120) => ({
+    left: crumbs('plan', context.state.task, context.glyphs),
+    right: madeBy(context, width),
+  }),
   body,
   input,
   drafted: withEdit,
@@ -45,9 +49,14 @@ export const planScreen: Screen<PlanUi> = {
   },
 };
 
-/** `by opus-4.5 in 6s · $0.0184`; nothing while the plan is being made. */
-function madeBy({ state, glyphs }: Context): Line {
+/** `by opus-4.5 in 6s · $0.0184`, `from template review`; nothing while the plan is being made. */
+function madeBy({ state, glyphs }: Context, width: number): Line {
   if (state.plan === null || state.phase === 'planning') return [];
+  // No model has a blank in its name: this is a kept plan and, in brackets, its file, for which there is no room here.
+  if (state.planBy.includes(' ')) {
+    const from = `from ${toLabel(state.planBy.replace(/ \(.*$/, ''))}`;
+    return clip([span(from, { fg: 'muted' })], Math.max(16, Math.floor(width / 3)), glyphs.ellipsis);
+  }
   const cost = state.agents.get(ROOT)?.cost ?? 0;
   const spent = cost === 0 ? '' : ` ${glyphs.dot} ${formatCost(cost)}`;
   return [span(`by ${modelName(state.planBy)} in ${formatDuration(state.planMs)}${spent}`, { fg: 'muted' })];

@@ -28,7 +28,7 @@ export const PANE_KEYS: readonly Binding<RunUi>[] = [
     hint: '',
     help: 'To the list, the opened agent, activity and spend, or the log.',
     whyNot: always,
-    run: (ui, _, key) => ({ ui: { ...ui, focus: PANES[Number(key) - 1] ?? ui.focus } }),
+    run: (ui, _, key) => ({ ui: toPane(ui, PANES[Number(key) - 1] ?? ui.focus) }),
   },
   {
     keys: ['+', '_'],
@@ -42,6 +42,9 @@ export const PANE_KEYS: readonly Binding<RunUi>[] = [
     },
   },
 ];
+
+/** Who asks for the log by its number gets it where it is only a ticker, too, or was put away. */
+const toPane = (ui: RunUi, focus: PaneName): RunUi => ({ ...ui, focus, log: focus === 'log' ? 'shown' : ui.log });
 
 /** The log: its own keys while it has them, and its size. */
 export const LOG_KEYS: readonly Binding<RunUi>[] = [

@@ -93,6 +93,15 @@ describe('the plan screen', () => {
     await expect(textOf(body)).toMatchFileSnapshot(golden('planning'));
   });
 
+  it.each([
+    ['anthropic/claude-opus-4-5', 'by opus-4.5 in 6s'],
+    ['template review (.mimir/plans/review.yml)', 'from template review'],
+    ['template explain-how-balanceof-works (plans/x.yml)', 'from template explain-how…'],
+  ])('names in its first row what %s made', (planBy, words) => {
+    const { right } = planScreen.header(FIRST, contextOf(approving(RACE, { planBy, planMs: 6000 })), 80);
+    expect(plain(right).replace(/ · .*/, '')).toBe(words);
+  });
+
   it('can only be looked at once it runs', () => {
     const state = approving(RACE, { phase: 'running', approvedDigest: 'd' });
     const text = textOf(planScreen.body(oracle, contextOf(state), { width: 120, height: 38 }));
