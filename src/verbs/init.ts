@@ -34,7 +34,11 @@ mode:
 #   deny: ["curl **", "rm -rf **"]
 
 # Keys and providers are a person's, not a project's: ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY in the
-# environment, or \`providers:\` in ~/.config/mimir/config.yml.
+# environment, or \`providers:\` in ~/.config/mimir/config.yml. How it looks and how it calls you is theirs as well:
+#   ui: { theme: auto, links: true, mouse: true, ascii: false, reducedMotion: false }
+#   notifications: { desktop: auto, bell: false }
+
+# Plans of this project that are used again go to .mimir/plans: \`mimir run --plan NAME --set argument=value\`.
 `;
 
 export const initVerb: Verb = {
