@@ -78,7 +78,14 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, stri
     body: (context, size) => screen.body(ui, context, size),
     position: (context) => screen.position?.(ui, context) ?? '',
     hints: (context) => hintsOf(table, ui, context),
-    help: ({ glyphs }) => helpOf(TITLES[screen.name], ordered, glyphs, own),
+    // What means nothing in this state of the run has another binding for its keys.
+    help: (context) =>
+      helpOf(
+        TITLES[screen.name],
+        ordered.filter((binding) => binding.whyNot(ui, context) !== ''),
+        context.glyphs,
+        own,
+      ),
     entries: (context) => entriesOf(ordered, ui, context, taken),
     typing: (context) => screen.typing?.(ui, context) ?? false,
     press(input, context, size) {

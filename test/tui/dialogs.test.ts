@@ -163,7 +163,7 @@ describe('something to read', () => {
       lines: Array.from({ length: 90 }, (_, row) => [span(`row ${row}`)]),
     };
     expect(rows(press(long, 'G').overlay).join('\n')).toContain('row 89');
-    expect(rows(press(long, 'G').overlay)[0]).toContain('90/90');
+    expect(rows(press(long, 'G').overlay)[0]).toContain('-90 of 90');
     expect(press(long, '?').overlay).toBeNull();
   });
 });

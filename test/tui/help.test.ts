@@ -27,6 +27,18 @@ describe('the help', () => {
     ]);
   });
 
+  it('goes on beside itself where there is room, down one column and then the next', () => {
+    const rows = ['a', 'b', 'c', 'd', 'e'].map((keys) => ({ keys, help: `Does ${keys}.` }));
+    const lines = helpLines([{ title: 'Run', rows }], ['A note.'], 112).map((line) => plain(line).trimEnd());
+    expect(lines).toEqual([
+      `Run${' '.repeat(57)}c  Does c.`,
+      `  a  Does a.${' '.repeat(48)}d  Does d.`,
+      `  b  Does b.${' '.repeat(48)}e  Does e.`,
+      '',
+      'A note.',
+    ]);
+  });
+
   it('is never wider than asked, and leaves out no key', () => {
     const parts = [helpOf('Run', RUN_KEYS, UNICODE), helpOf('Everywhere', APP_KEYS, UNICODE)];
     const all = parts.flatMap(({ rows }) => rows.flatMap(({ keys }) => keys.split(' ')));

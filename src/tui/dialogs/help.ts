@@ -1,7 +1,7 @@
-/** The help: every key of the screen and of the app, made from their tables, in two columns. */
+/** The help: every key of the screen and of the app, made from their tables; side by side where the terminal is wide. */
 import type { HelpPart } from '../keymap.ts';
 import type { Input } from '../term/terminal.ts';
-import { fitText, lineWidth, span } from '../text/clip.ts';
+import { fit, fitText, lineWidth, span } from '../text/clip.ts';
 import type { Editor } from '../text/editor.ts';
 import { edit, editorText, openEditor } from '../text/editor.ts';
 import type { Line } from '../text/line.ts';
@@ -20,11 +20,12 @@ export const helpOverlay = (parts: readonly HelpPart[], notes: readonly string[]
 function open(parts: readonly HelpPart[], notes: readonly string[], field: Editor | null, filter: string): Overlay {
   const of = (next: Editor | null, words: string): Overlay => open(parts, notes, next, words);
   const found = matching(parts, filter);
-  const shown = scrollOverlay('Help', (width) => [
+  const linesAt = (width: number): readonly Line[] => [
     ...(field === null && filter === '' ? [] : [filterLine(filter, field !== null), []]),
     ...(found.length === 0 ? [[span('No key does that; Esc shows all.', { fg: 'faint' })]] : []),
     ...helpLines(found, filter === '' ? notes : [], width),
-  ]);
+  ];
+  const shown = scrollOverlay('Help', linesAt, MOST_COLUMNS * (COLUMN + GAP));
   return wrapped(shown, field, filter, of);
 }
 
@@ -80,19 +81,45 @@ function matching(parts: readonly HelpPart[], filter: string): readonly HelpPart
     .filter(({ rows }) => rows.length > 0);
 }
 
+/** Columns that a sentence is read in comfortably, with its keys; how many of them stand side by side at most. */
+const COLUMN = 54;
+const GAP = 4;
+const MOST_COLUMNS = 3;
+
 /** Lines of at most `width` columns. */
 export function helpLines(parts: readonly HelpPart[], notes: readonly string[], width: number): readonly Line[] {
+  const columns = Math.max(1, Math.min(MOST_COLUMNS, Math.floor((width + GAP) / (COLUMN + GAP))));
+  const each = Math.floor((width + GAP) / columns) - GAP;
+  const lines = keyLines(parts, each);
+  return [...(columns === 1 ? lines : besides(lines, columns, each)), ...noteLines(notes, width)];
+}
+
+const noteLines = (notes: readonly string[], width: number): readonly Line[] =>
+  notes.flatMap((note) => [[], ...wrapText(note, width, { fg: 'muted' })]);
+
+/** As in a newspaper: down the first column, then down the next. No column begins with an empty row. */
+function besides(lines: readonly Line[], columns: number, each: number): readonly Line[] {
+  const rows = Math.ceil(lines.length / columns);
+  const parts = Array.from({ length: columns }, (_, at) => lines.slice(at * rows, (at + 1) * rows));
+  const shown = parts.map((part) => (part[0]?.length === 0 ? part.slice(1) : part));
+  return Array.from(
+    { length: rows },
+    (_, row): Line =>
+      shown.flatMap(
+        (part, at): Line => [...fit(part[row] ?? [], each), ...(at < columns - 1 ? [span(' '.repeat(GAP))] : [])],
+      ),
+  );
+}
+
+function keyLines(parts: readonly HelpPart[], width: number): readonly Line[] {
   const most = Math.max(1, Math.min(MOST, width >> 1));
   const keyRows = parts.flatMap(({ rows }) => rows.flatMap(({ keys }) => inRows(keys, most)));
   const column = Math.min(most, Math.max(0, ...keyRows.map((keys) => lineWidth([span(keys)]))));
-  return [
-    ...parts.flatMap(({ title, rows }, index): readonly Line[] => [
-      ...(index === 0 ? [] : [[]]),
-      [span(title, { fg: 'title', bold: true })],
-      ...rows.flatMap(({ keys, help }) => entry(inRows(keys, most), help, column, width)),
-    ]),
-    ...notes.flatMap((note) => [[], ...wrapText(note, width, { fg: 'muted' })]),
-  ];
+  return parts.flatMap(({ title, rows }, index): readonly Line[] => [
+    ...(index === 0 ? [] : [[]]),
+    [span(title, { fg: 'title', bold: true })],
+    ...rows.flatMap(({ keys, help }) => entry(inRows(keys, most), help, column, width)),
+  ]);
 }
 
 /** Keys on the left and what they do on the right, each in as many rows as it takes. */

@@ -31,8 +31,8 @@ interface Found {
 const WIDTH = 88;
 /** Below this the match is one of scattered letters. */
 const GOOD = 0.35;
-/** The field, a stroke, and two rows about what is selected. */
-const AROUND = 4;
+/** The field, a stroke, and a row about what is selected. */
+const AROUND = 3;
 const SILENT = 'It means nothing here at the moment.';
 
 export const paletteOverlay = (entries: Entries): Overlay => open(entries, { filter: openEditor(), at: 0 });
@@ -51,9 +51,10 @@ function open(entries: Entries, state: State): Overlay {
   };
 }
 
-/** All in their order; with a filter, the best first. */
+/** All that mean something here, in their order; with a filter, the best of all first. */
 export function found(entries: readonly Entry[], filter: string): readonly Found[] {
-  if (filter.trim() === '') return entries.map((entry) => ({ entry, marked: new Set() }));
+  if (filter.trim() === '')
+    return entries.filter(({ why }) => why !== '').map((entry) => ({ entry, marked: new Set<number>() }));
   const keys = [(one: Entry) => one.help, (one: Entry) => one.action];
   return go(filter.trim(), entries, { keys, threshold: GOOD, limit: 0 }).map((result) => ({
     entry: result.obj,
@@ -81,7 +82,7 @@ function view(all: readonly Found[], state: State, context: Context, size: Size)
     ...(all.length === 0 ? [none] : list),
     ...Array.from({ length: Math.max(0, rows - Math.max(1, list.length)) }, (): Line => []),
     [span(context.glyphs.light[4].repeat(inner), { fg: 'border' })],
-    ...about(all[at], inner),
+    about(all[at], inner, context),
   ];
   const count = all.length === 0 ? [] : [span(`${at + 1}/${all.length}`, { fg: 'muted' })];
   return {
@@ -111,16 +112,19 @@ function lit(text: string, marked: ReadonlySet<number>, able: boolean): Line {
   });
 }
 
-/** Two rows: the name for the configuration, and why it can't be done now. */
-function about(one: Found | undefined, width: number): readonly Line[] {
-  if (one === undefined) return [[], []];
-  const { action, why, help } = one.entry;
+/** Why it can't be done now, else its sentence where that was cut; and its name for a key of one's own. */
+function about(one: Found | undefined, width: number, { glyphs }: Context): Line {
+  if (one === undefined) return [];
+  const { action, why, help, keys } = one.entry;
+  const isCut = lineWidth([span(help)]) + lineWidth([span(keys)]) + 3 > width;
   const reason: Line =
     why === null
-      ? [span(help, { fg: 'muted' })]
+      ? [span(isCut ? help : '', { fg: 'muted' })]
       : [span('not now: ', { fg: 'warn', bold: true }), span(why === '' ? SILENT : why, { fg: 'warn' })];
-  const name: Line = [span(`keys: { ${action}: … }`, { fg: 'faint' })];
-  return [clip(reason, width), clip(name, width)];
+  const name: Line = [span(`keys: ${action}`, { fg: 'faint' })];
+  return lineWidth([...reason, ...name]) + 2 > width
+    ? clip(reason, width, glyphs.ellipsis)
+    : spread(reason, name, width);
 }
 
 function press(entries: Entries, state: State, input: Input, context: Context, size: Size): Pressed {

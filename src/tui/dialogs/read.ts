@@ -13,28 +13,44 @@ const WIDTH = 92;
 export const readOverlay = ({ title, lines }: ReadDialog): Overlay =>
   scrollOverlay(title, (width) => lines.flatMap((line) => wrap(line, width, hang(line))));
 
-/** `linesAt` gives the lines for a width, 1 or more; none may be wider. */
-export const scrollOverlay = (title: string, linesAt: (width: number) => readonly Line[]): Overlay =>
-  open(title, linesAt, 0);
+/** `linesAt` gives the lines for a width, 1 or more; none may be wider. The box is `wanted` columns wide where they are there. */
+export const scrollOverlay = (
+  title: string,
+  linesAt: (width: number) => readonly Line[],
+  wanted: number = WIDTH,
+): Overlay => open({ title, linesAt, wanted }, 0);
 
-function open(title: string, linesAt: (width: number) => readonly Line[], at: number): Overlay {
-  const wrapped = (width: number): readonly Line[] => linesAt(Math.max(1, width - 4));
+interface Read {
+  readonly title: string;
+  readonly linesAt: (width: number) => readonly Line[];
+  readonly wanted: number;
+}
+
+function open(read: Read, at: number): Overlay {
+  const { title, wanted } = read;
+  const wrapped = (width: number): readonly Line[] => read.linesAt(Math.max(1, width - 4));
   return {
     title,
     kind: 'dialog',
     view(context, size) {
-      const width = boxWidth(size, WIDTH);
+      const width = boxWidth(size, wanted);
       const lines = wrapped(width);
       const rows = Math.min(lines.length, boxRows(size));
       const { shown, top } = windowed(lines, at, rows);
-      const place = lines.length > rows ? [span(`${top + rows}/${lines.length}`, { fg: 'muted' })] : [];
-      return { lines: framed({ title, titleEnd: place, width, body: shown }, context), cursor: null };
+      const place = `${top + 1}-${top + rows} of ${lines.length}`;
+      return {
+        lines: framed(
+          { title, titleEnd: lines.length > rows ? [span(place, { fg: 'muted' })] : [], width, body: shown },
+          context,
+        ),
+        cursor: null,
+      };
     },
     press(input, _context, size) {
       if (input.is === 'key' && ['esc', 'q', '?', 'enter'].includes(input.key)) return closed();
-      const total = wrapped(boxWidth(size, WIDTH)).length;
+      const total = wrapped(boxWidth(size, wanted)).length;
       const to = scrolled(input, at, total, Math.min(total, boxRows(size)));
-      return stay(to === null ? this : open(title, linesAt, to));
+      return stay(to === null ? this : open(read, to));
     },
     hints: ({ glyphs }) => [
       { keys: upDown(glyphs), hint: 'scroll' },
