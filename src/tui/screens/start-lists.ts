@@ -61,7 +61,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   stopped: { words: 'stopped', ink: 'warn', sign: 'interrupted' },
   completed: { words: 'completed', ink: 'ok', sign: 'completed' },
   failed: { words: 'failed', ink: 'err', sign: 'failed' },
-  rejected: { words: 'not approved', ink: 'muted', sign: 'interrupted' },
+  rejected: { words: 'not approved', ink: 'muted', sign: 'pending' },
   finished: { words: 'finished', ink: 'muted', sign: 'completed' },
 };
 
@@ -82,7 +82,7 @@ export function sessionRows(
   const { sessions } = lobby;
   if (most === 0) return [];
   if (sessions.length === 0) {
-    const words = ' No session of this project yet: what you begin here is kept, and can be gone on with later.';
+    const words = ' No session here yet. What you begin is kept, and goes on when you come back.';
     return [plainRow(fit([span(words, { fg: 'faint' })], width, {}, glyphs.ellipsis))];
   }
   const at = chosen.is === 'session' ? chosen.index : 0;
@@ -90,7 +90,9 @@ export function sessionRows(
   const shown = sessions.slice(top, top + most);
   const costs = shown.some((one) => (one.ended?.cost ?? 0) > 0);
   const count = sessions.length > shown.length ? `${top + 1}-${top + shown.length} of ${sessions.length} ` : '';
-  const title = spread([span(' or go on with', { fg: 'muted' })], [span(count, { fg: 'faint' })], width);
+  const resumable = sessions.some(({ state }) => state !== 'finished');
+  const words = resumable ? ' or go on with a session' : ' or look back at a session';
+  const title = spread([span(words, { fg: 'muted' })], [span(count, { fg: 'faint' })], width);
   return [
     plainRow(title),
     ...shown.map((session, row): Row => {

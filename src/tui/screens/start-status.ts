@@ -36,8 +36,8 @@ export function statusLines({ lobby, glyphs }: Context, width: number, kind: Sta
   ];
   const rule: Line = [span(` ${glyphs.light[4].repeat(Math.max(0, width - 2))}`, { fg: 'border' })];
   return [
-    ...(full ? [rule, ...labelled('Project', project, room).slice(0, 2)] : []),
-    ...labelled('Provider', providerLine(lobby, kind, room), room).slice(0, full ? 4 : kind === 'short' ? 2 : 1),
+    ...(full ? [rule, ...cut(labelled('Project', project, room), 2)] : []),
+    ...cut(labelled('Provider', providerLine(lobby, kind, room), room), full ? 4 : kind === 'short' ? 2 : 1),
     ...(kind === 'line' ? [] : belowProvider(lobby, place, room, full)),
   ];
 }
@@ -46,11 +46,11 @@ export function statusLines({ lobby, glyphs }: Context, width: number, kind: Sta
 function belowProvider(lobby: LobbyInfo, place: Line, room: number, full: boolean): readonly Line[] {
   const notes = lobby.notes.slice(0, full ? 3 : 1).flatMap((note): readonly Line[] => {
     const words: Line = [span(' ! ', { fg: 'warn', bold: true }), span(note, { fg: 'warn' })];
-    return wrap(words, room).slice(0, 2);
+    return cut(wrap(words, room, 3), 2);
   });
   return [
-    ...labelled('Sandbox', place, room).slice(0, full ? 2 : 1),
-    ...ruleRows(lobby, room).slice(0, full ? 4 : 2),
+    ...cut(labelled('Sandbox', place, room), full ? 2 : 1),
+    ...cut(ruleRows(lobby, room), full ? 4 : 2),
     ...notes,
   ];
 }
@@ -101,4 +101,16 @@ function labelled(label: string, value: Line, width: number): readonly Line[] {
     span(` ${fitText(index === 0 ? label : '', LABEL - 1)}`, { fg: 'faint' }),
     ...line,
   ]);
+}
+
+/** The first `most` of them; the last says where there were more. */
+function cut(lines: readonly Line[], most: number): readonly Line[] {
+  if (lines.length <= most) return lines;
+  const last = lines[most - 1] ?? [];
+  const [text, style] = last.at(-1) ?? ['', {}];
+  // A sign in the place of what would stand before the rest: a blank, a comma.
+  return [
+    ...lines.slice(0, most - 1),
+    [...last.slice(0, -1), [text.replace(/[\s,;:.]+$/, ''), style], span(' …', style)],
+  ];
 }

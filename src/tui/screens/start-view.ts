@@ -219,8 +219,6 @@ function fieldKeys(glyphs: Glyphs, width: number): Line {
     [glyphs.key.enter, 'plan it'],
     [keyLabel('alt-enter', glyphs), 'new line'],
     ['@', 'file'],
-    [keyLabel('ctrl-r', glyphs), 'history'],
-    [keyLabel('ctrl-g', glyphs), 'editor'],
   ];
   let line: Line = [];
   for (const [key, words] of keys) {
