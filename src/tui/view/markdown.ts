@@ -2,14 +2,14 @@
  * Markdown as lines, parsed by marked. What a model writes is text: HTML stays as it was written, links only lead to the web
  * and to files of the project. Each block is made once for a width; while a text grows, only its end is made anew.
  */
-import { Lexer } from 'marked';
 import type { MarkedToken, Token, Tokens } from 'marked';
 import type { Glyphs } from '../glyphs.ts';
 import { clip, restyle, span } from '../text/clip.ts';
 import type { Line, Style } from '../text/line.ts';
-import { wrap } from '../text/wrap.ts';
+import { wrap, wrapText } from '../text/wrap.ts';
 import { codeLines, coloured } from './code.ts';
 import { inline, splitLines } from './inline.ts';
+import { lexed, shallow } from './lexed.ts';
 import { tableLines } from './table.ts';
 
 export interface Page {
@@ -24,7 +24,11 @@ export interface Page {
 export function markdown(text: string, width: number, glyphs: Glyphs, cwd = ''): readonly Line[] {
   if (width <= 0) return [];
   const page: Page = { glyphs, cwd, style: { fg: 'fg' } };
-  return trimmed(blocks(Lexer.lex(stable(text)), width, page, true)).map((line) => clip(line, width, glyphs.ellipsis));
+  const lines = shallow(
+    () => blocks(lexed(stable(text)), width, page, true),
+    () => wrapText(text, width, page.style),
+  );
+  return trimmed(lines).map((line) => clip(line, width, glyphs.ellipsis));
 }
 
 /** The same of a text that grows: what ended with a blank line is drawn once, only the end of it is parsed anew. */

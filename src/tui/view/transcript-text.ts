@@ -1,6 +1,6 @@
 /** An agent's transcript as a text for an editor or the clipboard: Markdown, with everything unfolded. */
-import { Lexer } from 'marked';
 import type { AgentState, Block } from '../../events/state.ts';
+import { lexed } from './lexed.ts';
 
 /** Everything that an agent was told, said and did; empty where that is nothing. */
 export function transcriptText({ name, blocks }: AgentState, task: string): string {
@@ -35,7 +35,7 @@ function fenced(text: string): readonly string[] {
 
 /** The code blocks in a text, one after the other; empty where there is none. */
 export const codeOf = (text: string): string =>
-  Lexer.lex(text)
+  lexed(text)
     .flatMap((token) =>
       token.type === 'code' && 'text' in token && typeof token.text === 'string' ? [token.text] : [],
     )

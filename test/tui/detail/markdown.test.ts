@@ -146,6 +146,34 @@ describe('code', () => {
   });
 });
 
+describe('what nests deeper than anybody writes', () => {
+  const steps = (count: number, line: (step: number) => string): string =>
+    Array.from({ length: count }, (_, step) => line(step)).join('\n');
+
+  it.each([
+    ['quotes', '> '.repeat(3000)],
+    ['lists in one line', '- '.repeat(3000)],
+    ['numbered lists in one line', '1. '.repeat(3000)],
+    ['quotes with lists', '> - '.repeat(2000)],
+    ['lists in lists', steps(1000, (step) => `${'  '.repeat(step)}- a`)],
+    ['emphasis without an end', '*'.repeat(5000)],
+    ['emphasis in emphasis', `${'*_'.repeat(2500)}a${'_*'.repeat(2500)}`],
+  ])('is text, takes no second and ends nothing: %s (F07, F09)', (_, signs) => {
+    const text = `Found it.\n\n${signs}the end`;
+    const before = process.cpuUsage();
+    const lines = markdown(text, 60, UNICODE);
+    // Many times what it takes; parsed to the bottom, the lists in lists alone take ten seconds.
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(1500);
+    expect(lines.map(plain).join('\n')).toMatch(/^Found it\.[^]*the end$/);
+    expect(Math.max(...lines.map(lineWidth))).toBeLessThanOrEqual(60);
+    expect(codeOf(`${text}\n\n\`\`\`\nx = 1\n\`\`\`\n`)).toMatch(/^(?:x = 1)?$/);
+  });
+
+  it('begins after ten', () => {
+    expect(shown('> '.repeat(10) + 'deep')).toEqual([`${'│ '.repeat(10)}deep`]);
+  });
+});
+
 describe('a link', () => {
   it('is percent-encoded, so that nothing in it ends its sequence', () => {
     fc.assert(
