@@ -9,9 +9,9 @@ import { elapsedOf } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 
 export interface Remaining {
-  /** Of the whole plan, in milliseconds; null where there is no plan or nothing is left. */
+  /** Of the whole plan, in milliseconds; null where there is no plan or nothing is left that can run. */
   readonly left: Millis | null;
-  /** Of each task that is not over. An agent that takes longer than estimated has none. */
+  /** Of each task that is not over and can run; none of an agent that takes longer than estimated. */
   readonly byTask: ReadonlyMap<TaskId, Millis>;
   /** Tasks that decide when everything ends. */
   readonly critical: ReadonlySet<TaskId>;
@@ -40,7 +40,7 @@ const KNOWN = new WeakMap<RunState['agents'], Known>();
 function computed(state: RunState, plan: SoundPlan, now: Millis): Remaining {
   const agents = new Map<TaskId, AgentState>();
   for (const agent of state.agents.values()) if (agent.taskId !== null) agents.set(agent.taskId, agent);
-  const open = plan.tasks.filter(({ id }) => (agents.get(id)?.outcome ?? null) === null);
+  const open = canRun(plan, agents);
   const ids = new Set(open.map(({ id }) => id));
   const tasks = open.map(
     (task): PlanTask => ({
@@ -59,6 +59,17 @@ function computed(state: RunState, plan: SoundPlan, now: Millis): Remaining {
     byTask: new Map(tasks.map(({ id, estimatedSeconds }) => [id, estimatedSeconds * 1000])),
     critical: new Set(slots.flatMap(({ id, critical }) => (critical ? [id] : []))),
   };
+}
+
+/** Tasks that are not over and need nothing that ended badly: the others take no time until somebody tries that again. */
+function canRun({ tasks }: SoundPlan, agents: ReadonlyMap<TaskId, AgentState>): readonly PlanTask[] {
+  const dead = new Set<TaskId>();
+  return tasks.filter(({ id, dependsOn }) => {
+    const outcome = agents.get(id)?.outcome ?? null;
+    const stuck = outcome === null && dependsOn.some((need) => dead.has(need));
+    if (stuck || (outcome !== null && outcome !== 'completed' && outcome !== 'partial')) dead.add(id);
+    return outcome === null && !stuck;
+  });
 }
 
 function secondsLeft(task: PlanTask, agent: AgentState | undefined, now: Millis): number {

@@ -190,13 +190,15 @@ function childLine(agent: AgentState, sheet: Sheet, context: Context, wide: numb
   return withEnd(front, bareDoing(agent, context), tookSpan(agent, context), narrower, context);
 }
 
-/** `▣ ○ security   after each task that writes`: what the rules add; once it ran, what it found. */
+/** `○    ▣ security   after tasks that write`: what the rules add; once it ran, what it found. */
 function forcedLine(row: Extract<GraphRow, { readonly is: 'forced' }>, sheet: Sheet, context: Context): Line {
   const { glyphs } = context;
   const { node, agent } = row;
+  const wide = lanesWidth(lanesOf(sheet.plan.tasks).count, sheet.most);
+  const sign = agent === null ? span(glyphs.status.pending, { fg: 'faint' }) : statusSpan(agent, context);
   const front: Line = [
-    span(`${glyphs.lock} `, { fg: 'warn' }),
-    agent === null ? span(glyphs.status.pending, { fg: 'faint' }) : statusSpan(agent, context),
+    ...fit([sign], Math.max(1, wide)),
+    span(glyphs.lock.padStart(sheet.digits + 4), { fg: 'warn' }),
     span(` ${fitText(toLabel(node.role), sheet.name, 'left', glyphs.ellipsis)}`, {
       fg: `role:${node.role}`,
       bold: true,

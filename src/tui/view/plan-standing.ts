@@ -93,7 +93,7 @@ function waiting(state: RunState, plan: SoundPlan, task: PlanTask, glyphs: Glyph
   if (bad !== undefined) {
     const how = agentOfTask(state, bad)?.outcome ?? 'failed';
     const words = `blocked by ${name(bad, true)}, which ${HOW[how] ?? 'did not complete'}`;
-    return { sign: glyphs.held, ink: 'err', words, short: `blocked by ${name(bad, false)}`, stuck: true };
+    return { sign: '!', ink: 'err', words, short: `blocked by ${name(bad, false)}`, stuck: true };
   }
   if (open.length === 0) return { sign, ink: 'faint', words: 'waits for a free place', short: '', stuck: false };
   const words = `waits for ${open.map((id) => name(id, true)).join(', ')}`;
