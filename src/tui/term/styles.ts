@@ -22,8 +22,10 @@ export class Styles {
   readonly #links: boolean;
   readonly #looks: Look[] = [OWN];
   readonly #ids = new Map<string, StyleId>([[keyOf(OWN), 0]]);
-  /** Views reuse their style objects; most look-ups end here. */
-  readonly #known = new WeakMap<Style, StyleId>();
+  /** By ink, ink below and flags: views make most of their styles anew for each frame, and each is looked up. */
+  readonly #plain = new Map<Ink | undefined, Map<Ink | undefined, StyleId[]>>();
+  /** Lines with links are kept by their views, and their styles with them. */
+  readonly #linked = new WeakMap<Style, StyleId>();
   readonly #steps = new Map<number, string>();
 
   /** Without `links` what is a link looks like one and leads nowhere. */
@@ -35,13 +37,27 @@ export class Styles {
 
   /** The number of a style in this theme. */
   id(style: Style): StyleId {
-    const known = this.#known.get(style);
+    if (style.link !== undefined) return this.#linkedId(style);
+    const over = this.#plain.get(style.fg) ?? new Map<Ink | undefined, StyleId[]>();
+    const ids = over.get(style.bg) ?? [];
+    const known = ids[bitsOf(style)];
     if (known !== undefined) return known;
+    this.#plain.set(style.fg, over);
+    over.set(style.bg, ids);
+    return (ids[bitsOf(style)] = this.#newId(style));
+  }
+
+  #linkedId(style: Style): StyleId {
+    const known = this.#linked.get(style) ?? this.#newId(style);
+    this.#linked.set(style, known);
+    return known;
+  }
+
+  #newId(style: Style): StyleId {
     const look = this.#look(style);
     const key = keyOf(look);
     const id = this.#ids.get(key) ?? this.#looks.push(look) - 1;
     this.#ids.set(key, id);
-    this.#known.set(style, id);
     return id;
   }
 
@@ -95,6 +111,14 @@ const FLAGS = [
   ['underline', 4],
   ['inverse', 7],
 ] as const;
+
+/** The flags of a style as one number. */
+const bitsOf = ({ bold, dim, italic, underline, inverse }: Style): number =>
+  Number(bold === true) +
+  Number(dim === true) * 2 +
+  Number(italic === true) * 4 +
+  Number(underline === true) * 8 +
+  Number(inverse === true) * 16;
 
 /** Of a file or a page, percent-encoded: nothing in it ends the sequence or hides anything. */
 const ADDRESS = /^(?:file|https?):\/\/(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
