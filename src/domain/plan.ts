@@ -83,6 +83,8 @@ export interface PlanChoices {
   readonly limits: {
     readonly maxTasks: number;
     readonly maxParallel: number;
+    /** Agents that a run may have, sub-agents included. Absent: not said. */
+    readonly maxAgents?: number;
     readonly run: Budget;
     readonly agent: Budget;
   };

@@ -59,6 +59,7 @@ export function choicesOf(options: RunOptions): PlanChoices {
     limits: {
       maxTasks: rules.maxTasksPerPlan.value,
       maxParallel: rules.maxParallelAgents.value,
+      maxAgents: rules.maxAgentsPerRun.value,
       run: options.runBudget,
       agent: rules.agentBudget.value,
     },

@@ -164,8 +164,8 @@ describe('the session on a screen', () => {
   });
 
   it('says in the title of the window who works', async () => {
-    expect((await open(midRun())).terminal.title()).toBe('mimir ● 3 $0.33');
-    expect((await open(finished())).terminal.title()).toBe('mimir completed $0.33');
+    expect((await open(midRun())).terminal.title()).toBe('mimir ● 3 run $0.33');
+    expect((await open(finished())).terminal.title()).toBe('mimir ✓ completed $0.33');
   });
 
   it('says what it needs where nothing fits, and comes back', async () => {

@@ -46,13 +46,13 @@ describe('a wait for a provider', () => {
   it('has its own sign on the card, in the header and in the activity, at 80x24 and 120x40', () => {
     const narrow = look(pageOf(runScreen, {}), context, NARROW);
     expect([narrow[0], ...rowsWith(narrow, '◔').slice(1)]).toEqual([
-      ' MIMIR  run-7f3a › Fix the token … ▢ confirm  ● 3 ◔ 1  3m 12s  $0.2435+? ▰▱▱▱▱▱ ',
+      ' MIMIR  run-7f3a › Fix th… ▢ confirm  ◔ 1, 5s  ● 3 ✗ 0 ✓ 0/6  3m 12s  $0.2435+? ',
       '┌ ◔ oracle  o3 ──────────────────────────────────── 2m 6s · $0.0627 · 17k tok ┐ ',
       '└─ ◔ next try in 5s (2 of 5): anthropic is rate limited ────────── ▰▰▱▱▱  41% ┘ ',
     ]);
     const wide = look(pageOf(runScreen, {}), context, WIDE, ['j', 'j', 'j']);
     expect(rowsWith(wide, '◔')).toEqual([
-      ' MIMIR  run-7f3a › Fix the token refresh race       boxed  confirm  ● 3 ◔ 1 ○ 2  3m 12s  $0.2435+? / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ',
+      ' MIMIR  run-7f3a › Fix the token refresh race  boxed  confirm  ◔ 1, 5s  ● 3 ✗ 0 ✓ 0/6  3m 12s  $0.2435+? / $2.00 ▰▱▱▱▱▱ ',
       '┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 12k ┐▐┌─ ◔ oracle ── Transcript │ Todos │ Tools │ Diffs │ Messages ▸ ─┐',
       '│                                                    │▐│ ◔ anthropic is rate limited; next try in 5s (2 of 5)          │',
       '┏ ◔ oracle  o3 ━━━━━━━━━━━━━━━ 2m 6s · $0.0627 · 17k ┓▐│                                                               │',
@@ -95,8 +95,8 @@ describe('a wait for a provider', () => {
     const foot = (agent: AgentState, from: Context): readonly Line[] =>
       card(agent, from, 80, { selected: false, focused: false }).slice(-1);
     expect(inks(foot(oracle, context), 'next try')).toBe('info');
-    expect(inks(foot(finder, asking), '◌ asks you: ')).toBe('warn');
-    expect(look(pageOf(runScreen, {}), asking, NARROW)[0]).toContain('◌ 1 ask  ● 2 ◔ 1 ◌ 1');
+    expect(inks(foot(finder, asking), '◌ asks you (4s): ')).toBe('warn');
+    expect(look(pageOf(runScreen, {}), asking, NARROW)[0]).toContain('◔ 1  ◌ 1 ask  ● 3 ✗ 0');
   });
 
   it('is told in ASCII as well', () => {

@@ -16,7 +16,7 @@ describe('the run screen', () => {
     const rows = look(pageOf(runScreen, {}), contextOf(midRun().events), { width: 80, height: 24 }, ['j', 'j', 'j']);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token re… ▢ confirm  ✗ 1 ● 3  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
+        " MIMIR  run-7f3a › Fix the to… ▢ confirm  ● 3 ✗ 1 ✓ 1/7  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
         "┌ ● main  opus-4.5 ─────────────────────────────── 3m 11s · $0.0912 · 22k tok ┐▐",
         "│  ✓ Start wave 1                                                             │▐",
         "│  ▸ Watch wave 2                                                             │▐",
@@ -53,7 +53,7 @@ describe('the run screen', () => {
     ]);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refresh race     boxed  confirm  ✗ 1 ● 3 ○ 2 ✓ 1  3m 12s  $0.3278 / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ",
+        " MIMIR  run-7f3a › Fix the token refresh race   boxed  confirm  ● 3 ◐ 0 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 12s  $0.3278 / $2.00 ▰▱▱▱▱▱ ",
         "┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 22k ┐▐┌─ ● oracle ─────── Transcript │ Todos 1/5 │ Tools 2 │ Diffs ▸ ─┐",
         "│  ✓ Start wave 1                                    │▐│ id ROOT::S3   model o3   needs #1 finder                      │",
         "│  ▸ Watch wave 2                                    │▐│ turn 2/20   tools 2   spent $0.1184 of $0.15                  │",
@@ -102,7 +102,7 @@ describe('the run screen', () => {
     const rows = look(page, contextOf(midRun().events), { width: 80, height: 24 }, ['j', 'j', 'j', 'enter', 'k', 'k']);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › oracle            ▢ confirm  ✗ 1 ● 3  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
+        " MIMIR  run-7f3a › oracle      ▢ confirm  ● 3 ✗ 1 ✓ 1/7  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
         "┏━ ● oracle ━━━━ Transcript  Todos 1/5  Tools 2  Diffs  Messages  Costs  Info ━┓",
         "┃ id ROOT::S3   model o3   needs #1 finder                                     ┃",
         "┃ turn 2/20   tools 2   spent $0.1184 of $0.15                                 ┃",
@@ -163,7 +163,7 @@ describe('the result', () => {
     const rows = look(pageOf(resultScreen, {}), contextOf(finished().events), { width: 120, height: 36 });
     expect(rows).toMatchInlineSnapshot(`
       [
-        " MIMIR  result › Fix the token refresh race           boxed  confirm  ✗ 1 ⏸ 1 ✓ 5  3m 20s  $0.3278 / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ",
+        " MIMIR  result › Fix the token refresh race           boxed  confirm  ⏸ 1 ✓ 5 ✗ 1  3m 20s  $0.3278 / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ",
         " ✓ Completed: 5 of 7 agents completed, 1 failed, 1 killed                                                               ",
         "┌─ 1 Answer  2 Agents  3 Estimates  4 Costs  5 Files ──────────────────┐┌─ Agents ─────────────────────────────────────┐",
         "│ Token refresh                                                        ││ ● main                 3m 19s  $0.0912   22k │",

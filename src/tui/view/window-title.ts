@@ -1,14 +1,18 @@
 /** The title of the terminal's window: seen from another one. */
-import { countByStatus, spentOf } from '../../events/queries.ts';
+import { spentOf } from '../../events/queries.ts';
 import type { Context } from '../screen.ts';
+import { tallyOf } from '../tally.ts';
 
-/** `mimir ● 4 $0.38`, with what needs a person first; `mimir` where nothing runs. */
+/** `mimir ? 2 ● 4 run $0.38`: how many questions wait for the person, who works, what was spent; `mimir` where nothing runs. */
 export function windowTitle({ state, glyphs }: Context): string {
   if (state.session === null) return 'mimir';
-  if (state.approvals.length > 0) return `mimir ? ${state.approvals.length} ask you`;
-  const { running, initializing } = countByStatus(state);
-  const working = running + initializing;
   const cost = `$${spentOf(state).cost.toFixed(2)}`;
-  if (state.finished) return `mimir ${state.finished.status} ${cost}`;
-  return working > 0 ? `mimir ${glyphs.status.running} ${working} ${cost}` : `mimir ${state.phase} ${cost}`;
+  const asks = state.approvals.length === 0 ? '' : `? ${state.approvals.length} `;
+  if (state.finished) {
+    const sign = glyphs.status[state.finished.status === 'completed' ? 'completed' : 'failed'];
+    return `mimir ${sign} ${state.finished.status} ${cost}`;
+  }
+  const { running, initializing } = tallyOf(state).byStatus;
+  const working = running + initializing;
+  return `mimir ${asks}${working > 0 ? `${glyphs.status.running} ${working} run` : state.phase} ${cost}`;
 }
