@@ -178,7 +178,7 @@ const written = ({
   maySpawn,
 }: PlanTask): unknown => ({
   role,
-  description,
+  description: description.replaceAll(UNKEPT, ''),
   asked: model.asked,
   tools: tools.toSorted(),
   budget,
@@ -186,6 +186,9 @@ const written = ({
   writes,
   maySpawn,
 });
+
+/** What screens show otherwise or not at all: a plan that comes back from one has lost it. */
+const UNKEPT = /[\s\p{M}\p{Default_Ignorable_Code_Point}]+/gu;
 
 /** The tasks that an edit is made to; its order may be changed of any. */
 function namedIn(edit: PlanEdit): readonly string[] {

@@ -100,6 +100,34 @@ describe('a task that is added to a running plan', () => {
   });
 });
 
+describe('a step back to a plan as a screen has it', () => {
+  it('leaves what has begun as it was written: tabs and joiners that no screen keeps are no change', async () => {
+    const written = 'do\ta, می‌خواهم';
+    const { run, go } = await begun({
+      plan: {
+        reason: '',
+        tasks: [
+          { id: 'a', description: written, role: 'finder' },
+          { id: 'b', description: 'b', role: 'finder', dependsOn: ['a'] },
+        ],
+      },
+    });
+    const whole = run.state().plan;
+    if (whole === null) throw new Error('no plan');
+    await amend(run, { is: 'describe', task: task('b'), description: 'other' });
+    const seen = whole.tasks.map((one) => ({
+      ...one,
+      description: one.description.replace('\t', '  ').replace('\u200c', ''),
+    }));
+    const { plan } = await amend(run, { is: 'replace', plan: { ...whole, tasks: seen } });
+    expect(plan.tasks.map(({ description }) => description)).toEqual([written, 'b']);
+    const otherwise = { ...whole, tasks: seen.map((one) => ({ ...one, description: `${one.description}!` })) };
+    expect(run.controls.previewPlan([{ is: 'replace', plan: otherwise }])).toMatchObject({ ok: false });
+    go.resolve();
+    await run.result;
+  });
+});
+
 describe('an amended plan whose rules ask for less than those it was made with', () => {
   it('keeps the reviews that were approved with it, and has what is new reviewed as well', async () => {
     const go = Promise.withResolvers<void>();
