@@ -12,7 +12,7 @@ const FAR_IN = /^([ \t]{80})[ \t]+(?=(?:[-*+]|\d{1,9}[.)])[ \t])/gm;
 
 /** The blocks of a text. Never fails: what can't be parsed is one block of text. */
 export function lexed(text: string): readonly Token[] {
-  return shallow(
+  return shallow<readonly Token[]>(
     () => Lexer.lex(text.replaceAll(DEEP, '$1\\').replaceAll(FAR_IN, '$1')),
     () => [{ type: 'text', raw: text, text }],
   );
