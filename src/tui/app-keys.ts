@@ -10,7 +10,7 @@ export const APP_KEYS: readonly Binding<null>[] = [
     keys: ['?', 'f1'],
     action: 'app.help',
     hint: 'help',
-    help: 'All keys of this screen.',
+    help: 'All keys of this screen; F1 also those of a box, and over a field.',
     whyNot: always,
     run: () => ({ app: 'help' }),
   },

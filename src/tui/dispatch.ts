@@ -39,7 +39,7 @@ function pressed(input: Input, to: Listeners): DialogEffect | null {
 }
 
 /** Keys that no box and no field takes. */
-const ALWAYS: ReadonlySet<string> = new Set(['ctrl-l', 'ctrl-z', 'ctrl-p', 'f2', 'f3']);
+const ALWAYS: ReadonlySet<string> = new Set(['ctrl-l', 'ctrl-z', 'ctrl-p', 'f1', 'f2', 'f3']);
 
 function appKey(key: string, { keys, context }: Listeners): DialogEffect | null {
   const binding = bindingFor(keys, key);

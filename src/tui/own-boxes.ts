@@ -6,7 +6,8 @@ import { copyOverlay } from './copy/overlay.ts';
 import { helpOverlay } from './dialogs/help.ts';
 import { paletteOverlay } from './dialogs/palette.ts';
 import { themesOverlay } from './dialogs/themes.ts';
-import type { Entry } from './keymap.ts';
+import type { Overlay } from './dialogs/overlay.ts';
+import type { Entry, HelpPart } from './keymap.ts';
 import { entriesOf, helpOf } from './keymap.ts';
 import type { Page } from './page.ts';
 import type { Context } from './screen.ts';
@@ -22,6 +23,12 @@ export interface OwnBoxesParts {
   readonly own: Readonly<Record<string, string>>;
 }
 
+/** What a box says of its keys in the footer; the screen below it waits. */
+const helpOfBox = (box: Overlay, context: Context): HelpPart => ({
+  title: box.title,
+  rows: box.hints(context).map(({ keys, hint }) => ({ keys, help: hint })),
+});
+
 export class OwnBoxes {
   readonly #of: OwnBoxesParts;
 
@@ -31,7 +38,11 @@ export class OwnBoxes {
 
   help(context: Context): void {
     const { boxes, page, keys, own } = this.#of;
-    const parts = [page().help(context), helpOf('Everywhere', keys, context.glyphs, own)];
+    const { top } = boxes;
+    // Over the help it is the way out of it.
+    if (top?.kind === 'help') return boxes.pop();
+    const here = top === undefined ? page().help(context) : helpOfBox(top, context);
+    const parts = [here, helpOf('Everywhere', keys, context.glyphs, own)];
     boxes.push(helpOverlay(parts, helpNotes(context.glyphs)));
   }
 

@@ -52,6 +52,17 @@ describe('the help', () => {
     );
   });
 
+  it('opens by F1 over a box as well, says its keys, and leaves it as it was', async () => {
+    const { terminal } = await openSession(null);
+    terminal.press('ctrl-p');
+    terminal.type('mouse');
+    terminal.press('f1');
+    expect(terminal.text()).toMatch(/─ Help ─[\s\S]*Actions[\s\S]*⏎ +do it/);
+    terminal.press('f1');
+    expect(terminal.text()).not.toContain('─ Help ─');
+    expect(terminal.text()).toContain('❯ mouse');
+  });
+
   it('is filtered by words, and says which keys are the person’s own', async () => {
     const { terminal } = await openSession(midRun(), { keys: { 'run.kill': 'ctrl-x' } });
     terminal.press('?', '/');

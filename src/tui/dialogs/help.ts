@@ -38,6 +38,7 @@ function wrapped(
 ): Overlay {
   return {
     ...shown,
+    kind: 'help',
     press(input, context, size) {
       const next = filtering(input, field, filter);
       if (next !== null) return stay(of(next.field, next.filter));

@@ -10,6 +10,7 @@ import type { Editor } from '../text/editor.ts';
 import { edit, editorText, openEditor } from '../text/editor.ts';
 import { viewEditor } from '../text/editor-view.ts';
 import type { Line } from '../text/line.ts';
+import { wrap } from '../text/wrap.ts';
 import { graphemes } from '../text/width.ts';
 import { boxRows, boxWidth, closed, framed, scrolled, stay } from './overlay.ts';
 import type { Overlay, OverlayView, Pressed } from './overlay.ts';
@@ -31,8 +32,8 @@ interface Found {
 const WIDTH = 88;
 /** Below this the match is one of scattered letters. */
 const GOOD = 0.35;
-/** The field, a stroke, and a row about what is selected. */
-const AROUND = 3;
+/** The field, a stroke, and two rows about what is selected. */
+const AROUND = 4;
 const SILENT = 'It means nothing here at the moment.';
 
 export const paletteOverlay = (entries: Entries): Overlay => open(entries, { filter: openEditor(), at: 0 });
@@ -82,7 +83,7 @@ function view(all: readonly Found[], state: State, context: Context, size: Size)
     ...(all.length === 0 ? [none] : list),
     ...Array.from({ length: Math.max(0, rows - Math.max(1, list.length)) }, (): Line => []),
     [span(context.glyphs.light[4].repeat(inner), { fg: 'border' })],
-    about(all[at], inner, context),
+    ...about(all[at], inner),
   ];
   const count = all.length === 0 ? [] : [span(`${at + 1}/${all.length}`, { fg: 'muted' })];
   return {
@@ -112,19 +113,23 @@ function lit(text: string, marked: ReadonlySet<number>, able: boolean): Line {
   });
 }
 
-/** Why it can't be done now, else its sentence where that was cut; and its name for a key of one's own. */
-function about(one: Found | undefined, width: number, { glyphs }: Context): Line {
-  if (one === undefined) return [];
+/** Two rows: why it can't be done now, else the whole sentence where it was cut, else its name for a key of one's own. */
+function about(one: Found | undefined, width: number): readonly Line[] {
+  if (one === undefined) return [[], []];
   const { action, why, help, keys } = one.entry;
   const isCut = lineWidth([span(help)]) + lineWidth([span(keys)]) + 3 > width;
-  const reason: Line =
+  const name = span(`keys: { ${action}: … }`, { fg: 'faint' });
+  const rows =
     why === null
-      ? [span(isCut ? help : '', { fg: 'muted' })]
-      : [span('not now: ', { fg: 'warn', bold: true }), span(why === '' ? SILENT : why, { fg: 'warn' })];
-  const name: Line = [span(`keys: ${action}`, { fg: 'faint' })];
-  return lineWidth([...reason, ...name]) + 2 > width
-    ? clip(reason, width, glyphs.ellipsis)
-    : spread(reason, name, width);
+      ? wrap(isCut ? [span(help, { fg: 'muted' })] : [name], width)
+      : wrap([span('not now: ', { fg: 'warn', bold: true }), span(why === '' ? SILENT : why, { fg: 'warn' })], width);
+  return [
+    rows[0] ?? [],
+    clip(
+      rows.slice(1).flatMap((line) => [...line, span(' ')]),
+      width,
+    ),
+  ];
 }
 
 function press(entries: Entries, state: State, input: Input, context: Context, size: Size): Pressed {

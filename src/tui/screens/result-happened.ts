@@ -54,8 +54,9 @@ function happened({ state, glyphs }: Context): readonly Line[] {
       span(oneLine(endOf(agent)), { fg: 'fg' }),
     ];
   });
-  const last = state.log.findLast(({ level }) => level !== 'info');
-  const logged = failed.length === 0 && last !== undefined ? [textLine(toLabel(last.text))] : [];
+  // Nobody failed: the run itself was stopped, and says why.
+  const last = state.agents.get(ROOT)?.reason || state.log.findLast(({ level }) => level !== 'info')?.text;
+  const logged = failed.length === 0 && last !== undefined ? [textLine(toLabel(last))] : [];
   const more = failed.length > MOST ? [textLine(`and ${failed.length - MOST} more: 2 shows the agents`)] : [];
   return [...failed.slice(0, MOST), ...more, ...logged];
 }

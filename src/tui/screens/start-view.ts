@@ -32,6 +32,7 @@ interface Measure {
 }
 
 const MEASURES: readonly Measure[] = [
+  { logo: true, intro: 'steps', gap: 1, suggestions: 6, sessions: 20, status: 'full' },
   { logo: true, intro: 'steps', gap: 1, suggestions: 6, sessions: 12, status: 'full' },
   { logo: true, intro: 'steps', gap: 1, suggestions: 6, sessions: 5, status: 'full' },
   { logo: false, intro: 'steps', gap: 1, suggestions: 6, sessions: 5, status: 'full' },
