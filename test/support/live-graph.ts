@@ -77,7 +77,10 @@ function stand(log: Recording, index: number, [role, , stands, children = 0]: Sh
   if (stands === 'asks') asks(log, 50, agent, `ask ${index}`, approval({ title: 'npm publish' }));
   if (stands === 'held') hold(log, agent);
   const outcome = OUTCOMES[stands];
-  if (outcome === undefined) return;
+  if (outcome !== undefined) end(log, agent, role, outcome);
+}
+
+function end(log: Recording, agent: AgentId, role: string, outcome: AgentOutcome): void {
   log.at(60, {
     type: 'agent.finished',
     agent,

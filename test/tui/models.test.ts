@@ -12,6 +12,7 @@ import { startScreen } from '../../src/tui/screens/start.ts';
 import { plain } from '../../src/tui/text/clip.ts';
 import type { Line } from '../../src/tui/text/line.ts';
 import { card, statusSpan } from '../../src/tui/view/card.ts';
+import { costLines } from '../../src/tui/view/costs.ts';
 import { factLines } from '../../src/tui/view/facts.ts';
 import { linesOf } from '../../src/tui/view/doc.ts';
 import type { TranscriptNow } from '../../src/tui/view/transcript.ts';
@@ -193,7 +194,12 @@ describe('a summary of the context', () => {
 describe('the Info tab', () => {
   const facts = (id: string, width: number, from: Context = context): readonly string[] => {
     const lines = factLines(agentOf(id, from), from, width).map((line) => plain(line).trimEnd());
-    return lines.slice(0, lines.indexOf('Task') - 3);
+    return lines.slice(0, lines.indexOf('Task') - 4);
+  };
+  const kinds = (id: string, width: number, from: Context = context): readonly string[] => {
+    const lines = costLines(agentOf(id, from), from, width).map((line) => plain(line).trimEnd());
+    const first = lines.indexOf('By kind of token') + 1;
+    return lines.slice(first, lines.indexOf('', first));
   };
   const choices = (price: readonly [number, number, number]): Context['state']['choices'] => ({
     roles: [],
@@ -212,32 +218,34 @@ describe('the Info tab', () => {
     limits: { maxTasks: 50, maxParallel: 4, run: {}, agent: {} },
   });
 
-  it('splits tokens by class, with what is reserved for calls in flight', () => {
+  it('says where it stands with what is reserved for calls in flight; the Costs tab splits that by kind', () => {
     expect(facts('ROOT::S1', 60)).toEqual([
       'Status    running',
       'Model     anthropic/haiku-4.5',
       'Time      3m 2s',
       'Tokens    51k',
       'Cost      $0.0618 of $0.15 + $0.02 reserved',
-      '          input        3.0k    5%  ╸───────',
-      '          output       1.2k    2%  ╸───────',
-      '          cache read    41k   80%  ━━━━━━╸─',
-      '          cache write  6.0k   11%  ━───────',
       'Calls     2, 1 in flight',
       'Context   summarised once',
+    ]);
+    expect(kinds('ROOT::S1', 60)).toEqual([
+      '  input         3.0k    5%  ━───────────────',
+      '  output        1.2k    2%  ╸───────────────',
+      '  cache read     41k   80%  ━━━━━━━━━━━━━───',
+      '  cache write   6.0k   11%  ━━──────────────',
     ]);
   });
 
   it('splits the cost as well where the price makes it up, and not where it does not', () => {
     const priced = (price: readonly [number, number, number]): readonly string[] =>
-      facts('ROOT::S1', 60, { ...context, state: { ...context.state, choices: choices(price) } }).slice(5, 9);
+      kinds('ROOT::S1', 60, { ...context, state: { ...context.state, choices: choices(price) } });
     expect(priced([3, 15, 0.3])).toEqual([
-      '          input        3.0k    5%  ╸───────   $0.0090',
-      '          output       1.2k    2%  ╸───────   $0.0180',
-      '          cache read    41k   80%  ━━━━━━╸─   $0.0123',
-      '          cache write  6.0k   11%  ━───────   $0.0225',
+      '  input         3.0k    5%  ━───────────────   $0.0090',
+      '  output        1.2k    2%  ╸───────────────   $0.0180',
+      '  cache read     41k   80%  ━━━━━━━━━━━━━───   $0.0123',
+      '  cache write   6.0k   11%  ━━──────────────   $0.0225',
     ]);
-    expect(priced([6, 30, 0.6])).toEqual(facts('ROOT::S1', 60).slice(5, 9));
+    expect(priced([6, 30, 0.6])).toEqual(kinds('ROOT::S1', 60));
   });
 
   it('says after a fallback what was asked for, what is used, why, and by which rule', () => {
@@ -254,12 +262,14 @@ describe('the Info tab', () => {
       'Status    anthropic is rate limited; next try in 5s (2 of 5)',
       expect.stringMatching(/^Calls {5}\d, 1 of them failed and cost \$0\.0042, 1 wait$/),
     ]);
-    expect(facts('ROOT::S4', 36).slice(3, 8)).toEqual([
+    expect(facts('ROOT::S4', 36).slice(3, 6)).toEqual([
       'Tokens    16k',
       'Cost      $? of $0.15: the price of',
       '          sonnet-4.5 is not known',
-      '  input         15k   94%  ━━━━━━━╸',
-      '  output        900    5%  ╸───────',
+    ]);
+    expect(kinds('ROOT::S4', 36)).toEqual([
+      '  input          15k   94%  ━━━━━━━╸',
+      '  output         900    5%  ╸───────',
     ]);
   });
 });

@@ -18,7 +18,7 @@ import { TABS } from './tabs.ts';
 /** Two lines of facts, at most `width` columns each. */
 export function headLines(agent: AgentState, context: Context, width: number): readonly Line[] {
   const needs = agent.dependsOn.map((id) => toLabel(labelOf(context.state, id))).join(', ');
-  const budgets = agent.budget.maxCost === undefined ? tokenBudget(agent) : costBudget(agent);
+  const budgets = agent.budget.maxCost === undefined ? withoutCap(agent) : costBudget(agent);
   const first = pairs([
     ['id', agent.id],
     ['model', toLabel(modelText(agent.model, context.glyphs))],
@@ -46,6 +46,10 @@ const pairs = (of: readonly (readonly [name: string, value: string])[]): Line =>
   ]);
 
 const costBudget = (agent: AgentState): string => `${costText(agent)} of ${formatLimit(agent.budget.maxCost ?? 0)}`;
+
+/** Money where some was spent, and the tokens with their limit. */
+const withoutCap = (agent: AgentState): string =>
+  agent.cost > 0 || !agent.priced ? `${costText(agent)}, ${tokenBudget(agent)}` : tokenBudget(agent);
 
 function tokenBudget(agent: AgentState): string {
   const used = formatTokens(tokensOfAgent(agent));

@@ -1,4 +1,4 @@
-/** The Info tab of an agent: where it stands, its models and why, what it used and cost, its task, summary and messages. */
+/** The Info tab of an agent: where it stands, its models and why, its task and summary. What it cost in detail, and its messages, have tabs of their own. */
 import { committed, elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { labelOf } from '../agents.ts';
@@ -13,7 +13,7 @@ import { costText } from './card.ts';
 import { endOf } from './doing.ts';
 import { closedGates, gateWords, judged, triggerWords, verdictLine, verdictOf } from './forced.ts';
 import { markdown } from './markdown.ts';
-import { callsText, classLines, reservedText, unpricedText } from './spend.ts';
+import { callsText, reservedText, unpricedText } from './spend.ts';
 
 const LABEL = 10;
 
@@ -22,6 +22,9 @@ export function factLines(agent: AgentState, context: Context, width: number): r
   const { state, now } = context;
   const row = (name: string, value: string): readonly Line[] => labelled(name, [span(value, { fg: 'fg' })], width);
   const children = agent.children.map((id) => toLabel(labelOf(state, id))).join(', ');
+  const neededBy = [...state.agents.values()]
+    .flatMap(({ id, dependsOn }) => (dependsOn.includes(agent.id) ? [toLabel(labelOf(state, id))] : []))
+    .join(', ');
   return [
     ...row('Status', statusText(agent, context)),
     ...ruleLines(agent, context, width),
@@ -29,20 +32,19 @@ export function factLines(agent: AgentState, context: Context, width: number): r
     ...row('Time', `${formatDuration(elapsedOf(agent, now))}${limit(agent.budget.maxDuration, formatDuration)}`),
     ...row('Tokens', tokensText(agent, context)),
     ...labelled('Cost', costLine(agent, context), width),
-    ...classLines(agent, context, width),
     ...row('Calls', callsText(agent)),
     ...(agent.compactions > 0
       ? row('Context', `summarised ${agent.compactions === 1 ? 'once' : `${agent.compactions} times`}`)
       : []),
     ...row('Tools', toLabel(agent.tools.join(', ')) || 'none'),
     ...row('Children', children || 'none'),
+    ...row('Needed by', neededBy || 'nobody'),
     [],
     [span('Task', { fg: 'muted', bold: true })],
     ...wrapText(agent.task, width, { fg: 'fg' }),
     ...(agent.summary === ''
       ? []
       : [[], [span('Summary', { fg: 'muted', bold: true })], ...markdown(agent.summary, width, context.glyphs)]),
-    ...messages(agent, context, width),
   ];
 }
 
@@ -128,29 +130,3 @@ function costLine(agent: AgentState, { state }: Context): Line {
 
 const limit = (most: number | undefined, format: (value: number) => string): string =>
   most === undefined ? '' : ` of ${format(most)}`;
-
-function messages(agent: AgentState, context: Context, width: number): readonly Line[] {
-  const own = context.state.messages.filter(({ to, from }) => to === agent.id || from === agent.id);
-  if (own.length === 0) return [];
-  return [
-    [],
-    [span('Messages', { fg: 'muted', bold: true })],
-    ...own.flatMap((message) => messageLines(message, context, width)),
-  ];
-}
-
-function messageLines(
-  message: Context['state']['messages'][number],
-  { glyphs }: Context,
-  width: number,
-): readonly Line[] {
-  const state = message.delivered ? 'read' : 'waits for its next turn';
-  const head: Line = [
-    span(`${toLabel(message.from)} ${glyphs.arrow} ${message.to}`, { fg: 'info' }),
-    span(`  ${message.delivery}, ${state}`, { fg: 'faint' }),
-  ];
-  return [
-    clip(head, width),
-    ...wrapText(message.content, Math.max(1, width - 2), { fg: 'fg' }).map((line): Line => [span('  '), ...line]),
-  ];
-}

@@ -24,15 +24,14 @@ export function classLines(agent: AgentState, context: Context, width: number): 
   const all = tokensOf(agent.usage);
   if (all === 0) return [];
   const costs = costsOf(agent, context.state);
-  const indent = ' '.repeat(width >= 50 ? 10 : 2);
   return CLASSES.filter(([of]) => agent.usage[of] > 0 || of === 'input' || of === 'output').map(([of, name]): Line => {
     const share = agent.usage[of] / all;
     const line: Line = [
-      span(`${indent}${name.padEnd(11)}`, { fg: 'faint' }),
+      span(`  ${name.padEnd(12)}`, { fg: 'muted' }),
       span(formatTokens(agent.usage[of]).padStart(6), { fg: 'fg' }),
       span(formatShare(share).padStart(6), { fg: 'muted' }),
       span('  '),
-      ...meter(share, 8, 'info', context.glyphs),
+      ...meter(share, width >= 50 ? 16 : 8, 'info', context.glyphs),
       ...(costs === null ? [] : [span(formatCost(costs[of]).padStart(10), { fg: 'fg' })]),
     ];
     return clip(line, width, context.glyphs.ellipsis);
