@@ -1,6 +1,6 @@
 /** Human mode: nothing happens without the person, and nothing is allowed by a slip of a key. */
 import { describe, expect, it } from 'vitest';
-import { makeMachine, newest } from '../support/journey.ts';
+import { ACCEPT, makeMachine, newest } from '../support/journey.ts';
 import type { Person } from '../support/journey.ts';
 
 const TURN = 'finder waits before its next turn';
@@ -53,7 +53,7 @@ describe.concurrent('questions to the person', () => {
     person.press('A');
     await person.sees('Your answer is needed');
     person.press('enter');
-    await person.sees('accept');
+    await person.sees(ACCEPT);
     person.press('esc');
     await person.sees('What should be done?');
     person.terminal.kill();

@@ -1,6 +1,6 @@
 /** N. What becomes of a command in its box when the person leaves, in whatever way: the real program in a real terminal. */
 import { describe, expect, it } from 'vitest';
-import { LEDGER, newest, sessionsOf } from '../support/journey.ts';
+import { ACCEPT, LEDGER, newest, sessionsOf } from '../support/journey.ts';
 import type { Machine, Person } from '../support/journey.ts';
 import { ownModel, planText } from '../support/on-the-wire.ts';
 import { startTerminal } from '../support/pty.ts';
@@ -34,7 +34,7 @@ async function machineFor(seconds: number): Promise<Machine> {
 /** Somebody whose command runs, on the screen. */
 async function atWork(machine: Machine, seconds: number): Promise<Person> {
   const person = machine.opens([TASK, '--mode', 'yolo']);
-  await person.sees('accept');
+  await person.sees(ACCEPT);
   person.press('enter');
   await until(() => living(seconds) === 2);
   return person;

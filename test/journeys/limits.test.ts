@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../support/double/script.ts';
 import { jsonLines } from '../support/cli.ts';
-import { LEDGER, newest } from '../support/journey.ts';
+import { ACCEPT, LEDGER, newest } from '../support/journey.ts';
 import type { Event } from '../support/on-the-wire.ts';
 import { of, ownModel, planText, runOn } from '../support/on-the-wire.ts';
 
@@ -124,7 +124,7 @@ describe.concurrent('an agent whose time is up', () => {
       config: 'budgets:\n  role: { oracle: { maxDuration: 2s } }\n',
     });
     const person = machine.opens([TASK]);
-    await person.sees('accept');
+    await person.sees(ACCEPT);
     person.press('enter');
     await person.sees('oracle wants to run');
     // A question is deaf at first, so that nothing is allowed by a slip.

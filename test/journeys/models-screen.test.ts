@@ -4,7 +4,7 @@ import type { Double } from '../support/double/double.ts';
 import { openDouble } from '../support/double/double.ts';
 import type { Script } from '../support/double/script.ts';
 import type { Machine, Person } from '../support/journey.ts';
-import { LEDGER, makeMachine } from '../support/journey.ts';
+import { ACCEPT, LEDGER, makeMachine } from '../support/journey.ts';
 import { ledgerStory, MERGE, PLANNER, STORY_TASK, WORKERS } from '../support/ledger-story.ts';
 
 const doubles: Double[] = [];
@@ -50,7 +50,7 @@ describe.concurrent('a session with a model on a screen', () => {
       person.type(STORY_TASK);
       await person.sees(STORY_TASK.slice(0, 20));
       person.press('enter');
-      await person.sees('accept', /Plan 3 agents/, 'haiku-4.5');
+      await person.sees(ACCEPT, /Plan 3 agents/, 'haiku-4.5');
       person.press('enter');
       await opensTheFinder(person);
       person.press('s');
@@ -78,7 +78,7 @@ describe.concurrent('a session with a model on a screen', () => {
     const struck = { when: { ...first?.when, times: 1 }, answer: { fault: slow } };
     const { machine } = await machineWith(ledgerStory({ rules: [PLANNER, struck, ...WORKERS, MERGE] }));
     const person = machine.opens([STORY_TASK], { cols: 120, rows: 40 });
-    await person.sees('accept');
+    await person.sees(ACCEPT);
     person.press('enter');
     await person.sees(/◔ finder/, /next try in \d+s/);
     await person.doesNotSee('asks you');

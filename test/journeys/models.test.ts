@@ -7,7 +7,7 @@ import type { Double } from '../support/double/double.ts';
 import { openDouble } from '../support/double/double.ts';
 import type { Rule, Script, WireFault } from '../support/double/script.ts';
 import type { Ended, Machine } from '../support/journey.ts';
-import { LEDGER, makeMachine } from '../support/journey.ts';
+import { ACCEPT, LEDGER, makeMachine } from '../support/journey.ts';
 import { ledgerStory, MERGE, PLANNER, STORY_TASK, WORKERS } from '../support/ledger-story.ts';
 
 const doubles: Double[] = [];
@@ -189,7 +189,7 @@ describe('a run that is cut off in the middle of a reply', () => {
   it('is gone on with by `mimir resume`: the same report, nothing asked or done twice', async () => {
     const { machine, double } = await machineOn('anthropic', ledgerStory({ rate: 30, latencyMs: 50 }));
     const person = machine.opens([STORY_TASK]);
-    await person.sees('accept');
+    await person.sees(ACCEPT);
     person.press('enter');
     await person.sees('Message main', /read src\/cache.js|src\/cache.js/);
     person.terminal.kill();

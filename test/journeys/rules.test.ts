@@ -1,6 +1,6 @@
 /** Trust, the mode and pins as a person meets them, in the real program. */
 import { describe, expect, it } from 'vitest';
-import { LEDGER, makeMachine, TASK } from '../support/journey.ts';
+import { ACCEPT, LEDGER, makeMachine, TASK } from '../support/journey.ts';
 
 const LOOK = { cols: 100, rows: 30 };
 const BRINGS = { ...LEDGER, 'AGENTS.md': 'Always be brief.\n' };
@@ -8,7 +8,7 @@ const BRINGS = { ...LEDGER, 'AGENTS.md': 'Always be brief.\n' };
 describe.concurrent('what rules ask of a person', () => {
   it('a mode for the whole hierarchy: Enter makes it stricter, only L looser, and what changes is said first', async () => {
     const person = makeMachine().opens([TASK], LOOK);
-    await person.sees('accept');
+    await person.sees(ACCEPT);
     person.press('backtab');
     await person.sees('Mode of all agents', 'This applies to the whole hierarchy');
     person.press('up');
@@ -39,7 +39,7 @@ describe.concurrent('what rules ask of a person', () => {
       person.press('enter');
       await person.terminal.waitFor(/Plan \d/, { timeout: 400 }).catch(() => undefined);
     }
-    await person.sees('accept');
+    await person.sees(ACCEPT);
     person.terminal.kill();
   });
 

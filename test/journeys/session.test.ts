@@ -1,6 +1,6 @@
 /** From a task to its report, by hand: what most people do most of the time. */
 import { describe, expect, it } from 'vitest';
-import { makeMachine, planFor, TASK } from '../support/journey.ts';
+import { ACCEPT, makeMachine, planFor, TASK } from '../support/journey.ts';
 import type { Person } from '../support/journey.ts';
 
 /** The card that is chosen stands in a heavy frame. */
@@ -36,7 +36,7 @@ describe.concurrent('a session on a screen', () => {
     person.type('Find balanceOf');
     await person.sees('Find balanceOf');
     person.press('enter');
-    await person.sees('accept', 'plan › Find balanceOf');
+    await person.sees(ACCEPT, 'plan › Find balanceOf');
     person.press('q');
     await person.sees('Leave Mimir?');
     person.press('y');

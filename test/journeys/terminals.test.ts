@@ -1,6 +1,6 @@
 /** Terminals of every size and kind, what is pasted into them, and what must never reach them. */
 import { describe, expect, it } from 'vitest';
-import { LEDGER, makeMachine, planFor, TASK } from '../support/journey.ts';
+import { ACCEPT, LEDGER, makeMachine, planFor, TASK } from '../support/journey.ts';
 
 const ESC = '\u001b';
 
@@ -11,7 +11,7 @@ describe.concurrent('a terminal', () => {
     await person.sees(/small/i);
     person.press('enter');
     person.terminal.resize(300, 100);
-    await person.sees('accept', 'cap $5.00');
+    await person.sees(ACCEPT, 'cap $5.00');
     expect(person.terminal.screen()).toHaveLength(100);
     for (let step = 0; step < 60; step += 1) person.terminal.resize(20 + ((step * 37) % 200), 5 + ((step * 13) % 60));
     person.terminal.resize(80, 24);
@@ -38,7 +38,7 @@ describe.concurrent('a terminal', () => {
     await person.sees('❯ q', 'Find the report', 'q and y');
     expect(person.terminal.isAltScreen()).toBe(true);
     person.press('enter');
-    await person.sees('accept');
+    await person.sees(ACCEPT);
     person.terminal.kill();
     await person.terminal.exit;
   });

@@ -164,6 +164,9 @@ function leftOn(output: string): readonly string[] {
   return [...on.map((mode) => `mode ${mode}`), ...(hidden ? ['the cursor is hidden'] : [])];
 }
 
+/** What the footer says of a plan that waits; the start screen speaks of accepting as well. */
+export const ACCEPT = /(?:⏎|Enter) accept/;
+
 /** Opens the session, says what should be done, and waits for the plan. */
 export async function planFor(
   machine: Machine,
@@ -176,7 +179,7 @@ export async function planFor(
   person.type(task);
   await person.sees(task.slice(0, 20));
   person.press('enter');
-  await person.sees('accept');
+  await person.sees(ACCEPT);
   return person;
 }
 
