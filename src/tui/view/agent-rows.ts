@@ -100,7 +100,9 @@ function progress(agent: AgentState, context: Context, hidden: number, width: nu
       ? [span(' '.repeat(GAUGE + 5))]
       : [
           ...gauge(share, GAUGE, context.glyphs),
-          span(formatShare(share).padStart(5), { fg: share >= 0.8 ? inkOfShare(share) : 'muted' }),
+          span(`${share >= 0.8 ? '!' : ''}${formatShare(share)}`.padStart(5), {
+            fg: share >= 0.8 ? inkOfShare(share) : 'muted',
+          }),
         ]),
   ];
 }

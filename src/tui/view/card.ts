@@ -41,7 +41,7 @@ export function card(agent: AgentState, context: Context, width: number, look: C
     title: title(agent, context, width),
     titleEnd: metrics(agent, context, width),
     foot: doing(agent, context),
-    footEnd: [...subtree(agent, context, look.hidden ?? 0), ...budget(agent, context)],
+    footEnd: [...subtree(agent, context, look.hidden ?? 0), ...budget(agent, context, width)],
     body: todoLines(agent, context, Math.max(0, width - 5)).map((line): Line => [span(' '), ...line]),
   });
 }
@@ -88,14 +88,23 @@ function metrics(agent: AgentState, context: Context, width: number): Line {
 export const costText = ({ cost, priced }: Pick<AgentState, 'cost' | 'priced'>): string =>
   priced ? formatCost(cost) : cost === 0 ? formatCost(null) : `${formatCost(cost)}+?`;
 
-/** `▰▰▰▰▱  79%`; nothing without a budget. */
-function budget(agent: AgentState, context: Context): Line {
+/** `▰▰▰▰▱  79%`, from 80 % on in words as well: `near its limit ▰▰▰▰▱  87%`. Nothing without a budget. */
+function budget(agent: AgentState, context: Context, width: number): Line {
   const share = budgetShare(context.state, agent, context.now);
   if (share === null || neverRan(agent)) return [];
+  const near = share >= 0.8;
+  const ink = near ? inkOfShare(share) : 'muted';
   return [
+    ...(near ? [span(nearWords(share, agent, width), { fg: ink })] : []),
     ...gauge(share, 5, context.glyphs),
-    span(` ${formatShare(share).padStart(4)}`, { fg: share >= 0.8 ? inkOfShare(share) : 'muted' }),
+    span(` ${formatShare(share).padStart(4)}`, { fg: ink, bold: near }),
   ];
+}
+
+/** What is over has no limit to come near to: a sign is enough there, and where there is no room for words. */
+function nearWords(share: number, { outcome }: AgentState, width: number): string {
+  if (width < 50 || outcome !== null) return '! ';
+  return share >= 1 ? 'limit reached ' : 'near its limit ';
 }
 
 /** `Σ $0.0775 `: what it and all below it cost, where that is more than its own; how many of those a fold hides. Main is the run. */

@@ -171,6 +171,21 @@ describe('the list of agents', () => {
     `);
   });
 
+  it('says in words that a budget comes to its end, and by a sign where there is little room', () => {
+    const row = (cost: number, width: number, density: Density = 'card'): string => {
+      const agents = inOrder(context.state).map((agent) => (agent.id === 'ROOT::S3' ? { ...agent, cost } : agent));
+      return drawn(density, width, { agents }).find((line) => line.includes('%') && /8[0-9]%|1\d\d%/.test(line)) ?? '';
+    };
+    expect([row(0.13, 80), row(0.16, 80), row(0.13, 40), row(0.13, 60, 'compact')]).toMatchInlineSnapshot(`
+      [
+        "┗━ ⟩ Bash npm test -- refresh --repeat 50 ━━━━━━━━━ near its limit ▰▰▰▰▱  86% ┛",
+        "┗━ ⟩ Bash npm test -- refresh --repeat 50 ━━━━━━━━━━ limit reached ▰▰▰▰▰ 106% ┛",
+        "┗━ ⟩ Bash npm test --… ━ ! ▰▰▰▰▱  86% ┛",
+        "▌  ▸ Explain why two refreshes both win      1/5 ▰▰▰▰▱ !86%",
+      ]
+    `);
+  });
+
   it('keeps its numbers in their columns whatever the agents are called and asked to do', () => {
     fc.assert(
       fc.property(
