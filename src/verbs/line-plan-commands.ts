@@ -222,8 +222,11 @@ async function wordsToFill(plan: SoundPlan, desk: LineDesk): Promise<TemplateWis
     if (text === '') return values;
     if (plan.tasks.some((task) => task.description.includes(text))) {
       const called = await asked('What are they called, in one word? ');
-      if (/^[a-z][\w-]*$/i.test(called)) values.push({ name: called, text });
-      else desk.say('That is no one word: these are left as they are.');
+      const word = called.toLowerCase();
+      if (!/^[a-z][a-z0-9_-]{0,39}$/.test(word))
+        desk.say('That is no one word of letters: these are left as they are.');
+      else if (values.some((one) => one.name === word)) desk.say(`Others are called ${word} already: these are left.`);
+      else values.push({ name: word, text });
     } else desk.say('These words stand in no task.');
   }
 }

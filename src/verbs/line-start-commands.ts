@@ -143,7 +143,12 @@ function saySuggestions(desk: LineDesk): void {
 
 export async function take(typed: string, desk: LineDesk): Promise<void> {
   const task = desk.lobby?.info().suggestions[Number(typed) - 1];
-  if (task === undefined) return desk.refuse(`there is no suggestion ${typed}: suggestions lists them`);
+  if (task === undefined)
+    return desk.refuse(
+      typed === ''
+        ? 'which suggestion? suggestions lists them'
+        : `there is no suggestion ${typed}: suggestions lists them`,
+    );
   desk.say(`Task: ${task}`);
   await desk.go({ start: task });
 }
@@ -176,7 +181,10 @@ function sessionLines(info: LobbyInfo | undefined): readonly string[] {
 async function resumeSession(typed: string, desk: LineDesk): Promise<void> {
   const sessions = desk.lobby?.info().sessions ?? [];
   const chosen = sessions[Number(typed) - 1] ?? sessions.find(({ id }) => id === typed);
-  if (chosen === undefined) return desk.refuse(`there is no session ${typed}: sessions lists them`);
+  if (chosen === undefined)
+    return desk.refuse(
+      typed === '' ? 'which session? sessions lists them' : `there is no session ${typed}: sessions lists them`,
+    );
   await desk.go({ resume: chosen.id });
 }
 
@@ -192,7 +200,10 @@ function templateLines(info: LobbyInfo | undefined): readonly string[] {
 async function useTemplate(typed: string, desk: LineDesk): Promise<void> {
   const templates = desk.lobby?.info().templates ?? [];
   const chosen = templates[Number(typed) - 1] ?? templates.find(({ name }) => name === typed);
-  if (chosen === undefined) return desk.refuse(`there is no template ${typed}: templates lists them`);
+  if (chosen === undefined)
+    return desk.refuse(
+      typed === '' ? 'which template? templates lists them' : `there is no template ${typed}: templates lists them`,
+    );
   const values: Record<string, string> = {};
   for (const one of chosen.arguments) {
     const value = await valueFor(one, desk);
