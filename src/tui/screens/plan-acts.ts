@@ -78,7 +78,7 @@ export function whyNotAmend(ui: PlanUi, context: Context): string | null {
 }
 
 export const whyNotCancel: WhyNot = (_, { state }) => (isApproved(state) ? '' : null);
-export const whyNotBack: WhyNot = (_, { state }) => (isApproved(state) ? null : 'nothing runs yet');
+export const whyNotBack: WhyNot = (_, { state }) => (isApproved(state) ? null : '');
 
 /** A plan that failed can be made again; one that runs can't. */
 export const whyNotAgain: WhyNot = whyNotApproving;

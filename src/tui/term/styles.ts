@@ -74,12 +74,15 @@ export class Styles {
   }
 
   #look(style: Style): Look {
-    // What stands out by dark letters on a colour stands out by inversion where there is none.
-    const badge = this.#depth === 0 && style.fg === 'surface' && style.bg !== undefined;
+    // What stands out by the letters' ground on a colour stands out by inversion where that ground is the terminal's own.
+    const badge = this.#depth <= 4 && style.fg === 'surface' && style.bg !== undefined;
     const flags = FLAGS.filter(([name]) => style[name] === true || (badge && name === 'inverse')).map(
       ([, code]) => code,
     );
-    return { fg: this.#colour(style.fg, 38), bg: this.#colour(style.bg, 48), flags, link: this.#link(style.link) };
+    const link = this.#link(style.link);
+    if (badge) return { fg: this.#colour(style.bg, 38), bg: OWN.bg, flags, link };
+    const [fg, bg] = [this.#colour(style.fg, 38), this.#colour(style.bg, 48)];
+    return { fg: this.#depth === 4 && isSameHue(fg, bg) ? OWN.fg : fg, bg, flags, link };
   }
 
   /** Only addresses that Mimir may have made; and not without end, since each is a look of its own. */
@@ -97,6 +100,9 @@ export class Styles {
     return this.#depth === 24 ? `${base};2;${r};${g};${b}` : `${base};5;${nearest256(r, g, b)}`;
   }
 }
+
+/** Of the sixteen, a colour and its bright form: one can't be read on the other. */
+const isSameHue = (fg: string, bg: string): boolean => bg !== OWN.bg && Number(fg) % 10 === Number(bg) % 10;
 
 /** What terminal and theme have in common. */
 const shallower = (depth: Depth, { colours }: Theme): Depth =>

@@ -19,7 +19,7 @@ export function planFaultLines(state: RunState, width: number, height: number, g
     span(width < 60 ? '' : 'Planning failed: ', { fg: 'err', bold: true }),
     span(toLabel(state.planFault), { fg: 'fg' }),
   ];
-  const wrapped = most === 1 ? [clip(words, width, glyphs.ellipsis)] : wrap(words, Math.max(1, width - 1), 3);
+  const wrapped = most === 1 ? [clip(words, width, glyphs.ellipsis)] : wrap(words, Math.max(1, width - 1), 2);
   const kept = wrapped.slice(0, most);
   const last = kept.at(-1) ?? [];
   const shown = wrapped.length > most ? [...kept.slice(0, -1), [...last, span(glyphs.ellipsis)]] : kept;

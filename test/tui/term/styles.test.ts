@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Depth } from '../../../src/tui/term/capabilities.ts';
 import { Styles } from '../../../src/tui/term/styles.ts';
+import type { Style } from '../../../src/tui/text/line.ts';
 import { theme } from '../../support/theme.ts';
 
 const look = (depth: Depth, colours: 'all' | '16' | 'none'): string => {
@@ -22,5 +23,21 @@ describe('a bold green style', () => {
     [4, 'none', '^[1m'],
   ] as const)('at %d bits with a theme of %s colours', (depth, colours, sequence) => {
     expect(look(depth, colours)).toBe(sequence);
+  });
+});
+
+describe('with the sixteen colours', () => {
+  const sixteen = (style: Style): string => {
+    const styles = new Styles(theme, 4);
+    return styles.step(0, styles.id(style)).replaceAll('\u001b', '^');
+  };
+
+  it('draws a badge by inversion, since the ground below the letters is the terminal’s own', () => {
+    expect(sixteen({ fg: 'surface', bg: 'focus' })).toBe('^[7;96m');
+  });
+
+  it('never draws a colour on itself or its bright form', () => {
+    expect(sixteen({ fg: 'role:finder', bg: 'selection' })).toBe('^[44m');
+    expect(sixteen({ fg: 'ok', bg: 'selection' })).toBe('^[32;44m');
   });
 });
