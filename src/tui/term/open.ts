@@ -21,7 +21,7 @@ export interface OpenOptions {
   readonly folder?: string;
   /** False sends no links. */
   readonly links?: boolean;
-  /** The terminal said within 100 ms how light its background is: the theme for that, or null to keep what is shown. */
+  /** The terminal said within a second how light its background is: the theme for that, or null to keep what is shown. */
   background?(mode: 'dark' | 'light'): Theme | null;
   /** A signal asks for the end: save, then `close()` and exit with `code`. When left out that happens at once. */
   signalled?(signal: EndSignal, code: number): void;
@@ -33,8 +33,11 @@ export interface OpenOptions {
 const MOST_QUEUED = 64 * 1024;
 /** Bytes of a frame after which the next may wait a little longer. */
 const LARGE_FRAME = 20_000;
-/** An answer about the background that comes later than this would change the colours under the person's eyes. */
-const ANSWER_TIME = 100;
+/**
+ * An answer about the background that comes later than this would change the colours under the person's eyes. Nothing waits for it;
+ * what is loaded at the start and a line over ssh take their part of it.
+ */
+const ANSWER_TIME = 1000;
 /** Resizes come in storms; one in this time is enough. */
 const RESIZE_TIME = 16;
 
@@ -187,11 +190,18 @@ function watchSize(stdout: NodeJS.WriteStream, changed: () => void): () => void 
       changed();
     }, RESIZE_TIME);
   };
+  // A storm that ends at the size where it began is none for Node, but terminals cut what they show on the way.
+  const signalled = (...told: readonly unknown[]): void => {
+    // Without a number nobody signalled: that is ourselves, asking Node to look at the size.
+    if (told.length > 0) resized();
+  };
   stdout.on('resize', resized);
+  process.on('SIGWINCH', signalled);
   // A terminal that went away is told by SIGHUP; writes to it until then are nobody's failure.
   stdout.on('error', () => {});
   return () => {
     clearTimeout(waiting);
     stdout.off('resize', resized);
+    process.off('SIGWINCH', signalled);
   };
 }

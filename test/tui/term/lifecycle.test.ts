@@ -77,6 +77,13 @@ describe('a program on the terminal', () => {
     await terminal.waitFor('size 70x10');
   });
 
+  it('paints all of it again where a storm of sizes ends at the one where it began', async () => {
+    const terminal = await start();
+    terminal.resize(10, 4);
+    terminal.resize(60, 8);
+    await terminal.waitFor(([first, second]) => first === 'size 60x8' && second === 'last nothing yet');
+  });
+
   it('shows attributes only without colour, and signs of ASCII only without UTF-8', async () => {
     const terminal = await start([], { NO_COLOR: '1', LC_ALL: 'C' });
     expect(terminal.cell(0, 0)).toMatchObject({ fg: null, bold: true });
