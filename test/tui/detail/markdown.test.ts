@@ -23,6 +23,17 @@ describe('Markdown', () => {
     ]);
   });
 
+  it('wraps the name of a column before what stands in it', () => {
+    const table = '| File | Passes stale token |\n|---|---|\n| src/auth/tokens.ts:12 | no |\n';
+    expect(shown(table, 34)).toEqual([
+      'File                  │ Passes',
+      '                      │ stale',
+      '                      │ token',
+      '──────────────────────┼───────────',
+      'src/auth/tokens.ts:12 │ no',
+    ]);
+  });
+
   it('draws tables by the width there is, and as a list where there is none', () => {
     const table = '| Case | Winners |\n|:--|--:|\n| serial | 1 |\n| two at once, far away | 2 |\n';
     expect(shown(table, 24)).toEqual([
