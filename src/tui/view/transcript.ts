@@ -73,7 +73,7 @@ const DOCS = new WeakMap<readonly Block[], Known>();
 /** All blocks. They change only with the list; what their children do is in the key. */
 function blocksDoc(agent: AgentState, waits: boolean, look: TranscriptLook, context: Context): Doc {
   const key = `${look.width}:${look.open}:${look.glyphs.ellipsis}:${waits}:${coloured.version}`;
-  const children = agent.children.map((id) => childKey(context.state.agents.get(id), context.now)).join(' ');
+  const children = calledChildren(agent, context);
   const known = DOCS.get(agent.blocks);
   const same = known?.key === key && known.unfolded === look.unfolded && known.children === children;
   if (same && (known.doc.front === 0 || known.context === context)) return known.doc;
@@ -132,6 +132,15 @@ function weightOf(block: Block | undefined, open: boolean): number {
   if (block.is !== 'tool') return block.text.length + 100;
   return 100 + (open ? block.output.length : Math.min(block.output.length, 1000));
 }
+
+/** How far the children are that calls made. Main's agents are the plan's: no block of it tells of them, and they may be thousands. */
+const calledChildren = (agent: AgentState, { state, now }: Context): string =>
+  agent.children
+    .flatMap((id) => {
+      const child = state.agents.get(id);
+      return child === undefined || child.call === null ? [] : [childKey(child, now)];
+    })
+    .join(' ');
 
 /** A call that made a child tells how far that is; all other blocks are what they are. */
 function partLines(block: Block, look: BlockLook, agent: AgentState, context: Context): readonly Line[] {
