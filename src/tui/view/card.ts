@@ -103,7 +103,7 @@ function budget(agent: AgentState, context: Context, width: number): Line {
 
 /** What is over has no limit to come near to: a sign is enough there, and where there is no room for words. */
 function nearWords(share: number, { outcome }: AgentState, width: number): string {
-  if (width < 50 || outcome !== null) return '! ';
+  if (width < 70 || outcome !== null) return '! ';
   return share >= 1 ? 'limit reached ' : 'near its limit ';
 }
 

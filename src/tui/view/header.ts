@@ -92,16 +92,23 @@ export function runNumbers(context: Context, width: number): Line {
   const { state, glyphs } = context;
   const seen = lineWidth(marks(state, width, glyphs));
   const [, left] = ROOM_ON_LEFT.find(([from]) => width >= from) ?? [0, 0];
-  const room = width - lineWidth(BADGE) - seen - left - 2;
+  const room = width - lineWidth(BADGE) - seen - 2;
   const chosen = new Map<Place, Line>();
-  for (const [place, line] of wishes(context)) {
+  // What a run needs stands even where little of the task is left to read.
+  take(chosen, needs(context), room - Math.min(left, 10));
+  take(chosen, wishes(context), room - left);
+  return joined(chosen);
+}
+
+/** Each line in its place, where all of them still fit into `room`; else what was there before. */
+function take(chosen: Map<Place, Line>, lines: readonly (readonly [Place, Line])[], room: number): void {
+  for (const [place, line] of lines) {
     const before = chosen.get(place);
     chosen.set(place, line);
     if (lineWidth(joined(chosen)) <= room || place === 'amount' || place === 'ask') continue;
     if (before === undefined) chosen.delete(place);
     else chosen.set(place, before);
   }
-  return joined(chosen);
 }
 
 /** Columns that stay for where one is and the task, from so many columns of the header on. */
@@ -128,11 +135,11 @@ const joined = (chosen: ReadonlyMap<Place, Line>): Line =>
 
 const GAP: Readonly<Partial<Record<Place, number>>> = { elapsed: 1, limit: 0, gauge: 1, alarm: 1 };
 
-/** What should be there, the most important first; a longer form of the same place later. */
-function wishes(context: Context): readonly (readonly [Place, Line])[] {
+/** What must be there, the most important first, in its shortest form. */
+function needs(context: Context): readonly (readonly [Place, Line])[] {
   const { state, glyphs } = context;
-  const [wait, waits, waiting] = weather(context);
-  const [agents, ofAgents] = crowd(state);
+  const [wait] = weather(context);
+  const [agents] = crowd(state);
   const money = spend(context);
   const asks = state.approvals.length;
   return [
@@ -143,6 +150,15 @@ function wishes(context: Context): readonly (readonly [Place, Line])[] {
     ['counts', counts(context, 'few')],
     ['elapsed', [span(formatDuration(runElapsed(state, context.now)).padStart(7), { fg: 'fg' })]],
     ...(agents.isNear ? [['agents', agents.line] as const] : []),
+  ];
+}
+
+/** What there is room for beside it; longer forms of the same places come later. */
+function wishes(context: Context): readonly (readonly [Place, Line])[] {
+  const [, waits, waiting] = weather(context);
+  const [, agents] = crowd(context.state);
+  const money = spend(context);
+  return [
     ['counts', counts(context, 'some')],
     ['gauge', money.gauge(6)],
     ['alarm', money.words],
@@ -151,7 +167,7 @@ function wishes(context: Context): readonly (readonly [Place, Line])[] {
     ['counts', counts(context, 'all')],
     ['gauge', money.gauge(12)],
     ['weather', waiting],
-    ['agents', ofAgents.line],
+    ['agents', agents.line],
   ];
 }
 
