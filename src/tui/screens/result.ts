@@ -2,7 +2,8 @@
 import type { DialogEffect } from '../dialog.ts';
 import type { ReportFormat } from '../../ports/lobby.ts';
 import type { Binding, Context, Effect, Screen } from '../screen.ts';
-import { crumbs, runNumbers } from '../view/header.ts';
+import { crumbs } from '../view/header.ts';
+import { runNumbers } from '../view/run-numbers.ts';
 import type { ResultLook, ResultTab } from './result-view.ts';
 import { lastTop, resultBody, TABS } from './result-view.ts';
 
