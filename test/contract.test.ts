@@ -108,8 +108,8 @@ describe('the contract', () => {
     expect(cases.filter((id) => !named.has(id))).toEqual([]);
   });
 
-  it('has a test that names each line on modes, and each answered question on limits, privacy and environment', () => {
-    const lines = idsIn('H015 to H020, S148 to S150, S152, S154');
+  it('has a test that names each line on ids and modes, on progress, and each answered question on limits, privacy and environment', () => {
+    const lines = idsIn('H010 to H020, T014 to T017, D25, S148 to S150, S152, S154');
     expect(lines.filter((id) => !named.has(id))).toEqual([]);
   });
 

@@ -14,10 +14,13 @@ const spawning = (role = 'explore', prompt = 'look there'): ScriptedReply => ({
   text: '',
   calls: [{ tool: 'Task', input: { description: 'look', prompt, subagent_type: role } }],
 });
-const planWith = (role: string, maySpawn: boolean): unknown => ({
-  reason: '',
-  tasks: [{ id: 't', description: 'do t', role, maySpawn }],
-});
+const SPAWNS = { id: 't', description: 'do t', role: 'oracle', maySpawn: true } as const;
+const planWith = (role: string, maySpawn: boolean): unknown => ({ reason: '', tasks: [{ ...SPAWNS, role, maySpawn }] });
+/** What each agent of the plan says first; nothing of theirs below. */
+const spawnFirst =
+  (first: ScriptedReply): NonNullable<Setting['script']> =>
+  ({ purpose, agent }, n) =>
+    purpose.is === 'work' && n === 0 && agent.split('::').length === 2 ? first : undefined;
 const ofS1 =
   (first: ScriptedReply, child?: Setting['script']): NonNullable<Setting['script']> =>
   (request, n) => {
@@ -68,6 +71,21 @@ describe('a child made by the Task tool', () => {
     expect(block?.is === 'tool' && block.call).toBe(child?.call);
     expect([child?.name, child?.toolCalls]).toEqual(['look', 1]);
     expect(run.state().agents.get(S1)?.call).toBe(null);
+  });
+
+  it('is numbered below who made it, from S1 on, and its id is the whole path (H010, H011)', async () => {
+    const two = { text: '', calls: [...(spawning().calls ?? []), ...(spawning().calls ?? [])] };
+    const run = parentRun({ plan: { reason: '', tasks: [SPAWNS, { ...SPAWNS, id: 'u' }] }, script: spawnFirst(two) });
+    await run.result;
+    expect([...run.state().agents.keys()].toSorted()).toEqual([
+      'ROOT',
+      'ROOT::S1',
+      'ROOT::S1::S1',
+      'ROOT::S1::S2',
+      'ROOT::S2',
+      'ROOT::S2::S1',
+      'ROOT::S2::S2',
+    ]);
   });
 
   it('never gets Task itself, nor what its parent does not have (D1, I011, I03, T024)', async () => {

@@ -49,7 +49,7 @@ describe('a run on models in lines', () => {
     ]);
   });
 
-  it('says once of each agent that its model thinks, and nothing of what', () => {
+  it('says once of each agent that its model thinks, and nothing of what; all of them in one place (H012)', () => {
     const said: string[] = [];
     const hear = thinkingOnce(() => state, { paint, say: (line) => void said.push(line) });
     const tick = (agent: string, is: Tick['is']): Tick => ({ agent: AgentId.parse(agent), is, delta: 'secret' });

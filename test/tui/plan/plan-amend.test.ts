@@ -21,7 +21,7 @@ function asked(effect: DialogEffect): Extract<Dialog, { readonly is: 'confirm' }
 }
 
 describe('changing a plan that runs', () => {
-  it('shows each difference and what the plan comes to before a yes sends it (D25)', () => {
+  it('shows each difference and what the plan comes to before a yes sends it', () => {
     const preview = amendedOf(RACE)([cheaper]);
     const question = asked(amendQuestion([cheaper], running));
     expect([question.title, ...question.lines.map((line) => plain(line))]).toEqual([

@@ -42,7 +42,7 @@ const applied = (state: RunState, edit: PlanEdit): RunState => {
 };
 
 describe('keys of the plan screen', () => {
-  it.each(['enter', 'Y', 'y'])('accepts exactly the plan that is shown with %s (O102)', (key) => {
+  it.each(['enter', 'Y', 'y'])('accepts exactly the plan that is shown with %s (O102, D25)', (key) => {
     expect(press(key).commands).toEqual([{ do: 'approve plan', digest: approving().planDigest }]);
   });
 
@@ -68,7 +68,7 @@ describe('keys of the plan screen', () => {
     expect(page.moving(after(5300))).toBe(false);
   });
 
-  it.each(['n', 'esc'])('cancels with %s, and asks first when the plan was edited (O103)', (key) => {
+  it.each(['n', 'esc'])('cancels with %s, and asks first when the plan was edited (O103, D25)', (key) => {
     expect(press(key).commands).toEqual([{ do: 'reject plan' }]);
     const state = approving();
     const tracked = press('down', state).ui ?? FIRST;
@@ -104,7 +104,7 @@ describe('keys of the plan screen', () => {
     expect(whyNot('ctrl-r', approving(RACE, { phase: 'running' }))).toBe('the plan runs already');
   });
 
-  it('edits what the task says (O104)', () => {
+  it('edits what the task says (O104, D25)', () => {
     const asked = dialog('text', press('e', approving(), at('task-5')));
     expect([asked.title, asked.value, asked.lines]).toEqual([
       '#5 refactoring: what it is to do',

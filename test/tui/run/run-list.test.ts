@@ -32,7 +32,7 @@ describe('the list of agents', () => {
     expect(costs).toHaveLength(context.state.agents.size);
   });
 
-  it('folds a subtree away and back (H010)', () => {
+  it('folds a subtree away and back', () => {
     const folded = withFold(WHOLE, AgentId.parse('ROOT::S4'));
     expect(names(folded)).not.toContain('finder 2');
     expect(names(withFold(folded, AgentId.parse('ROOT::S4')))).toContain('finder 2');
