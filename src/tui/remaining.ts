@@ -65,8 +65,10 @@ function computed(state: RunState, plan: SoundPlan, now: Millis): Remaining {
 function canRun({ tasks }: SoundPlan, agents: ReadonlyMap<TaskId, AgentState>): readonly PlanTask[] {
   const dead = new Set<TaskId>();
   return tasks.filter(({ id, dependsOn }) => {
-    const outcome = agents.get(id)?.outcome ?? null;
-    const stuck = outcome === null && dependsOn.some((need) => dead.has(need));
+    const agent = agents.get(id);
+    const outcome = agent?.outcome ?? null;
+    // Who works already isn't kept by what ended badly meanwhile.
+    const stuck = outcome === null && agent?.firstRunAt == null && dependsOn.some((need) => dead.has(need));
     if (stuck || (outcome !== null && outcome !== 'completed' && outcome !== 'partial')) dead.add(id);
     return outcome === null && !stuck;
   });

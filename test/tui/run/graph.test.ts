@@ -133,6 +133,11 @@ describe('the graph of a running plan', () => {
     expect(of('left-out')).toEqual({ left: null, byTask: new Map(), critical: new Set() });
     expect([...of('failures').byTask.keys()]).toEqual([]);
     expect(of('chain').left).toBe(110_000);
+    const begun = shaped([
+      ['finder', [], 'failed'],
+      ['oracle', [1], 'runs'],
+    ]);
+    expect(remainingOf(contextOf(begun.events).state, START + 110_000).left).toBe(20_000);
   });
 
   it('has the agent of a row under the pointer, of a description too, and nobody beside them', () => {
