@@ -88,13 +88,14 @@ function wordsOf(look: Look, old: PlanTask, task: PlanTask): readonly string[] {
   ].filter((one) => one !== '');
 }
 
-function modelWords(look: Look, old: PlanTask, task: PlanTask): string {
-  const [from, to] = [labelOf(look, old.model.used), labelOf(look, task.model.used)];
-  if (old.model.used !== task.model.used) {
-    const why = task.model.because === null ? '' : ` (asked for ${task.model.asked}; ${task.model.because})`;
+function modelWords(look: Look, old: PlanTask, { model }: PlanTask): string {
+  const [from, to] = [labelOf(look, old.model.used), labelOf(look, model.used)];
+  if (old.model.used !== model.used) {
+    const why = model.because === null ? '' : ` (asked for ${model.asked}; ${model.because})`;
     return `model ${from} -> ${to}${why}`;
   }
-  return old.model.asked === task.model.asked ? '' : `model asked for as ${task.model.asked}, still ${to}`;
+  if (old.model.asked === model.asked) return '';
+  return `model asked for as ${model.asked}, still ${to}${model.because === null ? '' : ` (${model.because})`}`;
 }
 
 function toolWords(old: PlanTask, task: PlanTask): string {

@@ -128,6 +128,23 @@ describe('a step back to a plan as a screen has it', () => {
   });
 });
 
+describe('models of what if, after a rule came up against one of them', () => {
+  it('are not taken: the difference says what is used instead, and which rule it is', async () => {
+    let now: Rules = RULES;
+    const { run, go } = await begun({ law: { now: () => ok(now) } });
+    const from = { rule: 'deniedModels: [slow]', layer: 'managed', file: '/etc/mimir/policy.yml', line: 3 } as const;
+    now = { ...RULES, deniedModels: [{ written: 'slow', pattern: SLOW, from }] };
+    const edit: PlanEdit = { is: 'models', models: [{ task: task('b'), model: 'slow' }] };
+    const { plan, changes } = shown(run, edit);
+    expect(plan.tasks[1]?.model.used).toBe(FAST);
+    expect(changes.map(({ text }) => text)).toEqual([
+      '#2 finder: model asked for as slow, still fast (not allowed: deniedModels: [slow] (managed, /etc/mimir/policy.yml:3))',
+    ]);
+    go.resolve();
+    await run.result;
+  });
+});
+
 describe('an amended plan whose rules ask for less than those it was made with', () => {
   it('keeps the reviews that were approved with it, and has what is new reviewed as well', async () => {
     const go = Promise.withResolvers<void>();

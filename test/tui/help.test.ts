@@ -52,7 +52,7 @@ describe('the help', () => {
     );
   });
 
-  it('opens by F1 over a box as well, says its keys, and leaves it as it was', async () => {
+  it('opens by its own key over a box as well, says its keys, and leaves it as it was', async () => {
     const { terminal } = await openSession(null);
     terminal.press('ctrl-p');
     terminal.type('mouse');
