@@ -2,6 +2,7 @@
  * How long a run will likely go on, from the estimates of its plan less what has been done: the same schedule as before the
  * approval, with what is left. Pure; computed once a second for a state.
  */
+import type { AgentOutcome } from '../domain/agent.ts';
 import type { Millis, TaskId } from '../domain/ids.ts';
 import { scheduleOf } from '../domain/plan-view.ts';
 import type { PlanTask, SoundPlan } from '../domain/plan.ts';
@@ -65,14 +66,16 @@ function computed(state: RunState, plan: SoundPlan, now: Millis): Remaining {
 function canRun({ tasks }: SoundPlan, agents: ReadonlyMap<TaskId, AgentState>): readonly PlanTask[] {
   const dead = new Set<TaskId>();
   return tasks.filter(({ id, dependsOn }) => {
-    const agent = agents.get(id);
-    const outcome = agent?.outcome ?? null;
+    const { outcome = null, firstRunAt = null } = agents.get(id) ?? {};
     // Who works already isn't kept by what ended badly meanwhile.
-    const stuck = outcome === null && agent?.firstRunAt == null && dependsOn.some((need) => dead.has(need));
-    if (stuck || (outcome !== null && outcome !== 'completed' && outcome !== 'partial')) dead.add(id);
+    const stuck = outcome === null && firstRunAt === null && dependsOn.some((need) => dead.has(need));
+    if (stuck || (outcome !== null && !WELL.has(outcome))) dead.add(id);
     return outcome === null && !stuck;
   });
 }
+
+/** Ends that others can go on from. */
+const WELL: ReadonlySet<AgentOutcome> = new Set(['completed', 'partial']);
 
 function secondsLeft(task: PlanTask, agent: AgentState | undefined, now: Millis): number {
   const done = agent === undefined ? 0 : elapsedOf(agent, now) / 1000;
