@@ -51,9 +51,10 @@ const GROWN = new Map<string, { readonly head: string; readonly lines: readonly 
 
 /** Behind the last blank line that ends a block: not in a fence, and with no indented line after it. 0 where there is none. */
 function endedAt(text: string): number {
+  const fences = Array.from(text.matchAll(/^ {0,3}(?:```|~~~)/gm), ({ index }) => index);
   for (let at = text.lastIndexOf('\n\n'); at > 0; at = text.lastIndexOf('\n\n', at - 1)) {
-    const fences = text.slice(0, at).match(/^ {0,3}(?:```|~~~)/gm)?.length ?? 0;
-    if (fences % 2 === 0 && /^\S/.test(text.slice(at + 2, at + 3))) return at + 2;
+    while ((fences.at(-1) ?? 0) > at) fences.pop();
+    if (fences.length % 2 === 0 && /\S/.test(text.charAt(at + 2))) return at + 2;
   }
   return 0;
 }
@@ -69,8 +70,10 @@ const NO_TEXT_YET = /^[ \t]*(?:[-=*+_#>|`~]{1,2}|\d{1,3}[.)]?)[ \t]*$/;
 
 /** What blocks come to, by what they say; the last ones used. */
 const MADE = new Map<string, readonly Line[]>();
-const MOST_MADE = 600;
+/** Characters of what they say, together. */
+const MOST_MADE = 500_000;
 const LONGEST_MADE = 20_000;
+let allMade = 0;
 
 function blocks(tokens: readonly Token[], width: number, page: Page, keep = false): readonly Line[] {
   const out: Line[] = [];
@@ -90,8 +93,13 @@ function made(token: MarkedToken, width: number, page: Page): readonly Line[] {
   const lines = known ?? block(token, width, page);
   // The one used last is the last to go.
   if (known !== undefined) MADE.delete(key);
-  else if (MADE.size >= MOST_MADE) MADE.delete(MADE.keys().next().value ?? '');
+  else allMade += key.length;
   MADE.set(key, lines);
+  for (const oldest of MADE.keys()) {
+    if (allMade <= MOST_MADE) break;
+    MADE.delete(oldest);
+    allMade -= oldest.length;
+  }
   return lines;
 }
 
