@@ -78,7 +78,8 @@ async function typedInMimir(program: Watched, session: Session): Promise<Typed> 
     program.write('Bench');
     await program.shows(/Bench/);
     program.write('\r');
-    await program.shows(/accept/);
+    // The start screen speaks of accepting as well.
+    await program.shows(/⏎ accept/);
     program.write('\r');
     await everybodyStreams(session);
     program.write('i');
