@@ -1,11 +1,12 @@
 /** A list to choose from; what is typed filters it. What can't be chosen is shown with the reason and passed over. */
 import type { Choice, Dialog } from '../dialog.ts';
-import { clip, fit, lineWidth, span, spread } from '../text/clip.ts';
+import { clip, fit, lineWidth, span } from '../text/clip.ts';
 import type { Editor } from '../text/editor.ts';
 import { edit, editorText, openEditor } from '../text/editor.ts';
 import { viewEditor } from '../text/editor-view.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
+import { widthOf } from '../text/width.ts';
 import type { Context } from '../screen.ts';
 import type { Input } from '../term/terminal.ts';
 import { upDown } from '../keymap.ts';
@@ -62,9 +63,11 @@ function open(dialog: PickDialog, state: PickState): PickOverlay {
         height: 1,
         placeholder: 'type to filter',
       });
+      // What is said of them begins below each other, whatever the filter leaves.
+      const column = Math.min(inner >> 1, Math.max(0, ...dialog.choices.map(({ label }) => widthOf(toLabel(label)))));
       const list = found
         .slice(top, top + rows)
-        .map((choice, row) => choiceLine(choice, top + row === at, context, inner));
+        .map((choice, row) => choiceLine(choice, top + row === at, context, { width: inner, column }));
       const none: Line = [span('  nothing matches; Esc clears the filter', { fg: 'faint' })];
       const body: readonly Line[] = [
         [span(`${context.glyphs.prompt} `, { fg: 'focus' }), ...(field.lines[0] ?? [])],
@@ -115,7 +118,12 @@ function matching(choices: readonly Choice[], filter: string): readonly Choice[]
   });
 }
 
-function choiceLine(choice: Choice, selected: boolean, { glyphs }: Context, width: number): Line {
+function choiceLine(
+  choice: Choice,
+  selected: boolean,
+  { glyphs }: Context,
+  { width, column }: { readonly width: number; readonly column: number },
+): Line {
   const able = choice.whyNot === null;
   const mark = span(selected ? `${glyphs.selected} ` : '  ', { fg: 'focus' });
   const label = span(toLabel(choice.label), {
@@ -124,8 +132,9 @@ function choiceLine(choice: Choice, selected: boolean, { glyphs }: Context, widt
   });
   const note = span(toLabel(choice.whyNot ?? choice.note), { fg: able ? 'muted' : 'warn' });
   // The name is what is chosen by: a long reason is cut, not the name.
-  const room = Math.max(0, width - lineWidth([mark, label]) - 2);
-  const line = fit(spread([mark, label], clip([note], room, glyphs.ellipsis), width), width);
+  const gap = span(' '.repeat(Math.max(0, column - lineWidth([label])) + 2));
+  const room = Math.max(0, width - lineWidth([mark, label, gap]));
+  const line = fit([mark, label, gap, ...clip([note], room, glyphs.ellipsis)], width);
   return selected ? line.map(([text, style]) => [text, { ...style, bg: 'selection' }] as const) : line;
 }
 

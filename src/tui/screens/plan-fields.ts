@@ -87,7 +87,7 @@ export function modelChoices(choices: PlanChoices): readonly Choice[] {
 const providerOf = (id: string): string => id.split('/')[0] ?? '';
 
 /**
- * `  $15 /    $75 per M   200k  deep   anthropic`: in and out, US dollars per million tokens, the window, what it is good
+ * `   $15 / $75 per M      200k  deep   anthropic`: in and out, US dollars per million tokens, the window, what it is good
  * for, and who serves it. Padded, so that in a list like stands below like; where it is cut, the price stays.
  */
 function modelNote({ id, grade, window, price, tools }: ModelOption, longest: number): string {
@@ -95,15 +95,15 @@ function modelNote({ id, grade, window, price, tools }: ModelOption, longest: nu
   return [priceText(price), formatTokens(window).padStart(5), can.padEnd(5), providerOf(id).padEnd(longest)].join('  ');
 }
 
-/** What all three kinds take: `$0.075 /   $0.3 per M`. */
+/** What all three kinds take: `$0.075 / $0.3 per M`. */
 const PRICE = 21;
 
 function priceText(price: ModelOption['price']): string {
-  if (price === null) return 'price unknown'.padStart(PRICE);
-  if (price.input === 0 && price.output === 0) return 'free'.padStart(PRICE);
+  if (price === null) return 'price unknown'.padEnd(PRICE);
+  if (price.input === 0 && price.output === 0) return '  free'.padEnd(PRICE);
   // Cheap models cost fractions of a cent: rounded to cents, they would cost something else.
-  const dollars = (value: number): string => `$${Number(value.toFixed(3))}`.padStart(6);
-  return `${dollars(price.input)} / ${dollars(price.output)} per M`;
+  const dollars = (value: number): string => `$${Number(value.toFixed(3))}`;
+  return `${dollars(price.input).padStart(6)} / ${dollars(price.output)} per M`.padEnd(PRICE);
 }
 
 export const roleChoices = (choices: PlanChoices): readonly Choice[] =>

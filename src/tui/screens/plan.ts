@@ -51,7 +51,8 @@ export const planScreen: Screen<PlanUi> = {
 
 /** `by opus-4.5 in 6s · $0.0184`, `from template review`; nothing while the plan is being made. */
 function madeBy({ state, glyphs }: Context, width: number): Line {
-  if (state.plan === null || state.phase === 'planning') return [];
+  // Where there is hardly room for the task, who planned it can wait.
+  if (state.plan === null || state.phase === 'planning' || width < 60) return [];
   // No model has a blank in its name: this is a kept plan and, in brackets, its file, for which there is no room here.
   if (state.planBy.includes(' ')) {
     const from = `from ${toLabel(state.planBy.replace(/ \(.*$/, ''))}`;

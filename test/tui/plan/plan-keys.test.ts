@@ -121,15 +121,15 @@ describe('keys of the plan screen', () => {
     const asked = dialog('pick', press('M', approving(), at('task-4')));
     expect(asked.value).toBe('openai/o3');
     expect(asked.choices.map(({ label, note, whyNot }) => [label, note, whyNot])).toEqual([
-      ['haiku-4.5', '    $1 /     $5 per M   200k         anthropic', null],
-      ['sonnet-4.5', '    $3 /    $15 per M   200k         anthropic', null],
-      ['o3', '    $2 /     $8 per M   200k         openai   ', null],
-      ['gpt-5', ' $1.25 /    $10 per M   200k         openai   ', null],
-      ['qwen-3', '        price unknown   200k         local    ', null],
-      ['offline', '                 free   200k         offline  ', null],
+      ['haiku-4.5', '    $1 / $5 per M       200k         anthropic', null],
+      ['sonnet-4.5', '    $3 / $15 per M      200k         anthropic', null],
+      ['o3', '    $2 / $8 per M       200k         openai   ', null],
+      ['gpt-5', ' $1.25 / $10 per M      200k         openai   ', null],
+      ['qwen-3', 'price unknown           200k         local    ', null],
+      ['offline', '  free                  200k         offline  ', null],
       [
         'o4-mini',
-        '    $1 /     $4 per M   200k         openai   ',
+        '    $1 / $4 per M       200k         openai   ',
         'denied by enforcement.allowedModels (project, .mimir/config.yml:4)',
       ],
     ]);
