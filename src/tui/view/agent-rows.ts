@@ -50,12 +50,14 @@ export function agentRow(agent: AgentState, context: Context, width: number, hid
   const words = bareDoing(agent, context);
   // It has no numbers yet: why it waits may have their columns.
   if (neverRan(agent)) return fit([...head, ...cell(words, width - lineWidth(head), context)], width);
-  const room = width - lineWidth(head) - at.spark - at.time - at.cost - at.tokens;
+  // Nor does what is over have an activity.
+  const spark = agent.outcome === null ? at.spark : 0;
+  const room = width - lineWidth(head) - spark - at.time - at.cost - at.tokens;
   return fit(
     [
       ...head,
       ...cell([...hiddenSpans(agent, context, hidden, room - 1), ...words], room, context),
-      ...sparkCell(agent, context, at.spark),
+      ...sparkCell(agent, context, spark),
       ...numbers(agent, context, at),
     ],
     width,

@@ -166,7 +166,7 @@ function counts({ state, glyphs }: Context, many: 'few' | 'some' | 'all'): Line 
   const short = [padded('running', working), padded('failed', byStatus.failed + byStatus.interrupted)];
   if (many === 'few') return row(short);
   const done = byStatus.completed;
-  return row([...short, one('completed', done, `${String(done).padStart(digits)}/${all}`)]);
+  return row([...short, one('completed', done, `${done}/${all}`.padEnd(2 * digits + 1))]);
 }
 
 const ORDER: readonly AgentStatus[] = [

@@ -43,7 +43,7 @@ describe('the list of agents', () => {
       [
         " ● main                 opus-4.5     waiting for 4 agents                    3m 11s   $0.0912   22k",
         " ✓ finder               haiku-4.5    14 files found                             21s   $0.0031  6.2k",
-        " ✗ librarian            sonnet-4.5   ! provider refused the reque…              48s   $0.0418   15k",
+        " ✗ librarian            sonnet-4.5   ! provider refused the request (400)       48s   $0.0418   15k",
         "▌● oracle               o3           Bash npm test -- refresh --r…  ▂▃▅▆▄▂▁  2m 13s   $0.1184   31k",
         " ● refactoring          sonnet-4.5   waiting for 1 agent           ▁▂▄▆▅▃▂   1m 36s   $0.0733   28k",
         " ● ╰ finder 2           → offline    Search legacyRefresh                       12s   $0.0000     0",
@@ -58,8 +58,8 @@ describe('the list of agents', () => {
       [
         [
           " ● main          waiting fo…           3m 11s  $0.0912  22k",
-          " ✓ finder        14 files f…              21s  $0.0031 6.2k",
-          " ✗ librarian     ! provider…              48s  $0.0418  15k",
+          " ✓ finder        14 files found           21s  $0.0031 6.2k",
+          " ✗ librarian     ! provider refused …     48s  $0.0418  15k",
           "▌● oracle        Bash npm t…  ▂▃▅▆▄▂▁  2m 13s  $0.1184  31k",
           " ● refactoring   waiting fo… ▁▂▄▆▅▃▂   1m 36s  $0.0733  28k",
           " ● ╰ finder 2    Search leg…              12s  $0.0000    0",
@@ -68,8 +68,8 @@ describe('the list of agents', () => {
         ],
         [
           " ● main          waiting…         3m 11s  $0.0912  22k",
-          " ✓ finder        14 file…            21s  $0.0031 6.2k",
-          " ✗ librarian     ! provi…            48s  $0.0418  15k",
+          " ✓ finder        14 files found      21s  $0.0031 6.2k",
+          " ✗ librarian     ! provider ref…     48s  $0.0418  15k",
           "▌● oracle        Bash np… ▃▅▆▄▂▁  2m 13s  $0.1184  31k",
           " ● refactoring   waiting… ▄▆▅▃▂   1m 36s  $0.0733  28k",
           " ● ╰ finder 2    Search …            12s  $0.0000    0",
