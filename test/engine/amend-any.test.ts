@@ -5,8 +5,9 @@ import { TaskId } from '../../src/domain/ids.ts';
 import type { PlanEdit } from '../../src/domain/plan-edit.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
+import type { Command } from '../../src/ports/controls.ts';
 import { brokenBy } from '../support/invariants.ts';
-import { calling, planOf, RULES, testRun } from '../support/run.ts';
+import { AGENT, calling, planOf, RULES, testRun } from '../support/run.ts';
 import type { TestRun } from '../support/run.ts';
 import { fault } from '../support/faulty.ts';
 
@@ -99,5 +100,58 @@ describe('any amendments of a run', () => {
     await fc.assert(property, { numRuns: 100 });
     // Most that chance makes up is refused; some must not be.
     expect(amended).toBeGreaterThan(4);
+  });
+});
+
+const agent = fc.integer({ min: 1, max: 7 }).map((number) => AGENT(`ROOT::S${number}`));
+/** What a person may say to a run beside a change of its plan. */
+const said: fc.Arbitrary<Command> = fc.oneof(
+  fc.record({ do: fc.constantFrom('interrupt', 'resume', 'kill', 'retry', 'skip'), agent }),
+  fc.record({ do: fc.constant('set model'), agent, model: fc.constantFrom('fast', 'slow', 'none') }),
+  fc.record({ do: fc.constant('set budget'), agent, budget: fc.constant({ maxTokens: 500_000 }) }),
+  fc.record({
+    do: fc.constant('message'),
+    to: agent,
+    text: fc.constant('hello'),
+    delivery: fc.constantFrom('sequential', 'important', 'urgent'),
+  }),
+);
+const order = fc.oneof(said, fc.array(edit, { minLength: 1, maxLength: 3 }));
+type Order = Command | readonly PlanEdit[];
+
+/** At each event that is named by its number, all of its orders without a pause between them; who was interrupted goes on. */
+async function orderAt(run: TestRun, orders: ReadonlyMap<number, readonly Order[]>): Promise<void> {
+  const { controls } = run;
+  const given = (one: Order): unknown => {
+    if ('do' in one) return controls.submit(one);
+    const preview = controls.previewPlan(one);
+    if (!preview.ok) return null;
+    const { base, digest } = preview.value;
+    return controls.submit({ do: 'amend plan', edits: one, base, digest });
+  };
+  for await (const { seq } of controls.events(0)) {
+    await Promise.all((orders.get(seq) ?? []).map(given));
+    for (const { id, status } of run.state().agents.values())
+      if (status === 'interrupted') await controls.submit({ do: 'resume', agent: id });
+  }
+}
+
+describe('any commands in one breath', () => {
+  it('end in a whole run of the plan that was approved last', async () => {
+    const batches = fc.tuple(fc.integer({ min: 8, max: 60 }), fc.array(order, { minLength: 1, maxLength: 6 }));
+    const property = fc.asyncProperty(fc.array(batches, { maxLength: 5 }), async (orders) => {
+      const run = testRun({
+        plan: planOf(['a'], ['b', 'a'], ['c'], ['d', 'b', 'c']),
+        person: false,
+        rules: { ...RULES, maxParallelAgents: { ...RULES.maxParallelAgents, value: 2 } },
+        script: ({ purpose }, n) => (purpose.is === 'work' && n === 0 ? calling('read x') : undefined),
+      });
+      await Promise.all([orderAt(run, new Map(orders)), run.result]);
+      const { plan, approvedDigest, finished, unknown } = run.state();
+      expect([plan === null ? null : planDigest(plan), unknown]).toEqual([approvedDigest, 0]);
+      expect(finished?.status).toMatch(/^(completed|failed)$/);
+      expect([notAsPlanned(run), tooEarly(run.events()), brokenBy(run.events())]).toEqual([[], [], []]);
+    });
+    await fc.assert(property, { numRuns: 60 });
   });
 });
