@@ -5,6 +5,7 @@ import type { Binding, Context, Effect } from '../screen.ts';
 import { edit, editorText, openEditor } from '../text/editor.ts';
 import type { Input } from '../term/terminal.ts';
 import { childOf } from '../view/child-call.ts';
+import type { Tab } from '../view/tabs.ts';
 import { TABS } from '../view/tabs.ts';
 import { changesOf } from '../view/diff.ts';
 import { codeOf, transcriptText } from '../view/transcript-text.ts';
@@ -194,8 +195,11 @@ function scrolled(ui: RunUi, pressed: string): RunUi {
 const stepped = (ui: RunUi, by: number): RunUi =>
   withDetail(ui, ui.detail.at === null && !isList(ui.tab) ? { at: 'visible', by: 0 } : { by: ui.detail.by + by });
 
-function toTab(ui: RunUi, by: 1 | -1): RunUi {
-  const tab = TABS[(TABS.indexOf(ui.tab) + by + TABS.length) % TABS.length] ?? 'Transcript';
+const toTab = (ui: RunUi, by: 1 | -1): RunUi =>
+  withTab(ui, TABS[(TABS.indexOf(ui.tab) + by + TABS.length) % TABS.length] ?? 'Transcript');
+
+/** Another tab of the opened agent, from its beginning; the transcript from its end. */
+export function withTab(ui: RunUi, tab: Tab): RunUi {
   return { ...ui, tab, top: 0, follow: tab === 'Transcript', detail: { ...NO_DETAIL, unfolded: ui.detail.unfolded } };
 }
 

@@ -3,8 +3,13 @@ import type { PaneName, Rect } from '../layout.ts';
 import { listed } from '../run-list.ts';
 import type { Context, Effect } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
+import { plain } from '../text/clip.ts';
+import { detailPane } from '../view/detail.ts';
 import { densityFor, ROWS } from '../view/cards.ts';
 import { agentAt } from '../view/graph.ts';
+import type { Tab } from '../view/tabs.ts';
+import { TABS } from '../view/tabs.ts';
+import { withTab } from './run-detail.ts';
 import { graphIn } from './run-graph.ts';
 import type { RunUi } from './run-state.ts';
 import { layoutOf, move, scrollBy, select, selectedOf } from './run-state.ts';
@@ -23,7 +28,21 @@ export function pointed(ui: RunUi, context: Context, event: Pointed, size: Size)
   if (here === undefined) return null;
   const at = layout[here];
   if (here === 'cards' && at !== null) return { ui: inCards(ui, context, at, event) };
-  return { ui: event.is === 'wheel' ? turned(ui, here, event.by) : { ...ui, focus: here } };
+  if (event.is === 'wheel') return { ui: turned(ui, here, event.by) };
+  const tab = here === 'detail' && at !== null && event.y === at.y ? tabAt(ui, context, at, event.x - at.x) : undefined;
+  return { ui: { ...(tab === undefined ? ui : withTab(ui, tab)), focus: here } };
+}
+
+/** The tab whose name stands in this column of the pane's first row. Behind the agent's name, each sign takes one column. */
+function tabAt(ui: RunUi, context: Context, { width, height }: Rect, x: number): Tab | undefined {
+  const agent = selectedOf(ui, context);
+  if (agent === undefined) return undefined;
+  const row = plain(detailPane({ ...ui, agent, focused: true }, context, width, height)[0] ?? []);
+  return TABS.find((tab) => {
+    const at = row.lastIndexOf(tab);
+    const column = width - (row.length - at);
+    return at !== -1 && x >= column && x < column + tab.length;
+  });
 }
 
 function turned(ui: RunUi, pane: PaneName, by: 1 | -1): RunUi {
