@@ -61,7 +61,7 @@ const titleOf = ({ state }: TrustQuestion): string =>
 
 const answers = ({ glyphs }: Context): readonly Hint[] => [
   { keys: `${glyphs.key.enter}/Esc`, hint: 'go on without' },
-  { keys: TRUST, hint: 'trust exactly this' },
+  { keys: TRUST, hint: 'trust this' },
 ];
 
 const hints = (context: Context): readonly Hint[] => [
@@ -85,7 +85,10 @@ interface Measured {
 function measured({ question }: TrustState, context: Context, size: Size): Measured {
   const width = boxWidth(size, WIDTH);
   const inner = Math.max(1, width - 4);
-  const lines = wordsOf(question, context).flatMap((line) => wrap(line, Math.max(1, inner - 1), 2));
+  // Only what has a bullet goes on under its words.
+  const lines = wordsOf(question, context).flatMap((line) =>
+    wrap(line, Math.max(1, inner - 1), line.length > 1 ? 2 : 0),
+  );
   const rows = Math.max(1, boxRows(size) - keyLines(context, size, inner).length);
   return { lines, rows: Math.min(rows, lines.length), width };
 }

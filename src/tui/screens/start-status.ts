@@ -46,7 +46,7 @@ export function statusLines({ lobby, glyphs }: Context, width: number, kind: Sta
 function belowProvider(lobby: LobbyInfo, place: Line, room: number, full: boolean): readonly Line[] {
   const notes = lobby.notes.slice(0, full ? 3 : 1).flatMap((note): readonly Line[] => {
     const words: Line = [span(' ! ', { fg: 'warn', bold: true }), span(note, { fg: 'warn' })];
-    return cut(wrap(words, room, 3), 2);
+    return cut(wrap(words, room, 2), 2);
   });
   return [
     ...cut(labelled('Sandbox', place, room), full ? 2 : 1),
