@@ -63,7 +63,10 @@ export function scriptedModel(id = 'scripted/model', change: Partial<ModelOption
   };
 }
 
-/** Plays `replies`. Text streams word by word; aborting resolves at once with `aborted`, also while a reply is awaited. */
+/**
+ * Plays `replies`. Text streams word by word, the arguments of a call in one piece; aborting resolves at once with `aborted`, also
+ * while a reply is awaited.
+ */
 export function scriptedProvider(options: ScriptedOptions): Provider {
   const models = options.models ?? [scriptedModel()];
   const made = new Map<string, number>();
@@ -95,6 +98,9 @@ async function awaited(
   return reply;
 }
 
+const callsIn = (request: ModelRequest, { calls = [] }: ScriptedReply): readonly ToolCall[] =>
+  calls.map((call, index): ToolCall => ({ id: toolCallId(request, index), ...call }));
+
 function spoken(
   request: ModelRequest,
   n: number,
@@ -105,7 +111,8 @@ function spoken(
   const text = reply.text ?? '';
   for (const word of text.match(/\s*\S+\s*/g) ?? []) onDelta({ is: 'text', text: word });
   if (reply.fault !== undefined) return fail(reply.fault);
-  const calls = (reply.calls ?? []).map((call, index): ToolCall => ({ id: toolCallId(request, index), ...call }));
+  const calls = callsIn(request, reply);
+  for (const { tool, input } of calls) onDelta({ is: 'call', tool, text: JSON.stringify(input) });
   return ok({
     text,
     calls,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MimirEvent } from '../../src/events/event.ts';
-import type { Delivery } from '../../src/ports/controls.ts';
+import type { Delivery, Tick } from '../../src/ports/controls.ts';
 import { AGENT, calling, planOf, says, testRun } from '../support/run.ts';
 import type { TestRun } from '../support/run.ts';
 import { held, inSecondTurn, toldTo } from '../support/run-looks.ts';
@@ -159,6 +159,15 @@ describe('listening', () => {
     end();
     expect(ticks).toEqual(['one ', 'two']);
     expect(run.events().filter(({ type }) => type.startsWith('tick'))).toEqual([]);
+  });
+
+  it('names the tool whose call is being written', async () => {
+    const ticks: Tick[] = [];
+    const run = testRun({ script: says({ [S1]: [calling('read x'), { text: 'done' }] }) });
+    run.controls.ticks((tick) => void (tick.agent === S1 && ticks.push(tick)));
+    await run.result;
+    const call = ticks.filter(({ is }) => is === 'call');
+    expect(call.map(({ agent, tool, delta }) => [agent, tool, delta])).toEqual([[S1, 'read', '{"text":"x"}']]);
   });
 
   it('misses no event between asking for them and the first one, and ends with the run', async () => {

@@ -16,7 +16,7 @@ describe('a scripted model', () => {
       replies: () => ({ text: 'I look first.', calls: [{ tool: 'list_files', input: { path: '.' } }] }),
     });
     const reply = await provider.call(workRequest(), never, ({ text }) => heard.push(text));
-    expect(heard).toEqual(['I ', 'look ', 'first.']);
+    expect(heard).toEqual(['I ', 'look ', 'first.', '{"path":"."}']);
     expect(reply).toEqual({
       ok: true,
       value: {
