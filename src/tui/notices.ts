@@ -28,7 +28,11 @@ const NEARLY_SPENT = 0.8;
 export function happeningOf(event: MimirEvent, before: RunState, after: RunState): Happening | null {
   switch (event.type) {
     case 'approval.requested':
-      return { is: 'asks', who: nameOf(after, event.agent), words: `asks: ${questionOf(event.request)}` };
+      return {
+        is: 'asks',
+        who: nameOf(after, event.agent),
+        words: `asks: ${questionOf(event.request, roleOf(after, event.agent))}`,
+      };
     case 'agent.finished':
       if (event.agent === ROOT || event.outcome !== 'failed') return null;
       return {
@@ -65,15 +69,21 @@ function nearlySpent(before: RunState, after: RunState): Happening | null {
   return { is: 'budget', who: 'the run', words: `has used or promised ${Math.round(is * 100)}% of its budget` };
 }
 
-/** `may I run npm test?`, or the question itself. */
-function questionOf({ action, title }: Extract<MimirEvent, { type: 'approval.requested' }>['request']): string {
-  const what = firstLine(title);
+/** `may I run npm test?`, or the question itself. Who asks was said: the role in front of an act is left out. */
+function questionOf(
+  { action, title }: Extract<MimirEvent, { type: 'approval.requested' }>['request'],
+  role: string | undefined,
+): string {
+  const line = firstLine(title);
+  const what = role !== undefined && line.startsWith(`${role}: `) ? line.slice(role.length + 2) : line;
   if (action === 'shell') return `may I run ${what}?`;
   if (action === 'question' || what.endsWith('?')) return what;
   return `${what}?`;
 }
 
 const firstLine = (text: string): string => text.split('\n')[0] ?? '';
+const roleOf = ({ agents }: RunState, agent: string): string | undefined =>
+  [...agents.values()].find(({ id }) => id === agent)?.role;
 const nameOf = ({ agents }: RunState, agent: string): string =>
   [...agents.values()].find(({ id }) => id === agent)?.name ?? agent;
 

@@ -29,8 +29,13 @@ export function pointed(ui: RunUi, context: Context, event: Pointed, size: Size)
   const at = layout[here];
   if (here === 'cards' && at !== null) return { ui: inCards(ui, context, at, event) };
   if (event.is === 'wheel') return { ui: turned(ui, here, event.by) };
-  const tab = here === 'detail' && at !== null && event.y === at.y ? tabAt(ui, context, at, event.x - at.x) : undefined;
-  return { ui: { ...(tab === undefined ? ui : withTab(ui, tab)), focus: here } };
+  return { ui: { ...(here === 'detail' && at !== null ? inDetail(ui, context, at, event) : ui), focus: here } };
+}
+
+/** A click on the name of a tab opens it. */
+function inDetail(ui: RunUi, context: Context, at: Rect, { x, y }: Pointed): RunUi {
+  const tab = y === at.y ? tabAt(ui, context, at, x - at.x) : undefined;
+  return tab === undefined ? ui : withTab(ui, tab);
 }
 
 /** The tab whose name stands in this column of the pane's first row. Behind the agent's name, each sign takes one column. */
