@@ -76,7 +76,7 @@ describe('a command that runs in its box', () => {
     const person = machine.opens(['run', TASK, '--yes', '--mode', 'yolo']);
     await until(() => living(7203) === 2);
     person.press('ctrl-c');
-    await person.sees('^C');
+    await person.sees(/\^C|SIGINT/);
     person.press('ctrl-c');
     expect(await person.leaves()).toBe(130);
     await until(() => living(7203) === 0);
@@ -90,7 +90,7 @@ describe('a command that runs in its box', () => {
     await terminal.waitFor('shell>');
     const cli = new URL('../../src/cli.ts', import.meta.url).pathname;
     terminal.type(`clear; ${process.execPath} ${cli} '${TASK}' --mode yolo\r`);
-    await terminal.waitFor('accept', { timeout: 30_000 });
+    await terminal.waitFor(ACCEPT, { timeout: 30_000 });
     terminal.press('enter');
     await until(() => living(7204) === 2);
     terminal.press('ctrl-z');

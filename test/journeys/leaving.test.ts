@@ -55,7 +55,7 @@ describe.concurrent('leaving', () => {
     await first.leaves();
     const again = machine.opens(['resume', await newest(machine)]);
     await again.sees('Message main', /finder/);
-    await again.sees('┌─ Report ─', 'Completed');
+    await again.sees('┌─ 1 Answer', 'Completed');
     again.press('q');
     expect(await again.leaves()).toBe(0);
     expect(await sessionsOf(machine)).toEqual([expect.stringContaining('finished')]);

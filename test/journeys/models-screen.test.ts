@@ -64,7 +64,7 @@ describe.concurrent('a session with a model on a screen', () => {
       person.press('esc');
       await person.sees('⏎ open');
       person.press('r');
-      await person.sees('┌─ Report ─', 'balanceOf answers from a Map');
+      await person.sees('┌─ 1 Answer', 'balanceOf answers from a Map');
       person.press('q');
       expect(await person.leaves()).toBe(0);
       // The interrupted call had begun: the provider bills it, and so does the ledger.

@@ -21,7 +21,7 @@ describe.concurrent('a session on a screen', () => {
     await writesToIt(person);
     await skipsAnother(person);
     await letsItGoOn(person);
-    await person.sees('┌─ Report ─');
+    await person.sees('┌─ 1 Answer');
     await readsTheReport(person);
     person.press('q');
     expect(await person.leaves()).toBe(1);
@@ -81,7 +81,7 @@ async function holdsTheFinder(person: Person): Promise<void> {
   await person.sees(chosen('main'));
   person.press('j');
   // Its first turn has come as far as its todos: a look is asked for, and will be in the transcript.
-  await person.sees(chosen('finder'), /[▸✓] See what is there/);
+  await person.sees(chosen('finder'), /[▸✓] (See what is there|Search for)/);
   person.press('s');
   await person.sees(/┏ ⏸ finder/, '! interrupted by you');
 }
@@ -92,14 +92,14 @@ async function looksAround(person: Person): Promise<void> {
   person.press('k');
   await person.sees(chosen('finder'));
   person.press('p');
-  await person.sees('plan ›', '✎ edited');
+  await person.sees('plan ›', '· runs');
   person.press('esc');
   await person.sees('⏎ open', chosen('finder'));
 }
 
 async function writesToIt(person: Person): Promise<void> {
   person.press('enter');
-  await person.sees('┏━ ⏸ finder', 'list .');
+  await person.sees('┏━ ⏸ finder', /⚙ (list|search|read) /);
   person.press('i');
   await person.sees('to #1 finder');
   person.type('Look at refresh as well');
@@ -135,7 +135,7 @@ async function letsItGoOn(person: Person): Promise<void> {
 }
 
 async function readsTheReport(person: Person): Promise<void> {
-  await person.sees('2 of 3 agents completed, 1 skipped', 'finder: ');
+  await person.sees('2 of 3 agents completed, 1 skipped', 'oracle  skipped by you');
   await person.sees('│ No language model was used');
   person.press('pagedown');
   await person.doesNotSee('│ No language model was used');
@@ -144,5 +144,5 @@ async function readsTheReport(person: Person): Promise<void> {
   person.press('esc');
   await person.sees('The run has ended.');
   person.press('v');
-  await person.sees('┌─ Report ─');
+  await person.sees('┌─ 1 Answer');
 }

@@ -53,7 +53,7 @@ describe.concurrent('a terminal', () => {
     });
     const person = await planFor(machine, 'Find balanceOf', { cols: 100, rows: 40 });
     person.press('enter');
-    await person.sees('┌─ Report ─', '幅広い');
+    await person.sees('┌─ 1 Answer', '幅広い');
     person.press('G');
     await person.sees('Made without a language model');
     expect(person.terminal.title()).not.toContain('PWNED');
