@@ -22,13 +22,16 @@ const SILENT = '';
 
 const always = (): null => null;
 
+/** Where keys go through the agents: in the list, and in the boxes and the graph at the side, which have no rows of their own. */
+const isAmongAgents = ({ focus }: RunUi): boolean => focus === 'cards' || focus === 'side';
+
 const SCREEN_KEYS: readonly RunBinding[] = [
   {
     keys: ['up', 'down', 'k', 'j', 'pageup', 'pagedown', 'ctrl-u', 'ctrl-d', 'g', 'G', 'home', 'end'],
     action: 'run.move',
     hint: 'select',
     help: 'Select a card.',
-    whyNot: (ui) => (ui.focus === 'cards' ? null : SILENT),
+    whyNot: (ui) => (isAmongAgents(ui) ? null : SILENT),
     run: (ui, context, key) => ({ ui: moved(ui, context, key) }),
   },
   {
@@ -37,7 +40,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     hint: 'open',
     help: 'Open the selected agent: its transcript, todos and facts.',
     whyNot: (ui, { state }) =>
-      ui.focus !== 'cards' ? SILENT : state.agents.size === 0 ? 'There is no agent yet.' : null,
+      !isAmongAgents(ui) ? SILENT : state.agents.size === 0 ? 'There is no agent yet.' : null,
     run: (ui) => ({ ui: { ...ui, focus: 'detail' } }),
   },
   {

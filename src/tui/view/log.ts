@@ -1,6 +1,6 @@
 /** What happened in the run, one line each: a box of the last ones, or a ticker of one row. */
 import type { LogLine } from '../../events/state.ts';
-import { counted, formatClock } from '../format.ts';
+import { formatClock } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
 import { fit, fitText, span } from '../text/clip.ts';
@@ -19,7 +19,12 @@ export interface LogLook {
 
 const ALL: LogLook = { level: 'info', back: 0, focused: false };
 const LEVELS: readonly LogLine['level'][] = ['info', 'warn', 'error'];
-const WORDS: Readonly<Record<LogLine['level'], string>> = { info: 'entry', warn: 'warning', error: 'error' };
+const SHOWN: Readonly<Record<LogLine['level'], string>> = {
+  info: 'entries',
+  warn: 'warnings and errors',
+  error: 'errors',
+};
+const entries = (count: number): string => (count === 1 ? '1 entry' : `${count} entries`);
 
 const KEPT = new WeakMap<readonly LogLine[], Map<LogLine['level'], readonly LogLine[]>>();
 
@@ -40,9 +45,9 @@ export function logPane(context: Context, width: number, height: number, look: L
   const rows = height - 2;
   const back = Math.max(0, Math.min(look.back, log.length - rows));
   const shown = log.slice(Math.max(0, log.length - back - rows), log.length - back);
-  const many =
-    log.length === 1 || look.level !== 'info' ? counted(log.length, WORDS[look.level]) : `${log.length} entries`;
-  const none = look.level === 'info' ? 'Nothing has happened yet.' : `No ${WORDS[look.level]}s.`;
+  const all = context.state.log.length;
+  const many = look.level === 'info' ? entries(all) : `${log.length} of ${entries(all)}: ${SHOWN[look.level]}`;
+  const none = look.level === 'info' ? 'Nothing has happened yet.' : `No ${SHOWN[look.level]}.`;
   return box({
     width,
     height,

@@ -73,11 +73,19 @@ describe('a key on the run screen', () => {
     expect(await after(finished(), 1, 'esc', key)).toMatch(/The run has ended\.|has ended already\./);
   });
 
+  it('goes through the agents at the side as well, where the graph may stand', async () => {
+    const session = await openSession(midRun(), { width: 200, height: 60 });
+    session.terminal.press('3', 'j', 'j', 'j');
+    expect(session.terminal.text()).toContain('Message oracle (ROOT::S3)');
+    expect(session.terminal.text()).toContain('┏━ Graph ━');
+  });
+
   it('A opens the oldest question, and l changes the log', async () => {
     const log = asks(midRun(), 190, 'ROOT::S3', 'p1', approval({ title: 'npm publish' }));
     expect(await after(log, 0, 'esc', 'A')).toContain('oracle wants to');
     const rows = async (...keys: readonly string[]): Promise<number> =>
       (await after(midRun(), 0, ...keys)).split('\n').filter((row) => /│ \d\d:\d\d:\d\d /.test(row)).length;
     expect([await rows(), await rows('l'), await rows('l', 'l')]).toEqual([5, 8, 0]);
+    expect(await after(midRun(), 0, '4', 'L')).toContain(' 1 of 16 entries: warnings and errors ');
   });
 });
