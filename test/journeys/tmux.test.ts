@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeMachine, TASK } from '../support/journey.ts';
+import type { TestTerminal } from '../support/pty.ts';
+import { startTerminal } from '../support/pty.ts';
 import { needs, whyNot } from '../support/needs.ts';
 
 const CLI = join(import.meta.dirname, '../../src/cli.ts');
@@ -64,5 +66,72 @@ describe('inside tmux', () => {
       '#{alternate_on} #{mouse_any_flag} #{cursor_flag}',
     );
     expect(modes.trim()).toBe('0 0 1');
+  });
+});
+
+/** A person whose terminal shows a tmux that shows Mimir. */
+async function attached(
+  name: string,
+): Promise<{ readonly outer: TestTerminal; pane(...what: readonly (string | RegExp)[]): Promise<void> }> {
+  const outer = startTerminal(
+    'tmux',
+    ['-L', socket, '-f', '/dev/null', 'new-session', '-s', name, '-c', machine.project, '/bin/sh'],
+    {
+      cols: 100,
+      rows: 31,
+      env: machine.env,
+    },
+  );
+  await outer.waitFor(new RegExp(`\\[${name}\\]`), { timeout: 30_000 });
+  await tmux('set-option', '-g', 'allow-passthrough', 'on');
+  await tmux('set-option', '-g', 'set-clipboard', 'on');
+  await tmux('set-option', '-g', 'focus-events', 'off');
+  await tmux('set-option', '-g', 'mouse', 'on');
+  return {
+    outer,
+    async pane(...what) {
+      for (const one of what) {
+        await expect.poll(() => tmux('capture-pane', '-p', '-t', name), { timeout: 30_000, interval: 50 }).toMatch(one);
+      }
+    },
+  };
+}
+const asked = async (name: string, format: string): Promise<string> =>
+  (await tmux('display-message', '-p', '-t', name, format)).trim();
+const press = (name: string, ...keys: readonly string[]): Promise<string> => tmux('send-keys', '-t', name, ...keys);
+
+describe('what reaches beyond tmux', () => {
+  it('is the title, what is copied, and notices; F2 leaves the mouse to tmux', async () => {
+    const name = 'beyond';
+    const { outer, pane } = await attached(name);
+    await press(name, `'${process.execPath}' '${CLI}'`, 'Enter');
+    await pane('What should be done');
+    // The terminal says to tmux that nobody looks, and tmux to who runs in it.
+    await press(name, '-l', '\u001b[O');
+    await press(name, '-l', TASK);
+    await pane(`❯ ${TASK}`);
+    await press(name, 'Enter');
+    await outer.waitFor(() => outer.output().includes('\u001b]9;Mimir: the plan is ready: 3 tasks to approve'), {
+      timeout: 30_000,
+    });
+    await press(name, '-l', '\u001b[I');
+    await pane('⏎ accept');
+    expect(await asked(name, '#{pane_title}')).toMatch(/mimir/i);
+    expect(await asked(name, '#{mouse_any_flag}')).toBe('1');
+    await press(name, 'F2');
+    await pane('mouse off');
+    expect(await asked(name, '#{mouse_any_flag}')).toBe('0');
+    await press(name, 'F2');
+    await expect.poll(() => asked(name, '#{mouse_any_flag}')).toBe('1');
+    await press(name, 'F3');
+    await pane('COPY 2:1');
+    await press(name, 'y');
+    await pane('Copied');
+    expect(await tmux('show-buffer')).toContain('Plan 3 agents');
+    await press(name, 'q');
+    await pane('Leave Mimir');
+    await press(name, 'y');
+    await pane('mimir resume');
+    outer.kill();
   });
 });
