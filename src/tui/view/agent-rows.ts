@@ -2,6 +2,7 @@
  * One agent on two rows or on one, as rows of a table: which columns there are is the width's to say, never the agent's, so that
  * they stand under each other. What an agent is at is card.ts's to say.
  */
+import type { Millis } from '../../domain/ids.ts';
 import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { budgetShare, indentOf, modelName, neverRan, subtreeOf, todosOf } from '../agents.ts';
@@ -154,10 +155,16 @@ function numbers(agent: AgentState, context: Context, { time, cost, tokens }: Co
   const right = (text: string, width: number): string =>
     width === 0 ? '' : ` ${fitText(text, width - 1, 'right', context.glyphs.ellipsis)}`;
   return [
-    span(right(formatDuration(elapsedOf(agent, context.now)), time), { fg: 'fg' }),
+    span(right(narrowTime(elapsedOf(agent, context.now)), time), { fg: 'fg' }),
     span(right(narrowCost(agent, cost - 1), cost), { fg: 'fg', bold: true }),
     span(right(formatTokens(tokensOfAgent(agent)), tokens), { fg: 'muted' }),
   ];
+}
+
+/** `99m 59s`, then `1h 40m`: seconds of what takes hours have no column. */
+function narrowTime(ms: Millis): string {
+  const minutes = Math.floor(ms / 60_000);
+  return minutes < 100 ? formatDuration(ms) : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
 }
 
 /** A part whose price isn't known must not be what is cut. */

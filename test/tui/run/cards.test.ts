@@ -186,6 +186,14 @@ describe('the list of agents', () => {
     `);
   });
 
+  it('cuts no time of a long run: from a hundred minutes on it has hours', () => {
+    const later = (minutes: number): string | undefined =>
+      / (\S+ \S+) +\$/.exec(
+        drawn('line', 60, {}, { ...context, now: context.state.startedAt + minutes * 60_000 })[3] ?? '',
+      )?.[1];
+    expect([later(100), later(101), later(1500)]).toEqual(['99m 1s', '1h 40m', '24h 59m']);
+  });
+
   it('keeps its numbers in their columns whatever the agents are called and asked to do', () => {
     fc.assert(
       fc.property(
