@@ -220,7 +220,7 @@ async function readsTheResult(machine: Machine, person: Person): Promise<void> {
 
 async function beginsFromTheTemplate(person: Person): Promise<void> {
   person.press('n');
-  await person.sees('What should be done?', 'or go on with');
+  await person.sees('What should be done?', /or (go on with|look back at) a session/);
   person.press('ctrl-o');
   await person.sees('Begin from a kept plan');
   person.type('ledger');
