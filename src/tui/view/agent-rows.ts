@@ -5,7 +5,7 @@
 import type { Millis } from '../../domain/ids.ts';
 import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
-import { budgetShare, indentOf, modelName, neverRan, subtreeOf, todosOf } from '../agents.ts';
+import { budgetShare, modelName, neverRan, subtreeOf, todosOf } from '../agents.ts';
 import { formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { fit, fitText, lineWidth, span, spread } from '../text/clip.ts';
@@ -44,10 +44,17 @@ const columnsFor = (width: number): Columns => TABLE.find(([from]) => width >= f
 /** Sign and blank before the name. */
 const SIGN = 2;
 
+interface RowLook {
+  /** How many of its sub-agents a fold keeps from sight. */
+  readonly hidden: number;
+  /** Levels it stands below others. */
+  readonly indent: number;
+}
+
 /** Everything on one row of exactly `width` columns: sign, name, model, what it is at, activity, time, cost, tokens. */
-export function agentRow(agent: AgentState, context: Context, width: number, hidden: number): Line {
+export function agentRow(agent: AgentState, context: Context, width: number, { hidden, indent }: RowLook): Line {
   const at = columnsFor(width);
-  const head = [...nameCell(agent, context, at.name), ...modelCell(agent, context, at.model)];
+  const head = [...nameCell(agent, context, at.name, indent), ...modelCell(agent, context, at.model)];
   const words = bareDoing(agent, context);
   // It has no numbers yet: why it waits may have their columns.
   if (neverRan(agent)) return fit([...head, ...cell(words, width - lineWidth(head), context)], width);
@@ -66,19 +73,24 @@ export function agentRow(agent: AgentState, context: Context, width: number, hid
 }
 
 /** Two rows of exactly `width` columns: the numbers, and below them the todo at hand and the budget. */
-export function agentRows(agent: AgentState, context: Context, width: number, hidden: number): readonly [Line, Line] {
+export function agentRows(
+  agent: AgentState,
+  context: Context,
+  width: number,
+  { hidden, indent }: RowLook,
+): readonly [Line, Line] {
   const at = columnsFor(width);
   const used = SIGN + at.name + at.spark + at.time + at.cost + at.tokens;
   const head = fit(
     [
-      ...nameCell(agent, context, at.name),
+      ...nameCell(agent, context, at.name, indent),
       ...modelCell(agent, context, width - used),
       ...sparkCell(agent, context, at.spark),
       ...numbers(agent, context, at),
     ],
     width,
   );
-  const room = ' '.repeat(SIGN + 2 * indentOf(agent));
+  const room = ' '.repeat(SIGN + 2 * indent);
   return [head, spread([span(room), ...todoOrDoing(agent, context)], progress(agent, context, hidden, width), width)];
 }
 
@@ -121,9 +133,8 @@ function hiddenSpans(agent: AgentState, { state }: Context, hidden: number, room
 }
 
 /** `● ╰ finder 2   `, two columns a level; a wide name is cut. */
-function nameCell(agent: AgentState, context: Context, width: number): Line {
+function nameCell(agent: AgentState, context: Context, width: number, indent: number): Line {
   const { glyphs } = context;
-  const indent = indentOf(agent);
   const child = indent === 0 ? '' : `${' '.repeat(2 * (indent - 1))}${glyphs.child} `;
   const name: Line = [
     span(child, { fg: 'faint' }),

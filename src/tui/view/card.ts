@@ -26,6 +26,8 @@ export interface CardLook {
   readonly focused: boolean;
   /** How many of its sub-agents a fold keeps from sight. */
   readonly hidden?: number;
+  /** Levels it stands below others; as deep as it is when left out. */
+  readonly indent?: number;
 }
 
 /** Exactly five lines of exactly `width` columns. */
@@ -38,7 +40,7 @@ export function card(agent: AgentState, context: Context, width: number, look: C
     kind: 'card',
     border: look.selected ? 'heavy' : 'light',
     style: { fg: look.selected ? (look.focused ? 'focus' : 'muted') : 'border' },
-    title: title(agent, context, width),
+    title: title(agent, context, width, look.indent ?? indentOf(agent)),
     titleEnd: metrics(agent, context, width),
     foot: doing(agent, context),
     footEnd: [...subtree(agent, context, look.hidden ?? 0), ...budget(agent, context, width)],
@@ -47,9 +49,8 @@ export function card(agent: AgentState, context: Context, width: number, look: C
 }
 
 /** `● ╰ finder  haiku-4.5`; where asked and used don't both fit, the one that is used: `→ offline`. */
-function title(agent: AgentState, context: Context, width: number): Line {
+function title(agent: AgentState, context: Context, width: number, indent: number): Line {
   const { glyphs } = context;
-  const indent = indentOf(agent);
   const child = indent === 0 ? '' : `${' '.repeat(2 * (indent - 1))}${glyphs.child} `;
   const name: Line = [
     statusSpan(agent, context),

@@ -1,7 +1,7 @@
 /** The pane of the agents: cards, two rows or one row each, as many as are visible; the rest isn't even composed. */
 import type { AgentId } from '../../domain/ids.ts';
 import type { AgentState } from '../../events/state.ts';
-import { subtreeOf } from '../agents.ts';
+import { indentOf, subtreeOf } from '../agents.ts';
 import type { Context } from '../screen.ts';
 import { fit, restyle, span } from '../text/clip.ts';
 import { blank, sized } from '../text/compose.ts';
@@ -59,6 +59,7 @@ export function cardsPane(of: CardsView, context: Context, width: number, height
         ...one(agent, context, inner, of.density, {
           selected: at === of.selected,
           focused: of.focused,
+          indent: isBelow(agent, of.agents[at - 1]) ? indentOf(agent) : 0,
           hidden: of.folded?.has(agent.id) === true ? subtreeOf(context.state, agent).below : 0,
         }),
       );
@@ -67,6 +68,10 @@ export function cardsPane(of: CardsView, context: Context, width: number, height
   const bar = scrollBar(of.top, of.agents.length * rows, height, context.glyphs.scroll);
   return shown.map((line, row) => [...line, span(bar[row] ?? ' ', { fg: 'muted' })].slice(width > 0 ? 0 : line.length));
 }
+
+/** Does it stand in the subtree of its parent? An order or a filter may have put it below somebody else. */
+const isBelow = ({ parent }: AgentState, before: AgentState | undefined): boolean =>
+  parent !== null && before !== undefined && (before.id === parent || before.id.startsWith(`${parent}::`));
 
 /** One sign a row: the bar where the window is, blanks else; blanks only when everything is seen. */
 export function scrollBar(top: number, total: number, height: number, sign: string): readonly string[] {
@@ -97,8 +102,7 @@ function one(
 ): readonly Line[] {
   if (density === 'card') return card(agent, context, width, look);
   const room = Math.max(0, width - 1);
-  const rows =
-    density === 'line' ? [agentRow(agent, context, room, look.hidden)] : agentRows(agent, context, room, look.hidden);
+  const rows = density === 'line' ? [agentRow(agent, context, room, look)] : agentRows(agent, context, room, look);
   const mark = span(look.selected ? context.glyphs.selected : ' ', { fg: look.focused ? 'focus' : 'muted' });
   return rows.map((row) => {
     const line = fit([mark, ...row], width);

@@ -186,6 +186,19 @@ describe('the list of agents', () => {
     `);
   });
 
+  it('stands as a child below its parent only, not below whom an order has put there', () => {
+    const child = (sort: 'start' | 'cost'): readonly (string | undefined)[] => {
+      const agents = listed({ ...WHOLE, sort }, context.state);
+      return (['card', 'compact', 'line'] as const).map(
+        (density) =>
+          /\S+ (?:╰ )?finder 2/.exec(
+            drawn(density, 60, { agents, selected: 0 }).find((line) => line.includes('finder 2')) ?? '',
+          )?.[0],
+      );
+    };
+    expect([child('start'), child('cost')]).toEqual([Array(3).fill('● ╰ finder 2'), Array(3).fill('● finder 2')]);
+  });
+
   it('cuts no time of a long run: from a hundred minutes on it has hours', () => {
     const later = (minutes: number): string | undefined =>
       / (\S+ \S+) +\$/.exec(
