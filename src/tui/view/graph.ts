@@ -134,7 +134,8 @@ function rowLine(row: GraphRow, sheet: Sheet, context: Context): Line {
   const graph = gutter(restLine(laneRow, lanes.count, sheet.most, glyphs));
   const indent = span(' '.repeat(sheet.digits + 5));
   if (row.is === 'child') return [...graph, indent, ...childLine(row.agent, sheet, context, wide)];
-  return [...graph, indent, span(toLabel(row.task.description.split('\n')[0] ?? ''), { fg: 'faint' })];
+  const about = span(toLabel(row.task.description.split('\n')[0] ?? ''), { fg: 'faint' });
+  return clip([...graph, indent, about], sheet.width, glyphs.ellipsis);
 }
 
 /** `▆  6 reviewer   waits for #4 refactoring   ≈ 30s` after the lanes. */
