@@ -9,7 +9,7 @@ const SMALL = 'Find balanceOf';
 async function atWork(machine: Machine, task = SMALL): Promise<Person> {
   const person = await planFor(machine, task);
   person.press('enter');
-  await person.sees('Message main', /● finder/, /⟩ (list|search|read)/);
+  await person.sees('Message main', /● finder/, /⟩ \S/);
   return person;
 }
 
