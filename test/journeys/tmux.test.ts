@@ -72,7 +72,7 @@ describe('inside tmux', () => {
 /** A person whose terminal shows a tmux that shows Mimir. */
 async function attached(
   name: string,
-): Promise<{ readonly outer: TestTerminal; pane(...what: readonly (string | RegExp)[]): Promise<void> }> {
+): Promise<{ readonly outer: TestTerminal; readonly pane: (...what: readonly (string | RegExp)[]) => Promise<void> }> {
   const outer = startTerminal(
     'tmux',
     ['-L', socket, '-f', '/dev/null', 'new-session', '-s', name, '-c', machine.project, '/bin/sh'],
@@ -89,7 +89,7 @@ async function attached(
   await tmux('set-option', '-g', 'mouse', 'on');
   return {
     outer,
-    async pane(...what) {
+    pane: async (...what) => {
       for (const one of what) {
         await expect.poll(() => tmux('capture-pane', '-p', '-t', name), { timeout: 30_000, interval: 50 }).toMatch(one);
       }

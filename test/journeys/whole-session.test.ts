@@ -200,9 +200,9 @@ async function looksAtChartsAndLog(person: Person): Promise<void> {
   await person.doesNotSee('─ Charts ─');
   // Here the log is only a ticker: who asks for it gets it.
   person.press('4');
-  await person.sees(/┏━ Log ━+ \d+ entries/);
+  await person.sees(/┏━ Log ━.* entries/);
   person.press('L');
-  await person.sees(/┏━ Log ━+ \d+ warnings/, 'plan changed by person');
+  await person.sees(/┏━ Log ━.* warnings/, 'plan changed by person');
   person.press('1');
   await person.sees(/┏ ⏸ finder 1/);
 }
