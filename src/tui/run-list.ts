@@ -65,12 +65,16 @@ function isFolded(agent: AgentState, folded: ReadonlySet<AgentId>, { agents }: R
 }
 
 function matches(agent: AgentState, words: readonly string[]): boolean {
-  const { name, role, model, status, outcome, task, id } = agent;
-  const text = [name, role, model.asked, modelName(model.used), status, outcome ?? '', id, task]
-    .join(' ')
-    .toLowerCase();
+  const text = TEXTS.get(agent) ?? textOf(agent);
+  TEXTS.set(agent, text);
   return words.every((word) => text.includes(word));
 }
+
+/** An agent never changes in place: of thousands only those are put into words again to which something happened. */
+const TEXTS = new WeakMap<AgentState, string>();
+
+const textOf = ({ name, role, model, status, outcome, task, id }: AgentState): string =>
+  [name, role, model.asked, modelName(model.used), status, outcome ?? '', id, task].join(' ').toLowerCase();
 
 type Order = (state: RunState) => (a: AgentState, b: AgentState) => number;
 
