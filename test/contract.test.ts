@@ -51,7 +51,8 @@ const BUILT = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'J', 'M', 'N'] as const;
 /** A row of a table of tests whose first cell is their title: `it.each([['B02 the same key once quoted', …` */
 const ROW = /\[\s*(['"`])([A-O]\d{2} (?:\\.|(?!\1)[^\\])*)\1,/g;
 const TITLE = /(?:\b(?:it|test|describe)(?:\.\w+)*\(|\)\()\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g;
-const ID = /\b(?:[OITSH]\d{3}|[A-O]\d{1,2})\b/g;
+/** `F2` alone is a key: cases have two digits; decisions and invariants (`D1`, `I3`) may have one. */
+const ID = /\b(?:[OITSH]\d{3}|[A-O]\d{2}|[DI]\d)\b/g;
 
 /** `O078 to O081` as four ids. */
 const spelledOut = (text: string): string =>

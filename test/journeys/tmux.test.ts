@@ -103,35 +103,36 @@ const press = (name: string, ...keys: readonly string[]): Promise<string> => tmu
 describe('what reaches beyond tmux', () => {
   it('is the title, what is copied, and notices; F2 leaves the mouse to tmux', async () => {
     const name = 'beyond';
-    const { outer, pane } = await attached(name);
+    const seat = await attached(name);
+    const { outer } = seat;
     await press(name, `'${process.execPath}' '${CLI}'`, 'Enter');
-    await pane('What should be done');
+    await seat.pane('What should be done');
     // The terminal says to tmux that nobody looks, and tmux to who runs in it.
     await press(name, '-l', '\u001b[O');
     await press(name, '-l', TASK);
-    await pane(`❯ ${TASK}`);
+    await seat.pane(`❯ ${TASK}`);
     await press(name, 'Enter');
     await outer.waitFor(() => outer.output().includes('\u001b]9;Mimir: the plan is ready: 3 tasks to approve'), {
       timeout: 30_000,
     });
     await press(name, '-l', '\u001b[I');
-    await pane('⏎ accept');
+    await seat.pane('⏎ accept');
     expect(await asked(name, '#{pane_title}')).toMatch(/mimir/i);
     expect(await asked(name, '#{mouse_any_flag}')).toBe('1');
     await press(name, 'F2');
-    await pane('mouse off');
+    await seat.pane('mouse off');
     expect(await asked(name, '#{mouse_any_flag}')).toBe('0');
     await press(name, 'F2');
     await expect.poll(() => asked(name, '#{mouse_any_flag}')).toBe('1');
     await press(name, 'F3');
-    await pane('COPY 2:1');
+    await seat.pane('COPY 2:1');
     await press(name, 'y');
-    await pane('Copied');
+    await seat.pane('Copied');
     expect(await tmux('show-buffer')).toContain('Plan 3 agents');
     await press(name, 'q');
-    await pane('Leave Mimir');
+    await seat.pane('Leave Mimir');
     await press(name, 'y');
-    await pane('mimir resume');
+    await seat.pane('mimir resume');
     outer.kill();
   });
 });

@@ -3,7 +3,7 @@ import { AgentId, CallId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { created, planned, Recording, runs, says, started, uses } from './recorded-run.ts';
 
-export const agentAt = (index: number): AgentId => AgentId.parse(`ROOT::S${index + 1}`);
+const agentAt = (index: number): AgentId => AgentId.parse(`ROOT::S${index + 1}`);
 
 /** So many agents, all at work, each with a list of todos, a few words and a tool call behind it. */
 export function crowd(count: number): Recording {

@@ -31,8 +31,7 @@ describe('an exported report', () => {
 
   it('says no control character as it is, whatever a model said: a terminal may be what shows it', () => {
     const said = { ...state, task: 'a\u009b2Jb\u009d0;c\u001b[2J' };
-    for (const format of ['md', 'json', 'html'] as const)
-      expect(textOf(said, format)).not.toMatch(/(?!\n)\p{Cc}/u);
+    for (const format of ['md', 'json', 'html'] as const) expect(textOf(said, format)).not.toMatch(/(?!\n)\p{Cc}/u);
   });
 
   it('is never written over another, nor through a link', () => {

@@ -70,7 +70,7 @@ function differenceDialog(edits: readonly PlanEdit[], preview: PlanPreview, cont
 }
 
 /** A line for each task that differs, then what the plan came to and would come to. */
-export function differenceLines({ changes, plan }: PlanPreview, context: Context): readonly Line[] {
+function differenceLines({ changes, plan }: PlanPreview, context: Context): readonly Line[] {
   const { state, glyphs } = context;
   const before = state.plan === null ? null : totalsOf(state.plan, parallelOf(state));
   const after = totalsOf(plan, parallelOf(state));

@@ -37,7 +37,7 @@ export const proposedSubject = (state: RunState, task: PlanTask): Subject | null
       };
 
 /** Why an edit can't be made, or null when it can as far as one can tell here. */
-export function editProblem(state: RunState, edit: PlanEdit): string | null {
+function editProblem(state: RunState, edit: PlanEdit): string | null {
   const { plan, choices } = state;
   if (plan === null || choices === null) return null;
   const result = applyEdit(plan, edit, contextOf(choices, plan));
