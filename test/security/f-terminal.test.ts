@@ -5,7 +5,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CallId } from '../../src/domain/ids.ts';
-import type { EventBody, MimirEvent } from '../../src/events/event.ts';
+import type { EventBody } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { cleanEvent } from '../../src/tui/clean.ts';
 import { Live } from '../../src/tui/live.ts';
