@@ -65,7 +65,11 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
 function draftsAfter(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<Drafts, string> {
   const drafts = draftsOf(plan);
   if (edit.is === 'replace') return ok(draftsOf(edit.plan));
-  if (edit.is === 'add') return ok([...drafts, { ...fieldsOf(edit), id: freshId(plan, context) }]);
+  if (edit.is === 'add')
+    return ok([
+      ...drafts,
+      { ...fieldsOf(edit), id: freshId(plan, context), estimatedTokens: likeOthers(plan, edit.role) },
+    ]);
   if (edit.is === 'models') return withModels(plan, edit);
   const task = plan.tasks.find(({ id }) => id === edit.task);
   if (task === undefined) return fail(`there is no task "${edit.task}" in this plan`);
@@ -182,6 +186,15 @@ const fieldsOf = (edit: Extract<PlanEdit, { readonly is: 'add' }>): Omit<Draft, 
   role: edit.role,
   dependsOn: edit.dependsOn,
 });
+
+/** Tokens of a task for which nobody said a number: the middle one of its role in this plan, else of all its tasks. */
+function likeOthers({ tasks }: SoundPlan, role: string): number {
+  const same = tasks.filter((task) => task.role === role);
+  const sizes = (same.length > 0 ? same : tasks)
+    .map(({ estimatedTokens }) => estimatedTokens)
+    .toSorted((a, b) => a - b);
+  return sizes[Math.floor((sizes.length - 1) / 2)] ?? 0;
+}
 
 const freshId = (plan: SoundPlan, { taken }: PlanContext): string => freshIds(plan, 1, taken)[0] ?? '';
 

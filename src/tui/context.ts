@@ -36,8 +36,9 @@ export function contextOf({ feed, files, ...rest }: ContextParts): Context {
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 const NO_CALLS: NonNullable<Context['calls']> = new Map();
 
-/** Does something of this run count seconds? */
-export const hasClock = (state: RunState, isThere: boolean): boolean =>
-  state.approvals.length > 0 ||
-  someoneWorks(state) ||
-  (isThere && (state.phase === 'planning' || state.phase === 'starting'));
+/** Does something of this run count seconds? Nothing does while a plan waits for the person, nor at the end. */
+export function hasClock(state: RunState, isThere: boolean): boolean {
+  if (state.finished !== null) return false;
+  const planning = isThere && (state.phase === 'planning' || state.phase === 'starting');
+  return planning || state.approvals.length > 0 || (state.phase !== 'approving' && someoneWorks(state));
+}

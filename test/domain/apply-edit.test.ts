@@ -59,6 +59,19 @@ describe('editing a plan', () => {
     );
   });
 
+  it('expects of an added task what the plan expects of its like: the middle one of its role, else of all', () => {
+    const sized = ([8000, 3000, 20_000] as const).reduce<SoundPlan>(
+      (plan, estimatedTokens, index) => {
+        const tasks = plan.tasks.map((one, at) => (at === index ? { ...one, estimatedTokens } : one));
+        return { ...plan, tasks };
+      },
+      graph('a', 'b', 'c'),
+    );
+    const added = (role: string): number | undefined =>
+      edited(sized, { is: 'add', description: 'check', role, dependsOn: [] }).tasks[3]?.estimatedTokens;
+    expect([added('finder'), added('reviewer')]).toEqual([8000, 8000]);
+  });
+
   it('hands the needs of a dropped task to its dependants, and says so', () => {
     const plan = graph('a', 'b', 'c:a,b', 'd:c', 'e:c,a');
     expect(shape(edited(plan, { is: 'drop', task: task('c') }))).toEqual(['a', 'b', 'd:a,b', 'e:a,b']);

@@ -180,6 +180,17 @@ const below = (now: Partial<TranscriptNow>): TranscriptNow => ({
   ...now,
 });
 
+describe('a call that is being written', () => {
+  it('says below the transcript how far it is', () => {
+    const lines = transcript(
+      agentOf('ROOT::S1'),
+      below({ writing: 'writing a call of write_file, 3.2k characters' }),
+      LOOK,
+    );
+    expect(lines.map(plain).at(-1)).toBe('⟩ writing a call of write_file, 3.2k characters …');
+  });
+});
+
 describe('a summary of the context', () => {
   it('is one line, with the summary behind it', () => {
     const lines = transcript(agentOf('ROOT::S1'), below({}), { ...LOOK, open: true });

@@ -12,7 +12,7 @@ import { toLabel } from '../text/sanitise.ts';
 import { wrap, wrapText } from '../text/wrap.ts';
 import { waitOf } from '../waits.ts';
 import { statusSpan, todoLine } from './card.ts';
-import { pendingText } from './doing.ts';
+import { pendingText, writing } from './doing.ts';
 import { scrollBar } from './cards.ts';
 import { changesDoc } from './changes.ts';
 import { costLines } from './costs.ts';
@@ -89,6 +89,7 @@ const nowOf = (agent: AgentState, context: Context): TranscriptNow => ({
   reasoning: context.reasoning?.get(agent.id) ?? '',
   rate: context.activity?.(agent.id).rate ?? 0,
   wait: waitOf(agent, context.now),
+  writing: writing(agent, context),
 });
 
 /** Of a plan, how far it is: its JSON is for the program. */

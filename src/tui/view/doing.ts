@@ -110,7 +110,7 @@ function lastWords(agent: AgentState): string {
 }
 
 /** `writing a call of write_file, 3.2k characters`: long arguments take a while, and nothing else is told of them. */
-function writing({ id }: AgentState, { calls }: Context): string {
+export function writing({ id }: AgentState, { calls }: Context): string {
   const call = calls?.get(id);
   if (call === undefined) return '';
   const many = call.size < 200 ? '' : `, ${formatTokens(call.size)} characters`;

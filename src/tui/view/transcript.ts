@@ -48,6 +48,8 @@ export interface TranscriptNow {
   /** Tokens a second. */
   readonly rate: number;
   readonly wait: Wait | null;
+  /** Of a call whose arguments are being written, how far that is; empty else. */
+  readonly writing?: string;
 }
 
 /** The whole transcript: one part a block, and what goes on below them. Lines are at most `look.width` columns. */
@@ -153,7 +155,12 @@ function partLines(block: Block, look: BlockLook, agent: AgentState, context: Co
 function below(last: Block | undefined, now: TranscriptNow, look: BlockLook): readonly Line[] {
   const running = last?.is === 'tool' && last.ok === null;
   const close = running || (last?.is === 'note' && now.wait !== null);
-  const parts = [streamed(now.text.trimEnd(), running, look), thoughts(now, look), waiting(now.wait, look)];
+  const parts = [
+    streamed(now.text.trimEnd(), running, look),
+    thoughts(now, look),
+    written(now.writing ?? '', look),
+    waiting(now.wait, look),
+  ];
   return parts
     .filter((part) => part.length > 0)
     .flatMap((part, index) => ((index === 0 && last === undefined) || close ? part : [[], ...part]));
@@ -180,6 +187,16 @@ function thoughts({ reasoning, rate }: TranscriptNow, look: BlockLook): readonly
   const lines = wrapText(text, Math.max(1, look.width - 4), { fg: 'faint', italic: true });
   return [clip(head, look.width), ...rail(look.open ? lines : lines.slice(-THOUGHTS), look.glyphs)];
 }
+
+const written = (words: string, { glyphs, width }: BlockLook): readonly Line[] =>
+  words === ''
+    ? []
+    : [
+        clip(
+          [span(`${glyphs.activity} `, { fg: 'info' }), span(`${words} ${glyphs.ellipsis}`, { fg: 'muted' })],
+          width,
+        ),
+      ];
 
 /** Lines of reasoning that are shown while folded. */
 const THOUGHTS = 8;
