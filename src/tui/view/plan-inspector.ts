@@ -150,7 +150,7 @@ function watchLines(of: Inspected, width: number): readonly Line[] {
     ...(task.maySpawn ? ['it may start agents of its own'] : []),
     ...(fit === 'does not fit' ? ['its budget is below what it will likely use (b)'] : []),
     ...(fit === 'may not fit' ? ['its budget may not be enough (b)'] : []),
-    ...(critical && waits > 0 ? ['on the critical path: what it takes longer, the run does'] : []),
+    ...(critical && waits > 0 ? ['on the critical path: if it takes longer, so does the run'] : []),
   ];
   return words.flatMap((text, index) =>
     row(index === 0 ? 'Watch' : '', [span('! ', { fg: 'warn', bold: true }), span(text, { fg: 'fg' })], '', width),

@@ -1,0 +1,148 @@
+/** The screens of which there are golden frames, each in a state that has something of everything. */
+import type { LobbyInfo } from '../../src/ports/lobby.ts';
+import { SessionId } from '../../src/domain/ids.ts';
+import type { Session, SessionSetting } from '../support/app-session.ts';
+import { LOBBY } from '../support/fake-run.ts';
+import type { Recording } from '../support/recorded-run.ts';
+import {
+  approval,
+  asks,
+  finished,
+  midRun,
+  planned,
+  Recording as NewRecording,
+  started,
+} from '../support/recorded-run.ts';
+
+export interface Scene {
+  /** Also the name of its files. */
+  readonly name: string;
+  /** What happened; nothing for the start screen. */
+  readonly log?: () => Recording;
+  readonly setting?: Partial<SessionSetting>;
+  /** Pressed one after the other, with time between them. */
+  readonly keys: readonly string[];
+  /** False where names or texts of the run are not ASCII themselves. */
+  readonly plainText?: boolean;
+  /** Before the keys. */
+  then?(session: Session): Promise<void>;
+}
+
+const session = (id: string, task: string, when: string, state: 'running' | 'finished' | 'stopped') => ({
+  id: SessionId.parse(id),
+  task,
+  when,
+  state,
+});
+
+const USED: LobbyInfo = {
+  ...LOBBY,
+  provider: 'anthropic, openai',
+  sandbox: 'bubblewrap',
+  suggestions: [
+    'Explain how shop works and where to start reading',
+    'Find modules that no test imports',
+    'Review src/ for error handling and security',
+  ],
+  sessions: [
+    session('run-3c1d', 'Fix the token refresh race', '2026-09-05T20:00:00.000Z', 'stopped'),
+    session(
+      'run-2b0a',
+      'Explain the cache and say where a second level would fit',
+      '2026-09-04T09:00:00.000Z',
+      'finished',
+    ),
+  ],
+  policy: 'managed by /etc/mimir/policy.yml',
+  templates: [
+    {
+      name: 'review',
+      description: 'Reviews <target> from three sides',
+      arguments: [{ name: 'target', description: 'a folder', default: 'src' }],
+      tasks: 4,
+      from: 'Mimir',
+    },
+  ],
+};
+
+const NEW: NonNullable<LobbyInfo['trust']> = {
+  state: 'new',
+  digest: 'd'.repeat(64),
+  brings: ['role deploy: read, shell (.mimir/agents/deploy.md)', 'prefers theme mimir-light (.mimir/config.yml)'],
+  diff: '',
+};
+
+/** Somebody asks, and nobody has answered yet. */
+const asked = (): Recording =>
+  asks(midRun(), 185, 'ROOT::S4', 'a1', approval({ exact: 'npm test -- refresh --repeat 50', title: 'npm test' }));
+
+const waiting = (): Recording => {
+  const log = started(new NewRecording());
+  return log;
+};
+const offered = (): Recording => planned(started(new NewRecording()));
+
+const LATER = ['down', 'down', 'down'];
+const run = (name: string, ...keys: readonly string[]): Scene => ({
+  name: `run-${name}`,
+  log: midRun,
+  keys: ['esc', ...keys],
+  plainText: false,
+});
+const plan = (name: string, ...keys: readonly string[]): Scene => ({ name: `plan-${name}`, log: offered, keys });
+const detail = (tab: string, at: number): Scene =>
+  run(`detail-${tab}`, ...LATER, 'enter', ...Array.from({ length: at }, () => 'right'));
+const result = (name: string, ...keys: readonly string[]): Scene => ({
+  name: `result-${name}`,
+  log: finished,
+  keys,
+  plainText: false,
+});
+
+export const SCENES: readonly Scene[] = [
+  { name: 'start-first', keys: [] },
+  { name: 'start-used', setting: { lobby: USED }, keys: [] },
+  { name: 'start-lists', setting: { lobby: USED }, keys: ['tab', 'tab'] },
+  { name: 'start-templates', setting: { lobby: USED }, keys: ['ctrl-o'] },
+  { name: 'start-untrusted', setting: { lobby: { ...USED, trust: NEW } }, keys: [] },
+  { name: 'planning', log: waiting, keys: [] },
+  { name: 'plan', log: offered, keys: ['down', 'down'] },
+  plan('model', 'M'),
+  plan('form', 'm'),
+  plan('split', 's'),
+  plan('join', 'S'),
+  plan('what-if', '$'),
+  plan('drop', 'd'),
+  plan('keep', 'w'),
+  plan('zoomed', 'tab', '+'),
+  run('cards', ...LATER),
+  run('compact', 'z', 'z'),
+  run('line', 'z', 'z', 'z'),
+  run('graph', ...LATER, 'T'),
+  run('filter', '/', 'o', 'r'),
+  detail('transcript', 0),
+  detail('todos', 1),
+  detail('tools', 2),
+  detail('diffs', 3),
+  detail('messages', 4),
+  detail('costs', 5),
+  detail('info', 6),
+  run('log', '4', '+'),
+  run('charts', 'c'),
+  run('message', ...LATER, 'i'),
+  run('kill', ...LATER, 'x'),
+  run('budget', ...LATER, 'b'),
+  run('plan', 'p'),
+  run('quit', 'q'),
+  run('mode', 'backtab'),
+  { name: 'inbox', log: asked, keys: ['A'], plainText: false },
+  { name: 'palette', log: midRun, keys: ['esc', ':', 'c', 'o', 'p'], plainText: false },
+  { name: 'help', log: midRun, keys: ['esc', '?'], plainText: false },
+  { name: 'copy-mode', log: midRun, keys: ['esc', 'C', 'down', 'v', 'down', 'right'], plainText: false },
+  result('answer'),
+  result('agents', '2'),
+  result('estimates', '3'),
+  result('costs', '4'),
+  result('files', '5'),
+  { name: 'result-failed', log: () => finished('failed'), keys: [], plainText: false },
+];
