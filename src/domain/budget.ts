@@ -39,7 +39,9 @@ export function tightest(a: Budget, b: Budget): Budget {
   });
 }
 
-/** Drops limits that are undefined, so that equal budgets are equal objects. */
+/** Drops limits that are undefined and the sign of nothing, so that equal budgets are equal objects, written down and read again. */
 export function withoutAbsent(limits: { readonly [K in keyof Budget]?: number | undefined }): Budget {
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [[name, value + 0]])),
+  );
 }

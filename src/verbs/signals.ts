@@ -22,7 +22,7 @@ export function watchSignals(stop: (signal: EndSignal) => void): Watch {
       got = signal;
       at = now;
       stop(signal);
-    } else if (now - at > SAME_PRESS_MS) process.exit(signal === 'SIGINT' ? 130 : signal === 'SIGTERM' ? 143 : 129);
+    } else if (now - at > SAME_PRESS_MS) leave(signal);
   };
   const signals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const signal of signals) process.on(signal, heard);
@@ -30,6 +30,12 @@ export function watchSignals(stop: (signal: EndSignal) => void): Watch {
     got: () => got,
     end: () => {
       for (const signal of signals) process.off(signal, heard);
+      // A program that a signal ended is on its way out: one more must not end it as if nobody had heard the first.
+      if (got !== null) for (const signal of signals) process.on(signal, leave);
     },
   };
+}
+
+function leave(signal: EndSignal): void {
+  process.exit(signal === 'SIGINT' ? 130 : signal === 'SIGTERM' ? 143 : 129);
 }
