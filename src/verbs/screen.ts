@@ -1,8 +1,8 @@
 /** `mimir`: the full-screen session; line mode where there is no terminal for it. */
-import { join } from 'node:path';
 import type { Preferences } from '../config/preferences.ts';
-import { DEFAULT_THEME, loadTheme } from '../config/themes.ts';
+import { DEFAULT_THEME } from '../config/themes.ts';
 import type { SessionId } from '../domain/ids.ts';
+import type { Result } from '../domain/result.ts';
 import type { Theme } from '../domain/theme.ts';
 import type { AppEnd, AppOptions } from '../tui/app.ts';
 import { runApp } from '../tui/app.ts';
@@ -22,9 +22,9 @@ import type { RunLobby } from './lobby.ts';
 import { openLobby } from './lobby.ts';
 import type { Workshop } from './workshop.ts';
 import { newSession, openWorkshop } from './workshop.ts';
-import { packageRoot } from './package-root.ts';
 import { projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
+import { chosenTheme } from './theme-choice.ts';
 import { world } from './world.ts';
 
 export const screenVerb: Verb = {
@@ -66,13 +66,14 @@ export async function openScreen(args: Arguments, io: Io, workshop: Workshop, fi
   if (workshop.mode === 'yolo') await workshop.ready();
   const lobby = openLobby(workshop, () => openWorkshop(args, io, workshop.project));
   const { ui = {}, keys = {}, notifications = {} } = workshop.config.preferences;
-  const { theme, problem, asks } = themeFor(args, ui.theme, workshop, io);
+  const themes = themesFor(lobby, workshop);
+  const { theme, problem, asks } = themeFor(args, ui.theme, themes, io);
   const colour = colourFrom(args);
   const terminal = openTerminal({
     theme,
     mouse: ui.mouse ?? true,
     links: ui.links ?? true,
-    ...(asks ? { background: (mode) => themeOf(mode, theme, workshop) } : {}),
+    ...(asks ? { background: (mode) => themeOf(mode, theme, themes) } : {}),
     folder: workshop.project.places.state,
     ...(colour === undefined ? {} : { colour }),
     signalled: (_, code) => void saveAndLeave(lobby, terminal, code),
@@ -137,19 +138,27 @@ async function codeOf({ session, state }: AppEnd, lobby: RunLobby): Promise<numb
 }
 
 /** `asks`: what the terminal says of its background decides; what the environment says of it until then. */
+/** The theme of a name, or what is wrong with it. */
+type Themes = (name: string) => Result<Theme, string>;
+
+/** A project that is trusted brings its own. */
+function themesFor(lobby: RunLobby, { project }: Workshop): Themes {
+  const trusted = lobby.info().trust?.state === 'trusted';
+  return (name) => chosenTheme(project, trusted, name);
+}
+
 function themeFor(
   args: Arguments,
   chosen: string | undefined,
-  workshop: Workshop,
+  themes: Themes,
   { env }: Io,
 ): { readonly theme: Theme; readonly problem: string | null; readonly asks: boolean } {
   const wanted = args.get('theme') ?? chosen ?? 'auto';
   const asks = wanted === 'auto';
   const name = asks ? BY_BACKGROUND[capabilities(env).background ?? 'dark'] : wanted;
-  const folders = themeFolders(workshop);
-  const theme = loadTheme(folders, name);
+  const theme = themes(name);
   if (theme.ok) return { theme: theme.value, problem: null, asks };
-  const fallback = loadTheme(folders, DEFAULT_THEME);
+  const fallback = themes(DEFAULT_THEME);
   if (!fallback.ok) throw new Error(fallback.fault);
   return { theme: fallback.value, problem: theme.fault, asks };
 }
@@ -157,12 +166,7 @@ function themeFor(
 const BY_BACKGROUND = { dark: DEFAULT_THEME, light: 'mimir-light' } as const;
 
 /** The theme for a background; null when it is shown already, or can't be. */
-function themeOf(mode: 'dark' | 'light', shown: Theme, workshop: Workshop): Theme | null {
-  const theme = shown.mode === mode ? null : loadTheme(themeFolders(workshop), BY_BACKGROUND[mode]);
+function themeOf(mode: 'dark' | 'light', shown: Theme, themes: Themes): Theme | null {
+  const theme = shown.mode === mode ? null : themes(BY_BACKGROUND[mode]);
   return theme?.ok === true ? theme.value : null;
 }
-
-const themeFolders = ({ project }: Workshop): readonly string[] => [
-  join(project.places.config, 'themes'),
-  join(packageRoot(), 'themes'),
-];

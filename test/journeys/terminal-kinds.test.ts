@@ -65,6 +65,19 @@ describe.concurrent('the background of a terminal', () => {
   });
 });
 
+describe('a theme of the project', () => {
+  it('paints the first screen once the project is trusted', async () => {
+    const machine = makeMachine({
+      '.mimir/config.yml': 'ui: { theme: ours }\n',
+      '.mimir/themes/ours.yml': 'name: ours\nextends: mimir-dark\ntokens: { focus: "#ff8800" }\n',
+    });
+    expect((await machine.mimir('trust', '--yes')).code).toBe(0);
+    const person = await opens({}, machine);
+    expect(badge(person)).toBe('#ff8800');
+    await ends(person);
+  });
+});
+
 describe.concurrent('a terminal that was left by kill -9', () => {
   it('has its mouse and keyboard again with the next start, and with `mimir reset`', async () => {
     const machine = makeMachine();
