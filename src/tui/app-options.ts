@@ -34,3 +34,16 @@ export interface AppEnd {
   readonly session: SessionId | null;
   readonly state: RunState;
 }
+
+/** What holds where the caller says nothing. */
+export const SILENT = { bell: false, desktop: false } as const;
+export const AS_IT_COMES: Look = { theme: '', mouse: true, still: false };
+
+/** Rows of a screen that has room for what is explained once. */
+export const HINT_ROWS = 16;
+
+/** When a terminal is given the next frame. */
+export const paceOf = (terminal: Terminal): Pick<SchedulerParts, 'busy' | 'heavy'> => ({
+  busy: () => terminal.busy(),
+  heavy: () => terminal.heavy?.() ?? false,
+});

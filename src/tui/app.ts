@@ -10,6 +10,7 @@ import type { OwnBox } from './acts.ts';
 import { Acts } from './acts.ts';
 import { APP_KEYS } from './app-keys.ts';
 import type { AppEnd, AppOptions } from './app-options.ts';
+import { AS_IT_COMES, HINT_ROWS, paceOf, SILENT } from './app-options.ts';
 import { Beginning } from './beginning.ts';
 import { Boxes, Toasts } from './boxes.ts';
 import { cleanLobby } from './clean.ts';
@@ -29,11 +30,11 @@ import { Notices } from './notices.ts';
 import { OwnBoxes } from './own-boxes.ts';
 import type { Page } from './page.ts';
 import { Runs } from './runs.ts';
-import type { Context, Look, ScreenName, Toast } from './screen.ts';
+import type { Context, ScreenName, Toast } from './screen.ts';
 import { screenFor, screens } from './screens/all.ts';
 import { openScheduler } from './term/scheduler.ts';
-import type { Scheduler, SchedulerParts } from './term/scheduler.ts';
-import type { Input, Terminal } from './term/terminal.ts';
+import type { Scheduler } from './term/scheduler.ts';
+import type { Input } from './term/terminal.ts';
 import type { Frame } from './text/line.ts';
 import { windowTitle } from './view/window-title.ts';
 
@@ -297,13 +298,3 @@ class App {
     }
   }
 }
-
-const paceOf = (terminal: Terminal): Pick<SchedulerParts, 'busy' | 'heavy'> => ({
-  busy: () => terminal.busy(),
-  heavy: () => terminal.heavy?.() ?? false,
-});
-
-/** Rows of a screen that has room for what is explained once. */
-const HINT_ROWS = 16;
-const SILENT = { bell: false, desktop: false } as const;
-const AS_IT_COMES: Look = { theme: '', mouse: true, still: false };

@@ -1,16 +1,17 @@
 /** Commands that say where a run stands: agents, their tree, who waits for whom, one agent, the log, the spending, what needs the person. */
 import { ROOT } from '../domain/ids.ts';
-import { countByStatus, elapsedOf, isFinal, spentOf } from '../events/queries.ts';
+import { countByStatus, isFinal, spentOf } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { inOrder, isAtWork, wantsAttention } from '../tui/agents.ts';
-import { counted, formatClock, formatCost, formatDuration, formatLimit, formatTokens } from '../tui/format.ts';
+import { counted, formatClock, formatDuration, formatLimit, formatTokens } from '../tui/format.ts';
 import { agentLine, agentNamed, graphLines, numbered, shownAgents, treeLines } from './line-agents.ts';
 import type { LineCommand, LineDesk, Place } from './line-command.ts';
 import { listed } from './line-command.ts';
 import { sayLong, sayMore } from './line-long.ts';
+import { spendLines } from './line-spend.ts';
 import { SORTS } from './line-memory.ts';
 import { copyPart, findIn, showAgent } from './line-show.ts';
-import { costWords, runWords, spentBy } from './spend-text.ts';
+import { costWords, spentBy } from './spend-text.ts';
 
 const BEGUN: readonly Place[] = ['run', 'result'];
 const ANY_RUN: readonly Place[] = ['plan', 'run', 'result'];
@@ -256,42 +257,6 @@ function sayLog(typed: string, desk: LineDesk): void {
     }),
     Math.max(LAST, count),
   );
-}
-
-function spendLines(state: RunState): readonly string[] {
-  const { tokens, trouble } = runWords(state);
-  const { maxCost, maxTokens, maxDuration } = state.budget;
-  const spent = spentOf(state);
-  const limits = [
-    ...(maxCost === undefined ? [] : [`${formatLimit(Math.max(0, maxCost - spent.cost))} of ${formatLimit(maxCost)}`]),
-    ...(maxTokens === undefined
-      ? []
-      : [`${formatTokens(Math.max(0, maxTokens - spent.tokens))} of ${formatTokens(maxTokens)} tokens`]),
-    ...(maxDuration === undefined ? [] : [`of ${formatDuration(maxDuration)} in all`]),
-  ];
-  return [
-    `Spent: ${costWords(spentBy(state.agents.values()))}, ${formatTokens(spent.tokens)} tokens${tokens === '' ? '' : ` (${tokens})`}.`,
-    ...(limits.length === 0 ? ['No limit was set for the run.'] : [`Left: ${listed(limits, 'and')}.`]),
-    ...(trouble === '' ? [] : [`On the way: ${trouble}.`]),
-    'By agent:',
-    ...inOrder(state).map((agent) => {
-      const estimate = state.plan?.tasks.find(({ id }) => id === agent.taskId)?.estimatedCost ?? null;
-      return `${numbered(agent)}: ${costWords(agent)}${estimate === null ? '' : `, estimated ${formatCost(estimate)}`}, ${formatDuration(elapsedOf(agent, agent.lastAt))}`;
-    }),
-    'By model:',
-    ...byModel(state),
-  ];
-}
-
-function byModel({ agents }: RunState): readonly string[] {
-  const sums = new Map<string, { cost: number; calls: number }>();
-  for (const { byModel: shares } of agents.values()) {
-    for (const { model, cost, calls } of shares) {
-      const known = sums.get(model) ?? { cost: 0, calls: 0 };
-      sums.set(model, { cost: known.cost + cost, calls: known.calls + calls });
-    }
-  }
-  return [...sums].map(([model, { cost, calls }]) => `${model}: ${formatCost(cost)}, ${counted(calls, 'call')}`);
 }
 
 /** The number that a command takes for an agent, for words of ours. */

@@ -13,6 +13,7 @@ import { keepCopy } from '../tui/term/clipboard.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import { LineAnswers } from './line-answers.ts';
+import { AFTERWARDS, begin } from './line-begin.ts';
 import type { AnswersParts } from './line-answers.ts';
 import { SAYS_YES, sumWords } from './line-change.ts';
 import type { Going, LineDesk, Place } from './line-command.ts';
@@ -275,9 +276,6 @@ export class LineSession implements LineDesk {
   }
 }
 
-const AFTERWARDS =
-  'report says it again, agents lists who did what, export writes it to a file; new begins another, quit leaves.';
-
 /** After these no plan waits any more. */
 const DECIDING: ReadonlySet<Command['do']> = new Set(['approve plan', 'reject plan', 'plan again'] as const);
 
@@ -294,12 +292,6 @@ const ROUSING: ReadonlySet<MimirEvent['type']> = new Set([
   'approval.answered',
   'session.finished',
 ]);
-
-async function begin(lobby: Lobby, to: Exclude<Going, string>): ReturnType<Lobby['start']> {
-  if ('start' in to) return lobby.start(to.start);
-  if ('resume' in to) return lobby.resume(to.resume);
-  return (await lobby.startTemplate?.(to.template, to.values)) ?? fail({ text: 'templates can’t be used here' });
-}
 
 async function until(done: () => boolean): Promise<void> {
   for (let waited = 0; !done() && waited < CHANGED_MS; waited += 5) await world.sleep(5);

@@ -3,23 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { AgentOutcome } from '../../src/domain/agent.ts';
 import type { Choice, Job } from '../../src/engine/scheduler.ts';
 import { schedule } from '../../src/engine/scheduler.ts';
+import { dag } from '../support/dag.ts';
 
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
-
-/** Jobs that need earlier ones only. */
-const dag = fc
-  .integer({ min: 1, max: 12 })
-  .chain((size) =>
-    fc.tuple(
-      ...Array.from({ length: size }, (_, id) =>
-        fc.subarray(
-          Array.from({ length: id }, (__, need) => need),
-          { maxLength: Math.min(3, id) },
-        ),
-      ),
-    ),
-  )
-  .map((needs) => needs.map((each, id): Job<number> => ({ id, needs: each })));
 
 interface Change {
   readonly drop: readonly number[];

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentOutcome } from '../../src/domain/agent.ts';
 import type { Choice, Job, Scheduling } from '../../src/engine/scheduler.ts';
 import { schedule } from '../../src/engine/scheduler.ts';
+import { dag } from '../support/dag.ts';
 
 type Told = readonly [what: 'start' | 'end' | 'skipped', id: number];
 const jobsOf = (...needs: readonly (readonly number[])[]): Job<number>[] =>
@@ -200,21 +201,6 @@ describe('the scheduler', () => {
     expect(performance.now() - began).toBeLessThan(5000);
   });
 });
-
-/** Jobs that need earlier ones only. */
-const dag = fc
-  .integer({ min: 1, max: 12 })
-  .chain((size) =>
-    fc.tuple(
-      ...Array.from({ length: size }, (_, id) =>
-        fc.subarray(
-          Array.from({ length: id }, (__, need) => need),
-          { maxLength: Math.min(3, id) },
-        ),
-      ),
-    ),
-  )
-  .map((needs) => jobsOf(...needs));
 
 describe('any schedule', () => {
   it('ends each job once, starts none before its needs, none twice without a retry, none after a stop', async () => {

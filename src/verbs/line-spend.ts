@@ -1,0 +1,45 @@
+/** What a run spent and has left, by agent and by model, in lines. */
+import { elapsedOf, spentOf } from '../events/queries.ts';
+import type { RunState } from '../events/state.ts';
+import { inOrder } from '../tui/agents.ts';
+import { counted, formatCost, formatDuration, formatLimit, formatTokens } from '../tui/format.ts';
+import { numbered } from './line-agents.ts';
+import { listed } from './line-command.ts';
+import { costWords, runWords, spentBy } from './spend-text.ts';
+
+/** The sum, what is left of the limits, then each agent and each model. */
+export function spendLines(state: RunState): readonly string[] {
+  const { tokens, trouble } = runWords(state);
+  const { maxCost, maxTokens, maxDuration } = state.budget;
+  const spent = spentOf(state);
+  const limits = [
+    ...(maxCost === undefined ? [] : [`${formatLimit(Math.max(0, maxCost - spent.cost))} of ${formatLimit(maxCost)}`]),
+    ...(maxTokens === undefined
+      ? []
+      : [`${formatTokens(Math.max(0, maxTokens - spent.tokens))} of ${formatTokens(maxTokens)} tokens`]),
+    ...(maxDuration === undefined ? [] : [`of ${formatDuration(maxDuration)} in all`]),
+  ];
+  return [
+    `Spent: ${costWords(spentBy(state.agents.values()))}, ${formatTokens(spent.tokens)} tokens${tokens === '' ? '' : ` (${tokens})`}.`,
+    ...(limits.length === 0 ? ['No limit was set for the run.'] : [`Left: ${listed(limits, 'and')}.`]),
+    ...(trouble === '' ? [] : [`On the way: ${trouble}.`]),
+    'By agent:',
+    ...inOrder(state).map((agent) => {
+      const estimate = state.plan?.tasks.find(({ id }) => id === agent.taskId)?.estimatedCost ?? null;
+      return `${numbered(agent)}: ${costWords(agent)}${estimate === null ? '' : `, estimated ${formatCost(estimate)}`}, ${formatDuration(elapsedOf(agent, agent.lastAt))}`;
+    }),
+    'By model:',
+    ...byModel(state),
+  ];
+}
+
+function byModel({ agents }: RunState): readonly string[] {
+  const sums = new Map<string, { cost: number; calls: number }>();
+  for (const { byModel: shares } of agents.values()) {
+    for (const { model, cost, calls } of shares) {
+      const known = sums.get(model) ?? { cost: 0, calls: 0 };
+      sums.set(model, { cost: known.cost + cost, calls: known.calls + calls });
+    }
+  }
+  return [...sums].map(([model, { cost, calls }]) => `${model}: ${formatCost(cost)}, ${counted(calls, 'call')}`);
+}
