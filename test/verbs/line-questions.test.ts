@@ -116,28 +116,14 @@ describe('questions one after the other', () => {
   });
 
   it('ask nobody again what was allowed for the session while it was said', () => {
-    const first = asking({ exact: 'npm test', same: 's' }, ['ROOT::S3']);
-    const both = asking({ exact: 'npm test', same: 's' }, many);
-    const questions = new LineQuestions();
-    const put = questions.unsaid(first);
-    if (put === null) throw new Error('no question');
-    questions.said(put, 1);
-    const current = questions.current(both);
-    if (current === null) throw new Error('not said');
+    const { questions, current, both } = halfSaid();
     // The second came later: it was not said to the person, and yet it is covered.
     expect(questions.answered(current, { allow: true, scope: 'session' })).toEqual(['a0']);
     expect(questions.unsaid(both)).toBeNull();
   });
 
   it('answer only for those in whose name they were said', () => {
-    const first = asking({ exact: 'npm test', same: 's' }, ['ROOT::S3']);
-    const both = asking({ exact: 'npm test', same: 's' }, many);
-    const questions = new LineQuestions();
-    const put = questions.unsaid(first);
-    if (put === null) throw new Error('no question');
-    questions.said(put, 1);
-    const current = questions.current(both);
-    if (current === null) throw new Error('not said');
+    const { questions, current, both } = halfSaid();
     expect(questions.answered(current, { allow: true, scope: 'once' })).toEqual(['a0']);
     expect(questions.unsaid(both)?.question.all.map(({ id }) => id)).toEqual(['a1']);
   });
@@ -220,3 +206,16 @@ describe('what is typed as an answer', () => {
     expect(answerOf(request, '!ls', true)).toEqual(once(true, '!ls'));
   });
 });
+
+/** Two ask the same, of which the second came when the first had been said. */
+function halfSaid() {
+  const first = asking({ exact: 'npm test', same: 's' }, ['ROOT::S3']);
+  const both = asking({ exact: 'npm test', same: 's' }, ['ROOT::S3', 'ROOT::S4']);
+  const questions = new LineQuestions();
+  const put = questions.unsaid(first);
+  if (put === null) throw new Error('no question');
+  questions.said(put, 1);
+  const current = questions.current(both);
+  if (current === null) throw new Error('not said');
+  return { questions, current, both };
+}
