@@ -73,6 +73,10 @@ export interface WorkOrder {
   readonly findings: readonly Finding[];
   /** The conversation so far: empty at first, what the log knows after a resume. */
   readonly turns: readonly Turn[];
+  /** A folder of the project that its commands start in, relative to the root; the root itself when left out. */
+  readonly workingDir?: string;
+  /** `text`: its model has no tool calls, one command a turn stands in its text (CONTRACT D23). */
+  readonly protocol?: 'text';
   /** Replies that it has had for its work in all; none when left out. */
   readonly replies?: number;
 }

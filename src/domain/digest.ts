@@ -1,5 +1,6 @@
 /** The fingerprint of a plan: what a person approved and what runs are compared by it. */
 import { createHash } from 'node:crypto';
+import type { AgentId, SessionId } from './ids.ts';
 import type { SoundPlan } from './plan.ts';
 
 /** SHA-256 in hex over the plan's JSON with sorted keys. Equal plans, equal digests, however they were put together. */
@@ -7,6 +8,12 @@ export const planDigest = (plan: SoundPlan): string => createHash('sha256').upda
 
 /** SHA-256 in hex over the canonical JSON of any plain value. */
 export const jsonDigest = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');
+
+/** The short id of an agent, the same in every process: six letters and digits drawn from its session and its place in it (CONTRACT D15). */
+export const shortId = (session: SessionId, agent: AgentId): string =>
+  BigInt(`0x${createHash('sha256').update(`${session}/${agent}`).digest('hex')}`)
+    .toString(36)
+    .slice(-6);
 
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((each: unknown) => canonical(each)).join(',')}]`;

@@ -21,6 +21,8 @@ export interface Role {
   readonly minTokens: number;
   /** What an agent of this role gets where its task says nothing, within what the rules allow. */
   readonly budget?: Budget;
+  /** `text`: for models without tool calls (CONTRACT D23). Its agents work by commands in a shell, so they need one. */
+  readonly protocol?: 'text';
   /** May a planner use it? `main`, the Task tool's own types and forced roles are not planned. */
   readonly planned: boolean;
   /** Where it came from: `built-in`, or the file. */

@@ -4,11 +4,13 @@ import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
 import { isFinal } from '../events/queries.ts';
-import type { Command, Controls, Delivery } from '../ports/controls.ts';
+import type { Command, Controls, Delivery, Receipt } from '../ports/controls.ts';
 import { LogFault } from '../ports/log.ts';
 import { amendPlan, previewPlan } from './amend.ts';
 import { setBudget } from './budget-change.ts';
+import { ofFamily } from './family.ts';
 import { review } from './forced-by-hand.ts';
+import { handOver } from './hand-over.ts';
 import { pinMode, previewMode, setMode } from './modes.ts';
 import type { RunParts } from './parts.ts';
 import { approveShown, editPlan } from './plan-approval.ts';
@@ -22,9 +24,9 @@ export function openControls(parts: RunParts): Controls {
     session: parts.options.session,
     previewMode: (mode, agent) => previewMode(parts, mode, agent),
     previewPlan: (edits) => previewPlan(parts, edits),
-    submit: (command) => {
-      const done = performed(parts, command);
-      return Promise.resolve(done.ok ? ok({ text: done.value }) : fail({ text: done.fault }));
+    submit: async (command, by) => {
+      const done = command.do === 'hand over' ? await handOver(parts, command) : performed(parts, command, by ?? null);
+      return done.ok ? done : fail({ text: done.fault });
     },
     events: (afterSeq) => parts.recorder.events(afterSeq),
     ticks: (listener) => {
@@ -34,17 +36,22 @@ export function openControls(parts: RunParts): Controls {
   };
 }
 
-function performed(parts: RunParts, command: Command): Done {
+type Submitted = Exclude<Command, { readonly do: 'hand over' }>;
+type InWords = Exclude<Submitted, { readonly do: 'spawn' | 'complete' }>;
+
+function performed(parts: RunParts, command: Submitted, by: AgentId | null): Result<Receipt, string> {
   if (parts.recorder.state().finished !== null) return fail('the run has ended');
   try {
-    return perform(parts, command);
+    if (command.do === 'spawn' || command.do === 'complete') return ofFamily(parts, command, by);
+    const done = perform(parts, command);
+    return done.ok ? ok({ text: done.value }) : done;
   } catch (error) {
     if (!(error instanceof LogFault)) throw error;
     return fail(`not done, the log can't be written: ${error.message}`);
   }
 }
 
-function perform(parts: RunParts, command: Command): Done {
+function perform(parts: RunParts, command: InWords): Done {
   switch (command.do) {
     case 'edit plan':
       return editPlan(parts, command.edit);

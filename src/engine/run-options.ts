@@ -9,8 +9,10 @@ import type { Redactor } from '../domain/redact.ts';
 import type { Role } from '../domain/role.ts';
 import type { Rules } from '../policy/rules.ts';
 import type { DayLedger } from '../ports/day.ts';
+import type { Doors } from '../ports/doors.ts';
 import type { Law } from '../ports/law.ts';
 import type { Log } from '../ports/log.ts';
+import type { Mailbox } from '../ports/mailbox.ts';
 import type { RepositoryPort } from '../ports/repository.ts';
 import type { TreePort } from '../ports/tree.ts';
 import type { World } from '../ports/world.ts';
@@ -62,6 +64,12 @@ export interface RunOptions {
   readonly roleModels: ReadonlyMap<RoleName | string, string>;
   /** `--max-cost` and the like, already the tightest with the rules. */
   readonly runBudget: Budget;
+  /** No plan at all: ROOT waits for what it is told, and ends when nothing was for long (CONTRACT D33). */
+  readonly idle?: boolean;
+  /** What agents' commands knock at; missing where none can. */
+  readonly doors?: Doors;
+  /** Letters that were kept while nothing ran; missing where none can come. */
+  readonly mailbox?: Mailbox;
   /** A plan from a file instead of a planner's, with the name to show. */
   readonly plan: { readonly draft: DraftPlan; readonly from: string } | null;
 }

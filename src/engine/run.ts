@@ -7,7 +7,8 @@ import { planDigest } from '../domain/digest.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
 import { fail } from '../domain/result.ts';
-import type { Controls } from '../ports/controls.ts';
+import { EMPTY } from '../events/state.ts';
+import type { Controls, RunView } from '../ports/controls.ts';
 import { LogFault } from '../ports/log.ts';
 import { choicesOf } from './choices.ts';
 import { forcedRoles } from './forced-plan.ts';
@@ -27,6 +28,7 @@ import { openControls } from './commands.ts';
 
 export interface Run {
   readonly controls: Controls;
+  readonly view: RunView;
   /** Resolves when the run has ended, however; never rejects but for a bug. */
   readonly result: Promise<RunResult>;
   /** Ends it so that it can be resumed; `result` resolves soon after. */
@@ -42,7 +44,9 @@ export function startRun(options: RunOptions): Run {
   const parts = openParts(options, root.value);
   const controls = openControls(parts);
   const ended = carryThrough(parts).finally(() => parts.recorder.close());
-  return { controls, result: ended, stop: (reason) => parts.stop(reason) };
+  const { recorder } = parts;
+  const view = { session: options.session, state: () => recorder.state(), stored: () => recorder.stored() };
+  return { controls, view, result: ended, stop: (reason) => parts.stop(reason) };
 }
 
 /** Nothing is written: there is nobody to do anything. */
@@ -57,6 +61,7 @@ function refusedRun({ session }: RunOptions, error: string): Run {
       events: () => nobody(),
       ticks: () => () => undefined,
     },
+    view: { session, state: () => EMPTY, stored: () => [] },
     result: Promise.resolve({ success: false, status: 'failed', ...nothing, error, errorIs: 'denied' }),
     stop: () => undefined,
   };

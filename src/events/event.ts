@@ -27,6 +27,8 @@ export type EventBody =
       readonly sandbox: string;
       readonly provider: string;
       readonly notes: readonly string[];
+      /** No plan is made: ROOT waits for what it is told, and children are spawned by hand (CONTRACT D33). */
+      readonly idle?: true;
     }
   | {
       readonly type: 'session.resumed';
@@ -71,6 +73,8 @@ export type EventBody =
       readonly iterations: number;
       /** Of one that another agent called for: the call of its tool. */
       readonly call?: CallId;
+      /** Of one that was spawned beside the plan and works on its own, its parent not waiting in a call. */
+      readonly spawned?: Spawned;
       /** Of a forced agent: what started it, and the tree that it judges; before a commit also the one it is made on. */
       readonly forced?: { readonly trigger: Trigger; readonly tree: string; readonly from?: string };
     }
@@ -95,6 +99,15 @@ export type EventBody =
       /** Of who is `waiting`: for its provider. The clock of an agent stands still then, that of the run goes on. */
       readonly waitsFor?: 'provider';
     }
+  /** It said by itself that it is done, or that it can't go on (`mimir complete`): its work ends with that after this step. */
+  | {
+      readonly type: 'agent.signalled';
+      readonly agent: AgentId;
+      readonly status: 'completed' | 'error';
+      readonly message: string;
+    }
+  /** Its parent ended first: `owner` hears of it from now on (CONTRACT D14). Null: nobody does. */
+  | { readonly type: 'agent.adopted'; readonly agent: AgentId; readonly owner: AgentId | null }
   /** A user turn put into the agent's context: its task at first, later messages that were delivered (`messages`: their seq). */
   | {
       readonly type: 'agent.told';
@@ -197,6 +210,10 @@ export type EventBody =
       readonly kind: 'result' | 'request' | 'status' | 'error';
       readonly delivery: 'sequential' | 'important' | 'urgent';
       readonly content: string;
+      /** Of a notice to who spawned it: of which child, and what it tells. One each for every end of its work. */
+      readonly notice?: { readonly of: AgentId; readonly is: 'completed' | 'error' | 'idle' };
+      /** Of a letter that was kept while nothing ran: its id in the box, so that it comes once. */
+      readonly letter?: string;
     }
   | {
       readonly type: 'agent.finished';
@@ -218,6 +235,17 @@ export type EventBody =
         readonly duration: Millis;
       };
     };
+
+/** How a child was spawned. */
+export interface Spawned {
+  readonly by: 'person' | AgentId;
+  /** As asked for; null: it goes by its fallback name. */
+  readonly friendly: string | null;
+  /** Seconds; see `SpawnWish`. */
+  readonly wait: number | null;
+  /** Relative to the project's root; empty: the root itself. */
+  readonly workingDir: string;
+}
 
 interface Envelope {
   readonly v: 1;

@@ -27,6 +27,11 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
     maxIterations: event.iterations,
     pin: null,
     call: event.call ?? null,
+    spawned: event.spawned ?? null,
+    owner: event.parent,
+    signalled: null,
+    toolsUsed: {},
+    lastTool: null,
     forced: event.forced ?? null,
     status: 'pending',
     reason: '',
@@ -87,9 +92,12 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
       // A retried or resumed agent is no longer at its end.
       outcome: null,
       endedAt: null,
+      signalled: event.status === 'initializing' || event.status === 'pending' ? null : agent.signalled,
       blocks: note && event.reason !== '' ? add(agent, noteBlock(event.reason, 'warn')) : agent.blocks,
     };
   },
+  'agent.signalled': (agent, { status, message }) => ({ ...agent, signalled: { status, message } }),
+  'agent.adopted': (agent, { owner }) => ({ ...agent, owner }),
   'agent.pinned': (agent, event) => ({ ...agent, pin: event.mode }),
   'budget.changed': (agent, event) => ({ ...agent, budget: event.budget }),
   'agent.told': (agent, event) => ({ ...agent, blocks: add(agent, { is: 'told', text: event.text }) }),
@@ -160,6 +168,8 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'tool.started': (agent, event, at) => ({
     ...agent,
     toolCalls: agent.toolCalls + 1,
+    toolsUsed: { ...agent.toolsUsed, [event.tool]: (agent.toolsUsed[event.tool] ?? 0) + 1 },
+    lastTool: { name: event.tool, label: event.label, at },
     blocks: add(agent, {
       is: 'tool',
       call: event.call,

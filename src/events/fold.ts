@@ -24,7 +24,7 @@ const LOG_LINES = 1000;
 const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
   'session.started': (state, event, at) => ({
     ...state,
-    phase: 'planning',
+    phase: event.idle === true ? 'running' : 'planning',
     task: event.task,
     cwd: event.cwd,
     mode: event.mode,
@@ -33,6 +33,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     provider: event.provider,
     sandbox: event.sandbox,
     notes: event.notes,
+    idle: event.idle ?? false,
     budget: event.budget,
     maxParallel: event.maxParallel,
     startedAt: at,
@@ -42,7 +43,13 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     ...withStoppedClocks(state, state.lastAt),
     budget: event.budget ?? state.budget,
     finished: null,
-    phase: state.approvedDigest === null ? (state.plan === null ? 'planning' : 'approving') : 'running',
+    phase: state.idle
+      ? 'running'
+      : state.approvedDigest === null
+        ? state.plan === null
+          ? 'planning'
+          : 'approving'
+        : 'running',
     approvals: [],
   }),
   'session.mode': (state, event) => ({ ...state, mode: event.mode }),
@@ -128,6 +135,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
         delivery: event.delivery,
         content: event.content,
         delivered: false,
+        notice: event.notice ?? null,
       },
     ],
   }),
@@ -174,6 +182,8 @@ const KNOWN: ReadonlySet<string> = new Set<EventType>([
   'budget.warned',
   'budget.exhausted',
   'message.sent',
+  'agent.signalled',
+  'agent.adopted',
   'agent.finished',
   'session.finished',
 ]);

@@ -28,7 +28,15 @@ const LINES: ByType<[], [], Words> = {
   'plan.approved': (event) => ['info', `plan approved by ${event.by}`],
   'plan.amended': ({ changes, by }) => ['warn', `plan changed by ${by}: ${changes.join('; ')}`],
   'plan.rejected': (event) => ['warn', `plan rejected: ${event.reason}`],
-  'agent.created': (event) => (event.parent === null ? null : ['info', `created for: ${event.task}`]),
+  'agent.created': ({ parent, task, spawned }) =>
+    parent === null
+      ? null
+      : ['info', spawned === undefined ? `created for: ${task}` : `spawned by ${spawned.by}: ${task}`],
+  'agent.signalled': ({ status, message }) => [
+    status === 'error' ? 'warn' : 'info',
+    `says that ${status === 'error' ? 'it can not go on' : 'it is done'}${message === '' ? '' : `: ${message}`}`,
+  ],
+  'agent.adopted': ({ owner }) => ['info', owner === null ? 'goes on without a parent' : `goes on below ${owner}`],
   'agent.changed': ({ role, task }) => ['info', `now ${role}, for: ${task}`],
   'agent.model': ({ model }) => ['warn', `model is now ${model.used}, by you`],
   'agent.status': ({ status, reason, waitsFor }) => {

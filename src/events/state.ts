@@ -6,7 +6,7 @@ import type { Trigger } from '../domain/forced.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
 import type { Todo } from '../domain/turn.ts';
-import type { ApprovalRequest } from './event.ts';
+import type { ApprovalRequest, Spawned } from './event.ts';
 import type { ForcedGate, GivenVerdict } from './ruling.ts';
 import type { SpendPoint } from './spend.ts';
 
@@ -94,6 +94,15 @@ export interface AgentState {
   readonly pin: Mode | null;
   /** The parent's call that it was made for; null of planned and forced agents. */
   readonly call: CallId | null;
+  /** Of one that was spawned beside the plan; null of others. */
+  readonly spawned: Spawned | null;
+  /** Who hears of it: its parent, or who adopted it; null: nobody. */
+  readonly owner: AgentId | null;
+  /** What it said of its own end, since it last began; null while it said nothing. */
+  readonly signalled: { readonly status: 'completed' | 'error'; readonly message: string } | null;
+  /** Calls by tool, those that were refused as well. */
+  readonly toolsUsed: Readonly<Record<string, number>>;
+  readonly lastTool: { readonly name: string; readonly label: string; readonly at: Millis } | null;
   /** Of a forced agent: what started it and what it judges; null of others. */
   readonly forced: { readonly trigger: Trigger; readonly tree: string; readonly from?: string } | null;
   readonly status: AgentStatus;
@@ -144,6 +153,7 @@ export interface SentMessage {
   readonly delivery: 'sequential' | 'important' | 'urgent';
   readonly content: string;
   readonly delivered: boolean;
+  readonly notice: { readonly of: AgentId; readonly is: 'completed' | 'error' | 'idle' } | null;
 }
 
 /** A line of the run's log, for people. */
@@ -166,6 +176,8 @@ export interface RunState {
   readonly provider: string;
   readonly sandbox: string;
   readonly notes: readonly string[];
+  /** No plan: ROOT waits for what it is told. */
+  readonly idle: boolean;
   readonly budget: Budget;
   readonly maxParallel: number;
   readonly startedAt: Millis;
@@ -217,6 +229,7 @@ export const EMPTY: RunState = {
   provider: '',
   sandbox: '',
   notes: [],
+  idle: false,
   budget: {},
   maxParallel: 1,
   startedAt: 0,

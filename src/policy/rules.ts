@@ -68,6 +68,8 @@ export interface Rules {
   readonly atLimit?: Rule<'finish' | 'stop'>;
   /** Milliseconds after which a question without an answer is denied. Absent: none. */
   readonly answerWithin?: Rule<number>;
+  /** What is said of children that are spawned; what is left out has its default in children.ts. */
+  readonly children?: Partial<ChildRules>;
   /** What the sandbox hides, and what it leaves writable, beside its own rules. Absent: nothing more. */
   readonly box?: BoxRules;
 }
@@ -80,6 +82,27 @@ export interface ForcedRule {
   readonly triggers: readonly Trigger[];
   readonly onFailure: OnFailure;
   readonly from: Reason;
+}
+
+/** Children beyond the plan (CONTRACT D14, D27, D35, S097 to S116). Durations are milliseconds. */
+export interface ChildRules {
+  readonly mode: Rule<'auto' | 'supervised' | 'manual'>;
+  readonly orphans: 'adopt' | 'kill' | 'keep';
+  readonly messages: Rule<'run' | 'family'>;
+  /** Children of one parent that are not at their end. */
+  readonly maxPerParent: Rule<number>;
+  /** Asked for where nothing else says a model; null: the role's. */
+  readonly defaultModel: string | null;
+  /** Without an event for this long a child is idle; 0: never. */
+  readonly idleTimeout: number;
+  readonly notify: { readonly complete: boolean; readonly error: boolean; readonly idle: boolean };
+  /** A child is closed with its turn: no message resumes it. */
+  readonly killOnComplete: boolean;
+  /** A folder that transcripts are copied into when children end; null: they stay in the log alone. */
+  readonly archivePath: string | null;
+  readonly workingDir: 'inherit' | 'specify';
+  /** With `{friendly_name}`, `{role}`, `{short_id}`, `{id}` filled in. */
+  readonly naming: { readonly pattern: string; readonly fallback: string };
 }
 
 /** Paths as written: absolute, `~/…`, or relative to the project. */

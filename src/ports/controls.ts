@@ -1,11 +1,13 @@
 /** What a person, a verb or a parent agent may ask of a run, and how they hear of it. All the screen has. */
 import type { MimirEvent } from '../events/event.ts';
+import type { RunState } from '../events/state.ts';
 import type { Budget } from '../domain/budget.ts';
 import type { AgentId, RoleName, SessionId, TaskId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { SoundPlan } from '../domain/plan.ts';
 import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { Result } from '../domain/result.ts';
+import type { SpawnWish } from '../domain/spawn.ts';
 
 export type Delivery = 'sequential' | 'important' | 'urgent';
 
@@ -49,12 +51,30 @@ export type Command =
     }
   /** Another model for one agent, from its next turn on, its conversation kept; as the rules allow. */
   | { readonly do: 'set model'; readonly agent: AgentId; readonly model: string }
+  /** A child of `parent` that works on its own; the receipt names it. */
+  | { readonly do: 'spawn'; readonly parent: AgentId; readonly wish: SpawnWish }
+  /** An agent says of itself that it is done, or can't go on: it ends with that after its step. */
+  | {
+      readonly do: 'complete';
+      readonly agent: AgentId;
+      readonly status: 'completed' | 'error';
+      readonly message: string;
+    }
+  /**
+   * Nothing new is begun; when what runs has ended, or at once with `now`, the run stops so that another process goes on with
+   * it. The receipt comes when it has stopped. `stay`: takes that back, everything goes on here.
+   */
+  | { readonly do: 'hand over'; readonly how: 'when quiet' | 'now' | 'stay' }
   /** Ends the run: agents are stopped, the state is kept, `mimir resume` goes on. */
   | { readonly do: 'stop run'; readonly reason: string };
 
 /** Done, in words for a toast: "interrupted finder". */
 export interface Receipt {
   readonly text: string;
+  /** Of `spawn`: the child. */
+  readonly agent?: AgentId;
+  /** Of `message`: how it reached its reader. `queued`: read when its work is done; `resumed`: it had ended, and goes on. */
+  readonly sent?: 'queued' | 'sent' | 'interrupted' | 'resumed';
 }
 /** Not done, and why. */
 export interface Refusal {
@@ -104,9 +124,20 @@ export interface Controls {
   previewMode(mode: Mode, agent?: AgentId): ModePreview;
   /** The approved plan after `edits`, one after the other; the fault says which can't be made and why. */
   previewPlan(edits: readonly PlanEdit[]): Result<PlanPreview, string>;
-  submit(command: Command): Promise<Result<Receipt, Refusal>>;
+  /** `by`: the agent that asks, stamped by who knows; a person when left out. What an agent may ask is less (engine/family.ts). */
+  submit(command: Command, by?: AgentId): Promise<Result<Receipt, Refusal>>;
   /** Every durable event with a larger `seq`, in order, then those to come; ends after `session.finished`. */
   events(afterSeq: number): AsyncIterable<MimirEvent>;
   /** Returns the function that ends the subscription. */
   ticks(listener: (tick: Tick) => void): () => void;
+  /** Of a run that another process carries: resolves with words when that can't be reached any more. Absent: it runs here. */
+  readonly lost?: Promise<string>;
+}
+
+/** What a verb or a child session may read of a run, here or in another process. */
+export interface RunView {
+  readonly session: SessionId;
+  state(): RunState;
+  /** Everything stored, whole, in order. */
+  stored(): readonly MimirEvent[];
 }

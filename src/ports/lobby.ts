@@ -77,6 +77,10 @@ export interface Lobby {
   /** Starts planning at once; the controls are those of the new run. */
   start(task: string): Promise<Result<Controls, Refusal>>;
   resume(session: SessionId): Promise<Result<Controls, Refusal>>;
+  /** A run that another process carries: its controls reach there. Refused where nobody does. */
+  attach?(session: SessionId): Promise<Result<Controls, Refusal>>;
+  /** The run of this screen goes on in a process of its own, once its controls have handed it over. The receipt says how to come back. */
+  detach?(session: SessionId): Promise<Result<Receipt, Refusal>>;
   /** A session that is over, to be looked at: its controls tell what happened and refuse every command. */
   look?(session: SessionId): Promise<Result<Controls, Refusal>>;
   /** A run of a kept plan; the person still approves it. */

@@ -46,6 +46,10 @@ export interface ToolContext {
   readonly desk: Desk;
   /** Bytes that the result may have before it is cut: a tool that can give a whole part within it does. */
   readonly room?: number;
+  /** The folder that a command starts in, relative to the project's root; the root when left out. */
+  readonly workingDir?: string;
+  /** Where a command can ask the run as this agent (`mimir who`): a socket, and nothing else of the host. Absent: it can't. */
+  readonly door?: string;
   /** The tree that was proposed and that forced agents let pass: nothing else may be committed. Absent where none was asked. */
   readonly tree?: TreeId;
   /** Output while it runs, for the live view. */

@@ -23,7 +23,10 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
   'plan.edited': true,
   'plan.approved': true,
   'plan.rejected': true,
-  'agent.created': false,
+  // One that somebody was told of by its id.
+  'agent.created': 'by call',
+  'agent.signalled': true,
+  'agent.adopted': false,
   'agent.changed': false,
   'agent.status': false,
   'agent.told': false,
@@ -55,6 +58,7 @@ export function lastingIn(): (session: SessionId, bodies: readonly EventBody[]) 
   const lasts = (session: SessionId, body: EventBody): boolean => {
     // An answer that was given is known without this word about it; a kill was somebody's decision.
     if (body.type === 'agent.finished') return body.outcome !== 'completed';
+    if (body.type === 'agent.created') return body.spawned !== undefined;
     if (body.type !== 'tool.started' && body.type !== 'tool.finished') return LASTS[body.type] !== false;
     const call = JSON.stringify([session, body.agent, body.call]);
     if (body.type === 'tool.finished') return !repeatable.delete(call);

@@ -176,8 +176,24 @@ describe('the state of a run', () => {
     };
     const sent = [created(FINDER), message, message];
     expect(stateAfter(...sent, told(FINDER, 'look at b.ts too', [2])).messages).toEqual([
-      { seq: 2, from: 'you', to: FINDER, delivery: 'important', content: 'look at b.ts too', delivered: true },
-      { seq: 3, from: 'you', to: FINDER, delivery: 'important', content: 'look at b.ts too', delivered: false },
+      {
+        seq: 2,
+        from: 'you',
+        to: FINDER,
+        delivery: 'important',
+        content: 'look at b.ts too',
+        delivered: true,
+        notice: null,
+      },
+      {
+        seq: 3,
+        from: 'you',
+        to: FINDER,
+        delivery: 'important',
+        content: 'look at b.ts too',
+        delivered: false,
+        notice: null,
+      },
     ]);
   });
 

@@ -41,6 +41,7 @@ const FIELDS: Readonly<Record<keyof Rules, true>> = {
   atLimit: true,
   answerWithin: true,
   box: true,
+  children: true,
 };
 
 describe('two sets of rules', () => {

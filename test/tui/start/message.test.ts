@@ -11,7 +11,7 @@ const base = contextOf(midRun().events, { files: () => ['src/auth/store.ts', 'sr
 const sent = (content: string, seq: number): RunState['messages'][number] => {
   const [agent] = base.state.agents.keys();
   if (agent === undefined) throw new Error('no agent');
-  return { seq, from: 'person', to: agent, delivery: 'important', content, delivered: true };
+  return { seq, from: 'person', to: agent, delivery: 'important', content, delivered: true, notice: null };
 };
 const context: Context = { ...base, state: { ...base.state, messages: [sent('first', 1), sent('second', 2)] } };
 const rows = (...keys: readonly string[]): readonly string[] =>

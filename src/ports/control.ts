@@ -1,0 +1,37 @@
+/** The seam to a run in another process: what a second screen, a verb or an agent's command reaches by a socket (room `control`). */
+import type { AgentId, SessionId } from '../domain/ids.ts';
+import type { Result } from '../domain/result.ts';
+import type { MimirEvent } from '../events/event.ts';
+import type { Family, SessionDetail } from '../events/session-record.ts';
+import type { Controls } from './controls.ts';
+
+/** What the process that carries a run gives to those who knock; `asker` is an agent, or null for the person. */
+export interface Given {
+  readonly controls: Controls;
+  /** As `asker` may see it. */
+  family(asker: AgentId | null): Family;
+  /** Refused with words where `asker` may not look into `agent`: others than itself and those below it. */
+  detail(asker: AgentId | null, agent: AgentId): Result<SessionDetail, string>;
+  /** Events of one agent, or of the whole run, as far as `asker` may see them. */
+  events(asker: AgentId | null, agent: AgentId | null, after: number): Result<readonly MimirEvent[], string>;
+}
+
+/** A run that was reached. Every promise rejects with `ControlFault` when it is gone meanwhile. */
+export interface Reached {
+  readonly session: SessionId;
+  /** Who we are there: an agent by its door, null for the person. */
+  readonly as: AgentId | null;
+  /** All of a run's controls, over the socket; `lost` resolves when it is gone. An agent's are refused what it may not ask. */
+  readonly controls: Controls;
+  family(): Promise<Family>;
+  detail(agent: AgentId): Promise<Result<SessionDetail, string>>;
+  events(agent: AgentId | null, after: number): Promise<Result<readonly MimirEvent[], string>>;
+  /** Letters lie in the box: look there. */
+  poke(): Promise<void>;
+  close(): void;
+}
+
+/** The other process is gone, or does not answer as Mimir does; in words for a person. */
+export class ControlFault extends Error {
+  override readonly name = 'ControlFault';
+}
