@@ -4,10 +4,10 @@
  */
 import { z } from 'zod';
 import type { WorkOrder } from '../domain/agent.ts';
-import type { CallId } from '../domain/ids.ts';
 import type { ToolCall, ToolResult } from '../domain/turn.ts';
 import { Permit } from '../policy/permit.ts';
 import type { ToolContext, ToolOutput } from '../ports/tool.ts';
+import { contextOf, oneAtATime, runsTogether } from './gate-context.ts';
 import type { Use } from './gate-permit.ts';
 import { actionOf, permitted } from './gate-permit.ts';
 import { cutResult, resultRoom } from './gate-room.ts';
@@ -17,7 +17,7 @@ import type { GateParts } from './gate.ts';
 /** More calls in one reply than this are refused (SECURITY 2.6). */
 const MOST_CALLS = 16;
 
-/** Results in the order asked: reading calls run together, others one after the other. What a person typed isn't asked again. */
+/** Results in the order asked; what runs side by side is said in gate-context.ts. What a person typed isn't asked again. */
 export async function useTools(
   parts: GateParts,
   order: WorkOrder,
@@ -28,17 +28,18 @@ export async function useTools(
   const results = new Map<string, ToolResult>();
   const give = (call: ToolCall, { ok, text }: ToolOutput): void =>
     void results.set(call.id, { call: call.id, ok, text });
-  const quiet = (call: ToolCall): boolean =>
-    parts.tools.tools.find(({ name }) => name === call.tool)?.repeat === 'safe';
+  const beside = (call: ToolCall): boolean =>
+    parts.tools.tools.some((tool) => tool.name === call.tool && runsTogether(tool));
   // Those beyond the limit are answered first: a run that is cut off in between then knows them as refused.
   for (const call of calls.slice(MOST_CALLS))
     give(call, refused(parts, order, call, `At most ${MOST_CALLS} calls in one reply: this one was not run.`));
+  const inTurn = oneAtATime();
   const room = resultRoom(parts, order, Math.min(calls.length, MOST_CALLS));
   const one = async (call: ToolCall): Promise<void> =>
-    give(call, await useOne(parts, order, { call, room, said: by === 'person' }, signal));
+    give(call, await useOne(parts, order, { call, room, said: by === 'person', inTurn }, signal));
   let together: Promise<void>[] = [];
   for (const call of calls.slice(0, MOST_CALLS)) {
-    if (quiet(call)) {
+    if (beside(call)) {
       together.push(one(call));
       continue;
     }
@@ -53,10 +54,18 @@ export async function useTools(
 /** Of an agent that was stopped first. Not in the log: a call without an answer is asked for again when it goes on. */
 const NOT_BEGUN: ToolOutput = { ok: false, text: 'Not run: stopped' };
 
+interface Using {
+  readonly call: ToolCall;
+  readonly room: number;
+  readonly said: boolean;
+  /** Of the calls of one reply: what changes something is asked for one after the other, also where it runs side by side. */
+  readonly inTurn: ReturnType<typeof oneAtATime>;
+}
+
 async function useOne(
   parts: GateParts,
   order: WorkOrder,
-  { call, room, said }: { readonly call: ToolCall; readonly room: number; readonly said: boolean },
+  { call, room, said, inTurn }: Using,
   signal: AbortSignal,
 ): Promise<ToolOutput> {
   if (signal.aborted) return NOT_BEGUN;
@@ -69,7 +78,9 @@ async function useOne(
   const context = { ...contextOf(parts, order, call.id, step.signal), room };
   try {
     const use = { order, call, tool, input: input.data, said };
-    const passed = await permitted(parts, use, context);
+    const passed = await (tool.repeat === 'safe'
+      ? permitted(parts, use, context)
+      : inTurn(() => permitted(parts, use, context)));
     if (signal.aborted) return NOT_BEGUN;
     if (step.signal.aborted)
       return refused(parts, order, call, 'Not run: a message or the end of the time came first.');
@@ -135,20 +146,4 @@ function refused({ recorder }: GateParts, order: WorkOrder, call: ToolCall, text
     { type: 'tool.finished', agent, call: call.id, tool: call.tool, ok: false, output: text, ms: 0 },
   );
   return { ok: false, text };
-}
-
-function contextOf(parts: GateParts, order: WorkOrder, call: CallId, signal: AbortSignal): ToolContext {
-  return {
-    agent: order.agent,
-    signal,
-    box: boxFor(parts, order),
-    desk: parts.desk(order, call, signal),
-    onOutput: (delta) => parts.tick({ agent: order.agent, is: 'output', delta }),
-  };
-}
-
-/** A role that can't write gets a box that can't be written: then read-only is a fact and no request. */
-function boxFor({ tools }: GateParts, { capabilities }: WorkOrder): ToolContext['box'] {
-  if (tools.sandbox.is === 'none') return 'none';
-  return capabilities.includes('write') ? 'read-write' : 'read-only';
 }
