@@ -5,11 +5,11 @@ import type { AgentId, CallId } from '../domain/ids.ts';
 import { childOf, depthOf } from '../domain/ids.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { Capability, Role } from '../domain/role.ts';
-import type { AgentState } from '../events/state.ts';
 import { roleNamed, roleProblem } from '../policy/roles.ts';
 import type { GateParts } from './gate.ts';
 import { modelFor, budgetOf } from './choices.ts';
 import type { Crew } from './crew.ts';
+import { sendMessage } from './desk-messages.ts';
 import { createdEvent, orderOf } from './orders.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -49,42 +49,6 @@ function giveVerdict(
   if (forced === null) return refused('Only agents that a rule makes run give verdicts.');
   recorder.record({ type: 'forced.verdict', agent, role, tree: forced.tree, ...verdict });
   return { ok: true, text: `Noted: ${verdict.pass ? 'pass' : 'no pass'}. End now with one short sentence.` };
-}
-
-/** To an agent of this run by id or name, to the orchestrator, or to all others (CONTRACT D27, O016, O064). */
-function sendMessage(parts: DeskParts, order: WorkOrder, to: string, content: string): Output {
-  const all = [...parts.recorder.state().agents.values()];
-  const wanted = to.trim().toLowerCase();
-  const others = all.filter((one) => one.id !== order.agent && one.parent !== null && noReader(one) === null);
-  if (wanted === 'all') {
-    for (const { id } of others) post(parts, order, id, content);
-    return others.length === 0
-      ? refused('No other agent is left to read it.')
-      : sent(others.length === 1 ? '1 agent' : `${others.length} agents`);
-  }
-  const receiver =
-    wanted === 'orchestrator' || wanted === 'main'
-      ? all.find(({ parent }) => parent === null)
-      : all.find(({ id, name }) => id.toLowerCase() === wanted || name.toLowerCase() === wanted);
-  if (!receiver)
-    return refused(`There is no agent "${to}". Agents: ${all.map(({ id, name }) => `${id} (${name})`).join(', ')}`);
-  if (receiver.id === order.agent) return refused('A message to yourself goes nowhere.');
-  const problem = noReader(receiver);
-  if (problem !== null) return refused(problem);
-  post(parts, order, receiver.id, content);
-  return sent(`${receiver.name} (${receiver.id})`);
-}
-
-/** Why no agent's message reaches this one. Whoever judges work is not to be talked to by those who did it. */
-function noReader({ name, forced, outcome }: AgentState): string | null {
-  if (forced !== null) return `${name} judges work, and reads no messages of agents.`;
-  return outcome === null ? null : `${name} has finished and reads no messages any more.`;
-}
-
-const sent = (to: string): Output => ({ ok: true, text: `Sent to ${to}; it is read between turns.` });
-
-function post({ inbox }: DeskParts, { agent }: WorkOrder, to: AgentId, content: string): void {
-  inbox.send({ from: agent, sender: agent, to, kind: 'status', delivery: 'important', content });
 }
 
 /** A child beyond the plan: fresh context, only its final text comes back (I002 to I005, T020). */
