@@ -26,18 +26,22 @@ export interface Inbox {
   }): void;
   /** What is to be delivered now, or null. `sequential` messages come at the end only. */
   take(agent: AgentId, when: 'between turns' | 'at the end'): Mail | null;
+  /** Tells `heard` of each message to `agent` from now on; returns what ends that. */
+  onMail(agent: AgentId, heard: () => void): () => void;
   /** The current step of `agent`: ended by an urgent message. Returns what ends the watch. */
   onUrgent(agent: AgentId, end: () => void): () => void;
 }
 
 export function openInbox(recorder: Recorder): Inbox {
   const steps = new Map<AgentId, Set<() => void>>();
+  const readers = new Map<AgentId, Set<() => void>>();
   return {
     send({ from, sender, to, content, kind, delivery }) {
       const cut =
         content.length > LONGEST ? `${content.slice(0, LONGEST)}\n… (cut, ${content.length} characters)` : content;
       recorder.record({ type: 'message.sent', agent: sender, from, to, kind, delivery, content: cut });
       if (delivery === 'urgent') for (const end of steps.get(to) ?? []) end();
+      for (const heard of readers.get(to) ?? []) heard();
     },
     take(agent, when) {
       const waiting = recorder
@@ -48,6 +52,11 @@ export function openInbox(recorder: Recorder): Inbox {
         );
       if (waiting.length === 0) return null;
       return { text: waiting.map(inWords).join('\n\n'), messages: waiting.map(({ seq }) => seq) };
+    },
+    onMail(agent, heard) {
+      const all = readers.get(agent) ?? new Set();
+      readers.set(agent, all.add(heard));
+      return () => all.delete(heard);
     },
     onUrgent(agent, end) {
       const ends = steps.get(agent) ?? new Set();

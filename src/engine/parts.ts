@@ -9,6 +9,8 @@ import type { World } from '../ports/world.ts';
 import { runAgent } from './agent-loop.ts';
 import type { Approvals } from './approvals.ts';
 import { openApprovals } from './approvals.ts';
+import type { Children } from './children.ts';
+import { openChildren } from './children.ts';
 import { fallbacksFor, modelFor } from './choices.ts';
 import type { Crew } from './crew.ts';
 import { openCrew } from './crew.ts';
@@ -41,6 +43,7 @@ export interface RunParts {
   readonly world: World;
   readonly gate: Gate;
   readonly crew: Crew;
+  readonly children: Children;
   readonly forced: Forced;
   readonly inbox: Inbox;
   readonly approvals: Approvals;
@@ -97,12 +100,14 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
     executor: { run: (order, signal) => runAgent(order, gate, signal) },
   });
   made.crew = crew;
-  return {
+  const children: Children = openChildren(() => parts);
+  const parts: RunParts = {
     options,
     recorder,
     world,
     gate,
     crew,
+    children,
     forced,
     inbox,
     approvals,
@@ -118,6 +123,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
     failed,
     stop,
   };
+  return parts;
 }
 
 /**
