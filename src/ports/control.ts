@@ -14,6 +14,8 @@ export interface Given {
   detail(asker: AgentId | null, agent: AgentId): Result<SessionDetail, string>;
   /** Events of one agent, or of the whole run, as far as `asker` may see them. */
   events(asker: AgentId | null, agent: AgentId | null, after: number): Result<readonly MimirEvent[], string>;
+  /** Letters lie in the box: take them. Absent: nobody looks there. */
+  poke?(): void;
 }
 
 /** A run that was reached. Every promise rejects with `ControlFault` when it is gone meanwhile. */
