@@ -4,6 +4,7 @@ import type { ConfigFault } from './fault.ts';
 import type { Flags } from './flags.ts';
 import type { Layer } from './layer.ts';
 import { boxFaults } from './box.ts';
+import { childFaults } from './children.ts';
 import { type KnownRoles, forcedNameFaults, forcedRoleFaults } from './forced.ts';
 import { type NamedModel, modelNameFaults, modelNames } from './model-lists.ts';
 import { suggestion } from './nearest.ts';
@@ -30,6 +31,7 @@ export const checkLayers = (layers: readonly Layer[], known: KnownNames): readon
     ...endpointFaults(layer),
     ...forcedNameFaults(layer, known.forcible),
     ...boxFaults(layer),
+    ...childFaults(layer),
   ]),
   ...forcedRoleFaults(layers),
   ...nobodyLeft(layers),

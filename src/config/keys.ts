@@ -61,7 +61,12 @@ const KEYS: readonly KeyRule[] = [
   rule('env.passthrough', 'grant', 'each'),
   rule('keys', 'grant'),
   rule('notifications', 'grant'),
-  rule('childAgents', 'grant'),
+  rule('childAgents.mode', 'restriction', ['auto', 'supervised', 'manual']),
+  rule('childAgents.messages', 'restriction', ['run', 'family']),
+  rule('childAgents.maxPerParent', 'restriction', 'min'),
+  rule('childAgents.inheritEnvironment', 'grant', 'each'),
+  // What an organisation says of children binds the person, who would otherwise go before it.
+  rule('childAgents', 'grant', 'highest'),
   rule('audit', 'grant'),
   rule('retention', 'grant'),
   rule('minVersion', 'managed only'),

@@ -12,6 +12,7 @@ import type { Role } from '../domain/role.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import type { Rules } from '../policy/rules.ts';
 import { networkNotes } from './box.ts';
+import { childNotes } from './children.ts';
 import type { KnownNames } from './check.ts';
 import type { ConfigFault } from './fault.ts';
 import { type Flags, flagLayer } from './flags.ts';
@@ -25,6 +26,7 @@ import { type Effective, inOrder, merge } from './merge.ts';
 import { type NamedModel, ownModels } from './model-lists.ts';
 import { type Environment, type Places, placesOf } from './paths.ts';
 import { preferencesOf, type Preferences } from './preferences.ts';
+import { keptBackNotes } from './passed-on.ts';
 import { environmentFaults } from './provider-faults.ts';
 import { type ConfiguredProvider, providersOf } from './providers.ts';
 import { instructionsOf } from './instructions.ts';
@@ -136,7 +138,15 @@ function together(
     places,
     managed: files,
     standing: { ...standing, known },
-    notes: [...notes, ...roles.value.notes, ...instructions.notes, ...networkNotes(layers), ...withoutEffect(values)],
+    notes: [
+      ...notes,
+      ...roles.value.notes,
+      ...instructions.notes,
+      ...networkNotes(layers),
+      ...withoutEffect(values),
+      ...childNotes(values),
+      ...keptBackNotes(layers),
+    ],
   });
 }
 

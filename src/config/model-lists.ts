@@ -67,19 +67,20 @@ export function modelLists(layers: readonly Layer[], own: readonly NamedModel[])
   return { allowed, denied, budgets: budgets.known, faults: [...faults, ...unknown, ...empty] };
 }
 
-/** Faults for names of models outside of lists: defaults of roles. */
+/** Faults for names of models outside of lists: defaults of roles and of children. */
 export function modelNameFaults(layer: Layer, own: readonly NamedModel[]): readonly ConfigFault[] {
   const roles = Object.entries(layer.settings.agentOrchestration?.roles ?? {});
-  return roles.flatMap(([role, { defaultModel, fallbackModels = [] }]) => {
+  const children = layer.settings.childAgents?.defaultModel;
+  const named = roles.flatMap(([role, { defaultModel, fallbackModels = [] }]) => {
     const path = ['agentOrchestration', 'roles', role];
-    const written = [
+    return [
       ...(defaultModel === undefined ? [] : [{ name: defaultModel, at: [...path, 'defaultModel'] }]),
       ...fallbackModels.map((name, index) => ({ name, at: [...path, 'fallbackModels', index] })),
     ];
-    return written
-      .filter(({ name }) => resolveModel(name, own) === null)
-      .map(({ name, at }) => layer.fault(at, `"${name}" is not a known model`, suggestion(name, modelNames(own))));
   });
+  return [...named, ...(children === undefined ? [] : [{ name: children, at: ['childAgents', 'defaultModel'] }])]
+    .filter(({ name }) => resolveModel(name, own) === null)
+    .map(({ name, at }) => layer.fault(at, `"${name}" is not a known model`, suggestion(name, modelNames(own))));
 }
 
 /** Short names to suggest. */

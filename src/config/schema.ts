@@ -111,29 +111,47 @@ const Sandbox = z.strictObject({
     .optional(),
 });
 
+/** Unlike elsewhere, a bare number is seconds: so other programs write it. */
+const Seconds = z
+  .union([z.number().min(0).max(1e7), z.string().regex(/^\d{1,9}(?:ms|s|m|h|d)$/)])
+  .describe('Seconds, or a number with ms, s, m, h or d: 600, 10m');
+
 const ChildAgents = z.strictObject({
-  mode: z.enum(['auto', 'manual', 'supervised']).optional(),
-  orphans: z.enum(['adopt', 'kill', 'keep']).optional(),
-  messages: z.enum(['run', 'family']).optional(),
+  mode: z
+    .enum(['auto', 'manual', 'supervised'])
+    .describe('auto: agents spawn within the limits; supervised: each spawn asks; manual: only a person spawns')
+    .optional(),
+  orphans: z
+    .enum(['adopt', 'kill', 'keep'])
+    .describe('What becomes of a child whose parent ends before it; adopt: the root takes it')
+    .optional(),
+  messages: z
+    .enum(['run', 'family'])
+    .describe('Whom an agent may write to: any of its run, or parent, children and siblings')
+    .optional(),
+  maxPerParent: z.int().min(1).max(256).describe('Children of one agent that are not done').optional(),
   command: z.string().max(500).optional(),
   args: names.optional(),
-  defaultModel: name.optional(),
+  defaultModel: name.describe('Of children where nothing else says a model').optional(),
   autoComplete: z
     .strictObject({
       enabled: z.boolean().optional(),
-      idleTimeout: z
-        .union([Duration, z.number().min(0)])
-        .describe('Seconds, or a duration')
-        .optional(),
+      idleTimeout: Seconds.describe(
+        'Seconds, or 10m: without an event for this long a child is idle; 0: never',
+      ).optional(),
       detectCompletionPhrases: z.boolean().optional(),
       completionPatterns: names.optional(),
     })
     .optional(),
   cleanup: z
     .strictObject({
-      autoKillOnComplete: z.boolean().optional(),
+      autoKillOnComplete: z.boolean().describe('No message resumes a child that is done').optional(),
       autoArchiveTranscript: z.boolean().optional(),
-      archivePath: z.string().max(1000).optional(),
+      archivePath: z
+        .string()
+        .max(1000)
+        .describe('A folder that transcripts of children are copied into, from / or ~')
+        .optional(),
       closeTmuxSession: z.boolean().optional(),
     })
     .optional(),
@@ -148,12 +166,15 @@ const ChildAgents = z.strictObject({
     .strictObject({
       enableTokenTracking: z.boolean().optional(),
       enableToolTracking: z.boolean().optional(),
-      snapshotInterval: z.union([Duration, z.number().min(0)]).optional(),
+      snapshotInterval: Seconds.optional(),
     })
     .optional(),
   workingDir: z.enum(['inherit', 'specify']).optional(),
-  inheritEnvironment: names.optional(),
-  naming: z.strictObject({ pattern: name.optional(), fallback: name.optional() }).optional(),
+  inheritEnvironment: names.describe('Variables that commands may see').optional(),
+  naming: z
+    .strictObject({ pattern: name.optional(), fallback: name.optional() })
+    .describe('Of {friendly_name}, {role}, {short_id}, {id}')
+    .optional(),
 });
 
 const Interface = z.strictObject({

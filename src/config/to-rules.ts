@@ -6,7 +6,9 @@ import { builtIn } from '../policy/rules.ts';
 import type { BudgetRule, CommandRule, CommandRules, ModelEntry, Rule, Rules } from '../policy/rules.ts';
 import type { Layer } from './layer.ts';
 import { boxRules } from './box.ts';
+import { childRulesFrom } from './children.ts';
 import { forcedRules } from './forced.ts';
+import { passedOn } from './passed-on.ts';
 import { type Effective, type Holding, type Said, amount, binding, settle } from './merge.ts';
 
 type Values = ReadonlyMap<string, Effective>;
@@ -50,7 +52,8 @@ export function toRules(layers: readonly Layer[], values: Values, models: RuleLi
     ...forced(layers),
     ...limitsOfDays(values, models),
     ...(values.has('approvals.answerWithin') ? { answerWithin: number(values, 'approvals.answerWithin') } : {}),
-    ...boxRules(layers, lists(values, 'env.passthrough')),
+    ...boxRules(layers, passedOn(layers)),
+    ...childRulesFrom(values),
   };
   return { ...rules, policyHash: jsonDigest(rules) };
 }

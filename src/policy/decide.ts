@@ -8,6 +8,7 @@ import type { ModelId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
 import { priceProblem } from './budgets.ts';
+import { childRules } from './children.ts';
 import { type CommandVerdict, judgeCommand } from './commands.ts';
 import { modelProblem } from './models.ts';
 import { Permit } from './permit.ts';
@@ -21,8 +22,17 @@ export type Action =
       readonly capability: Capability | null;
       readonly command?: string;
     }
-  /** A child beyond the plan. `depth` is the child's own (ROOT has 0), `agents` how many the run has already. */
-  | { readonly is: 'spawn'; readonly depth: number; readonly agents: number }
+  /**
+   * A child beyond the plan. `depth` is the child's own (ROOT has 0), `agents` how many the run has already, `siblings` how many
+   * children of its parent are not at their end; absent: not counted. `by`: absent, an agent asks for it.
+   */
+  | {
+      readonly is: 'spawn';
+      readonly depth: number;
+      readonly agents: number;
+      readonly siblings?: number;
+      readonly by?: 'person';
+    }
   /** One more turn of the agent. */
   | { readonly is: 'turn' }
   /** One call of a model: its canonical id, and its price where that is known. */
@@ -161,19 +171,35 @@ function boxed(command: CommandVerdict, context: Circumstances, row: Row): Decis
 }
 
 function judgedSpawn(action: SpawnAction, rules: Rules, context: Circumstances, row: Row): Decision {
-  if (!rules.enabled.value) return deny(rules.enabled.from);
+  const against = spawnProblem(action, rules);
+  if (against !== null) return deny(against);
+  if (action.by === 'person') return allow(builtIn('a person spawns'));
   if (!context.capabilities.includes('spawn')) {
     return deny(builtIn('spawning needs "spawn", which this agent does not have'));
   }
-  // Written so that a depth or a count that is no number is refused as well.
-  const depth = rules.maxNestingDepth;
-  if (!(action.depth <= depth.value)) {
-    const rule = `Max nesting depth (${depth.value}) exceeded. Cannot create nested agent.`;
-    return deny({ ...depth.from, rule });
+  const { value: how, from } = childRules(rules).mode;
+  switch (how) {
+    case 'auto':
+      return byTable('spawn', context, row);
+    // No grant of the session covers the next one: that is what the rule is for.
+    case 'supervised':
+      return askSingly({ ...from, rule: `${from.rule}: each spawn asks` });
+    case 'manual':
+      return deny({ ...from, rule: `${from.rule}: only a person spawns` });
+    default:
+      return deny({ ...from, rule: `${from.rule}: unknown` });
   }
-  const agents = rules.maxAgentsPerRun;
-  if (!(action.agents < agents.value)) {
-    return deny({ ...agents.from, rule: `${agents.from.rule}: the run has ${action.agents} agents already` });
+}
+
+/** The limits, which hold for a person as well. Written so that a depth or a count that is no number is refused. */
+function spawnProblem({ depth, agents, siblings = 0 }: SpawnAction, rules: Rules): Reason | null {
+  if (!rules.enabled.value) return rules.enabled.from;
+  const { maxNestingDepth: deepest, maxAgentsPerRun: most } = rules;
+  if (!(depth <= deepest.value)) {
+    return { ...deepest.from, rule: `Max nesting depth (${deepest.value}) exceeded. Cannot create nested agent.` };
   }
-  return byTable('spawn', context, row);
+  if (!(agents < most.value)) return { ...most.from, rule: `${most.from.rule}: the run has ${agents} agents already` };
+  const { maxPerParent } = childRules(rules);
+  if (siblings < maxPerParent.value) return null;
+  return { ...maxPerParent.from, rule: `${maxPerParent.from.rule}: ${siblings} children of this agent are not done` };
 }

@@ -4,6 +4,7 @@
  */
 import type { Budget } from '../domain/budget.ts';
 import { agentBudget } from './budgets.ts';
+import { childRules } from './children.ts';
 import type { Rule, Rules } from './rules.ts';
 
 /** Plain JSON. Lists of what is allowed are kept whole: something must be in every one of them. */
@@ -45,11 +46,18 @@ export const deciding = (rules: Rules): object => ({
     ]),
   ),
   box: boxOf(rules),
+  children: childrenOf(rules),
 });
 
 /** What tools and providers are opened with, so that a run can't take on another in the middle: equal texts, equal rules. */
 export const fixedAtStart = (rules: Rules): string =>
   JSON.stringify([lists(rules.allowedEndpoints ?? []), boxOf(rules)]);
+
+/** What of the rules on children allows or forbids; the rest only says how they are kept. */
+function childrenOf(rules: Rules): readonly unknown[] {
+  const { mode, messages, maxPerParent } = childRules(rules);
+  return [mode.value, messages.value, maxPerParent.value];
+}
 
 const boxOf = ({ box }: Rules): readonly unknown[] => [
   ...(['denyRead', 'denyWrite', 'passthrough'] as const).map((key) =>

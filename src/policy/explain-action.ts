@@ -101,7 +101,15 @@ const ruleChanges = ({ commands = NO_RULES, sandboxRequired }: Rules): readonly 
     : []),
 ];
 
-const spawnChanges = ({ enabled, maxNestingDepth }: Rules): readonly Change<Case>[] => [
+const spawnChanges = ({ enabled, maxNestingDepth, children = {} }: Rules): readonly Change<Case>[] => [
+  ...(children.mode !== undefined && isWritten(children.mode.from)
+    ? [
+        ruleChange(changeRule(children.mode.from, 'childAgents.mode: auto'), (rules) => ({
+          ...rules,
+          children: { ...rules.children, mode: { value: 'auto', from: builtIn('childAgents.mode: auto') } },
+        })),
+      ]
+    : []),
   ...(isWritten(enabled.from)
     ? [
         ruleChange(changeRule(enabled.from, 'agentOrchestration.enabled: true'), (rules) => ({

@@ -7,8 +7,19 @@ import { jsonDigest } from '../domain/digest.ts';
 import { ON_FAILURE, TRIGGERS } from '../domain/forced.ts';
 import { isLooser } from '../domain/mode.ts';
 import { agentBudget } from './budgets.ts';
+import { childRules } from './children.ts';
 import { deciding } from './deciding.ts';
-import type { BudgetRule, BoxRules, CommandRule, CommandRules, ForcedRule, ModelEntry, Rule, Rules } from './rules.ts';
+import type {
+  BudgetRule,
+  BoxRules,
+  ChildRules,
+  CommandRule,
+  CommandRules,
+  ForcedRule,
+  ModelEntry,
+  Rule,
+  Rules,
+} from './rules.ts';
 
 /**
  * As strict as `standing` and as `next`; where both are as strict, the word of `standing`. What only expresses a preference
@@ -39,6 +50,7 @@ export function meet(standing: Rules, next: Rules): Rules {
     mode: isLooser(standing.mode, next.mode) ? next.mode : standing.mode,
     maxMode: stricter(standing.maxMode, next.maxMode, isLooser),
     ...optional(standing, next),
+    ...children(standing, next),
   };
   const rules = { policyHash: jsonDigest(met), ...met };
   return same(deciding(rules), deciding(standing)) ? standing : rules;
@@ -77,6 +89,26 @@ function optional(a: Rules, b: Rules): Pick<Rules, Optional> {
     ...(within === undefined ? {} : { answerWithin: within }),
     ...(box === undefined ? {} : { box }),
   };
+}
+
+/** Loose to strict. What only says how children are kept (names, notices, orphans) stays as it stands. */
+const CHILD_MODES: readonly ChildRules['mode']['value'][] = ['auto', 'supervised', 'manual'];
+const loosensMode = (a: ChildRules['mode']['value'], b: ChildRules['mode']['value']): boolean =>
+  CHILD_MODES.indexOf(a) < CHILD_MODES.indexOf(b);
+
+/** A default of either set counts as said; only what is tighter than that is added. */
+function children(a: Rules, b: Rules): Pick<Rules, 'children'> {
+  const [standing, next] = [childRules(a), childRules(b)];
+  const mode = stricter(standing.mode, next.mode, loosensMode);
+  const messages = stricter(standing.messages, next.messages, (x, y) => x === 'run' && y === 'family');
+  const maxPerParent = least(standing.maxPerParent, next.maxPerParent);
+  const met: Partial<ChildRules> = {
+    ...a.children,
+    ...(mode === standing.mode ? {} : { mode }),
+    ...(messages === standing.messages ? {} : { messages }),
+    ...(maxPerParent === standing.maxPerParent ? {} : { maxPerParent }),
+  };
+  return Object.keys(met).length === 0 ? {} : { children: met };
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

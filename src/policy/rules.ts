@@ -98,7 +98,7 @@ export interface ChildRules {
   readonly notify: { readonly complete: boolean; readonly error: boolean; readonly idle: boolean };
   /** A child is closed with its turn: no message resumes it. */
   readonly killOnComplete: boolean;
-  /** A folder that transcripts are copied into when children end; null: they stay in the log alone. */
+  /** A folder that transcripts are copied into when children end, as written: absolute or `~/…`; null: they stay in the log alone. */
   readonly archivePath: string | null;
   readonly workingDir: 'inherit' | 'specify';
   /** With `{friendly_name}`, `{role}`, `{short_id}`, `{id}` filled in. */

@@ -79,6 +79,7 @@ describe('loading', () => {
       mode: 'manual',
       orphans: 'adopt',
       messages: 'run',
+      maxPerParent: 16,
       autoComplete: { idleTimeout: 60 },
       defaultModel: 'haiku-4.5',
       naming: { pattern: 'x' },

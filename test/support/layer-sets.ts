@@ -13,6 +13,7 @@ import { MODES, isLooser } from '../../src/domain/mode.ts';
 import type { Layer as LayerName } from '../../src/domain/reason.ts';
 import { ALIASES } from '../../src/policy/aliases.ts';
 import { agentBudget } from '../../src/policy/budgets.ts';
+import { childRules } from '../../src/policy/children.ts';
 import { modelProblem, resolveModel } from '../../src/policy/models.ts';
 import type { Rules } from '../../src/policy/rules.ts';
 
@@ -134,6 +135,14 @@ export const someSettings = (pins: readonly string[]): fc.Arbitrary<Settings> =>
         ),
         env: fc.record({ passthrough: fc.subarray(['A', 'B', 'C']) }),
         approvals: fc.record({ answerWithin: fc.constantFrom('1h', '2h', 60_000) }),
+        childAgents: fc.record(
+          {
+            mode: fc.constantFrom('auto', 'supervised', 'manual'),
+            messages: fc.constantFrom('run', 'family'),
+            maxPerParent: fc.integer({ min: 1, max: 20 }),
+          },
+          { requiredKeys: [] },
+        ),
       },
       { requiredKeys: [] },
     )
@@ -183,6 +192,13 @@ const has = (rules: readonly { readonly value: string }[] | undefined, all: read
 type Keeps = (rules: Rules, settings: Settings) => boolean;
 /** Is what holds at least as strict as this layer by itself? One line a restriction. */
 const KEEPS: Readonly<Record<string, Keeps>> = {
+  childMode: (rules, { childAgents: own }) => {
+    const order = ['auto', 'supervised', 'manual'];
+    return order.indexOf(childRules(rules).mode.value) >= order.indexOf(own?.mode ?? 'auto');
+  },
+  childMessages: (rules, { childAgents: own }) =>
+    own?.messages !== 'family' || childRules(rules).messages.value === 'family',
+  childCount: (rules, { childAgents: own }) => atMost(childRules(rules).maxPerParent.value, own?.maxPerParent),
   enabled: (rules, { agentOrchestration: own }) => own?.enabled !== false || !rules.enabled.value,
   approval: (rules, { agentOrchestration: own }) => own?.promptForApproval !== true || rules.promptForApproval.value,
   depth: (rules, { agentOrchestration: own }) => atMost(rules.maxNestingDepth.value, own?.maxNestingDepth),
