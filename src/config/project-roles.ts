@@ -9,15 +9,38 @@ import { type Result, fail, ok } from '../domain/result.ts';
 import { lookOf } from './confusables.ts';
 import { type ConfigFault, faultText } from './fault.ts';
 import { readText } from './read-text.ts';
-import { type ReadRole, readRole } from './role-file.ts';
+import { type ReadRole, type RoleText, readRole } from './role-file.ts';
 import { type ReadRoles, roleFiles } from './roles.ts';
+import { ROLE_FOLDERS } from './trust-files.ts';
 
-/** The second is another program's place for them: what isn't fit for Mimir there is left out, and no fault. */
-const FOLDERS = ['.mimir/agents', '.mini-cc/agents'] as const;
+/** The others are places of other programs: what isn't fit for Mimir there is left out with a word, and no fault. */
+const [OWN_FOLDER] = ROLE_FOLDERS;
 
 /** Files that describe roles, by their path in the project. */
 export const projectRoleFiles = (projectRoot: string): readonly string[] =>
-  FOLDERS.flatMap((folder) => roleFiles(path.join(projectRoot, folder)).map((file) => path.posix.join(folder, file)));
+  ROLE_FOLDERS.flatMap((folder) =>
+    roleFiles(path.join(projectRoot, folder)).map((file) => path.posix.join(folder, file)),
+  ).filter(isRoleFile);
+
+/** Is that a path of the project under which a role is looked for? */
+export function isRoleFile(file: string): boolean {
+  const folder = path.posix.dirname(file);
+  const kinds = folder === CLAUDE ? /\.md$/ : /\.(?:md|json)$/;
+  return ROLE_FOLDERS.some((each) => each === folder) && kinds.test(file);
+}
+
+/** A file of a project as the reader of roles takes it. */
+export const projectRoleText = (file: string, text: string): RoleText => ({
+  file,
+  stem: path.parse(file).name,
+  kind: file.endsWith('.json') ? 'json' : 'md',
+  text,
+  source: file,
+  strict: true,
+  ...(path.posix.dirname(file) === CLAUDE ? { also: ['model', 'color'] } : {}),
+});
+
+const CLAUDE = '.claude/agents';
 
 /** The roles of these files beside `others`, which none of them may replace or look like. */
 export function readProjectRoles(
@@ -31,7 +54,7 @@ export function readProjectRoles(
   for (const file of files) {
     const read = readOne(projectRoot, file, [...others, ...roles]);
     if (read.ok) roles.push(marked(read.value.role, file));
-    else if (file.startsWith(FOLDERS[0])) faults.push(...read.fault);
+    else if (file.startsWith(`${OWN_FOLDER}/`)) faults.push(...read.fault);
     else notes.push(...read.fault.map((fault) => `left out: ${faultText(fault)}`));
   }
   return faults.length > 0 ? fail(faults) : ok({ roles, notes });
@@ -45,14 +68,7 @@ function readOne(projectRoot: string, file: string, taken: readonly Role[]): Res
   }
   const text = readText({ path: path.join(projectRoot, file), shown: file, links: 'refuse', owner: 'any' });
   if (!text.ok) return fail([text.fault]);
-  const read = readRole({
-    file,
-    stem: path.parse(file).name,
-    kind: file.endsWith('.json') ? 'json' : 'md',
-    text: text.value ?? '',
-    source: file,
-    strict: true,
-  });
+  const read = readRole(projectRoleText(file, text.value ?? ''));
   if (!read.ok) return read;
   const { name } = read.value.role;
   const same = taken.find((other) => lookOf(other.name) === lookOf(name));

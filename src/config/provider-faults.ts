@@ -12,6 +12,7 @@ export const providerFaults = (layer: Layer): readonly ConfigFault[] =>
     ...nameFaults(layer, name),
     ...addressFaults(layer, name, entry),
     ...modelFaults(layer, name, entry),
+    ...protocolFaults(layer, name, entry),
   ]);
 
 /** A model of this name would be taken for the built-in analyst, which no list of allowed models binds. */
@@ -32,6 +33,18 @@ function addressFaults(layer: Layer, name: string, { kind, baseUrl }: ProviderEn
     layer.fault(['providers', name], problem, 'add the address of its API: baseUrl: "http://127.0.0.1:11434/v1"'),
   ];
 }
+
+/** The makers' own models all take tool calls; without them they would only do less. */
+const protocolFaults = (layer: Layer, name: string, { kind, protocol }: ProviderEntry): readonly ConfigFault[] =>
+  protocol === undefined || kind === 'openai-compatible'
+    ? []
+    : [
+        layer.fault(
+          ['providers', name, 'protocol'],
+          `protocol: ${protocol} is for providers of kind openai-compatible`,
+          'take it out',
+        ),
+      ];
 
 function modelFaults(
   layer: Layer,

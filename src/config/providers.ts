@@ -95,11 +95,15 @@ function setupOf(base: Base, entry: ProviderEntry | undefined, env: Environment,
     key: keyEnv === null ? null : valueOf(env, keyEnv),
     keyEnv,
     models: modelsOf(name, entry),
+    ...spoken(entry),
     ...patience(kind, entry),
   };
   const configured = entry !== undefined || address !== null || setup.key !== null;
   return { ...setup, ...usability(setup, rules), configured };
 }
+
+const spoken = ({ protocol }: Pick<ProviderEntry, 'protocol'> = {}): Pick<ProviderSetup, 'protocol'> =>
+  protocol === undefined ? {} : { protocol };
 
 function patience(
   kind: ProviderKind,

@@ -7,6 +7,7 @@ import { RoleName } from '../domain/ids.ts';
 import type { Role } from '../domain/role.ts';
 import { bytesIn } from '../domain/text.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
+import { resolveModel } from '../policy/models.ts';
 import { type ConfigFault, faultText } from './fault.ts';
 import { valueAt, wordsFor } from './issues.ts';
 import { suggestion } from './nearest.ts';
@@ -24,14 +25,17 @@ const Front = z.object({
   description: z.string().trim().min(1).max(1000),
   tools: ToolNames.optional(),
   models: z.array(z.string().min(1).max(200)).max(20).default([]),
+  /** Another program's word for one (`also`). */
+  model: z.string().max(200).optional(),
   iterations: z.int().min(1).max(200).default(20),
   minTokens: z.int().min(0).max(1e9).default(120_000),
   maxDuration: Duration.optional(),
   writes: z.boolean().default(false),
   planned: z.boolean().default(true),
+  protocol: z.literal('text').optional(),
   prompt: z.string().max(60_000).optional(),
 });
-const FRONT_KEYS = Object.keys(Front.shape);
+const FRONT_KEYS = Object.keys(Front.shape).filter((key) => key !== 'model');
 
 export interface RoleText {
   /** As people would name it. */
@@ -46,6 +50,8 @@ export interface RoleText {
   readonly commits?: true;
   /** A project's: what elsewhere is told and left out is refused, and tools are named one by one. */
   readonly strict?: true;
+  /** Keys of another program that may stand there: `model` counts where it names a model, the others mean nothing here. */
+  readonly also?: readonly string[];
 }
 
 export interface ReadRole {
@@ -102,22 +108,47 @@ function roleOf(
   const findings = findingsIn(given, front, listed, tree);
   const refused = given.strict === true ? [...findings, ...tooMuch(given, prompt, listed, tree)] : [];
   if (refused.length > 0) return fail(refused);
+  const role = roleFrom(given, front, { name: name.data, prompt, listed });
+  const mute = role.protocol === 'text' && !role.capabilities.includes('shell');
+  return mute ? fail([shellFault(given, tree)]) : ok({ role, notes: findings.map(faultText) });
+}
+
+interface Sound extends Pick<Role, 'name' | 'prompt'> {
+  readonly listed: readonly string[];
+}
+
+function roleFrom(given: RoleText, front: z.infer<typeof Front>, { name, prompt, listed }: Sound): Role {
   const tools = listed.filter(isToolName);
-  const standing = { writes: front.writes, root: name.data === 'main', commits: given.commits === true };
-  const role: Role = {
-    name: name.data,
+  const standing = { writes: front.writes, root: name === 'main', commits: given.commits === true };
+  return {
+    name,
     description: front.description,
     prompt,
     tools: front.tools === undefined ? ['file_search'] : tools,
     capabilities: front.tools === undefined ? ['read'] : capabilitiesOf(tools, standing),
-    models: front.models,
+    models: modelsOf(given, front),
     iterations: front.iterations,
     minTokens: front.minTokens,
     ...budgetOf(front.maxDuration),
     planned: front.planned,
+    ...(front.protocol === undefined ? {} : { protocol: front.protocol }),
     source: given.source,
   };
-  return ok({ role, notes: findings.map(faultText) });
+}
+
+/** Its agents work by commands alone. */
+const shellFault = (given: RoleText, tree: Tree): ConfigFault => ({
+  ...faultAt(
+    given,
+    'protocol: text needs a shell, which this role does not have',
+    'add bash_execution to its tools, or take protocol out',
+  ),
+  ...placeOf(tree, ['protocol']),
+});
+
+function modelsOf({ also = [] }: RoleText, { model, models }: z.infer<typeof Front>): readonly string[] {
+  const counts = model !== undefined && also.includes('model') && resolveModel(model, []) !== null;
+  return models.length === 0 && counts ? [model] : models;
 }
 
 /** The time that an agent of this role has, where its file says so. */
@@ -144,8 +175,8 @@ function findingsIn(
     problem,
     remedy,
   });
-  const foreign =
-    tree.is === 'map' ? tree.entries.map(({ key }) => key).filter((key) => !FRONT_KEYS.includes(key)) : [];
+  const known = [...FRONT_KEYS, ...(given.also ?? [])];
+  const foreign = tree.is === 'map' ? tree.entries.map(({ key }) => key).filter((key) => !known.includes(key)) : [];
   const unknownTools = listed.filter((name) => !isToolName(name));
   return [
     ...(front.tools === undefined

@@ -93,6 +93,10 @@ const ProviderSettings = z.strictObject({
     .regex(/^https?:\/\/\S{1,500}$/)
     .optional(),
   models: z.array(wireName).max(500).optional(),
+  protocol: z
+    .literal('text')
+    .describe('For models without tool calls: agents work by commands in their answers')
+    .optional(),
   prices: z.record(wireName, Price).describe('US dollars per million tokens').optional(),
   windows: z.record(wireName, z.int().min(1000).max(1e8)).describe('Context windows in tokens').optional(),
   firstTokenTimeout: Duration.describe('How long a call may be silent before its first event').optional(),

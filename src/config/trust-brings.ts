@@ -1,10 +1,10 @@
 /** What the files of a project would bring if it were trusted, a line each, for the person who decides. Reads nothing itself. */
 import path from 'node:path';
 import type { TrustFile } from './trust-files.ts';
-import { ROLE_FOLDERS } from './trust-files.ts';
 import { INSTRUCTION_FILES } from './instructions.ts';
 import { ruleOf } from './keys.ts';
 import { words } from './layer.ts';
+import { isRoleFile, projectRoleText } from './project-roles.ts';
 import { readRole } from './role-file.ts';
 import { valueAt } from './issues.ts';
 import { PLAN_FOLDER, readTemplate } from './templates.ts';
@@ -20,9 +20,8 @@ export const bringsOf = (files: readonly TrustFile[]): readonly string[] => [
 ];
 
 function rolesOf({ file, text }: TrustFile): readonly string[] {
-  const kind = path.extname(file) === '.json' ? 'json' : 'md';
-  if (!ROLE_FOLDERS.includes(path.dirname(file)) || !/\.(?:md|json)$/.test(file)) return [];
-  const role = readRole({ file, stem: path.parse(file).name, kind, text: text ?? '', source: file, strict: true });
+  if (!isRoleFile(file)) return [];
+  const role = readRole(projectRoleText(file, text ?? ''));
   if (!role.ok) return [`a role file with a fault (${file})`];
   const { name, capabilities } = role.value.role;
   return [`role ${name}: ${capabilities.length === 0 ? 'no tools' : capabilities.join(', ')} (${file})`];

@@ -20,7 +20,7 @@ export interface TrustFile {
 }
 
 /** Folders in which everything counts: all that Mimir reads of a project, and nothing that it doesn't. Roles are in `agents`. */
-export const ROLE_FOLDERS = ['.mimir/agents', '.mini-cc/agents'];
+export const ROLE_FOLDERS = ['.mimir/agents', '.mini-cc/agents', '.claude/agents'] as const;
 const OTHER_FOLDERS = ROLE_FOLDERS.slice(1);
 
 const MOST_FILES = 500;

@@ -55,6 +55,8 @@ export interface ModelOption {
   readonly grade?: 'fast' | 'usual' | 'deep';
   /** False for a model that takes no tool calls: agents can't use it. */
   readonly tools?: false;
+  /** `text`: it has no tool calls, its agents work by words (CONTRACT D23). It counts as one that takes them. */
+  readonly protocol?: 'text';
   /** Tokens a second it is expected to write, for estimates of time. */
   readonly speed: number;
   /** False with the reason when it can't be called here (no key, no endpoint, denied by policy). */

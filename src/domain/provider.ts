@@ -24,6 +24,8 @@ export interface ProviderSetup {
   /** The variable that the key comes from, for advice. */
   readonly keyEnv: string | null;
   readonly models: readonly OwnModel[];
+  /** `text`: its models take no tool calls; agents work with them by words (CONTRACT D23). */
+  readonly protocol?: 'text';
   /** Milliseconds that a call may be silent before its first event, and between two events. */
   readonly firstEventMs: number;
   readonly idleMs: number;

@@ -64,7 +64,13 @@ async function loadClient({ kind }: ProviderSetup): Promise<void> {
 /** A model of the catalogue, with what the person said of it. */
 function knownOption(model: Known, own: OwnModel | undefined, setup: ProviderSetup, aliases: Aliases): ModelOption {
   const price = own?.price ?? (isLoopback(setup.baseUrl) ? FREE : model.price);
-  return optionOf({ ...model, price, window: own?.window ?? model.window }, aliases, setup.unusable);
+  return spoken(optionOf({ ...model, price, window: own?.window ?? model.window }, aliases, setup.unusable), setup);
+}
+
+/** Where agents work with its models by words, none of them lacks tool calls. */
+function spoken({ tools, ...option }: ModelOption, { protocol }: ProviderSetup): ModelOption {
+  if (protocol === undefined) return tools === undefined ? option : { ...option, tools };
+  return { ...option, protocol };
 }
 
 /** A model that only the person knows. A quarter of the window is left for its answer, as far as answers go. */
@@ -88,5 +94,5 @@ function ownOption(
     setup.unusable,
   );
   // A name that is not its own alone is told with its provider: `local/gpt-5`.
-  return option.aliases.length === 0 ? { ...option, label: id } : option;
+  return spoken(option.aliases.length === 0 ? { ...option, label: id } : option, setup);
 }

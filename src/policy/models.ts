@@ -121,7 +121,7 @@ export function obstacleTo(id: ModelId, { rules, models, offlineOnly }: Field): 
   const option = models.find((model) => model.id === id);
   if (option === undefined) return builtIn(`no provider for ${id}`);
   if (!option.usable.yes) return builtIn(option.usable.because);
-  return option.tools === false ? builtIn(`${option.label} takes no tool calls`) : null;
+  return option.tools === false && option.protocol !== 'text' ? builtIn(`${option.label} takes no tool calls`) : null;
 }
 
 /** The role's own models, then those that lists of allowed models mean, as far as they are known here. */

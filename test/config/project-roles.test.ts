@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { lookOf } from '../../src/config/confusables.ts';
 import { faultText } from '../../src/config/fault.ts';
 import type { Loaded } from '../../src/config/load.ts';
+import { bringsOf } from '../../src/config/trust-brings.ts';
 import { type Written, load, somePlace } from './some-place.ts';
 
 const AUDITOR = '---\ndescription: Reads ledgers.\ntools: [Read, Grep]\n---\nRead every ledger.\n';
@@ -109,6 +110,38 @@ describe('a role of a project', () => {
     expect(namesOf(config)).toContain('a');
     expect(namesOf(config)).not.toContain('b');
     expect(config.notes).toEqual([expect.stringMatching(/^left out: \.mini-cc\/agents\/b\.md:2:1: unknown key color/)]);
+  });
+
+  it('is read from .claude/agents as strictly, with the keys that stand there', () => {
+    const reader = AUDITOR.replace('---\n', '---\nname: reader\nmodel: inherit\ncolor: red\n');
+    const config = sound({
+      files: {
+        'work/.claude/agents/a.md': reader,
+        'work/.claude/agents/b.md': reader.replace('reader', 'second').replace('inherit', 'haiku-4.5'),
+        'work/.claude/agents/c.md': AUDITOR.replace('Grep', 'WebFetch'),
+        'work/.claude/agents/d.md': reader,
+        'work/.claude/agents/e.json': '{}',
+      },
+    });
+    const main = config.roles.find(({ name }) => name === 'main')?.models ?? [];
+    expect(
+      config.roles.filter(({ source }) => source.startsWith('.claude')).map(({ name, models }) => [name, models]),
+    ).toEqual([
+      ['reader', main],
+      ['second', ['haiku-4.5']],
+    ]);
+    expect(config.notes).toEqual([
+      expect.stringMatching(/^left out: \.claude\/agents\/c\.md:3:1: unknown tool "WebFetch" is left out — /),
+      'left out: .claude/agents/d.md: there is a role "reader" already (.claude/agents/a.md) — give the role a name of its own',
+    ]);
+  });
+
+  it('of .claude/agents is named as waiting before trust, and shown for the decision', () => {
+    const before = sound({ files: { 'work/.claude/agents/a.md': AUDITOR } }, false);
+    expect(before.notes).toEqual(['not loaded, since this project is not trusted: .claude/agents/a.md']);
+    expect(bringsOf([{ file: '.claude/agents/a.md', bytes: 1, digest: 'd', text: AUDITOR }])).toEqual([
+      'role a: read (.claude/agents/a.md)',
+    ]);
   });
 
   it('can’t be forced, not even by its own project', () => {

@@ -288,3 +288,15 @@ it('providers are described by the schema of the configuration', () => {
     expect(schema).toContain(`"${key}"`);
   }
 });
+
+describe('providers whose models take no tool calls', () => {
+  it('D23: are named so, of the open kind alone', () => {
+    const local = (more: string): string => `providers:\n  local:\n    kind: ${more}\n`;
+    const compatible =
+      'openai-compatible\n    baseUrl: "http://127.0.0.1:8000/v1"\n    models: [small]\n    protocol: text';
+    expect(named('local', providersWith({}, local(compatible)))?.protocol).toBe('text');
+    expect(faults({ user: local('openai\n    protocol: text') })).toEqual([
+      `${USER}:4:5: protocol: text is for providers of kind openai-compatible — take it out`,
+    ]);
+  });
+});

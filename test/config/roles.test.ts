@@ -148,7 +148,7 @@ describe('a role file', () => {
   it('with tools that nobody knows is loaded without them, and is told so (O077)', () => {
     expect(told(agent('tools: [Raed, file_search]\ncolour: red'))).toEqual([
       'agents/mine.md:3:1: unknown tool "Raed" is left out — did you mean "Read"?',
-      'agents/mine.md:4:1: unknown key colour is ignored — known here: name, description, tools, models, iterations, minTokens, maxDuration, writes, planned, prompt',
+      'agents/mine.md:4:1: unknown key colour is ignored — known here: name, description, tools, models, iterations, minTokens, maxDuration, writes, planned, protocol, prompt',
     ]);
   });
 
@@ -258,5 +258,18 @@ describe('settings of roles', () => {
   it('put a model typed for all roles before every other', () => {
     const { roles } = loaded({}, { model: 'offline' });
     expect(roles.map(({ models }) => models[0])).toEqual(roles.map(() => 'offline'));
+  });
+
+  it('D23: may work by words where they have a shell', () => {
+    const by = (tools: string): string => `---\ndescription: Mine\nprotocol: text\ntools: ${tools}\n---\nDo it.\n`;
+    const role = read(by('[bash_execution]'));
+    expect(role.ok && role.value.role.protocol).toBe('text');
+    expect(told(by('[Read]'))).toEqual([
+      'agents/mine.md:3:1: protocol: text needs a shell, which this role does not have — add bash_execution to its tools, or take protocol out',
+    ]);
+    expect(told(by('[bash_execution]').replace('text', 'voice'))).toEqual([
+      expect.stringContaining('agents/mine.md:3:'),
+    ]);
+    expect(loaded().roles.some((each) => 'protocol' in each)).toBe(false);
   });
 });

@@ -127,4 +127,11 @@ describe('a provider that can not be used', () => {
       fault: { is: 'refused', message: 'haiku-4.5: api.anthropic.com may not be called: rule' },
     });
   });
+
+  it('D4, D23: count as models that take tool calls where agents work with them by words', () => {
+    const models = opened([{ ...LOCAL, protocol: 'text', models: [{ name: 'small' }] }]);
+    expect(option(models, 'local/small')).toMatchObject({ protocol: 'text', usable: { yes: true } });
+    expect(option(models, 'local/small')).not.toHaveProperty('tools');
+    expect(option(opened([{ ...LOCAL, models: [{ name: 'small' }] }]), 'local/small')).not.toHaveProperty('protocol');
+  });
 });
