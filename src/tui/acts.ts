@@ -7,6 +7,8 @@ import { fail, unreachable } from '../domain/result.ts';
 import type { Receipt, Refusal } from '../ports/controls.ts';
 import type { Lobby, ReportFormat, TemplateWish } from '../ports/lobby.ts';
 import type { Beginning } from './beginning.ts';
+import type { Carrying } from './carrying.ts';
+import { attachTo } from './carrying.ts';
 import type { DialogEffect } from './dialog.ts';
 import type { Leaving } from './leaving.ts';
 import type { Looks } from './looks.ts';
@@ -27,6 +29,7 @@ export interface ActsParts {
   readonly looks: Looks;
   readonly beginning: Beginning;
   readonly leaving: Leaving;
+  readonly carrying: Carrying;
   readonly toast: (toast: Toast) => void;
   readonly show: (name: ScreenName) => void;
   /** Opens one of the app's own boxes, or goes back to where the run is. */
@@ -55,7 +58,7 @@ export class Acts {
 
   do(what: Wanted): void {
     if (typeof what === 'string') return this.#word(what);
-    if ('start' in what || 'resume' in what || 'look' in what || 'template' in what) return this.#run(what);
+    if (isRun(what)) return 'start' in what || 'template' in what ? this.#begin(what) : this.#former(what);
     if ('show' in what) return this.#of.show(what.show);
     if ('trust' in what) return this.#of.beginning.trust(what.trust);
     if ('edit' in what || 'field' in what) return this.#edit(what);
@@ -69,10 +72,14 @@ export class Acts {
   }
 
   #word(what: Word): void {
-    const { terminal, looks, beginning, leaving, open } = this.#of;
+    const { terminal, looks, beginning, leaving, carrying, open } = this.#of;
     switch (what) {
       case 'quit':
         return leaving.quit();
+      case 'detach':
+        return carrying.detach();
+      case 'go on here':
+        return carrying.goOnHere();
       case 'suspend':
         return terminal.suspend();
       case 'redraw':
@@ -99,17 +106,20 @@ export class Acts {
     if (toast !== null) this.#of.toast(toast);
   }
 
-  #run(what: Extract<Deed, { start: string } | { resume: string } | { look: string } | { template: string }>): void {
-    const { lobby, runs, toast, letGo } = this.#of;
+  #begin(what: Extract<Deed, { start: string } | { template: string }>): void {
+    const { lobby, runs } = this.#of;
     if ('start' in what) return runs.begin(() => lobby.start(what.start));
-    if ('template' in what) {
-      const refused = fail({ text: 'Templates can not be used here.' });
-      return runs.begin(() => lobby.startTemplate?.(what.template, what.values) ?? Promise.resolve(refused));
-    }
-    const named = 'look' in what ? what.look : what.resume;
+    const refused = fail({ text: 'Templates can not be used here.' });
+    return runs.begin(() => lobby.startTemplate?.(what.template, what.values) ?? Promise.resolve(refused));
+  }
+
+  #former(what: Extract<Deed, Former>): void {
+    const { lobby, runs, toast, letGo } = this.#of;
+    const named = 'look' in what ? what.look : 'attach' in what ? what.attach : what.resume;
     const session = lobby.info().sessions.find(({ id }) => id === named)?.id;
     if (session === undefined) return toast({ level: 'error', text: `There is no session ${named} here.` });
     if (runs.feed?.state.finished) letGo();
+    if ('attach' in what) return runs.begin(() => attachTo(lobby, session));
     if (!('look' in what)) return runs.begin(() => lobby.resume(session));
     const refused = fail({ text: 'Former sessions can not be looked at here.' });
     return runs.begin(() => lobby.look?.(session) ?? Promise.resolve(refused));
@@ -149,6 +159,12 @@ export class Acts {
     }, broken);
   }
 }
+
+type OfRun = Extract<Deed, { start: string } | { template: string } | Former>;
+type Former = { resume: string } | { look: string } | { attach: string };
+
+const isRun = (what: Deed): what is OfRun =>
+  'start' in what || 'template' in what || 'resume' in what || 'look' in what || 'attach' in what;
 
 const NOT_HERE: Toast = { level: 'warn', text: 'This can not be done here.' };
 

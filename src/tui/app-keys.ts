@@ -31,6 +31,14 @@ export const APP_KEYS: readonly Binding<null>[] = [
     run: () => ({ app: 'palette' }),
   },
   {
+    keys: ['R'],
+    action: 'app.goOn',
+    hint: 'go on here',
+    help: 'Go on in this process with a run whose own process was lost.',
+    whyNot: (_, { elsewhere }) => (elsewhere?.lost ? null : ''),
+    run: () => ({ app: 'go on here' }),
+  },
+  {
     keys: ['t'],
     action: 'app.theme',
     hint: '',

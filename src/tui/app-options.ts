@@ -1,5 +1,5 @@
 /** What a session on the screen needs, and what is left of it at its end. */
-import type { SessionId } from '../domain/ids.ts';
+import type { AgentId, SessionId } from '../domain/ids.ts';
 import type { RunState } from '../events/state.ts';
 import type { Lobby } from '../ports/lobby.ts';
 import type { World } from '../ports/world.ts';
@@ -24,6 +24,8 @@ export interface AppOptions {
   readonly firstTask?: string;
   /** Goes on with this session at once. */
   readonly resumeSession?: SessionId;
+  /** Shows this run, which another process carries, at once; with one of its agents opened. */
+  readonly attach?: { readonly session: SessionId; readonly agent: AgentId | null };
   /** When to paint; the terminal's own pace when left out. */
   readonly schedule?: (parts: SchedulerParts) => Scheduler;
 }
@@ -33,6 +35,8 @@ export interface AppEnd {
   /** Null when there was no run. */
   readonly session: SessionId | null;
   readonly state: RunState;
+  /** The run goes on without this screen. */
+  readonly goesOn: boolean;
 }
 
 /** What holds where the caller says nothing. */

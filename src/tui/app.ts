@@ -13,6 +13,7 @@ import type { AppEnd, AppOptions } from './app-options.ts';
 import { AS_IT_COMES, HINT_ROWS, paceOf, SILENT } from './app-options.ts';
 import { Beginning } from './beginning.ts';
 import { Boxes, Toasts } from './boxes.ts';
+import { Carrying } from './carrying.ts';
 import { cleanLobby } from './clean.ts';
 import type { DialogEffect } from './dialog.ts';
 import { dispatch } from './dispatch.ts';
@@ -28,10 +29,10 @@ import { Lit } from './lit.ts';
 import { Looks } from './looks.ts';
 import { Notices } from './notices.ts';
 import { OwnBoxes } from './own-boxes.ts';
-import type { Page } from './page.ts';
 import { Runs } from './runs.ts';
 import type { Context, ScreenName, Toast } from './screen.ts';
-import { screenFor, screens } from './screens/all.ts';
+import { screenFor } from './screens/all.ts';
+import { Stage } from './stage.ts';
 import { openScheduler } from './term/scheduler.ts';
 import type { Scheduler } from './term/scheduler.ts';
 import type { Input } from './term/terminal.ts';
@@ -48,14 +49,14 @@ export function runApp(options: AppOptions): Promise<AppEnd> {
 class App {
   readonly #of: AppOptions;
   readonly #paints: Scheduler;
-  readonly #pages: Readonly<Record<ScreenName, Page>>;
+  readonly #stage: Stage;
   readonly #appKeys: typeof APP_KEYS;
   readonly #end = Promise.withResolvers<AppEnd>();
   #lobby: LobbyInfo;
-  #page: Page;
   readonly #boxes = new Boxes();
   readonly #toasts = new Toasts();
   readonly #leaving: Leaving;
+  readonly #carrying: Carrying;
   readonly #runs: Runs;
   readonly #beginning: Beginning;
   readonly #own: OwnBoxes;
@@ -65,16 +66,13 @@ class App {
   readonly #hints: Hints;
   readonly #lit: Lit;
   readonly #notices: Notices;
-  /** The phase whose screen was shown by itself last. */
-  #shownFor: ScreenName = 'start';
   #title = '';
 
   constructor(options: AppOptions) {
     this.#of = options;
     const own = options.keys ?? {};
-    this.#pages = screens(own);
+    this.#stage = new Stage(own);
     this.#appKeys = rebind(APP_KEYS, own);
-    this.#page = this.#pages.start;
     this.#lobby = cleanLobby(options.lobby.info());
     const { terminal, schedule = openScheduler } = options;
     this.#paints = schedule({ paint: () => this.#guarded(() => this.#paint()), ...paceOf(terminal) });
@@ -100,26 +98,26 @@ class App {
         this.#paints.now();
       },
     });
-    this.#leaving = new Leaving({
-      ...common,
-      boxes: this.#boxes,
-      feed: () => this.#runs.feed,
-      context: () => this.#context(),
-      leave: () => this.#resolve(),
+    const ofRun = { ...common, boxes: this.#boxes, runs: this.#runs, leave: (): void => this.#resolve() };
+    this.#leaving = new Leaving({ ...ofRun, context: () => this.#context() });
+    this.#carrying = new Carrying({
+      ...ofRun,
+      agent: options.attach?.agent ?? null,
+      open: (agent) => this.#stage.openAgent(agent, this.#context().state),
     });
-    this.#beginning = new Beginning({ ...options, ...common, boxes: this.#boxes, runs: this.#runs });
+    this.#beginning = new Beginning({ ...options, ...ofRun });
     this.#hints = new Hints(lobby);
     this.#lit = new Lit(world, common.changed);
     this.#looks = new Looks(terminal, lobby, options.look ?? AS_IT_COMES);
     this.#files = new FoundFiles({ ...common, now: () => world.elapsed() });
-    this.#own = new OwnBoxes({ boxes: this.#boxes, page: () => this.#page, keys: this.#appKeys, own });
+    this.#own = new OwnBoxes({ boxes: this.#boxes, page: () => this.#stage.page, keys: this.#appKeys, own });
     this.#acts = new Acts({
-      ...common,
+      ...ofRun,
       terminal,
-      runs: this.#runs,
       looks: this.#looks,
       beginning: this.#beginning,
       leaving: this.#leaving,
+      carrying: this.#carrying,
       show: (name) => this.#show(name),
       open: (what) => this.#open(what),
       letGo: () => this.#backToStart(null),
@@ -131,7 +129,7 @@ class App {
 
   run(): Promise<AppEnd> {
     const { terminal, lobby, keys = {} } = this.#of;
-    const tables = [...Object.values(this.#pages).map(({ actions }) => actions), this.#appKeys, COPY_KEYS];
+    const tables = [...this.#stage.all.map(({ actions }) => actions), this.#appKeys, COPY_KEYS];
     for (const text of keyFaults(tables, keys)) this.#toast({ level: 'warn', text });
     terminal.onInput((input) => this.#guarded(() => this.#input(input)));
     terminal.onResize(() => this.#paints.now());
@@ -143,8 +141,6 @@ class App {
     this.#paints.now();
     return this.#end.promise;
   }
-
-  // What is shown
 
   #context(): Context {
     const { world, glyphs } = this.#of;
@@ -160,48 +156,49 @@ class App {
     terminal.paint(this.#frame(context, this.#toasts.all));
     // Below copy mode the screen stands still: what is new there was not seen.
     if (this.#boxes.top?.kind !== 'copy') {
-      this.#page.painted(context);
+      this.#stage.page.painted(context);
       this.#boxes.painted(context);
     }
     const title = windowTitle(context);
     if (title !== this.#title) terminal.setTitle((this.#title = title));
-    const runs = hasClock(context.state, this.#runs.feed !== null) || this.#page.moving(context);
+    const runs = hasClock(context.state, this.#runs.feed !== null) || this.#stage.page.moving(context);
     this.#paints.clock(this.#toasts.willGo || this.#runs.starting || runs);
-    if (this.#page.unfinished()) this.#paints.soon();
+    if (this.#stage.page.unfinished()) this.#paints.soon();
   }
 
   #frame(context: Context, toasts: readonly Toast[]): Frame {
-    const shown = { page: this.#page, overlays: this.#boxes.all, toasts, lit: this.#lit.label };
+    const shown = { page: this.#stage.page, overlays: this.#boxes.all, toasts, lit: this.#lit.label };
     return frameOf(shown, context, this.#of.terminal.size());
   }
 
   /** What time and the run did to the screen: toasts that are over, the screen of the new phase, questions. */
   #settle(context: Context): void {
-    this.#toasts.expire(context.now);
+    this.#toasts.expire(this.#of.world.now());
     this.#followPhase(context.state);
     this.#boxes.settle(context);
+    this.#carrying.settle(context, this.#stage.page.typing(context));
     this.#offerInbox(context);
     const size = this.#of.terminal.size();
     // Where all is cut already, a hint would cover what it explains.
-    if (size.height >= HINT_ROWS) this.#hint(this.#hints.next(this.#page.name, context, this.#boxes.top?.kind ?? null));
-    this.#page.settle(context, bodySize(size));
+    if (size.height >= HINT_ROWS)
+      this.#hint(this.#hints.next(this.#stage.page.name, context, this.#boxes.top?.kind ?? null));
+    this.#stage.page.settle(context, bodySize(size));
   }
 
   #followPhase(state: RunState): void {
-    const wanted = screenFor(state, this.#runs.feed !== null || this.#runs.starting);
-    if (wanted === this.#shownFor) return;
-    this.#shownFor = wanted;
+    const wanted = this.#stage.turned(state, this.#runs.feed !== null || this.#runs.starting);
+    if (wanted === null) return;
     if (state.finished?.status === 'rejected') return this.#backToStart('The plan was not approved; nothing ran.');
-    const busy = wanted === 'result' && (this.#boxes.top !== undefined || this.#page.typing(this.#context()));
+    const busy = wanted === 'result' && (this.#boxes.top !== undefined || this.#stage.page.typing(this.#context()));
     if (busy) this.#toast({ level: 'info', text: 'The run has ended: v shows the report.' });
-    else this.#page = this.#pages[wanted];
+    else this.#stage.show(wanted);
   }
 
   #offerInbox(context: Context): void {
     const { approvals, phase } = context.state;
     if (!approvals.some((one) => this.#boxes.isNew(one))) return;
     // In mode human the planner's turn waits too; only a plan that is being read isn't covered.
-    if (phase !== 'approving' && this.#boxes.top === undefined && !this.#page.typing(context))
+    if (phase !== 'approving' && this.#boxes.top === undefined && !this.#stage.page.typing(context))
       this.#boxes.openInbox(context);
   }
 
@@ -213,8 +210,6 @@ class App {
     this.#toasts.add(toast, this.#of.world.now());
   }
 
-  // Keys
-
   #input(input: Input): void {
     if (input.is === 'focus' || input.is === 'blur') return this.#notices.focus(input.is === 'focus');
     if (input.is === 'key' && !this.#looks.now.still) this.#lit.press(input.key, this.#of.glyphs);
@@ -225,7 +220,7 @@ class App {
     const effect = dispatch(input, {
       context,
       size: terminal.size(),
-      page: this.#page,
+      page: this.#stage.page,
       boxes: this.#boxes,
       keys: this.#appKeys,
       leaves: () => this.#leaving.isMeant(),
@@ -234,13 +229,11 @@ class App {
     this.#paints.now();
   }
 
-  // Doing
-
   #do(effect: DialogEffect): void {
     if (effect.toast) this.#toast(effect.toast);
     if (effect.dialog) this.#boxes.push(overlayFor(effect.dialog, this.#context()));
     for (const command of effect.commands ?? []) this.#submit(command);
-    if (effect.drafted) this.#do(this.#page.drafted(effect.drafted, this.#context()));
+    if (effect.drafted) this.#do(this.#stage.page.drafted(effect.drafted, this.#context()));
     if (effect.app === undefined) return;
     this.#acts.do(effect.app);
     if (typeof effect.app === 'object' && 'copy' in effect.app) this.#hint(this.#hints.copied());
@@ -260,17 +253,15 @@ class App {
   }
 
   #show(name: ScreenName): void {
-    if (name !== 'start') this.#page = this.#pages[name];
+    if (name !== 'start') this.#stage.show(name);
     else if (this.#runs.feed === null || this.#runs.feed.state.finished) this.#backToStart(null);
     else this.#toast({ level: 'info', text: 'This run goes on: leave it with q, or stop it with X.' });
   }
 
   #backToStart(why: string | null): void {
     this.#runs.letGo();
-    this.#shownFor = 'start';
     this.#lobby = cleanLobby(this.#of.lobby.info());
-    for (const page of Object.values(this.#pages)) page.reset();
-    this.#page = this.#pages.start;
+    this.#stage.reset();
     if (why !== null) this.#toast({ level: 'info', text: why });
   }
 
@@ -285,7 +276,8 @@ class App {
     this.#paints.stop();
     const feed = this.#runs.last;
     feed?.stop();
-    this.#end.resolve({ session: feed?.controls.session ?? null, state: feed?.state ?? EMPTY });
+    const { goesOn } = this.#carrying;
+    this.#end.resolve({ session: feed?.controls.session ?? null, state: feed?.state ?? EMPTY, goesOn });
   }
 
   /** A bug in a view ends the session with its stack instead of being lost in a callback. */

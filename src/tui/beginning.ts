@@ -2,6 +2,7 @@
 import type { SessionId } from '../domain/ids.ts';
 import type { Lobby } from '../ports/lobby.ts';
 import type { Boxes } from './boxes.ts';
+import { attachTo } from './carrying.ts';
 import { cleanLobby } from './clean.ts';
 import { isOpen, trustOverlay } from './dialogs/trust.ts';
 import type { Runs } from './runs.ts';
@@ -13,6 +14,7 @@ export interface BeginningParts {
   readonly runs: Runs;
   readonly firstTask?: string;
   readonly resumeSession?: SessionId;
+  readonly attach?: { readonly session: SessionId };
   readonly changed: () => void;
   readonly toast: (toast: Toast) => void;
   readonly fail: (error: unknown) => void;
@@ -26,9 +28,9 @@ export class Beginning {
     this.#of = parts;
   }
 
-  /** Asks about trust where that is open, else begins with what was asked for. */
+  /** Asks about trust where that is open, else begins with what was asked for. A run that goes on elsewhere is begun already. */
   start(): void {
-    if (!this.ask()) this.begin();
+    if (this.#of.attach !== undefined || !this.ask()) this.begin();
   }
 
   /** Puts the question on the screen; false when there is none. */
@@ -56,8 +58,9 @@ export class Beginning {
   begin(): void {
     if (this.#begun) return;
     this.#begun = true;
-    const { lobby, runs, firstTask, resumeSession } = this.#of;
-    if (resumeSession !== undefined) runs.begin(() => lobby.resume(resumeSession));
+    const { lobby, runs, firstTask, resumeSession, attach } = this.#of;
+    if (attach !== undefined) runs.begin(() => attachTo(lobby, attach.session));
+    else if (resumeSession !== undefined) runs.begin(() => lobby.resume(resumeSession));
     else if (firstTask !== undefined) runs.begin(() => lobby.start(firstTask));
   }
 }

@@ -32,6 +32,11 @@ export class Boxes {
     this.#stack = this.#stack.slice(0, -1);
   }
 
+  /** Closes the box of this kind, if it is open still. */
+  close(which: Overlay['kind']): void {
+    this.#stack = this.#stack.filter(({ kind }) => kind !== which);
+  }
+
   clear(): void {
     this.#stack = [];
   }

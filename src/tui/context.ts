@@ -21,20 +21,35 @@ export interface ContextParts {
 export function contextOf({ feed, files, ...rest }: ContextParts): Context {
   return {
     ...rest,
-    state: feed?.state ?? EMPTY,
-    live: feed?.live.texts() ?? NO_TEXTS,
-    reasoning: feed?.live.reasoning() ?? NO_TEXTS,
-    calls: feed?.live.calls() ?? NO_CALLS,
     files: (query) => files.of(query),
-    ...(feed === null
-      ? {}
-      : { preview: (mode, agent) => feed.preview(mode, agent), amended: (edits) => feed.amended(edits) }),
-    activity: (agent) => feed?.live.activity(agent, rest.now) ?? { rate: 0, steps: [] },
+    ...(feed === null ? NO_RUN : ofRun(feed, rest.now)),
   };
 }
 
+type OfRun = Omit<Context, keyof LobbyParts | 'files' | 'now'>;
+type LobbyParts = Pick<Context, 'lobby' | 'glyphs' | 'look'>;
+
+const ofRun = (feed: RunFeed, now: Millis): OfRun & Pick<Context, 'now'> => ({
+  state: feed.state,
+  now: feed.time(now),
+  live: feed.live.texts(),
+  reasoning: feed.live.reasoning(),
+  calls: feed.live.calls(),
+  preview: (mode, agent) => feed.preview(mode, agent),
+  amended: (edits) => feed.amended(edits),
+  activity: (agent) => feed.live.activity(agent, now),
+  ...(feed.elsewhere === undefined ? {} : { elsewhere: feed.elsewhere }),
+});
+
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 const NO_CALLS: NonNullable<Context['calls']> = new Map();
+const NO_RUN: OfRun = {
+  state: EMPTY,
+  live: NO_TEXTS,
+  reasoning: NO_TEXTS,
+  calls: NO_CALLS,
+  activity: () => ({ rate: 0, steps: [] }),
+};
 
 /** Does something of this run count seconds? Nothing does while a plan waits for the person, nor at the end. */
 export function hasClock(state: RunState, isThere: boolean): boolean {

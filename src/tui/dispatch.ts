@@ -45,6 +45,8 @@ function appKey(key: string, { keys, context }: Listeners): DialogEffect | null 
   const binding = bindingFor(keys, key);
   if (binding === undefined) return null;
   const why = binding.whyNot(null, context);
+  // An empty reason: it means nothing now.
+  if (why === '') return null;
   if (why !== null) return { toast: { level: 'info', text: why } };
   const { ui: _, ...effect } = binding.run(null, context, key);
   return effect;

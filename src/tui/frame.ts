@@ -10,6 +10,7 @@ import { columns, lineWidth, plain, restyle } from './text/clip.ts';
 import { overlay, sized } from './text/compose.ts';
 import type { Cursor, Frame, Line } from './text/line.ts';
 import { headerLine, marks } from './view/header.ts';
+import { lostBanner } from './view/lost.ts';
 import { isTooSmall, smallView } from './view/small.ts';
 import { toastBlock } from './view/toast.ts';
 
@@ -47,12 +48,20 @@ export function frameOf(shown: Shown, context: Context, size: Size): Frame {
   const body = shown.page.body(context, bodySize(size));
   const lines = [
     header(shown.page, context, width),
-    ...sized(body.lines, width, height - 2),
+    ...withBanner(sized(body.lines, width, height - 2), context, width),
     footer(shown, context, width),
   ];
   const cursor = body.cursor ? { x: body.cursor.x, y: body.cursor.y + 1 } : null;
   const boxed = withOverlays({ lines, cursor }, shown.overlays, context, size);
   return withToasts(boxed, shown, context, size);
+}
+
+/** That the run stands still must not be overlooked: in the place of the last rows, where else messages to its agents are written. */
+function withBanner(lines: readonly Line[], context: Context, width: number): readonly Line[] {
+  const { elsewhere, state } = context;
+  if (!elsewhere?.lost || state.finished !== null) return lines;
+  const banner = lostBanner(elsewhere.lost.why, width);
+  return [...lines.slice(0, Math.max(0, lines.length - banner.length)), ...banner].slice(0, lines.length);
 }
 
 function withToasts(boxed: Boxed, shown: Shown, context: Context, { width, height }: Size): Frame {

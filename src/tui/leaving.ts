@@ -1,9 +1,12 @@
-/** Leaving the session: at once where nothing goes on, else after a question, with the run stopped and kept resumable. */
+/**
+ * Leaving the session: at once where nothing goes on, else after a question, with the run stopped and kept resumable; a run that
+ * another process carries is left as it is.
+ */
 import type { Millis } from '../domain/ids.ts';
 import type { World } from '../ports/world.ts';
 import type { Boxes } from './boxes.ts';
 import { quitOverlay } from './dialogs/quit.ts';
-import type { RunFeed } from './run-feed.ts';
+import type { Runs } from './runs.ts';
 import type { Context, Toast } from './screen.ts';
 
 /** A second Ctrl-C within this time leaves. */
@@ -14,8 +17,7 @@ const GRACE: Millis = 5000;
 export interface LeavingParts {
   readonly world: World;
   readonly boxes: Boxes;
-  /** The run that is shown, or null. */
-  readonly feed: () => RunFeed | null;
+  readonly runs: Runs;
   readonly context: () => Context;
   readonly toast: (toast: Toast) => void;
   /** The session is over; called again when the person doesn't want to wait. */
@@ -42,16 +44,17 @@ export class Leaving {
 
   /** Leaves, or asks whether to. Asked a second time while it is asked: meant. */
   quit(): void {
-    const { boxes, feed, context } = this.#of;
-    const run = feed();
+    const { boxes, runs, context } = this.#of;
+    const run = runs.feed;
     if (run === null || run.state.finished || boxes.top?.kind === 'quit') return this.#leave();
     boxes.push(quitOverlay(context(), () => this.#leave()));
   }
 
   #leave(): void {
-    const { boxes, feed, toast, world, leave, fail } = this.#of;
-    const run = feed();
-    if (this.#begun || run === null || run.state.finished) return leave();
+    const { boxes, runs, toast, world, leave, fail } = this.#of;
+    const run = runs.feed;
+    // What another process carries goes on there.
+    if (this.#begun || run === null || run.state.finished || run.elsewhere !== undefined) return leave();
     this.#begun = true;
     boxes.clear();
     toast({ level: 'warn', text: 'Stopping the agents; their state is kept. Ctrl-C twice leaves at once.' });

@@ -42,7 +42,8 @@ export class OwnBoxes {
     // Over the help it is the way out of it.
     if (top?.kind === 'help') return boxes.pop();
     const here = top === undefined ? page().help(context) : helpOfBox(top, context);
-    const parts = [here, helpOf('Everywhere', keys, context.glyphs, own)];
+    const meant = keys.filter((binding) => binding.whyNot(null, context) !== '');
+    const parts = [here, helpOf('Everywhere', meant, context.glyphs, own)];
     boxes.push(helpOverlay(parts, helpNotes(context.glyphs)));
   }
 

@@ -1,4 +1,5 @@
 /** A screen together with its own state, so that the app can hold screens of different kinds alike. */
+import type { AgentId } from '../domain/ids.ts';
 import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { DialogEffect } from './dialog.ts';
 import type { Entry, HelpPart, Hint } from './keymap.ts';
@@ -26,6 +27,8 @@ export interface Page {
   typing(context: Context): boolean;
   /** What an input leads to; null when the screen has no use for it. */
   press(input: Input, context: Context, size: Size): DialogEffect | null;
+  /** Opens one agent, where the screen shows agents. */
+  open(agent: AgentId): void;
   /** Takes an edit that a dialog of the screen led to. */
   drafted(edit: PlanEdit, context: Context): DialogEffect;
   /** Back to how it was at first. */
@@ -95,6 +98,7 @@ export function pageOf<Ui>(screen: Screen<Ui>, own: Readonly<Record<string, stri
       }
       return viaTable(input.key, context) ?? viaInput(input, context, size);
     },
+    open: (agent) => void (ui = screen.opened?.(ui, agent) ?? ui),
     drafted: (edit, context) => taken(screen.drafted?.(ui, context, edit) ?? {}),
     reset() {
       ui = screen.first;

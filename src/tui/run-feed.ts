@@ -1,5 +1,5 @@
 /** One run as the screen follows it: events folded into state, ticks into live text. It asks the engine nothing. */
-import type { AgentId } from '../domain/ids.ts';
+import type { AgentId, Millis } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { MimirEvent } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
@@ -7,10 +7,12 @@ import { EMPTY } from '../events/state.ts';
 import { fold } from '../events/fold.ts';
 import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { Result } from '../domain/result.ts';
+import { ControlFault } from '../ports/control.ts';
 import type { Controls, ModePreview, PlanPreview } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import { cleanEvent, harmless } from './clean.ts';
 import { Live } from './live.ts';
+import type { Elsewhere } from './screen.ts';
 
 export interface RunListeners {
   /** For every event and tick. */
@@ -19,6 +21,9 @@ export interface RunListeners {
   readonly happened: (event: MimirEvent, before: RunState, after: RunState) => void;
 }
 
+/** How long the last events of a lost run may be under way. */
+const LAST_WORDS: Millis = 200;
+
 export class RunFeed {
   readonly controls: Controls;
   readonly live = new Live();
@@ -26,6 +31,7 @@ export class RunFeed {
   readonly ended: Promise<void>;
   #state: RunState = EMPTY;
   #stopped = false;
+  #lost: (NonNullable<Elsewhere['lost']> & { readonly at: Millis }) | null = null;
   readonly #unsubscribe: () => void;
 
   constructor(controls: Controls, world: World, { changed, happened }: RunListeners) {
@@ -35,10 +41,35 @@ export class RunFeed {
       this.live.take(tick, world.now());
       if (!this.#stopped) changed();
     });
-    this.ended = this.#follow((event, before) => {
+    const lost = (why: string): void => {
+      // One that has ended needs nobody any more.
+      if (this.#lost !== null || this.#state.finished !== null) return;
+      this.#lost = { why: harmless(why), at: world.now() };
+      changed();
+    };
+    const followed = this.#follow((event, before) => {
       if (Date.parse(event.time) >= begun) happened(event, before, this.#state);
       changed();
     });
+    this.ended = followed.catch((error: unknown) => {
+      if (!(error instanceof ControlFault)) throw error;
+      lost(error.message);
+    });
+    // What was sent before it was lost is taken in first.
+    void controls.lost?.then(async (why) => {
+      await Promise.race([this.ended, world.sleep(LAST_WORDS)]);
+      lost(why);
+    });
+  }
+
+  /** Undefined: this process carries it. */
+  get elsewhere(): Elsewhere | undefined {
+    return this.controls.lost === undefined ? undefined : { lost: this.#lost };
+  }
+
+  /** Time as it shows: of a run that was lost it stands still. */
+  time(now: Millis): Millis {
+    return this.#lost?.at ?? now;
   }
 
   get state(): RunState {

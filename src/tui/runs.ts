@@ -3,6 +3,7 @@ import { RunFeed } from './run-feed.ts';
 import type { MimirEvent } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 import type { Result } from '../domain/result.ts';
+import { ControlFault } from '../ports/control.ts';
 import type { Command, Controls, Refusal } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import type { Toast } from './screen.ts';
@@ -54,14 +55,33 @@ export class Runs {
   }
 
   async #connect(source: () => Promise<Result<Controls, Refusal>>): Promise<void> {
-    const { world, begun, refused, changed, happened, fail } = this.#of;
     const controls = await source();
     this.#starting = false;
-    if (!controls.ok) return refused(controls.fault.text);
-    const feed = new RunFeed(controls.value, world, { changed, happened });
+    if (controls.ok) this.#follow(controls.value);
+    else this.#of.refused(controls.fault.text);
+  }
+
+  #follow(controls: Controls): void {
+    const { world, begun, changed, happened, fail } = this.#of;
+    const feed = new RunFeed(controls, world, { changed, happened });
     this.#feed = feed;
     feed.ended.catch(fail);
     begun();
+  }
+
+  /** Another source of the run that is shown: it is followed from now on. Words why not, where there is none. */
+  async change(source: () => Promise<Result<Controls, Refusal>>): Promise<string | null> {
+    const before = this.#feed;
+    if (this.#starting) return 'a run is being begun';
+    this.#starting = true;
+    const controls = await source().finally(() => {
+      this.#starting = false;
+    });
+    if (!controls.ok) return controls.fault.text;
+    if (this.#feed !== before) return 'another run is shown by now';
+    before?.stop();
+    this.#follow(controls.value);
+    return null;
   }
 
   /** The run is shown no longer. */
@@ -73,17 +93,27 @@ export class Runs {
 
   /** What the run says to it becomes a toast; `refused` is called where it says no. */
   submit(command: Command, refused: () => void): void {
-    const { toast, changed, fail } = this.#of;
+    const { toast, changed } = this.#of;
     if (this.#feed === null) return toast({ level: 'warn', text: 'There is no run.' });
-    void this.#feed.controls.submit(command).then((result) => {
-      if (result.ok && result.value.text !== '' && !SEEN.has(command.do))
-        toast({ level: 'info', text: result.value.text });
-      if (!result.ok) {
-        toast({ level: 'warn', text: result.fault.text });
-        refused();
-      }
-      changed();
-    }, fail);
+    void this.#feed.controls.submit(command).then(
+      (result) => {
+        if (result.ok && result.value.text !== '' && !SEEN.has(command.do))
+          toast({ level: 'info', text: result.value.text });
+        if (!result.ok) {
+          toast({ level: 'warn', text: result.fault.text });
+          refused();
+        }
+        changed();
+      },
+      (error: unknown) => this.#unreached(error),
+    );
+  }
+
+  /** Its process is gone: what was asked for was not done, which the screen says by itself. */
+  #unreached(error: unknown): void {
+    if (!(error instanceof ControlFault)) return this.#of.fail(error);
+    this.#of.toast({ level: 'warn', text: `Not done: ${error.message}` });
+    this.#of.changed();
   }
 }
 

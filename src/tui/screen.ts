@@ -34,8 +34,15 @@ export interface Context {
   readonly look?: Look;
   /** Files of the project for what stands behind an `@` in a field; `null` while they are looked for. */
   files?(query: string): readonly string[] | null;
+  /** Of a run that another process carries. Absent: it runs here, or there is none. */
+  readonly elsewhere?: Elsewhere;
   /** How busy an agent is: tokens a second, and the last seconds one by one. Absent where nothing streams. */
   activity?(agent: string): { readonly rate: number; readonly steps: readonly number[] };
+}
+
+/** A run in another process: why that can't be reached any more, or null while it can. */
+export interface Elsewhere {
+  readonly lost: { readonly why: string } | null;
 }
 
 /** How the person wants the screen. */
@@ -73,6 +80,10 @@ export interface Effect<Ui> {
     | 'trust'
     /** Goes on without trust. */
     | 'untrusted'
+    /** Lets the run go on without this screen: in a process of its own, where it isn't in one already. */
+    | 'detach'
+    /** Goes on here with a run whose process was lost. */
+    | 'go on here'
     /** Every action that there is here, to choose by name. */
     | 'palette'
     /** The screen stands still and text is selected by keys. */
@@ -95,6 +106,8 @@ export interface Effect<Ui> {
     | { readonly trust: string }
     | { readonly start: string }
     | { readonly resume: string }
+    /** Shows a run that another process carries. */
+    | { readonly attach: string }
     /** Shows a session that is over, with all its screens; nothing goes on. */
     | { readonly look: string }
     | { readonly show: ScreenName };
@@ -143,6 +156,8 @@ export interface Screen<Ui> {
   position?(ui: Ui, context: Context): string;
   /** Keys that are not in the table, pastes, the wheel and clicks (body coordinates); null when not used. */
   input?(ui: Ui, context: Context, input: Input, size: Size): Effect<Ui> | null;
+  /** Opens one agent. Absent: it shows none. */
+  opened?(ui: Ui, agent: AgentId): Ui;
   /** Takes an edit that one of its dialogs led to. Absent: it keeps no drafts. */
   drafted?(ui: Ui, context: Context, edit: PlanEdit): Effect<Ui>;
   /** True while typed letters belong to a field: the table's plain keys are then not looked at. */

@@ -92,7 +92,7 @@ describe('the run screen', () => {
         "│ hh:mm:ss · finder 2      Search legacyRefresh                                                                        │",
         "└──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘",
         " ❯ Message oracle (ROOT::S3)…                                                                                 i to type ",
-        " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill  / filter  T graph  z density  p plan … ? help         4/8 ",
+        " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill  / filter  T graph  d detach  z density … ? help       4/8 ",
       ]
     `);
   });

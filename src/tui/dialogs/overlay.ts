@@ -24,7 +24,7 @@ export interface Pressed {
 export interface Overlay {
   readonly title: string;
   /** For boxes that the app treats differently. */
-  readonly kind: 'dialog' | 'inbox' | 'quit' | 'palette' | 'help' | 'copy';
+  readonly kind: 'dialog' | 'inbox' | 'quit' | 'palette' | 'help' | 'copy' | 'hand over';
   view(context: Context, size: Size): OverlayView;
   press(input: Input, context: Context, size: Size): Pressed;
   /** Follows what happened meanwhile, before each painting and key; null closes. Absent: nothing can happen to it. */

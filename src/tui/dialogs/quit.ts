@@ -1,13 +1,14 @@
 /** Leaving while a run goes on: stop it and keep it resumable, or stay. */
 import type { RunState } from '../../events/state.ts';
 import { isAtWork } from '../agents.ts';
-import type { Context } from '../screen.ts';
+import type { Context, Elsewhere } from '../screen.ts';
 import { span } from '../text/clip.ts';
+import type { Line } from '../text/line.ts';
 import { confirmOverlay } from './confirm.ts';
 import type { Overlay } from './overlay.ts';
 
 /** `leave` is called when the person says so. */
-export function quitOverlay({ state }: Context, leave: () => void): Overlay {
+export function quitOverlay({ state, elsewhere }: Context, leave: () => void): Overlay {
   const working = [...state.agents.values()].filter(isAtWork).length;
   const [now, whom] = whatGoesOn(state, working);
   return confirmOverlay(
@@ -16,11 +17,9 @@ export function quitOverlay({ state }: Context, leave: () => void): Overlay {
       title: 'Leave Mimir?',
       lines: [
         [span(now, { fg: 'fg' })],
-        [span(`Leaving stops ${whom}. Everything recorded is kept, and`, { fg: 'fg' })],
-        [span(`  mimir resume ${state.session ?? ''}`.trimEnd(), { fg: 'info', bold: true })],
-        [span('goes on from the last recorded turn.', { fg: 'fg' })],
+        ...(elsewhere === undefined ? stopping(state, whom) : parting(state, elsewhere)),
       ],
-      yes: 'stop the run and leave',
+      yes: elsewhere === undefined ? 'stop the run and leave' : 'leave',
       no: 'stay',
       word: '',
       then: () => {
@@ -31,6 +30,28 @@ export function quitOverlay({ state }: Context, leave: () => void): Overlay {
     'quit',
   );
 }
+
+const stopping = ({ session }: RunState, whom: string): readonly Line[] => [
+  [span(`Leaving stops ${whom}. Everything recorded is kept, and`, { fg: 'fg' })],
+  [span(`  mimir resume ${session ?? ''}`.trimEnd(), { fg: 'info', bold: true })],
+  [span('goes on from the last recorded turn.', { fg: 'fg' })],
+];
+
+/** Another process carries it: leaving ends nothing there. */
+const parting = ({ session }: RunState, { lost }: Elsewhere): readonly Line[] => [
+  [
+    span(
+      lost === null ? 'The run goes on in its own process, and' : 'Its process is gone. What it recorded is kept, and',
+      { fg: 'fg' },
+    ),
+  ],
+  [span(`  mimir ${lost === null ? 'attach' : 'resume'} ${session ?? ''}`.trimEnd(), { fg: 'info', bold: true })],
+  [
+    span(lost === null ? 'comes back to it. X stops it instead.' : 'goes on from the last recorded turn.', {
+      fg: 'fg',
+    }),
+  ],
+];
 
 /** What leaving interrupts, and the word for it. */
 function whatGoesOn({ phase }: RunState, working: number): readonly [now: string, whom: string] {

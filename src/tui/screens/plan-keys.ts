@@ -50,6 +50,8 @@ type Key = Binding<PlanUi>;
 /** Rows that a page is, whatever the size: keys don't know it. */
 const PAGE = 8;
 const always: WhyNot = () => null;
+const whyNotLeave: WhyNot = (_, { state }) =>
+  state.session === null ? 'there is no run yet' : state.finished ? 'the run has ended' : null;
 
 export const PLAN_KEYS: readonly Key[] = [
   key('plan.accept', ['enter', 'Y', 'y'], 'accept', 'Accept the plan and start its agents.', whyNotAccept, accept),
@@ -159,6 +161,10 @@ export const PLAN_KEYS: readonly Key[] = [
     always,
     go(() => 100_000, PAGE),
   ),
+  // d drops a task here: this one is found by its name.
+  key('plan.detach', [], '', 'Let the run go on without this screen; the plan waits for one.', whyNotLeave, () => ({
+    app: 'detach',
+  })),
   key('plan.pane', ['tab'], '', 'To the next pane: list, task, schedule.', always, nextPane),
   key('plan.paneNumber', ['1', '2', '3'], '', 'To the list, the task or the schedule.', always, paneNumber),
   key('plan.zoom', ['+'], '', 'More room for the pane: half, then all of the screen.', always, zoomBy(1)),

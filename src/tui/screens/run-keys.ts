@@ -101,7 +101,10 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     hint: 'retry',
     help: 'Try the selected agent again after it failed.',
     whyNot: (ui, context) =>
-      about(ui, context, (agent) => (agent.status === 'failed' ? null : `${agent.name} didn't fail.`)),
+      // Then the key goes on with the run itself.
+      context.elsewhere?.lost
+        ? SILENT
+        : about(ui, context, (agent) => (agent.status === 'failed' ? null : `${agent.name} didn't fail.`)),
     run: (ui, context) => onSelected(ui, context, (agent) => ({ commands: [{ do: 'retry', agent: agent.id }] })),
   },
   {
@@ -122,6 +125,14 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     run: stopQuestion,
   },
   ...LIST_KEYS,
+  {
+    keys: ['d'],
+    action: 'run.detach',
+    hint: 'detach',
+    help: 'Let the run go on without this screen, in a process of its own; mimir attach comes back to it.',
+    whyNot: (_, context) => running(context),
+    run: () => ({ app: 'detach' }),
+  },
   {
     keys: ['z'],
     action: 'run.density',

@@ -16,7 +16,7 @@ import { sidePane } from '../view/side.ts';
 import { findTyped, isFinding } from './run-detail.ts';
 import { RUN_KEYS } from './run-keys.ts';
 import { filterTyped, isFiltering } from './run-list-keys.ts';
-import { hiddenBy, listed, listWords } from '../run-list.ts';
+import { hiddenBy, listed, listWords, WHOLE } from '../run-list.ts';
 import { typed } from './run-message.ts';
 import type { GraphPlace } from './run-graph.ts';
 import { graphIn } from './run-graph.ts';
@@ -35,6 +35,8 @@ export const runScreen: Screen<RunUi> = {
   position,
   input,
   unfinished: (ui) => ui.detail.front > 0,
+  // Whatever hides it from the list.
+  opened: (ui, agent) => ({ ...ui, selected: agent, list: WHOLE, focus: 'detail' }),
   typing: (ui) => ui.message !== null || isFinding(ui) || isFiltering(ui),
 };
 

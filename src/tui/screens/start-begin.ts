@@ -22,9 +22,10 @@ export function begin(ui: StartUi, { lobby }: Context): Effect<StartUi> {
 
 type Session = LobbyInfo['sessions'][number];
 
-/** What was stopped goes on, what is over is looked at; what failed may do either. */
+/** What another process carries is shown, what was stopped goes on, what is over is looked at; what failed may do either. */
 function again(ui: StartUi, { id, task, state, ended }: Session): Effect<StartUi> {
-  if (state !== 'finished') return { app: { resume: id } };
+  if (state === 'running') return { app: { attach: id } };
+  if (state === 'stopped') return { app: { resume: id } };
   if (ended?.status === 'rejected') {
     const text = 'That plan was not approved, and nothing ran: here is its task again.';
     return { ui: withTask(ui, task), toast: { level: 'info', text } };

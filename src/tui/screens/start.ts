@@ -43,7 +43,7 @@ const KEYS: readonly Key[] = [
     keys: ['enter'],
     action: 'start.go',
     hint: 'plan it',
-    help: 'Make a plan for the task in the field; in a list, take what is chosen: a stopped session goes on, a finished one is shown.',
+    help: 'Make a plan for the task in the field; in a list, take what is chosen: a running session is shown, a stopped one goes on, of a finished one what it did.',
     whyNot: always,
     run: behindBoxes(begin),
   },

@@ -1,0 +1,77 @@
+/** While a run is handed over: what is still waited for, as it goes on; at once, or not at all. It closes when the run has stopped. */
+import { counted } from '../format.ts';
+import type { Hint } from '../keymap.ts';
+import type { Context } from '../screen.ts';
+import type { Size } from '../term/terminal.ts';
+import { fit, span } from '../text/clip.ts';
+import type { Line } from '../text/line.ts';
+import { wrap } from '../text/wrap.ts';
+import type { UnderWay } from '../under-way.ts';
+import { underWay } from '../under-way.ts';
+import { boxRows, boxWidth, closed, framed, keyLine, stay } from './overlay.ts';
+import type { Overlay, OverlayView } from './overlay.ts';
+
+const WIDTH = 72;
+const INTRO =
+  'The run goes on in a process of its own, without this screen, as soon as what runs now has come to its end.';
+
+/** `ask` is called when the person doesn't want to wait, or stays. */
+export function handOverOverlay(ask: (how: 'now' | 'stay') => void): Overlay {
+  return {
+    title: 'Hand the run over',
+    kind: 'hand over',
+    view,
+    press(input) {
+      if (input.is !== 'key') return stay(this);
+      if (input.key === 'd') {
+        ask('now');
+        return stay(this);
+      }
+      if (!['esc', 'q', 'n'].includes(input.key)) return stay(this);
+      ask('stay');
+      return closed();
+    },
+    hints: () => KEYS,
+  };
+}
+
+const KEYS: readonly Hint[] = [
+  { keys: 'd', hint: 'at once: cut off what runs' },
+  { keys: 'Esc', hint: 'stay' },
+];
+
+function view(context: Context, size: Size): OverlayView {
+  const width = boxWidth(size, WIDTH);
+  const inner = Math.max(1, width - 4);
+  const waits = underWay(context.state);
+  const keys = wrap(keyLine(KEYS.map(({ keys: key, hint }) => [key, hint] as const)), inner);
+  const intro = wrap([span(INTRO, { fg: 'fg' })], inner);
+  const room = Math.max(1, boxRows(size) - intro.length - keys.length - 2);
+  const body: readonly Line[] = [...intro, [], ...waitLines(waits, inner, room, context), [], ...keys];
+  return {
+    lines: framed({ title: 'Hand the run over', width, body: body.slice(0, boxRows(size)) }, context),
+    cursor: null,
+  };
+}
+
+function waitLines(waits: readonly UnderWay[], width: number, room: number, { glyphs }: Context): readonly Line[] {
+  if (waits.length === 0) return [[span('Nothing runs any more: one moment.', { fg: 'muted' })]];
+  const shown = waits.length <= room ? waits : waits.slice(0, Math.max(0, room - 1));
+  const more = waits.length - shown.length;
+  return [
+    ...shown.map(
+      ({ who, what }): Line =>
+        fit(
+          [
+            span(`${glyphs.status.running} `, { fg: 'ok' }),
+            span(who, { bold: true }),
+            span(`  ${what}`, { fg: 'muted' }),
+          ],
+          width,
+          {},
+          glyphs.ellipsis,
+        ),
+    ),
+    ...(more === 0 ? [] : [[span(`and ${counted(more, 'more')}`, { fg: 'muted' })] as const]),
+  ];
+}

@@ -1,0 +1,26 @@
+/** What a run that is handed over waits for: replies that models write and tools that run, in a few words each. */
+import type { AgentState, RunState } from '../events/state.ts';
+import { inOrder, modelName } from './agents.ts';
+import { toLabel } from './text/sanitise.ts';
+
+/** Calls that only wait themselves, for a child or for the person: they go on in the other process. */
+const WAITING: ReadonlySet<string> = new Set(['Task', 'ask_user']);
+
+export interface UnderWay {
+  /** The agent's name. */
+  readonly who: string;
+  /** `a reply of haiku-4.5`, `$ npm test`. */
+  readonly what: string;
+}
+
+/** In the order of the agents; empty when nothing runs that an interruption would lose. */
+export const underWay = (state: RunState): readonly UnderWay[] =>
+  inOrder(state).flatMap((agent) => partsOf(agent).map((what) => ({ who: agent.name, what })));
+
+function partsOf({ open, blocks }: AgentState): readonly string[] {
+  const replies = open.map(({ model }) => `a reply of ${modelName(model)}`);
+  const tools = blocks.flatMap((block) =>
+    block.is === 'tool' && block.ok === null && !WAITING.has(block.tool) ? [toLabel(block.label || block.tool)] : [],
+  );
+  return [...replies, ...tools];
+}
