@@ -1,13 +1,18 @@
-/** `mimir events`: the log of a session, as lines or as JSON; `--follow` stays until its end. */
+/** `mimir events`: the log of a session, or the lifecycle of one agent (CONTRACT S065), as lines or as JSON; `--follow` stays until its end. */
+import type { AgentId } from '../domain/ids.ts';
 import type { MimirEvent } from '../events/event.ts';
-import { logLine } from '../events/log-line.ts';
+import type { SessionEvent } from '../events/session-events.ts';
+import { sessionEvent } from '../events/session-events.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { openReader, orExit, sessionOf } from './log-of.ts';
-import { projectOf } from './project.ts';
+import { EVENT, fieldLines } from './session-fields.ts';
+import { sayEvent } from './session-event-line.ts';
+import type { Seen } from './session-seat.ts';
+import { doorOf, seated, seenOrExit } from './session-seat.ts';
+import { targetOf, usualSeen } from './session-target.ts';
 import type { Verb } from './verb.ts';
 import { world } from './world.ts';
 
@@ -15,39 +20,58 @@ import { world } from './world.ts';
 const LOOK_MS = 250;
 
 export const eventsVerb: Verb = {
-  usage: 'mimir events [SESSION] [--follow] [--json]',
-  summary: 'Prints the events of a session, one a line.',
-  example: 'mimir events --follow --json',
+  usage: 'mimir events [SESSION|ID] [--follow] [--json]',
+  summary: 'Prints the events of a session, one a line: of a run as its log has them, of one agent its lifecycle.',
+  example: 'mimir events engineer-task1 --follow --json',
   words: 1,
   flags: { follow: { value: '', help: 'go on until the session ends' }, ...JSON_FLAG, ...CWD },
+  notes: [
+    ...fieldLines('--json of an agent prints an object a line:', EVENT),
+    '--json of a run prints the same events as `mimir run --json`.',
+  ],
   run: (args, io) => events(args, io),
 };
 
 async function events(args: Arguments, io: Io): Promise<number> {
-  const reader = openReader(projectOf(args, io));
-  const { session } = sessionOf(reader, args.words[0]);
+  const [word] = args.words;
+  if (doorOf(io) === null) {
+    // A person may mean a whole session, which is printed as it is read: a long log is never held as one.
+    const { printedLog } = await import('./session-log.ts');
+    if (await printedLog(word, args, io)) return EXIT.done;
+  }
+  return seated(args, io, async (seat) => {
+    if (word === undefined) await follow(await usualSeen(seat), null, args, io);
+    else {
+      const { seen, record } = await targetOf(seat, word);
+      await follow(seen, record.agent, args, io);
+    }
+    return EXIT.done;
+  });
+}
+
+/** Of one agent its lifecycle, until its end; without one all that the calling agent may see, until its run is gone. */
+async function follow(seen: Seen, agent: AgentId | null, args: Arguments, io: Io): Promise<void> {
   for (let after = 0; ; ) {
-    // Looked at before reading: what was written last is still read.
-    const goesOn = args.has('follow') && !io.lost.aborted && isLive(reader, session);
-    const some = orExit(() => reader.read(session, after));
-    for (const event of some) print(event, args, io);
+    const some = seenOrExit(await seen.events(agent, after));
+    for (const event of some) print(event, agent, args, io);
     after = some.at(-1)?.seq ?? after;
-    if (!goesOn) return EXIT.done;
+    if (!args.has('follow') || io.lost.aborted || (await isOver(seen, agent))) return;
     await world.sleep(LOOK_MS, io.lost);
   }
 }
 
-const isLive = (reader: ReturnType<typeof openReader>, session: string): boolean =>
-  orExit(() => reader.sessions()).some((one) => one.session === session && one.state === 'running');
+async function isOver(seen: Seen, agent: AgentId | null): Promise<boolean> {
+  const { state, sessions } = await seen.again();
+  return state !== 'running' || sessions.some((one) => one.agent === agent && one.is_complete);
+}
 
-function print(event: MimirEvent, args: Arguments, io: Io): void {
-  if (args.has('json')) {
-    io.json(event);
-    return;
-  }
-  const line = logLine(event, 0);
-  const who = 'agent' in event && event.agent !== null ? event.agent : '';
-  io.say(
-    `${String(event.seq).padStart(5)}  ${event.time}  ${event.type.padEnd(18)}  ${who.padEnd(10)}  ${harmless(line?.text ?? '')}`,
-  );
+function print(event: MimirEvent, agent: AgentId | null, args: Arguments, io: Io): void {
+  if (agent === null) sayEvent(event, args, io);
+  else sayLifecycle(sessionEvent(event, agent), args, io);
+}
+
+function sayLifecycle(told: SessionEvent | null, args: Arguments, io: Io): void {
+  if (told === null) return;
+  if (args.has('json')) io.json(told);
+  else io.say(`${told.timestamp}  ${told.event_type.padEnd(10)}  ${harmless(told.message).replaceAll('\n', ' ')}`);
 }

@@ -18,6 +18,18 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   show: async () => (await import('./show.ts')).showVerb,
   report: async () => (await import('./report.ts')).reportVerb,
   events: async () => (await import('./events.ts')).eventsVerb,
+  spawn: async () => (await import('./spawn.ts')).spawnVerb,
+  children: async () => (await import('./children.ts')).childrenVerb,
+  what: async () => (await import('./what.ts')).whatVerb,
+  send: async () => (await import('./send.ts')).sendVerb,
+  kill: async () => (await import('./kill.ts')).killVerb,
+  progress: async () => (await import('./progress.ts')).progressVerb,
+  complete: async () => (await import('./complete.ts')).completeVerb,
+  me: async () => (await import('./me.ts')).meVerb,
+  who: async () => (await import('./who.ts')).whoVerb,
+  others: async () => (await import('./others.ts')).othersVerb,
+  all: async () => (await import('./all.ts')).allVerb,
+  status: async () => (await import('./status.ts')).statusVerb,
   models: async () => (await import('./models.ts')).modelsVerb,
   policy: async () => (await import('./policy.ts')).policyVerb,
   trust: async () => (await import('./trust.ts')).trustVerb,
@@ -122,6 +134,7 @@ async function help(io: Io, name: string | undefined): Promise<number> {
 function helpOf(io: Io, verb: Verb): number {
   io.say(`${verb.usage}\n\n${verb.summary}\n`);
   for (const line of flagLines(verb.flags)) io.say(line);
+  for (const line of verb.notes === undefined ? [] : ['', ...verb.notes]) io.say(line);
   io.say(`\nExample:\n  ${verb.example}`);
   return EXIT.done;
 }

@@ -18,7 +18,7 @@ export interface Knowing {
   /** Letters to the run that were not taken yet. */
   readonly letters: () => number;
   /** Where the run stands; `running` where it is this process that carries it. */
-  readonly is?: Family['state'];
+  readonly is?: () => Family['state'];
 }
 
 /** Answers about `view`, each as its asker may see it (CONTRACT S149). */
@@ -57,16 +57,17 @@ function timesOf(view: RunView): () => ReadonlyMap<AgentId, string> {
 
 function familyOf(
   view: RunView,
-  { children, now, letters, is = 'running' }: Knowing,
+  { children, now, letters, is = () => 'running' }: Knowing,
   created: ReadonlyMap<AgentId, string>,
   asker: AgentId | null,
 ): Family {
   const state = view.state();
   const { cost, tokens } = spentOf(state);
-  const looking = { ...children, now: now(), alive: is === 'running' };
+  const how = is();
+  const looking = { ...children, now: now(), alive: how === 'running' };
   return {
     run: view.session,
-    state: is,
+    state: how,
     // The main conversation begins with it, and that is nobody else's.
     task: asker === null || maySee(state, asker, ROOT) ? state.task : '',
     mode: state.mode,

@@ -8,6 +8,8 @@ export interface Verb {
   readonly summary: string;
   readonly example: string;
   readonly flags: Flags;
+  /** Lines of its help behind the options: what its JSON holds. */
+  readonly notes?: readonly string[];
   /** How many plain words it takes. */
   readonly words: number;
   /** Resolves with the exit code; throws `Exit` for what the person can mend. */

@@ -1,0 +1,44 @@
+/** `mimir others`: whoever else works here (CONTRACT S068). An agent reaches its own run only, and that is all it is told of. */
+import type { SessionRecord } from '../events/session-record.ts';
+import { CWD, JSON_FLAG } from './common-flags.ts';
+import { EXIT } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { fieldLines, RECORD } from './session-fields.ts';
+import { sayRows } from './session-rows.ts';
+import type { Seat } from './session-seat.ts';
+import { seated } from './session-seat.ts';
+import { branches } from './session-words.ts';
+import type { Verb } from './verb.ts';
+
+export const othersVerb: Verb = {
+  usage: 'mimir others [--json]',
+  summary: 'Lists the other agents of the workspace, children included: of your run, for a person of all living runs.',
+  example: 'mimir others',
+  words: 0,
+  flags: { ...JSON_FLAG, ...CWD },
+  notes: fieldLines('--json prints an array, each of:', RECORD),
+  run: others,
+};
+
+function others(args: Arguments, io: Io): Promise<number> {
+  return seated(args, io, async (seat) => {
+    const rows = await rowsFor(seat);
+    if (args.has('json')) io.json(rows.map(({ record }) => record));
+    else if (rows.length > 0) sayRows(rows, io);
+    else io.say(seat.as === null ? 'No run lives in this project: `mimir all` lists the past ones.' : 'You are alone.');
+    return EXIT.done;
+  });
+}
+
+async function rowsFor(seat: Seat): Promise<Parameters<typeof sayRows>[0]> {
+  const living = seat.runs().filter(({ state }) => state === 'running');
+  const families = await Promise.all(living.map(async ({ session }) => (await seat.look(session)).family));
+  const isOther = (record: SessionRecord): boolean => record.agent !== seat.as;
+  return families.flatMap(({ sessions }) =>
+    branches(
+      sessions,
+      sessions.filter(({ parent_session_id }) => parent_session_id === null),
+    ).filter(({ record }) => isOther(record)),
+  );
+}

@@ -1,0 +1,31 @@
+/** The log of a whole session, printed as it is read; `--follow` stays until its end. */
+import type { LogReader } from '../store/log.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { openReader, orExit, sessionOf } from './log-of.ts';
+import { projectOf } from './project.ts';
+import { sayEvent } from './session-event-line.ts';
+import { world } from './world.ts';
+
+/** Another process writes the log: it is looked at this often. */
+const LOOK_MS = 250;
+
+/** Prints the session that `word` begins, the newest without one; false when it is no session's id. */
+export async function printedLog(word: string | undefined, args: Arguments, io: Io): Promise<boolean> {
+  const reader = openReader(projectOf(args, io));
+  const all = orExit(() => reader.sessions());
+  if (word !== undefined && all.length > 0 && !all.some(({ session }) => session.startsWith(word))) return false;
+  const { session } = sessionOf(reader, word);
+  for (let after = 0; ; ) {
+    // Looked at before reading: what was written last is still read.
+    const goesOn = args.has('follow') && !io.lost.aborted && isLive(reader, session);
+    const some = orExit(() => reader.read(session, after));
+    for (const event of some) sayEvent(event, args, io);
+    after = some.at(-1)?.seq ?? after;
+    if (!goesOn) return true;
+    await world.sleep(LOOK_MS, io.lost);
+  }
+}
+
+const isLive = (reader: LogReader, session: string): boolean =>
+  orExit(() => reader.sessions()).some((one) => one.session === session && one.state === 'running');

@@ -1,0 +1,111 @@
+/** The seat of the person: the log is read, nothing is written to it; a living run is asked by its socket. */
+import { reach } from '../control/reach.ts';
+import { whereOf } from '../control/places.ts';
+import type { SessionId } from '../domain/ids.ts';
+import type { MimirEvent } from '../events/event.ts';
+import { foldAll } from '../events/fold.ts';
+import type { RunState } from '../events/state.ts';
+import { EMPTY } from '../events/state.ts';
+import { CHILD_DEFAULTS, childRules } from '../policy/children.ts';
+import type { Reached } from '../ports/control.ts';
+import type { RunView } from '../ports/controls.ts';
+import type { SessionSummary } from '../ports/log.ts';
+import type { LogReader } from '../store/log.ts';
+import { openMailbox } from '../store/mailbox.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { openReader, orExit } from './log-of.ts';
+import { loadHere } from './project-trust.ts';
+import type { ProjectPlace } from './project.ts';
+import { environmentOf, projectOf } from './project.ts';
+import type { Knowing } from './session-given.ts';
+import { givenBy } from './session-given.ts';
+import type { Seat, Seen } from './session-seat.ts';
+import { world } from './world.ts';
+
+export function personSeat(args: Arguments, io: Io): Seat {
+  const project = projectOf(args, io);
+  const reader = openReader(project);
+  const children = once(() => childrenHere(project, io));
+  const sessions = (): readonly SessionSummary[] => orExit(() => reader.sessions());
+  return {
+    as: null,
+    runs: sessions,
+    look: (session) => {
+      const is = (): SessionSummary['state'] => sessions().find((one) => one.session === session)?.state ?? 'stopped';
+      return Promise.resolve(seenIn(reader, session, { children: children(), is, project }));
+    },
+    submit: async (session, command) => {
+      const reached = await reachRun(project, session);
+      if (reached === null) throw new Exit(EXIT.wrongUse, notCarried(session));
+      try {
+        return await reached.controls.submit(command);
+      } finally {
+        reached.close();
+      }
+    },
+    close: () => reader.close(),
+  };
+}
+
+/** The living process that carries `session`, or null. Throws `ControlFault` when it answers as none of ours. */
+export const reachRun = ({ root, places }: ProjectPlace, session: SessionId): Promise<Reached | null> =>
+  reach(whereOf({ stateDir: places.state, runtimeDir: places.runtime, project: root, session }), session);
+
+const notCarried = (session: SessionId): string =>
+  `no process carries session ${session} now\n  \`mimir resume ${session}\` goes on with it, if it is not over`;
+
+interface Ground {
+  readonly children: Knowing['children'];
+  readonly is: () => SessionSummary['state'];
+  readonly project: ProjectPlace;
+}
+
+function seenIn(reader: LogReader, session: SessionId, { children, is, project }: Ground): Seen {
+  const view = followed(reader, session);
+  const mailbox = openMailbox({ stateDir: project.places.state, project: project.root });
+  const given = givenBy(view, {
+    children,
+    now: () => world.now(),
+    letters: () => orExit(() => mailbox.waiting(session)).length,
+    is,
+  });
+  return {
+    family: given.family(null),
+    again: () => {
+      view.catchUp();
+      return Promise.resolve(given.family(null));
+    },
+    state: view.state(),
+    detail: (agent) => Promise.resolve(given.detail(null, agent)),
+    events: (agent, after) => {
+      view.catchUp();
+      return Promise.resolve(given.events(null, agent, after));
+    },
+  };
+}
+
+/** The log of a session as it was read last; `catchUp` reads what was written since. */
+function followed(reader: LogReader, session: SessionId): RunView & { catchUp(): void } {
+  const events: MimirEvent[] = [];
+  let state: RunState = EMPTY;
+  const catchUp = (): void => {
+    const more = orExit(() => reader.read(session, events.length));
+    events.push(...more);
+    state = foldAll(more, state);
+  };
+  catchUp();
+  return { session, state: () => state, stored: () => events, catchUp };
+}
+
+/** How children are called here; a fault in a file is said by those who would run something, not by who looks. */
+function childrenHere(project: ProjectPlace, io: Io): Knowing['children'] {
+  const loaded = loadHere(project, environmentOf(project, io), {}, 'look');
+  return loaded.ok ? childRules(loaded.value.config.rules) : CHILD_DEFAULTS;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,86 @@
+/** How a person's text comes to a session: as the answer to its question, else as a letter that waits for the run, alive or not. */
+import type { AgentState, RunState } from '../events/state.ts';
+import type { Delivery, Receipt } from '../ports/controls.ts';
+import { openMailbox } from '../store/mailbox.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { orExit } from './log-of.ts';
+import { projectOf } from './project.ts';
+import { BY_DELIVERY, sentWords } from './send.ts';
+import { reachRun } from './session-person.ts';
+import type { Seat } from './session-seat.ts';
+import { doneOrExit } from './session-seat.ts';
+import type { Target } from './session-target.ts';
+import { named } from './session-target.ts';
+import { world } from './world.ts';
+
+interface Post {
+  readonly text: string;
+  readonly delivery: Delivery;
+}
+
+interface Asking {
+  readonly seat: Seat;
+  readonly args: Arguments;
+  readonly io: Io;
+}
+
+/** What became of it, in words. Exit 3 where nobody would ever read it. */
+export async function sendAsPerson(target: Target, post: Post, { seat, args, io }: Asking): Promise<string> {
+  const { record, seen } = target;
+  const { state } = seen;
+  const agent = state?.agents.get(record.agent);
+  if (state === null || agent === undefined) throw new Exit(EXIT.wrongUse, `there is no session ${record.agent}`);
+  refuseUnread(target, state, agent);
+  const answered = await answer(target, state, post.text, seat);
+  if (answered) return sentWords(target, 'resumed');
+  const project = projectOf(args, io);
+  const letter = { id: world.name(16), to: record.agent, ...post, at: new Date(world.now()).toISOString() };
+  orExit(() => openMailbox({ stateDir: project.places.state, project: project.root }).put(record.run, letter));
+  const reached = seen.family.state === 'running' ? await reachRun(project, record.run) : null;
+  if (reached === null) return keptWords(target);
+  try {
+    await reached.poke();
+  } finally {
+    reached.close();
+  }
+  return sentWords(target, comesAs(agent, state, post.delivery));
+}
+
+/** Who was closed by a decision reads nothing any more, and forced agents are written to by nobody. */
+function refuseUnread({ record, seen }: Target, { finished }: RunState, { outcome, forced }: AgentState): void {
+  if (forced !== null) {
+    throw new Exit(EXIT.refused, `${named(record)} is a forced agent: nobody writes to it`);
+  }
+  if (outcome === 'killed' || outcome === 'abandoned' || outcome === 'skipped') {
+    throw new Exit(
+      EXIT.refused,
+      `${named(record)} was ${outcome}: it reads nothing any more\n  \`mimir spawn "<prompt>"\` starts another one`,
+    );
+  }
+  if (finished?.status === 'rejected') {
+    throw new Exit(EXIT.refused, `the plan of run ${seen.family.run} was rejected: nothing goes on there`);
+  }
+}
+
+/** Answers the oldest question that the agent itself asks; a permission is given where what it is for can be seen. */
+async function answer({ record, seen }: Target, { approvals }: RunState, text: string, seat: Seat): Promise<boolean> {
+  const asked = approvals.find(({ agent, request }) => agent === record.agent && request.action === 'question');
+  if (asked === undefined || seen.family.state !== 'running') return false;
+  doneOrExit(await seat.submit(record.run, { do: 'answer', approval: asked.id, allow: true, scope: 'once', text }));
+  return true;
+}
+
+const keptWords = ({ record }: Target): string =>
+  `Kept for ${named(record)}: its run is not running\n  \`mimir resume ${record.run}\` goes on with it and hands the message over`;
+
+/** How it reaches its reader: who has ended or only waits goes on with it at once. */
+function comesAs(
+  { id, outcome, status }: AgentState,
+  { approvals }: RunState,
+  delivery: Delivery,
+): NonNullable<Receipt['sent']> {
+  const waits = status === 'waiting' && !approvals.some(({ agent }) => agent === id);
+  return outcome !== null || waits ? 'resumed' : BY_DELIVERY[delivery];
+}

@@ -1,0 +1,62 @@
+/** Lists of sessions as verbs print them: rows of one kind, a tree of a run with what it used. */
+import type { Family, SessionRecord } from '../events/session-record.ts';
+import { counted, formatCost, formatTokens } from '../tui/format.ts';
+import type { Io } from './io.ts';
+import { harmless } from './io.ts';
+import { activityWords, ago, branches, cutTo, endOrProgress, rowLines, spentWords } from './session-words.ts';
+import { world } from './world.ts';
+
+/** Lines are cut to a person's window; what reads a pipe gets them whole. */
+export const widthFor = ({ terminal, width }: Io): number | null => (terminal ? width : null);
+
+/** `engineer (4f9a2c) | running | 5min ago | In progress` (CONTRACT S048), with the branches of a tree where there are some. */
+export function sayRows(rows: readonly { readonly record: SessionRecord; readonly branch: string }[], io: Io): void {
+  const now = world.now();
+  const lines = rowLines(
+    rows.map(({ record, branch }) => ({
+      record,
+      branch,
+      cells: [record.status, ago(record.created_at, now)],
+      words: endOrProgress(record),
+    })),
+    widthFor(io),
+  );
+  for (const line of lines) io.say(line);
+}
+
+/** Records without a tree. */
+export const flat = (records: readonly SessionRecord[]): Parameters<typeof sayRows>[0] =>
+  records.map((record) => ({ record, branch: '' }));
+
+/** A run: what it is, what waits, and all its sessions as a tree with what each used. */
+export function sayFamily(family: Family, io: Io): void {
+  const width = widthFor(io);
+  const now = world.now();
+  const line = (text: string): void => io.say(width === null ? text : cutTo(text, width));
+  io.say(io.paint.bold(headOf(family, now)));
+  if (family.task !== '') line(`  ${harmless(family.task).split('\n')[0] ?? ''}`);
+  for (const waits of waitingWords(family)) io.say(io.paint.yellow(`  ${waits}`));
+  const tops = family.sessions.filter(({ parent_session_id }) => parent_session_id === null);
+  const rows = branches(family.sessions, tops).map(({ record, branch }) => ({
+    record,
+    branch: `  ${branch}`,
+    cells: [record.status, ago(record.created_at, now), spentWords(record)],
+    words: activityWords(record),
+  }));
+  for (const text of rowLines(rows, width)) io.say(text);
+}
+
+function headOf({ run, state, mode, sessions, cost, tokens, started_at }: Family, now: number): string {
+  const agents = counted(sessions.length, 'agent');
+  return `Run ${run} · ${state} · mode ${mode} · ${agents} · ${formatCost(cost)} · ${formatTokens(tokens)} tok · ${ago(started_at, now)}`;
+}
+
+function waitingWords({ run, state, questions, kept_messages }: Family): readonly string[] {
+  const asked = state === 'running' && questions > 0;
+  return [
+    ...(asked ? [`${counted(questions, 'question')} for you: \`mimir attach ${run}\``] : []),
+    ...(kept_messages > 0
+      ? [`${counted(kept_messages, 'message')} kept for it: \`mimir resume ${run}\` hands over`]
+      : []),
+  ];
+}

@@ -1,0 +1,62 @@
+/** `mimir spawn`: a child of the calling agent, of ROOT for a person; it works on its own (CONTRACT S022 to S043). */
+import type { AgentId, SessionId } from '../domain/ids.ts';
+import type { SessionRecord } from '../events/session-record.ts';
+import { CWD, JSON_FLAG } from './common-flags.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { fieldLines, only, picked, RECORD, SPAWNED } from './session-fields.ts';
+import type { Seat } from './session-seat.ts';
+import { doneOrExit, doorOf, seated } from './session-seat.ts';
+import { named, selfOf } from './session-target.ts';
+import { wishFrom, withFolder } from './session-wish.ts';
+import type { Verb } from './verb.ts';
+
+export const spawnVerb: Verb = {
+  usage: 'mimir spawn [ROLE] "<prompt>" [options]',
+  summary: 'Starts a child session that works on its own, and returns at once; its end is told to whoever spawned it.',
+  example: 'mimir spawn engineer "Implement the cache of src/http" --name cache --wait 600',
+  words: 2,
+  flags: {
+    model: { value: 'M', help: "instead of the role's own: opus, sonnet, haiku or any of `mimir models`" },
+    wait: { value: 'SECONDS', help: 'wake the parent when the child has ended, or was idle this long' },
+    name: { value: 'NAME', help: 'what it is called, behind its role where one is given' },
+    'working-dir': { value: 'DIR', help: "where its commands start (default: the parent's)" },
+    ...JSON_FLAG,
+    ...CWD,
+  },
+  notes: fieldLines('--json prints an object:', only(RECORD, SPAWNED)),
+  run: spawn,
+};
+
+async function spawn(args: Arguments, io: Io): Promise<number> {
+  const wish = wishFrom(args);
+  if (doorOf(io) === null) await startWhereNothingRuns(args, io);
+  return seated(args, io, async (seat) => {
+    const { record, seen } = await selfOf(seat);
+    const root = seen.family.sessions[0]?.working_dir ?? record.working_dir;
+    const receipt = doneOrExit(
+      await seat.submit(record.run, { do: 'spawn', parent: record.agent, wish: withFolder(wish, root, io) }),
+    );
+    const child = await childIn(seat, record.run, receipt.agent);
+    if (args.has('json')) io.json(picked(child, SPAWNED));
+    else io.say(`Spawned ${named(child)}`);
+    return EXIT.done;
+  });
+}
+
+/** A run without a plan that waits for children (CONTRACT D33). */
+async function startWhereNothingRuns(args: Arguments, io: Io): Promise<void> {
+  const runs = await seated(args, io, (seat) => Promise.resolve(seat.runs()));
+  if (runs.some(({ state }) => state === 'running')) return;
+  const [{ startHosted }, { projectOf }] = await Promise.all([import('./hosting.ts'), import('./project.ts')]);
+  await startHosted(['run', '--idle'], projectOf(args, io), io);
+}
+
+async function childIn(seat: Seat, run: SessionId, agent: AgentId | undefined): Promise<SessionRecord> {
+  const { family } = await seat.look(run);
+  const child = family.sessions.find((one) => one.agent === agent);
+  if (child === undefined)
+    throw new Exit(EXIT.refused, 'the child is not among the sessions\n  `mimir children` lists them');
+  return child;
+}

@@ -1,0 +1,46 @@
+/** `mimir status`: the living runs whole: what waits, and every session with what it used (CONTRACT S070, S150). */
+import type { SessionId } from '../domain/ids.ts';
+import { CWD, JSON_FLAG } from './common-flags.ts';
+import { EXIT } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { FAMILY, fieldLines } from './session-fields.ts';
+import { sayFamily } from './session-rows.ts';
+import type { Seat } from './session-seat.ts';
+import { seated } from './session-seat.ts';
+import { targetOf } from './session-target.ts';
+import type { Verb } from './verb.ts';
+
+export const statusVerb: Verb = {
+  usage: 'mimir status [SESSION] [--json]',
+  summary: 'Shows what runs here: questions, kept messages, every session with its cost; else the newest run.',
+  example: 'mimir status',
+  words: 1,
+  flags: { ...JSON_FLAG, ...CWD },
+  notes: fieldLines('--json prints an array of runs, each of:', FAMILY),
+  run: status,
+};
+
+function status(args: Arguments, io: Io): Promise<number> {
+  return seated(args, io, async (seat) => {
+    const families = await Promise.all(
+      (await runsFor(seat, args.words[0])).map(async (session) => (await seat.look(session)).family),
+    );
+    if (args.has('json')) io.json(families);
+    else if (families.length === 0) io.say('No session of this project yet. `mimir` starts one.');
+    else {
+      for (const [index, family] of families.entries()) {
+        if (index > 0) io.say('');
+        sayFamily(family, io);
+      }
+    }
+    return EXIT.done;
+  });
+}
+
+async function runsFor(seat: Seat, word: string | undefined): Promise<readonly SessionId[]> {
+  if (word !== undefined) return [(await targetOf(seat, word)).record.run];
+  const runs = seat.runs();
+  const living = runs.filter(({ state }) => state === 'running');
+  return (living.length > 0 ? living : runs.slice(0, 1)).map(({ session }) => session);
+}

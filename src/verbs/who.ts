@@ -1,0 +1,40 @@
+/** `mimir who`: the other children of the caller's parent (CONTRACT S067). */
+import { childrenOf } from '../events/session-find.ts';
+import type { SessionRecord } from '../events/session-record.ts';
+import { CWD, JSON_FLAG } from './common-flags.ts';
+import { EXIT } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { fieldLines, RECORD } from './session-fields.ts';
+import { flat, sayRows } from './session-rows.ts';
+import { seated } from './session-seat.ts';
+import type { Target } from './session-target.ts';
+import { selfOf } from './session-target.ts';
+import type { Verb } from './verb.ts';
+
+export const whoVerb: Verb = {
+  usage: 'mimir who [--json]',
+  summary: 'Lists your siblings: other children of your parent. For a person: the children of the newest run.',
+  example: 'mimir who',
+  words: 0,
+  flags: { ...JSON_FLAG, ...CWD },
+  notes: fieldLines('--json prints an array, each of:', RECORD),
+  run: who,
+};
+
+function who(args: Arguments, io: Io): Promise<number> {
+  return seated(args, io, async (seat) => {
+    const self = await selfOf(seat);
+    const siblings = seat.as === null ? childrenOf(self.seen.family, self.record) : siblingsOf(self);
+    if (args.has('json')) io.json(siblings);
+    else if (siblings.length === 0) io.say(seat.as === null ? 'There are no children yet.' : 'You have no siblings.');
+    else sayRows(flat(siblings), io);
+    return EXIT.done;
+  });
+}
+
+function siblingsOf({ seen, record }: Target): readonly SessionRecord[] {
+  const { parent_session_id: parent, session_id } = record;
+  if (parent === null) return [];
+  return seen.family.sessions.filter((one) => one.parent_session_id === parent && one.session_id !== session_id);
+}
