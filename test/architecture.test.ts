@@ -60,7 +60,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
     // A run in a process of its own.
     'control/host.ts',
   ],
-  'node:module': ['cli.ts'],
+  'node:module': ['cli.ts', 'verbs/own-program.ts'],
   'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'control/', 'verbs/'],
   'node:os': ['config/', 'tools/', 'control/', 'verbs/'],
   'node:path': ['config/', 'control/', 'store/', 'tools/', 'verbs/', 'models/offline/'],
@@ -80,6 +80,8 @@ const WRITERS: readonly string[] = [
   'tools/replace-file.ts',
   // /dev/null alone.
   'tools/descriptors.ts',
+  // A script that starts Mimir itself.
+  'tools/launcher.ts',
   'tools/sandbox-masks.ts',
   'tools/tree-index.ts',
   'tools/tree-stage.ts',
@@ -88,6 +90,9 @@ const WRITERS: readonly string[] = [
   'store/',
   'config/managed-seen.ts',
   'config/trust-store.ts',
+  // Folders, sockets and the output of runs in processes of their own.
+  'control/host.ts',
+  'control/places.ts',
   // What the person writes, or asks to be written: a text in an editor, a plan, a first configuration, a report of a bug.
   'tui/term/clipboard.ts',
   'tui/term/external-editor.ts',
@@ -96,7 +101,8 @@ const WRITERS: readonly string[] = [
   'verbs/hints-seen.ts',
   'verbs/lobby-report.ts',
   'verbs/init.ts',
-  'verbs/keep-template.ts',
+  'verbs/keep-agent.ts',
+  'verbs/new-file.ts',
   'verbs/plan-file.ts',
 ];
 

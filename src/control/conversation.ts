@@ -1,0 +1,158 @@
+/**
+ * One client of a run from its hello to its end: requests checked, answered side by side, bounded in number. Whatever a client
+ * sends, or however it goes, ends this conversation at most.
+ */
+import type { Socket } from 'node:net';
+import type { AgentId, SessionId } from '../domain/ids.ts';
+import type { Result } from '../domain/result.ts';
+import { fail } from '../domain/result.ts';
+import type { Given } from '../ports/control.ts';
+import type { World } from '../ports/world.ts';
+import type { Asking } from './answers.ts';
+import { answer, setTicks } from './answers.ts';
+import { PROTOCOL, readClientHello } from './hello.ts';
+import { LONGEST_REQUEST, readLine } from './lines.ts';
+import type { Request } from './protocol.ts';
+import { readRequest } from './protocol.ts';
+import type { Outbox } from './stream.ts';
+import { linesOf, openOutbox } from './stream.ts';
+
+/** Milliseconds until a client must have said who it is. */
+const HELLO_WITHIN = 10_000;
+/** Requests of one client that are answered at the same time; the next ones wait in its socket. */
+const AT_ONCE = 32;
+
+export interface Serving {
+  readonly session: SessionId;
+  /** Who knocks here: stamped on every request. */
+  readonly as: AgentId | null;
+  /** Resolves when the run can be asked. */
+  readonly given: Promise<Given>;
+  readonly world: World;
+  /** It said hello, with its name where it has one. */
+  readonly came: (client: string | null) => void;
+}
+
+export interface Conversation {
+  /** Resolves when it is over, and the client gone. */
+  readonly over: Promise<void>;
+  /** What was asked is answered, then it is closed. */
+  end(why: string): Promise<void>;
+  /** Closed as it stands. */
+  drop(): void;
+}
+
+/** Talks to a client until either side ends. */
+export function converse(socket: Socket, serving: Serving): Conversation {
+  const outbox = openOutbox(socket);
+  const over = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  // Whatever went wrong with it, it is closed with that.
+  socket.on('error', () => undefined);
+  const working = new Set<Promise<void>>();
+  const leave = (why: string): void => {
+    outbox.send({ bye: why });
+    // Nothing it still sends is read.
+    socket.destroySoon();
+  };
+  outbox.send({ mimir: 'control', protocol: PROTOCOL, session: serving.session, as: serving.as });
+  void listen({ socket, outbox, serving, working, leave, over });
+  return {
+    over,
+    async end(why) {
+      await Promise.all(working);
+      leave(why);
+      await over;
+    },
+    drop: () => void socket.destroy(),
+  };
+}
+
+/** Says why nobody is talked to, and hangs up. */
+export const turnAway = (socket: Socket, why: string): void => {
+  socket.on('error', () => undefined);
+  openOutbox(socket).send({ bye: why });
+  socket.destroySoon();
+};
+
+interface Parts {
+  readonly socket: Socket;
+  readonly outbox: Outbox;
+  readonly serving: Serving;
+  readonly working: Set<Promise<void>>;
+  readonly leave: (why: string) => void;
+  readonly over: Promise<void>;
+}
+
+async function listen(parts: Parts): Promise<void> {
+  const { socket, outbox, serving, working, leave, over } = parts;
+  const lines = linesOf(socket, LONGEST_REQUEST);
+  if (!(await greeted(lines, parts))) return;
+  const asking = serving.given.then(
+    (given): Asking => ({ given, as: serving.as, outbox, world: serving.world, ticks: null }),
+  );
+  // A run that never came streams nothing.
+  void Promise.all([asking, over]).then(
+    ([asked]) => setTicks(asked, false),
+    () => undefined,
+  );
+  const followed = new Set<Promise<void>>();
+  for await (const line of lines) {
+    const read = line === null ? null : requestIn(line, serving.as);
+    if (read === null) {
+      leave(`no request: JSON with an "id", up to ${LONGEST_REQUEST / 1024 / 1024} MiB a line`);
+      return;
+    }
+    if (!read.ok) outbox.send(read.fault);
+    else {
+      const work = reply(outbox, asking, read.value);
+      if (read.value.ask === 'follow') followed.add(work);
+      working.add(work);
+      void work.then(() => working.delete(work));
+    }
+    while (working.size >= AT_ONCE) await Promise.race(working);
+    if (!(await outbox.room())) return;
+  }
+  // It says no more: what it asked is answered, but nobody is followed for it.
+  await Promise.all([...working].filter((work) => !followed.has(work)));
+  socket.destroySoon();
+}
+
+/** The request, or the answer to one that can't be asked; null when there is nothing to answer to. */
+function requestIn(line: string, as: AgentId | null): Result<Request, { id: number; refused: string }> | null {
+  const said = readLine(line);
+  const id = said?.['id'];
+  if (said === null || typeof id !== 'number' || !Number.isSafeInteger(id) || id < 0) return null;
+  const request = readRequest(said, as);
+  return request.ok ? request : fail({ id, refused: request.fault });
+}
+
+async function greeted(
+  lines: AsyncGenerator<string | null>,
+  { serving, leave, over }: Pick<Parts, 'serving' | 'leave' | 'over'>,
+): Promise<boolean> {
+  const said = new AbortController();
+  void over.then(() => said.abort());
+  void serving.world.sleep(HELLO_WITHIN, said.signal).then(() => {
+    if (!said.signal.aborted) leave('no hello came');
+  });
+  const first = await lines.next();
+  said.abort();
+  const hello = readClientHello(first.done === true || first.value === null ? null : readLine(first.value));
+  if (typeof hello === 'string') {
+    leave(hello);
+    return false;
+  }
+  serving.came(hello.client ?? null);
+  return true;
+}
+
+/** Sends the answer. What goes wrong inside is said to who asked, and to nobody else: a run does not end by a question. */
+async function reply(outbox: Outbox, asking: Promise<Asking>, request: Request): Promise<void> {
+  try {
+    const given = await answer(await asking, request);
+    outbox.send(given.ok ? { id: request.id, value: given.value } : { id: request.id, refused: given.fault });
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    outbox.send({ id: request.id, refused: `${request.ask} went wrong: ${words}` });
+  }
+}

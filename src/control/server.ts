@@ -1,0 +1,164 @@
+/**
+ * The sockets of a run: one for the person, one door for each agent that has a shell. Decides who asks, by the socket that
+ * was knocked at, and how many may; what is said is a conversation's (conversation.ts).
+ */
+import type { Server, Socket } from 'node:net';
+import { createServer } from 'node:net';
+import type { AgentId } from '../domain/ids.ts';
+import type { Given } from '../ports/control.ts';
+import { ControlFault } from '../ports/control.ts';
+import type { Doors } from '../ports/doors.ts';
+import type { World } from '../ports/world.ts';
+import type { Conversation } from './conversation.ts';
+import { converse, turnAway } from './conversation.ts';
+import type { Where } from './places.ts';
+import { doorName, forget, keepToOwner, noteDown, placeFor } from './places.ts';
+
+/** Connections at the same time. A screen has three, a verb one. */
+const MOST_OF_PERSON = 256;
+const MOST_OF_AGENT = 32;
+/** Milliseconds that closing waits for answers under way, and for those who read slowly. */
+const CLOSE_WITHIN = 1000;
+
+export interface Control {
+  /** Doors of agents; requests there wait until `serve` was called. */
+  readonly doors: Doors;
+  /** Resolves when the person's socket listens; throws `ControlFault` where that can't be. Called once. */
+  serve(given: Given): Promise<void>;
+  /** Screens and verbs of the person that are connected now. Agents don't count. */
+  clients(): number;
+  /** Told whenever their number changes. Returns what ends that. */
+  onClients(listener: (clients: number) => void): () => void;
+  /** What was asked is answered within a second, then all sockets are gone. Before the log is closed. */
+  close(): Promise<void>;
+}
+
+/** Nothing listens yet. */
+export function openControl(where: Where, world: World): Control {
+  const given = Promise.withResolvers<Given>();
+  // A run that never comes: whoever waits for it is turned away when all is closed.
+  given.promise.catch(() => undefined);
+  const listeners = new Set<(clients: number) => void>();
+  const present: (string | symbol)[] = [];
+  const count = (): number => new Set(present).size;
+  const change = (move: () => void): void => {
+    const before = count();
+    move();
+    if (count() !== before) for (const listener of listeners) listener(count());
+  };
+  const person: Door = {
+    as: null,
+    most: MOST_OF_PERSON,
+    came: (client, over) => {
+      const name = client ?? Symbol('unnamed');
+      change(() => present.push(name));
+      void over.then(() => change(() => present.splice(present.indexOf(name), 1)));
+    },
+  };
+  const house: House = { where, world, given: given.promise };
+  const open = new Set<Promise<Listening | null>>();
+  let closed = false;
+  return {
+    doors: openDoors(house, open, () => closed),
+    async serve(run) {
+      given.resolve(run);
+      const listening = listenAs(house, person, where.name);
+      open.add(listening.catch(() => null));
+      noteDown(where, (await listening).path);
+    },
+    clients: count,
+    onClients(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async close() {
+      closed = true;
+      given.reject(new ControlFault('the run has ended here'));
+      forget(where);
+      await Promise.all([...open].map(async (each) => await (await each)?.close()));
+    },
+  };
+}
+
+interface House {
+  readonly where: Where;
+  readonly world: World;
+  readonly given: Promise<Given>;
+}
+
+interface Door {
+  readonly as: AgentId | null;
+  readonly most: number;
+  came(client: string | null, over: Promise<void>): void;
+}
+
+interface Listening {
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+function openDoors(house: House, open: Set<Promise<Listening | null>>, closed: () => boolean): Doors {
+  const doors = new Map<AgentId, Promise<Listening | null>>();
+  return {
+    async open(agent) {
+      if (closed()) return null;
+      const door: Door = { as: agent, most: MOST_OF_AGENT, came: () => undefined };
+      const listening =
+        doors.get(agent) ??
+        listenAs(house, door, doorName(house.where, agent)).catch((error: unknown) => {
+          if (error instanceof ControlFault) return null;
+          throw error;
+        });
+      doors.set(agent, listening);
+      open.add(listening);
+      return (await listening)?.path ?? null;
+    },
+    close(agent) {
+      const listening = doors.get(agent);
+      doors.delete(agent);
+      void listening?.then((found) => found?.close());
+    },
+  };
+}
+
+async function listenAs({ where, world, given }: House, door: Door, name: string): Promise<Listening> {
+  const path = await placeFor(where, name);
+  const talks = new Set<Conversation>();
+  const server = await listenAt(path, (socket) => {
+    if (talks.size >= door.most) {
+      turnAway(socket, `${door.most} clients are here already`);
+      return;
+    }
+    const came = (client: string | null): void => door.came(client, talk.over);
+    const talk = converse(socket, { session: where.session, as: door.as, given, world, came });
+    talks.add(talk);
+    void talk.over.then(() => talks.delete(talk));
+  });
+  return {
+    path,
+    async close() {
+      // It takes its file with it, and nobody comes any more.
+      server.close();
+      const told = new AbortController();
+      const all = Promise.all([...talks].map((talk) => talk.end('the run has ended here')));
+      await Promise.race([all, world.sleep(CLOSE_WITHIN, told.signal)]);
+      told.abort();
+      for (const talk of talks) talk.drop();
+    },
+  };
+}
+
+function listenAt(path: string, came: (socket: Socket) => void): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer({ allowHalfOpen: true }, came);
+    server.once('error', (error) => {
+      reject(new ControlFault(`nobody can listen at ${path}: ${error.message}`));
+    });
+    server.listen(path, () => {
+      keepToOwner(path);
+      // Too many open files at some moment: those who knock then find nobody.
+      server.on('error', () => undefined);
+      resolve(server);
+    });
+  });
+}

@@ -1,0 +1,64 @@
+/** A socket as lines in and lines out. What is written is never waited for by who writes: they ask for room before they write more. */
+import type { Socket } from 'node:net';
+import { lineOf, openLines } from './lines.ts';
+
+/** Bytes that may wait for a client before nothing more is made for it. */
+const FULL = 256 * 1024;
+
+/** Lines as they come, read no faster than they are taken; null, and the end, for one that is too long or no text. Never throws. */
+export async function* linesOf(socket: Socket, most: number): AsyncGenerator<string | null> {
+  const take = openLines(most);
+  const pieces: AsyncIterator<unknown> = socket.iterator({ destroyOnReturn: false });
+  for (;;) {
+    const bytes = await pieces.next().then(
+      ({ done, value }) => (done !== true && Buffer.isBuffer(value) ? value : null),
+      // Whoever was there is gone, in whatever way.
+      () => null,
+    );
+    if (bytes === null) return;
+    const lines = take(bytes);
+    if (lines === null) {
+      yield null;
+      return;
+    }
+    yield* lines;
+  }
+}
+
+export interface Outbox {
+  /** Written as a line when this step has ended, with all others of the step; to nobody when the client is gone. */
+  send(line: object): void;
+  /** So much waits for the client that nothing more should be made for it. */
+  full(): boolean;
+  /** Resolves with true when there is room, with false when the client is gone. */
+  room(): Promise<boolean>;
+}
+
+export function openOutbox(socket: Socket): Outbox {
+  let waiting: (() => void)[] = [];
+  const wake = (): void => {
+    const woken = waiting;
+    waiting = [];
+    for (const each of woken) each();
+  };
+  socket.on('drain', wake);
+  socket.on('close', wake);
+  const full = (): boolean => socket.writableLength >= FULL;
+  return {
+    send(line) {
+      if (!socket.writable) return;
+      if (socket.writableCorked === 0) {
+        socket.cork();
+        process.nextTick(() => {
+          socket.uncork();
+        });
+      }
+      socket.write(lineOf(line));
+    },
+    full,
+    async room() {
+      while (socket.writable && full()) await new Promise<void>((resolve) => void waiting.push(resolve));
+      return socket.writable;
+    },
+  };
+}
