@@ -51,19 +51,36 @@ export async function oneCall(
     if (permit === null) return fail({ is: 'again' });
     const asked = await askingFor(parts, draft, model, step.signal);
     if (step.signal.aborted) return fail(whyEnded(parts, question.order, step.why(), signal));
-    let promise = judge(parts, asked);
-    while (waitsForOthers(parts, asked, promise)) {
-      const early = await othersEnd(parts, question, asked, signal);
-      promise = judge(parts, asked);
-      if (early !== null || !promise.ok) parts.underWay.done();
-      if (early !== null) return fail(early);
-    }
+    const judged = await inTurn(parts, question, asked, signal);
+    if (!judged.ok) return judged;
+    const promise = judged.value;
     // From here to `model.started` nothing is waited for: what was judged is what is promised.
     if (!promise.ok) return fail(limitMet(parts, draft, asked, promise));
     return await act({ parts, question, model, pass, signal, step, permit }, draft, promise);
   } finally {
     step.end();
   }
+}
+
+/** The promise for it, after others where that is worth waiting for. Not made while the run is handed over. */
+async function inTurn(
+  parts: GateParts,
+  question: Question,
+  asked: Asking,
+  signal: AbortSignal,
+): Promise<Result<Reservation, GateFault>> {
+  let promise = judge(parts, asked);
+  while (waitsForOthers(parts, asked, promise)) {
+    const early = await othersEnd(parts, question, asked, signal);
+    promise = judge(parts, asked);
+    if (early !== null || !promise.ok) parts.underWay.done();
+    if (early !== null) return fail(early);
+  }
+  const held = parts.hold.wait(signal);
+  if (held === null) return ok(promise);
+  parts.underWay.done();
+  await held;
+  return fail(signal.aborted ? stopped(signal) : { is: 'again' });
 }
 
 /** What is asked for: by bytes, or as the provider counts where that does not fit. */
@@ -192,11 +209,13 @@ async function act(
   const purpose = request.purpose.is;
   recorder.record({ type: 'model.started', agent, call, model: model.id, purpose, reserved: asked.reserved });
   const end = parts.underWay.begin(call);
+  const ended = parts.hold.begin(`a reply for ${agent}`);
   parts.underWay.done();
   try {
     return await answered(asked, { order, pass, signal, step });
   } finally {
     end();
+    ended();
   }
 }
 

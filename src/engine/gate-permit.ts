@@ -20,6 +20,7 @@ import { changedInputs } from './approvals.ts';
 import type { AskedRequest } from './gate-question.ts';
 import { requestFor, sinceChanged } from './gate-question.ts';
 import type { GateParts } from './gate.ts';
+import type { OpenToolCall } from './gate-begun.ts';
 
 /** A call of a tool that the agent has, with its input read. */
 export interface Use {
@@ -27,8 +28,10 @@ export interface Use {
   readonly call: ToolCall;
   readonly tool: Tool;
   readonly input: unknown;
-  /** The person typed it: what would ask has been answered. */
+  /** The person typed it, or said yes before the run was resumed: what would ask has been answered. */
   readonly said: boolean;
+  /** Of a call that had begun before the run was resumed, and goes on now. */
+  readonly begun?: OpenToolCall | null;
 }
 
 /** What a tool may be used with, or why not, in words for the model. */
@@ -151,7 +154,8 @@ function judge(
     binds: { agent: order.agent, action: actionOf(use, tree) },
   };
   if (tool.capability === 'spawn') {
-    const agents = state.agents.size - 1;
+    // Its own child is none of the others.
+    const agents = state.agents.size - (use.begun?.child ? 2 : 1);
     return decide({ is: 'spawn', depth: depthOf(order.agent) + 1, agents }, rules, circumstances);
   }
   const command = tool.capability === 'shell' ? { command: tool.label(input) } : {};

@@ -7,12 +7,13 @@ import type { WorkOrder } from '../domain/agent.ts';
 import type { ToolCall, ToolResult } from '../domain/turn.ts';
 import { Permit } from '../policy/permit.ts';
 import type { ToolContext, ToolOutput } from '../ports/tool.ts';
-import { contextOf, oneAtATime, runsTogether } from './gate-context.ts';
+import { contextOf, counted, oneAtATime, runsTogether, whenHeld } from './gate-context.ts';
 import type { Use } from './gate-permit.ts';
 import { actionOf, permitted } from './gate-permit.ts';
 import { cutResult, resultRoom } from './gate-room.ts';
 import { stepSignal } from './gate-step.ts';
 import type { GateParts } from './gate.ts';
+import { begunBefore } from './gate-begun.ts';
 
 /** More calls in one reply than this are refused (SECURITY 2.6). */
 const MOST_CALLS = 16;
@@ -32,7 +33,7 @@ export async function useTools(
     parts.tools.tools.some((tool) => tool.name === call.tool && runsTogether(tool));
   // Those beyond the limit are answered first: a run that is cut off in between then knows them as refused.
   for (const call of calls.slice(MOST_CALLS))
-    give(call, refused(parts, order, call, `At most ${MOST_CALLS} calls in one reply: this one was not run.`));
+    give(call, refused(parts, { order, call }, `At most ${MOST_CALLS} calls in one reply: this one was not run.`));
   const inTurn = oneAtATime();
   const room = resultRoom(parts, order, Math.min(calls.length, MOST_CALLS));
   const one = async (call: ToolCall): Promise<void> =>
@@ -69,22 +70,24 @@ async function useOne(
   signal: AbortSignal,
 ): Promise<ToolOutput> {
   if (signal.aborted) return NOT_BEGUN;
+  const begun = begunBefore(parts, order.agent, call.id);
+  const no = (text: string): ToolOutput => refused(parts, { order, call, begun }, text);
   const tool = order.tools.includes(call.tool) ? parts.tools.tools.find(({ name }) => name === call.tool) : undefined;
-  if (!tool) return refused(parts, order, call, `Tool not found: ${call.tool}`);
+  if (!tool) return no(`Tool not found: ${call.tool}`);
   const input = tool.input.safeParse(call.input);
-  if (!input.success)
-    return refused(parts, order, call, `The input of ${tool.name} is not right:\n${z.prettifyError(input.error)}`);
+  if (!input.success) return no(`The input of ${tool.name} is not right:\n${z.prettifyError(input.error)}`);
   const step = stepSignal(parts, order, signal);
-  const context = { ...contextOf(parts, order, call.id, step.signal), room };
   try {
-    const use = { order, call, tool, input: input.data, said };
-    const passed = await (tool.repeat === 'safe'
-      ? permitted(parts, use, context)
-      : inTurn(() => permitted(parts, use, context)));
+    const context = { ...(await contextOf(parts, order, { call: call.id, tool }, step.signal)), room };
+    const use = { order, call, tool, input: input.data, said: said || begun !== null, begun };
+    const passed = await whenHeld(parts, use, step.signal, (said) =>
+      tool.repeat === 'safe'
+        ? permitted(parts, { ...use, said }, context)
+        : inTurn(() => permitted(parts, { ...use, said }, context)),
+    );
     if (signal.aborted) return NOT_BEGUN;
-    if (step.signal.aborted)
-      return refused(parts, order, call, 'Not run: a message or the end of the time came first.');
-    if (!passed.ok) return refused(parts, order, call, passed.text);
+    if (step.signal.aborted) return no('Not run: a message or the end of the time came first.');
+    if (!passed.ok) return no(passed.text);
     const { permit, tree } = passed;
     return await act(parts, use, tree === null ? context : { ...context, tree }, permit);
   } finally {
@@ -103,19 +106,21 @@ async function act(
   const { agent } = order;
   const action = actionOf(use, context.tree ?? null);
   const spent = Permit.spend(permit, { agent, action, policyHash: rules.policyHash });
-  if (!spent.ok) return refused(parts, order, call, `Not run: ${spent.fault}.`);
+  if (!spent.ok) return refused(parts, use, `Not run: ${spent.fault}.`);
   const label = tool.label(input);
-  recorder.record({
-    type: 'tool.started',
-    agent,
-    call: call.id,
-    tool: tool.name,
-    label,
-    input: call.input,
-    repeat: tool.repeat,
-  });
+  if (!use.begun)
+    recorder.record({
+      type: 'tool.started',
+      agent,
+      call: call.id,
+      tool: tool.name,
+      label,
+      input: call.input,
+      repeat: tool.repeat,
+    });
   const began = world.elapsed();
-  const { ok, text } = await tool.run(input, context);
+  const { ok, text, open } = await counted(parts, use, () => tool.run(input, context));
+  if (open === true) return { ok, text };
   const output = { ok, text: cutResult(text, context.room) };
   const ms = Math.round(world.elapsed() - began);
   recorder.record({
@@ -130,20 +135,16 @@ async function act(
   return output;
 }
 
-/** An error result for the model, recorded like any call. */
-function refused({ recorder }: GateParts, order: WorkOrder, call: ToolCall, text: string): ToolOutput {
+/** An error result for the model, recorded like any call. The child of one that had begun before ends with it. */
+function refused(
+  parts: GateParts,
+  { order, call, begun }: Pick<Use, 'order' | 'call' | 'begun'>,
+  text: string,
+): ToolOutput {
   const { agent } = order;
-  recorder.record(
-    {
-      type: 'tool.started',
-      agent,
-      call: call.id,
-      tool: call.tool,
-      label: call.tool,
-      input: call.input,
-      repeat: 'safe',
-    },
-    { type: 'tool.finished', agent, call: call.id, tool: call.tool, ok: false, output: text, ms: 0 },
-  );
+  if (begun?.child) parts.abandon(begun.child, 'its parent may not go on with the call that made it');
+  const end = { type: 'tool.finished', agent, call: call.id, tool: call.tool, ok: false, output: text, ms: 0 } as const;
+  const began = { agent, call: call.id, tool: call.tool, label: call.tool, input: call.input, repeat: 'safe' } as const;
+  parts.recorder.record(...(begun ? [] : [{ type: 'tool.started', ...began } as const]), end);
   return { ok: false, text };
 }

@@ -4,7 +4,7 @@
  * what is allowed is policy's; what the parts are is in gate-ask.ts, gate-use.ts and gate-reserve.ts.
  */
 import type { z } from 'zod';
-import type { WorkOrder } from '../domain/agent.ts';
+import type { WorkOrder, WorkOutcome } from '../domain/agent.ts';
 import type { AgentId, CallId, ModelId, RoleName, Usd } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
@@ -12,12 +12,14 @@ import type { Result } from '../domain/result.ts';
 import type { ModelReply, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
 import type { Rules } from '../policy/rules.ts';
 import type { DayLedger } from '../ports/day.ts';
+import type { Doors } from '../ports/doors.ts';
 import type { ModelPort, Purpose } from '../ports/model.ts';
 import type { Desk, ToolPort } from '../ports/tool.ts';
 import type { Tick } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import type { Approvals } from './approvals.ts';
 import { askModel } from './gate-ask.ts';
+import type { Hold } from './gate-hold.ts';
 import type { Compaction, Room } from './gate-room.ts';
 import { recordCompaction, roomOf } from './gate-room.ts';
 import type { CommitGate } from './gate-forced.ts';
@@ -78,6 +80,8 @@ export interface Gate {
   tell(order: WorkOrder, text: string): Turn;
   /** Messages that wait for the agent as one user turn, recorded as delivered; null when there are none. */
   waiting(order: WorkOrder, when: 'between turns' | 'at the end'): Turn | null;
+  /** How the agent has said that its work ends; null while it has not. */
+  signalled(order: WorkOrder): WorkOutcome | null;
   /** How much of the window of the agent's present model a request with `turns` would fill. */
   room(order: WorkOrder, turns: readonly Turn[]): Room;
   /** Records that the conversation goes on as these turns: the first one, the summary, the last `kept`. */
@@ -107,6 +111,10 @@ export interface GateParts {
   readonly forced: CommitGate;
   readonly limits: LimitBook;
   readonly switches: Switches;
+  /** Stands before each call of a model and of a tool while the run is handed over. */
+  readonly hold: Hold;
+  /** By which commands of an agent ask the run; missing where they can't. */
+  readonly doors: Doors | undefined;
   /** What all runs of a day use; undefined where no rule limits it. */
   readonly day: DayLedger | undefined;
   /** For what the tool of `call` asks of the run. */
@@ -118,6 +126,8 @@ export interface GateParts {
   fallbacksFor(role: RoleName, asked: string): readonly ModelId[];
   /** Stops the run so that it can be resumed, when it can't go on for anybody. */
   pause(text: string, is: 'model' | 'denied' | 'budget'): void;
+  /** Ends a child whose parent may not go on with the call that made it. */
+  abandon(child: AgentId, why: string): void;
   /** Makes a call id that is unique in the session. */
   callId(agent: AgentId): string;
 }
@@ -134,6 +144,13 @@ export function openGate(parts: GateParts): Gate {
     waiting(order, when) {
       const mail = parts.inbox.take(order.agent, when);
       return mail === null ? null : tell(order, mail.text, mail.messages);
+    },
+    signalled({ agent }) {
+      const said = parts.recorder.state().agents.get(agent)?.signalled ?? null;
+      if (said === null) return null;
+      return said.status === 'completed'
+        ? { is: 'completed', summary: said.message }
+        : { is: 'failed', reason: said.message };
     },
     room: (order, turns) => roomOf(parts, order, turns),
     compacted: (order, to) => recordCompaction(parts, order, to),

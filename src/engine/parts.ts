@@ -3,8 +3,10 @@ import { ROOT } from '../domain/ids.ts';
 import type { AgentId } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { ok } from '../domain/result.ts';
+import { isFinal } from '../events/queries.ts';
 import { roleNamed } from '../policy/roles.ts';
 import type { Tick } from '../ports/controls.ts';
+import type { Executor } from '../ports/executor.ts';
 import type { World } from '../ports/world.ts';
 import { runAgent } from './agent-loop.ts';
 import type { Approvals } from './approvals.ts';
@@ -21,6 +23,8 @@ import type { Gate, GateParts } from './gate.ts';
 import { openGate } from './gate.ts';
 import type { LimitBook } from './gate-limit.ts';
 import { openLimitBook } from './gate-limit.ts';
+import type { Hold } from './gate-hold.ts';
+import { openHold } from './gate-hold.ts';
 import { openLines } from './gate-line.ts';
 import type { Switches } from './gate-switch.ts';
 import { openSwitches } from './gate-switch.ts';
@@ -28,6 +32,8 @@ import { openUnderWay } from './gate-share.ts';
 import { openPrefixBook } from './gate-tokens.ts';
 import type { Inbox } from './inbox.ts';
 import { openInbox } from './inbox.ts';
+import type { Loans } from './loans.ts';
+import { openLoans } from './loans.ts';
 import type { NewAgent } from './orders.ts';
 import type { PlanDecision } from './plan-approval.ts';
 import type { Recorder } from './recorder.ts';
@@ -49,6 +55,8 @@ export interface RunParts {
   readonly approvals: Approvals;
   readonly limits: LimitBook;
   readonly switches: Switches;
+  readonly hold: Hold;
+  readonly loans: Loans;
   readonly root: NewAgent;
   /** Aborted when the run is stopped. */
   readonly signal: AbortSignal;
@@ -71,9 +79,6 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   const control = new AbortController();
   const ticks = new Set<(tick: Tick) => void>();
   const approvals = openApprovals(recorder, world, () => options.rules.answerWithin?.value);
-  const inbox = openInbox(recorder);
-  const limits = openLimitBook();
-  const switches = openSwitches();
   const made: { crew: Crew | null } = { crew: null };
   const crewOf = (): Crew => {
     if (made.crew === null) throw new Error('asked for a child before there was a crew');
@@ -91,28 +96,29 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   };
   const options = watched(given, (text) => pause(text, 'denied'));
   const forced = openForced({ options, recorder, world, crew: crewOf, signal: control.signal, pause });
-  const gate = gateOf(options, { recorder, approvals, inbox, limits, switches, forced, ticks, pause, crew: crewOf });
+  const children = openChildren(() => parts);
+  const books = {
+    inbox: openInbox(recorder),
+    limits: openLimitBook(),
+    switches: openSwitches(),
+    hold: openHold(),
+    loans: openLoans((agent) => crewOf().lend(agent)),
+  };
+  const gate = gateOf(options, { ...books, recorder, approvals, forced, ticks, pause, children, crew: crewOf });
   const slots = openSlots(options.rules.maxParallelAgents.value);
-  const crew = openCrew({
-    recorder,
-    slots,
-    world,
-    executor: { run: (order, signal) => runAgent(order, gate, signal) },
-  });
+  const executor: Executor = { run: (order, signal) => runAgent(order, gate, signal) };
+  const crew = openCrew({ recorder, slots, world, executor });
   made.crew = crew;
-  const children: Children = openChildren(() => parts);
   const parts: RunParts = {
+    ...books,
+    children,
     options,
     recorder,
     world,
     gate,
     crew,
-    children,
     forced,
-    inbox,
     approvals,
-    limits,
-    switches,
     root,
     signal: control.signal,
     ticks,
@@ -150,13 +156,15 @@ function watched(options: RunOptions, pause: (text: string) => void): RunOptions
 }
 
 interface GateNeeds
-  extends Pick<GateParts, 'recorder' | 'approvals' | 'inbox' | 'limits' | 'switches' | 'forced' | 'pause'> {
+  extends Pick<GateParts, 'recorder' | 'approvals' | 'inbox' | 'limits' | 'switches' | 'forced' | 'pause' | 'hold'> {
   readonly ticks: RunParts['ticks'];
   readonly crew: () => Crew;
+  readonly children: Children;
+  readonly loans: Loans;
 }
 
 function gateOf(options: RunOptions, needs: GateNeeds): Gate {
-  const { recorder, approvals, inbox, limits, switches, forced, ticks, pause, crew } = needs;
+  const { recorder, approvals, inbox, limits, switches, forced, ticks, pause, crew, loans, hold, children } = needs;
   const { world, models, tools, person } = options;
   const tick: GateParts['tick'] = (one) => {
     for (const listener of ticks) listener(one);
@@ -181,14 +189,21 @@ function gateOf(options: RunOptions, needs: GateNeeds): Gate {
     forced,
     limits,
     switches,
+    hold,
+    doors: options.doors,
     day: options.day,
-    desk: (order, call, signal) => deskOf({ recorder, inbox, approvals, person, options, crew, call }, order, signal),
+    desk: (order, call, signal) =>
+      deskOf({ recorder, inbox, approvals, person, options, crew, loans, children, call }, order, signal),
     tick: options.redactor === undefined ? tick : redactedTicks(tick, options.redactor),
     modelsOf: (role) => roleNamed(role, options.roles)?.models ?? [],
     fallbacksFor: (name, asked) => {
       const role = roleNamed(name, options.roles);
       const model = role === null ? null : modelFor(options, role, asked);
       return role === null || !model?.ok ? [] : fallbacksFor(options, role, model.value.choice.used);
+    },
+    abandon: (child, why) => {
+      const one = recorder.state().agents.get(child);
+      if (one && !isFinal(one)) recorder.record(crew().finished(child, 'abandoned', one.summary, why));
     },
     callId: () => `call-${world.name(10)}`,
   });

@@ -4,21 +4,25 @@
  */
 import type { Budget } from '../domain/budget.ts';
 import { tightest, withoutAbsent } from '../domain/budget.ts';
+import type { AgentId, CallId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import { isLooser } from '../domain/mode.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import { isFinal } from '../events/queries.ts';
-import type { RunState } from '../events/state.ts';
+import type { AgentState, RunState } from '../events/state.ts';
 import { UNKNOWN_EFFECT, uncertainCalls } from '../events/turns.ts';
 import { runCeiling } from '../policy/budgets.ts';
 import { roleNamed } from '../policy/roles.ts';
+import type { OpenToolCall } from './gate-begun.ts';
+import { openCalls, waitsForSomebody } from './gate-begun.ts';
 import type { RunParts } from './parts.ts';
 import type { RunOptions } from './run-options.ts';
 
 /**
- * Effects that may have happened are told to the model as unknown, never repeated; children that were spawned have lost
- * their parent's call and end, and so do reviews, which are begun anew: half of one is none. Calls of models without an
+ * Effects that may have happened are told to the model as unknown, never repeated; calls that wait for a child or a person stay
+ * open, and so do their children; children whose call has ended without them end, and so do reviews, which are begun anew: half
+ * of one is none. Calls of models without an
  * end stay open in the log: their reservation is charged as uncertain, since the provider may have billed it. False: the
  * run can't go on at all, and was stopped.
  */
@@ -26,7 +30,11 @@ export function reopen(parts: RunParts): boolean {
   const { options, recorder, crew } = parts;
   const state = recorder.state();
   const stored = recorder.stored();
-  const unknown = uncertainCalls(stored).map(
+  const left = callsLeftOpen(options, stored);
+  const isLeft = (agent: AgentId, call: CallId): boolean =>
+    left.some((one) => one.agent === agent && one.call === call);
+  const uncertain = uncertainCalls(stored).filter(({ agent, call }) => !isLeft(agent, call));
+  const unknown = uncertain.map(
     ({ agent, call, tool }): EventBody => ({
       type: 'tool.finished',
       agent,
@@ -37,7 +45,8 @@ export function reopen(parts: RunParts): boolean {
       ms: 0,
     }),
   );
-  const lost = [...state.agents.values()].filter((one) => one.parent !== null && one.taskId === null && !isFinal(one));
+  const kept = new Set(left.map(({ child }) => child));
+  const lost = [...state.agents.values()].filter((one) => isLost(one) && !kept.has(one.id));
   const mode = modeOf(options, state);
   recorder.record(
     {
@@ -59,6 +68,14 @@ export function reopen(parts: RunParts): boolean {
   parts.stop(problem);
   return false;
 }
+
+/** Calls that wait for a child or a person: whoever made them goes on with them. */
+const callsLeftOpen = ({ tools }: RunOptions, stored: readonly MimirEvent[]): readonly OpenToolCall[] =>
+  openCalls(stored).filter(({ tool }) => tools.tools.some((one) => one.name === tool && waitsForSomebody(one)));
+
+/** Nobody begins it again: it is no task of the plan, and does not work beside it. */
+const isLost = (one: AgentState): boolean =>
+  one.parent !== null && one.taskId === null && one.spawned === null && !isFinal(one);
 
 /** What was typed for this start, else what the run was in; never looser than the rules of now allow. */
 function modeOf({ chosenMode, rules }: RunOptions, state: RunState): Mode {

@@ -15,6 +15,8 @@ export interface ToolOutput {
   readonly ok: boolean;
   /** Already capped at the source (64 KiB at most). */
   readonly text: string;
+  /** The run was stopped while somebody was waited for: the call has no end yet, whoever goes on with the run goes on with it. */
+  readonly open?: true;
 }
 
 /** What tools may ask of the run: answered by the engine, stamped with the calling agent. */
@@ -71,7 +73,10 @@ export interface Tool<Input = unknown> {
   /** What exactly would happen, shown when a person is asked (a diff, the whole command). Absent: the label. */
   preview?(input: Input, context: ToolContext): Promise<string>;
   /** Files whose content decides what the call does (`package.json` for `npm test`): a standing yes is bound to their digests. */
-  inputs?(input: Input): Promise<readonly { readonly path: string; readonly digest: string }[]>;
+  inputs?(
+    input: Input,
+    context?: Pick<ToolContext, 'workingDir'>,
+  ): Promise<readonly { readonly path: string; readonly digest: string }[]>;
   /** Of tools that make commits: what would be committed. Nothing is changed by it. */
   propose?(input: Input, context: ToolContext): Promise<Result<Proposal, string>>;
   /** Resolves with an error result for anything that goes wrong outside; rejects only for a bug. */
@@ -86,4 +91,6 @@ export interface ToolPort {
   readonly tools: readonly Tool[];
   /** What commands run in here; policy turns it into allow, ask or deny. */
   readonly sandbox: SandboxState;
+  /** A folder of the project as somebody wrote it: relative to the root, empty for the root itself; or why it is none of its folders. */
+  folder?(written: string): Promise<Result<string, string>>;
 }

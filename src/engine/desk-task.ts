@@ -1,0 +1,170 @@
+/**
+ * Children that an agent calls for by its tool Task (CONTRACT T012 to T021): fresh context, only the final text comes back. The
+ * call waits for its child; one that a crash or another process has cut off goes on with the child that it has.
+ */
+import type { AgentOutcome, WorkOrder } from '../domain/agent.ts';
+import { tightest } from '../domain/budget.ts';
+import type { AgentId, CallId } from '../domain/ids.ts';
+import { childOf, depthOf } from '../domain/ids.ts';
+import { reasonText } from '../domain/reason.ts';
+import type { Result } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
+import type { Capability, Role } from '../domain/role.ts';
+import { isFinal } from '../events/queries.ts';
+import type { AgentState } from '../events/state.ts';
+import { standingsOf } from '../events/turns.ts';
+import { roleNamed, roleProblem } from '../policy/roles.ts';
+import { budgetOf, modelFor } from './choices.ts';
+import type { Crew } from './crew.ts';
+import type { GateParts } from './gate.ts';
+import { openCalls } from './gate-begun.ts';
+import type { Loans } from './loans.ts';
+import type { NewAgent } from './orders.ts';
+import { createdEvent, orderOf } from './orders.ts';
+import type { Recorder } from './recorder.ts';
+import type { RunOptions } from './run-options.ts';
+
+type Desk = ReturnType<GateParts['desk']>;
+type ToolOutput = ReturnType<Desk['setTodos']>;
+
+export interface TaskParts {
+  readonly options: RunOptions;
+  readonly recorder: Recorder;
+  /** The call of the tool that asks. */
+  readonly call: CallId;
+  /** The crew is made after the gate, which needs the desk. */
+  readonly crew: () => Crew;
+  readonly loans: Loans;
+}
+
+/** Resolves with what the child has found, or why it found nothing; left open where the run was stopped meanwhile. */
+export async function taskFor(
+  parts: TaskParts,
+  order: WorkOrder,
+  wish: Parameters<Desk['spawn']>[0],
+  signal: AbortSignal,
+): Promise<ToolOutput> {
+  const before = madeBefore(parts, order);
+  if (before !== null && isFinal(before)) return answerOf(before, before.outcome);
+  const child = before === null ? made(parts, order, wish) : again(parts, order, before);
+  if (!child.ok) return refused(child.fault);
+  const { agent } = child.value;
+  const outcome = await parts.loans.during(order.agent, () => parts.crew().run(child.value, stopsChild(signal)));
+  // The child is left for whoever goes on with the run, and so is the call.
+  if (outcome === null) return { ...refused('the run was stopped'), open: true };
+  // Also when the step was ended: an urgent message ends the child, not the parent.
+  if (!parts.loans.waits(order.agent))
+    parts.recorder.record({ type: 'agent.status', agent: order.agent, status: 'running', reason: '' });
+  const ended = parts.recorder.state().agents.get(agent);
+  return ended === undefined ? refused('The child is gone.') : answerOf(ended, outcome);
+}
+
+function answerOf({ id, error, summary }: AgentState, outcome: AgentOutcome | null): ToolOutput {
+  if (outcome === 'completed') return { ok: true, text: summary };
+  const last = summary === '' ? '' : `\nIts last words:\n${summary}`;
+  return refused(`The child ${id} did not complete (${error ?? outcome ?? 'it was stopped'}).${last}`);
+}
+
+/** The child that this very call has made before the run was resumed. */
+function madeBefore({ recorder, call }: TaskParts, { agent }: WorkOrder): AgentState | null {
+  const { agents } = recorder.state();
+  const children = agents.get(agent)?.children ?? [];
+  // The log is read only where there may be one: ids of calls come again.
+  if (!children.some((child) => agents.get(child)?.call === call)) return null;
+  const found = openCalls(recorder.stored()).find((one) => one.agent === agent && one.call === call);
+  return found?.child ? (agents.get(found.child) ?? null) : null;
+}
+
+/** A new one, in the log. The limits are looked at again: several calls of one reply were let in before one of them had a child. */
+function made(
+  { options, recorder, call }: TaskParts,
+  order: WorkOrder,
+  wish: Parameters<Desk['spawn']>[0],
+): Result<WorkOrder, string> {
+  const { agents } = recorder.state();
+  const { maxNestingDepth: depth, maxAgentsPerRun: most } = options.rules;
+  if (depthOf(order.agent) + 1 > depth.value)
+    return fail(`Max nesting depth (${depth.value}) exceeded. Cannot create nested agent.`);
+  if (agents.size - 1 >= most.value)
+    return fail(
+      `Denied: ${reasonText({ ...most.from, rule: `${most.from.rule}: the run has ${agents.size - 1} agents already` })}`,
+    );
+  const role = allowedRole(options, wish.role);
+  if (!role.ok) return role;
+  const model = modelFor(options, role.value, null);
+  if (!model.ok) return model;
+  const one: NewAgent = {
+    agent: nextChild(recorder, order.agent),
+    parent: order.agent,
+    role: role.value,
+    name: wish.description,
+    task: wish.prompt,
+    taskId: null,
+    model: model.value.choice,
+    capabilities: inherited(role.value, order),
+    budget: tightest(role.value.budget ?? {}, budgetOf(options, role.value.name)),
+    dependsOn: [],
+    call,
+  };
+  recorder.record(createdEvent(options, one), {
+    type: 'agent.status',
+    agent: order.agent,
+    status: 'waiting',
+    reason: '',
+  });
+  return ok(orderOf(options, one, []));
+}
+
+/** The order of one that was made before, under the rules of now: what is forbidden by now ends it. */
+function again(
+  { options, recorder, crew }: TaskParts,
+  order: WorkOrder,
+  before: AgentState,
+): Result<WorkOrder, string> {
+  const role = allowedRole(options, before.role);
+  if (!role.ok) {
+    recorder.record(crew().finished(before.id, 'failed', before.summary, role.fault));
+    return role;
+  }
+  recorder.record({ type: 'agent.status', agent: order.agent, status: 'waiting', reason: '' });
+  const one: NewAgent = {
+    agent: before.id,
+    parent: order.agent,
+    role: role.value,
+    name: before.name,
+    task: before.task,
+    taskId: null,
+    model: before.model,
+    capabilities: inherited(role.value, order),
+    budget: before.budget,
+    dependsOn: [],
+  };
+  return ok({ ...orderOf(options, one, []), ...standingsOf(recorder.stored(), [before.id]).get(before.id) });
+}
+
+function allowedRole({ rules, roles }: RunOptions, name: string): Result<Role, string> {
+  const problem = roleProblem(name, rules, roles);
+  if (problem) return fail(`${problem.text} — ${reasonText(problem.reason)}`);
+  const role = roleNamed(name, roles);
+  return role === null ? fail(`There is no role ${name}.`) : ok(role);
+}
+
+/** Never more than the parent has, and no spawning of its own: one level by this tool (D1, I011). */
+const inherited = (role: Role, parent: WorkOrder): readonly Capability[] =>
+  role.capabilities.filter((one) => one !== 'spawn' && parent.capabilities.includes(one));
+
+const nextChild = (recorder: Recorder, parent: AgentId): AgentId =>
+  childOf(parent, (recorder.state().agents.get(parent)?.children.length ?? 0) + 1);
+
+/** What ends the call ends its child, but for the end of the run: that leaves both to be gone on with. */
+function stopsChild(signal: AbortSignal): AbortSignal {
+  const child = new AbortController();
+  const end = (): void => {
+    if (signal.reason !== 'run stopped') child.abort(signal.reason);
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return child.signal;
+}
+
+const refused = (text: string): ToolOutput => ({ ok: false, text });
