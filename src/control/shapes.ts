@@ -88,7 +88,7 @@ export const EditsShape = z.array(EditShape).max(1000).readonly();
 
 const digest = z.string().max(200);
 
-/** One shape for each `Command` of ports/controls.ts: a command without one doesn't compile where it is asked (client.ts). */
+/** One shape for each `Command` of ports/controls.ts: a command without one doesn't compile where it is asked (reach.ts). */
 export const CommandShape = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('edit plan'), edit: EditShape }),
   z.strictObject({ do: z.literal('approve plan'), digest }),

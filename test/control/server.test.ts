@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Control } from '../../src/control/server.ts';
 import { openControl } from '../../src/control/server.ts';
-import { reach, reachDoor } from '../../src/control/client.ts';
+import { reach, reachDoor } from '../../src/control/reach.ts';
 import type { Where } from '../../src/control/places.ts';
 import { whereOf } from '../../src/control/places.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
