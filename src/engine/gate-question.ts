@@ -31,7 +31,7 @@ export async function requestFor(asked: Asked, context: ToolContext): Promise<As
   if (capability === null) return null;
   const label = tool.label(input);
   const exact = proposal === null ? await exactOf(tool, input, context) : `${label}\n\n${proposal.patch}`;
-  const inputs = tool.inputs === undefined ? [] : await tool.inputs(input);
+  const inputs = tool.inputs === undefined ? [] : await tool.inputs(input, context);
   if (context.signal.aborted) return null;
   const same =
     decision.singly === true ? null : sameKey(capability, { exact, box: context.box, tree: proposal?.tree ?? null });

@@ -2,16 +2,20 @@
  * Runs one command in a fresh shell. Whether it may run at all is policy's and the person's; here it gets a clean
  * environment, a time limit, and an end that leaves nothing running.
  */
+import path from 'node:path';
 import { z } from 'zod';
 import { unreachable } from '../domain/result.ts';
 import type { Tool, ToolOutput } from '../ports/tool.ts';
 import { commandInputs } from './command-inputs.ts';
 import { type Environment, programOn } from './environment.ts';
+import { type OwnProgram, quoted } from './launcher.ts';
 import { done, refused } from './outcome.ts';
 import { capOutput, RESULT_BYTES } from './output.ts';
 import type { Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
 import { runBoxed, type Sandbox } from './sandbox.ts';
+import { doorOutside } from './sandbox-door.ts';
+import { workingFolder } from './working-folder.ts';
 
 const WORDS =
   'Runs one bash command in the project root and gives its output, exit code and duration. Each command is a fresh shell: `cd` and variables do not last. There is no standard input and no terminal. When the command ends, everything it left running in the background is ended too. Prefer read_file, list_files, search and git to their shell counterparts: they need no question.';
@@ -30,20 +34,34 @@ const Input = z.strictObject({
 });
 type Input = z.output<typeof Input>;
 
-export const bashTool = (root: Root, environment: Environment, sandbox: Sandbox): Tool<Input> => ({
+export interface BashPlace {
+  readonly root: Root;
+  readonly environment: Environment;
+  readonly sandbox: Sandbox;
+  readonly stateDir: string;
+  /** Mimir itself, for commands that have a door; absent: they get the socket alone. */
+  readonly program?: OwnProgram | undefined;
+}
+
+export const bashTool = (place: BashPlace): Tool<Input> => ({
   name: 'bash',
-  description: `${WORDS}${sandbox.state.is === 'none' ? '' : IN_BOX}`,
+  description: `${WORDS}${place.sandbox.state.is === 'none' ? '' : IN_BOX}`,
   input: Input,
   capability: 'shell',
   repeat: 'never',
   label: ({ command }) => command,
-  preview: ({ command }) => Promise.resolve(command),
-  inputs: ({ command }) => commandInputs(root.path, command),
+  // Where it starts is part of what a person allows.
+  preview: ({ command }, { workingDir }) =>
+    Promise.resolve(workingDir === undefined ? command : `cd ${quoted(workingDir)}\n${command}`),
+  inputs: ({ command }, context) =>
+    commandInputs(place.root.path, command, path.resolve(place.root.path, context?.workingDir ?? '.')),
 
   async run({ command, timeout }, context) {
-    const bash = programOn(environment, 'bash');
+    const bash = programOn(place.environment, 'bash');
     if (bash === null) return refused('not run: there is no bash on the PATH');
-    const what = { file: bash, args: ['--noprofile', '--norc', '-c', command], cwd: root.path, env: environment };
+    const folder = await workingFolder(place.root, context.workingDir);
+    if (!folder.ok) return refused(`not run: ${folder.fault}`);
+    const what = { file: bash, args: ['--noprofile', '--norc', '-c', command], cwd: folder.value };
     const course = {
       timeLimit: timeout * 1000,
       signal: context.signal,
@@ -51,18 +69,32 @@ export const bashTool = (root: Root, environment: Environment, sandbox: Sandbox)
     };
     // A box that was promised and can't be had means that the command is not run.
     const end = await (context.box === 'none'
-      ? runProgram({ ...what, ...course })
-      : runBoxed(sandbox, { ...what, box: context.box }, course));
-    return commandOutput(end, timeout, Math.min(context.room ?? RESULT_BYTES, RESULT_BYTES));
+      ? runProgram({ ...what, env: openEnvironment(place, context.door), ...course })
+      : runBoxed(place.sandbox, { ...what, env: place.environment, box: context.box, door: context.door }, course));
+    const bytes = Math.min(context.room ?? RESULT_BYTES, RESULT_BYTES);
+    return commandOutput(end, { timeout, bytes, folder: context.workingDir });
   },
 });
 
-function commandOutput(end: ProgramEnd, timeout: number, bytes: number): ToolOutput {
+/** Of a command outside of a box. */
+const openEnvironment = ({ environment, program, stateDir }: BashPlace, door: string | undefined): Environment =>
+  door === undefined ? environment : doorOutside(door, program, { stateDir, env: environment });
+
+interface Frame {
+  readonly timeout: number;
+  readonly bytes: number;
+  /** Where it started, other than in the root. */
+  readonly folder: string | undefined;
+}
+
+function commandOutput(end: ProgramEnd, { timeout, bytes, folder }: Frame): ToolOutput {
   if (end.is === 'not boxed') return refused(`not run: the sandbox could not start this: ${end.stderr.trim()}`);
   const seconds = `${(end.milliseconds / 1000).toFixed(1)} s`;
   const note = end.ended === 0 ? '' : `; processes ended: ${end.ended}`;
   const alive = end.survivors === 0 ? '' : `; STILL RUNNING, could not be ended: ${end.survivors}`;
-  const head = `${endText(end, timeout)} after ${seconds}${note}${alive}`;
+  // The tools for files go by the root: a model that reads paths in this output should know the difference.
+  const where = folder === undefined ? '' : `; run in ${folder}, but tools for files take paths from the project root`;
+  const head = `${endText(end, timeout)} after ${seconds}${note}${alive}${where}`;
   // Both ends of both streams survive: the end of a long output is where the error stands.
   const room = bytes - Buffer.byteLength(head) - 64;
   const half = Math.floor(room / 2);

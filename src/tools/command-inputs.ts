@@ -17,10 +17,10 @@ export interface InputFile {
 const MOST_FILES = 32;
 const MOST_BYTES = 1024 * 1024;
 
-/** Digests of the files that `command`, run in `root`, declares as its inputs. Reads only; never fails. */
-export async function commandInputs(root: string, command: string): Promise<readonly InputFile[]> {
+/** Digests of the files that `command`, run in `root` or in `start` below it, declares as its inputs. Reads only; never fails. */
+export async function commandInputs(root: string, command: string, start = root): Promise<readonly InputFile[]> {
   const files = new Set<string>();
-  let folder = root;
+  let folder = start;
   for (const words of commandsIn(command)) {
     const program = withoutWrapper(words);
     const [name, place] = program;

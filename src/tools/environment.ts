@@ -11,25 +11,41 @@ export type Environment = Readonly<Record<string, string>>;
 const PASSED = /^(HOME|LANG|LC_[A-Z]+|TZ)$/;
 const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** Names that make a program load or run something else: never passed, whatever a rule says. */
+/** Names that make a program load or run something else, and Mimir's own: never passed, whatever a rule says. */
 const NEVER_PASSED = /^(?:LD_|DYLD_|GIT_|BASH_|MIMIR_)|^(?:ENV|SHELLOPTS|IFS|PATH|TERM|NODE_OPTIONS|PERL5OPT|RUBYOPT)$/;
 
 /**
+ * Names that lead to something that acts for the person: agents that hold keys, buses, displays, terminals, container
+ * engines. A person's list does not pass them, an administrator's does (D32).
+ */
+const ACTS_FOR_THE_PERSON = new RegExp(
+  [
+    '_SOCK(?:ET)?$|_BUS_(?:ADDRESS|PID)$|_ASKPASS$|_IPC_H(?:OOK|ANDLE)',
+    '^(?:SSH_AGENT_PID|SSH_CONNECTION|SSH_TTY|GPG_AGENT_INFO|GPG_TTY|KRB5CCNAME|XDG_RUNTIME_DIR|XDG_SESSION_ID)$',
+    '^(?:DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|TMUX|TMUX_PANE|STY|DOCKER_HOST|CONTAINER_HOST|DBUS_STARTER_ADDRESS)$',
+  ].join('|'),
+);
+
+/**
  * The environment of every child: the usual names and those of `more`, `TERM=dumb`, and a PATH without entries inside the
- * project.
+ * project. `granted`: those of `more` that an administrator lists.
  */
 export function toolEnvironment(
   root: string,
   source: NodeJS.ProcessEnv = process.env,
   more: readonly string[] = [],
+  granted: readonly string[] = [],
 ): Environment {
   const passed: Record<string, string> = {};
+  const asked = more.filter((name) => !NEVER_PASSED.test(name) && (granted.includes(name) || !isThePersons(name)));
   for (const [name, value] of Object.entries(source)) {
-    const asked = more.includes(name) && !NEVER_PASSED.test(name);
-    if (value !== undefined && (asked || PASSED.test(name))) passed[name] = value;
+    if (value !== undefined && (asked.includes(name) || PASSED.test(name))) passed[name] = value;
   }
   return { ...passed, PATH: safePath(root, source['PATH'] ?? USUAL_PATH), TERM: 'dumb' };
 }
+
+/** Does this variable lead to something that acts for the person (`SSH_AUTH_SOCK`)? */
+const isThePersons = (name: string): boolean => ACTS_FOR_THE_PERSON.test(name);
 
 /** The absolute path of a program on the PATH of `environment`, or null. */
 export function programOn(environment: Environment, name: string): string | null {

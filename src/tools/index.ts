@@ -5,6 +5,7 @@ import { bashTool } from './bash.ts';
 import { askUserTool, giveVerdictTool, sendMessageTool, taskTool, updateTodosTool } from './desk-tools.ts';
 import { editFileTool } from './edit-file.ts';
 import { type Environment, toolEnvironment } from './environment.ts';
+import type { OwnProgram } from './launcher.ts';
 import { gitTool } from './git.ts';
 import { gitCommitTool } from './git-commit.ts';
 import { listFilesTool } from './list-files.ts';
@@ -16,6 +17,7 @@ import { seenFiles } from './seen.ts';
 import { writeFileTool } from './write-file.ts';
 
 export { listProject } from './listing.ts';
+export type { OwnProgram } from './launcher.ts';
 export { openRepository } from './repository.ts';
 export { type Environment, toolEnvironment } from './environment.ts';
 export { checkRoot, type PathRules, type Root } from './root.ts';
@@ -36,6 +38,8 @@ export interface ToolOptions {
   readonly sandbox?: Sandbox;
   /** What policy says of paths; absent: nothing. The sandbox gets the same. */
   readonly paths?: PathRules;
+  /** Mimir itself, for commands that have a door. The sandbox gets the same. */
+  readonly program?: OwnProgram;
 }
 
 /** The tools, or why this folder can't be worked in (a sentence for the person). */
@@ -51,7 +55,7 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
     searchTool(root.value),
     editFileTool(root.value, seen),
     writeFileTool(root.value, seen),
-    bashTool(root.value, environment, sandbox),
+    bashTool({ root: root.value, environment, sandbox, stateDir: options.stateDir, program: options.program }),
     gitTool(root.value, environment, sandbox),
     gitCommitTool({ root: root.value, environment, stateDir: options.stateDir, home: options.home }),
     updateTodosTool,

@@ -4,12 +4,17 @@
  */
 import { availableParallelism } from 'node:os';
 
+/** A file or a folder, and where it is shown. */
+export type Bind = readonly [from: string, to: string];
+
 export interface BoxPlan {
   readonly cwd: string;
   /** Covered by an empty folder that can't be written. */
   readonly hidden: readonly string[];
   /** Shown read-only below what is hidden. */
   readonly shown: readonly string[];
+  /** The same, for what has another name in the box. */
+  readonly binds: readonly Bind[];
   readonly root: string;
   /** Writable; in a read-only box none. */
   readonly writable: readonly string[];
@@ -49,6 +54,7 @@ export function boxArguments(plan: BoxPlan): readonly string[] {
     ...FIXED,
     ...plan.hidden.flatMap((place) => ['--size', String(MIB), '--tmpfs', place]),
     ...onto('--ro-bind', plan.shown),
+    ...plan.binds.flatMap(([from, to]) => ['--ro-bind', from, to]),
     ...onto('--ro-bind', plan.writable.includes(plan.root) ? [] : [plan.root]),
     ...onto('--bind', plan.writable),
     ...onto('--bind', plan.pinned),

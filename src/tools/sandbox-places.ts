@@ -1,5 +1,5 @@
 /** Places of the machine that a box hides, and the few of them that it shows all the same: tool chains that PATH names. */
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Environment } from './environment.ts';
 import { isInside, type Root } from './root.ts';
@@ -10,10 +10,18 @@ const HIDDEN = ['/home', '/root', '/run', '/mnt', '/media', '/var/tmp'];
 /** Files that only root reads: to a box that root starts they would be open. */
 const ROOTS_OWN = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gshadow-'];
 
-/** Folders to be covered, real, none below another; `/tmp` is the box's own anyway. `more`: beside the usual ones. */
-export function hiddenFolders(more: readonly string[]): readonly string[] {
-  const real = [...new Set([...HIDDEN, ...more].flatMap(realPlace))].filter(
-    (place) => isFolder(place) && !['/', '/tmp'].includes(place) && !isInside('/tmp', place) && !isEmpty(place),
+/**
+ * Folders to be covered, real, none below another; `/tmp` is the box's own anyway. `more`: beside the usual ones. `also`:
+ * those that are covered when they are empty as well, since something may come into them.
+ */
+export function hiddenFolders(more: readonly string[], also: readonly string[] = []): readonly string[] {
+  const always = new Set(also.flatMap(realPlace));
+  const real = [...new Set([...[...HIDDEN, ...more].flatMap(realPlace), ...always])].filter(
+    (place) =>
+      isFolder(place) &&
+      !['/', '/tmp'].includes(place) &&
+      !isInside('/tmp', place) &&
+      (always.has(place) || !isEmpty(place)),
   );
   return real.filter((place) => !real.some((other) => other !== place && isInside(other, place)));
 }
@@ -32,20 +40,38 @@ export const hiddenFiles = (): readonly string[] => (process.getuid?.() === 0 ? 
 const MOST_SOCKETS = 64;
 
 /**
- * Sockets of the file system that somebody listens on: another network namespace does not keep from them, and a read-only
- * mount neither. Those of the project are the person's own work.
+ * Sockets of the file system that somebody listens on, but for those in folders that are covered anyway (`hidden`): another
+ * network namespace does not keep from them, and a read-only mount neither. Those of the project are the person's own work.
  */
-export function openSockets(root: string): readonly string[] {
+export function openSockets(root: string, hidden: readonly string[]): readonly string[] {
   try {
     const lines = readFileSync('/proc/net/unix', 'utf8').split('\n').slice(1);
     const places = lines.flatMap((line) => / (\/.+)$/.exec(line)?.[1] ?? []);
-    return [...new Set(places)]
+    // Mimir's own are many, and must not push out those that matter.
+    const open = places.filter((place) => !['/tmp', ...hidden].some((folder) => isInside(folder, place)));
+    return [...new Set(open)]
       .slice(0, MOST_SOCKETS)
       .flatMap(realPlace)
-      .filter((place) => !isInside(root, place) && (lstatSync(place, { throwIfNoEntry: false })?.isSocket() ?? false));
+      .filter((place) => !isInside(root, place) && (lstatSync(place, { throwIfNoEntry: false })?.isSocket() ?? false))
+      .filter(isReached);
   } catch {
     return [];
   }
+}
+
+/**
+ * Can a box get there at all? That of root is not root over folders of other users: there it is turned away as anybody
+ * else, and bubblewrap could cover nothing either (`/var/spool/postfix/private`). Nobody else's box sees what we don't.
+ */
+function isReached(place: string): boolean {
+  if (process.getuid?.() !== 0) return true;
+  const groups = new Set([process.getegid?.(), ...(process.getgroups?.() ?? [])]);
+  const passed = (folder: string): boolean => {
+    const { uid, gid, mode } = statSync(folder);
+    return uid === 0 || (mode & (groups.has(gid) ? 0o010 : 0o001)) !== 0;
+  };
+  const steps = path.dirname(place).split(path.sep);
+  return steps.every((_, index) => passed(path.sep + steps.slice(1, index + 1).join(path.sep)));
 }
 
 /** Tool chains whose whole folder below the home directory holds programs and nothing secret, and how they are told. */

@@ -9,12 +9,15 @@ import type { SandboxState, ToolContext } from '../ports/tool.ts';
 import { type Environment, programOn, toolEnvironment } from './environment.ts';
 import { checkRoot, isInside, type PathRules, type Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
+import type { OwnProgram } from './launcher.ts';
 import { BOX_HOME, boxArguments, type BoxPlan, limited } from './sandbox-box.ts';
+import { coveredFor, doorInBox, withDoor } from './sandbox-door.ts';
 import { findBubblewrap } from './sandbox-find.ts';
 import { type Found, isFolder, lookThrough, NEVER_MADE, realPlace } from './sandbox-look.ts';
 import { type Masks, masksOf } from './sandbox-masks.ts';
 import { firstAbsent, foldersAbove, writablePlaces } from './sandbox-paths.ts';
 import { type Chains, gitFolders, hiddenFiles, hiddenFolders, openSockets, toolChains } from './sandbox-places.ts';
+import { whyRefused } from './sandbox-refusal.ts';
 
 const PROBE_MS = 5000;
 
@@ -26,6 +29,10 @@ export interface SandboxOptions {
   readonly paths?: PathRules;
   /** What commands get; by default the clean part of this process's environment. */
   readonly environment?: Environment;
+  /** Mimir itself, for commands that have a door; absent: they get the socket alone. */
+  readonly program?: OwnProgram;
+  /** Folders in which sockets of Mimir's own are made: always covered. */
+  readonly hide?: readonly string[];
 }
 
 export interface Boxed {
@@ -37,6 +44,8 @@ export interface Boxed {
   readonly env: Environment;
   /** Of programs that tell nothing of what is in `.env*` files: the files are left as they are. */
   readonly secrets?: 'seen';
+  /** As `ToolContext.door`. */
+  readonly door?: string | undefined;
 }
 
 /** What to start instead. Started with this environment and no other: bubblewrap's own can be read in the box. */
@@ -76,18 +85,21 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     known: { readOnly: new Set<string>(), secret: new Set<string>() },
   };
   const parts = { program, bash, root: root.value, masks, options, probing: false, ...fresh };
-  const probing = { ...parts, probing: true };
-  const probe = await wrapIn(probing, {
-    box: 'read-only',
-    file: yes,
-    args: [],
-    cwd: root.value.path,
-    env: environment,
-  });
-  if (!probe.ok) return noSandbox(probe.fault);
-  const [end] = await Promise.all([startBoxed(probe.value, { timeLimit: PROBE_MS }), masks.tidy()]);
-  if (end.is !== 'exited' || end.exit !== 0) return noSandbox(whyRefused(end));
-  return { state: { is: 'bubblewrap' }, wrap: (spec) => wrapIn(parts, spec) };
+  const state = { is: 'bubblewrap' } as const;
+  const trial: Sandbox = { state, wrap: (spec) => wrapIn({ ...parts, probing: true }, spec) };
+  const probe = { box: 'read-only', file: yes, args: [], cwd: root.value.path, env: environment } as const;
+  const [fault] = await Promise.all([faultOf(trial, probe), masks.tidy()]);
+  return fault === null ? { state, wrap: (spec) => wrapIn(parts, spec) } : noSandbox(fault);
+}
+
+/** Null when a box stood. */
+async function faultOf(trial: Sandbox, probe: Boxed): Promise<string | null> {
+  const planned = await trial.wrap(probe);
+  if (!planned.ok) return planned.fault;
+  const course = { timeLimit: PROBE_MS };
+  const first = await startBoxed(planned.value, course);
+  const end = first.is === 'not boxed' ? await runBoxed(trial, probe, course) : first;
+  return end.is === 'exited' && end.exit === 0 ? null : whyRefused(end, PROBE_MS);
 }
 
 /** How a program is run, beside what it is. */
@@ -98,10 +110,17 @@ export interface Course {
   onOutput?(chunk: string): void;
 }
 
-/** Runs a program in a box to its end, or not at all: `is` is then "not boxed", with the reason in `stderr`. */
+/**
+ * Runs a program in a box to its end, or not at all: `is` is then "not boxed", with the reason in `stderr`. Where bubblewrap
+ * refuses, nothing of it has run: it is tried once more, since a socket that was to be covered may have gone meanwhile.
+ */
 export async function runBoxed(sandbox: Sandbox, spec: Boxed, course: Course): Promise<ProgramEnd> {
-  const wrapped = await sandbox.wrap(spec);
-  return wrapped.ok ? startBoxed(wrapped.value, course) : notBoxed(wrapped.fault);
+  for (let again = true; ; again = false) {
+    const wrapped = await sandbox.wrap(spec);
+    if (!wrapped.ok) return notBoxed(wrapped.fault);
+    const end = await startBoxed(wrapped.value, course);
+    if (end.is !== 'not boxed' || !again) return end;
+  }
 }
 
 async function startBoxed(wrapped: Wrapped, course: Course): Promise<ProgramEnd> {
@@ -201,16 +220,14 @@ interface Looked {
 function planOf(
   parts: Parts,
   root: Root,
-  { file, cwd, env, secrets }: Boxed,
+  { file, cwd, env, secrets, door }: Boxed,
   { paths, writable, covered, found }: Looked,
 ): { readonly box: BoxPlan; readonly env: Environment } {
-  const { home, stateDir } = parts.options;
-  const hidden = hiddenFolders([
-    home,
-    stateDir,
-    tmpdir(),
-    ...paths.denyRead.filter((place) => !isInside(root.path, place)),
-  ]);
+  const { home, stateDir, program, hide = [] } = parts.options;
+  const apart = (place: string): boolean => !isInside(root.path, place);
+  const doors = [...hide, ...(door === undefined ? [] : coveredFor(door, stateDir))].flatMap(realPlace);
+  const hidden = hiddenFolders([home, stateDir, tmpdir(), ...paths.denyRead.filter(apart)], doors.filter(apart));
+  const shown = door === undefined ? null : doorInBox(door, program, { root: root.path, stateDir, hidden });
   // What the probe runs is the system's own: looking for tool chains would only keep the first screen waiting.
   const ofSystem = ![parts.bash, file].some((program) => hidden.some((folder) => isInside(folder, program)));
   const chains = parts.probing && ofSystem ? { folders: [], env: {} } : chainsOf(parts, env, hidden);
@@ -222,8 +239,9 @@ function planOf(
     ...new Set([
       ...(secrets === 'seen' ? [] : ofProject),
       ...hiddenFiles(),
-      ...openSockets(root.path),
-      ...unread.filter((place) => !isInside(root.path, place)),
+      ...openSockets(root.path, hidden),
+      ...unread.filter(apart),
+      ...doors.filter(inside(root.path)),
     ]),
   ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, root.path));
   const kept = [...covered, ...paths.denyWrite.flatMap(realPlace).filter(inWritable)];
@@ -234,12 +252,14 @@ function planOf(
     writable,
     pinned: foldersAbove(writable, [...kept, ...ofProject]),
     shown: [...chains.folders.flatMap(realPlace), ...gitFolders(root)],
+    binds: shown?.binds ?? [],
     // Covers among it are gone as soon as the last box that may write has ended: where nothing may be written, none is named.
     readOnly: [...new Set([...found.readOnly.filter(inWritable), ...kept])],
     secretFiles: secret.filter((place) => !isFolder(place)),
     secretFolders: secret.filter(isFolder),
   };
-  return { box, env: { ...env, ...chains.env, HOME: BOX_HOME } };
+  const known = { ...env, ...chains.env, HOME: BOX_HOME };
+  return { box, env: shown === null ? known : withDoor(known, shown.env) };
 }
 
 function chainsOf({ chains, options }: Parts, env: Environment, hidden: readonly string[]): Chains {
@@ -258,19 +278,3 @@ const inside =
 /** What lies in a hidden folder is not there to be covered, but for what the project holds. */
 const isSeen = (place: string, hidden: readonly string[], root: string): boolean =>
   isInside(root, place) || !['/tmp', ...hidden].some((folder) => isInside(folder, place));
-
-/** In words for a person, from what bubblewrap said. */
-function whyRefused({ is, stderr }: ProgramEnd): string {
-  const said =
-    stderr
-      .trim()
-      .split('\n')
-      .at(-1)
-      ?.replace(/^bwrap: /, '') ?? '';
-  if (is === 'time limit') return `bubblewrap did not answer within ${PROBE_MS / 1000} s`;
-  if (/mount proc|mounting proc/i.test(said))
-    return `bubblewrap can't make its own /proc (${said}): Mimir seems to run inside another sandbox or container`;
-  if (/namespace|uid map|gid map|clone|unshare|No space left/i.test(said))
-    return `bubblewrap is there, but this system refuses it new namespaces (${said}): they are switched off or used up, or Mimir runs inside another sandbox`;
-  return `bubblewrap is there, but does not work${said === '' ? '' : ` (${said})`}`;
-}

@@ -17,6 +17,7 @@ import {
   toolEnvironment,
 } from '../tools/index.ts';
 import { EXIT, Exit } from './exit.ts';
+import { ownProgram } from './own-program.ts';
 import type { ProjectPlace } from './project.ts';
 
 export interface Box {
@@ -28,8 +29,11 @@ export interface Box {
 
 /** Tries the sandbox out. Ends with 3 where it only doesn't work for paths that rules hide: those never mean less of a box. */
 export async function openBox({ root, places }: ProjectPlace, rules: Rules): Promise<Box> {
-  const environment = toolEnvironment(root, undefined, valuesOf(rules.box?.passthrough ?? []));
-  const place = { root, home: places.home, stateDir: places.state, environment };
+  const passed = rules.box?.passthrough ?? [];
+  const granted = passed.filter(({ from }) => from.layer === 'managed');
+  const environment = toolEnvironment(root, undefined, valuesOf(passed), valuesOf(granted));
+  const own = { program: ownProgram(), hide: [places.runtime] };
+  const place = { root, home: places.home, stateDir: places.state, environment, ...own };
   const paths = pathsOf(rules.box);
   const sandbox = await openSandbox({ ...place, paths });
   if (sandbox.state.is === 'none' && rules.box !== undefined)
@@ -61,7 +65,7 @@ const MOST_FILES = 100_000;
 /** What a run does in a project, all in one box; ends with the code that INTERFACE names where it can't be opened. */
 export function openProject({ root, places }: ProjectPlace, { sandbox, environment, paths }: Box): Project {
   const place = { root, home: places.home, stateDir: places.state };
-  const tools = openTools({ ...place, environment, sandbox, paths });
+  const tools = openTools({ ...place, environment, sandbox, paths, program: ownProgram() });
   const checked = checkRoot(root, { home: places.home, state: places.state, rules: paths });
   if (!tools.ok || !checked.ok) throw new Exit(EXIT.wrongUse, tools.ok ? 'the project cannot be opened' : tools.fault);
   return {

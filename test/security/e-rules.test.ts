@@ -118,4 +118,22 @@ describe('the environment of commands', () => {
     const more = ['CI', 'LD_PRELOAD', 'NODE_OPTIONS', 'BASH_ENV', 'GIT_DIR'];
     expect(toolEnvironment('/p', { ...source, PATH: '/bin' }, more)).toEqual({ CI: '1', PATH: '/bin', TERM: 'dumb' });
   });
+
+  it('S114, S154: has no socket of an agent that acts for the person, whoever lists it, but an administrator', () => {
+    const names = [
+      'SSH_AUTH_SOCK SSH_AGENT_PID SSH_ASKPASS SUDO_ASKPASS GPG_AGENT_INFO DBUS_SESSION_BUS_ADDRESS KRB5CCNAME TMUX STY',
+      'XDG_RUNTIME_DIR DISPLAY WAYLAND_DISPLAY XAUTHORITY DOCKER_HOST CONTAINER_HOST VSCODE_GIT_IPC_HANDLE NOTIFY_SOCKET',
+    ].flatMap((line) => line.split(' '));
+    const source = { ...Object.fromEntries(names.map((name) => [name, '/run/x'])), CI: '1', PATH: '/bin' };
+    const clean = { CI: '1', PATH: '/bin', TERM: 'dumb' };
+    expect(toolEnvironment('/p', source, [...names, 'CI'])).toEqual(clean);
+    expect(toolEnvironment('/p', source, [...names, 'CI'], ['SSH_AUTH_SOCK'])).toEqual({
+      ...clean,
+      SSH_AUTH_SOCK: '/run/x',
+    });
+    // What makes programs load something else, and Mimir's own door, nobody can grant.
+    const never = ['LD_PRELOAD', 'MIMIR_SOCKET', 'PATH'];
+    const odd = { LD_PRELOAD: '/x', MIMIR_SOCKET: '/x', PATH: '/bin' };
+    expect(toolEnvironment('/p', odd, never, never)).toEqual({ PATH: '/bin', TERM: 'dumb' });
+  });
 });

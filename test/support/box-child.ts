@@ -9,9 +9,15 @@ import type { ToolContext } from '../../src/ports/tool.ts';
 import { openSandbox, openTools } from '../../src/tools/index.ts';
 import { type BoxAnswer, BoxOrders } from './box-orders.ts';
 
-const { paths, ...orders } = BoxOrders.parse(JSON.parse(process.argv[2] ?? ''));
-const sandbox = await openSandbox({ ...orders, ...(paths === undefined ? {} : { paths }) });
-const port = openTools({ ...orders, sandbox });
+const { paths, program, hide, door, workingDir, ...orders } = BoxOrders.parse(JSON.parse(process.argv[2] ?? ''));
+const own = program === undefined ? {} : { program };
+const sandbox = await openSandbox({
+  ...orders,
+  ...own,
+  ...(paths === undefined ? {} : { paths }),
+  ...(hide === undefined ? {} : { hide }),
+});
+const port = openTools({ ...orders, ...own, sandbox });
 if (!port.ok) throw new Error(port.fault);
 const bash = port.value.tools.find(({ name }) => name === 'bash');
 if (bash === undefined) throw new Error('no bash');
@@ -21,6 +27,8 @@ const context: ToolContext = {
   agent: ROOT,
   signal: new AbortController().signal,
   box: orders.box,
+  ...(door === undefined ? {} : { door }),
+  ...(workingDir === undefined ? {} : { workingDir }),
   desk: {
     setTodos: () => told,
     sendMessage: () => told,

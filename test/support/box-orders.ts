@@ -17,6 +17,14 @@ export const BoxOrders = z.strictObject({
   out: z.string().optional(),
   /** It leaves by an exit of its own as soon as the first command says something. */
   leaves: z.literal(true).optional(),
+  /** As in `ToolContext`. */
+  door: z.string().optional(),
+  workingDir: z.string().optional(),
+  /** As in `SandboxOptions`. */
+  program: z
+    .strictObject({ node: z.string(), entry: z.string(), parts: paths, cache: z.string().nullable() })
+    .optional(),
+  hide: paths.optional(),
 });
 export type BoxOrders = z.input<typeof BoxOrders>;
 

@@ -47,8 +47,14 @@ export function openPlace(user: User, files: Files = { 'a.txt': 'one\n' }): Plac
   writeFiles(home, { '.ssh/id': 'key\n' });
   writeFiles(state, { 'mimir.db': 'log\n' });
   chmodSync(top, 0o755);
-  if (isRoot && user === 'ordinary') for (const folder of [project, other, home, state]) giveAll(folder);
-  return { project, other, home, state, user };
+  const place = { project, other, home, state, user };
+  for (const folder of [project, other, home, state]) giveTo(place, folder);
+  return place;
+}
+
+/** Makes it this place's user's own. */
+export function giveTo({ user }: Place, folder: string): void {
+  if (isRoot && user === 'ordinary') giveAll(folder);
 }
 
 function giveAll(folder: string): void {
@@ -58,7 +64,7 @@ function giveAll(folder: string): void {
 const globOf = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name));
 
-export interface How {
+export interface How extends Pick<BoxOrders, 'door' | 'workingDir' | 'program' | 'hide'> {
   readonly box?: BoxOrders['box'];
   readonly timeout?: number;
   readonly paths?: BoxOrders['paths'];
@@ -77,16 +83,14 @@ const as = (user: User): readonly string[] =>
 
 /** The words that start a process of Mimir's which runs these commands. */
 export function wordsFor(place: Place, commands: readonly string[], how: How = {}): readonly string[] {
+  const { within: _within, env: _env, box = 'read-write', ...more } = how;
   const orders: BoxOrders = {
+    ...more,
     root: place.project,
     home: place.home,
     stateDir: place.state,
-    box: how.box ?? 'read-write',
+    box,
     commands,
-    ...(how.out === undefined ? {} : { out: how.out }),
-    ...(how.leaves === undefined ? {} : { leaves: how.leaves }),
-    ...(how.timeout === undefined ? {} : { timeout: how.timeout }),
-    ...(how.paths === undefined ? {} : { paths: how.paths }),
   };
   return [...(how.within ?? []), ...as(place.user), process.execPath, CHILD, JSON.stringify(orders)];
 }

@@ -29,7 +29,12 @@ function contextFor(part: Partial<ToolContext> = {}): ToolContext {
 export interface Workbench {
   /** Throws when the schema refuses the input. */
   use(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<ToolOutput>;
-  preview(tool: string, input: unknown): Promise<string>;
+  preview(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<string>;
+  inputs(
+    tool: string,
+    input: unknown,
+    context: Partial<ToolContext>,
+  ): Promise<readonly { readonly path: string; readonly digest: string }[]>;
   propose(tool: string, input: unknown): Promise<Result<Proposal, string>>;
   /** The parsed input is the same for both, as in the gate. */
   previewThenUse(tool: string, input: unknown, between: () => void): Promise<ToolOutput>;
@@ -65,7 +70,10 @@ export function workbench(
       between();
       return named(name).run(parsed, contextFor());
     },
-    preview: async (name, input) => (await named(name).preview?.(named(name).input.parse(input), contextFor())) ?? '',
+    preview: async (name, input, context) =>
+      (await named(name).preview?.(named(name).input.parse(input), contextFor(context))) ?? '',
+    inputs: async (name, input, context) =>
+      (await named(name).inputs?.(named(name).input.parse(input), contextFor(context))) ?? [],
   };
 }
 
