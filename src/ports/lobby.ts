@@ -1,4 +1,5 @@
 /** Where runs come from, and what a screen may ask of this machine beside them: files to name, plans to keep, reports to write. */
+import type { AgentText } from '../domain/agent-draft.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { SoundPlan } from '../domain/plan.ts';
@@ -38,6 +39,8 @@ export interface LobbyInfo {
   readonly notes: readonly string[];
   /** Plans that were kept as templates here, the project's and the person's own. Absent: none. */
   readonly templates?: readonly TemplateInfo[];
+  /** All agents that there are, the custom ones first; and for a line each, files that describe none. Absent: not known. */
+  readonly agents?: { readonly all: readonly AgentInfo[]; readonly leftOut: readonly string[] };
   /** Names of themes that can be chosen, the shipped ones first. Absent: only the one that is shown. */
   readonly themes?: readonly string[];
 }
@@ -56,6 +59,25 @@ export interface TemplateInfo {
   readonly tasks: number;
   /** `.mimir/plans/audit.yml`, or the person's own folder. */
   readonly from: string;
+}
+
+/** A role as people look at it: built in, of an administrator, the person's own or the project's. */
+export interface AgentInfo {
+  readonly name: string;
+  readonly description: string;
+  readonly tools: readonly string[];
+  readonly capabilities: readonly string[];
+  readonly models: readonly string[];
+  readonly prompt: string;
+  /** `built-in`, or the file. */
+  readonly source: string;
+  /** Why it can't be deleted here; null when it can. */
+  readonly whyKept: string | null;
+}
+
+/** A custom agent to be made, in the project's folder or the person's own. */
+export interface AgentWish extends AgentText {
+  readonly for: 'project' | 'user';
 }
 
 /** What to keep as a template: `arguments` are words of the tasks that are asked for anew each time. */
@@ -97,6 +119,10 @@ export interface Lobby {
   seen?(): ReadonlySet<string>;
   /** Remembers that a hint was shown; what can't be written is shown again next time. */
   markSeen?(hint: string): void;
+  /** Makes a custom agent as a file of its own, never over another; later runs have it. The receipt names the file. */
+  createAgent?(wish: AgentWish): Promise<Result<Receipt, Refusal>>;
+  /** Takes the file of a custom agent away: only of the person's own folder and the project's `.mimir/agents`. */
+  deleteAgent?(name: string): Promise<Result<Receipt, Refusal>>;
   /** Trusts the project as it was shown; refused when it has changed since. Later runs take its roles and preferences. */
   trust?(digest: string): Promise<Result<Receipt, Refusal>>;
 }

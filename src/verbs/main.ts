@@ -30,6 +30,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   others: async () => (await import('./others.ts')).othersVerb,
   all: async () => (await import('./all.ts')).allVerb,
   status: async () => (await import('./status.ts')).statusVerb,
+  agents: async () => (await import('./agents.ts')).agentsVerb,
   models: async () => (await import('./models.ts')).modelsVerb,
   policy: async () => (await import('./policy.ts')).policyVerb,
   trust: async () => (await import('./trust.ts')).trustVerb,

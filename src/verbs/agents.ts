@@ -1,0 +1,162 @@
+/**
+ * `mimir agents`: the agents that there are, what one is told, and custom ones made and deleted (CONTRACT T026 to T030). Lists go to
+ * agents-text.ts, files to keep-agent.ts.
+ */
+import { agentNameProblem } from '../config/agent-files.ts';
+import { draftAgent } from '../domain/agent-draft.ts';
+import type { AgentDraft, AgentText } from '../domain/agent-draft.ts';
+import type { AgentInfo } from '../ports/lobby.ts';
+import { askedAgent } from './agent-questions.ts';
+import { agentsHere } from './agents-here.ts';
+import { AGENTS_HELP, agentNamed, listLines, showLines } from './agents-text.ts';
+import { CWD, JSON_FLAG } from './common-flags.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { harmless } from './io.ts';
+import { agentFileOf, createAgent, deleteAgent, namesHere } from './keep-agent.ts';
+import { SAYS_YES } from './line-change.ts';
+import { loadHere } from './project-trust.ts';
+import type { Here } from './project-trust.ts';
+import type { ProjectPlace } from './project.ts';
+import { environmentOf, hereOf, projectOf } from './project.ts';
+import type { Verb } from './verb.ts';
+
+export const agentsVerb: Verb = {
+  usage: 'mimir agents [list|show NAME|create ["<description>"]|delete NAME|help]',
+  summary: 'Lists the agents that there are, shows what one is told; makes and deletes custom ones.',
+  example: [
+    'mimir agents create "a code review agent with read-only access, focusing on code quality"',
+    '  mimir agents show code-review',
+    '  mimir agents delete code-review',
+  ].join('\n'),
+  words: 200,
+  flags: {
+    user: { value: '', help: 'create it in your own folder, for all projects' },
+    name: { value: 'NAME', help: 'create it under this name' },
+    yes: { value: '', help: 'delete it without a question' },
+    ...JSON_FLAG,
+    ...CWD,
+  },
+  async run(args, io) {
+    const [what = 'list', ...rest] = args.words;
+    const project = projectOf(args, io);
+    switch (what) {
+      case 'list':
+        return list(project, args, io);
+      case 'show':
+        return show(oneName(what, rest), project, args, io);
+      case 'create':
+        return create(rest.join(' ').trim(), project, args, io);
+      case 'delete':
+        return remove(oneName(what, rest), project, args, io);
+      case 'help':
+        for (const line of AGENTS_HELP) io.say(line);
+        return EXIT.done;
+      default:
+        throw new Exit(EXIT.wrongUse, `mimir agents ${what}\n  expected list, show, create, delete or help`);
+    }
+  },
+};
+
+function oneName(what: string, words: readonly string[]): string {
+  const [name, ...more] = words;
+  if (name !== undefined && more.length === 0) return name;
+  throw new Exit(EXIT.wrongUse, `mimir agents ${what} NAME\n  \`mimir agents\` lists them`);
+}
+
+function list(project: ProjectPlace, args: Arguments, io: Io): number {
+  const { config } = hereOf(project, io, {}, 'look');
+  const { all, leftOut } = agentsHere(project, config);
+  if (args.has('json')) io.json({ agents: all.map(briefly), leftOut });
+  else for (const line of listLines(all, leftOut, io)) io.say(harmless(line));
+  return EXIT.done;
+}
+
+/** Without what it is told, which `show` has. */
+const briefly = ({ name, description, tools, capabilities, models, source, whyKept }: AgentInfo): object => ({
+  name,
+  description,
+  tools,
+  capabilities,
+  models,
+  source,
+  whyKept,
+});
+
+function show(name: string, project: ProjectPlace, args: Arguments, io: Io): number {
+  const { config } = hereOf(project, io, {}, 'look');
+  const found = agentNamed(name, agentsHere(project, config));
+  if (!found.ok) throw new Exit(EXIT.wrongUse, found.fault);
+  if (args.has('json')) io.json(found.value);
+  else for (const line of showLines(found.value)) io.say(harmless(line));
+  return EXIT.done;
+}
+
+async function create(sentence: string, project: ProjectPlace, args: Arguments, io: Io): Promise<number> {
+  const { config } = hereOf(project, io, {}, 'look');
+  const others = namesHere(project, config);
+  const nameProblem = (name: string): string | null => agentNameProblem(name, others);
+  const agent =
+    sentence === ''
+      ? await byQuestions(io, nameProblem)
+      : draftAgent(sentence, (name) => nameProblem(name) !== null, args.get('name'));
+  if (agent === null) return notDone(io, 'Nothing was created.');
+  const { name, description, tools, prompt, because = [] } = agent;
+  const wish = { name, description, tools, prompt, for: args.has('user') ? 'user' : 'project' } as const;
+  const made = createAgent(project, config, wish);
+  if (!made.ok) throw new Exit(EXIT.refused, made.fault.text);
+  if (args.has('json')) io.json({ ...wish, file: made.value.file, because });
+  else for (const line of [made.value.text, ...because.map((why) => `  ${why}`), AFTER]) io.say(harmless(line));
+  return EXIT.done;
+}
+
+const AFTER = 'It can be changed in any editor. A plan can use it, and an agent calls it by Task.';
+
+/** On a terminal only: a script says the sentence. */
+async function byQuestions(
+  io: Io,
+  nameProblem: (name: string) => string | null,
+): Promise<(Partial<AgentDraft> & AgentText) | null> {
+  if (!io.terminal) throw new Exit(EXIT.wrongUse, 'describe it in a sentence: mimir agents create "<description>"');
+  const { openAsker } = await import('./line-asker.ts');
+  const asker = openAsker();
+  const say = (...lines: readonly string[]): void => {
+    for (const line of lines) io.say(harmless(line));
+  };
+  const agent = await askedAgent({ say, ask: (prompt) => asker.ask(harmless(prompt)), nameProblem });
+  asker.close();
+  return agent;
+}
+
+async function remove(name: string, project: ProjectPlace, args: Arguments, io: Io): Promise<number> {
+  const config = configIfSound(project, io);
+  const file = agentFileOf(project, config, name);
+  if (!file.ok) throw new Exit(EXIT.wrongUse, file.fault);
+  if (!args.has('yes') && !(await agreed(file.value.shown, io))) return notDone(io, 'Nothing was deleted.');
+  const gone = deleteAgent(project, config, name);
+  if (!gone.ok) throw new Exit(EXIT.refused, gone.fault.text);
+  if (args.has('json')) io.json({ deleted: name, file: gone.value.file });
+  else io.say(harmless(gone.value.text));
+  return EXIT.done;
+}
+
+/** A file with a fault keeps the configuration from being read, and must be deletable all the same. */
+function configIfSound(project: ProjectPlace, io: Io): Here['config'] | null {
+  const here = loadHere(project, environmentOf(project, io), {}, 'look');
+  return here.ok ? here.value.config : null;
+}
+
+async function agreed(file: string, io: Io): Promise<boolean> {
+  if (!io.terminal) throw new Exit(EXIT.notApproved, `delete ${file}?\n  in a script: --yes`);
+  const { openAsker } = await import('./line-asker.ts');
+  const asker = openAsker();
+  const typed = await asker.ask(harmless(`Delete ${file}? yes deletes it, anything else leaves it: `), 'fresh');
+  asker.close();
+  return typed !== null && SAYS_YES.test(typed.trim());
+}
+
+function notDone(io: Io, words: string): number {
+  io.say(words);
+  return EXIT.notApproved;
+}
