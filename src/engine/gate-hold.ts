@@ -43,6 +43,7 @@ export function openHold(): Hold {
       tell();
     },
     async quiet() {
+      await whatFollowsAtOnce();
       while (running.size > 0 && closed !== null) {
         await new Promise<void>((resolve) => {
           const heard = (): void => {

@@ -65,6 +65,8 @@ export interface RunParts {
   readonly scheduling: { now: Scheduling<AgentId> | null; amend: (() => void) | null };
   /** Set while a plan waits for a person. */
   readonly deciding: { now: ((decision: PlanDecision) => void) | null };
+  /** Set while the run is to be handed over: takes that back. */
+  readonly handing: { now: (() => void) | null };
   /** Tried again by rule already: once is enough. */
   readonly retried: Set<AgentId>;
   /** Why the run could not go on, and what kind of fault it was; set by `failed`. */
@@ -124,6 +126,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
     ticks,
     scheduling: { now: null, amend: null },
     deciding: { now: null },
+    handing: { now: null },
     retried: new Set(),
     trouble,
     failed,
