@@ -51,9 +51,15 @@ export async function oneCall(
     if (permit === null) return fail({ is: 'again' });
     const asked = await askingFor(parts, draft, model, step.signal);
     if (step.signal.aborted) return fail(whyEnded(parts, question.order, step.why(), signal));
-    const judged = await inTurn(parts, question, asked, signal);
-    if (!judged.ok) return judged;
-    const promise = judged.value;
+    let promise = judge(parts, asked);
+    while (waitsForOthers(parts, asked, promise)) {
+      const early = await othersEnd(parts, question, asked, signal);
+      promise = judge(parts, asked);
+      if (early !== null || !promise.ok) parts.underWay.done();
+      if (early !== null) return fail(early);
+    }
+    const held = parts.hold.wait(signal);
+    if (held !== null) return fail(await whenOpened(parts, held, signal));
     // From here to `model.started` nothing is waited for: what was judged is what is promised.
     if (!promise.ok) return fail(limitMet(parts, draft, asked, promise));
     return await act({ parts, question, model, pass, signal, step, permit }, draft, promise);
@@ -62,25 +68,11 @@ export async function oneCall(
   }
 }
 
-/** The promise for it, after others where that is worth waiting for. Not made while the run is handed over. */
-async function inTurn(
-  parts: GateParts,
-  question: Question,
-  asked: Asking,
-  signal: AbortSignal,
-): Promise<Result<Reservation, GateFault>> {
-  let promise = judge(parts, asked);
-  while (waitsForOthers(parts, asked, promise)) {
-    const early = await othersEnd(parts, question, asked, signal);
-    promise = judge(parts, asked);
-    if (early !== null || !promise.ok) parts.underWay.done();
-    if (early !== null) return fail(early);
-  }
-  const held = parts.hold.wait(signal);
-  if (held === null) return ok(promise);
-  parts.underWay.done();
+/** Not begun while the run is handed over: all is judged again then. */
+async function whenOpened({ underWay }: GateParts, held: Promise<void>, signal: AbortSignal): Promise<GateFault> {
+  underWay.done();
   await held;
-  return fail(signal.aborted ? stopped(signal) : { is: 'again' });
+  return signal.aborted ? stopped(signal) : { is: 'again' };
 }
 
 /** What is asked for: by bytes, or as the provider counts where that does not fit. */
