@@ -8,6 +8,7 @@ import type { ModelReply, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
 import { compact } from './compact.ts';
 import { answersCarried, CUT_OFF, wasCut } from './compact-text.ts';
 import type { AskFault, Gate } from './gate.ts';
+import { finalOutput, hasEnded } from './text-protocol.ts';
 
 /** The same calls this many times in a row end the agent: it goes in circles (SECURITY 2.6). */
 const CIRCLES = 3;
@@ -120,7 +121,8 @@ async function answerOpenCalls(order: WorkOrder, gate: Gate, turns: Turn[], sign
 /** It had given its answer when the run was cut off: that is not asked for twice. */
 function answerGiven(order: WorkOrder, gate: Gate, turns: Turn[]): WorkOutcome | null {
   const last = turns.at(-1);
-  return last?.by === 'model' && last.calls.length === 0 ? atTheEnd(order, gate, turns) : null;
+  const said = last?.by === 'model' && last.calls.length === 0;
+  return said || hasEnded(turns) ? atTheEnd(order, gate, turns) : null;
 }
 
 async function takeReply(
@@ -147,10 +149,10 @@ async function takeReply(
   if (inCircles(turns, calls))
     return { is: 'failed', reason: `Loop detected: the same calls ${CIRCLES} times in a row` };
   turns.push({ by: 'tools', results: await gate.use(order, calls, signal) });
-  return null;
+  return hasEnded(turns) ? atTheEnd(order, gate, turns) : null;
 }
 
-/** The model ended its turn without a call: done, unless somebody has written meanwhile (CONTRACT D9). */
+/** The model ended its turn without a call, or with its final output: done, unless somebody has written meanwhile (CONTRACT D9). */
 function atTheEnd(order: WorkOrder, gate: Gate, turns: Turn[]): WorkOutcome | null {
   const mail = gate.waiting(order, 'at the end');
   if (mail) {
@@ -166,7 +168,9 @@ const answersIn = (turns: readonly Turn[]): readonly string[] =>
   turns
     .flatMap((turn, at) => {
       if (turn.by !== 'model') return answersCarried(turn);
-      return turn.calls.length === 0 && !wasCut(turns[at + 1]) ? [turn.text] : [];
+      const next = turns[at + 1];
+      if (turn.calls.length > 0) return [finalOutput(turn, next) ?? ''];
+      return wasCut(next) ? [] : [turn.text];
     })
     .map((text) => text.replace(/\n?\s*\[(?:COMPLETE|DONE)\]\s*$/, '').trim())
     .filter((text) => text !== '');

@@ -8,7 +8,15 @@ import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Role } from '../domain/role.ts';
 import { agentBudget } from '../policy/budgets.ts';
-import { chooseModel, fallbackModels, modelProblem, obstacleTo, OFFLINE, resolveModel } from '../policy/models.ts';
+import {
+  chooseModel,
+  fallbackModels,
+  modelProblem,
+  obstacleTo,
+  OFFLINE,
+  resolveModel,
+  wordsOf,
+} from '../policy/models.ts';
 import { plannableRoles } from '../policy/roles.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -19,7 +27,9 @@ export function modelFor(
   asked: string | null,
 ): Result<{ readonly choice: ModelChoice; readonly substituted: Reason | null }, string> {
   const { rules, offlineOnly } = options;
-  const wish = { asked, role: role.name, fallbacks: role.models, rules, models: options.models.models(), offlineOnly };
+  const models = options.models.models();
+  const words = wordsOf(role);
+  const wish = { asked, role: role.name, fallbacks: role.models, rules, models, offlineOnly, words };
   const chosen = chooseModel(wish);
   if (chosen.ok) return ok({ choice: chosen.value.choice, substituted: chosen.value.reason });
   const rulesText = chosen.fault.reasons.map(reasonText).join('; ');
@@ -35,6 +45,7 @@ export const fallbacksFor = (options: RunOptions, role: Role, used: ModelId): re
     rules: options.rules,
     models: options.models.models(),
     offlineOnly: options.offlineOnly,
+    words: wordsOf(role),
   });
 
 /** Everything a screen or a plan check needs, as plain JSON. */
@@ -71,7 +82,7 @@ export function choicesOf(options: RunOptions): PlanChoices {
 function chainOf(options: RunOptions, role: Role): NonNullable<PlanChoices['roles'][number]['fallbacks']> {
   const { rules, offlineOnly } = options;
   const models = options.models.models();
-  const field = { fallbacks: role.models, rules, models, offlineOnly };
+  const field = { fallbacks: role.models, rules, models, offlineOnly, words: wordsOf(role) };
   const { value, from } = rules.modelFallback;
   const own = role.models.map((name) => {
     const id = resolveModel(name, models);

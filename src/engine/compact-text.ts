@@ -4,6 +4,7 @@
  */
 import { fairShare, headOf } from '../domain/text.ts';
 import type { Json, ToolCall, Turn } from '../domain/turn.ts';
+import { finalOutput } from './text-protocol.ts';
 
 const HEAD =
   '(Mimir: this conversation came near the limit of the context. What was said and done before is summarised here; go on from it.)';
@@ -39,9 +40,10 @@ export function carriedOn(dropped: readonly Turn[], next: Turn | undefined): Car
     return isSummary(turn) ? sectionOf(turn.text, MESSAGES) : [headOf(turn.text, MESSAGE_BYTES)];
   });
   const answers = dropped.flatMap((turn, at) => {
-    if (turn.by === 'model')
-      return turn.calls.length === 0 && !wasCut(dropped[at + 1] ?? next) ? [turn.text.trim()] : [];
-    return answersCarried(turn);
+    if (turn.by !== 'model') return answersCarried(turn);
+    const after = dropped[at + 1] ?? next;
+    if (turn.calls.length > 0) return [finalOutput(turn, after) ?? ''];
+    return wasCut(after) ? [] : [turn.text.trim()];
   });
   return {
     messages: lastOf(

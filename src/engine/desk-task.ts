@@ -101,10 +101,11 @@ function made(
     task: wish.prompt,
     taskId: null,
     model: model.value.choice,
-    capabilities: inherited(role.value, order),
+    capabilities: inherited(options, role.value, order, wish),
     budget: tightest(role.value.budget ?? {}, budgetOf(options, role.value.name)),
     dependsOn: [],
     call,
+    ...(wish.protocol === undefined ? {} : { protocol: wish.protocol }),
   };
   recorder.record(createdEvent(options, one), {
     type: 'agent.status',
@@ -135,9 +136,10 @@ function again(
     task: before.task,
     taskId: null,
     model: before.model,
-    capabilities: inherited(role.value, order),
+    capabilities: inherited(options, role.value, order, before),
     budget: before.budget,
     dependsOn: [],
+    ...(before.protocol === undefined ? {} : { protocol: before.protocol }),
   };
   return ok({ ...orderOf(options, one, []), ...standingsOf(recorder.stored(), [before.id]).get(before.id) });
 }
@@ -149,9 +151,20 @@ function allowedRole({ rules, roles }: RunOptions, name: string): Result<Role, s
   return role === null ? fail(`There is no role ${name}.`) : ok(role);
 }
 
-/** Never more than the parent has, and no spawning of its own: one level by this tool (D1, I011). */
-const inherited = (role: Role, parent: WorkOrder): readonly Capability[] =>
-  role.capabilities.filter((one) => one !== 'spawn' && parent.capabilities.includes(one));
+/**
+ * Never more than the parent has, and no spawning of its own: one level by this tool (D1, I011). Who works by words has children by
+ * its commands, as deep as the rules let it (CONTRACT H009).
+ */
+function inherited(
+  { rules }: RunOptions,
+  role: Role,
+  parent: WorkOrder,
+  { protocol }: Pick<AgentState, 'protocol'>,
+): readonly Capability[] {
+  const own = role.capabilities.filter((one) => one !== 'spawn' && parent.capabilities.includes(one));
+  const room = depthOf(parent.agent) + 1 < rules.maxNestingDepth.value;
+  return protocol === 'text' && room && parent.capabilities.includes('spawn') ? [...own, 'spawn'] : own;
+}
 
 const nextChild = (recorder: Recorder, parent: AgentId): AgentId =>
   childOf(parent, (recorder.state().agents.get(parent)?.children.length ?? 0) + 1);

@@ -18,6 +18,7 @@ import { optionFor } from './gate-reserve.ts';
 import type { GaveUp } from './gate-retry.ts';
 import { tryModel } from './gate-retry.ts';
 import { stopped } from './gate-step.ts';
+import { hasWords, withPatience } from './gate-text.ts';
 import { personsTurn } from './gate-turn.ts';
 import type { AskFault, GateFault, GateParts, Question } from './gate.ts';
 
@@ -35,8 +36,10 @@ export async function askModel(
     if (signal.aborted) return fail(stopped(signal));
     const model = modelOf(parts, order);
     if (!model.ok) return model;
+    const words = hasWords(parts, question, model.value);
+    if (!words.ok) return words;
     const reply = await tryModel(parts, question, model.value, signal);
-    if (reply.ok) return reply;
+    if (reply.ok) return withPatience(question, reply.value);
     const end = await afterFault(parts, question, model.value, reply.fault, tried, signal);
     if (end !== null) return fail(end);
   }

@@ -36,6 +36,10 @@ export function openCalls(events: Iterable<MimirEvent>): readonly OpenToolCall[]
 export const waitsForSomebody = ({ name, capability }: Pick<Tool, 'name' | 'capability'>): boolean =>
   capability === 'spawn' || name === 'ask_user';
 
+/** Does whoever made this call go on with it? Of other tools too, where it has come to a child (a command of the text protocol). */
+export const goesOn = ({ tools }: ToolPort, { tool, child }: OpenToolCall): boolean =>
+  child !== null || tools.some((one) => one.name === tool && waitsForSomebody(one));
+
 /** The call, where it had begun before the run was resumed, and waits for somebody; null where it begins now. */
 export function begunBefore(
   { tools, recorder }: { readonly tools: ToolPort; readonly recorder: Recorded },
@@ -48,8 +52,7 @@ export function begunBefore(
     ?.blocks.findLast((one) => one.is === 'tool' && one.call === call);
   if (block?.is !== 'tool' || block.ok !== null) return null;
   const found = openCalls(recorder.stored()).find((one) => one.agent === agent && one.call === call);
-  const tool = tools.tools.find(({ name }) => name === found?.tool);
-  return found !== undefined && tool !== undefined && waitsForSomebody(tool) ? found : null;
+  return found !== undefined && goesOn(tools, found) ? found : null;
 }
 
 interface Recorded {

@@ -20,9 +20,10 @@ import { bindingOf, keepToRules, permitFor } from './gate-model.ts';
 import type { Reservation } from './gate-reserve.ts';
 import { reserve, settle } from './gate-reserve.ts';
 import { ENOUGH_OUTPUT, isWorthWaiting } from './gate-share.ts';
-import { jsonSchemaOf, specOf, uniqueCalls } from './gate-specs.ts';
+import { jsonSchemaOf, specOf } from './gate-specs.ts';
 import type { Step } from './gate-step.ts';
 import { stepSignal, stopped, warn, whyEnded } from './gate-step.ts';
+import { asHeard, asSpoken } from './gate-text.ts';
 import { whileWaiting } from './gate-wait.ts';
 import type { GateFault, GateParts, LimitMet, Question } from './gate.ts';
 
@@ -143,8 +144,9 @@ async function othersEnd(
 }
 
 /** The request, but for how long the answer may be. */
-function draftOf(parts: GateParts, { order, turns, purpose, format }: Question, model: ModelOption): ModelRequest {
-  return {
+function draftOf(parts: GateParts, question: Question, model: ModelOption): ModelRequest {
+  const { order, turns, purpose, format } = question;
+  const draft: ModelRequest = {
     model: model.id,
     agent: order.agent,
     call: CallId.parse(parts.callId(order.agent)),
@@ -156,6 +158,7 @@ function draftOf(parts: GateParts, { order, turns, purpose, format }: Question, 
     maxOutputTokens: model.outputLimit,
     format: format === undefined ? null : jsonSchemaOf(format),
   };
+  return asSpoken(parts, question, model, draft);
 }
 
 /** Vendors call their count an estimate: what they bill may be a little more. */
@@ -189,7 +192,6 @@ async function act(
   promise: Promised,
 ): Promise<Result<ModelReply, GateFault | BrokenCall>> {
   const { recorder } = parts;
-  const { order } = question;
   const held = Permit.spend(permit, bindingOf(parts, model, draft.agent, draft.call)).ok;
   if (!held || !promiseDay(parts, { ...promise, call: draft.call, model: model.id })) {
     parts.underWay.done();
@@ -204,7 +206,7 @@ async function act(
   const ended = parts.hold.begin(`a reply for ${agent}`);
   parts.underWay.done();
   try {
-    return await answered(asked, { order, pass, signal, step });
+    return await answered(asked, { question, pass, signal, step });
   } finally {
     end();
     ended();
@@ -214,7 +216,7 @@ async function act(
 /** The call itself, and what it cost. */
 async function answered(
   asked: Asked,
-  { order, pass, signal, step }: Pick<Act, 'pass' | 'signal' | 'step'> & { readonly order: Question['order'] },
+  { question, pass, signal, step }: Pick<Act, 'question' | 'pass' | 'signal' | 'step'>,
 ): Promise<Result<ModelReply, GateFault | BrokenCall>> {
   const { parts, request, model } = asked;
   const { agent, call } = request;
@@ -227,7 +229,7 @@ async function answered(
   });
   if (!reply.ok) {
     broken(asked, reply.fault);
-    if (reply.fault.is === 'aborted') return fail(whyEnded(parts, order, step.why(), signal));
+    if (reply.fault.is === 'aborted') return fail(whyEnded(parts, question.order, step.why(), signal));
     return fail({ is: 'broken', fault: reply.fault, call });
   }
   pass.through();
@@ -236,7 +238,8 @@ async function answered(
     broken(asked, fault);
     return fail({ is: 'broken', fault, call });
   }
-  return ok(finished(asked, reply.value, Math.round(world.elapsed() - began)));
+  const heard = asHeard(question, model, call, reply.value);
+  return ok(finished(asked, heard, Math.round(world.elapsed() - began)));
 }
 
 interface Asked {
@@ -282,7 +285,6 @@ function finished({ parts, request, model, reserved: promised }: Asked, reply: M
   const { recorder, prefixes } = parts;
   const { agent, call } = request;
   const settled = settle(model, reply.usage, promised);
-  const calls = uniqueCalls(reply.calls);
   recorder.record(
     {
       type: 'model.finished',
@@ -295,7 +297,7 @@ function finished({ parts, request, model, reserved: promised }: Asked, reply: M
       ...(settled.bounded ? { bounded: true } : {}),
       stopReason: reply.stopReason,
       ms,
-      calls,
+      calls: reply.calls,
       ...(reply.opaque === undefined ? {} : { opaque: reply.opaque }),
     },
     ...(reply.text === '' ? [] : [{ type: 'agent.message' as const, agent, call, text: reply.text }]),
@@ -303,5 +305,5 @@ function finished({ parts, request, model, reserved: promised }: Asked, reply: M
   settleDay(parts, { call, tokens: tokensOf(settled.usage), cost: settled.cost });
   warn(parts, agent);
   if (request.purpose.is !== 'compact') prefixes.learn(agent, model.id, request.turns.length, settled.usage);
-  return { ...reply, calls };
+  return reply;
 }

@@ -4,16 +4,21 @@
  */
 import { z } from 'zod';
 import type { WorkOrder } from '../domain/agent.ts';
+import type { Result } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
 import type { ToolCall, ToolResult } from '../domain/turn.ts';
 import { Permit } from '../policy/permit.ts';
 import type { ToolContext, ToolOutput } from '../ports/tool.ts';
 import { contextOf, counted, oneAtATime, runsTogether, whenHeld } from './gate-context.ts';
 import type { Use } from './gate-permit.ts';
 import { actionOf, permitted } from './gate-permit.ts';
-import { cutResult, resultRoom } from './gate-room.ts';
+import { resultRoom } from './gate-room.ts';
 import { stepSignal } from './gate-step.ts';
+import { childAgain, roomy, withChild } from './gate-text-use.ts';
 import type { GateParts } from './gate.ts';
 import { begunBefore } from './gate-begun.ts';
+import { unreadIn } from './text-protocol.ts';
+import { UNREAD } from './text-protocol-words.ts';
 
 /** More calls in one reply than this are refused (SECURITY 2.6). */
 const MOST_CALLS = 16;
@@ -72,14 +77,13 @@ async function useOne(
   if (signal.aborted) return NOT_BEGUN;
   const begun = begunBefore(parts, order.agent, call.id);
   const no = (text: string): ToolOutput => refused(parts, { order, call, begun }, text);
-  const tool = order.tools.includes(call.tool) ? parts.tools.tools.find(({ name }) => name === call.tool) : undefined;
-  if (!tool) return no(`Tool not found: ${call.tool}`);
-  const input = tool.input.safeParse(call.input);
-  if (!input.success) return no(`The input of ${tool.name} is not right:\n${z.prettifyError(input.error)}`);
+  const read = readCall(parts, { order, call, begun });
+  if (!read.ok) return no(read.fault);
+  const { tool } = read.value;
   const step = stepSignal(parts, order, signal);
   try {
     const context = { ...(await contextOf(parts, order, { call: call.id, tool }, step.signal)), room };
-    const use = { order, call, tool, input: input.data, said: said || begun !== null, begun };
+    const use = { order, call, ...read.value, said: said || begun !== null, begun };
     const passed = await whenHeld(parts, use, step.signal, (said) =>
       tool.repeat === 'safe'
         ? permitted(parts, { ...use, said }, context)
@@ -93,6 +97,22 @@ async function useOne(
   } finally {
     step.end();
   }
+}
+
+/** The tool and its input, or what is wrong with the call, in words for the model. */
+function readCall(
+  parts: GateParts,
+  { order, call, begun = null }: Pick<Use, 'order' | 'call' | 'begun'>,
+): Result<Pick<Use, 'tool' | 'input'>, string> {
+  const unread = unreadIn(call);
+  if (unread !== null) return fail(UNREAD[unread]);
+  const asked = childAgain(parts, order, { call, begun }) ?? call;
+  const tool = order.tools.includes(asked.tool) ? parts.tools.tools.find(({ name }) => name === asked.tool) : undefined;
+  if (!tool) return fail(`Tool not found: ${call.tool}`);
+  const input = tool.input.safeParse(asked.input);
+  return input.success
+    ? ok({ tool, input: input.data })
+    : fail(`The input of ${tool.name} is not right:\n${z.prettifyError(input.error)}`);
 }
 
 async function act(
@@ -119,15 +139,15 @@ async function act(
       repeat: tool.repeat,
     });
   const began = world.elapsed();
-  const { ok, text, open } = await counted(parts, use, () => tool.run(input, context));
-  if (open === true) return { ok, text };
-  const output = { ok, text: cutResult(text, context.room) };
+  const printed = await counted(parts, use, () => tool.run(input, roomy(use, context)));
+  const { open, ...output } = await withChild(parts, use, context, printed);
+  if (open === true) return output;
   const ms = Math.round(world.elapsed() - began);
   recorder.record({
     type: 'tool.finished',
     agent,
     call: call.id,
-    tool: tool.name,
+    tool: call.tool,
     ok: output.ok,
     output: output.text,
     ms,
@@ -142,9 +162,10 @@ function refused(
   text: string,
 ): ToolOutput {
   const { agent } = order;
+  const label = unreadIn(call) ?? call.tool;
   if (begun?.child) parts.abandon(begun.child, 'its parent may not go on with the call that made it');
   const end = { type: 'tool.finished', agent, call: call.id, tool: call.tool, ok: false, output: text, ms: 0 } as const;
-  const began = { agent, call: call.id, tool: call.tool, label: call.tool, input: call.input, repeat: 'safe' } as const;
+  const began = { agent, call: call.id, tool: call.tool, label, input: call.input, repeat: 'safe' } as const;
   parts.recorder.record(...(begun ? [] : [{ type: 'tool.started', ...began } as const]), end);
   return { ok: false, text };
 }

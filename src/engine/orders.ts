@@ -33,6 +33,8 @@ export interface NewAgent {
   readonly dependsOn: readonly AgentId[];
   /** Of one that another agent called for: the call of its tool. */
   readonly call?: CallId;
+  /** Of a child of one that works by words; otherwise its role says it. */
+  readonly protocol?: 'text';
 }
 
 /** The event that creates the agent. */
@@ -53,6 +55,7 @@ export const createdEvent = (
   model: one.model,
   iterations: one.role.iterations,
   ...(one.call === undefined ? {} : { call: one.call }),
+  ...(one.protocol === undefined ? {} : { protocol: one.protocol }),
 });
 
 /** The order itself; `findings` are of the tasks that it needs. */
@@ -72,7 +75,12 @@ export const orderOf = (options: RunOptions, one: NewAgent, findings: readonly F
   iterations: one.role.iterations,
   findings,
   turns: [],
+  ...spokenBy(one),
 });
+
+/** What its role says; how its model of the moment speaks is looked at with each request. */
+const spokenBy = ({ protocol, role }: NewAgent): Pick<WorkOrder, 'protocol'> =>
+  (protocol ?? role.protocol) === undefined ? {} : { protocol: 'text' };
 
 /** Capabilities of the role, less those whose tool the plan took away; spawning only where the plan says so (D1). */
 export function capabilitiesOf(task: PlanTask, role: Role): readonly Capability[] {

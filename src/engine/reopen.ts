@@ -15,7 +15,7 @@ import { UNKNOWN_EFFECT, uncertainCalls } from '../events/turns.ts';
 import { runCeiling } from '../policy/budgets.ts';
 import { roleNamed } from '../policy/roles.ts';
 import type { OpenToolCall } from './gate-begun.ts';
-import { openCalls, waitsForSomebody } from './gate-begun.ts';
+import { goesOn, openCalls } from './gate-begun.ts';
 import type { RunParts } from './parts.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -71,7 +71,7 @@ export function reopen(parts: RunParts): boolean {
 
 /** Calls that wait for a child or a person: whoever made them goes on with them. */
 const callsLeftOpen = ({ tools }: RunOptions, stored: readonly MimirEvent[]): readonly OpenToolCall[] =>
-  openCalls(stored).filter(({ tool }) => tools.tools.some((one) => one.name === tool && waitsForSomebody(one)));
+  openCalls(stored).filter((call) => goesOn(tools, call));
 
 /** Nobody begins it again: it is no task of the plan, and does not work beside it. */
 const isLost = (one: AgentState): boolean =>

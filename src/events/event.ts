@@ -75,6 +75,8 @@ export type EventBody =
       readonly call?: CallId;
       /** Of one that was spawned beside the plan and works on its own, its parent not waiting in a call. */
       readonly spawned?: Spawned;
+      /** Of a child of an agent that works by words, and so does it (CONTRACT D23). */
+      readonly protocol?: 'text';
       /** Of a forced agent: what started it, and the tree that it judges; before a commit also the one it is made on. */
       readonly forced?: { readonly trigger: Trigger; readonly tree: string; readonly from?: string };
     }

@@ -28,6 +28,7 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
     pin: null,
     call: event.call ?? null,
     spawned: event.spawned ?? null,
+    ...(event.protocol === undefined ? {} : { protocol: event.protocol }),
     owner: event.parent,
     signalled: null,
     toolsUsed: {},

@@ -96,6 +96,8 @@ export interface AgentState {
   readonly call: CallId | null;
   /** Of one that was spawned beside the plan; null of others. */
   readonly spawned: Spawned | null;
+  /** Of a child of an agent that works by words, and so does it; its role may say so as well. */
+  readonly protocol?: 'text';
   /** Who hears of it: its parent, or who adopted it; null: nobody. */
   readonly owner: AgentId | null;
   /** What it said of its own end, since it last began; null while it said nothing. */

@@ -6,6 +6,7 @@ import type { ModelChoice } from '../domain/agent.ts';
 import { ModelId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import { type Reason, reasonText } from '../domain/reason.ts';
+import type { Role } from '../domain/role.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import { ALIASES } from './aliases.ts';
 import { type ModelEntry, type Rules, builtIn } from './rules.ts';
@@ -74,6 +75,8 @@ export interface ModelWish {
   readonly models: readonly ModelOption[];
   /** No provider is configured at all: the offline one stands in. */
   readonly offlineOnly: boolean;
+  /** Does the role work by words, or could it (it has a shell)? Absent: not looked at. */
+  readonly words?: 'only' | 'can' | 'never';
 }
 
 export interface ChosenModel {
@@ -110,10 +113,10 @@ export function fallbackModels(wish: Omit<ModelWish, 'asked'> & { readonly used:
   return [...new Set(usable)];
 }
 
-type Field = Pick<ModelWish, 'fallbacks' | 'rules' | 'models' | 'offlineOnly'>;
+type Field = Pick<ModelWish, 'fallbacks' | 'rules' | 'models' | 'offlineOnly' | 'words'>;
 
 /** Why `id` can't be used here: a rule, or that it can't be called; null when it can. */
-export function obstacleTo(id: ModelId, { rules, models, offlineOnly }: Field): Reason | null {
+export function obstacleTo(id: ModelId, { rules, models, offlineOnly, words }: Field): Reason | null {
   const rule = modelProblem(id, rules);
   if (rule !== null) return rule;
   if (id === OFFLINE) return null;
@@ -121,8 +124,22 @@ export function obstacleTo(id: ModelId, { rules, models, offlineOnly }: Field): 
   const option = models.find((model) => model.id === id);
   if (option === undefined) return builtIn(`no provider for ${id}`);
   if (!option.usable.yes) return builtIn(option.usable.because);
-  return option.tools === false && option.protocol !== 'text' ? builtIn(`${option.label} takes no tool calls`) : null;
+  return speaksOtherwise(option, words);
 }
+
+/** By words an agent works in a shell only, so that its role needs one (CONTRACT D23). */
+function speaksOtherwise({ label, tools, protocol }: ModelOption, words: ModelWish['words']): Reason | null {
+  if (protocol === 'text')
+    return words === 'never' ? builtIn(`${label} works by commands (protocol: text), and the role has no shell`) : null;
+  return tools === false && words !== 'only' ? builtIn(`${label} takes no tool calls`) : null;
+}
+
+/** How agents of a role can speak with a model. */
+export const wordsOf = ({
+  protocol,
+  capabilities,
+}: Pick<Role, 'protocol' | 'capabilities'>): 'only' | 'can' | 'never' =>
+  protocol === 'text' ? 'only' : capabilities.includes('shell') ? 'can' : 'never';
 
 /** The role's own models, then those that lists of allowed models mean, as far as they are known here. */
 function candidates({ fallbacks, rules, models }: Field): readonly ModelId[] {

@@ -24,8 +24,13 @@ export interface Desk {
   setTodos(todos: readonly Todo[]): ToolOutput;
   /** To an agent of the same run, by id or name, through the orchestrator. */
   sendMessage(to: string, content: string): ToolOutput;
-  /** Runs a child and resolves with its final text only. */
-  spawn(child: { readonly description: string; readonly prompt: string; readonly role: string }): Promise<ToolOutput>;
+  /** Runs a child and resolves with its final text only. `protocol`: it works by words, as who asks for it does. */
+  spawn(child: {
+    readonly description: string;
+    readonly prompt: string;
+    readonly role: string;
+    readonly protocol?: 'text';
+  }): Promise<ToolOutput>;
   /** Waits for a person; without one, an error result at once. */
   askUser(question: string, options: readonly string[]): Promise<ToolOutput>;
   /** Of a forced agent only: an error result for anybody else. */
