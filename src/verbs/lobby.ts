@@ -10,6 +10,7 @@ import type { Lobby, LobbyInfo, TrustQuestion } from '../ports/lobby.ts';
 import { unifiedDiff } from '../tools/diff.ts';
 import type { Hints } from './hints-seen.ts';
 import { openHints } from './hints-seen.ts';
+import { agentsIn, agentsOf } from './lobby-agents.ts';
 import type { ProjectFiles } from './lobby-files.ts';
 import { openProjectFiles } from './lobby-files.ts';
 import type { Learned } from './lobby-look.ts';
@@ -59,6 +60,15 @@ export function openLobby(
     learn(templatesOf(workshop));
   });
   const hints = openHints(first.project.places.state);
+  const renew = async (): ReturnType<typeof opened> => {
+    const next = await opened(reopen);
+    if (!next.ok) return next;
+    workshop.close();
+    workshop = next.value;
+    question = questionOf(workshop);
+    learn({ sandbox: next.sandbox, ...templatesOf(workshop) });
+    return next;
+  };
   let current: Run | null = null;
   const begin: Begin = async (what, plan = null) => {
     const approval = workshop.config.rules.promptForApproval.value ? 'person' : 'config';
@@ -78,15 +88,12 @@ export function openLobby(
       question = questionOf(workshop);
       changed();
       if (!given.ok) return fail({ text: `not trusted: ${given.fault}` });
-      const next = await opened(reopen);
+      const next = await renew();
       if (!next.ok) return next.is === 'unusable' ? unused(next.fault, learn) : next;
-      workshop.close();
-      workshop = next.value;
-      question = questionOf(workshop);
-      learn({ sandbox: next.sandbox, ...templatesOf(workshop) });
       return ok({ text: 'Trusted as shown: its roles and preferences count in the next run.' });
     },
     ...plansOf(() => workshop, begin, learn),
+    ...agentsOf(() => workshop, renew),
     ...keepsOf(() => workshop, files, hints),
     look: (session) => pastOf(workshop, session),
     current: () => current,
@@ -235,6 +242,7 @@ const infoOf = (
   policy: config.managed.length === 0 ? '' : `managed by ${config.managed.map(({ shown }) => shown).join(', ')}`,
   trust: { state, digest, brings, diff },
   templates,
+  agents: agentsIn({ project, config }),
   themes: namesOfThemes(project, state === 'trusted'),
   notes: [...(problem === null ? [] : [problem]), ...notesOf(config.notes, unusable), ...broken],
 });
