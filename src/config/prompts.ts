@@ -11,5 +11,12 @@ export function readPrompts(packageRoot: string, instructions: string): Prompts 
     if (!read.ok || read.value === null) throw new Error(`${shown} is missing from the package`);
     return read.value.trim();
   };
-  return { common: text('common'), plan: text('plan'), merge: text('merge'), compact: text('compact'), instructions };
+  return {
+    common: text('common'),
+    plan: text('plan'),
+    merge: text('merge'),
+    compact: text('compact'),
+    children: text('children'),
+    instructions,
+  };
 }

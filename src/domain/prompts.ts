@@ -8,6 +8,8 @@ export interface Prompts {
   readonly merge: string;
   /** Asks an agent whose conversation comes near the window for a summary of it. */
   readonly compact: string;
+  /** What an agent is told that can spawn children by commands of its shell; nothing: no agent is told of it. */
+  readonly children?: string;
   /** The project's instruction files as a section of a system prompt; empty without any, or without trust. */
   readonly instructions: string;
 }

@@ -2,12 +2,14 @@
 import type { Finding, ModelChoice, WorkOrder } from '../domain/agent.ts';
 import type { Budget } from '../domain/budget.ts';
 import type { AgentId, CallId, ModelId, TaskId } from '../domain/ids.ts';
+import { depthOf } from '../domain/ids.ts';
 import type { PlanTask } from '../domain/plan.ts';
 import type { Prompts } from '../domain/prompts.ts';
 import type { Capability, Role } from '../domain/role.ts';
 import { bytesIn, fairShare, headOf } from '../domain/text.ts';
 import type { EventBody } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
+import { childRules } from '../policy/children.ts';
 import { fallbacksFor } from './choices.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -65,7 +67,7 @@ export const orderOf = (options: RunOptions, one: NewAgent, findings: readonly F
   taskId: one.taskId,
   role: one.role.name,
   task: one.task,
-  system: withInstructions(`${options.prompts.common}\n\n${one.role.prompt}`, options.prompts),
+  system: withInstructions(toldTo(options, one), options.prompts),
   compact: options.prompts.compact,
   model: one.model,
   fallbacks: fallbacksFor(options, one.role, one.model.used),
@@ -77,6 +79,19 @@ export const orderOf = (options: RunOptions, one: NewAgent, findings: readonly F
   turns: [],
   ...spokenBy(one),
 });
+
+/** What all are told, what its role is told, and how it has children by its shell, only where it can: a word too many is paid at each turn. */
+function toldTo({ prompts, rules, doors }: RunOptions, { agent, capabilities, role }: NewAgent): string {
+  const texts = [prompts.common, role.prompt];
+  const may =
+    doors !== undefined &&
+    capabilities.includes('spawn') &&
+    capabilities.includes('shell') &&
+    depthOf(agent) < rules.maxNestingDepth.value &&
+    childRules(rules).mode.value !== 'manual';
+  if (may && prompts.children !== undefined) texts.push(prompts.children);
+  return texts.join('\n\n');
+}
 
 /** What its role says; how its model of the moment speaks is looked at with each request. */
 const spokenBy = ({ protocol, role }: NewAgent): Pick<WorkOrder, 'protocol'> =>

@@ -43,10 +43,18 @@ export function startRun(options: RunOptions): Run {
   if (!forced.ok) return refusedRun(options, forced.fault);
   const parts = openParts(options, root.value);
   const controls = openControls(parts);
+  void closeDoors(parts);
   const ended = carryThrough(parts).finally(() => parts.recorder.close());
   const { recorder } = parts;
   const view = { session: options.session, state: () => recorder.state(), stored: () => recorder.stored() };
   return { controls, view, result: ended, stop: (reason) => parts.stop(reason) };
+}
+
+/** Who has ended asks the run nothing more; a message that revives it opens its door again. */
+async function closeDoors({ options: { doors }, recorder }: RunParts): Promise<void> {
+  if (doors === undefined) return;
+  for await (const event of recorder.events(recorder.state().seq))
+    if (event.type === 'agent.finished') doors.close(event.agent);
 }
 
 /** Nothing is written: there is nobody to do anything. */
