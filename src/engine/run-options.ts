@@ -70,6 +70,8 @@ export interface RunOptions {
   readonly doors?: Doors;
   /** Letters that were kept while nothing ran; missing where none can come. */
   readonly mailbox?: Mailbox;
+  /** Does a person look at the run from another process? Missing: nobody can. */
+  readonly watched?: () => boolean;
   /** A plan from a file instead of a planner's, with the name to show. */
   readonly plan: { readonly draft: DraftPlan; readonly from: string } | null;
 }

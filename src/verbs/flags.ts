@@ -9,6 +9,8 @@ export interface Flag {
   readonly help: string;
   readonly many?: true;
   readonly short?: string;
+  /** For Mimir's own processes: the help doesn't name it. */
+  readonly hidden?: true;
 }
 
 export type Flags = Readonly<Record<string, Flag>>;
@@ -79,7 +81,8 @@ function wordsFor(error: unknown, flags: Flags): string {
 
 /** The lines of a verb's help for its flags, aligned. */
 export function flagLines(flags: Flags): readonly string[] {
-  const rows = Object.entries(flags).map(([name, { value, help, short }]) => ({
+  const shown = Object.entries(flags).filter(([, { hidden }]) => hidden !== true);
+  const rows = shown.map(([name, { value, help, short }]) => ({
     left: `${short === undefined ? '' : `-${short}, `}--${name}${value === '' ? '' : ` ${value}`}`,
     help,
   }));

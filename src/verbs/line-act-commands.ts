@@ -6,6 +6,7 @@ import type { AgentState } from '../events/state.ts';
 import { isFinal } from '../events/queries.ts';
 import type { Command, Delivery, ModePreview } from '../ports/controls.ts';
 import { counted } from '../tui/format.ts';
+import type { Parting } from './line-carrying.ts';
 import { SAYS_YES } from './line-change.ts';
 import type { LineCommand, LineDesk, Place } from './line-command.ts';
 import { listed } from './line-command.ts';
@@ -59,6 +60,27 @@ export const ACT_COMMANDS: readonly LineCommand[] = [
     where: GOES_ON,
     actions: ['run.stop'],
     run: stopRun,
+  },
+  {
+    name: 'detach',
+    short: ['d'],
+    arguments: '[now|stay]',
+    help: 'Lets the run go on without this session, in a process of its own; mimir attach comes back to it. Waits for what runs: now does not, stay takes it back.',
+    where: GOES_ON,
+    actions: ['run.detach', 'plan.detach'],
+    run: (word, desk) => {
+      const how = DETACHING[word.trim()];
+      return how === undefined ? desk.refuse(`"${word}" is no way to detach: now, stay, or nothing`) : desk.go(how);
+    },
+  },
+  {
+    name: 'here',
+    short: [],
+    arguments: '',
+    help: 'Goes on in this process with a run whose own process was lost.',
+    where: GOES_ON,
+    actions: ['app.goOn'],
+    run: goOnHere,
   },
   {
     name: 'mode',
@@ -148,6 +170,14 @@ async function stopRun(_: string, desk: LineDesk): Promise<void> {
   if (answer?.trim() !== 'kill') return desk.say('It goes on.');
   await desk.submit({ do: 'stop run', reason: 'stopped by the person' });
 }
+
+async function goOnHere(_: string, desk: LineDesk): Promise<void> {
+  const { session } = desk.state;
+  if (desk.controls?.lost === undefined || session === null) return desk.refuse('this run goes on here already');
+  await desk.go({ resume: session });
+}
+
+const DETACHING: Readonly<Record<string, Parting>> = { '': 'detach', now: 'detach now', stay: 'detach stay' };
 
 const modeOf = (word: string): Mode | undefined => MODES.find((mode) => mode === word);
 const NO_MODE = `expected ${listed(MODES)}`;

@@ -1,12 +1,14 @@
 /** From what a person typed to a run: a task, a session to go on with, a kept plan; and what can be typed when it is over. */
 import { fail } from '../domain/result.ts';
 import type { Lobby } from '../ports/lobby.ts';
+import { attachTo } from '../tui/carrying.ts';
 import type { Going } from './line-command.ts';
 
 /** Refused where this lobby has no templates. */
 export async function begin(lobby: Lobby, to: Exclude<Going, string>): ReturnType<Lobby['start']> {
   if ('start' in to) return lobby.start(to.start);
   if ('resume' in to) return lobby.resume(to.resume);
+  if ('attach' in to) return attachTo(lobby, to.attach);
   return (await lobby.startTemplate?.(to.template, to.values)) ?? fail({ text: 'templates can’t be used here' });
 }
 

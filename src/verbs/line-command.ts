@@ -8,6 +8,7 @@ import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { RunState } from '../events/state.ts';
 import type { Command, Controls } from '../ports/controls.ts';
 import type { Lobby } from '../ports/lobby.ts';
+import type { Parting } from './line-carrying.ts';
 import type { LineMemory } from './line-memory.ts';
 import type { LineQuestions } from './line-questions.ts';
 
@@ -18,7 +19,11 @@ export type Place = 'start' | 'plan' | 'run' | 'result';
 export type Going =
   | { readonly start: string }
   | { readonly resume: SessionId }
+  /** A run that another process carries. */
+  | { readonly attach: SessionId }
   | { readonly template: string; readonly values: Readonly<Record<string, string>> }
+  /** Lets the run go on in a process of its own. */
+  | Parting
   /** Back to the start, with another run to come. */
   | 'start'
   | 'quit';

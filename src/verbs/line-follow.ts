@@ -1,10 +1,12 @@
 /** The ways into line mode: a run that is carried to its end, with a person or without, and a session in which runs are begun one after the other. */
 import type { SessionId } from '../domain/ids.ts';
 import type { Run } from '../engine/run.ts';
+import type { Lobby } from '../ports/lobby.ts';
 import { exitCodeOf } from './exit-code.ts';
-import { EXIT } from './exit.ts';
+import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
+import { forgiving } from './line-carrying.ts';
 import { LINE_COMMANDS } from './line-commands.ts';
 import { openConsole } from './line-console.ts';
 import { LineRun } from './line-run.ts';
@@ -25,13 +27,15 @@ export interface Following {
   readonly models: boolean;
   /** Where the last copy is kept. */
   readonly folder: string;
+  /** Starts a process that goes on with the run, which has ended here. */
+  readonly detach?: Lobby['detach'];
 }
 
-/** Resolves when the run has recorded its end. */
-export async function followRun({ controls, result }: Run, io: Io, how: Following): Promise<void> {
+/** Resolves when the run has recorded its end here; true when it goes on in a process of its own. */
+export async function followRun({ controls, result }: Run, io: Io, how: Following): Promise<boolean> {
   if (how.json) {
     for await (const event of controls.events(0)) io.json(event);
-    return;
+    return false;
   }
   if (!how.person) {
     await new LineRun(controls, {
@@ -40,7 +44,7 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
       now: () => world.now(),
       verbosity: () => 'normal',
     }).ended;
-    return;
+    return false;
   }
   const console = openConsole({ io, words: wordsOf, interrupted: () => process.kill(process.pid, 'SIGINT') });
   const session = new LineSession({ io, console, lobby: null, ...how });
@@ -50,15 +54,39 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
   session.follow(controls);
   try {
     await session.work();
+    await session.parted();
+    return session.goesOn;
   } finally {
     console.close();
   }
 }
 
+/** A run of another process in lines, for nobody who types; to its end, or until its process is gone. */
+export async function watchLines(io: Io, workshop: Workshop, session: SessionId): Promise<number> {
+  const { reachRun } = await import('./session-person.ts');
+  const reached = await reachRun(workshop.project, session);
+  if (reached === null) throw new Exit(EXIT.wrongUse, `session ${session} has ended meanwhile`);
+  const controls = forgiving(reached.controls);
+  const parts = {
+    say: (line: string) => io.say(line),
+    paint: io.paint,
+    now: () => world.now(),
+    verbosity: () => 'normal' as const,
+  };
+  const run = new LineRun(controls, parts, undefined, 'attached');
+  await run.ended;
+  const { finished } = run.state;
+  reached.close();
+  workshop.close();
+  if (finished === null)
+    throw new Exit(EXIT.agentFailed, `${(await controls.lost) ?? ''}\n  \`mimir resume ${session}\` goes on with it`);
+  return finished.status === 'completed' ? EXIT.done : EXIT.agentFailed;
+}
+
 const wordsOf = (): readonly string[] => LINE_COMMANDS.map(({ name }) => `${name} `);
 
 /** What a session begins with. */
-export type First = { readonly start: string } | { readonly resume: SessionId } | null;
+export type First = { readonly start: string } | { readonly resume: SessionId } | { readonly attach: SessionId } | null;
 
 /** A second Ctrl-C within this time leaves. */
 const TWICE_MS = 3000;
@@ -68,7 +96,11 @@ const PATIENCE_MS = 2000;
 /** A session in lines, to its end; the exit code is that of the last run. */
 export async function openLines(args: Arguments, io: Io, workshop: Workshop, first: First): Promise<number> {
   if (workshop.mode === 'yolo') await workshop.ready();
-  const lobby = openLobby(workshop, () => openWorkshop(args, io, workshop.project), 'none');
+  const lobby = openLobby(workshop, {
+    reopen: () => openWorkshop(args, io, workshop.project),
+    goesOn: async (id) => (await import('./hosting.ts')).goOnElsewhere(id, args, workshop.project, io),
+    pace: 'none',
+  });
   let stoppedAt = Number.NEGATIVE_INFINITY;
   const interrupted = (): void => {
     const now = world.elapsed();
@@ -94,7 +126,7 @@ export async function openLines(args: Arguments, io: Io, workshop: Workshop, fir
     if (first === null) await welcomed(session, lobby);
     else await session.go(first);
     await session.work();
-    return await codeOf(lobby);
+    return session.goesOn ? EXIT.done : await codeOf(lobby);
   } finally {
     unwatch();
     console.close();

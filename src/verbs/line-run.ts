@@ -12,6 +12,9 @@ import { statusLine } from './line-look-commands.ts';
 import { thinkingOnce } from './line-mode.ts';
 import { planLines } from './plan-lines.ts';
 
+/** A run that had begun before: gone on with here, or followed in another process. */
+export type Joined = 'resumed' | 'attached';
+
 type Heard = (event: MimirEvent, state: RunState) => void;
 
 /** A run may go on a moment before it is followed. */
@@ -29,10 +32,10 @@ export class LineRun {
   /** False while a resumed run tells what happened before: that was said when it happened. */
   #caughtUp: boolean;
 
-  constructor(controls: Controls, of: AnnouncerParts, heard: Heard = () => {}, how?: 'resumed') {
+  constructor(controls: Controls, of: AnnouncerParts, heard: Heard = () => {}, how?: Joined) {
     this.controls = controls;
-    this.#caughtUp = how !== 'resumed';
-    this.ended = this.#follow(of, heard);
+    this.#caughtUp = how === undefined;
+    this.ended = this.#follow(of, heard, how);
   }
 
   get state(): RunState {
@@ -49,13 +52,14 @@ export class LineRun {
     this.#stopped = true;
   }
 
-  async #follow(of: AnnouncerParts, heard: Heard): Promise<void> {
+  async #follow(of: AnnouncerParts, heard: Heard, how?: Joined): Promise<void> {
     const announcer = new Announcer(of);
     const since = of.now() - BEFORE_MS;
     const think = thinkingOnce(() => this.#state, of);
     const unwatch = this.controls.ticks((tick) => {
       if (of.verbosity() !== 'quiet' && !this.#stopped) think(tick);
     });
+    const quiet = how === 'attached' ? whenQuiet(() => this.#caughtUp || this.#catchUp(of, 'Attached to')) : null;
     const timer = setInterval(() => announcer.tick(this.#state), TICK_MS).unref();
     try {
       for await (const event of this.controls.events(0)) {
@@ -63,21 +67,47 @@ export class LineRun {
         this.#state = fold(this.#state, event);
         if (event.type === 'plan.edited' || event.type === 'plan.amended') this.#changes += 1;
         if (this.#caughtUp) announcer.hear(event, this.#state);
-        else if (event.type === 'session.resumed' && Date.parse(event.time) >= since) this.#catchUp(of);
+        else if (how === 'resumed' && event.type === 'session.resumed' && Date.parse(event.time) >= since)
+          this.#catchUp(of, 'Going on with');
+        quiet?.again();
         heard(event, this.#state);
       }
     } finally {
       clearInterval(timer);
+      quiet?.now();
       unwatch();
     }
   }
 
   /** Where the run stands, in the place of all that was said of it before. */
-  #catchUp({ say, paint, now }: AnnouncerParts): void {
+  #catchUp({ say, paint, now }: AnnouncerParts, head: string): void {
     const state = this.#state;
     this.#caughtUp = true;
-    say(harmless(`Going on with session ${this.controls.session}: ${firstLine(state.task)}`));
+    say(harmless(`${head} session ${this.controls.session}: ${firstLine(state.task)}`));
     if (state.phase === 'approving') for (const line of planLines(state, paint)) say(line);
     else say(statusLine(state, now()));
   }
+}
+
+/** What happened before comes at once; behind it nothing comes for a moment. */
+const QUIET_MS = 120;
+
+interface Quiet {
+  again(): void;
+  now(): void;
+}
+
+/** Calls `done` when `again` was not called for a moment, or at once by `now`. */
+function whenQuiet(done: () => void): Quiet {
+  let timer = setTimeout(done, QUIET_MS);
+  return {
+    again() {
+      clearTimeout(timer);
+      timer = setTimeout(done, QUIET_MS);
+    },
+    now() {
+      clearTimeout(timer);
+      done();
+    },
+  };
 }

@@ -15,7 +15,8 @@ import { harmless } from './io.ts';
 import { LineAnswers } from './line-answers.ts';
 import { AFTERWARDS, begin } from './line-begin.ts';
 import type { AnswersParts } from './line-answers.ts';
-import { SAYS_YES, sumWords } from './line-change.ts';
+import { forgiving, LineCarrying } from './line-carrying.ts';
+import { sumWords } from './line-change.ts';
 import type { Going, LineDesk, Place } from './line-command.ts';
 import { meantBy } from './line-command.ts';
 import { LINE_COMMANDS } from './line-commands.ts';
@@ -23,6 +24,7 @@ import type { LineConsole, Typed } from './line-console.ts';
 import { statusLine } from './line-look-commands.ts';
 import { newMemory, rememberPlan } from './line-memory.ts';
 import type { LineQuestions } from './line-questions.ts';
+import type { Joined } from './line-run.ts';
 import { LineRun } from './line-run.ts';
 import { startLines, take } from './line-start-commands.ts';
 import { world } from './world.ts';
@@ -34,10 +36,10 @@ interface SessionParts extends Pick<AnswersParts, 'approves' | 'models'> {
   readonly lobby: Lobby | null;
   /** Where the last copy is kept. */
   readonly folder: string;
+  /** Where one run is carried: starts a process that goes on with it. */
+  readonly detach?: Lobby['detach'];
 }
 
-/** How long a stopped run may take to say that it has ended. */
-const GRACE_MS = 5000;
 /** Until a change of the plan is in the log. */
 const CHANGED_MS = 2000;
 
@@ -45,6 +47,7 @@ export class LineSession implements LineDesk {
   readonly memory = newMemory();
   readonly #of: SessionParts;
   readonly #over = Promise.withResolvers<void>();
+  readonly #carrying: LineCarrying;
   #answers: LineAnswers;
   #run: LineRun | null = null;
   #wake = new AbortController();
@@ -55,6 +58,24 @@ export class LineSession implements LineDesk {
   constructor(parts: SessionParts) {
     this.#of = parts;
     this.#answers = new LineAnswers({ ...parts, desk: this });
+    this.#carrying = new LineCarrying({
+      detach: parts.detach ?? ((session) => parts.lobby?.detach?.(session) ?? Promise.resolve(NO_RUN)),
+      state: () => this.state,
+      say: (...lines) => this.say(...lines),
+      refuse: (line) => this.refuse(line),
+      ask: (prompt) => this.ask(prompt),
+      leave: () => void this.leave(),
+    });
+  }
+
+  /** Resolves when a handing over that was begun has ended, however. */
+  async parted(): Promise<void> {
+    await this.#carrying.settled;
+  }
+
+  /** Does the run go on without this session? */
+  get goesOn(): boolean {
+    return this.#carrying.goesOn;
   }
 
   get place(): Place {
@@ -130,8 +151,10 @@ export class LineSession implements LineDesk {
   }
 
   /** Takes a run over: what it does is announced from now on. */
-  follow(controls: Controls, how?: 'resumed'): void {
+  follow(given: Controls, how?: Joined): void {
+    const controls = forgiving(given);
     this.#run?.stop();
+    this.#carrying.follow(controls);
     this.#answers = new LineAnswers({ ...this.#of, desk: this });
     const announcing = {
       say: (line: string) => this.#announce(line),
@@ -155,27 +178,26 @@ export class LineSession implements LineDesk {
 
   async go(to: Going): Promise<void> {
     if (to === 'quit') return this.#quit();
-    if (to === 'start') {
-      this.#run?.stop();
-      this.#run = null;
-      return this.welcome();
-    }
+    if (to === 'start') return this.#toStart();
+    if (typeof to === 'string') return this.#carrying.part(to);
     const { lobby } = this.#of;
     const begun = lobby === null ? fail({ text: 'only a session begins runs: mimir --plain' }) : await begin(lobby, to);
-    if (begun.ok) this.follow(begun.value, 'resume' in to ? 'resumed' : undefined);
+    if (begun.ok) this.follow(begun.value, 'resume' in to ? 'resumed' : 'attach' in to ? 'attached' : undefined);
     else this.refuse(begun.fault.text);
   }
 
-  /** Stops the run, whose state is kept, and ends; at once when it is asked for again. */
+  #toStart(): void {
+    this.#run?.stop();
+    this.#run = null;
+    this.#carrying.follow(null);
+    this.welcome();
+  }
+
+  /** Stops the run, whose state is kept, and ends; at once when it is asked for again. What another process carries goes on. */
   async leave(): Promise<void> {
-    const run = this.#run;
-    if (!this.#leaving && run !== null && run.state.finished === null) {
+    if (!this.#leaving && this.#run !== null) {
       this.#leaving = true;
-      this.say('Stopping the agents; their state is kept.');
-      await run.controls.submit({ do: 'stop run', reason: 'the person left' });
-      await Promise.race([run.ended, world.sleep(GRACE_MS)]);
-      const { session } = run.state;
-      if (session !== null && !this.#isOver) this.say(`mimir resume ${session} goes on with it.`);
+      await this.#carrying.stop(this.#run.ended);
     }
     this.#finish();
   }
@@ -259,6 +281,7 @@ export class LineSession implements LineDesk {
 
   #ended(run: LineRun): void {
     if (run !== this.#run) return;
+    if (this.#carrying.isHanding || this.#carrying.isLost) return this.#wake.abort();
     if (this.#of.lobby === null) return this.#finish();
     const rejected = run.state.finished?.status === 'rejected';
     if (!this.#leaving) this.say(rejected ? 'new begins another task, quit leaves.' : AFTERWARDS);
@@ -266,13 +289,7 @@ export class LineSession implements LineDesk {
   }
 
   async #quit(): Promise<void> {
-    const run = this.#run;
-    if (run !== null && run.state.finished === null) {
-      this.say('The run is stopped and its state kept: mimir resume goes on with it.');
-      const typed = await this.ask('Leave? yes leaves, anything else stays: ');
-      if (typed !== null && !SAYS_YES.test(typed.trim())) return this.say('The run goes on.');
-    }
-    await this.leave();
+    if (await this.#carrying.mayLeave()) await this.leave();
   }
 }
 

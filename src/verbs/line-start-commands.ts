@@ -48,7 +48,7 @@ export const START_COMMANDS: readonly LineCommand[] = [
     name: 'sessions',
     short: [],
     arguments: '',
-    help: 'Lists former sessions; resume N goes on with one that was stopped.',
+    help: 'Lists former sessions; resume N goes on with one that was stopped, attach N shows one that runs elsewhere.',
     where: START,
     actions: [],
     run: (_, desk) => sayLong(desk, sessionLines(desk.lobby?.info())),
@@ -61,6 +61,18 @@ export const START_COMMANDS: readonly LineCommand[] = [
     where: START,
     actions: [],
     run: resumeSession,
+  },
+  {
+    name: 'attach',
+    short: [],
+    arguments: 'N',
+    help: 'Follows session N of the list, which another process carries; leaving it ends nothing.',
+    where: START,
+    actions: [],
+    run: async (typed, desk) => {
+      const chosen = sessionNamed(typed, desk);
+      if (chosen !== null) await desk.go({ attach: chosen.id });
+    },
   },
   {
     name: 'templates',
@@ -179,13 +191,20 @@ function sessionLines(info: LobbyInfo | undefined): readonly string[] {
 }
 
 async function resumeSession(typed: string, desk: LineDesk): Promise<void> {
+  const chosen = sessionNamed(typed, desk);
+  if (chosen === null) return;
+  await desk.go(chosen.state === 'running' ? { attach: chosen.id } : { resume: chosen.id });
+}
+
+/** Null, with words, where there is none. */
+function sessionNamed(typed: string, desk: LineDesk): LobbyInfo['sessions'][number] | null {
   const sessions = desk.lobby?.info().sessions ?? [];
   const chosen = sessions[Number(typed) - 1] ?? sessions.find(({ id }) => id === typed);
-  if (chosen === undefined)
-    return desk.refuse(
-      typed === '' ? 'which session? sessions lists them' : `there is no session ${typed}: sessions lists them`,
-    );
-  await desk.go({ resume: chosen.id });
+  if (chosen !== undefined) return chosen;
+  desk.refuse(
+    typed === '' ? 'which session? sessions lists them' : `there is no session ${typed}: sessions lists them`,
+  );
+  return null;
 }
 
 function templateLines(info: LobbyInfo | undefined): readonly string[] {

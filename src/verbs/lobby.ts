@@ -5,7 +5,7 @@ import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Run } from '../engine/run.ts';
 import { foldAll } from '../events/fold.ts';
-import type { Controls, Refusal } from '../ports/controls.ts';
+import type { Controls, Receipt, Refusal } from '../ports/controls.ts';
 import type { Lobby, LobbyInfo, TrustQuestion } from '../ports/lobby.ts';
 import { unifiedDiff } from '../tools/diff.ts';
 import type { Hints } from './hints-seen.ts';
@@ -16,6 +16,7 @@ import { openProjectFiles } from './lobby-files.ts';
 import type { Learned } from './lobby-look.ts';
 import { lookedAhead, NOTHING_YET } from './lobby-look.ts';
 import { planFromTemplate, templatesHere } from './lobby-templates.ts';
+import { runsElsewhere } from './lobby-elsewhere.ts';
 import { eventsOf } from './log-of.ts';
 import { settled } from './settled.ts';
 import { chosenTheme, namesOfThemes } from './theme-choice.ts';
@@ -26,22 +27,27 @@ import { trustHere, trustNow } from './project-trust.ts';
 import { overBecause } from './resumable.ts';
 import { world } from './world.ts';
 
+export interface LobbyWays {
+  /** Opens the same workshop with the configuration as it is then: what is trusted counts from the next run on. */
+  readonly reopen: () => Promise<Workshop>;
+  /** Starts a process of its own that goes on with a session; the receipt says how to come back. */
+  readonly goesOn: (session: SessionId) => Promise<Receipt>;
+  readonly pace?: Start['pace'];
+}
+
 export interface RunLobby extends Lobby {
   /** Ends what the lobby holds open. */
   close(): void;
   /** The run that the screen holds now, or null. */
   current(): Run | null;
+  /** The run of another process that was shown last, or null. */
+  attached(): SessionId | null;
 }
 
 /**
- * What the sandbox is and what to suggest come a moment after the first picture: both need other programs. `reopen` opens the same
- * workshop with the configuration as it is then: what is trusted counts from the next run on.
+ * What the sandbox is and what to suggest come a moment after the first picture: both need other programs.
  */
-export function openLobby(
-  first: Workshop,
-  reopen: () => Promise<Workshop>,
-  pace: Start['pace'] = 'readable',
-): RunLobby {
+export function openLobby(first: Workshop, { reopen, goesOn, pace = 'readable' }: LobbyWays): RunLobby {
   let workshop = first;
   const listeners: (() => void)[] = [];
   const changed = (): void => {
@@ -70,6 +76,11 @@ export function openLobby(
     return next;
   };
   let current: Run | null = null;
+  const elsewhere = runsElsewhere(
+    () => workshop.project,
+    () => current,
+    goesOn,
+  );
   const begin: Begin = async (what, plan = null) => {
     const approval = workshop.config.rules.promptForApproval.value ? 'person' : 'config';
     const start = { ...what, repository: looked, approval, person: true, plan, pace } as const;
@@ -96,9 +107,11 @@ export function openLobby(
     ...agentsOf(() => workshop, renew),
     ...keepsOf(() => workshop, files, hints),
     look: (session) => pastOf(workshop, session),
+    ...elsewhere,
     current: () => current,
     close() {
       leaving.abort();
+      elsewhere.letGo();
       workshop.close();
     },
   };
@@ -107,10 +120,10 @@ export function openLobby(
 type Begin = (what: Pick<Start, 'session' | 'task'>, plan?: Start['plan']) => ReturnType<Lobby['start']>;
 
 /** What was stopped or failed goes on from its last turn. */
-function resumed({ log }: Workshop, session: SessionId, begin: Begin): ReturnType<Begin> {
-  const one = log.sessions().find((known) => known.session === session);
+function resumed(workshop: Workshop, session: SessionId, begin: Begin): ReturnType<Begin> {
+  const one = workshop.log.sessions().find((known) => known.session === session);
   if (!one) return Promise.resolve(fail({ text: `there is no session ${session}` }));
-  const over = overBecause(log, session);
+  const over = overBecause(workshop, session);
   if (over !== null) return Promise.resolve(fail({ text: `${over}: mimir report ${session}` }));
   return begin({ session, task: one.task });
 }

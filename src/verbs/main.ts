@@ -14,6 +14,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   run: async () => (await import('./run.ts')).runVerb,
   plan: async () => (await import('./plan.ts')).planVerb,
   resume: async () => (await import('./resume.ts')).resumeVerb,
+  attach: async () => (await import('./attach.ts')).attachVerb,
   sessions: async () => (await import('./sessions.ts')).sessionsVerb,
   show: async () => (await import('./show.ts')).showVerb,
   report: async () => (await import('./report.ts')).reportVerb,

@@ -24,6 +24,7 @@ import { lessonsFrom } from './learning.ts';
 import { orExit } from './log-of.ts';
 import { packageVersion } from './package-root.ts';
 import type { Providers } from './providers.ts';
+import { servingFor } from './serve-run.ts';
 import type { Start, Workshop } from './workshop.ts';
 import { world } from './world.ts';
 
@@ -33,9 +34,12 @@ export interface Opened {
   readonly repository: RunOptions['repository'];
   /** The project's files by name. */
   readonly listing: (signal: AbortSignal) => Promise<readonly string[]>;
-  start(what: Start): Promise<Run>;
+  start(what: Start): Promise<ServedRun>;
   close(): void;
 }
+
+/** `served` resolves when others can reach the run; with words why they can't, where it goes on without. */
+export type ServedRun = Run & { readonly served: Promise<string | null> };
 
 interface Ground extends Pick<Workshop, 'project' | 'config' | 'log'> {
   /** The loosest mode beside that of the rules. */
@@ -80,15 +84,35 @@ export async function openRuns({ project, config, most, providers, log, asked }:
     async start(what) {
       const models = await providers.open(what.pace);
       const claim = orExit(() => log.claim(what.session));
-      if (!claim.ok) throw new Exit(EXIT.wrongUse, `session ${what.session} runs in another process: ${claim.holder}`);
+      if (!claim.ok) throw new Exit(EXIT.wrongUse, heldWords(what.session, claim.holder));
       warm(models, common);
       const learned = learnedFrom(lessonsOf(place));
-      const run = startRun({ ...common, ...what, models, learned, law: oncePerTurn(openLaw(config, rules)) });
-      return { ...run, result: remembered(run, place).finally(() => release(log, what.session)) };
+      const serving = servingFor(project, what.session, rules);
+      const law = oncePerTurn(openLaw(config, rules));
+      const { doors, mailbox } = serving;
+      const run = startRun({
+        ...common,
+        ...what,
+        models,
+        learned,
+        law,
+        doors,
+        mailbox,
+        watched: () => serving.watched(),
+      });
+      const served = serving.serve(run);
+      const ended = remembered(run, place).finally(async () => {
+        await serving.close();
+        release(log, what.session);
+      });
+      return { ...run, served, result: ended };
     },
     close: () => day?.close(),
   };
 }
+
+const heldWords = (session: SessionId, holder: string): string =>
+  `session ${session} runs in another process: ${holder}\n  \`mimir attach ${session}\` shows it`;
 
 /** Only a rule on days makes one: a run without such a rule pays nothing for it. */
 const dayLedgerFor = (rules: Rules, stateDir: string): DayLedger | null =>

@@ -1,12 +1,22 @@
-/** Which sessions can be gone on with: those that were stopped or cut off, and by name those that failed. */
+/** Which sessions can be gone on with: those that were stopped or cut off, by name those that failed, and any that has mail. */
 import type { SessionId } from '../domain/ids.ts';
 import { foldAll } from '../events/fold.ts';
 import type { Log } from '../ports/log.ts';
+import { openMailbox } from '../store/mailbox.ts';
 import { orExit } from './log-of.ts';
+import type { ProjectPlace } from './project-trust.ts';
 
 /** Why `session` has nothing left to do, or null when it can go on. A failed run may, with a wider limit say. */
-export function overBecause(log: Pick<Log, 'read'>, session: SessionId): string | null {
+export function overBecause(
+  { log, project }: { readonly log: Pick<Log, 'read'>; readonly project: ProjectPlace },
+  session: SessionId,
+): string | null {
   const { finished } = foldAll(orExit(() => log.read(session)));
-  if (finished?.status === 'completed') return `session ${session} has completed`;
-  return finished?.status === 'rejected' ? `the plan of session ${session} was rejected` : null;
+  if (finished?.status === 'rejected') return `the plan of session ${session} was rejected`;
+  if (finished?.status !== 'completed') return null;
+  // Those who were written to since go on with that.
+  return hasMail(project, session) ? null : `session ${session} has completed`;
 }
+
+const hasMail = ({ root, places }: ProjectPlace, session: SessionId): boolean =>
+  orExit(() => openMailbox({ stateDir: places.state, project: root }).waiting(session)).length > 0;

@@ -2,6 +2,7 @@
 import { CWD, JSON_FLAG, LIMITS, MODELS, SCREEN } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
+import { asHosted, carryHosted, DETACH, HOSTED } from './hosted.ts';
 import type { Io } from './io.ts';
 import type { SessionSummary } from '../ports/log.ts';
 import type { Workshop } from './workshop.ts';
@@ -19,6 +20,8 @@ export const resumeVerb: Verb = {
   words: 1,
   flags: {
     yes: { value: '', help: 'approve the plan if it was not approved yet' },
+    ...DETACH,
+    ...HOSTED,
     ...JSON_FLAG,
     ...LIMITS,
     ...MODELS,
@@ -29,11 +32,19 @@ export const resumeVerb: Verb = {
 };
 
 async function resume(args: Arguments, io: Io): Promise<number> {
-  const workshop = await openWorkshop(args, io, projectOf(args, io));
+  const project = projectOf(args, io);
+  const workshop = await openWorkshop(args, asHosted(args, io), project);
   const [name] = args.words;
-  const { session, task } = name === undefined ? newestStopped(workshop) : sessionOf(workshop.log, name);
-  const over = overBecause(workshop.log, session);
+  const { session, task, state } = name === undefined ? newestStopped(workshop) : sessionOf(workshop.log, name);
+  if (state === 'running') throw new Exit(EXIT.wrongUse, runsElsewhere(session));
+  const over = overBecause(workshop, session);
   if (over !== null) throw new Exit(EXIT.wrongUse, `${over}\n  \`mimir report ${session}\` shows its report`);
+  if (args.has('hosted')) return carryHosted(workshop, args, io, { session, task, plan: null });
+  if (args.has('detach')) {
+    workshop.close();
+    const { detach } = await import('./hosting.ts');
+    return detach(['resume', session, '--hosted', session], args, project, io);
+  }
   if (io.terminal && !args.has('json') && !args.has('plain') && io.env['TERM'] !== 'dumb') {
     const { openScreen } = await import('./screen.ts');
     return openScreen(args, io, workshop, { resumeSession: session });
@@ -45,6 +56,9 @@ async function resume(args: Arguments, io: Io): Promise<number> {
   return carry(workshop, args, io, { session, task, plan: null });
 }
 
+const runsElsewhere = (session: string): string =>
+  `session ${session} runs in another process\n  \`mimir attach ${session}\` shows it`;
+
 /** The newest that can be gone on with; one that another process carries on is left to it. */
 function newestStopped({ log }: Workshop): SessionSummary {
   const all = orExit(() => log.sessions());
@@ -54,7 +68,7 @@ function newestStopped({ log }: Workshop): SessionSummary {
   throw new Exit(
     EXIT.wrongUse,
     running
-      ? `session ${running.session} runs in another process\n  \`mimir events --follow\` shows what it does`
+      ? runsElsewhere(running.session)
       : 'no session of this project was stopped\n  `mimir sessions` lists what there is',
   );
 }

@@ -1,4 +1,5 @@
 /** `mimir run`: a run without a screen, for people in a plain terminal (line mode), scripts and CI. */
+import { resolve } from 'node:path';
 import { TEMPLATE_NAME } from '../config/templates.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { RunOptions } from '../engine/run-options.ts';
@@ -8,6 +9,7 @@ import { CWD, JSON_FLAG, LIMITS, MODELS } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import { exitCodeOf } from './exit-code.ts';
 import type { Arguments } from './flags.ts';
+import { asHosted, carryHosted, DETACH, HOSTED, sessionFrom } from './hosted.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import { followRun } from './line-follow.ts';
@@ -16,6 +18,7 @@ import type { Workshop } from './workshop.ts';
 import { newSession, openWorkshop, refuseHumanAlone } from './workshop.ts';
 import { readPlanFile, valuesFrom, whatIs } from './plan-file.ts';
 import { hereOf, projectOf } from './project.ts';
+import { settled } from './settled.ts';
 import { watchSignals } from './signals.ts';
 import type { Verb } from './verb.ts';
 
@@ -34,8 +37,12 @@ export const runVerb: Verb = {
     ...CWD,
     ...COLOR,
     plain: { value: '', help: 'lines, which is what this verb always says' },
+    ...DETACH,
+    ...HOSTED,
+    idle: { value: '', help: 'no plan: main waits for what it is told', hidden: true },
   },
   run(args, io) {
+    if (args.has('idle')) return runTask(args, io, args.words[0] ?? IDLE_TASK, null);
     if (args.get('plan') !== undefined) return Promise.resolve(runPlan(args, io, args.get('plan') ?? ''));
     if (args.has('set')) throw new Exit(EXIT.wrongUse, '--set fills arguments of a plan\n  name it with --plan');
     return Promise.resolve(runTask(args, io, taskOf(args, null), null));
@@ -53,8 +60,26 @@ function taskOf(args: Arguments, ofPlan: string | null): string {
 async function runTask(args: Arguments, io: Io, task: string, plan: RunOptions['plan']): Promise<number> {
   const project = projectOf(args, io);
   await askTrust(project, args, io);
-  const workshop = await openWorkshop(args, io, project);
-  return carry(workshop, args, io, { session: newSession(), task, plan });
+  if (args.has('detach')) {
+    const { detach } = await import('./hosting.ts');
+    return detach(['run', task, ...planFlags(args, io)], args, project, io);
+  }
+  const hosted = args.get('hosted');
+  const workshop = await openWorkshop(args, asHosted(args, io), project);
+  if (hosted === undefined) return carry(workshop, args, io, { session: newSession(), task, plan });
+  const idle = args.has('idle') ? { idle: true as const } : {};
+  return carryHosted(workshop, args, io, { session: sessionFrom(hosted), task, plan, ...idle });
+}
+
+/** Of a run that is made for children that a person spawns: what lists of sessions say of it. */
+const IDLE_TASK = 'Waits for what it is told';
+
+/** A file is named so that it is found from elsewhere. */
+function planFlags(args: Arguments, io: Io): readonly string[] {
+  const name = args.get('plan');
+  if (name === undefined) return [];
+  const found = whatIs(name, io.where()) === 'file' ? resolve(io.where(), name) : name;
+  return [`--plan=${found}`, ...args.all('set').map((one) => `--set=${one}`)];
 }
 
 /** A file comes before a template of the same name: what stands where the person is, is what they see. */
@@ -95,7 +120,18 @@ export async function carry(
   try {
     const models = workshop.config.rules.promptForModels.value;
     const folder = workshop.project.places.state;
-    await followRun(run, io, { json, person, approves: approval === 'person', models, folder });
+    const goesOn = await followRun(run, io, {
+      json,
+      person,
+      approves: approval === 'person',
+      models,
+      folder,
+      detach: async (session) => {
+        await run.result;
+        return settled(async () => (await import('./hosting.ts')).goOnElsewhere(session, args, workshop.project, io));
+      },
+    });
+    if (goesOn) return EXIT.done;
     const result = await run.result;
     if (result.error !== null) io.complain(`mimir: ${harmless(result.error)}`);
     if (approval === 'nobody' && result.status === 'rejected')

@@ -58,13 +58,17 @@ export const screenVerb: Verb = {
 interface First {
   readonly firstTask?: string;
   readonly resumeSession?: SessionId;
+  readonly attach?: AppOptions['attach'] & {};
 }
 
 /** Runs the screen to its end; the exit code is that of the last run. */
 export async function openScreen(args: Arguments, io: Io, workshop: Workshop, first: First): Promise<number> {
   // Whether there is a sandbox decides whether there is such a mode at all: then nothing is shown before that is known.
   if (workshop.mode === 'yolo') await workshop.ready();
-  const lobby = openLobby(workshop, () => openWorkshop(args, io, workshop.project));
+  const lobby = openLobby(workshop, {
+    reopen: () => openWorkshop(args, io, workshop.project),
+    goesOn: async (session) => (await import('./hosting.ts')).goOnElsewhere(session, args, workshop.project, io),
+  });
   const { ui = {}, keys = {}, notifications = {} } = workshop.config.preferences;
   const themes = themesFor(lobby, workshop);
   const { theme, problem, asks } = themeFor(args, ui.theme, themes, io);
@@ -120,8 +124,12 @@ async function saveAndLeave(lobby: RunLobby, terminal: Terminal, code: number): 
   process.exit(code);
 }
 
-function farewell({ session, state }: AppEnd, io: Io): void {
+function farewell({ session, state, goesOn }: AppEnd, io: Io): void {
   if (session === null) return;
+  if (goesOn)
+    return io.say(
+      `Session ${session} goes on: ${harmless(state.task.split('\n')[0] ?? '')}\n  mimir attach ${session}`,
+    );
   const { finished } = state;
   const next =
     finished === null || finished.status === 'stopped' ? `mimir resume ${session}` : `mimir report ${session}`;
@@ -131,13 +139,18 @@ function farewell({ session, state }: AppEnd, io: Io): void {
 }
 
 /** A run whose agents didn't stop in time has no result to wait for. */
-async function codeOf({ session, state }: AppEnd, lobby: RunLobby): Promise<number> {
+async function codeOf({ session, state, goesOn }: AppEnd, lobby: RunLobby): Promise<number> {
   const run = lobby.current();
-  if (session === null || run === null) return EXIT.done;
+  if (session === null || goesOn) return EXIT.done;
+  if (lobby.attached() === session) return codeOfState(state);
+  if (run === null) return EXIT.done;
   return state.finished === null ? EXIT.agentFailed : exitCodeOf(await run.result, null);
 }
 
-/** `asks`: what the terminal says of its background decides; what the environment says of it until then. */
+/** Of a run that another process carried. */
+const codeOfState = ({ finished }: AppEnd['state']): number =>
+  finished?.status === 'completed' ? EXIT.done : finished?.status === 'rejected' ? EXIT.notApproved : EXIT.agentFailed;
+
 /** The theme of a name, or what is wrong with it. */
 type Themes = (name: string) => Result<Theme, string>;
 
@@ -147,6 +160,7 @@ function themesFor(lobby: RunLobby, { project }: Workshop): Themes {
   return (name) => chosenTheme(project, trusted, name);
 }
 
+/** `asks`: what the terminal says of its background decides; what the environment says of it until then. */
 function themeFor(
   args: Arguments,
   chosen: string | undefined,

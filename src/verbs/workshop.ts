@@ -5,7 +5,6 @@
 import type { Loaded } from '../config/load.ts';
 import { SessionId } from '../domain/ids.ts';
 import type { DraftPlan } from '../domain/plan.ts';
-import type { Run } from '../engine/run.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import type { Log } from '../ports/log.ts';
 import { openLog } from '../store/log.ts';
@@ -14,7 +13,7 @@ import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { orExit } from './log-of.ts';
-import type { Opened } from './open-run.ts';
+import type { Opened, ServedRun } from './open-run.ts';
 import type { ProjectPlace } from './project.ts';
 import { configForRun } from './project.ts';
 import { openProviders } from './providers.ts';
@@ -31,7 +30,7 @@ export interface Workshop {
   /** The sandbox, tried out, and what works in it: done once, at the first call. Rejects with the code that INTERFACE names. */
   ready(): Promise<Pick<Opened, 'sandbox' | 'repository' | 'listing'>>;
   /** Waits for all of that. Rejects with an `Exit` where this run can't be. */
-  start(what: Start): Promise<Run>;
+  start(what: Start): Promise<ServedRun>;
   close(): void;
 }
 
@@ -43,6 +42,8 @@ export interface Start {
   readonly plan: { readonly draft: DraftPlan; readonly from: string } | null;
   /** Where somebody has looked at the repository already; the workshop's own when left out. */
   readonly repository?: RunOptions['repository'];
+  /** No plan: ROOT waits for what it is told. */
+  readonly idle?: true;
   /** A run for the screen streams at a readable rate. */
   readonly pace: 'readable' | 'none';
 }

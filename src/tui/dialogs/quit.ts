@@ -47,7 +47,7 @@ const parting = ({ session }: RunState, { lost }: Elsewhere): readonly Line[] =>
   ],
   [span(`  mimir ${lost === null ? 'attach' : 'resume'} ${session ?? ''}`.trimEnd(), { fg: 'info', bold: true })],
   [
-    span(lost === null ? 'comes back to it. X stops it instead.' : 'goes on from the last recorded turn.', {
+    span(lost === null ? `comes back to it; mimir kill ${session ?? ''} stops it instead.` : 'goes on from the last recorded turn.', {
       fg: 'fg',
     }),
   ],

@@ -1,0 +1,123 @@
+/** `mimir attach`: the screen of a run that another process carries, in lines where there is no terminal for it. Leaving it ends nothing. */
+import type { AgentId, SessionId } from '../domain/ids.ts';
+import type { Reached } from '../ports/control.ts';
+import { ControlFault } from '../ports/control.ts';
+import type { SessionSummary } from '../ports/log.ts';
+import { CWD, MODELS, SCREEN } from './common-flags.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { harmless } from './io.ts';
+import { orExit, sessionOf } from './log-of.ts';
+import { projectOf } from './project.ts';
+import { overBecause } from './resumable.ts';
+import { reachRun } from './session-person.ts';
+import type { Verb } from './verb.ts';
+import type { Workshop } from './workshop.ts';
+import { openWorkshop } from './workshop.ts';
+import { world } from './world.ts';
+
+export const attachVerb: Verb = {
+  usage: 'mimir attach [SESSION] [AGENT]',
+  summary:
+    'Shows a run that another process carries; without an id the newest, with an agent opened where one is named.',
+  example: 'mimir attach 4f9a2c finder',
+  words: 2,
+  flags: { ...CWD, ...SCREEN, ...MODELS },
+  async run(args, io) {
+    const workshop = await openWorkshop(args, io, projectOf(args, io));
+    const found = await liveRun(workshop, args.words[0]);
+    if (found.is === 'down') return offer(found.session, args, io, workshop);
+    const { session } = found.reached;
+    const agent = await agentIn(found.reached, args.words[1]);
+    found.reached.close();
+    if (isScreen(args, io)) {
+      const { openScreen } = await import('./screen.ts');
+      return openScreen(args, io, workshop, { attach: { session, agent } });
+    }
+    const { openLines, watchLines } = await import('./line-follow.ts');
+    return io.terminal ? openLines(args, io, workshop, { attach: session }) : watchLines(io, workshop, session);
+  },
+};
+
+const isScreen = (args: Arguments, io: Io): boolean => io.terminal && !args.has('plain') && io.env['TERM'] !== 'dumb';
+
+type Found =
+  | { readonly is: 'live'; readonly reached: Reached }
+  /** Nobody carries it; `session` could be gone on with. */
+  | { readonly is: 'down'; readonly session: SessionSummary };
+
+/** The run that was named, or the newest that answers. Exit 2 where there is none that could be shown or gone on with. */
+async function liveRun(workshop: Workshop, name: string | undefined): Promise<Found> {
+  const { log } = workshop;
+  const all = name === undefined ? orExit(() => log.sessions()) : [sessionOf(log, name)];
+  for (const one of all.filter(({ state }) => state === 'running')) {
+    const reached = await reachedOrExit(workshop, one.session);
+    if (reached !== null) return { is: 'live', reached };
+  }
+  const [running] = all.filter(({ state }) => state === 'running');
+  if (running !== undefined) throw new Exit(EXIT.wrongUse, unreachedWords(running.session));
+  const session = name === undefined ? all.find(({ state }) => state === 'stopped') : all[0];
+  if (session === undefined)
+    throw new Exit(EXIT.wrongUse, 'no run of this project goes on now\n  `mimir run --detach "…"` starts one');
+  const over = overBecause(workshop, session.session);
+  if (over !== null) throw new Exit(EXIT.wrongUse, `${over}\n  \`mimir report ${session.session}\` shows its report`);
+  return { is: 'down', session };
+}
+
+async function reachedOrExit({ project }: Workshop, session: SessionId): Promise<Reached | null> {
+  // A run that has just begun opens its socket in a moment.
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const reached = await reachRun(project, session);
+      if (reached !== null || tries === TRIES) return reached;
+    } catch (error) {
+      if (error instanceof ControlFault) throw new Exit(EXIT.wrongUse, error.message);
+      throw error;
+    }
+    await world.sleep(PAUSE_MS);
+  }
+}
+
+const TRIES = 5;
+const PAUSE_MS = 100;
+
+const unreachedWords = (session: SessionId): string =>
+  `session ${session} runs in another process, which can't be reached\n  \`mimir events ${session} --follow\` shows what it does`;
+
+/** By its place, its short id or its name. Exit 2 with what there is, where none or several are meant. */
+async function agentIn(reached: Reached, name: string | undefined): Promise<AgentId | null> {
+  if (name === undefined) return null;
+  const { sessions } = await reached.family();
+  const exact = sessions.filter(({ agent, session_id }) => agent === name || session_id === name);
+  const found = exact.length > 0 ? exact : sessions.filter((one) => one.name === name || one.friendly_name === name);
+  const [one] = found;
+  if (one !== undefined && found.length === 1) return one.agent;
+  reached.close();
+  const known = (found.length > 1 ? found : sessions)
+    .map((each) => `\n  ${each.agent}  ${each.session_id}  ${each.name}`)
+    .join('');
+  const words =
+    found.length > 1
+      ? `${found.length} agents are called "${name}"`
+      : `there is no agent "${name}" in session ${reached.session}`;
+  throw new Exit(EXIT.wrongUse, `${words}${known}`);
+}
+
+/** Nobody carries it: it can be gone on with here. */
+async function offer({ session, task }: SessionSummary, args: Arguments, io: Io, workshop: Workshop): Promise<number> {
+  const words = `no process carries session ${session} now\n  \`mimir resume ${session}\` goes on with it`;
+  if (!io.terminal) throw new Exit(EXIT.wrongUse, words);
+  io.say(`No process carries session ${session} now: ${harmless(task.split('\n')[0] ?? '')}`);
+  const { openAsker } = await import('./line-asker.ts');
+  const asker = openAsker();
+  const typed = await asker.ask('Go on with it here? y yes, anything else no: ', 'fresh');
+  asker.close();
+  if (typed?.trim().toLowerCase() !== 'y') throw new Exit(EXIT.wrongUse, words);
+  if (isScreen(args, io)) {
+    const { openScreen } = await import('./screen.ts');
+    return openScreen(args, io, workshop, { resumeSession: session });
+  }
+  const { openLines } = await import('./line-follow.ts');
+  return openLines(args, io, workshop, { resume: session });
+}

@@ -1,0 +1,116 @@
+/**
+ * Starts runs in processes of their own, from a verb or from a screen that lets go of one. What such a process does is hosted.ts's,
+ * how it is made control/host.ts's.
+ */
+import type { StartedProcess } from '../control/host.ts';
+import { startProcess } from '../control/host.ts';
+import { SessionId } from '../domain/ids.ts';
+import { ControlFault } from '../ports/control.ts';
+import type { Receipt } from '../ports/controls.ts';
+import { EXIT, Exit } from './exit.ts';
+import type { Arguments } from './flags.ts';
+import type { Io } from './io.ts';
+import { ownProgram } from './own-program.ts';
+import type { ProjectPlace } from './project.ts';
+import { reachRun } from './session-person.ts';
+import { newSession } from './workshop.ts';
+import { world } from './world.ts';
+
+/** How often it is looked whether the socket answers, and for how long. */
+const LOOK_MS = 20;
+const PATIENCE_MS = 30_000;
+
+/**
+ * Starts `mimir ARGV` as a process of its own and resolves when the run answers there. `argv` is a whole command (`run …`, `resume
+ * …`); its session is the one behind `--hosted`, a new one where that is missing. Rejects with an `Exit` in the words of that
+ * process where it ended instead.
+ */
+export async function startHosted(argv: readonly string[], project: ProjectPlace, io: Io): Promise<SessionId> {
+  const named = argv[argv.indexOf('--hosted') + 1];
+  const session = argv.includes('--hosted') && named !== undefined ? SessionId.parse(named) : newSession();
+  const more = [
+    ...(argv.includes('--hosted') ? [] : ['--hosted', session]),
+    ...(argv.includes('--cwd') ? [] : ['--cwd', project.root]),
+    ...(io.terminal ? ['--watched'] : []),
+  ];
+  const { node, entry } = ownProgram();
+  const command = [node, ...process.execArgv, entry, ...argv, ...more];
+  try {
+    const started = startProcess({ command, cwd: project.root, env: io.env, stateDir: project.places.state, session });
+    await answering(started, session, project);
+  } catch (error) {
+    if (error instanceof ControlFault) throw new Exit(EXIT.wrongUse, error.message);
+    throw error;
+  }
+  return session;
+}
+
+/** Resolves when its socket answers. */
+async function answering(started: StartedProcess, session: SessionId, project: ProjectPlace): Promise<void> {
+  const until = world.elapsed() + PATIENCE_MS;
+  for (;;) {
+    const ended = started.ended();
+    // A short run may have ended well before anybody knocked.
+    if (ended !== null && (ended.code === EXIT.done || ended.words.trim() === '')) return;
+    if (ended !== null) throw new Exit(ended.code, wordsOf(ended.words, started.file));
+    const reached = await reachRun(project, session);
+    reached?.close();
+    if (reached !== null) return;
+    if (world.elapsed() > until) break;
+    await world.sleep(LOOK_MS);
+  }
+  started.stop();
+  throw new Exit(EXIT.bug, `the process of session ${session} does not answer\n  what it says is in ${started.file}`);
+}
+
+/** What the other process said, without the prefix that is said again here. */
+function wordsOf(words: string, file: string): string {
+  const said = words.trim().replace(/^mimir: /, '');
+  return said === '' ? `the process ended without a word\n  it may have left some in ${file}` : said;
+}
+
+/** A run of this screen or verb goes on in a process of its own. The receipt says how to come back. */
+export async function goOnElsewhere(
+  session: SessionId,
+  args: Arguments,
+  project: ProjectPlace,
+  io: Io,
+): Promise<Receipt> {
+  await startHosted(['resume', session, '--hosted', session, ...carriedOn(args)], project, io);
+  return { text: `session ${session} goes on in a process of its own\n  mimir attach ${session}` };
+}
+
+/**
+ * What was typed for this run and is kept by no log: which models, how much it may cost. The mode is in the log, as it was changed
+ * since.
+ */
+export const carriedOn = (args: Arguments): readonly string[] => [
+  ...['model', 'max-cost', 'max-tokens', 'max-duration'].flatMap((flag) => {
+    const value = args.get(flag);
+    return value === undefined ? [] : [`--${flag}=${value}`];
+  }),
+  ...args.all('role-model').map((value) => `--role-model=${value}`),
+  ...(args.has('no-offline') ? ['--no-offline'] : []),
+];
+
+/** All flags of a start that a process of its own is to have as well. */
+export const startFlags = (args: Arguments): readonly string[] => [
+  ...carriedOn(args),
+  ...(args.get('mode') === undefined ? [] : [`--mode=${args.get('mode') ?? ''}`]),
+  ...(args.has('yes') ? ['--yes'] : []),
+];
+
+/** `--detach`: starts it, and says how to come back and how to stop it. */
+export async function detach(argv: readonly string[], args: Arguments, project: ProjectPlace, io: Io): Promise<number> {
+  const session = await startHosted([...argv, ...startFlags(args)], project, io);
+  if (args.has('json')) {
+    io.json({ session, attach: `mimir attach ${session}`, stop: `mimir kill ${session}` });
+    return EXIT.done;
+  }
+  io.say(`Session ${session} runs in a process of its own.`);
+  io.say(
+    `  mimir attach ${session}   shows it; ${args.has('yes') ? 'its questions wait' : 'its plan and its questions wait'} for you there`,
+  );
+  io.say(`  mimir kill ${session}     stops it, so that mimir resume ${session} can go on with it`);
+  return EXIT.done;
+}

@@ -1,0 +1,58 @@
+/**
+ * What every run has besides itself: sockets at which screens, verbs and its own agents knock, and the mailbox. Loaded and opened
+ * beside the run's start, so that neither it nor the first call of a model waits for them; closed with its end.
+ */
+import type { SessionId } from '../domain/ids.ts';
+import type { Run } from '../engine/run.ts';
+import { childRules } from '../policy/children.ts';
+import type { Rules } from '../policy/rules.ts';
+import { ControlFault } from '../ports/control.ts';
+import type { Doors } from '../ports/doors.ts';
+import type { Mailbox } from '../ports/mailbox.ts';
+import { openMailbox } from '../store/mailbox.ts';
+import type { ProjectPlace } from './project-trust.ts';
+import { world } from './world.ts';
+
+export interface Serving {
+  readonly doors: Doors;
+  readonly mailbox: Mailbox;
+  /** Does a person look at it, from this process or another? */
+  watched(): boolean;
+  /** Resolves when the run can be reached from outside; with words why not, where it can't. */
+  serve(run: Run): Promise<string | null>;
+  /** What was asked is answered first. */
+  close(): Promise<void>;
+}
+
+/** Nothing is opened before somebody needs it. */
+export function servingFor({ root, places }: ProjectPlace, session: SessionId, rules: Rules): Serving {
+  const mailbox = openMailbox({ stateDir: places.state, project: root });
+  const opened = import('../control/server.ts').then(async ({ openControl }) => {
+    const { whereOf } = await import('../control/places.ts');
+    const where = whereOf({ stateDir: places.state, runtimeDir: places.runtime, project: root, session });
+    return openControl(where, world);
+  });
+  let watching = (): boolean => false;
+  return {
+    doors: {
+      open: async (agent) => (await opened).doors.open(agent),
+      close: (agent) => void opened.then(({ doors }) => doors.close(agent)),
+    },
+    mailbox,
+    watched: () => watching(),
+    async serve(run) {
+      const [control, { givenBy }] = await Promise.all([opened, import('./session-given.ts')]);
+      watching = () => control.clients() > 0;
+      const letters = (): number => mailbox.waiting(session).length;
+      const given = givenBy(run.view, { children: childRules(rules), now: () => world.now(), letters });
+      try {
+        await control.serve({ ...given, controls: run.controls });
+        return null;
+      } catch (error) {
+        if (error instanceof ControlFault) return error.message;
+        throw error;
+      }
+    },
+    close: async () => (await opened).close(),
+  };
+}
