@@ -5,7 +5,7 @@
 import type { Result } from '../domain/result.ts';
 import { fail, unreachable } from '../domain/result.ts';
 import type { Receipt, Refusal } from '../ports/controls.ts';
-import type { Lobby, ReportFormat, TemplateWish } from '../ports/lobby.ts';
+import type { Lobby, ReportFormat } from '../ports/lobby.ts';
 import type { Beginning } from './beginning.ts';
 import type { Carrying } from './carrying.ts';
 import { attachTo } from './carrying.ts';
@@ -21,6 +21,15 @@ export type Wanted = NonNullable<DialogEffect['app']>;
 export type OwnBox = 'help' | 'palette' | 'copy mode' | 'themes' | 'inbox' | 'back';
 type Word = Extract<Wanted, string>;
 type Deed = Exclude<Wanted, string>;
+type OfLobby = Extract<
+  Deed,
+  | { copy: string }
+  | { theme: string }
+  | { export: string }
+  | { keep: object }
+  | { createAgent: object }
+  | { deleteAgent: string }
+>;
 
 export interface ActsParts {
   readonly terminal: Terminal;
@@ -65,10 +74,15 @@ export class Acts {
     return this.#lobby(what);
   }
 
-  #lobby(what: Extract<Deed, { copy: string } | { theme: string } | { export: string } | { keep: object }>): void {
+  #lobby(what: OfLobby): void {
     if ('copy' in what) return this.#of.toast(copied(what.what, what.copy, this.#of.terminal.copy(what.copy)));
     if ('theme' in what) return this.#told(this.#of.looks.theme(what.theme));
-    return 'export' in what ? this.#export(what.export) : this.#keep(what.keep);
+    if ('export' in what) return this.#export(what.export);
+    const { lobby } = this.#of;
+    if ('keep' in what) return this.#receipt(lobby.saveTemplate?.(what.keep));
+    return this.#receipt(
+      'createAgent' in what ? lobby.createAgent?.(what.createAgent) : lobby.deleteAgent?.(what.deleteAgent),
+    );
   }
 
   #word(what: Word): void {
@@ -130,10 +144,6 @@ export class Acts {
     const session = runs.last?.controls.session;
     if (session === undefined) return this.#of.toast({ level: 'info', text: 'There is no run to report on yet.' });
     this.#receipt(lobby.exportReport?.(session, format));
-  }
-
-  #keep(wish: TemplateWish): void {
-    this.#receipt(this.#of.lobby.saveTemplate?.(wish));
   }
 
   /** Says how it ended, as soon as it has. */

@@ -6,7 +6,7 @@ import type { AgentId, Millis } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { RunState } from '../events/state.ts';
 import type { Command, ModePreview, PlanPreview } from '../ports/controls.ts';
-import type { LobbyInfo, ReportFormat, TemplateWish } from '../ports/lobby.ts';
+import type { AgentWish, LobbyInfo, ReportFormat, TemplateWish } from '../ports/lobby.ts';
 import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { Result } from '../domain/result.ts';
 import type { Dialog, DialogEffect } from './dialog.ts';
@@ -102,6 +102,8 @@ export interface Effect<Ui> {
     | { readonly export: ReportFormat }
     | { readonly template: string; readonly values: Readonly<Record<string, string>> }
     | { readonly keep: TemplateWish }
+    | { readonly createAgent: AgentWish }
+    | { readonly deleteAgent: string }
     /** Trusts what was shown under this digest. */
     | { readonly trust: string }
     | { readonly start: string }

@@ -3,14 +3,12 @@ import { suggestion } from '../config/nearest.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import type { AgentInfo, LobbyInfo } from '../ports/lobby.ts';
 import { isCustom } from './agents-here.ts';
-import type { Io } from './io.ts';
+
+/** How a name, a remark and a warning look; as they are where nothing is painted. */
+type Painting = Readonly<Record<'bold' | 'dim' | 'yellow', (text: string) => string>>;
 
 /** Custom ones first, then what is built in; files that were left out last. */
-export function listLines(
-  all: readonly AgentInfo[],
-  leftOut: readonly string[],
-  { paint }: Pick<Io, 'paint'>,
-): readonly string[] {
+export function listLines(all: readonly AgentInfo[], leftOut: readonly string[], paint: Painting): readonly string[] {
   const custom = all.filter(isCustom);
   const width = Math.max(...all.map(({ name }) => name.length));
   const row = ({ name, description, capabilities, source }: AgentInfo): string =>
@@ -46,18 +44,3 @@ export function agentNamed(
   const known = all.map((one) => one.name);
   return fail(`there is no agent "${name}"\n  ${why.length > 0 ? why.join('\n  ') : suggestion(name, known)}`);
 }
-
-export const AGENTS_HELP: readonly string[] = [
-  'agents                     lists the custom agents and the built-in ones',
-  'agents show NAME           what it is told, its tools and models, and its file',
-  'agents create              asks for name, description, tools and prompt',
-  'agents create DESCRIPTION  makes one from a sentence, and says what it chose',
-  'agents delete NAME         deletes the file of a custom agent, after a question',
-  'agents help                this',
-  '',
-  'Each is a file of its own: JSON with name, description, tools and prompt, in .mimir/agents of the project or in your own',
-  'folder (~/.config/mimir/agents). Markdown with front matter is read as well, and files of .mini-cc/agents and',
-  ".claude/agents. A project's agents count once it is trusted. Plans can use them, and agents call them: Task(NAME).",
-  'Tools: read_file, search, git, bash, edit_file, write_file. "*" is all of them, never Task, and only in your own folder.',
-  'Without edit_file and write_file commands run in a box in which nothing can be changed.',
-];

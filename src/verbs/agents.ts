@@ -6,9 +6,10 @@ import { agentNameProblem } from '../config/agent-files.ts';
 import { draftAgent } from '../domain/agent-draft.ts';
 import type { AgentDraft, AgentText } from '../domain/agent-draft.ts';
 import type { AgentInfo } from '../ports/lobby.ts';
+import { AGENTS_HELP } from '../tui/dialogs/agents.ts';
 import { askedAgent } from './agent-questions.ts';
 import { agentsHere } from './agents-here.ts';
-import { AGENTS_HELP, agentNamed, listLines, showLines } from './agents-text.ts';
+import { agentNamed, listLines, showLines } from './agents-text.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
@@ -69,7 +70,7 @@ function list(project: ProjectPlace, args: Arguments, io: Io): number {
   const { config } = hereOf(project, io, {}, 'look');
   const { all, leftOut } = agentsHere(project, config);
   if (args.has('json')) io.json({ agents: all.map(briefly), leftOut });
-  else for (const line of listLines(all, leftOut, io)) io.say(harmless(line));
+  else for (const line of listLines(all, leftOut, io.paint)) io.say(harmless(line));
   return EXIT.done;
 }
 

@@ -1,4 +1,5 @@
 /** Every command of line mode. One table: dispatch, help and what stands for which action of the full screen come from it. */
+import { AGENT_FILE_COMMANDS } from './line-agents-files.ts';
 import { ACT_COMMANDS } from './line-act-commands.ts';
 import type { LineCommand } from './line-command.ts';
 import { EDIT_COMMANDS } from './line-edits.ts';
@@ -11,6 +12,7 @@ import { START_COMMANDS } from './line-start-commands.ts';
 
 export const LINE_COMMANDS: readonly LineCommand[] = [
   ...START_COMMANDS,
+  ...AGENT_FILE_COMMANDS,
   ...PLAN_COMMANDS,
   ...EDIT_COMMANDS,
   ...QUESTION_COMMANDS,

@@ -1,6 +1,7 @@
 /** What is begun from the start screen: a task, a former session in the way it ended, a kept plan with what it asks for. */
 import type { LobbyInfo, TemplateInfo } from '../../ports/lobby.ts';
 import { counted } from '../format.ts';
+import { agentsTyped } from '../dialogs/agents.ts';
 import type { Dialog, DialogEffect, Field } from '../dialog.ts';
 import type { Context, Effect } from '../screen.ts';
 import { editorText } from '../text/editor.ts';
@@ -16,6 +17,8 @@ export function begin(ui: StartUi, { lobby }: Context): Effect<StartUi> {
     return session === undefined ? {} : again(ui, session);
   }
   const task = editorText(ui.editor).trim();
+  const agents = agentsTyped(task, lobby);
+  if (agents !== null) return { ui: withTask(ui, ''), ...agents };
   if (task !== '') return { app: { start: task } };
   return { toast: { level: 'info', text: 'Say what should be done, or take a suggestion with Tab.' } };
 }

@@ -3,6 +3,7 @@
  * the field unless something in the lists is chosen. How it looks is start-view.ts, what it leads to start-begin.ts.
  */
 import { completeKey, NOT_COMPLETING, offerOf } from '../complete.ts';
+import { agentsTyped } from '../dialogs/agents.ts';
 import { isOpen } from '../dialogs/trust.ts';
 import type { Binding, Context, Effect, Screen } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
@@ -80,6 +81,14 @@ const KEYS: readonly Key[] = [
     whyNot: (_, { lobby }) =>
       (lobby.templates ?? []).length > 0 ? null : 'No plan is kept here yet: w in a plan keeps it as a template.',
     run: (_, { lobby }) => ({ dialog: templatePick(lobby) }),
+  },
+  {
+    keys: ['f4'],
+    action: 'start.agents',
+    hint: '',
+    help: 'The agents that there are: look at one, make one from a sentence or delete it; /agents in the field does the same.',
+    whyNot: (_, { lobby }) => (lobby.agents === undefined ? 'The agents are not known here.' : null),
+    run: (_, { lobby }) => agentsTyped('/agents', lobby) ?? {},
   },
   {
     keys: ['ctrl-r'],

@@ -1,0 +1,150 @@
+/** The agents of this place (CONTRACT T026 to T030): to look at, to make by a form, to delete; by a key, or typed as `/agents …`. */
+import type { AgentText } from '../../domain/agent-draft.ts';
+import { draftAgent } from '../../domain/agent-draft.ts';
+import type { AgentInfo, LobbyInfo } from '../../ports/lobby.ts';
+import type { Choice, Dialog, DialogEffect } from '../dialog.ts';
+import { span } from '../text/clip.ts';
+import type { Line } from '../text/line.ts';
+import { agentForm } from './agents-form.ts';
+
+type Agents = NonNullable<LobbyInfo['agents']>;
+
+/** No agent has this name. */
+const NEW = '+';
+
+/** All of them, the custom ones first; files that describe none can't be chosen and say why. */
+export const agentsDialog = (agents: Agents): Dialog => ({
+  is: 'pick',
+  title: 'Agents',
+  value: agents.all[0]?.name ?? NEW,
+  choices: [
+    { value: NEW, label: 'new agent', note: 'from a sentence, or by a form', whyNot: null },
+    ...agents.all.map(choiceOf),
+    ...agents.leftOut.map(leftOutChoice),
+  ],
+  then: (value) => {
+    if (value === NEW) return { dialog: sentenceDialog(agents) };
+    const agent = agents.all.find(({ name }) => name === value);
+    return agent === undefined ? {} : { dialog: agent.whyKept === null ? ownDialog(agent) : readDialog(agent) };
+  },
+});
+
+const choiceOf = ({ name, description, capabilities, source }: AgentInfo): Choice => ({
+  value: name,
+  label: name,
+  note: `${source === 'built-in' ? '' : `${source}: `}${description} (${capabilities.join(', ') || 'no tools'})`,
+  whyNot: null,
+});
+
+/** `left out: FILE:LINE: why`, or another note about such a file. */
+function leftOutChoice(note: string): Choice {
+  const [, file, why] = /^(?:left out: )?(\S*agents\/[^\s:]+(?::\d+(?::\d+)?)?): ([^]*)$/.exec(note) ?? [];
+  return { value: `- ${note}`, label: file ?? 'not loaded', note: '', whyNot: why ?? note };
+}
+
+const ownDialog = (agent: AgentInfo): Dialog => ({
+  is: 'pick',
+  title: agent.name,
+  value: 'show',
+  choices: [
+    { value: 'show', label: 'look at it', note: 'tools, models, what it is told', whyNot: null },
+    { value: 'delete', label: 'delete it', note: agent.source, whyNot: null },
+  ],
+  then: (value) => ({ dialog: value === 'delete' ? deleteDialog(agent) : readDialog(agent) }),
+});
+
+/** What one is, and what it is told. */
+export function readDialog(agent: AgentInfo): Dialog {
+  const row = (name: string, text: string): Line => [span(name.padEnd(9), { fg: 'muted' }), span(text)];
+  const may = agent.capabilities.join(', ') || 'nothing but messages and todos';
+  return {
+    is: 'read',
+    title: agent.name,
+    lines: [
+      [span(agent.description, { bold: true })],
+      [],
+      row('tools', agent.tools.join(', ') || 'none'),
+      row('may', agent.capabilities.includes('spawn') ? may : `${may}; never Task`),
+      row('models', agent.models.join(', ')),
+      row('from', agent.source),
+      [],
+      ...agent.prompt.split('\n').map((line): Line => [span(line)]),
+    ],
+  };
+}
+
+function deleteDialog({ name, source }: AgentInfo): Dialog {
+  return {
+    is: 'confirm',
+    title: `Delete ${name}?`,
+    lines: [[span(`${source} is deleted. What is running keeps it; later plans and Task can't use it any more.`)]],
+    yes: 'delete it',
+    no: 'keep it',
+    word: '',
+    then: () => ({ app: { deleteAgent: name } }),
+  };
+}
+
+const sentenceDialog = (agents: Agents): Dialog => ({
+  is: 'text',
+  title: 'New agent',
+  hint: 'What should it do? A sentence; empty for an empty form.',
+  value: '',
+  lines: 3,
+  yes: 'fill the form',
+  check: () => null,
+  then: (sentence) => drafted(sentence, agents),
+});
+
+/** The form with what the sentence asks for; nothing is made before it is saved. */
+function drafted(sentence: string, agents: Agents): DialogEffect {
+  const names = agents.all.map(({ name }) => name);
+  if (sentence.trim() === '') return { dialog: agentForm(EMPTY, names, []) };
+  const { because, ...draft } = draftAgent(sentence, (name) => names.includes(name));
+  return { dialog: agentForm(draft, names, because) };
+}
+
+const EMPTY: AgentText = { name: '', description: '', tools: ['read_file', 'search'], prompt: '' };
+
+/** What a line typed into the field means, when it is about agents; null when it is a task. */
+export function agentsTyped(typed: string, { agents }: LobbyInfo): DialogEffect | null {
+  const [whole, what = 'list', rest = ''] = /^\/agents(?:\s+(\S+)\s*([^]*))?$/.exec(typed.trim()) ?? [];
+  if (whole === undefined) return null;
+  if (agents === undefined) return { toast: { level: 'warn', text: 'The agents are not known here.' } };
+  switch (what) {
+    case 'list':
+      return { dialog: agentsDialog(agents) };
+    case 'help':
+      return { dialog: { is: 'read', title: 'Agents', lines: AGENTS_HELP.map((line): Line => [span(line)]) } };
+    case 'create':
+      return rest === '' ? { dialog: sentenceDialog(agents) } : drafted(rest, agents);
+    case 'show':
+    case 'delete':
+      return aboutOne(what, rest.trim(), agents);
+    default:
+      return { toast: { level: 'warn', text: `/agents ${what}: list, show, create, delete or help` } };
+  }
+}
+
+function aboutOne(what: 'show' | 'delete', name: string, agents: Agents): DialogEffect {
+  const agent = agents.all.find((one) => one.name === name);
+  if (agent === undefined)
+    return { toast: { level: 'warn', text: name === '' ? `/agents ${what} NAME` : `There is no agent ${name}.` } };
+  if (what === 'show') return { dialog: readDialog(agent) };
+  if (agent.whyKept === null) return { dialog: deleteDialog(agent) };
+  return { toast: { level: 'warn', text: `${name}: ${agent.whyKept}` } };
+}
+
+/** What can be done with agents, in lines; a verb and line mode say it too. */
+export const AGENTS_HELP: readonly string[] = [
+  'agents                     lists the custom agents and the built-in ones',
+  'agents show NAME           what it is told, its tools and models, and its file',
+  'agents create              asks for name, description, tools and prompt',
+  'agents create DESCRIPTION  makes one from a sentence, and says what it chose',
+  'agents delete NAME         deletes the file of a custom agent, after a question',
+  'agents help                this',
+  '',
+  'Each is a file of its own: JSON with name, description, tools and prompt, in .mimir/agents of the project or in your own folder (~/.config/mimir/agents). Markdown with front matter is read as well, and so are .mini-cc/agents and .claude/agents of the project.',
+  "A project's agents count once the project is trusted. Plans can use them, and agents call them by Task: Task(NAME).",
+  'Tools: read_file, search, git, bash, edit_file, write_file. "*" is all of them, never Task, and only in your own folder. Without edit_file and write_file, commands run in a box in which nothing can be changed.',
+];
