@@ -118,7 +118,7 @@ function standingOf(
   const status = lifecycleOf(agent, state, looking);
   const over = isTerminal(status);
   const since = created.get(agent.id) ?? isoOf(state.startedAt);
-  const activity = activityOf(agent);
+  const activity = nowOf(agent, state);
   return {
     status,
     completion_status: over ? status : null,
@@ -133,6 +133,14 @@ function standingOf(
     idle_seconds: Math.max(0, Math.floor((looking.now - activeAt(agent, state)) / 1000)),
     is_waiting_input: status === 'waiting_input',
   };
+}
+
+/** What it asks or waits for, else what it does. */
+function nowOf(agent: AgentState, { approvals }: RunState): string {
+  const asked = approvals.find((one) => one.agent === agent.id);
+  if (asked !== undefined) return `asks: ${asked.request.title}`;
+  if (agent.status === 'waiting') return agent.reason;
+  return activityOf(agent);
 }
 
 /** The first line of its answer, or why it ended. */

@@ -1,6 +1,6 @@
 /** `mimir all`: every session, children included (CONTRACT S069, S156). */
 import type { Family } from '../events/session-record.ts';
-import { CWD, JSON_FLAG } from './common-flags.ts';
+import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

@@ -1,7 +1,7 @@
 /** `mimir children`: the children of a session, with how they stand (CONTRACT S044 to S048). */
 import { below, childrenOf } from '../events/session-find.ts';
 import type { SessionRecord } from '../events/session-record.ts';
-import { CWD, JSON_FLAG } from './common-flags.ts';
+import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

@@ -8,8 +8,7 @@ import { EXIT, Exit } from './exit.ts';
 import type { Arguments, Flags } from './flags.ts';
 import { COLOR } from './colour.ts';
 
-export const CWD: Flags = { cwd: { value: 'DIR', help: 'the project (default: the current directory)' } };
-export const JSON_FLAG: Flags = { json: { value: '', help: 'JSON on stdout, nothing else there' } };
+export { CWD, JSON_FLAG } from './plain-flags.ts';
 
 export const MODELS: Flags = {
   model: { value: 'M', help: 'ask for this model for every agent (`offline`: the built-in analyst)' },

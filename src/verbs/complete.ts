@@ -1,5 +1,5 @@
 /** `mimir complete`: an agent says that it is done, or that it can't go on (CONTRACT S063). */
-import { CWD } from './common-flags.ts';
+import { CWD } from './plain-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

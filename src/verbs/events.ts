@@ -3,7 +3,7 @@ import type { AgentId } from '../domain/ids.ts';
 import type { MimirEvent } from '../events/event.ts';
 import type { SessionEvent } from '../events/session-events.ts';
 import { sessionEvent } from '../events/session-events.ts';
-import { CWD, JSON_FLAG } from './common-flags.ts';
+import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

@@ -1,7 +1,7 @@
 /** `mimir kill`: ends a child session with all below it; for a person also a run (CONTRACT S049 to S053). */
 import type { AgentId } from '../domain/ids.ts';
 import type { Command } from '../ports/controls.ts';
-import { CWD } from './common-flags.ts';
+import { CWD } from './plain-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

@@ -1,7 +1,7 @@
 /** `mimir me`: who calls: an agent and its place, or a person (CONTRACT S066). */
 import { userInfo } from 'node:os';
 import type { SessionRecord } from '../events/session-record.ts';
-import { CWD, JSON_FLAG } from './common-flags.ts';
+import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

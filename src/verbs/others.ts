@@ -1,6 +1,6 @@
 /** `mimir others`: whoever else works here (CONTRACT S068). An agent reaches its own run only, and that is all it is told of. */
 import type { SessionRecord } from '../events/session-record.ts';
-import { CWD, JSON_FLAG } from './common-flags.ts';
+import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

@@ -1,7 +1,7 @@
 /** `mimir progress`: how far a session is, for scripts that look again and again (CONTRACT S064, S077 to S083). */
 import type { SessionRecord } from '../events/session-record.ts';
 import { formatTokens } from '../tui/format.ts';
-import { CWD, JSON_FLAG } from './common-flags.ts';
+import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

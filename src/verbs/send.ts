@@ -3,7 +3,7 @@
  * a person leaves a letter, which survives whatever happens to the run, and says that it lies there.
  */
 import type { Delivery, Receipt } from '../ports/controls.ts';
-import { CWD } from './common-flags.ts';
+import { CWD } from './plain-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments, Flags } from './flags.ts';
 import type { Io } from './io.ts';

@@ -32,9 +32,9 @@ export const flat = (records: readonly SessionRecord[]): Parameters<typeof sayRo
 export function sayFamily(family: Family, io: Io): void {
   const width = widthFor(io);
   const now = world.now();
-  const line = (text: string): void => io.say(width === null ? text : cutTo(text, width));
-  io.say(io.paint.bold(headOf(family, now)));
-  if (family.task !== '') line(`  ${harmless(family.task).split('\n')[0] ?? ''}`);
+  const cut = (text: string): string => (width === null ? text : cutTo(text, width));
+  io.say(io.paint.bold(cut(headOf(family, now))));
+  if (family.task !== '') io.say(cut(`  ${harmless(family.task).split('\n')[0] ?? ''}`));
   for (const waits of waitingWords(family)) io.say(io.paint.yellow(`  ${waits}`));
   const tops = family.sessions.filter(({ parent_session_id }) => parent_session_id === null);
   const rows = branches(family.sessions, tops).map(({ record, branch }) => ({

@@ -109,7 +109,9 @@ function missed(word: string, { candidates }: Miss): Exit {
 
 function unknown(word: string, sessions: readonly SessionRecord[]): Exit {
   const names = new Map(sessions.flatMap((one) => [one.name, one.session_id, one.agent].map((name) => [name, one])));
-  const near = names.get(nearest(word, [...names.keys()]) ?? '');
+  const low = word.toLowerCase();
+  const begun = [...names].find(([name]) => low.length > 1 && name.toLowerCase().startsWith(low))?.[0];
+  const near = names.get(begun ?? nearest(word, [...names.keys()]) ?? '');
   const some = sessions.slice(0, 12).map(named).join(', ');
   const hint =
     near === undefined

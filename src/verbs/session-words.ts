@@ -18,8 +18,11 @@ export function ageOf(ms: Millis): string {
 export const ago = (since: string, now: Millis): string => `${ageOf(now - Date.parse(since))} ago`;
 
 /** What its row ends with: its answer or why it ended, else `In progress` (CONTRACT S048). */
-export const endOrProgress = ({ completion_message, is_complete, partial }: SessionRecord): string =>
-  is_complete ? `${partial ? 'partial: ' : ''}${completion_message ?? 'done'}` : 'In progress';
+export const endOrProgress = ({ completion_message, is_complete, partial, status }: SessionRecord): string =>
+  is_complete ? `${partial ? 'partial: ' : ''}${completion_message ?? ENDS[status] ?? status}` : 'In progress';
+
+/** Where its own words are for others. */
+const ENDS: Readonly<Partial<Record<SessionRecord['status'], string>>> = { completed: 'done', error: 'failed' };
 
 /** What it does now, in words. */
 export function activityWords(record: SessionRecord): string {
@@ -31,15 +34,13 @@ const WAITS: Readonly<Partial<Record<SessionRecord['status'], string>>> = {
   spawned: 'not begun yet',
   starting: 'waits for a free slot',
   waiting_input: 'waits for a person',
-  idle: 'waits for a message',
+  idle: 'waits',
 };
 
 /** `$0.0123 6.2k tok`, and with what is below it where there is something. */
 export function spentWords({ cost, tokens_used, subtree_cost, subtree_tokens, children }: SessionRecord): string {
   const own = `${formatCost(cost)} ${formatTokens(tokens_used)} tok`;
-  return children === 0
-    ? own
-    : `${own} (with all below ${formatCost(subtree_cost)} ${formatTokens(subtree_tokens)} tok)`;
+  return children === 0 ? own : `${own} (subtree ${formatCost(subtree_cost)} ${formatTokens(subtree_tokens)} tok)`;
 }
 
 export interface Row {
@@ -79,8 +80,16 @@ const columnsOf = (rows: readonly Row[]): readonly number[] =>
 function stacked({ branch, record, cells, words }: Row, width: number): readonly string[] {
   const id = ` (${record.session_id})`;
   const room = Math.max(1, width - widthOf(branch) - widthOf(id));
-  const rest = `${' '.repeat(widthOf(branch))}  ${[...cells, toLabel(words)].join(BAR)}`;
-  return [`${branch}${cutTo(toLabel(record.name), room)}${id}`, cutTo(rest, width)];
+  const under = `${branch.replaceAll('├─ ', '│  ').replaceAll('└─ ', '   ')}  `;
+  const lines: string[] = [];
+  for (const [at, part] of [...cells, toLabel(words)].entries()) {
+    const last = lines.at(-1);
+    // The words may be cut, as long as they say something.
+    const least = at < cells.length ? widthOf(part) : Math.min(widthOf(part), SOME);
+    if (last === undefined || widthOf(last) + BAR.length + least > width) lines.push(`${under}${part}`);
+    else lines[lines.length - 1] = `${last}${BAR}${part}`;
+  }
+  return [`${branch}${cutTo(toLabel(record.name), room)}${id}`, ...lines.map((line) => cutTo(line, width))];
 }
 
 const nameOf = ({ branch, record }: Row): string => `${branch}${toLabel(record.name)} (${record.session_id})`;

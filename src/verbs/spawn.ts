@@ -1,7 +1,7 @@
 /** `mimir spawn`: a child of the calling agent, of ROOT for a person; it works on its own (CONTRACT S022 to S043). */
 import type { AgentId, SessionId } from '../domain/ids.ts';
 import type { SessionRecord } from '../events/session-record.ts';
-import { CWD, JSON_FLAG } from './common-flags.ts';
+import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

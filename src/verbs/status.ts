@@ -1,6 +1,6 @@
 /** `mimir status`: the living runs whole: what waits, and every session with what it used (CONTRACT S070, S150). */
 import type { SessionId } from '../domain/ids.ts';
-import { CWD, JSON_FLAG } from './common-flags.ts';
+import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

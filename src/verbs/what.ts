@@ -1,7 +1,7 @@
 /** `mimir what`: what a session does now, in a line; `--deep` with its tools, tokens and time (CONTRACT S054, S055, D33: no model is asked). */
 import type { SessionDetail, SessionRecord } from '../events/session-record.ts';
 import { formatDuration, formatTokens } from '../tui/format.ts';
-import { CWD, JSON_FLAG } from './common-flags.ts';
+import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

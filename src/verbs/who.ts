@@ -1,7 +1,7 @@
 /** `mimir who`: the other children of the caller's parent (CONTRACT S067). */
 import { childrenOf } from '../events/session-find.ts';
 import type { SessionRecord } from '../events/session-record.ts';
-import { CWD, JSON_FLAG } from './common-flags.ts';
+import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

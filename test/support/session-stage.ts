@@ -1,0 +1,161 @@
+/**
+ * A run with child sessions as its log has it, on the disk of a project, carried by this very process where it is told to: verbs
+ * read the log, and knock at real sockets. What they ask is written down, and answered as the test says.
+ */
+import { join } from 'node:path';
+import { onTestFinished, vi } from 'vitest';
+import type { Control } from '../../src/control/server.ts';
+import { openControl } from '../../src/control/server.ts';
+import { whereOf } from '../../src/control/places.ts';
+import type { AgentId } from '../../src/domain/ids.ts';
+import type { SessionId } from '../../src/domain/ids.ts';
+import { fail, ok } from '../../src/domain/result.ts';
+import type { Result } from '../../src/domain/result.ts';
+import type { EventBody, MimirEvent } from '../../src/events/event.ts';
+import { foldAll } from '../../src/events/fold.ts';
+import { CHILD_DEFAULTS } from '../../src/policy/children.ts';
+import type { Command, Receipt, Refusal } from '../../src/ports/controls.ts';
+import { openLog } from '../../src/store/log.ts';
+import { openMailbox } from '../../src/store/mailbox.ts';
+import { Exit } from '../../src/verbs/exit.ts';
+import { readArguments } from '../../src/verbs/flags.ts';
+import type { Io } from '../../src/verbs/io.ts';
+import { painter } from '../../src/verbs/colour.ts';
+import { givenBy } from '../../src/verbs/session-given.ts';
+import type { Verb } from '../../src/verbs/verb.ts';
+import { world } from '../../src/verbs/world.ts';
+import type { Home, Ran } from './cli.ts';
+import { openHome } from './cli.ts';
+
+export interface Asked {
+  readonly command: Command;
+  /** Null: the person. */
+  readonly by: AgentId | null;
+}
+
+type Answer = (command: Command, by: AgentId | null) => Result<Receipt, Refusal>;
+
+export interface Stage {
+  readonly home: Home;
+  readonly asked: Asked[];
+  readonly pokes: () => number;
+  /** Puts a run into the log, each event at its time. */
+  write(session: SessionId, events: readonly Timed[]): void;
+  /** This process carries the run from now on; `answer` is what its engine would do. */
+  carry(session: SessionId, answer?: Answer): Promise<Carried>;
+  /** Runs the verb in this process. */
+  ask(verb: Verb, argv: readonly string[], how?: How): Promise<Said>;
+}
+
+export interface Carried {
+  readonly control: Control;
+  /** More happens. */
+  record(...events: readonly Timed[]): void;
+  door(agent: AgentId): Promise<string>;
+}
+
+export interface Timed {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly body: EventBody;
+}
+
+export interface How {
+  /** The door of an agent. */
+  readonly door?: string;
+  /** Columns of a terminal; without it the output goes to a pipe. */
+  readonly width?: number;
+  readonly cwd?: string;
+}
+
+export interface Said {
+  readonly code: number;
+  readonly out: readonly string[];
+  readonly json: readonly unknown[];
+  /** What an `Exit` said. */
+  readonly err: string;
+}
+
+/** A project with nothing in it; the clock stands at `now`. */
+export function openStage(now: number): Stage {
+  vi.useFakeTimers({ toFake: ['Date'], now });
+  const home = openHome();
+  const log = openLog({ stateDir: home.state, project: home.project });
+  onTestFinished(() => {
+    log.close();
+    home.remove();
+    vi.useRealTimers();
+  });
+  const asked: Asked[] = [];
+  let pokes = 0;
+  const write: Stage['write'] = (session, events) => {
+    for (const { at, body } of events) log.append(session, new Date(at).toISOString(), [body]);
+  };
+  const carry: Stage['carry'] = async (session, answer = () => ok({ text: 'done' })) => {
+    log.claim(session);
+    const stored = (): readonly MimirEvent[] => log.read(session);
+    const view = { session, stored, state: () => foldAll(stored()) };
+    const mailbox = openMailbox({ stateDir: home.state, project: home.project });
+    const letters = (): number => mailbox.waiting(session).length;
+    const given = givenBy(view, { children: CHILD_DEFAULTS, now: () => world.now(), letters });
+    const control = openControl(
+      whereOf({ stateDir: home.state, runtimeDir: join(home.state, 'run'), project: home.project, session }),
+      world,
+    );
+    onTestFinished(() => control.close());
+    await control.serve({
+      ...given,
+      controls: {
+        session,
+        previewMode: () => ({ refused: null, looser: false, changes: [], answers: 0 }),
+        previewPlan: () => fail('no plan'),
+        submit: (command, by) => {
+          asked.push({ command, by: by ?? null });
+          return Promise.resolve(answer(command, by ?? null));
+        },
+        async *events() {},
+        ticks: () => () => undefined,
+      },
+      poke: () => {
+        pokes += 1;
+      },
+    });
+    return {
+      control,
+      record: (...events) => write(session, events),
+      door: async (agent) => {
+        const path = await control.doors.open(agent);
+        if (path === null) throw new Error('there is no door');
+        return path;
+      },
+    };
+  };
+  return { home, asked, pokes: () => pokes, write, carry, ask: (verb, argv, how) => saidBy(verb, argv, home, how) };
+}
+
+async function saidBy(verb: Verb, argv: readonly string[], home: Home, how: How = {}): Promise<Said> {
+  const [out, json]: [string[], unknown[]] = [[], []];
+  const env = how.door === undefined ? home.env : { PATH: home.env['PATH'], MIMIR_SOCKET: how.door };
+  const io: Io = {
+    env,
+    terminal: how.width !== undefined,
+    width: how.width ?? 80,
+    paint: painter({}, false),
+    lost: new AbortController().signal,
+    where: () => how.cwd ?? home.project,
+    say: (line) => void out.push(line),
+    complain: (line) => void out.push(`! ${line}`),
+    write: (text) => void out.push(text),
+    json: (value) => void json.push(JSON.parse(JSON.stringify(value))),
+  };
+  try {
+    const code = await verb.run(readArguments(argv, verb.flags, verb.words), io);
+    return { code, out, json, err: '' };
+  } catch (error) {
+    if (!(error instanceof Exit)) throw error;
+    return { code: error.code, out, json, err: error.message };
+  }
+}
+
+/** What the real program said in a process of its own. */
+export const lines = ({ out }: Ran): readonly string[] => out.split('\n').filter((line) => line !== '');
