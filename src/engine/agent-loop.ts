@@ -20,11 +20,13 @@ export async function runAgent(order: WorkOrder, gate: Gate, signal: AbortSignal
   const turns: Turn[] = [...order.turns];
   if (turns.length === 0) turns.push(gate.tell(order, briefOf(order)));
   await answerOpenCalls(order, gate, turns, signal);
-  const known = answerGiven(order, gate, turns);
+  const known = gate.signalled(order) ?? answerGiven(order, gate, turns);
   if (known) return known;
   for (const pace = paceOf(order); pace.iteration < order.iterations; ) {
     const outcome = await oneTurn(order, gate, turns, pace, signal);
-    if (outcome) return outcome;
+    // What it said of its own end goes before what came of the step.
+    const end = (signal.aborted ? null : gate.signalled(order)) ?? outcome;
+    if (end) return end;
   }
   return { is: 'failed', reason: 'Max iterations reached' };
 }

@@ -2,14 +2,24 @@
  * Children beyond the plan, which work beside their parent, and agents that a message revives: all that works in the run
  * without a place in its schedule. How one is made is in children-spawn.ts, what its end brings about in children-end.ts.
  */
+import type { AgentOutcome } from '../domain/agent.ts';
 import type { AgentId } from '../domain/ids.ts';
+import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
-import { fail } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
 import type { SpawnWish } from '../domain/spawn.ts';
-import type { RunState } from '../events/state.ts';
+import type { MimirEvent } from '../events/event.ts';
 import { isFinal } from '../events/queries.ts';
-import type { AgentState } from '../events/state.ts';
+import type { AgentState, RunState } from '../events/state.ts';
+import { childRules } from '../policy/children.ts';
 import type { Receipt } from '../ports/controls.ts';
+import { agentAgain, orderAgain, whyClosed } from './children-again.ts';
+import type { End } from './children-end.ts';
+import { isOwed, openChildrenOf, withEnd } from './children-end.ts';
+import { watchOver } from './children-idle.ts';
+import { made } from './children-spawn.ts';
+import type { Ties } from './crew-end.ts';
+import type { NewAgent } from './orders.ts';
 import type { RunParts } from './parts.ts';
 
 /**
@@ -23,29 +33,190 @@ export interface Children {
   revive(agent: AgentId): string | null;
   /** Why no message revives an agent that has ended; null: one does, or it has not ended. */
   closed(agent: AgentId): string | null;
-  /** Of a resumed run, once, behind `reopen`: what had not ended goes on, who has mail is revived, what has lost its parent is told. */
-  resume(): void;
+  /**
+   * Of a resumed run, once, behind `reopen`: what had not ended goes on, and so does who has ended and was written to after that.
+   * `isTaken`: somebody else lets it go on.
+   */
+  resume(isTaken?: (agent: AgentId) => boolean): void;
   /** Does anything work that is not in the schedule? */
   working(): boolean;
   /** Resolves when nothing of that works any more, at once where nothing does. Rejects with the fault of a log. */
   settled(): Promise<void>;
   /** The end of the work of one that was revived or spawned and works now; undefined for others. */
-  endOf(agent: AgentId): Promise<unknown> | undefined;
+  endOf(agent: AgentId): Promise<AgentOutcome | null> | undefined;
 }
 
 /** Spawned children that had not ended when the run did: they go on by `resume`, nobody else ends them. */
 export const unfinishedChildren = (state: RunState): readonly AgentState[] =>
   [...state.agents.values()].filter((one) => one.spawned !== null && !isFinal(one));
 
-export function openChildren(_parts: () => RunParts): Children {
-  const no = 'there are no children yet';
-  return {
-    spawn: () => Promise.resolve(fail(no)),
-    revive: () => no,
-    closed: () => no,
-    resume: () => undefined,
-    working: () => false,
-    settled: () => Promise.resolve(),
-    endOf: () => undefined,
-  };
+export const openChildren = (parts: () => RunParts): Children & Ties => new Beside(parts);
+
+class Beside implements Children, Ties {
+  private readonly of: () => RunParts;
+  /** What works now, each with its end. */
+  private readonly now = new Map<AgentId, Promise<AgentOutcome | null>>();
+  /** Spawns that wait for a person. */
+  private readonly asking = new Set<Promise<unknown>>();
+  private faults: unknown[] = [];
+
+  constructor(parts: () => RunParts) {
+    this.of = parts;
+  }
+
+  async spawn(parent: AgentId, wish: SpawnWish, by: AgentId | null): Promise<Result<Receipt, string>> {
+    const parts = this.of();
+    if (parts.signal.aborted) return fail('the run is being stopped: nothing new is begun');
+    const making = made(parts, { parent, wish, by });
+    this.asking.add(making);
+    const child = await making.finally(() => this.asking.delete(making));
+    if (!child.ok) return child;
+    this.begin(child.value);
+    return ok({ text: `spawned ${child.value.name}`, agent: child.value.agent });
+  }
+
+  closed(agent: AgentId): string | null {
+    return whyClosed(this.of(), agent);
+  }
+
+  revive(agent: AgentId): string | null {
+    const parts = this.of();
+    const state = parts.recorder.state().agents.get(agent);
+    if (state === undefined || !isFinal(state)) return null;
+    const closed = whyClosed(parts, agent);
+    if (closed !== null) return closed;
+    // Whoever goes on with the run finds the message, and lets it go on then.
+    if (parts.signal.aborted) return null;
+    const one = agentAgain(parts, state);
+    if (!one.ok) return one.fault;
+    this.adopt(state);
+    this.begin(one.value, state.outcome === 'completed' ? state.summary : '');
+    return null;
+  }
+
+  resume(isTaken: (agent: AgentId) => boolean = () => false): void {
+    const parts = this.of();
+    const { recorder, crew } = parts;
+    const stored = recorder.stored();
+    for (const child of unfinishedChildren(recorder.state())) {
+      const left = this.isLeft(child);
+      const again = agentAgain(parts, child);
+      if (left && childRules(parts.options.rules).orphans === 'kill')
+        recorder.record(crew.finished(child.id, 'abandoned', child.summary, 'its parent stopped'));
+      else if (!again.ok)
+        this.end({
+          agent: child.id,
+          outcome: 'failed',
+          summary: `Failed: ${again.fault}`,
+          error: again.fault,
+          silent: false,
+        });
+      else {
+        this.adopt(child);
+        this.begin(again.value, answerBefore(stored, child.id));
+      }
+    }
+    for (const agent of mailedSince(recorder.state(), stored)) if (!isTaken(agent)) this.revive(agent);
+  }
+
+  working(): boolean {
+    return this.now.size + this.asking.size > 0;
+  }
+
+  async settled(): Promise<void> {
+    while (this.working()) await Promise.allSettled([...this.now.values(), ...this.asking]);
+    if (this.faults.length > 0) throw this.faults[0];
+  }
+
+  endOf(agent: AgentId): Promise<AgentOutcome | null> | undefined {
+    return this.now.get(agent);
+  }
+
+  isOwed(agent: AgentId): boolean {
+    return isOwed(this.of().recorder.state(), agent);
+  }
+
+  end(end: End): void {
+    const { options, recorder, inbox, crew } = this.of();
+    const rules = childRules(options.rules);
+    const state = recorder.state();
+    const left = rules.orphans === 'kill' ? openChildrenOf(state, end.agent) : [];
+    const more = withEnd(state, end, rules);
+    recorder.record(crew.finished(end.agent, end.outcome, end.summary, end.error), ...more);
+    for (const { id } of left) crew.abandon(id);
+    inbox.arrived(more);
+  }
+
+  /** It had said that it is done in the very moment when it was written to: it goes on with that. */
+  left(agent: AgentId): void {
+    const { recorder } = this.of();
+    const state = recorder.state();
+    const one = state.agents.get(agent);
+    if (one?.outcome === 'completed' && one.signalled !== null && hasMail(state, agent)) this.revive(agent);
+  }
+
+  onMail(agent: AgentId, heard: () => void): () => void {
+    return this.of().inbox.onMail(agent, heard);
+  }
+
+  /** Lets it work; nothing waits for it here but `settled`. */
+  private begin(one: NewAgent, before = ''): void {
+    const parts = this.of();
+    const work = this.work(parts, one, before)
+      .catch((error: unknown) => {
+        this.faults.push(error);
+        parts.stop(error instanceof Error ? error.message : String(error));
+        return null;
+      })
+      .finally(() => {
+        if (this.now.get(one.agent) === work) this.now.delete(one.agent);
+      });
+    this.now.set(one.agent, work);
+    if (one.taskId !== null) parts.scheduling.now?.goesOn(one.agent, work);
+  }
+
+  private async work(parts: RunParts, one: NewAgent, before: string): Promise<AgentOutcome | null> {
+    const { crew, forced, recorder } = parts;
+    const judged = forced.judges(one);
+    // What was in the project before it can't be told from what it wrote at once: all is judged that was not yet.
+    if (judged) void forced.begin(one);
+    const over = new AbortController();
+    const [outcome] = await Promise.all([
+      crew.run(orderAgain(parts, one, recorder.stored()), undefined, before).finally(() => over.abort('ended')),
+      watchOver(parts, one.agent, over.signal),
+    ]);
+    if (outcome === null || parts.signal.aborted) return null;
+    const passage = judged ? await forced.afterTask(one, null) : 'open';
+    return passage === 'open' ? outcome : passage === null ? null : 'failed';
+  }
+
+  /** ROOT takes on whose parent has ended. */
+  private adopt(child: AgentState): void {
+    const { options, recorder } = this.of();
+    if (this.isLeft(child) && childRules(options.rules).orphans === 'adopt')
+      recorder.record({ type: 'agent.adopted', agent: child.id, owner: ROOT });
+  }
+
+  private isLeft({ spawned, owner }: AgentState): boolean {
+    const reader = owner === null ? undefined : this.of().recorder.state().agents.get(owner);
+    return spawned !== null && reader !== undefined && reader.id !== ROOT && isFinal(reader);
+  }
+}
+
+const hasMail = ({ messages }: RunState, agent: AgentId): boolean =>
+  messages.some(({ to, delivered }) => to === agent && !delivered);
+
+/** Who has ended, and was written to after that without an answer. */
+function mailedSince({ agents, messages }: RunState, stored: readonly MimirEvent[]): readonly AgentId[] {
+  const ends = new Map<AgentId, number>();
+  for (const event of stored) if (event.type === 'agent.finished') ends.set(event.agent, event.seq);
+  const waiting = messages.filter(({ to, seq, delivered }) => !delivered && seq > (ends.get(to) ?? Infinity));
+  const readers = new Set(waiting.map(({ to }) => to));
+  return [...readers].filter((id) => id !== ROOT && (agents.get(id)?.outcome ?? null) !== null);
+}
+
+/** What it had answered when its work ended last; empty where it had not ended well. */
+function answerBefore(stored: readonly MimirEvent[], agent: AgentId): string {
+  const last = stored.findLast((event) => event.type === 'agent.finished' && event.agent === agent);
+  return last?.type === 'agent.finished' && last.outcome === 'completed' ? last.summary : '';
 }

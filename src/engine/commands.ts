@@ -1,14 +1,13 @@
 /** What a person, a verb or a parent may ask of a run: each command becomes an act of its part, with a receipt or a reason. */
 import type { AgentId } from '../domain/ids.ts';
-import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
-import { isFinal } from '../events/queries.ts';
-import type { Command, Controls, Delivery, Receipt } from '../ports/controls.ts';
+import type { Command, Controls, Receipt } from '../ports/controls.ts';
 import { LogFault } from '../ports/log.ts';
 import { amendPlan, previewPlan } from './amend.ts';
 import { setBudget } from './budget-change.ts';
-import { ofFamily } from './family.ts';
+import type { OfFamily } from './family.ts';
+import { isOfFamily, ofFamily, ONLY_A_PERSON, whyNotBy } from './family.ts';
 import { review } from './forced-by-hand.ts';
 import { handOver } from './hand-over.ts';
 import { pinMode, previewMode, setMode } from './modes.ts';
@@ -25,7 +24,7 @@ export function openControls(parts: RunParts): Controls {
     previewMode: (mode, agent) => previewMode(parts, mode, agent),
     previewPlan: (edits) => previewPlan(parts, edits),
     submit: async (command, by) => {
-      const done = command.do === 'hand over' ? await handOver(parts, command) : performed(parts, command, by ?? null);
+      const done = await carriedOut(parts, command, by ?? null);
       return done.ok ? done : fail({ text: done.fault });
     },
     events: (afterSeq) => parts.recorder.events(afterSeq),
@@ -36,13 +35,23 @@ export function openControls(parts: RunParts): Controls {
   };
 }
 
-type Submitted = Exclude<Command, { readonly do: 'hand over' }>;
-type InWords = Exclude<Submitted, { readonly do: 'spawn' | 'complete' }>;
+/** An agent gives the run to nobody. */
+const carriedOut = (parts: RunParts, command: Command, by: AgentId | null): Promise<Result<Receipt, string>> =>
+  command.do === 'hand over' && by === null
+    ? handOver(parts, command)
+    : command.do === 'hand over'
+      ? Promise.resolve(fail(ONLY_A_PERSON))
+      : performed(parts, command, by);
 
-function performed(parts: RunParts, command: Submitted, by: AgentId | null): Result<Receipt, string> {
+type Submitted = Exclude<Command, { readonly do: 'hand over' }>;
+type InWords = Exclude<Submitted, OfFamily>;
+
+async function performed(parts: RunParts, command: Submitted, by: AgentId | null): Promise<Result<Receipt, string>> {
   if (parts.recorder.state().finished !== null) return fail('the run has ended');
   try {
-    if (command.do === 'spawn' || command.do === 'complete') return ofFamily(parts, command, by);
+    const refusal = by === null ? null : whyNotBy(parts, command, by);
+    if (refusal !== null) return fail(refusal);
+    if (isOfFamily(command)) return await ofFamily(parts, command, by);
     const done = perform(parts, command);
     return done.ok ? ok({ text: done.value }) : done;
   } catch (error) {
@@ -61,8 +70,6 @@ function perform(parts: RunParts, command: InWords): Done {
       return decide(parts, { is: 'rejected' }, 'plan rejected');
     case 'plan again':
       return decide(parts, { is: 'again', hint: command.hint }, 'making another plan');
-    case 'message':
-      return command.to === 'all' ? broadcast(parts, command) : message(parts, command.to, command);
     case 'answer':
       return answer(parts, command);
     case 'set mode':
@@ -82,7 +89,6 @@ function perform(parts: RunParts, command: InWords): Done {
       return ok('stopping; `mimir resume` goes on with it');
     case 'interrupt':
     case 'resume':
-    case 'kill':
     case 'retry':
     case 'skip':
       return steer(parts, command);
@@ -105,26 +111,4 @@ function decide(
   if (deciding.now === null) return fail('there is no plan waiting for you');
   deciding.now(decision);
   return ok(text);
-}
-
-interface Letter {
-  readonly text: string;
-  readonly delivery: Delivery;
-}
-
-function message({ recorder, inbox }: RunParts, to: AgentId, { text, delivery }: Letter): Done {
-  const one = recorder.state().agents.get(to);
-  if (!one) return fail(`there is no agent ${to}`);
-  if (isFinal(one)) return fail(`${one.name} has finished and reads no messages any more`);
-  if (text.trim() === '') return fail('an empty message is not sent');
-  inbox.send({ from: 'person', sender: null, to, kind: 'request', delivery, content: text });
-  return ok(`sent to ${one.name}${delivery === 'sequential' ? ' (read when its work is done)' : ''}`);
-}
-
-function broadcast(parts: RunParts, letter: Letter): Done {
-  const open = [...parts.recorder.state().agents.values()].filter((one) => one.id !== ROOT && !isFinal(one));
-  const sent = open.filter(({ id }) => message(parts, id, letter).ok);
-  return sent.length === 0
-    ? fail('no agent is left to read it')
-    : ok(`sent to ${sent.length === 1 ? '1 agent' : `${sent.length} agents`}`);
 }

@@ -2,31 +2,34 @@
  * The agents of a run, from the start of each to its one final state: slots, interrupt and resume, kill, the last word
  * in the log. Which agent starts when is the scheduler's; what an agent does is the loop's.
  */
-import type { AgentOutcome, WorkOrder, WorkOutcome } from '../domain/agent.ts';
-import { statusOfOutcome } from '../domain/agent.ts';
+import type { AgentOutcome, AgentStatus, WorkOrder, WorkOutcome } from '../domain/agent.ts';
 import type { AgentId } from '../domain/ids.ts';
-import { unreachable } from '../domain/result.ts';
 import type { EventBody } from '../events/event.ts';
-import { elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
-import type { AgentState, RunState } from '../events/state.ts';
+import type { RunState } from '../events/state.ts';
 import type { Standing } from '../events/turns.ts';
 import { standingsOf } from '../events/turns.ts';
 import type { Executor } from '../ports/executor.ts';
 import { LogFault } from '../ports/log.ts';
-import type { World } from '../ports/world.ts';
-import type { Recorder } from './recorder.ts';
+import { WAITS } from './children-end.ts';
+import type { EndCause, Ending, Killed } from './crew-end.ts';
+import { close, closeStopped, finishedEvent } from './crew-end.ts';
 import type { Slots } from './slots.ts';
 
-/** Why an agent was ended from outside. An interrupt is none of them: it can be resumed. */
-type EndCause = 'kill' | 'run stopped' | 'parent ended';
-
 export interface Crew {
-  /** Runs an agent that was created to its end. `null`: the run was stopped first, and a resume goes on with it. */
-  run(order: WorkOrder, parent?: AbortSignal): Promise<AgentOutcome | null>;
+  /**
+   * Runs an agent that was created to its end. `null`: the run was stopped first, and a resume goes on with it. `before`: what it
+   * has answered in an earlier stretch of its life.
+   */
+  run(order: WorkOrder, parent?: AbortSignal, before?: string): Promise<AgentOutcome | null>;
   /** Each returns false when the agent's state doesn't allow it. */
   interrupt(agent: AgentId): boolean;
   resume(agent: AgentId): boolean;
-  kill(agent: AgentId): boolean;
+  /** With everything below it. `by`: the agent that wants it; a person when left out. */
+  kill(agent: AgentId, by?: AgentId): boolean;
+  /** Ends one whose parent has ended. */
+  abandon(agent: AgentId): void;
+  /** Aborted when the agent is stopped or has ended; null of one that doesn't work. */
+  signal(agent: AgentId): AbortSignal | null;
   /** Stops every agent without an end: a resumed run goes on with them. */
   stopAll(): void;
   /** Gives the agent's slot back while it waits for a child; resolves with what takes one again. */
@@ -39,16 +42,15 @@ interface Seat {
   control: AbortController;
   /** Set once the agent must end, whatever it does at that moment. */
   end: EndCause | null;
+  killed: Killed;
   /** Set while the agent is interrupted: what goes on with it. */
   wake: (() => void) | null;
   release: () => void;
 }
 
-export interface CrewParts {
-  readonly recorder: Recorder;
+export interface CrewParts extends Ending {
   readonly executor: Executor;
   readonly slots: Slots;
-  readonly world: World;
 }
 
 export const openCrew = (parts: CrewParts): Crew => new LocalCrew(parts);
@@ -62,26 +64,32 @@ class LocalCrew implements Crew {
     this.parts = parts;
   }
 
-  async run(order: WorkOrder, parent?: AbortSignal): Promise<AgentOutcome | null> {
-    const seat: Seat = { control: new AbortController(), end: null, wake: null, release: () => {} };
+  async run(order: WorkOrder, parent?: AbortSignal, before = ''): Promise<AgentOutcome | null> {
+    const seat = newSeat();
     this.seats.set(order.agent, seat);
     const orphan = (): void => endSeat(seat, parent?.reason === 'kill' ? 'kill' : 'parent ended');
     parent?.addEventListener('abort', orphan, { once: true });
     if (parent?.aborted) orphan();
     if (this.over) endSeat(seat, 'run stopped');
     try {
-      return await this.toItsEnd(order, seat);
+      return await this.toItsEnd(order, seat, before);
     } catch (error) {
       if (error instanceof LogFault) throw error;
       // A bug takes its agent with it, not the run: the others go on.
       const reason = `a bug in Mimir: ${error instanceof Error ? error.message : String(error)}`;
-      return close(this.parts, order.agent, { is: 'failed', reason });
+      return close(this.parts, order.agent, { is: 'failed', reason }, '');
     } finally {
       parent?.removeEventListener('abort', orphan);
       // Nothing of an agent that has ended goes on: not a call of a model, not a tool.
       seat.control.abort('ended');
-      this.seats.delete(order.agent);
+      this.leave(order.agent, seat);
     }
+  }
+
+  /** A message may have given it another seat already. */
+  private leave(agent: AgentId, seat: Seat): void {
+    if (this.seats.get(agent) === seat) this.seats.delete(agent);
+    this.parts.ties.left(agent);
   }
 
   interrupt(agent: AgentId): boolean {
@@ -97,11 +105,27 @@ class LocalCrew implements Crew {
     return Boolean(wake);
   }
 
-  kill(agent: AgentId): boolean {
+  kill(agent: AgentId, by?: AgentId): boolean {
     const seat = this.seats.get(agent);
     if (!seat) return false;
-    endSeat(seat, 'kill');
+    const { agents } = this.parts.recorder.state();
+    const who = by === undefined ? 'you' : (agents.get(by)?.name ?? by);
+    for (const [one, other] of this.seats) {
+      if (one !== agent && !one.startsWith(`${agent}::`)) continue;
+      // Whose parent ends as well, or has wanted it, needs no word of it.
+      other.killed = { by: who, silent: one !== agent || by !== undefined };
+      endSeat(other, 'kill');
+    }
     return true;
+  }
+
+  abandon(agent: AgentId): void {
+    const seat = this.seats.get(agent);
+    if (seat) endSeat(seat, 'parent ended');
+  }
+
+  signal(agent: AgentId): AbortSignal | null {
+    return this.seats.get(agent)?.control.signal ?? null;
   }
 
   stopAll(): void {
@@ -117,31 +141,53 @@ class LocalCrew implements Crew {
     };
   }
 
-  finished(agent: AgentId, outcome: AgentOutcome, summary: string, error: string | null): EventBody {
-    return finishedEvent(this.parts, agent, outcome, summary, error);
-  }
+  readonly finished: Crew['finished'] = (...end) => finishedEvent(this.parts, ...end);
 
-  /** Stretches of work, with an interruption between them each time. */
-  private async toItsEnd(order: WorkOrder, seat: Seat): Promise<AgentOutcome | null> {
+  /** Stretches of work, with an interruption or a wait for children between them each time. */
+  private async toItsEnd(order: WorkOrder, seat: Seat, before: string): Promise<AgentOutcome | null> {
     const { recorder, slots } = this.parts;
-    this.status(order.agent, 'initializing', '');
-    const standing = (): Partial<Standing> => standingsOf(recorder.stored(), [order.agent]).get(order.agent) ?? {};
+    const { agent } = order;
+    if (!hasSaidItsEnd(recorder.state(), agent)) this.status(agent, 'initializing', '');
+    const standing = (): Partial<Standing> => standingsOf(recorder.stored(), [agent]).get(agent) ?? {};
     for (let now: Partial<Standing> = {}; ; now = standing()) {
       seat.release = await slots.take(seat.control.signal);
       // The slot is given back when the end is recorded: in the log no two share one.
       try {
         const outcome = await this.stretch({ ...order, ...now }, seat);
-        // Written to in the very moment of its end: it reads that, and works on.
-        if (outcome.is === 'completed' && hasMail(recorder.state(), order.agent)) continue;
-        if (outcome.is !== 'stopped') return close(this.parts, order.agent, outcome);
-        if (seat.end !== null) return closeStopped(this.parts, order.agent, seat.end);
+        if (outcome.is === 'completed' && this.goesOn(agent)) {
+          await this.untilNews(agent, seat);
+          if (!seat.control.signal.aborted) continue;
+        } else if (outcome.is !== 'stopped') return close(this.parts, agent, outcome, before);
+        if (seat.end !== null) return closeStopped(this.parts, agent, { end: seat.end, killed: seat.killed });
       } finally {
         seat.release();
       }
-      await this.whileInterrupted(order.agent, seat);
-      if (seat.end !== null) return closeStopped(this.parts, order.agent, seat.end);
+      await this.whileInterrupted(agent, seat);
+      if (seat.end !== null) return closeStopped(this.parts, agent, { end: seat.end, killed: seat.killed });
       seat.control = new AbortController();
     }
+  }
+
+  /** Its turn is over, but not its work: it was written to in that very moment, or waits for children. Its own word of its end is the last. */
+  private goesOn(agent: AgentId): boolean {
+    const { recorder, ties } = this.parts;
+    const state = recorder.state();
+    return state.agents.get(agent)?.signalled === null && (hasMail(state, agent) || ties.isOwed(agent));
+  }
+
+  /** Waits for mail without a slot; resolves at once where there is some. */
+  private async untilNews(agent: AgentId, seat: Seat): Promise<void> {
+    const { recorder, ties } = this.parts;
+    const { signal } = seat.control;
+    if (signal.aborted || hasMail(recorder.state(), agent)) return;
+    seat.release();
+    this.status(agent, 'waiting', WAITS);
+    let unheard = (): void => {};
+    await new Promise<void>((resolve) => {
+      unheard = ties.onMail(agent, resolve);
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    unheard();
   }
 
   /** One stretch of work: until it ends or is stopped. */
@@ -160,9 +206,27 @@ class LocalCrew implements Crew {
     seat.wake = null;
   }
 
-  private status(agent: AgentId, status: 'initializing' | 'running' | 'interrupted', reason: string): void {
+  private status(
+    agent: AgentId,
+    status: Exclude<AgentStatus, 'pending' | 'completed' | 'failed'>,
+    reason: string,
+  ): void {
     this.parts.recorder.record({ type: 'agent.status', agent, status, reason });
   }
+}
+
+const newSeat = (): Seat => ({
+  control: new AbortController(),
+  end: null,
+  killed: { by: 'you', silent: false },
+  wake: null,
+  release: () => {},
+});
+
+/** It had said that its work ends when the run was cut off: it is not begun anew, that holds. */
+function hasSaidItsEnd({ agents }: RunState, agent: AgentId): boolean {
+  const one = agents.get(agent);
+  return one !== undefined && one.signalled !== null && one.outcome === null;
 }
 
 const hasMail = ({ messages }: RunState, agent: AgentId): boolean =>
@@ -173,66 +237,4 @@ function endSeat(seat: Seat, cause: EndCause): void {
   if (seat.end === null || cause === 'kill') seat.end = cause;
   seat.control.abort(cause);
   seat.wake?.();
-}
-
-function close(parts: CrewParts, agent: AgentId, outcome: Exclude<WorkOutcome, { is: 'stopped' }>): AgentOutcome {
-  const end = (how: AgentOutcome, summary: string, error: string | null): AgentOutcome => {
-    parts.recorder.record(finishedEvent(parts, agent, how, summary, error));
-    return how;
-  };
-  switch (outcome.is) {
-    case 'completed':
-      return end('completed', outcome.summary, null);
-    case 'partial':
-      return end('partial', outcome.summary, outcome.reason);
-    case 'failed':
-      // "Failed: <message>" is what the result says (CONTRACT O098).
-      return end('failed', `Failed: ${outcome.reason}`, outcome.reason);
-    default:
-      return unreachable(outcome);
-  }
-}
-
-/** Killed and abandoned are final; a stopped run leaves the agent for a resume. */
-function closeStopped(parts: CrewParts, agent: AgentId, cause: EndCause): AgentOutcome | null {
-  const { recorder } = parts;
-  const state = recorder.state().agents.get(agent);
-  if (state === undefined || isFinal(state)) return state?.outcome ?? null;
-  if (cause === 'run stopped') return leftForResume(parts, state);
-  const outcome = cause === 'kill' ? 'killed' : 'abandoned';
-  const lastWords = state.blocks.findLast(({ is }) => is === 'said');
-  const said = lastWords?.is === 'said' ? lastWords.text : '';
-  const why = outcome === 'killed' ? 'killed by you' : 'its parent stopped';
-  recorder.record(finishedEvent(parts, agent, outcome, said, why));
-  return outcome;
-}
-
-/** Who stopped the run may have said why already. */
-function leftForResume({ recorder }: CrewParts, { id, status }: AgentState): null {
-  if (status !== 'interrupted')
-    recorder.record({ type: 'agent.status', agent: id, status: 'interrupted', reason: 'the run was stopped' });
-  return null;
-}
-
-function finishedEvent(
-  { recorder, world }: CrewParts,
-  agent: AgentId,
-  outcome: AgentOutcome,
-  summary: string,
-  error: string | null,
-): EventBody {
-  const state = recorder.state();
-  const one = state.agents.get(agent);
-  if (!one) throw new Error(`${agent} was never created`);
-  const now = world.now();
-  const metrics = {
-    startTime: new Date(one.firstRunAt ?? now).toISOString(),
-    endTime: new Date(now).toISOString(),
-    duration: elapsedOf(one, now),
-    tokensUsed: tokensOfAgent(one),
-    cost: one.cost,
-    iterations: one.iterations,
-    toolCalls: one.toolCalls,
-  };
-  return { type: 'agent.finished', agent, status: statusOfOutcome(outcome), outcome, summary, error, metrics };
 }

@@ -1,13 +1,94 @@
-/** Who may ask what of a run (CONTRACT D27, D28): a person everything, an agent for itself, its children and messages. */
+/**
+ * Who may ask what of a run (CONTRACT D27, D28, S049 to S052): a person everything, an agent for itself, for its own children, and
+ * messages. Who asks is stamped by who knows. Here is also what concerns children and letters, for both.
+ */
+import { shortId } from '../domain/digest.ts';
 import type { AgentId } from '../domain/ids.ts';
+import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
-import { fail } from '../domain/result.ts';
+import { fail, ok, unreachable } from '../domain/result.ts';
+import { isFinal } from '../events/queries.ts';
 import type { Command, Receipt } from '../ports/controls.ts';
+import { post, readersOf } from './letters.ts';
 import type { RunParts } from './parts.ts';
+import { steer } from './steer.ts';
 
-type OfFamily = Extract<Command, { readonly do: 'spawn' | 'complete' }>;
+export type OfFamily = Extract<Command, { readonly do: 'spawn' | 'complete' | 'message' | 'kill' }>;
 
-/** Carries out what concerns children; `by`: the agent that asks, null for a person. */
-export function ofFamily(_parts: RunParts, { do: act }: OfFamily, _by: AgentId | null): Result<Receipt, string> {
-  return fail(`${act}: there are no children yet`);
+const OF_FAMILY: ReadonlySet<Command['do']> = new Set<OfFamily['do']>(['spawn', 'complete', 'message', 'kill']);
+
+export const isOfFamily = (command: Command): command is OfFamily => OF_FAMILY.has(command.do);
+
+export const ONLY_A_PERSON = 'only a person may ask that';
+
+/** Why an agent may not ask this; null: it may. */
+export function whyNotBy({ recorder }: RunParts, command: Command, by: AgentId): string | null {
+  const { agents } = recorder.state();
+  const own = agents.get(by);
+  if (own === undefined) return `there is no agent ${by}`;
+  if (isFinal(own)) return `${own.name} has ended, and asks for nothing any more`;
+  switch (command.do) {
+    case 'message':
+      return null;
+    case 'spawn':
+      return command.parent === by ? null : 'an agent spawns children of its own only';
+    case 'complete':
+      return command.agent === by ? null : 'an agent says of itself only that it is done';
+    case 'kill': {
+      const child = agents.get(command.agent);
+      const isOwn = child !== undefined && (child.parent === by || child.owner === by);
+      return isOwn ? null : `Cannot kill session ${shortId(recorder.session, command.agent)} - not your child session`;
+    }
+    default:
+      return ONLY_A_PERSON;
+  }
+}
+
+/** Carries out what concerns children and letters; `by`: the agent that asks and may, null for a person. */
+export async function ofFamily(
+  parts: RunParts,
+  command: OfFamily,
+  by: AgentId | null,
+): Promise<Result<Receipt, string>> {
+  switch (command.do) {
+    case 'spawn':
+      return parts.children.spawn(command.parent, command.wish, by);
+    case 'complete':
+      return complete(parts, command);
+    case 'message':
+      return command.to === 'all'
+        ? broadcast(parts, command, by ?? 'person')
+        : post(parts, { ...command, to: command.to, from: by ?? 'person' });
+    case 'kill': {
+      const done = steer(parts, command, by);
+      return done.ok ? ok({ text: done.value }) : done;
+    }
+    default:
+      return unreachable(command);
+  }
+}
+
+function complete(
+  { recorder }: RunParts,
+  { agent, status, message }: Extract<OfFamily, { readonly do: 'complete' }>,
+): Result<Receipt, string> {
+  const state = recorder.state();
+  const one = state.agents.get(agent);
+  if (one === undefined) return fail(`there is no agent ${agent}`);
+  if (isFinal(one)) return fail(`${one.name} has ended already`);
+  if (agent === ROOT && !state.idle) return fail('main ends with the run');
+  if (one.status === 'pending') return fail(`${one.name} has not begun`);
+  recorder.record({ type: 'agent.signalled', agent, status, message });
+  return ok({ text: `${one.name} ends after this step` });
+}
+
+function broadcast(
+  parts: RunParts,
+  { text, delivery }: Extract<OfFamily, { readonly do: 'message' }>,
+  from: 'person' | AgentId,
+): Result<Receipt, string> {
+  const sent = readersOf(parts, from).filter(({ id: to }) => post(parts, { from, to, text, delivery }).ok);
+  return sent.length === 0
+    ? fail('no agent is left to read it')
+    : ok({ text: `sent to ${sent.length === 1 ? '1 agent' : `${sent.length} agents`}`, sent: 'sent' });
 }

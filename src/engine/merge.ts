@@ -6,7 +6,9 @@ import type { Finding, WorkOrder } from '../domain/agent.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import { isFinal, isTakenOut } from '../events/queries.ts';
+import type { RunState } from '../events/state.ts';
 import { askRoot } from './ask-root.ts';
+import { sinceThen } from './children-end.ts';
 import { reviewWords } from './forced-record.ts';
 import type { FindingLimits } from './orders.ts';
 import { findingLimits, findingsOf, orderOf } from './orders.ts';
@@ -16,7 +18,9 @@ import type { RunResult } from './run-options.ts';
 
 export async function merge(parts: RunParts): Promise<RunResult> {
   if (parts.signal.aborted) return result(parts);
-  const agents = [...parts.recorder.state().agents.values()].filter(({ id, parent }) => id !== ROOT && parent === ROOT);
+  const before = parts.recorder.state();
+  // Children that ROOT has taken on answer to it as its own do.
+  const agents = [...before.agents.values()].filter((one) => one.id !== ROOT && [one.parent, one.owner].includes(ROOT));
   // Those that judge have no part of the work: what they said stands below the report.
   const ended = agents.filter((one) => isFinal(one) && one.forced === null && !isTakenOut(one));
   const only = ended.length === 1 ? ended[0] : undefined;
@@ -26,10 +30,38 @@ export async function merge(parts: RunParts): Promise<RunResult> {
         parts,
         ended.map(({ id }) => id),
       );
-  if (parts.signal.aborted) return result(parts);
-  const reviews = reviewWords(parts.recorder.state());
-  return finish(parts, reviews === '' ? report : `${report}\n\n## Reviews\n\n${reviews}`.trimStart());
+  return concluded(parts, report, before);
 }
+
+/**
+ * Ends a run with `report`, and with what was answered since `before`: to messages that came while it was written, or for which a
+ * run that was over goes on. Waits for all that works, and has it judged.
+ */
+export async function concluded(parts: RunParts, report: string, before: RunState): Promise<RunResult> {
+  const { children, forced, recorder } = parts;
+  while (children.working() && !parts.signal.aborted) {
+    await children.settled();
+    forced.goOn();
+    await forced.atEnd();
+  }
+  if (parts.signal.aborted) return result(parts);
+  const after = recorder.state();
+  const reviews = reviewWords(after);
+  const all = [
+    report,
+    ...lateAnswers(before, after).map(({ name, text }) => `## ${name}, later\n\n${text}`),
+    ...(reviews === '' ? [] : [`## Reviews\n\n${reviews}`]),
+  ];
+  return finish(parts, all.filter((part) => part !== '').join('\n\n'));
+}
+
+/** What agents have said beyond what they had before. */
+const lateAnswers = (before: RunState, after: RunState): readonly { readonly name: string; readonly text: string }[] =>
+  [...after.agents.values()].flatMap((one) => {
+    const known = before.agents.get(one.id)?.summary ?? '';
+    if (one.id === ROOT || one.forced !== null || one.call !== null || one.summary === known) return [];
+    return [{ name: one.name, text: sinceThen(known, one.summary) }];
+  });
 
 /** Bytes of what one agent and all together hand to the merge; less for a model with a small window. */
 const FOR_THE_REPORT: FindingLimits = { one: 24_000, all: 160_000 };

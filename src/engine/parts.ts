@@ -109,7 +109,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   const gate = gateOf(options, { ...books, recorder, approvals, forced, ticks, pause, children, crew: crewOf });
   const slots = openSlots(options.rules.maxParallelAgents.value);
   const executor: Executor = { run: (order, signal) => runAgent(order, gate, signal) };
-  const crew = openCrew({ recorder, slots, world, executor });
+  const crew = openCrew({ recorder, slots, world, executor, ties: children });
   made.crew = crew;
   const parts: RunParts = {
     ...books,

@@ -22,9 +22,12 @@ import { schedule } from './scheduler.ts';
 
 const SKIPPED_BY_YOU = 'skipped by you';
 
-/** Every agent of the plan, as soon as its own needs are done, then the reviews of it all. Resolves when nothing runs any more. */
+/**
+ * Every agent of the plan, as soon as its own needs are done, and all that works beside it, then the reviews of it all. Resolves when
+ * nothing runs any more.
+ */
 export async function runAgents(parts: RunParts, resumed: boolean): Promise<void> {
-  const { recorder, forced, scheduling } = parts;
+  const { recorder, forced, scheduling, children } = parts;
   const table = openTable(parts);
   // Read once: of hundreds of agents each would read the whole log again.
   const stored = resumed ? recorder.stored() : [];
@@ -32,11 +35,16 @@ export async function runAgents(parts: RunParts, resumed: boolean): Promise<void
   const ids = table.agents().flatMap(({ agent }) => (known.has(agent) ? [] : [agent]));
   const standings = new Map(standingsOf(stored, ids));
   await forced.atStart();
+  if (resumed) children.resume((agent) => ids.includes(agent));
+  // Who had ended and was written to since goes on: what needs it waits for that.
+  known = new Map([...known].filter(([id]) => children.endOf(id) === undefined));
   for (;;) {
     const running = schedule<AgentId>({
       jobs: table.jobs(),
       known,
       start: (id, again) => {
+        const beside = again ? undefined : children.endOf(id);
+        if (beside !== undefined) return beside;
         const standing = standings.get(id);
         standings.delete(id);
         const start = { again, standing, isNeeded: () => table.isNeeded(id) };
@@ -48,10 +56,11 @@ export async function runAgents(parts: RunParts, resumed: boolean): Promise<void
     scheduling.now = running;
     const { outcomes, stopped } = await running.done;
     known = outcomes;
+    await children.settled();
     const isDone = (): boolean => stopped || table.jobs().every(({ id }) => outcomes.has(id));
     if (!parts.signal.aborted && isDone()) await forced.atEnd();
-    if (parts.signal.aborted || isDone()) break;
-    // The plan was amended when the last of its tasks had ended: what came is done as well.
+    if (parts.signal.aborted || (isDone() && !children.working())) break;
+    // The plan was amended when the last of its tasks had ended, or one was written to: what came is done as well.
     forced.goOn();
   }
   scheduling.amend = null;

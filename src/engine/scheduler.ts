@@ -33,6 +33,8 @@ export interface Scheduling<Id> {
   retry(id: Id): boolean;
   /** Leaves a task out that has not started; false when it has. */
   skip(id: Id): boolean;
+  /** One that had ended goes on beside the schedule: what needs it waits for the end of `work`. */
+  goesOn(id: Id, work: Promise<AgentOutcome | null>): void;
   /** Does it run, or has it an outcome? */
   hasBegun(id: Id): boolean;
   /**
@@ -63,6 +65,8 @@ class Running<Id> implements Scheduling<Id> {
   private readonly outcomes: Map<Id, AgentOutcome>;
   private readonly running = new Set<Id>();
   private readonly choosing = new Map<Id, Question<Id>>();
+  /** Of those that run: what they go on with behind that. */
+  private readonly more = new Map<Id, Promise<AgentOutcome | null>>();
   private readonly faults: unknown[] = [];
   private stopped = false;
   private over = false;
@@ -92,6 +96,16 @@ class Running<Id> implements Scheduling<Id> {
     this.leaveOut(id, id);
     this.look();
     return true;
+  }
+
+  goesOn(id: Id, work: Promise<AgentOutcome | null>): void {
+    if (this.over) return;
+    // It has ended, and is judged, or the word of its end is under way here.
+    if (this.running.has(id)) this.more.set(id, work);
+    else if (this.outcomes.delete(id)) {
+      this.carry(id, work);
+      this.look();
+    }
   }
 
   hasBegun(id: Id): boolean {
@@ -135,15 +149,21 @@ class Running<Id> implements Scheduling<Id> {
   }
 
   private start(id: Id, again: boolean): void {
+    this.carry(id, this.plan.start(id, again));
+  }
+
+  private carry(id: Id, work: Promise<AgentOutcome | null>): void {
     this.running.add(id);
     // Out of those that run and among those that have ended in one step: whoever looks in between would begin it again.
     const end = (): boolean => this.running.delete(id);
     const ended = (outcome: AgentOutcome | null): void => {
       end();
+      const more = this.more.get(id);
+      if (this.more.delete(id) && more !== undefined && outcome !== null) return this.carry(id, more);
       if (outcome === null) this.stopped = true;
       else this.outcomes.set(id, outcome);
     };
-    this.after(this.plan.start(id, again), ended, end);
+    this.after(work, ended, end);
   }
 
   private choose(failed: Id): void {

@@ -14,13 +14,17 @@ import type { RunParts } from './parts.ts';
 type Steering = Extract<Command, { readonly do: 'interrupt' | 'resume' | 'kill' | 'retry' | 'skip' }>;
 
 /** Receipt or refusal, in words that name the agent. */
-export function steer(parts: RunParts, { do: act, agent }: Steering): Result<string, string> {
+export function steer(
+  parts: RunParts,
+  { do: act, agent }: Steering,
+  by: AgentId | null = null,
+): Result<string, string> {
   const state = parts.recorder.state();
   const one = state.agents.get(agent);
   if (one === undefined) return fail(`there is no agent ${agent}`);
   if (agent === ROOT) return fail(`main ${OF_MAIN[act]}`);
   if (parts.signal.aborted) return fail(`${one.name} is being stopped with the run; \`mimir resume\` goes on with it`);
-  const done = performed(parts, act, agent);
+  const done = performed(parts, act, agent, by);
   return done === null
     ? fail(`${one.name} ${whyNot(act, one)}`)
     : ok(`${one.name} ${wordsFor(parts, done, one, state)}`);
@@ -37,7 +41,12 @@ const OF_MAIN = {
 type Deed = 'interrupted' | 'resumed' | 'killed' | 'tried again' | 'left out';
 
 /** What was done, null where the agent's state doesn't allow it. A kill of what has not begun leaves it out. */
-function performed({ crew, scheduling }: RunParts, act: Steering['do'], agent: AgentId): Deed | null {
+function performed(
+  { crew, scheduling }: RunParts,
+  act: Steering['do'],
+  agent: AgentId,
+  by: AgentId | null,
+): Deed | null {
   const skipped = (): Deed | null => (scheduling.now?.skip(agent) === true ? 'left out' : null);
   switch (act) {
     case 'interrupt':
@@ -45,7 +54,7 @@ function performed({ crew, scheduling }: RunParts, act: Steering['do'], agent: A
     case 'resume':
       return crew.resume(agent) ? 'resumed' : null;
     case 'kill':
-      return crew.kill(agent) ? 'killed' : skipped();
+      return crew.kill(agent, by ?? undefined) ? 'killed' : skipped();
     case 'retry':
       return scheduling.now?.retry(agent) === true ? 'tried again' : null;
     case 'skip':

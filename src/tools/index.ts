@@ -12,6 +12,7 @@ import { listFilesTool } from './list-files.ts';
 import { readFileTool } from './read-file.ts';
 import { checkRoot, type PathRules } from './root.ts';
 import { noSandbox, type Sandbox } from './sandbox.ts';
+import { projectFolder } from './project-folder.ts';
 import { searchTool } from './search.ts';
 import { seenFiles } from './seen.ts';
 import { writeFileTool } from './write-file.ts';
@@ -64,5 +65,5 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
     giveVerdictTool,
     taskTool,
   ];
-  return ok({ tools, sandbox: sandbox.state });
+  return ok({ tools, sandbox: sandbox.state, folder: (written) => projectFolder(root.value, written) });
 }

@@ -1,0 +1,77 @@
+/**
+ * How an agent goes on that is in the log already (CONTRACT S130 to S133): as what it was made, under the rules of now, with its
+ * whole conversation. Which message lets it go on is letters.ts's.
+ */
+import type { AgentOutcome, WorkOrder } from '../domain/agent.ts';
+import type { AgentId } from '../domain/ids.ts';
+import { ROOT } from '../domain/ids.ts';
+import { reasonText } from '../domain/reason.ts';
+import type { Result } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
+import type { MimirEvent } from '../events/event.ts';
+import type { AgentState } from '../events/state.ts';
+import { standingsOf } from '../events/turns.ts';
+import { childRules } from '../policy/children.ts';
+import { roleNamed, roleProblem } from '../policy/roles.ts';
+import { capabilitiesIn, workingDirOf } from './children-spawn.ts';
+import type { NewAgent } from './orders.ts';
+import { findingLimits, findingsOf, orderOf } from './orders.ts';
+import type { RunParts } from './parts.ts';
+
+export type AgainParts = Pick<RunParts, 'options' | 'recorder' | 'root'>;
+
+const CLOSED: Readonly<Partial<Record<AgentOutcome, string>>> = {
+  killed: 'was killed',
+  abandoned: 'was abandoned',
+  skipped: 'was left out',
+};
+
+/** Why no message lets it go on; null: one does, or it has not ended. */
+export function whyClosed(parts: AgainParts, agent: AgentId): string | null {
+  const { options, recorder } = parts;
+  const one = recorder.state().agents.get(agent);
+  if (one === undefined || one.outcome === null || agent === ROOT) return null;
+  const outcome = CLOSED[one.outcome];
+  if (outcome !== undefined) return `${one.name} ${outcome} and reads no messages any more`;
+  if (one.forced !== null || one.call !== null) return `${one.name} has finished and reads no messages any more`;
+  if (one.spawned !== null && childRules(options.rules).killOnComplete)
+    return `${one.name} was closed with its turn (childAgents.cleanup.autoKillOnComplete): spawn another`;
+  const again = agentAgain(parts, one);
+  return again.ok ? null : `${one.name} can't go on: ${again.fault}`;
+}
+
+/** As what it goes on, or the rule that speaks against it by now. */
+export function agentAgain({ options, recorder, root }: AgainParts, one: AgentState): Result<NewAgent, string> {
+  const problem = roleProblem(one.role, options.rules, options.roles);
+  if (problem !== null) return fail(`${problem.text}: ${reasonText(problem.reason)}`);
+  const role = roleNamed(one.role, options.roles);
+  if (role === null) return fail(`there is no role ${one.role} any more`);
+  return ok({
+    agent: one.id,
+    parent: one.parent,
+    role,
+    name: one.name,
+    task: one.task,
+    taskId: one.taskId,
+    model: one.model,
+    capabilities: capabilitiesIn(options, root, recorder.state(), one),
+    budget: one.budget,
+    dependsOn: one.dependsOn,
+  });
+}
+
+/** The order to go on with. Turns that it had for earlier work are not counted against what it is told now. */
+export function orderAgain({ options, recorder }: AgainParts, one: NewAgent, stored: readonly MimirEvent[]): WorkOrder {
+  const state = recorder.state();
+  const findings = findingsOf(state, one.dependsOn, findingLimits(options, one.model.used));
+  const order = orderOf(options, one, findings);
+  const dir = workingDirOf(state, one.agent);
+  const ended = stored.findLastIndex((event) => event.type === 'agent.finished' && event.agent === one.agent);
+  const had = standingsOf(stored.slice(0, ended + 1), [one.agent]).get(one.agent)?.replies ?? 0;
+  return {
+    ...order,
+    ...standingsOf(stored, [one.agent]).get(one.agent),
+    iterations: order.iterations + had,
+    ...(dir === '' ? {} : { workingDir: dir }),
+  };
+}

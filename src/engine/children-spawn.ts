@@ -1,0 +1,240 @@
+/**
+ * How a child beyond the plan is made (CONTRACT S022 to S031, D13, D35): whether it may be is policy's, and a person's where that
+ * says so; what it is made of is drawn from the wish, the rules and its parent, never more than that has.
+ */
+import { tightest } from '../domain/budget.ts';
+import type { AgentId } from '../domain/ids.ts';
+import { childOf, depthOf, ROOT } from '../domain/ids.ts';
+import type { Mode } from '../domain/mode.ts';
+import { reasonText } from '../domain/reason.ts';
+import type { Result } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
+import type { Capability, Role } from '../domain/role.ts';
+import type { SpawnWish } from '../domain/spawn.ts';
+import type { EventBody, Spawned } from '../events/event.ts';
+import { modeFor } from '../events/modes.ts';
+import { isFinal } from '../events/queries.ts';
+import { sessionName } from '../events/session-name.ts';
+import type { AgentState, RunState } from '../events/state.ts';
+import { childRules } from '../policy/children.ts';
+import { decide } from '../policy/decide.ts';
+import { roleNamed, roleProblem } from '../policy/roles.ts';
+import type { Decision } from '../policy/rules.ts';
+import { budgetOf, modelFor } from './choices.ts';
+import type { NewAgent } from './orders.ts';
+import { capabilitiesOf, createdEvent } from './orders.ts';
+import type { RunParts } from './parts.ts';
+import type { RunOptions } from './run-options.ts';
+
+export type SpawnParts = Pick<RunParts, 'options' | 'recorder' | 'approvals' | 'crew' | 'signal' | 'root'>;
+
+/** What is asked for: of whom, and by whom; null: a person. */
+export interface Wanted {
+  readonly parent: AgentId;
+  readonly wish: SpawnWish;
+  readonly by: AgentId | null;
+}
+
+/** A child that is in the log as created, or why there is none. Waits for a person where the rules say so. */
+export async function made(parts: SpawnParts, wanted: Wanted): Promise<Result<NewAgent, string>> {
+  const folder = await folderFor(parts, wanted);
+  if (!folder.ok) return folder;
+  for (let answered = false; ; answered = true) {
+    const draft = draftOf(parts, wanted, folder.value);
+    if (!draft.ok) return draft;
+    const decision = judged(parts, wanted, { answered });
+    if (decision.verdict === 'deny') return fail(denied(parts, wanted, decision));
+    if (decision.verdict === 'allow') {
+      // In one step with the decision: of many that ask at once none is counted as absent by the others.
+      parts.recorder.record(draft.value.created);
+      return ok(draft.value.one);
+    }
+    const problem = await asked(parts, wanted, draft.value.one, decision);
+    if (problem !== null) return fail(problem);
+  }
+}
+
+/** What the child is to be, drawn up again after each wait: the world has moved. */
+function draftOf(
+  { options, recorder, root }: SpawnParts,
+  { parent, wish, by }: Wanted,
+  workingDir: string,
+): Result<{ readonly one: NewAgent; readonly created: EventBody }, string> {
+  const state = recorder.state();
+  const above = state.agents.get(parent);
+  if (above === undefined) return fail(`there is no agent ${parent}`);
+  const unfit = whyNoParent(above);
+  if (unfit !== null) return fail(unfit);
+  const role = roleFor(options, wish.role ?? 'code');
+  if (!role.ok) return role;
+  const model = modelFor(options, role.value, wish.model ?? childRules(options.rules).defaultModel);
+  if (!model.ok) return model;
+  const spawned: Spawned = { by: by ?? 'person', friendly: wish.name, wait: wish.wait, workingDir };
+  const agent = childOf(parent, above.children.length + 1);
+  const identity = { id: agent, name: role.value.name, role: role.value.name, spawned };
+  const one: NewAgent = {
+    agent,
+    parent,
+    role: role.value,
+    name: sessionName(identity, recorder.session, childRules(options.rules).naming),
+    task: wish.prompt,
+    taskId: null,
+    model: model.value.choice,
+    capabilities: childCapabilities(options, role.value, agent, capabilitiesIn(options, root, state, above)),
+    budget: tightest(role.value.budget ?? {}, budgetOf(options, role.value.name)),
+    dependsOn: [],
+  };
+  return ok({ one, created: { ...createdEvent(options, one), spawned } });
+}
+
+function whyNoParent({ name, outcome, status, forced }: AgentState): string | null {
+  if (forced !== null) return `${name} judges work, and has no children`;
+  if (outcome !== null) return `${name} has ended: what should work on its own is a child of main`;
+  return status === 'pending' ? `${name} has not begun, and has no children yet` : null;
+}
+
+/** In any case and spelling (CONTRACT S030, D22). */
+function roleFor({ rules, roles }: RunOptions, written: string): Result<Role, string> {
+  const same = roles.find(({ name }) => name.toLowerCase() === written.trim().toLowerCase());
+  const role = roleNamed(written.trim(), roles) ?? same ?? null;
+  const problem = roleProblem(role?.name ?? written, rules, roles);
+  if (problem !== null) return fail(`${problem.text} — ${reasonText(problem.reason)}`);
+  return role === null ? fail(`There is no role ${written}.`) : ok(role);
+}
+
+/** Where it starts its commands, relative to the project: what was said, else its parent's (CONTRACT S028, S113, S153). */
+async function folderFor({ options, recorder }: SpawnParts, { parent, wish }: Wanted): Promise<Result<string, string>> {
+  if (wish.workingDir === null) {
+    return childRules(options.rules).workingDir === 'specify'
+      ? fail('childAgents.workingDir: specify: say in which folder it works (--working-dir)')
+      : ok(workingDirOf(recorder.state(), parent));
+  }
+  const { tools } = options;
+  if (tools.folder === undefined)
+    return fail(`${wish.workingDir}: nothing here can tell whether that is a folder of the project`);
+  return tools.folder(wish.workingDir);
+}
+
+/** Of whoever was spawned with one: itself, or the nearest above it. Relative to the root, which is empty. */
+export function workingDirOf({ agents }: RunState, agent: AgentId): string {
+  for (let at = agents.get(agent); at !== undefined; at = at.parent === null ? undefined : agents.get(at.parent))
+    if (at.spawned !== null) return at.spawned.workingDir;
+  return '';
+}
+
+interface Judging {
+  readonly answered: boolean;
+  /** The one that would hold; absent: the one that holds. */
+  readonly mode?: Mode;
+}
+
+function judged(
+  { options, recorder, root }: SpawnParts,
+  { parent, by }: Wanted,
+  { answered, mode }: Judging,
+): Decision {
+  const state = recorder.state();
+  const above = state.agents.get(parent);
+  const siblings = [...state.agents.values()].filter(
+    (one) => one.parent === parent && one.spawned !== null && !isFinal(one),
+  ).length;
+  return decide(
+    {
+      is: 'spawn',
+      depth: depthOf(parent) + 1,
+      agents: state.agents.size - 1,
+      siblings,
+      ...(by === null ? { by: 'person' } : {}),
+    },
+    options.rules,
+    {
+      mode: mode ?? modeFor(state, parent),
+      interactive: options.person,
+      sandbox: 'none',
+      capabilities: above === undefined ? [] : capabilitiesIn(options, root, state, above),
+      granted: false,
+      answered,
+    },
+  );
+}
+
+function denied(
+  { options, recorder }: SpawnParts,
+  { parent }: Wanted,
+  { because }: Extract<Decision, { readonly verdict: 'deny' }>,
+): string {
+  const { policyHash } = options.rules;
+  const about = { subject: 'mimir spawn', action: 'spawn', decision: 'deny' } as const;
+  recorder.record({ type: 'policy.decided', agent: parent, ...about, ...because, policyHash });
+  return `Denied: ${reasonText(because)}`;
+}
+
+/** Null: the person lets it be. Withdrawn when the parent ends or is stopped meanwhile. */
+async function asked(
+  parts: SpawnParts,
+  wanted: Wanted,
+  child: NewAgent,
+  { because }: Extract<Decision, { readonly verdict: 'ask' }>,
+): Promise<string | null> {
+  const { recorder, approvals, crew, signal } = parts;
+  const { parent, wish } = wanted;
+  const of = recorder.state().agents.get(parent)?.role ?? '';
+  const folder = wish.workingDir === null ? '' : ` in ${wish.workingDir}`;
+  const request = {
+    action: 'spawn',
+    title: `${of}: spawn ${child.role.name} ${child.name}`,
+    exact: `${child.role.name} ${child.name}, ${child.model.used}${folder}:\n\n${wish.prompt}`,
+    options: [],
+    unsandboxed: false,
+    because: reasonText(because),
+  } as const;
+  const ends = crew.signal(parent);
+  const answer = await approvals.ask(
+    { agent: parent },
+    null,
+    request,
+    ends === null ? signal : AbortSignal.any([signal, ends]),
+    // A looser mode answers it.
+    { runs: (modeOf) => judged(parts, wanted, { answered: false, mode: modeOf(parent) }).verdict === 'allow' },
+  );
+  if (answer.is === 'allowed') return null;
+  if (answer.is === 'withdrawn') return 'not spawned: the question was withdrawn';
+  return answer.by === 'person'
+    ? `the person denied this${answer.text === '' ? '' : `: ${answer.text}`}`
+    : `not spawned: ${answer.text}`;
+}
+
+/** What an agent may do, by its place: of ROOT and planned agents their own, of others never more than those above them have. */
+export function capabilitiesIn(
+  options: RunOptions,
+  root: NewAgent,
+  state: RunState,
+  one: AgentState,
+): readonly Capability[] {
+  if (one.id === ROOT) return root.capabilities;
+  const role = roleNamed(one.role, options.roles);
+  if (role === null) return [];
+  const task = state.plan?.tasks.find(({ id }) => id === one.taskId);
+  if (task !== undefined) return capabilitiesOf(task, role);
+  const parent = one.parent === null ? undefined : state.agents.get(one.parent);
+  if (parent === undefined) return [];
+  const above = capabilitiesIn(options, root, state, parent);
+  // By the Task tool there is one level (CONTRACT D1, T024).
+  return one.spawned === null
+    ? role.capabilities.filter((each) => each !== 'spawn' && above.includes(each))
+    : childCapabilities(options, role, one.id, above);
+}
+
+/**
+ * Those of its role, cut to its parent's. No role but main has `spawn` of itself: it is handed down, as far as the rules leave
+ * room below.
+ */
+const childCapabilities = (
+  { rules }: RunOptions,
+  role: Role,
+  agent: AgentId,
+  above: readonly Capability[],
+): readonly Capability[] => {
+  const own = role.capabilities.filter((each) => each !== 'spawn' && above.includes(each));
+  return above.includes('spawn') && depthOf(agent) < rules.maxNestingDepth.value ? [...own, 'spawn'] : own;
+};
