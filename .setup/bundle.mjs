@@ -86,7 +86,8 @@ const late = {
 rmSync(dist, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: root,
-  entryPoints: { mimir: 'src/cli.ts' },
+  // The thread is started by its name, beside the parts.
+  entryPoints: { mimir: 'src/cli.ts', 'parts/ask-now-thread': 'src/control/ask-now-thread.ts' },
   outdir: 'dist',
   chunkNames: 'parts/[name]-[hash]',
   bundle: true,

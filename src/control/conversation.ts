@@ -15,7 +15,7 @@ import { LONGEST_REQUEST, readLine } from './lines.ts';
 import type { Request } from './protocol.ts';
 import { readRequest } from './protocol.ts';
 import type { Outbox } from './stream.ts';
-import { linesOf, openOutbox } from './stream.ts';
+import { hangUp, linesOf, openOutbox } from './stream.ts';
 
 /** Milliseconds until a client must have said who it is. */
 const HELLO_WITHIN = 10_000;
@@ -50,9 +50,7 @@ export function converse(socket: Socket, serving: Serving): Conversation {
   socket.on('error', () => undefined);
   const working = new Set<Promise<void>>();
   const leave = (why: string): void => {
-    outbox.send({ bye: why });
-    // Nothing it still sends is read.
-    socket.destroySoon();
+    hangUp(socket, outbox, { why, world: serving.world });
   };
   outbox.send({ mimir: 'control', protocol: PROTOCOL, session: serving.session, as: serving.as });
   void listen({ socket, outbox, serving, working, leave, over });
@@ -67,12 +65,11 @@ export function converse(socket: Socket, serving: Serving): Conversation {
   };
 }
 
-/** Says why nobody is talked to, and hangs up. */
-export const turnAway = (socket: Socket, why: string): void => {
+/** For one client too many. */
+export function turnAway(socket: Socket, world: World, why: string): void {
   socket.on('error', () => undefined);
-  openOutbox(socket).send({ bye: why });
-  socket.destroySoon();
-};
+  hangUp(socket, openOutbox(socket), { why, world });
+}
 
 interface Parts {
   readonly socket: Socket;

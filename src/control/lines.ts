@@ -9,8 +9,11 @@ export const LONGEST_ANSWER = 64 * 1024 * 1024;
 const MANY = 1024;
 const NEWLINE = 0x0a;
 
-/** Takes the next bytes and gives the lines that they end, without their newlines. Null: a line is longer than `most`, or no text. */
-export function openLines(most: number): (bytes: Buffer) => readonly string[] | null {
+/**
+ * Takes the next bytes and gives the lines that they end, without their newlines; empty ones are left out. A null is the last:
+ * a line is longer than `most` bytes, or no text.
+ */
+export function openLines(most: number): (bytes: Buffer) => readonly (string | null)[] {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let begun: Buffer[] = [];
   let length = 0;
@@ -32,16 +35,16 @@ export function openLines(most: number): (bytes: Buffer) => readonly string[] | 
   };
 
   return (bytes) => {
-    const lines: string[] = [];
+    const lines: (string | null)[] = [];
     let from = 0;
     for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
-      if (length + at - from > most) return null;
+      if (length + at - from > most) return [...lines, null];
       const line = ended(bytes.subarray(from, at));
-      if (line === null) return null;
+      if (line === null) return [...lines, null];
       if (line !== '') lines.push(line);
       from = at + 1;
     }
-    if (length + bytes.length - from > most) return null;
+    if (length + bytes.length - from > most) return [...lines, null];
     keep(bytes.subarray(from));
     return lines;
   };

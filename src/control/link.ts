@@ -11,7 +11,7 @@ import { isRecord, lineOf, LONGEST_ANSWER, LONGEST_REQUEST, readLine } from './l
 import { linesOf } from './stream.ts';
 
 /** Milliseconds for a hello, and for an answer that takes no time. */
-const HELLO_WITHIN = 3000;
+const HELLO_WITHIN = 5000;
 const ANSWER_WITHIN = 30_000;
 
 export const GONE = 'the process that carried the run has ended';
@@ -50,14 +50,15 @@ export async function greet(path: string, client: string): Promise<Greeted | nul
   late.addEventListener('abort', hangUp);
   const first = await lines.next();
   late.removeEventListener('abort', hangUp);
-  const words = first.done === true ? silent(late.aborted) : readServerHello(readLine(first.value ?? ''));
-  if (typeof words !== 'string') return { socket, lines, hello: words };
+  // It ended while we knocked.
+  if (first.done === true && !late.aborted) return null;
+  const hello = first.done === true ? SILENT : readServerHello(readLine(first.value ?? ''));
+  if (typeof hello !== 'string') return { socket, lines, hello };
   socket.destroy();
-  throw new ControlFault(`${path}: ${words}`);
+  throw new ControlFault(`${path}: ${hello}`);
 }
 
-const silent = (late: boolean): string =>
-  late ? 'whoever listens there does not answer: is that process stopped?' : 'whoever listened there hung up';
+const SILENT = 'whoever listens there does not answer: is that process stopped?';
 
 /** Null: nobody is there. `onTick` gets what streams past, if that is asked for. */
 export async function openLink(

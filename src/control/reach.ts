@@ -122,6 +122,9 @@ function controlsOver({ link, ask, now, listeners, path, client, closed }: Over)
   };
 }
 
+/** Previews that are kept: a person types edits while nothing happens. */
+const MOST_KEPT = 64;
+
 interface Previews {
   ask(question: Ask): Result<unknown, string>;
   /** As long as somebody follows the run, answers hold until its next event. */
@@ -138,7 +141,9 @@ function openPreviews(now: AskNow): Previews {
       if (kept !== undefined) return kept;
       const answer = now.ask(question);
       // A refusal may be because of the time.
-      if (watchers > 0 && answer.ok) answers.set(key, answer);
+      if (watchers === 0 || !answer.ok) return answer;
+      if (answers.size >= MOST_KEPT) answers.clear();
+      answers.set(key, answer);
       return answer;
     },
     async *watch(events) {

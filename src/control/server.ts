@@ -99,24 +99,37 @@ interface Listening {
 
 function openDoors(house: House, open: Set<Promise<Listening | null>>, closed: () => boolean): Doors {
   const doors = new Map<AgentId, Promise<Listening | null>>();
+  const closing = new Map<AgentId, Promise<void>>();
+  const openFor = async (agent: AgentId): Promise<Listening | null> => {
+    await closing.get(agent);
+    try {
+      return await listenAs(
+        house,
+        { as: agent, most: MOST_OF_AGENT, came: () => undefined },
+        doorName(house.where, agent),
+      );
+    } catch (error) {
+      // Commands go without.
+      if (error instanceof ControlFault) return null;
+      throw error;
+    }
+  };
   return {
     async open(agent) {
       if (closed()) return null;
-      const door: Door = { as: agent, most: MOST_OF_AGENT, came: () => undefined };
-      const listening =
-        doors.get(agent) ??
-        listenAs(house, door, doorName(house.where, agent)).catch((error: unknown) => {
-          if (error instanceof ControlFault) return null;
-          throw error;
-        });
+      const listening = doors.get(agent) ?? openFor(agent);
       doors.set(agent, listening);
       open.add(listening);
       return (await listening)?.path ?? null;
     },
     close(agent) {
       const listening = doors.get(agent);
+      if (listening === undefined) return;
       doors.delete(agent);
-      void listening?.then((found) => found?.close());
+      open.delete(listening);
+      // Nobody comes in from then on; who is there is waited for by nobody.
+      const shut = listening.then((found) => void found?.close());
+      closing.set(agent, shut);
     },
   };
 }
@@ -126,7 +139,7 @@ async function listenAs({ where, world, given }: House, door: Door, name: string
   const talks = new Set<Conversation>();
   const server = await listenAt(path, (socket) => {
     if (talks.size >= door.most) {
-      turnAway(socket, `${door.most} clients are here already`);
+      turnAway(socket, world, `${door.most} clients are here already: try again when one has gone`);
       return;
     }
     const came = (client: string | null): void => door.came(client, talk.over);

@@ -1,9 +1,12 @@
 /** A socket as lines in and lines out. What is written is never waited for by who writes: they ask for room before they write more. */
 import type { Socket } from 'node:net';
+import type { World } from '../ports/world.ts';
 import { lineOf, openLines } from './lines.ts';
 
 /** Bytes that may wait for a client before nothing more is made for it. */
 const FULL = 256 * 1024;
+/** Milliseconds that last words may take to be read. */
+const LINGER = 1000;
 
 /** Lines as they come, read no faster than they are taken; null, and the end, for one that is too long or no text. Never throws. */
 export async function* linesOf(socket: Socket, most: number): AsyncGenerator<string | null> {
@@ -17,11 +20,8 @@ export async function* linesOf(socket: Socket, most: number): AsyncGenerator<str
     );
     if (bytes === null) return;
     const lines = take(bytes);
-    if (lines === null) {
-      yield null;
-      return;
-    }
     yield* lines;
+    if (lines.at(-1) === null) return;
   }
 }
 
@@ -61,4 +61,14 @@ export function openOutbox(socket: Socket): Outbox {
       return socket.writable;
     },
   };
+}
+
+/** Says why, and hangs up when that was read. What the client still sends is not. */
+export function hangUp(socket: Socket, outbox: Outbox, { why, world }: { why: string; world: World }): void {
+  outbox.send({ bye: why });
+  // Closed with something unread, the other side would hear of an error before it hears these words.
+  socket.end();
+  const closed = new AbortController();
+  socket.once('close', () => closed.abort());
+  void world.sleep(LINGER, closed.signal).then(() => socket.destroy());
 }

@@ -1,93 +1,172 @@
 /** A run that is knocked at, by real sockets. */
-import { lstatSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Control } from '../../src/control/server.ts';
+import { existsSync, lstatSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { openControl } from '../../src/control/server.ts';
-import { reach, reachDoor } from '../../src/control/reach.ts';
-import type { Where } from '../../src/control/places.ts';
-import { whereOf } from '../../src/control/places.ts';
+import { reach } from '../../src/control/reach.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
-import type { Reached } from '../../src/ports/control.ts';
+import { AgentId } from '../../src/domain/ids.ts';
+import { ok } from '../../src/domain/result.ts';
+import type { Receipt, Tick } from '../../src/ports/controls.ts';
 import { world } from '../../src/verbs/world.ts';
-import type { KnockedRun } from '../support/control-run.ts';
 import { FINDER, FINISHED, familyFor, KNOCKED, knockedRun, message, said } from '../support/control-run.ts';
-import { freshFolder } from '../support/folder.ts';
+import { atDoor, doorOf, HELLO, pathOf, raw, reached, served, somewhere } from '../support/knocking.ts';
+import { until } from '../support/until.ts';
 
 describe('a run that is knocked at', () => {
-  it('S003, S004: answers the person: commands, previews, sessions, events', async () => {
-    const { run, person } = await served();
+  it('S003, S004: answers the person: commands, sessions, events, letters', async () => {
+    const { run, where } = await served();
+    const person = await reached(where);
     run.record(said('one'));
-    expect(await person.controls.submit(message('hello'))).toEqual({ ok: true, value: { text: 'done: message' } });
+    expect([person.session, person.as]).toEqual([KNOCKED, null]);
+    expect(await person.controls.submit(message('hello'))).toEqual(ok({ text: 'done: message' }));
     expect(run.submitted).toEqual([{ command: message('hello'), by: null }]);
     expect(await person.family()).toEqual(familyFor(null));
-    expect(await person.detail(FINDER)).toEqual({
-      ok: true,
-      value: { last_words: 'of ROOT::S1', recent_tools: [], elapsed: 1 },
-    });
-    expect(await person.events(null, 0)).toEqual({ ok: true, value: run.stored });
+    const detail = { last_words: 'of ROOT::S1', recent_tools: [], elapsed: 1 };
+    expect(await person.detail(FINDER)).toEqual(ok(detail));
+    expect(await person.events(null, 0)).toEqual(ok(run.stored));
+    expect(await person.events(null, 1)).toEqual(ok([]));
     await person.poke();
     expect(run.pokes()).toBe(1);
   });
 
   it('S139: tells every event to everybody who follows, in order, until the run has ended', async () => {
-    const { run, where, person } = await served();
-    const other = await reached(where);
-    run.record(said('before'));
-    const seen = Promise.all([person, other].map((one) => all(one.controls.events(0))));
-    run.record(said('after'));
+    const { run, where } = await served();
+    const screens = [await reached(where), await reached(where)];
+    run.record(said('before\nand after a line'));
+    const seen = Promise.all(screens.map((one) => all(one.controls.events(0))));
+    run.record(said('half a pair \ud800, a zero \u0000'));
     run.record(FINISHED);
     expect(await seen).toEqual([run.stored, run.stored]);
+    expect(await all(screens[0]?.controls.events(2) ?? noEvents())).toEqual(run.stored.slice(2));
+    await until(() => run.watched().events === 0);
   });
 
-  it('D27, I04: stamps an agent by its door, whatever it says of itself', async () => {
-    const { run, control } = await served();
-    const door = await atDoor(control);
-    expect(door.as).toBe(FINDER);
-    await door.controls.submit(message('from whom?'));
-    expect(run.submitted).toEqual([{ command: message('from whom?'), by: FINDER }]);
-    expect(await door.family()).toEqual(familyFor(FINDER));
+  it('streams past what streams, to those who listen', async () => {
+    const { run, where } = await served();
+    const [one, other] = [await reached(where), await reached(where)];
+    const heard: Tick[] = [];
+    const stop = one.controls.ticks((tick) => heard.push(tick));
+    await until(() => run.watched().ticks === 1);
+    run.tick({ agent: FINDER, is: 'text', delta: 'It ' });
+    run.tick({ agent: FINDER, is: 'text', delta: 'works' });
+    run.tick({ agent: FINDER, is: 'call', delta: '{', tool: 'bash' });
+    await until(() => heard.length === 2);
+    expect(heard).toEqual([
+      { agent: FINDER, is: 'text', delta: 'It works' },
+      { agent: FINDER, is: 'call', delta: '{', tool: 'bash' },
+    ]);
+    stop();
+    other.close();
+    await until(() => run.watched().ticks === 0);
+  });
+
+  it('answers two screens and twenty verbs, ten questions each at once', async () => {
+    const { run, where } = await served();
+    const clients = await Promise.all(Array.from({ length: 22 }, () => reached(where)));
+    const answers = await Promise.all(
+      clients.flatMap((client, at) =>
+        Array.from({ length: 10 }, (_, turn) => client.controls.submit(message(`${at}.${turn}`))),
+      ),
+    );
+    expect(answers).toEqual(Array.from({ length: 220 }, () => ok({ text: 'done: message' })));
+    const texts = run.submitted.map(({ command }) => (command.do === 'message' ? command.text : ''));
+    expect(new Set(texts).size).toBe(220);
+  });
+
+  it('says how many of the person are there: a screen is one, whatever it holds open, and agents are none', async () => {
+    const { where, control } = await served();
+    const told: number[] = [];
+    const stop = control.onClients((clients) => told.push(clients));
+    const [screen, verb] = [await reached(where), await reached(where)];
+    const following = screen.controls.events(0)[Symbol.asyncIterator]().next();
+    await atDoor(control);
+    await until(() => told.length === 2);
+    expect(control.clients()).toBe(2);
+    verb.close();
+    await until(() => control.clients() === 1);
+    stop();
+    screen.close();
+    expect((await following).done).toBe(true);
+    await until(() => control.clients() === 0);
+    expect(told).toEqual([1, 2, 1]);
+  });
+
+  it('answers what it was asked before it closes, and leaves no socket behind', async () => {
+    const slow = Promise.withResolvers<Receipt>();
+    const { run, where, control } = await served(knockedRun(async () => ok(await slow.promise)));
+    const [path, door] = [pathOf(where), await doorOf(control)];
+    const person = await reached(where);
+    const events = all(person.controls.events(0));
+    const receipt = person.controls.submit({ do: 'hand over', how: 'when quiet' });
+    await until(() => run.submitted.length === 1 && run.watched().events === 1);
+    const closed = control.close();
+    await until(() => ![path, door, where.note].some((one) => existsSync(one)));
+    run.record(FINISHED);
+    slow.resolve({ text: 'handed over' });
+    expect(await receipt).toEqual(ok({ text: 'handed over' }));
+    expect(await events).toEqual(run.stored);
+    await closed;
+    expect(await person.controls.lost).toBe('the run has ended here');
+    await expect(person.family()).rejects.toThrow('the run has ended here');
+    expect(await reach(where, KNOCKED)).toBeNull();
+    expect(await control.doors.open(FINDER)).toBeNull();
+  });
+
+  it('answers whoever has ended its own side, and then hangs up', async () => {
+    const { where } = await served();
+    const client = await raw(pathOf(where));
+    client.socket.end(`${HELLO}{"id":7,"ask":"poke"}\n{"id":8,"ask":"follow","after":0}\n{"id":9,"ask":"po`);
+    expect(await client.heard).toEqual([
+      { mimir: 'control', protocol: 1, session: KNOCKED, as: null },
+      { id: 7, value: null },
+    ]);
   });
 });
 
-export interface Served {
-  readonly run: KnockedRun;
-  readonly where: Where;
-  readonly control: Control;
-  readonly person: Reached;
-}
+describe('the door of an agent', () => {
+  it('is for this user alone, the same at each call, and gone when it is closed', async () => {
+    const { control } = await served();
+    const path = await doorOf(control);
+    expect([lstatSync(path).mode & 0o777, lstatSync(dirname(path)).mode & 0o777]).toEqual([0o600, 0o700]);
+    expect(await doorOf(control)).toBe(path);
+    expect(await control.doors.open(AgentId.parse('ROOT::S2'))).not.toBe(path);
+    control.doors.close(FINDER);
+    // Revived at once: it has its door again.
+    expect(await doorOf(control)).toBe(path);
+    expect((await atDoor(control)).as).toBe(FINDER);
+    control.doors.close(FINDER);
+    await until(() => !existsSync(path));
+  });
 
-async function served(run: KnockedRun = knockedRun()): Promise<Served> {
-  const where = somewhere();
-  const control = openControl(where, world);
-  onTestFinished(() => control.close());
-  await control.serve(run.given);
-  return { run, where, control, person: await reached(where) };
-}
+  it('lets in before the run can be asked, and answers then', async () => {
+    const run = knockedRun();
+    const control = openControl(somewhere(), world);
+    const door = await atDoor(control);
+    const family = door.family();
+    await control.serve(run.given);
+    expect(await family).toEqual(familyFor(FINDER));
+    await control.close();
+  });
 
-function somewhere(): Where {
-  const stateDir = freshFolder();
-  return whereOf({ stateDir, runtimeDir: join(stateDir, 'runtime'), project: '/', session: KNOCKED });
-}
+  it('turns away whoever waits for a run that never came', async () => {
+    const control = openControl(somewhere(), world);
+    const family = (await atDoor(control)).family();
+    await Promise.all([expect(family).rejects.toThrow('the run has ended here'), control.close()]);
+  });
 
-async function reached(where: Where): Promise<Reached> {
-  const found = await reach(where, KNOCKED);
-  if (found === null) throw new Error('nobody is there');
-  onTestFinished(() => found.close());
-  return found;
-}
+  it('holds thirty-two, and tells the next to come again', async () => {
+    const { control } = await served();
+    const path = await doorOf(control);
+    for (let at = 0; at < 32; at += 1) await (await raw(path)).next();
+    await expect(atDoor(control)).rejects.toThrow('32 clients are here already');
+  });
+});
 
-async function atDoor(control: Control): Promise<Reached> {
-  const path = await control.doors.open(FINDER);
-  if (path === null) throw new Error('there is no door');
-  expect([lstatSync(path).mode & 0o777, lstatSync(dirname(path)).mode & 0o777]).toEqual([0o600, 0o700]);
-  const door = await reachDoor(path);
-  onTestFinished(() => door.close());
-  return door;
-}
-
-const all = async (events: AsyncIterable<MimirEvent>): Promise<MimirEvent[]> => {
+async function all(events: AsyncIterable<MimirEvent>): Promise<readonly MimirEvent[]> {
   const seen: MimirEvent[] = [];
   for await (const event of events) seen.push(event);
   return seen;
-};
+}
+
+async function* noEvents(): AsyncGenerator<MimirEvent> {}
