@@ -31,10 +31,6 @@ export function sessionEvent(event: MimirEvent, agent: AgentId): SessionEvent | 
   };
 }
 
-/** Is it the end of its work (a message may still resume it)? */
-export const endsSession = (event: MimirEvent, agent: AgentId): boolean =>
-  event.type === 'agent.finished' && event.agent === agent;
-
 function concerns(event: MimirEvent, agent: AgentId): boolean {
   // A notice of it goes to its owner, a message to it comes from another.
   if (event.type === 'message.sent') return event.notice === undefined ? event.to === agent : event.notice.of === agent;

@@ -1,4 +1,5 @@
 /** The log of a whole session, printed as it is read; `--follow` stays until its end. */
+import type { SessionId } from '../domain/ids.ts';
 import type { LogReader } from '../store/log.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
@@ -15,14 +16,18 @@ export async function printedLog(word: string | undefined, args: Arguments, io: 
   const reader = openReader(projectOf(args, io));
   const all = orExit(() => reader.sessions());
   if (word !== undefined && all.length > 0 && !all.some(({ session }) => session.startsWith(word))) return false;
-  const { session } = sessionOf(reader, word);
+  await printed(reader, sessionOf(reader, word).session, args, io);
+  return true;
+}
+
+async function printed(reader: LogReader, session: SessionId, args: Arguments, io: Io): Promise<void> {
   for (let after = 0; ; ) {
     // Looked at before reading: what was written last is still read.
     const goesOn = args.has('follow') && !io.lost.aborted && isLive(reader, session);
     const some = orExit(() => reader.read(session, after));
     for (const event of some) sayEvent(event, args, io);
     after = some.at(-1)?.seq ?? after;
-    if (!goesOn) return true;
+    if (!goesOn) return;
     await world.sleep(LOOK_MS, io.lost);
   }
 }

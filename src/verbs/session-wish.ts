@@ -5,13 +5,9 @@ import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 
-/** As asked for, but for the folder, which is relative to a project that is not known yet. */
+/** As asked for; the folder is still as it was written. */
 export function wishFrom(args: Arguments): SpawnWish {
-  const [first, second] = args.words;
-  const [role, prompt] = second === undefined ? [null, first] : [first ?? null, second];
-  if (prompt === undefined || prompt.trim() === '') {
-    throw new Exit(EXIT.wrongUse, 'a prompt is missing\n  mimir spawn [ROLE] "As engineer, implement …"');
-  }
+  const { role, prompt } = saidIn(args.words);
   const wish = SpawnWish.safeParse({
     prompt,
     role,
@@ -23,6 +19,14 @@ export function wishFrom(args: Arguments): SpawnWish {
   if (wish.success) return wish.data;
   const [issue] = wish.error.issues;
   throw new Exit(EXIT.wrongUse, FAULTS[String(issue?.path[0])] ?? `this can't be spawned: ${issue?.message ?? ''}`);
+}
+
+/** One word is the prompt, of two the first is the role (CONTRACT D13). */
+function saidIn(words: readonly string[]): { readonly role: string | null; readonly prompt: string } {
+  const [first = '', second] = words;
+  const prompt = second ?? first;
+  if (prompt.trim() !== '') return { role: second === undefined ? null : first, prompt };
+  throw new Exit(EXIT.wrongUse, 'a prompt is missing\n  mimir spawn [ROLE] "As engineer, implement …"');
 }
 
 const FAULTS: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Lifecycle } from '../../src/domain/lifecycle.ts';
-import { AgentId, ROOT } from '../../src/domain/ids.ts';
+import { AgentId, CallId, ROOT } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import type { SessionRecord } from '../../src/events/session-record.ts';
@@ -183,7 +183,13 @@ describe('the life of a session', () => {
     ];
     return recordOf(CHILD, story, { now: at(60, started()).at, ...more }).status;
   };
-  const question: EventBody = { type: 'approval.requested', agent: CHILD, approval: 'q1', request: approval({}) };
+  const question: EventBody = {
+    type: 'approval.requested',
+    agent: CHILD,
+    approval: 'q1',
+    call: CallId.parse('c1'),
+    request: approval({}),
+  };
   const stopped: EventBody = {
     type: 'session.finished',
     status: 'stopped',
