@@ -32,6 +32,8 @@ export const BARS: Readonly<Record<string, Bar>> = {
   'idle: bytes to the terminal': upTo(0),
   'one reply: wall': upTo(300, 200),
   'a read call: wall': nearFloor(5),
+  'spawn: above the model p95': upTo(150),
+  'spawn: by the verb': upTo(2000),
   '16 agents: CPU per call': upTo(6, 4.5),
   '16 agents: ideal/span': ratio(0.88),
   '64 agents: ideal/span': ratio(0.75),

@@ -14,11 +14,24 @@ import { machine } from './run.ts';
 import { security } from './security.ts';
 import { size } from './size.ts';
 import { soaking } from './soak.ts';
+import { spawns } from './spawn.ts';
 import { start } from './start.ts';
 import type { Figure } from './table.ts';
 import { tableOf, verdictOf } from './table.ts';
 
-const MEASUREMENTS: readonly Measurement[] = [start, idle, reply, reads, agents, frame, echo, size, security, soaking];
+const MEASUREMENTS: readonly Measurement[] = [
+  start,
+  idle,
+  reply,
+  reads,
+  agents,
+  spawns,
+  frame,
+  echo,
+  size,
+  security,
+  soaking,
+];
 
 const words = process.argv.slice(2);
 const quick = words.includes('--quick');

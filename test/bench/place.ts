@@ -30,6 +30,7 @@ budgets:
   run: { maxCost: 1000000, maxTokens: 1000000000000, maxDuration: 10h }
   agent: { maxCost: 1000000, maxTokens: 1000000000000, maxDuration: 10h }
 limits: { maxTasksPerPlan: 500, maxAgentsPerRun: 1000 }
+childAgents: { maxPerParent: 256 }
 `;
 
 /** A fresh one. Calls go to `url` where one is given. */
