@@ -1,4 +1,5 @@
 /** Runs of agents that work by words: replies as texts with one command each, a real bash in a folder of its own. */
+import { z } from 'zod';
 import { RoleName } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/role.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
@@ -28,6 +29,19 @@ export function toolsIn(folder: string): ToolPort {
   );
   return { tools, sandbox: { is: 'bubblewrap' } };
 }
+
+/** A shell that only looks like one, for runs that are begun a hundred times: it prints what the words of the protocol print. */
+export function quickShell(acts: string[] = []): ToolPort {
+  const { tools, sandbox } = toolsIn(freshFolder());
+  const run: Tool['run'] = (input) => {
+    const { command } = Command.parse(input);
+    acts.push(command);
+    const [, marker = 'ran it', text = ''] = /^echo (\S+); cat <<'END'\n([\s\S]*)\nEND$/.exec(command) ?? [];
+    return Promise.resolve({ ok: true, text: `exit code 0 after 0.1 s\n${marker}\n${text}`.trimEnd() });
+  };
+  return { tools: tools.map((tool): Tool => (tool.name === 'bash' ? { ...tool, run } : tool)), sandbox };
+}
+const Command = z.object({ command: z.string() });
 
 const named = (name: string, part: Partial<Role>): Role => {
   const [main] = ROLES;
