@@ -20,6 +20,8 @@ interface Own {
   readonly files: Files;
   /** Of the model, in tokens; as Mimir takes it when nothing is said. */
   readonly window?: number;
+  /** `text`: the model has no tool calls. */
+  readonly protocol?: 'text';
   /** More of the person's configuration, in YAML. */
   readonly config?: string;
 }
@@ -27,7 +29,7 @@ interface Own {
 /** The machine and the double at the other end of its wire. */
 export async function ownModel(
   wire: OwnWire,
-  { script, files, window, config = '' }: Own,
+  { script, files, window, protocol, config = '' }: Own,
 ): Promise<{ readonly machine: Machine; readonly double: Double }> {
   const double = await openDouble(script);
   doubles.push(double);
@@ -36,7 +38,8 @@ export async function ownModel(
   mkdirSync(folder, { recursive: true });
   const baseUrl = wire === 'anthropic' ? double.url : `${double.url}/v1`;
   const windows = window === undefined ? '' : `, windows: { coder: ${window} }`;
-  const own = `providers:\n  local: { kind: ${wire}, baseUrl: "${baseUrl}", apiKeyEnv: LOCAL_KEY, models: [coder]${windows} }\n`;
+  const spoken = protocol === undefined ? '' : `, protocol: ${protocol}`;
+  const own = `providers:\n  local: { kind: ${wire}, baseUrl: "${baseUrl}", apiKeyEnv: LOCAL_KEY, models: [coder]${windows}${spoken} }\n`;
   writeFileSync(join(folder, 'config.yml'), `${own}${config}`, { mode: 0o600 });
   return { machine, double };
 }
