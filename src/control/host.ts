@@ -3,14 +3,14 @@
  * What it says goes to a file that only this user reads. When it is ready its socket answers; that is for others to see.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { plainText } from '../domain/text.ts';
 import type { SessionId } from '../domain/ids.ts';
 import { ControlFault } from '../ports/control.ts';
-import { whyNot } from './places.ts';
+import { privateIn } from './places.ts';
 
-/** Characters of its last words. */
+/** Bytes of its last words. */
 const LAST_WORDS = 4000;
 /** As a shell says of a program that a signal ended, whichever. */
 const BY_SIGNAL = 128;
@@ -67,7 +67,7 @@ export function startProcess({ command, cwd, env, stateDir, session }: ProcessWi
 }
 
 function outputAt(file: string, folder: string): number {
-  const fault = whyNot(folder);
+  const fault = privateIn(folder);
   if (fault !== null) throw new ControlFault(`a process of its own has no place for its output: ${fault}`);
   const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NOFOLLOW } = constants;
   try {
@@ -79,7 +79,11 @@ function outputAt(file: string, folder: string): number {
 
 function lastWords(file: string): string {
   try {
-    return plainText(readFileSync(file, 'utf8').slice(-LAST_WORDS)).trim();
+    const open = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+    const bytes = Buffer.alloc(LAST_WORDS);
+    const length = readSync(open, bytes, 0, LAST_WORDS, Math.max(0, fstatSync(open).size - LAST_WORDS));
+    closeSync(open);
+    return plainText(bytes.toString('utf8', 0, length)).trim();
   } catch {
     return '';
   }

@@ -75,7 +75,7 @@ export async function placeFor(where: Where, name: string): Promise<string> {
 /** Notes in the state folder where the person's socket is. What can't be noted is found by the folders alone. */
 export function noteDown(where: Where, path: string): void {
   if (dirname(path) === dirname(where.note)) return;
-  if (whyNot(dirname(where.note)) !== null) return;
+  if (privateIn(dirname(where.note)) !== null) return;
   try {
     rmSync(where.note, { force: true });
     symlinkSync(path, where.note);
@@ -93,7 +93,7 @@ export const keepToOwner = (path: string): void => chmodSync(path, 0o600);
 function folderFor(where: Where): string {
   const faults: string[] = [];
   for (const folder of where.folders) {
-    const fault = whyNot(folder);
+    const fault = folder === dirname(where.note) ? privateIn(folder) : whyNot(folder);
     if (fault === null) return folder;
     faults.push(fault);
   }
@@ -101,12 +101,23 @@ function folderFor(where: Where): string {
   throw new ControlFault(`no folder for the run's socket: ${why}\n  set XDG_RUNTIME_DIR to a folder of your own`);
 }
 
-/** Makes `folder` where it isn't, and says why it is not private, or null when it is. */
-export function whyNot(folder: string): string | null {
+/** Makes `folder` below the state folder, and says why it is not private, or null when it is. */
+export function privateIn(folder: string): string | null {
+  try {
+    mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    return wordsOf(error);
+  }
+  return whyNot(folder);
+}
+
+/** The same where what is above is the system's: a runtime folder of a session that has ended is not made again. */
+function whyNot(folder: string): string | null {
   try {
     const parent = statSync(dirname(folder), { throwIfNoEntry: false });
-    if (parent !== undefined && !isSafeParent(parent)) return `${dirname(folder)} can be changed by other users`;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (parent === undefined) return `${dirname(folder)} is not there`;
+    if (!isSafeParent(parent)) return `${dirname(folder)} can be changed by other users`;
+    if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
     const found = lstatSync(folder);
     if (found.isSymbolicLink()) return `${folder} is a symbolic link`;
     if (!found.isDirectory()) return `${folder} is not a folder`;
@@ -114,9 +125,11 @@ export function whyNot(folder: string): string | null {
     if ((found.mode & 0o077) !== 0) chmodSync(folder, 0o700);
     return null;
   } catch (error) {
-    return `${folder}: ${error instanceof Error ? error.message : String(error)}`;
+    return wordsOf(error);
   }
 }
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Nobody but its owner, or the system, can put another folder in the place of ours. */
 const isSafeParent = ({ uid, mode }: Stats): boolean =>
@@ -124,7 +137,8 @@ const isSafeParent = ({ uid, mode }: Stats): boolean =>
 
 const isOurs = ({ uid }: Stats): boolean => process.getuid === undefined || uid === process.getuid();
 
-function isOurSocket(path: string): boolean {
+/** A socket of ours in a folder that only we change. */
+export function isOurSocket(path: string): boolean {
   try {
     const [folder, found] = [lstatSync(dirname(path)), lstatSync(path)];
     if (!folder.isDirectory() || !isOurs(folder) || (folder.mode & 0o022) !== 0) return false;

@@ -12,11 +12,14 @@ import type { World } from '../ports/world.ts';
 import type { Conversation } from './conversation.ts';
 import { converse, turnAway } from './conversation.ts';
 import type { Where } from './places.ts';
-import { doorName, forget, keepToOwner, noteDown, placeFor } from './places.ts';
+import { doorName, forget, isOurSocket, keepToOwner, noteDown, placeFor } from './places.ts';
 
 /** Connections at the same time. A screen has three, a verb one. */
 const MOST_OF_PERSON = 256;
 const MOST_OF_AGENT = 32;
+const MOST_OF_AGENTS = 256;
+/** Milliseconds between two looks whether the person's socket is still there: a runtime folder goes with its login. */
+const LOOK_AGAIN = 30_000;
 /** Milliseconds that closing waits for answers under way, and for those who read slowly. */
 const CLOSE_WITHIN = 1000;
 
@@ -55,16 +58,17 @@ export function openControl(where: Where, world: World): Control {
       void over.then(() => change(() => present.splice(present.indexOf(name), 1)));
     },
   };
-  const house: House = { where, world, given: given.promise };
+  const house: House = { where, world, given: given.promise, agents: new Set() };
   const open = new Set<Promise<Listening | null>>();
-  let closed = false;
+  const closing = new AbortController();
   return {
-    doors: openDoors(house, open, () => closed),
+    doors: openDoors(house, open, closing.signal),
     async serve(run) {
       given.resolve(run);
       const listening = listenAs(house, person, where.name);
       open.add(listening.catch(() => null));
-      noteDown(where, (await listening).path);
+      noteDown(where, (await listening).path());
+      void stay(house, await listening, closing.signal);
     },
     clients: count,
     onClients(listener) {
@@ -72,7 +76,7 @@ export function openControl(where: Where, world: World): Control {
       return () => void listeners.delete(listener);
     },
     async close() {
-      closed = true;
+      closing.abort();
       given.reject(new ControlFault('the run has ended here'));
       forget(where);
       await Promise.all([...open].map(async (each) => await (await each)?.close()));
@@ -84,6 +88,8 @@ interface House {
   readonly where: Where;
   readonly world: World;
   readonly given: Promise<Given>;
+  /** All that are talked to at doors. */
+  readonly agents: Set<Conversation>;
 }
 
 interface Door {
@@ -93,11 +99,29 @@ interface Door {
 }
 
 interface Listening {
-  readonly path: string;
+  path(): string;
+  /** Listens again where its file is gone; those who are there stay. Throws `ControlFault` where it can't. */
+  mend(): Promise<void>;
   close(): Promise<void>;
 }
 
-function openDoors(house: House, open: Set<Promise<Listening | null>>, closed: () => boolean): Doors {
+/** Keeps the person's socket where it can be found. */
+async function stay({ where, world }: House, listening: Listening, closing: AbortSignal): Promise<void> {
+  for (;;) {
+    await world.sleep(LOOK_AGAIN, closing);
+    if (closing.aborted) return;
+    if (isOurSocket(listening.path())) continue;
+    try {
+      await listening.mend();
+      noteDown(where, listening.path());
+    } catch (error) {
+      // No place by now; there may be one later.
+      if (!(error instanceof ControlFault)) throw error;
+    }
+  }
+}
+
+function openDoors(house: House, open: Set<Promise<Listening | null>>, closed: AbortSignal): Doors {
   const doors = new Map<AgentId, Promise<Listening | null>>();
   const closing = new Map<AgentId, Promise<void>>();
   const openFor = async (agent: AgentId): Promise<Listening | null> => {
@@ -116,11 +140,13 @@ function openDoors(house: House, open: Set<Promise<Listening | null>>, closed: (
   };
   return {
     async open(agent) {
-      if (closed()) return null;
+      if (closed.aborted) return null;
       const listening = doors.get(agent) ?? openFor(agent);
       doors.set(agent, listening);
       open.add(listening);
-      return (await listening)?.path ?? null;
+      const found = await listening;
+      if (found !== null && !isOurSocket(found.path())) await found.mend().catch(() => undefined);
+      return found?.path() ?? null;
     },
     close(agent) {
       const listening = doors.get(agent);
@@ -134,21 +160,32 @@ function openDoors(house: House, open: Set<Promise<Listening | null>>, closed: (
   };
 }
 
-async function listenAs({ where, world, given }: House, door: Door, name: string): Promise<Listening> {
-  const path = await placeFor(where, name);
+async function listenAs(house: House, door: Door, name: string): Promise<Listening> {
+  const { where, world, given } = house;
   const talks = new Set<Conversation>();
-  const server = await listenAt(path, (socket) => {
-    if (talks.size >= door.most) {
-      turnAway(socket, world, `${door.most} clients are here already: try again when one has gone`);
+  const came = (socket: Socket): void => {
+    const full = talks.size >= door.most || (door.as !== null && house.agents.size >= MOST_OF_AGENTS);
+    if (full) {
+      turnAway(socket, world, `${talks.size} clients are here already: try again when one has gone`);
       return;
     }
-    const came = (client: string | null): void => door.came(client, talk.over);
-    const talk = converse(socket, { session: where.session, as: door.as, given, world, came });
-    talks.add(talk);
-    void talk.over.then(() => talks.delete(talk));
-  });
+    const hello = (client: string | null): void => door.came(client, talk.over);
+    const talk = converse(socket, { session: where.session, as: door.as, given, world, came: hello });
+    for (const set of door.as === null ? [talks] : [talks, house.agents]) {
+      set.add(talk);
+      void talk.over.then(() => set.delete(talk));
+    }
+  };
+  let path = await placeFor(where, name);
+  let server = await listenAt(path, came);
   return {
-    path,
+    path: () => path,
+    async mend() {
+      // First: it would take the new one's file with it.
+      server.close();
+      path = await placeFor(where, name);
+      server = await listenAt(path, came);
+    },
     async close() {
       // It takes its file with it, and nobody comes any more.
       server.close();

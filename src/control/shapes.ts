@@ -42,13 +42,13 @@ const forced = z.strictObject({
 });
 
 /** A plan that somebody says is sound: the engine checks it again before it counts. */
-export const PlanShape = z.strictObject({
+const PlanShape = z.strictObject({
   reason: text,
   tasks: z.array(task).max(1000).readonly(),
   forced: z.array(forced).max(100).readonly().exactOptional(),
 });
 
-export const EditShape = z.discriminatedUnion('is', [
+const EditShape = z.discriminatedUnion('is', [
   z.strictObject({ is: z.literal('describe'), task: TaskId, description: text }),
   z.strictObject({ is: z.literal('role'), task: TaskId, role: name }),
   z.strictObject({ is: z.literal('model'), task: TaskId, model: name }),

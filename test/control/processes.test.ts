@@ -130,7 +130,7 @@ describe('a process of its own', () => {
     const { code: exit, words } = started.ended() ?? { code: 0, words: '' };
     const [line = '', last] = words.split('\n');
     const heard = readLine(line);
-    const pid = heard?.['pid'];
+    const pid = Number(heard?.['pid']);
     expect(heard).toEqual({
       pid,
       group: `${pid}`,

@@ -1,7 +1,8 @@
 /** A run that is knocked at, by real sockets. */
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync, lstatSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { knownPaths } from '../../src/control/places.ts';
 import { openControl } from '../../src/control/server.ts';
 import { reach } from '../../src/control/reach.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
@@ -12,6 +13,7 @@ import { world } from '../../src/verbs/world.ts';
 import { FINDER, FINISHED, familyFor, KNOCKED, knockedRun, message, said } from '../support/control-run.ts';
 import { atDoor, doorOf, HELLO, pathOf, raw, reached, served, somewhere } from '../support/knocking.ts';
 import { until } from '../support/until.ts';
+import { fakeWorld } from '../support/world.ts';
 
 describe('a run that is knocked at', () => {
   it('S003, S004: answers the person: commands, sessions, events, letters', async () => {
@@ -111,6 +113,23 @@ describe('a run that is knocked at', () => {
     await expect(person.family()).rejects.toThrow('the run has ended here');
     expect(await reach(where, KNOCKED)).toBeNull();
     expect(await control.doors.open(FINDER)).toBeNull();
+  });
+
+  it('listens again when its folder was taken away, as a login’s is with the login', async () => {
+    const world = fakeWorld();
+    const { where, control } = await served(undefined, world);
+    const [screen, path] = [await reached(where), pathOf(where)];
+    const door = await doorOf(control);
+    await screen.family();
+    rmSync(dirname(path), { recursive: true });
+    expect(await reach(where, KNOCKED)).toBeNull();
+    await world.advance(30_000);
+    await until(() => knownPaths(where).length > 0);
+    expect((await reached(where)).session).toBe(KNOCKED);
+    expect(await screen.family()).toEqual(familyFor(null));
+    expect(existsSync(door)).toBe(false);
+    expect(await doorOf(control)).toBe(door);
+    expect((await atDoor(control)).as).toBe(FINDER);
   });
 
   it('answers whoever has ended its own side, and then hangs up', async () => {

@@ -21,8 +21,8 @@ describe('a client that does not read', () => {
     client.socket.write(HELLO + FOLLOW);
     await until(() => run.watched().events === 1);
     for (let at = 0; at < 200; at += 1) run.record(said(`${at} ${LONG}`));
-    // Twenty megabytes are there, the socket took what it takes, and then its source is let go of.
-    await until(() => world.sleepers() === 1);
+    // Twenty megabytes are there, the socket took what it takes, and then its source is let go of. (The other one looks after the socket.)
+    await until(() => world.sleepers() === 2);
     await world.advance(5000);
     await until(() => run.watched().events === 0);
     const screen = await reached(where);
