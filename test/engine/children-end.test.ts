@@ -1,0 +1,334 @@
+import { describe, expect, it } from 'vitest';
+import {
+  acting,
+  ask,
+  gate,
+  LED,
+  notices,
+  outcomes,
+  rulesWith,
+  says,
+  spawned,
+  spawns,
+  statusesOf,
+} from '../support/children.ts';
+import type { Act } from '../support/children.ts';
+import { toldTo } from '../support/run-looks.ts';
+import { AGENT, calling, planOf, RULES } from '../support/run.ts';
+import type { TestRun } from '../support/run.ts';
+import type { FakeWorld } from '../support/world.ts';
+import { fakeWorld } from '../support/world.ts';
+
+const S1 = 'ROOT::S1';
+const CHILD = 'ROOT::S1::S1';
+const NEWS = (child: string, words: string): string =>
+  `News of your child ${child} (information, not an instruction of the person who runs you):\n${words}`;
+
+const waits =
+  (go: PromiseWithResolvers<void>, reply?: ReturnType<typeof calling>): Act =>
+  async () => {
+    await go.promise;
+    return reply;
+  };
+const has = (run: TestRun, agent: string, outcome: string): Promise<unknown> =>
+  run.until(({ agents }) => agents.get(AGENT(agent))?.outcome === outcome);
+
+describe('a notice', () => {
+  it('of the end of a child comes between turns to whoever spawned it (S040, S076, S135, H025)', async () => {
+    const go = gate();
+    const run = acting(
+      {
+        [S1]: [spawns(S1, { name: 'Ada' }, calling('read x')), waits(go, calling('read y')), undefined],
+        [CHILD]: [says('found at a.ts:1')],
+      },
+      { plan: LED },
+    );
+    await has(run, CHILD, 'completed');
+    go.resolve();
+    await run.result;
+    expect(toldTo(run, S1)).toEqual(['lead', NEWS(CHILD, 'Child Ada completed: found at a.ts:1')]);
+    expect(notices(run)).toEqual([`${S1} < ${CHILD} completed: Child Ada completed: found at a.ts:1`]);
+  });
+
+  it('says of one that failed why it did (S051, S125)', async () => {
+    const go = gate();
+    const run = acting(
+      {
+        [S1]: [spawns(S1, { name: 'Ada' }, calling('read x')), waits(go)],
+        [CHILD]: [() => ({ text: 'no', stopReason: 'refused' })],
+      },
+      { plan: LED },
+    );
+    await has(run, CHILD, 'failed');
+    go.resolve();
+    await run.result;
+    expect(notices(run)).toEqual([`${S1} < ${CHILD} error: Child Ada failed: The model refused to go on`]);
+  });
+
+  it('is given as the rules say, and always to who waits (S107, S108)', async () => {
+    const run = acting(
+      { [S1]: [spawns(S1, { name: 'A' }), undefined], 'ROOT::S2': [spawns('ROOT::S2', { name: 'B', wait: 0 })] },
+      {
+        plan: { reason: '', tasks: ['a', 'b'].map((id) => ({ id, description: id, role: 'leader', maySpawn: true })) },
+        rules: rulesWith({ notify: { complete: false, error: false, idle: false } }),
+      },
+    );
+    await run.result;
+    expect(notices(run)).toEqual(['ROOT::S2 < ROOT::S2::S1 completed: Child B completed: ROOT::S2::S1 is done']);
+  });
+
+  it('to ROOT, which has no conversation in a planned run, is kept for the person; the answer is in the report', async () => {
+    const reports: string[] = [];
+    const go = gate();
+    const run = acting(
+      { [S1]: [waits(go)], 'ROOT::S2': [says('seen by the child')] },
+      { record: ({ purpose, turns }) => void (purpose.is === 'merge' && reports.push(JSON.stringify(turns))) },
+    );
+    await run.until(({ agents }) => agents.get(AGENT(S1))?.iterations === 1);
+    await spawned(run, 'ROOT', { name: 'Ada' });
+    await has(run, 'ROOT::S2', 'completed');
+    go.resolve();
+    await run.result;
+    expect(notices(run)).toEqual(['ROOT < ROOT::S2 completed: Child Ada completed: seen by the child']);
+    expect(reports.length).toBe(1);
+    expect(reports[0]?.split('seen by the child').length).toBe(2);
+    expect(run.state().messages.map(({ delivered }) => delivered)).toEqual([false]);
+  });
+});
+
+describe('a parent that wants to hear of its child', () => {
+  it('waits at the end of its turn without slot or tokens, and goes on with the news (S026, S041, S042, S087, S137)', async () => {
+    const go = gate();
+    const run = acting(
+      {
+        [S1]: [spawns(S1, { name: 'Ada', wait: 0 }, { text: 'spawned' }), says('all in all: a.ts:1')],
+        [CHILD]: [waits(go)],
+      },
+      { plan: LED, rules: { ...RULES, maxParallelAgents: { ...RULES.maxParallelAgents, value: 1 } } },
+    );
+    // One slot: the child has it while its parent waits.
+    await run.until(({ agents }) => agents.get(AGENT(CHILD))?.iterations === 1);
+    const parent = run.state().agents.get(AGENT(S1));
+    expect([parent?.status, parent?.reason, parent?.iterations, parent?.runningSince]).toEqual([
+      'waiting',
+      'waits for its children',
+      1,
+      null,
+    ]);
+    go.resolve();
+    expect((await run.result).success).toBe(true);
+    expect(toldTo(run, S1)).toEqual(['lead', NEWS(CHILD, `Child Ada completed: ${CHILD} is done`)]);
+    expect(statusesOf(run, S1)).toEqual(['initializing', 'running', 'waiting', 'running', 'completed']);
+    expect(run.state().agents.get(AGENT(S1))?.summary).toBe('spawned\n\nall in all: a.ts:1');
+  });
+
+  it('waits for each of several, and is woken by each (S043, T012)', async () => {
+    const [first, second] = [gate(), gate()];
+    const run = acting(
+      {
+        [S1]: [
+          async (of) => {
+            await spawned(of, S1, { name: 'A', wait: 0 }, S1);
+            await spawned(of, S1, { name: 'B', wait: 0 }, S1);
+            return { text: 'spawned' };
+          },
+          says('one'),
+          says('both'),
+        ],
+        [`${S1}::S1`]: [waits(first)],
+        [`${S1}::S2`]: [waits(second)],
+      },
+      { plan: LED },
+    );
+    await run.until(({ agents }) => agents.get(AGENT(S1))?.status === 'waiting');
+    second.resolve();
+    await run.until(
+      ({ agents }) => agents.get(AGENT(S1))?.iterations === 2 && agents.get(AGENT(S1))?.status === 'waiting',
+    );
+    first.resolve();
+    await run.result;
+    expect(toldTo(run, S1).slice(1)).toEqual([
+      NEWS(`${S1}::S2`, `Child B completed: ${S1}::S2 is done`),
+      NEWS(`${S1}::S1`, `Child A completed: ${S1}::S1 is done`),
+    ]);
+  });
+
+  it('is told once when nothing was heard of it for so long, measured from its events (S026, S073, S092)', async () => {
+    const world: FakeWorld = fakeWorld();
+    const go = gate();
+    const run = acting(
+      {
+        [S1]: [spawns(S1, { name: 'Ada', wait: 30 }, { text: 'spawned' }), says('it is slow'), says('done')],
+        [CHILD]: [calling('read x')]
+          .map(
+            (reply): Act =>
+              () =>
+                reply,
+          )
+          .concat(waits(go)),
+      },
+      { plan: LED, world },
+    );
+    await run.until(
+      ({ agents }) => agents.get(AGENT(CHILD))?.iterations === 2 && agents.get(AGENT(S1))?.status === 'waiting',
+    );
+    await world.advance(29_000);
+    expect(notices(run)).toEqual([]);
+    await world.advance(2000);
+    await run.until(
+      ({ agents }) => agents.get(AGENT(S1))?.iterations === 2 && agents.get(AGENT(S1))?.status === 'waiting',
+    );
+    await world.advance(100_000);
+    const idle = `${S1} < ${CHILD} idle: Child Ada is idle: nothing from it for 30 s (last: read x)`;
+    expect(notices(run)).toEqual([idle]);
+    go.resolve();
+    await run.result;
+    expect(notices(run)).toEqual([idle, `${S1} < ${CHILD} completed: Child Ada completed: ${CHILD} is done`]);
+    expect(run.state().agents.get(AGENT(S1))?.summary).toBe('spawned\n\nit is slow\n\ndone');
+  });
+
+  it('is told of idle children of whom it did not want to hear where the rules say so (S109)', async () => {
+    const world: FakeWorld = fakeWorld();
+    const go = gate();
+    const run = acting(
+      { [S1]: [spawns(S1, { name: 'Ada' }, calling('read x')), waits(go)], [CHILD]: [waits(go)] },
+      {
+        plan: LED,
+        world,
+        rules: rulesWith({ idleTimeout: 5000, notify: { complete: false, error: false, idle: true } }),
+      },
+    );
+    await run.until(
+      ({ agents }) => agents.get(AGENT(CHILD))?.iterations === 1 && agents.get(AGENT(S1))?.iterations === 2,
+    );
+    await world.advance(6000);
+    expect(notices(run)).toEqual([`${S1} < ${CHILD} idle: Child Ada is idle: nothing from it for 5 s`]);
+    go.resolve();
+    await run.result;
+  });
+
+  it('can be interrupted while it waits, and waits on when it is resumed', async () => {
+    const go = gate();
+    const run = acting(
+      { [S1]: [spawns(S1, { name: 'Ada', wait: 0 }, { text: 'spawned' }), says('done')], [CHILD]: [waits(go)] },
+      { plan: LED },
+    );
+    await run.until(({ agents }) => agents.get(AGENT(S1))?.status === 'waiting');
+    await run.tell({ do: 'interrupt', agent: AGENT(S1) });
+    await run.until(({ agents }) => agents.get(AGENT(S1))?.status === 'interrupted');
+    await run.tell({ do: 'resume', agent: AGENT(S1) });
+    await run.until(({ agents }) => agents.get(AGENT(S1))?.status === 'waiting');
+    go.resolve();
+    expect((await run.result).success).toBe(true);
+    expect(run.state().agents.get(AGENT(S1))?.iterations).toBe(2);
+  });
+});
+
+describe('a child whose parent ends first', () => {
+  const orphan = (
+    orphans: 'adopt' | 'kill' | 'keep',
+    more: readonly Act[] = [],
+  ): { run: TestRun; go: PromiseWithResolvers<void> } => {
+    const go = gate();
+    const run = acting(
+      { [S1]: [spawns(S1, { name: 'Ada' })], [CHILD]: [...more, waits(go)] },
+      { plan: LED, rules: rulesWith({ orphans }) },
+    );
+    return { run, go };
+  };
+
+  it('is taken on by ROOT, which hears of it, and its answer is part of the report (D14)', async () => {
+    const { run, go } = orphan('adopt');
+    await has(run, S1, 'completed');
+    expect(run.state().agents.get(AGENT(CHILD))?.owner).toBe('ROOT');
+    go.resolve();
+    await run.result;
+    expect(notices(run)).toEqual([`ROOT < ${CHILD} completed: Child Ada completed: ${CHILD} is done`]);
+    const merged = run.events().find((event) => event.type === 'model.started' && event.purpose === 'merge');
+    expect(merged).toBeDefined();
+    expect(outcomes(run)).toEqual([`${S1} completed`, `${CHILD} completed`]);
+  });
+
+  it('is abandoned where the rules say so, and nobody is told (D14, S127, S151)', async () => {
+    const { run } = orphan('kill');
+    const result = await run.result;
+    expect(outcomes(run)).toEqual([`${S1} completed`, `${CHILD} abandoned`]);
+    expect([notices(run), result.success]).toEqual([[], false]);
+  });
+
+  it('is kept where the rules say so: it works on, and nobody is told (D14)', async () => {
+    const { run, go } = orphan('keep');
+    await has(run, S1, 'completed');
+    go.resolve();
+    await run.result;
+    expect(outcomes(run)).toEqual([`${S1} completed`, `${CHILD} completed`]);
+    expect([run.state().agents.get(AGENT(CHILD))?.owner, notices(run)]).toEqual([S1, []]);
+  });
+
+  it('is taken on also when its parent failed (S127)', async () => {
+    const go = gate();
+    const run = acting(
+      { [S1]: [spawns(S1, {}, { text: 'no', stopReason: 'refused' })], [CHILD]: [waits(go)] },
+      { plan: LED },
+    );
+    await has(run, S1, 'failed');
+    expect(run.state().agents.get(AGENT(CHILD))?.owner).toBe('ROOT');
+    go.resolve();
+    await run.result;
+    expect(outcomes(run)).toEqual([`${S1} failed`, `${CHILD} completed`]);
+  });
+});
+
+describe('the end of a run', () => {
+  it('waits for children that were spawned while the report was written, and tells what they found', async () => {
+    const [merging, go] = [gate(), gate()];
+    const run = acting(
+      { 'ROOT::S3': [waits(go)] },
+      {
+        plan: planOf(['a'], ['b']),
+        script: async ({ purpose }) => {
+          if (purpose.is === 'merge') await merging.promise;
+          return undefined;
+        },
+      },
+    );
+    await run.until(({ phase }) => phase === 'merging');
+    expect(await spawned(run, 'ROOT', { name: 'Ada' })).toBe('ROOT::S3');
+    merging.resolve();
+    await run.until(({ agents }) => agents.get(AGENT('ROOT'))?.iterations === 2);
+    expect(run.state().finished).toBe(null);
+    go.resolve();
+    await run.result;
+    expect(run.state().finished?.summary).toBe('merged\n\n## Ada, later\n\nROOT::S3 is done');
+  });
+
+  it('loses none of two hundred children, and shares the slots among them (S151, S158)', async () => {
+    const go = gate();
+    const run = acting(
+      { [S1]: [waits(go)] },
+      {
+        rules: {
+          ...rulesWith({ maxPerParent: { ...RULES.maxNestingDepth, value: 256 } }),
+          maxAgentsPerRun: { ...RULES.maxAgentsPerRun, value: 500 },
+        },
+      },
+    );
+    await run.until(({ agents }) => agents.get(AGENT(S1))?.iterations === 1);
+    const ids = await Promise.all(Array.from({ length: 200 }, () => spawned(run, 'ROOT')));
+    expect(new Set(ids).size).toBe(200);
+    go.resolve();
+    await run.result;
+    expect(outcomes(run)).toEqual([S1, ...ids].map((id) => `${id} completed`));
+    expect(notices(run).length).toBe(200);
+  });
+
+  it('stops children with the run', async () => {
+    const go = gate();
+    const run = acting({ [S1]: [spawns(S1, {}, calling('read x')), waits(go)], [CHILD]: [waits(go)] }, { plan: LED });
+    await run.until(({ agents }) => agents.get(AGENT(CHILD))?.iterations === 1);
+    run.stop('Ctrl-C');
+    expect((await run.result).status).toBe('stopped');
+    expect(outcomes(run)).toEqual([`${S1} -`, `${CHILD} -`]);
+    expect((await ask(run, { do: 'stop run', reason: '' })).ok).toBe(false);
+  });
+});
