@@ -27,7 +27,7 @@ export interface JudgeParts {
   readonly recorder: Recorder;
   readonly world: World;
   /** The crew is made after the gate, which needs what is here. */
-  readonly crew: () => Crew;
+  readonly crew: () => Pick<Crew, 'run' | 'lend'>;
 }
 
 export interface Judged {

@@ -41,6 +41,7 @@ import { openRecorder } from './recorder.ts';
 import { redactedTicks } from './redaction.ts';
 import type { RunOptions, RunResult } from './run-options.ts';
 import type { Scheduling } from './scheduler.ts';
+import type { Slots } from './slots.ts';
 import { openSlots } from './slots.ts';
 
 export interface RunParts {
@@ -65,6 +66,9 @@ export interface RunParts {
   readonly scheduling: { now: Scheduling<AgentId> | null; amend: (() => void) | null };
   /** Set while a plan waits for a person. */
   readonly deciding: { now: ((decision: PlanDecision) => void) | null };
+  readonly slots: Slots;
+  /** Set while ROOT of a run without a plan works: gives its slot back, as `Crew.lend` does. */
+  readonly rootSeat: { lend: (() => () => Promise<void>) | null };
   /** Set while the run is to be handed over: takes that back. */
   readonly handing: { now: (() => void) | null };
   /** Tried again by rule already: once is enough. */
@@ -97,14 +101,15 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
     stop(text);
   };
   const options = watched(given, (text) => pause(text, 'denied'));
-  const forced = openForced({ options, recorder, world, crew: crewOf, signal: control.signal, pause });
+  const { rootSeat, lending } = openRootSeat(crewOf);
+  const forced = openForced({ options, recorder, world, crew: () => lending, signal: control.signal, pause });
   const children = openChildren(() => parts);
   const books = {
     inbox: openInbox(recorder),
     limits: openLimitBook(),
     switches: openSwitches(),
     hold: openHold(),
-    loans: openLoans((agent) => crewOf().lend(agent)),
+    loans: openLoans(lending.lend),
   };
   const gate = gateOf(options, { ...books, recorder, approvals, forced, ticks, pause, children, crew: crewOf });
   const slots = openSlots(options.rules.maxParallelAgents.value);
@@ -121,18 +126,34 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
     crew,
     forced,
     approvals,
+    slots,
+    rootSeat,
     root,
     signal: control.signal,
     ticks,
-    scheduling: { now: null, amend: null },
-    deciding: { now: null },
-    handing: { now: null },
-    retried: new Set(),
+    ...nothingYet(),
     trouble,
     failed,
     stop,
   };
   return parts;
+}
+
+const nothingYet = (): Pick<RunParts, 'scheduling' | 'deciding' | 'handing' | 'retried'> => ({
+  scheduling: { now: null, amend: null },
+  deciding: { now: null },
+  handing: { now: null },
+  retried: new Set(),
+});
+
+/** ROOT has no seat in the crew: where it works itself, its slot is lent here. */
+function openRootSeat(crew: () => Crew): {
+  readonly rootSeat: RunParts['rootSeat'];
+  readonly lending: Pick<Crew, 'run' | 'lend'>;
+} {
+  const rootSeat: RunParts['rootSeat'] = { lend: null };
+  const lend: Crew['lend'] = (agent) => (agent === ROOT ? rootSeat.lend?.() : undefined) ?? crew().lend(agent);
+  return { rootSeat, lending: { run: (...call) => crew().run(...call), lend } };
 }
 
 /**

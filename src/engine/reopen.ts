@@ -16,6 +16,7 @@ import { runCeiling } from '../policy/budgets.ts';
 import { roleNamed } from '../policy/roles.ts';
 import type { OpenToolCall } from './gate-begun.ts';
 import { goesOn, openCalls } from './gate-begun.ts';
+import { ROOT_WAITS } from './idle.ts';
 import type { RunParts } from './parts.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -60,7 +61,7 @@ export function reopen(parts: RunParts): boolean {
     ...lost.map(({ id, summary, forced }) =>
       crew.finished(id, 'abandoned', summary, forced === null ? 'its parent stopped' : 'the run was stopped'),
     ),
-    { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
+    state.idle ? ROOT_WAITS : { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
   );
   const problem = problemOf(options, recorder.state());
   if (problem === null) return true;

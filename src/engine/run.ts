@@ -7,12 +7,17 @@ import { planDigest } from '../domain/digest.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
 import { fail } from '../domain/result.ts';
+import { foldAll } from '../events/fold.ts';
+import type { RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import type { Controls, RunView } from '../ports/controls.ts';
 import { LogFault } from '../ports/log.ts';
 import { choicesOf } from './choices.ts';
 import { forcedRoles } from './forced-plan.ts';
-import { merge } from './merge.ts';
+import { reviewWords } from './forced-record.ts';
+import { idleRun, ROOT_WAITS, rootAnswers } from './idle.ts';
+import { hasLetters, takeLetters } from './kept-letters.ts';
+import { concluded, merge } from './merge.ts';
 import { createdEvent, orderOf, withInstructions } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import { openParts, rootAgent } from './parts.ts';
@@ -33,6 +38,8 @@ export interface Run {
   readonly result: Promise<RunResult>;
   /** Ends it so that it can be resumed; `result` resolves soon after. */
   stop(reason: string): void;
+  /** Letters lie in the box: they are looked for now. */
+  poke(): void;
 }
 
 /** Starts a new run, or goes on with the one whose events are in the log already. Without a model for `main` it fails at once. */
@@ -47,7 +54,19 @@ export function startRun(options: RunOptions): Run {
   const ended = carryThrough(parts).finally(() => parts.recorder.close());
   const { recorder } = parts;
   const view = { session: options.session, state: () => recorder.state(), stored: () => recorder.stored() };
-  return { controls, view, result: ended, stop: (reason) => parts.stop(reason) };
+  return { controls, view, result: ended, stop: (reason) => parts.stop(reason), poke: () => poked(parts) };
+}
+
+/** Of a run that has not begun or has ended they stay in the box. */
+function poked(parts: RunParts): void {
+  const { seq, finished } = parts.recorder.state();
+  if (seq === 0 || finished !== null || parts.signal.aborted) return;
+  try {
+    takeLetters(parts, 'at once');
+  } catch (error) {
+    if (!(error instanceof LogFault)) throw error;
+    parts.stop(error.message);
+  }
 }
 
 /** Who has ended asks the run nothing more; a message that revives it opens its door again. */
@@ -72,6 +91,7 @@ function refusedRun({ session }: RunOptions, error: string): Run {
     view: { session, state: () => EMPTY, stored: () => [] },
     result: Promise.resolve({ success: false, status: 'failed', ...nothing, error, errorIs: 'denied' }),
     stop: () => undefined,
+    poke: () => undefined,
   };
 }
 
@@ -80,14 +100,11 @@ async function* nobody(): AsyncGenerator<never> {}
 async function carryThrough(parts: RunParts): Promise<RunResult> {
   try {
     const { seq, finished } = parts.recorder.state();
-    // Nothing is left to do, and nothing is written: the result is what it was.
-    if (finished?.status === 'completed' || finished?.status === 'rejected')
-      return summed(parts, finished.status, null);
+    if (finished !== null && isOver(parts, finished.status)) return summed(parts, finished.status, null);
     const resumed = seq > 0;
-    const plan = await begin(parts, resumed);
-    if (plan === null) return result(parts);
-    await runAgents(parts, resumed);
-    return await merge(parts);
+    if (!(resumed ? reopen(parts) : open(parts))) return result(parts);
+    takeLetters(parts, 'later');
+    return await (parts.recorder.state().idle ? idleRun(parts, resumed) : plannedRun(parts, resumed));
   } catch (error) {
     // The log can't be written: stopping without a word in it is all that is left.
     if (!(error instanceof LogFault)) throw error;
@@ -96,12 +113,38 @@ async function carryThrough(parts: RunParts): Promise<RunResult> {
   }
 }
 
-async function begin(parts: RunParts, resumed: boolean): Promise<SoundPlan | null> {
-  const begun = resumed ? reopen(parts) : open(parts);
-  return begun ? approvedPlan(parts) : null;
+/** Nothing is left to do then, and nothing is written: the result is what it was. */
+const isOver = (parts: RunParts, status: RunResult['status']): boolean =>
+  status === 'rejected' || (status === 'completed' && !hasLetters(parts));
+
+async function plannedRun(parts: RunParts, resumed: boolean): Promise<RunResult> {
+  const before = resumed ? completedBefore(parts) : null;
+  if ((await approvedPlan(parts)) === null) return result(parts);
+  await runAgents(parts, resumed);
+  if (before === null || parts.signal.aborted) return merge(parts);
+  // It was over, and goes on for letters alone: the report stays, what was answered is added.
+  const own = await rootAnswers(parts);
+  const report = withoutReviews(before);
+  return concluded(parts, own === '' ? report : `${report}\n\n## main, later\n\n${own}`, before);
+}
+
+/** The state at the end of a run that had completed, however often it went on since; null of one that never had. */
+function completedBefore({ recorder }: RunParts): RunState | null {
+  const stored = recorder.stored();
+  const end = stored.findLastIndex((event) => event.type === 'session.finished' && event.status === 'completed');
+  return end === -1 ? null : foldAll(stored.slice(0, end + 1));
+}
+
+/** The reviews are said anew at each end. */
+function withoutReviews(before: RunState): string {
+  const report = before.finished?.summary ?? '';
+  const reviews = reviewWords(before);
+  const said = `## Reviews\n\n${reviews}`;
+  return reviews !== '' && report.endsWith(said) ? report.slice(0, -said.length).trimEnd() : report;
 }
 
 function open({ options, recorder, root }: RunParts): true {
+  const idle = options.idle === true;
   recorder.record(
     {
       type: 'session.started',
@@ -115,9 +158,10 @@ function open({ options, recorder, root }: RunParts): true {
       sandbox: sandboxText(options),
       provider: options.provider,
       notes: options.notes,
+      ...(idle ? { idle } : {}),
     },
     createdEvent(options, root),
-    { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
+    idle ? ROOT_WAITS : { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
   );
   return true;
 }

@@ -1,0 +1,169 @@
+/**
+ * A run without a plan (CONTRACT D33): ROOT waits, a message lets it work as any agent does, with one conversation over all of
+ * them, and then it waits again. Children work beside it. It ends when it is told to, or when nothing was of use for long.
+ */
+import type { WorkOrder, WorkOutcome } from '../domain/agent.ts';
+import { ROOT } from '../domain/ids.ts';
+import type { Turn } from '../domain/turn.ts';
+import type { EventBody } from '../events/event.ts';
+import type { RunState } from '../events/state.ts';
+import { standingsOf } from '../events/turns.ts';
+import { childRules } from '../policy/children.ts';
+import { runAgent } from './agent-loop.ts';
+import { orderOf } from './orders.ts';
+import type { RunParts } from './parts.ts';
+import { result } from './run-result.ts';
+import type { RunResult } from './run-options.ts';
+
+/** Why ROOT waits. */
+const IDLE = 'idle';
+
+export const ROOT_WAITS: EventBody = { type: 'agent.status', agent: ROOT, status: 'waiting', reason: IDLE };
+
+/** Until the run is stopped: it never ends by itself in any other way, and can always be resumed. */
+export async function idleRun(parts: RunParts, resumed: boolean): Promise<RunResult> {
+  const { signal, children, forced } = parts;
+  const over = new AbortController();
+  try {
+    await forced.atStart();
+    if (resumed) children.resume();
+    const watch = stopWhenUnused(parts, over.signal);
+    // What a process that ended had begun is carried on; an answer that was given is not given again.
+    await converse(parts, isHalfSaid(conversationOf(parts)));
+    while (!signal.aborted) {
+      await mailOrEnd(parts);
+      if (!signal.aborted && isWoken(parts)) await converse(parts, true);
+    }
+    over.abort('ended');
+    await watch;
+    await children.settled();
+  } finally {
+    over.abort('ended');
+  }
+  return result(parts);
+}
+
+/** What ROOT answers to messages of a run that was over; empty where none came. */
+export async function rootAnswers(parts: RunParts): Promise<string> {
+  const { recorder } = parts;
+  const { seq } = recorder.state();
+  if (!isWoken(parts)) return '';
+  await converse(parts, true);
+  const said = recorder.stored().filter((event) => event.seq > seq && event.type === 'agent.message');
+  const last = said.findLast((event) => event.type === 'agent.message' && event.agent === ROOT);
+  return last?.type === 'agent.message' ? last.text : '';
+}
+
+/** ROOT works until it has answered all that it was told, where there is something to say. */
+async function converse(parts: RunParts, wanted: boolean): Promise<void> {
+  const { recorder, signal, slots, rootSeat } = parts;
+  if (!wanted && !isWoken(parts)) return;
+  const stops = new AbortController();
+  // As the crew says it: calls that wait for a child stay open.
+  const stop = (): void => stops.abort('run stopped');
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  recorder.record({ type: 'agent.status', agent: ROOT, status: 'initializing', reason: '' });
+  let release = await slots.take(stops.signal);
+  rootSeat.lend = () => {
+    release();
+    return async () => void (release = await slots.take(stops.signal));
+  };
+  try {
+    const outcome = stops.signal.aborted ? STOPPED : await atWork(parts, stops.signal);
+    if (!signal.aborted) recorder.record(...afterWork(outcome));
+  } finally {
+    release();
+    rootSeat.lend = null;
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+const STOPPED: WorkOutcome = { is: 'stopped', reason: 'run stopped' };
+
+async function atWork(parts: RunParts, signal: AbortSignal): Promise<WorkOutcome> {
+  const { options, recorder, gate, root } = parts;
+  recorder.record({ type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
+  const order: WorkOrder = orderOf(options, root, []);
+  const turns = [...conversationOf(parts)];
+  // Before calls without an answer are answered nothing may be said.
+  if (!hasOpenCalls(turns)) {
+    const mail = gate.waiting(order, 'at the end');
+    if (mail) turns.push(mail);
+  }
+  return runAgent({ ...order, turns }, gate, signal);
+}
+
+/** What it could not do is said where people look; then it waits for the next word. */
+function afterWork(outcome: WorkOutcome): readonly EventBody[] {
+  if (outcome.is === 'completed' || outcome.is === 'stopped') return [ROOT_WAITS];
+  return [{ type: 'agent.status', agent: ROOT, status: 'failed', reason: outcome.reason }, ROOT_WAITS];
+}
+
+const conversationOf = ({ recorder }: RunParts): readonly Turn[] =>
+  standingsOf(recorder.stored(), [ROOT]).get(ROOT)?.turns ?? [];
+
+/** Was it cut off before its answer? */
+function isHalfSaid(turns: readonly Turn[]): boolean {
+  const last = turns.at(-1);
+  return last !== undefined && !(last.by === 'model' && last.calls.length === 0);
+}
+
+function hasOpenCalls(turns: readonly Turn[]): boolean {
+  const at = turns.findLastIndex(({ by }) => by === 'model');
+  const [asked, next] = [turns[at], turns[at + 1]];
+  if (asked?.by !== 'model') return false;
+  const known = next?.by === 'tools' ? next.results.length : 0;
+  return known < asked.calls.length;
+}
+
+/** Is there a message that it should work for? Notices of children wake who has a conversation; others keep them for the person. */
+function isWoken({ recorder }: RunParts): boolean {
+  const { messages, agents } = recorder.state();
+  const spokenTo = agents.get(ROOT)?.blocks.some(({ is }) => is === 'told') ?? false;
+  return messages.some(({ to, delivered, notice }) => to === ROOT && !delivered && (notice === null || spokenTo));
+}
+
+/** Resolves with the next message to ROOT that wakes it, at once where one waits, or when the run is stopped. */
+async function mailOrEnd(parts: RunParts): Promise<void> {
+  const { inbox, signal } = parts;
+  if (signal.aborted || isWoken(parts)) return;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      leave();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const leave = inbox.onMail(ROOT, () => isWoken(parts) && done());
+    signal.addEventListener('abort', done, { once: true });
+  });
+}
+
+/** Between two looks at whether the run is of use: a tenth of what is waited, in milliseconds within these. */
+const [SHORTEST, LONGEST] = [1000, 30_000];
+
+/** Stops the run when nothing has worked, asked or watched for the idle time. */
+async function stopWhenUnused(parts: RunParts, over: AbortSignal): Promise<void> {
+  const { options, recorder, world } = parts;
+  for (let last = world.now(); !over.aborted; ) {
+    const limit = childRules(options.rules).idleTimeout;
+    await world.sleep(Math.min(Math.max(limit / 10, SHORTEST), LONGEST), over);
+    if (over.aborted || parts.signal.aborted) return;
+    const isOfUse = limit === 0 || isAtWork(recorder.state()) || options.watched?.() === true;
+    // What began and ended between two looks counts as well.
+    last = isOfUse ? world.now() : Math.max(last, recorder.state().lastAt);
+    if (world.now() - last >= limit && !isOfUse) return parts.stop(`nothing to do for ${durationText(limit)}`);
+  }
+}
+
+const AT_WORK: ReadonlySet<string> = new Set(['initializing', 'running', 'waiting']);
+
+/** Does anybody work, or wait for an answer? Who is interrupted does neither. */
+const isAtWork = ({ agents, approvals }: RunState): boolean =>
+  approvals.length > 0 ||
+  [...agents.values()].some(
+    ({ id, status, reason }) => AT_WORK.has(status) && !(id === ROOT && status === 'waiting' && reason === IDLE),
+  );
+
+const durationText = (ms: number): string =>
+  ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
