@@ -19,6 +19,7 @@ import { providerOf } from './gate-backoff.ts';
 import { optionFor } from './gate-reserve.ts';
 import type { Reservation } from './gate-reserve.ts';
 import { stopped } from './gate-step.ts';
+import { canSpeak } from './gate-text.ts';
 import type { AskFault, GateParts, LimitMet, Question } from './gate.ts';
 import type { Choice, Offers } from './limit-offers.ts';
 import { addition, choiceFrom, limitKey, MOST, requestFor } from './limit-offers.ts';
@@ -226,7 +227,7 @@ function cheaperFor(parts: GateParts, { order }: Question, { call }: LimitMet): 
   const known = models.models();
   const own = optionFor(known, one?.model.used ?? order.model.used);
   const fitting = known.flatMap((model): { model: ModelOption; worst: Usd }[] => {
-    if (!model.usable.yes || model.tools === false || model.id === OFFLINE || !isCheaper(model, own)) return [];
+    if (!model.usable.yes || !canSpeak(order, model) || model.id === OFFLINE || !isCheaper(model, own)) return [];
     if (lines.isClosed(providerOf(model.id))) return [];
     if ((modelProblem(model.id, rules) ?? priceProblem(model.price, rules)) !== null) return [];
     const promise: Reservation = call.judge(model);

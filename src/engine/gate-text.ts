@@ -9,6 +9,7 @@ import type { ModelOption } from '../domain/plan.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { ModelReply } from '../domain/turn.ts';
+import { OFFLINE } from '../policy/models.ts';
 import type { ModelRequest } from '../ports/model.ts';
 import { boxFor } from './gate-context.ts';
 import { uniqueCalls } from './gate-specs.ts';
@@ -19,9 +20,16 @@ import { GIVEN_UP, MOST_UNREAD, protocolWords } from './text-protocol-words.ts';
 
 type Asks = Pick<Question, 'order' | 'purpose'>;
 
-/** By its role, or by its model of the moment: who falls back to a model of the other kind speaks the other way from then on. */
-const speaksText = ({ protocol }: WorkOrder, model: ModelOption): boolean =>
-  protocol === 'text' || model.protocol === 'text';
+/**
+ * By its role, or by its model of the moment: who falls back to a model of the other kind speaks the other way from then on. The
+ * offline analyst is no language model: it knows its tools, and no words.
+ */
+const speaksText = ({ protocol }: WorkOrder, model: Pick<ModelOption, 'id' | 'protocol'>): boolean =>
+  (protocol === 'text' && model.id !== OFFLINE) || model.protocol === 'text';
+
+/** Can the agent of `order` go on with `model`: by calls where it takes them, by words where there is a shell for them? */
+export const canSpeak = (order: WorkOrder, model: ModelOption): boolean =>
+  speaksText(order, model) ? order.tools.includes(SHELL) : model.tools !== false;
 
 /** Its own work; a plan, a report or a summary is a text anyway. */
 const isWork = ({ purpose }: Asks): boolean => purpose === undefined || purpose.is === 'work';

@@ -5,6 +5,7 @@ import { reasonText } from '../domain/reason.ts';
 import type { Explanation } from '../policy/explain.ts';
 import { explainModel } from '../policy/explain-model.ts';
 import { explainRole } from '../policy/explain-role.ts';
+import { wordsOf } from '../policy/models.ts';
 import { roleNamed } from '../policy/roles.ts';
 import { visible } from '../tui/text/sanitise.ts';
 import { EXIT, Exit } from './exit.ts';
@@ -58,6 +59,7 @@ function model(asked: string, { config, role }: Asker): Explanation {
     rules: config.rules,
     models: portOf(config, new Map(), 'none').models(),
     offlineOnly: !config.providers.some((provider) => provider.configured),
+    words: wordsOf(role),
   });
   if (explained.resolved.some(({ written }) => written === asked)) return explained;
   return { ...explained, change: [suggestion(asked, modelNames(config.models))] };

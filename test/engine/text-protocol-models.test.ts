@@ -70,6 +70,38 @@ describe('a model without tool calls', () => {
     expect(last?.turns[1]).toEqual({ by: 'model', text: '```bash\ncat a.txt\n```', calls: [] });
   });
 
+  it('is none of those that the offline analyst is: it has its tools, whatever the role says', async () => {
+    const requests: ModelRequest[] = [];
+    const run = wordRun({
+      catalogue: [scriptedModel('offline/analyst')],
+      offlineOnly: true,
+      files: { 'a.txt': 'one\n' },
+      script: ({ agent, purpose }, n) =>
+        agent === S1 && purpose.is === 'work' && n === 0 ? calling('bash cat a.txt') : undefined,
+      record: (request) => void (request.agent === S1 && requests.push(request)),
+    });
+    await run.result;
+    expect(run.state().agents.get(S1)?.outcome).toBe('completed');
+    expect(requests.map(({ tools }) => tools.length > 0)).toEqual([true, true]);
+  });
+
+  it('is offered instead of a dearer one only where there is a shell', async () => {
+    const catalogue = [
+      scriptedModel('scripted/fast', { aliases: ['fast'], price: { input: 50, output: 250 } }),
+      scriptedModel('scripted/mute', { aliases: ['mute'], price: { input: 0.1, output: 0.5 }, protocol: 'text' }),
+    ];
+    const offers = async (role: string): Promise<readonly string[]> => {
+      const task = { id: 't', description: 'do t', role, budget: { maxCost: 0.1 } };
+      const run = wordRun({ catalogue, plan: { reason: '', tasks: [task] }, mode: 'confirm' });
+      const { approvals } = await run.until((state) => state.approvals.length === 1);
+      run.stop('enough');
+      await run.result;
+      return approvals[0]?.request.options ?? [];
+    };
+    const withMute = (options: readonly string[]): boolean => options.some((option) => option.includes('mute'));
+    expect([withMute(await offers('oracle')), withMute(await offers('finder'))]).toEqual([true, false]);
+  });
+
   it('is not chosen for a role without a shell, and the plan says why', async () => {
     const run = wordRun({
       catalogue: two('fast'),
