@@ -42,6 +42,9 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   reset: async () => (await import('./reset.ts')).resetVerb,
 };
 
+/** What asks a run by the door of an agent. From its shell everything else would look at the wrong machine, or start another run. */
+const FOR_AGENTS = 'spawn children what send kill progress complete me who others all status events'.split(' ');
+
 /** Never rejects. Ends the process with the exit code of INTERFACE. */
 export async function main(argv: readonly string[], env: Io['env']): Promise<void> {
   const io = openIo(env);
@@ -88,6 +91,7 @@ async function dispatched(argv: readonly string[], io: Io): Promise<number> {
   const [first = '', ...rest] = argv;
   if (['--version', '-v'].includes(first)) return version(io);
   if (['--help', '-h', 'help'].includes(first)) return help(io, rest[0]);
+  if (isAgents(io)) refuseOfPerson(first);
   const known = await verbNamed(first);
   if (known === null) refuseTypo(first);
   const verb = known ?? (await import('./screen.ts')).screenVerb;
@@ -96,6 +100,18 @@ async function dispatched(argv: readonly string[], io: Io): Promise<number> {
   if (args.has('help')) return helpOf(io, verb);
   const colour = colourFrom(args);
   return verb.run(args, colour === undefined ? io : { ...io, paint: painter(io.env, true, colour) });
+}
+
+/** Is this called from the shell of an agent? */
+const isAgents = ({ env }: Io): boolean => (env['MIMIR_SOCKET'] ?? '') !== '';
+
+function refuseOfPerson(word: string): void {
+  if (FOR_AGENTS.includes(word)) return;
+  const what = Object.hasOwn(VERBS, word) ? `\`mimir ${word}\`` : 'starting a run';
+  throw new Exit(
+    EXIT.refused,
+    `${what} is the person's, not an agent's\n  an agent has: ${FOR_AGENTS.join(', ')}; \`mimir spawn "<prompt>"\` starts a child`,
+  );
 }
 
 /** A single word that is nearly a verb is hardly a task. */
@@ -125,10 +141,11 @@ async function help(io: Io, name: string | undefined): Promise<number> {
     refuseTypo(name);
     throw new Exit(EXIT.wrongUse, `there is no command "${name}"\n  \`mimir --help\` lists them`);
   }
-  const { screenVerb } = await import('./screen.ts');
-  const verbs = await Promise.all(Object.values(VERBS).map((load) => load()));
+  const names = isAgents(io) ? FOR_AGENTS : Object.keys(VERBS);
+  const verbs = (await Promise.all(names.map(verbNamed))).filter((verb) => verb !== null);
+  const screen = isAgents(io) ? [] : [(await import('./screen.ts')).screenVerb];
   io.say('Mimir turns a task into a plan of role agents that you see, change and approve, then runs them.\n');
-  for (const verb of [screenVerb, ...verbs]) io.say(`  ${verb.usage}\n      ${verb.summary}`);
+  for (const verb of [...screen, ...verbs]) io.say(`  ${verb.usage}\n      ${verb.summary}`);
   io.say('\n`mimir VERB --help` has the options and an example.');
   return EXIT.done;
 }
