@@ -133,10 +133,7 @@ function becauseOf({ writes, commands, git, readOnly, refused }: Wants): readonl
 }
 
 function promptFor(words: string, { writes, commands, git }: Wants): string {
-  const sentence = words.replace(/[.\s]+$/, '');
-  const opening = /^(?:an?|the) /i.test(sentence)
-    ? `You are ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}.`
-    : `Your work: ${sentence}.`;
+  const opening = openingOf(words.replace(/[.\s]+$/, ''));
   const rules = [
     writes === null
       ? 'You read and judge; you never create, change or delete a file.'
@@ -149,6 +146,13 @@ function promptFor(words: string, { writes, commands, git }: Wants): string {
       ? 'Answer so that nobody has to read those files again: findings in order of importance, each with `path:line` and what to do about it; then what you looked at and found in order.'
       : 'Answer with what you changed and why, each with `path:line`; how you know that it works; and what is left to do.';
   return [opening, rules.join(' '), answer].join('\n\n');
+}
+
+/** `a reviewer of …`, `fixes failing tests`, or an order. */
+function openingOf(sentence: string): string {
+  const small = `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`;
+  if (/^(?:an?|the) /i.test(sentence)) return `You are ${small}.`;
+  return /^[a-z]+[^s\W]s /i.test(sentence) ? `You are an agent that ${small}.` : `Your work: ${sentence}.`;
 }
 
 /** Words that say nothing of what it is. */

@@ -78,3 +78,13 @@ describe('an agent from one sentence', () => {
     );
   });
 });
+
+describe('what a drafted agent is told', () => {
+  it.each([
+    ['A reviewer of migrations.', 'You are a reviewer of migrations.'],
+    ['fixes failing tests', 'You are an agent that fixes failing tests.'],
+    ['Review the API', 'Your work: Review the API.'],
+  ])('begins with the sentence: "%s"', (sentence, opening) => {
+    expect(draftAgent(sentence).prompt.split('\n')[0]).toBe(opening);
+  });
+});

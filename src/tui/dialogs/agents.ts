@@ -16,7 +16,7 @@ const NEW = '+';
 export const agentsDialog = (agents: Agents): Dialog => ({
   is: 'pick',
   title: 'Agents',
-  value: agents.all[0]?.name ?? NEW,
+  value: agents.all.find(({ source }) => source !== 'built-in')?.name ?? NEW,
   choices: [
     { value: NEW, label: 'new agent', note: 'from a sentence, or by a form', whyNot: null },
     ...agents.all.map(choiceOf),
@@ -32,14 +32,21 @@ export const agentsDialog = (agents: Agents): Dialog => ({
 const choiceOf = ({ name, description, capabilities, source }: AgentInfo): Choice => ({
   value: name,
   label: name,
-  note: `${source === 'built-in' ? '' : `${source}: `}${description} (${capabilities.join(', ') || 'no tools'})`,
+  note: [...whose(source), capabilities.join(', ') || 'no tools', description].join('; '),
   whyNot: null,
 });
 
-/** `left out: FILE:LINE: why`, or another note about such a file. */
+/** Whose file it is, in a word; the file itself stands where one looks at it. */
+function whose(source: string): readonly string[] {
+  if (source === 'built-in') return [];
+  if (source.startsWith('/etc/')) return ['managed'];
+  return [/^[~/]/.test(source) ? 'yours' : 'project'];
+}
+
+/** `left out: FILE:LINE: why`, or another note about such a file: by the file's own name, with the place in the reason. */
 function leftOutChoice(note: string): Choice {
-  const [, file, why] = /^(?:left out: )?(\S*agents\/[^\s:]+(?::\d+(?::\d+)?)?): ([^]*)$/.exec(note) ?? [];
-  return { value: `- ${note}`, label: file ?? 'not loaded', note: '', whyNot: why ?? note };
+  const [, stem = 'not loaded'] = /^(?:left out: )?\S*agents\/([^\s:/]+)\.(?:md|json):/.exec(note) ?? [];
+  return { value: `- ${note}`, label: stem, note: '', whyNot: note.replace(/^left out: /, '') };
 }
 
 const ownDialog = (agent: AgentInfo): Dialog => ({
