@@ -8,7 +8,7 @@ import type { ModelReply, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
 import { compact } from './compact.ts';
 import { answersCarried, CUT_OFF, wasCut } from './compact-text.ts';
 import type { AskFault, Gate } from './gate.ts';
-import { finalOutput, hasEnded } from './text-protocol.ts';
+import { finalOutput, handedOver } from './text-protocol.ts';
 
 /** The same calls this many times in a row end the agent: it goes in circles (SECURITY 2.6). */
 const CIRCLES = 3;
@@ -124,7 +124,7 @@ async function answerOpenCalls(order: WorkOrder, gate: Gate, turns: Turn[], sign
 function answerGiven(order: WorkOrder, gate: Gate, turns: Turn[]): WorkOutcome | null {
   const last = turns.at(-1);
   const said = last?.by === 'model' && last.calls.length === 0;
-  return said || hasEnded(turns) ? atTheEnd(order, gate, turns) : null;
+  return said || handedOver(turns) !== null ? atTheEnd(order, gate, turns) : null;
 }
 
 async function takeReply(
@@ -151,7 +151,7 @@ async function takeReply(
   if (inCircles(turns, calls))
     return { is: 'failed', reason: `Loop detected: the same calls ${CIRCLES} times in a row` };
   turns.push({ by: 'tools', results: await gate.use(order, calls, signal) });
-  return hasEnded(turns) ? atTheEnd(order, gate, turns) : null;
+  return handedOver(turns) !== null ? atTheEnd(order, gate, turns) : null;
 }
 
 /** The model ended its turn without a call, or with its final output: done, unless somebody has written meanwhile (CONTRACT D9). */

@@ -13,6 +13,7 @@ import { runAgent } from './agent-loop.ts';
 import { orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import { result } from './run-result.ts';
+import { handedOver } from './text-protocol.ts';
 import type { RunResult } from './run-options.ts';
 
 /** Why ROOT waits. */
@@ -49,6 +50,8 @@ export async function rootAnswers(parts: RunParts): Promise<string> {
   const { seq } = recorder.state();
   if (!isWoken(parts)) return '';
   await converse(parts, true);
+  const handed = handedOver(conversationOf(parts));
+  if (handed !== null) return handed;
   const said = recorder.stored().filter((event) => event.seq > seq && event.type === 'agent.message');
   const last = said.findLast((event) => event.type === 'agent.message' && event.agent === ROOT);
   return last?.type === 'agent.message' ? last.text : '';

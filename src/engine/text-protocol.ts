@@ -91,10 +91,10 @@ export function finalOutput(turn: Turn, next: Turn | undefined): string | null {
   return marked.text === '' ? fencesIn(turn.text).words : marked.text;
 }
 
-/** Has the agent ended by its final output, nothing having been said since? */
-export const hasEnded = (turns: readonly Turn[]): boolean => {
+/** The final output that the agent has ended by, nothing having been said since; null when it has not ended so. */
+export const handedOver = (turns: readonly Turn[]): string | null => {
   const before = turns.at(-2);
-  return before !== undefined && finalOutput(before, turns.at(-1)) !== null;
+  return before === undefined ? null : finalOutput(before, turns.at(-1));
 };
 
 /** The conversation as text, turn for turn: calls of tools and their results, of whichever model, in words. */
