@@ -70,11 +70,15 @@ interface Open {
 
 const NOBODY = 'mimir';
 
-/** `within`: after how many milliseconds a question is denied; read when it is asked. Undefined: it waits. */
+/**
+ * `within`: after how many milliseconds a question is denied; read when it is asked. Undefined: it waits. `waitsOn`: does who asked
+ * wait for something else as well, so that an answer alone does not let it run?
+ */
 export function openApprovals(
   recorder: Recorder,
   world: World,
   within: () => number | undefined = () => undefined,
+  waitsOn: (agent: AgentId) => boolean = () => false,
 ): Approvals {
   const open = new Map<string, Open>();
   const grants = openGrants();
@@ -96,7 +100,7 @@ export function openApprovals(
           open.delete(id);
           signal.removeEventListener('abort', withdraw);
           over.abort('answered');
-          const more = [...open.values()].some((other) => other.order.agent === order.agent);
+          const more = waitsOn(order.agent) || [...open.values()].some((other) => other.order.agent === order.agent);
           // The fault of a log belongs to who asked: thrown here, in a listener, nobody could catch it.
           try {
             recorder.record(...answered(recorder, order, id, answer, scope, more));
@@ -177,7 +181,7 @@ function durationText(ms: number): string {
   return ms < 3_600_000 ? `${Math.round(ms / 6000) / 10} min` : `${Math.round(ms / 360_000) / 10} h`;
 }
 
-/** The answer, and the agent runs again unless another question of it is open or it was ended meanwhile. */
+/** The answer, and the agent runs again unless it waits for more (another question, a child) or was ended meanwhile. */
 function answered(
   recorder: Recorder,
   { agent }: Asker,

@@ -113,7 +113,7 @@ function made(
     status: 'waiting',
     reason: '',
   });
-  return ok(orderOf(options, one, []));
+  return ok({ ...orderOf(options, one, []), ...placeOf(order) });
 }
 
 /** The order of one that was made before, under the rules of now: what is forbidden by now ends it. */
@@ -141,8 +141,13 @@ function again(
     dependsOn: [],
     ...(before.protocol === undefined ? {} : { protocol: before.protocol }),
   };
-  return ok({ ...orderOf(options, one, []), ...standingsOf(recorder.stored(), [before.id]).get(before.id) });
+  const standing = standingsOf(recorder.stored(), [before.id]).get(before.id);
+  return ok({ ...orderOf(options, one, []), ...placeOf(order), ...standing });
 }
+
+/** It works where its parent does. */
+const placeOf = ({ workingDir }: WorkOrder): Pick<WorkOrder, 'workingDir'> =>
+  workingDir === undefined ? {} : { workingDir };
 
 function allowedRole({ rules, roles }: RunOptions, name: string): Result<Role, string> {
   const problem = roleProblem(name, rules, roles);

@@ -84,7 +84,8 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   const recorder = openRecorder(given.log, given.session, world, given.redactor);
   const control = new AbortController();
   const ticks = new Set<(tick: Tick) => void>();
-  const approvals = openApprovals(recorder, world, () => options.rules.answerWithin?.value);
+  const within = (): number | undefined => options.rules.answerWithin?.value;
+  const approvals = openApprovals(recorder, world, within, (agent) => books.loans.waits(agent));
   const made: { crew: Crew | null } = { crew: null };
   const crewOf = (): Crew => {
     if (made.crew === null) throw new Error('asked for a child before there was a crew');

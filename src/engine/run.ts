@@ -4,6 +4,7 @@
  */
 import type { WorkOrder } from '../domain/agent.ts';
 import { planDigest } from '../domain/digest.ts';
+import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
 import { fail } from '../domain/result.ts';
@@ -121,11 +122,21 @@ async function plannedRun(parts: RunParts, resumed: boolean): Promise<RunResult>
   const before = resumed ? completedBefore(parts) : null;
   if ((await approvedPlan(parts)) === null) return result(parts);
   await runAgents(parts, resumed);
+  endLost(parts);
   if (before === null || parts.signal.aborted) return merge(parts);
   // It was over, and goes on for letters alone: the report stays, what was answered is added.
   const own = await rootAnswers(parts);
   const report = withoutReviews(before);
   return concluded(parts, own === '' ? report : `${report}\n\n## main, later\n\n${own}`, before);
+}
+
+/** Children of a call that nobody went on with: its parent has ended, by a rule that came between. */
+function endLost({ recorder, crew, signal }: RunParts): void {
+  const { agents } = recorder.state();
+  const ended = (id: AgentId | null): boolean => id !== null && (agents.get(id)?.outcome ?? null) !== null;
+  for (const { id, outcome, parent, call, summary } of signal.aborted ? [] : agents.values())
+    if (outcome === null && call !== null && ended(parent))
+      recorder.record(crew.finished(id, 'abandoned', summary, 'its parent stopped'));
 }
 
 /** The state at the end of a run that had completed, however often it went on since; null of one that never had. */

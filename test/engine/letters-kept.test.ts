@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
 import type { AgentId } from '../../src/domain/ids.ts';
 import type { Letter, Mailbox } from '../../src/ports/mailbox.ts';
-import { cutLog, lengthsOf, memoryLog } from '../support/log.ts';
+import { cutLog, lengthsOf } from '../support/log.ts';
 import { AGENT, calling, planOf, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
@@ -187,10 +187,8 @@ describe('a run that had completed', () => {
     const first = testRun({ approval: 'nobody' });
     await first.result;
     const mailbox = openBox(letter('l1', ROOT, 'why?'));
-    const run = testRun({ log: memoryLogOf(first), mailbox });
+    const run = testRun({ log: cutLog(SESSION, first.events()), mailbox });
     expect((await run.result).status).toBe('rejected');
     expect(mailbox.told).toEqual([]);
   });
 });
-
-const memoryLogOf = (run: TestRun): ReturnType<typeof memoryLog> => cutLog(SESSION, run.events());

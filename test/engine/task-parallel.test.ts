@@ -85,15 +85,24 @@ describe('Task calls of one reply', () => {
   });
 
   it('are asked for one at a time, those that are allowed begin meanwhile, and their parent waits', async () => {
-    const run = withChildren(2, undefined, { mode: 'confirm' });
+    let release = (): void => {};
+    const reply = new Promise<void>((resolve) => (release = resolve));
+    const child: Setting['script'] = async ({ agent }) => {
+      await reply;
+      return { text: `${agent} is done` };
+    };
+    const run = withChildren(2, child, { mode: 'confirm' });
     const first = await run.until((state) => state.approvals.length === 1);
     expect(first.approvals.map(({ request }) => request.exact)).toEqual(['Task(explore): part 0']);
     await run.tell({ do: 'answer', approval: first.approvals[0]?.id ?? '', allow: true, scope: 'once' });
     const second = await run.until(
-      ({ approvals, agents }) => approvals.length === 1 && agents.get(AGENT('ROOT::S1::S1'))?.outcome === 'completed',
+      ({ approvals, agents }) => approvals.length === 1 && agents.get(AGENT('ROOT::S1::S1'))?.open.length === 1,
     );
     expect(second.approvals.map(({ request }) => request.exact)).toEqual(['Task(explore): part 1']);
     await run.tell({ do: 'answer', approval: second.approvals[0]?.id ?? '', allow: false, scope: 'once' });
+    // One was refused, and it still waits for the other: its clock stands.
+    expect(run.state().agents.get(S1)?.status).toBe('waiting');
+    release();
     expect((await run.result).success).toBe(true);
     expect([...run.state().agents.keys()]).toEqual(['ROOT', S1, 'ROOT::S1::S1']);
   });

@@ -150,6 +150,19 @@ describe('a Task call of a run that was stopped', () => {
     expect(count(flat.events(), (event) => event.type === 'tool.started' && event.tool === 'Task')).toBe(2);
   });
 
+  it('ends with its parent, which may not go on at all', async () => {
+    const first = await stopped();
+    const from = { rule: 'disabled: oracle', layer: 'managed', file: '/etc/m.yml', line: 1 } as const;
+    const rules = { ...RULES, disabledRoles: [{ role: 'oracle', from }] };
+    const run = testRun({ ...story(), mode: 'yolo', log: first.log, rules });
+    expect((await run.result).status).toBe('failed');
+    expect([...run.state().agents.values()].slice(1).map(({ outcome, error }) => [outcome, error])).toEqual([
+      ['failed', expect.stringContaining('disabled: oracle')],
+      ['abandoned', 'its parent stopped'],
+      ['abandoned', 'its parent stopped'],
+    ]);
+  });
+
   it('asks a person again what ask_user had asked (S136)', async () => {
     const asks: Setting = {
       plan: PLAN,
