@@ -16,8 +16,8 @@ import { world } from './world.ts';
 const GRACE_MS = 5000;
 
 export interface CarryingParts {
-  /** Starts a process that goes on with a session that was handed over; null where that can't be. */
-  readonly detach: ((session: SessionId) => Promise<Result<Receipt, Refusal>>) | null;
+  /** Starts a process that goes on with a session that was handed over. */
+  readonly detach: (session: SessionId) => Promise<Result<Receipt, Refusal>>;
   readonly state: () => RunState;
   readonly say: (...lines: readonly string[]) => void;
   readonly refuse: (line: string) => void;
@@ -103,17 +103,18 @@ export class LineCarrying {
     const controls = this.#controls;
     if (controls === null) return this.#of.refuse('there is no run');
     if (this.isElsewhere) return how === 'detach stay' ? undefined : this.#of.leave();
-    if (this.#of.detach === null) return this.#of.refuse('no other process can be started here');
-    if (how !== 'detach' && this.#handing === null) return this.#of.refuse('the run is not being handed over');
-    if (how !== 'detach') {
-      const done = await controls.submit({ do: 'hand over', how: how === 'detach now' ? 'now' : 'stay' });
-      // Who waits for the end of the first hears what came of it.
-      return done.ok || this.#handing !== null ? undefined : this.#of.refuse(done.fault.text);
-    }
+    if (how !== 'detach') return this.#hasten(controls, how === 'detach now' ? 'now' : 'stay');
     if (this.#handing !== null) return this.#sayWaits();
     this.#handing = this.#handOver(controls).finally(() => {
       this.#handing = null;
     });
+  }
+
+  /** What came of it is heard by who waits for the first. */
+  async #hasten(controls: Controls, how: 'now' | 'stay'): Promise<void> {
+    if (this.#handing === null) return this.#of.refuse('the run is not being handed over');
+    const done = await controls.submit({ do: 'hand over', how });
+    if (!done.ok && this.isHanding) this.#of.refuse(done.fault.text);
   }
 
   async #handOver(controls: Controls): Promise<void> {
@@ -122,8 +123,8 @@ export class LineCarrying {
     this.#sayWaits();
     const done = await asked;
     if (!done.ok) return state().finished === null ? say(done.fault.text) : undefined;
-    const started = await detach?.(controls.session);
-    if (started?.ok !== true) return refuse(`${started?.fault.text ?? 'no process was started'}: resume goes on here`);
+    const started = await detach(controls.session);
+    if (!started.ok) return refuse(`${started.fault.text}; resume goes on here`);
     this.#detached = true;
     say(started.value.text);
     leave();

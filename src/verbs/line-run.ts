@@ -64,11 +64,9 @@ export class LineRun {
     try {
       for await (const event of this.controls.events(0)) {
         if (this.#stopped) return;
-        this.#state = fold(this.#state, event);
-        if (event.type === 'plan.edited' || event.type === 'plan.amended') this.#changes += 1;
+        this.#take(event);
         if (this.#caughtUp) announcer.hear(event, this.#state);
-        else if (how === 'resumed' && event.type === 'session.resumed' && Date.parse(event.time) >= since)
-          this.#catchUp(of, 'Going on with');
+        else if (how === 'resumed' && isResumption(event, since)) this.#catchUp(of, 'Going on with');
         quiet?.again();
         heard(event, this.#state);
       }
@@ -77,6 +75,11 @@ export class LineRun {
       quiet?.now();
       unwatch();
     }
+  }
+
+  #take(event: MimirEvent): void {
+    this.#state = fold(this.#state, event);
+    if (event.type === 'plan.edited' || event.type === 'plan.amended') this.#changes += 1;
   }
 
   /** Where the run stands, in the place of all that was said of it before. */
@@ -88,6 +91,9 @@ export class LineRun {
     else say(statusLine(state, now()));
   }
 }
+
+const isResumption = ({ type, time }: MimirEvent, since: number): boolean =>
+  type === 'session.resumed' && Date.parse(time) >= since;
 
 /** What happened before comes at once; behind it nothing comes for a moment. */
 const QUIET_MS = 120;

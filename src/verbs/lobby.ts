@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 import type { SessionId } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
-import type { Run } from '../engine/run.ts';
 import { foldAll } from '../events/fold.ts';
 import type { Controls, Receipt, Refusal } from '../ports/controls.ts';
 import type { Lobby, LobbyInfo, TrustQuestion } from '../ports/lobby.ts';
@@ -16,7 +15,8 @@ import { openProjectFiles } from './lobby-files.ts';
 import type { Learned } from './lobby-look.ts';
 import { lookedAhead, NOTHING_YET } from './lobby-look.ts';
 import { planFromTemplate, templatesHere } from './lobby-templates.ts';
-import { runsElsewhere } from './lobby-elsewhere.ts';
+import type { Begin, LobbyRuns } from './lobby-runs.ts';
+import { runsFrom } from './lobby-runs.ts';
 import { eventsOf } from './log-of.ts';
 import { settled } from './settled.ts';
 import { chosenTheme, namesOfThemes } from './theme-choice.ts';
@@ -24,7 +24,6 @@ import type { Start, Workshop } from './workshop.ts';
 import { newSession } from './workshop.ts';
 import { packageVersion } from './package-root.ts';
 import { trustHere, trustNow } from './project-trust.ts';
-import { overBecause } from './resumable.ts';
 import { world } from './world.ts';
 
 export interface LobbyWays {
@@ -35,13 +34,9 @@ export interface LobbyWays {
   readonly pace?: Start['pace'];
 }
 
-export interface RunLobby extends Lobby {
+export interface RunLobby extends Lobby, Pick<LobbyRuns, 'current' | 'attached'> {
   /** Ends what the lobby holds open. */
   close(): void;
-  /** The run that the screen holds now, or null. */
-  current(): Run | null;
-  /** The run of another process that was shown last, or null. */
-  attached(): SessionId | null;
 }
 
 /**
@@ -75,25 +70,10 @@ export function openLobby(first: Workshop, { reopen, goesOn, pace = 'readable' }
     learn({ sandbox: next.sandbox, ...templatesOf(workshop) });
     return next;
   };
-  let current: Run | null = null;
-  const elsewhere = runsElsewhere(
-    () => workshop.project,
-    () => current,
-    goesOn,
-  );
-  const begin: Begin = async (what, plan = null) => {
-    const approval = workshop.config.rules.promptForApproval.value ? 'person' : 'config';
-    const start = { ...what, repository: looked, approval, person: true, plan, pace } as const;
-    const begun = await settled(() => workshop.start(start));
-    if (!begun.ok) return begun;
-    current = begun.value;
-    return ok(current.controls);
-  };
+  const runs = runsFrom(() => workshop, { repository: looked, pace, goesOn });
   return {
     info: () => infoOf(workshop, learned, question),
     onChange: (listener) => void listeners.push(listener),
-    start: (task) => begin({ session: newSession(), task }),
-    resume: (session) => resumed(workshop, session, begin),
     async trust(digest) {
       const given = trustNow(workshop.project, digest);
       question = questionOf(workshop);
@@ -103,29 +83,17 @@ export function openLobby(first: Workshop, { reopen, goesOn, pace = 'readable' }
       if (!next.ok) return next.is === 'unusable' ? unused(next.fault, learn) : next;
       return ok({ text: 'Trusted as shown: its roles and preferences count in the next run.' });
     },
-    ...plansOf(() => workshop, begin, learn),
+    ...plansOf(() => workshop, runs.begin, learn),
     ...agentsOf(() => workshop, renew),
     ...keepsOf(() => workshop, files, hints),
     look: (session) => pastOf(workshop, session),
-    ...elsewhere,
-    current: () => current,
+    ...runs,
     close() {
       leaving.abort();
-      elsewhere.letGo();
+      runs.letGo();
       workshop.close();
     },
   };
-}
-
-type Begin = (what: Pick<Start, 'session' | 'task'>, plan?: Start['plan']) => ReturnType<Lobby['start']>;
-
-/** What was stopped or failed goes on from its last turn. */
-function resumed(workshop: Workshop, session: SessionId, begin: Begin): ReturnType<Begin> {
-  const one = workshop.log.sessions().find((known) => known.session === session);
-  if (!one) return Promise.resolve(fail({ text: `there is no session ${session}` }));
-  const over = overBecause(workshop, session);
-  if (over !== null) return Promise.resolve(fail({ text: `${over}: mimir report ${session}` }));
-  return begin({ session, task: one.task });
 }
 
 /** Plans that are kept here: begun with their values filled in, or a new one kept. */

@@ -24,6 +24,7 @@ import { lessonsFrom } from './learning.ts';
 import { orExit } from './log-of.ts';
 import { packageVersion } from './package-root.ts';
 import type { Providers } from './providers.ts';
+import type { Serving } from './serve-run.ts';
 import { servingFor } from './serve-run.ts';
 import type { Start, Workshop } from './workshop.ts';
 import { world } from './world.ts';
@@ -87,25 +88,12 @@ export async function openRuns({ project, config, most, providers, log, asked }:
       if (!claim.ok) throw new Exit(EXIT.wrongUse, heldWords(what.session, claim.holder));
       warm(models, common);
       const learned = learnedFrom(lessonsOf(place));
-      const serving = servingFor(project, what.session, rules);
       const law = oncePerTurn(openLaw(config, rules));
-      const { doors, mailbox } = serving;
-      const run = startRun({
-        ...common,
-        ...what,
-        models,
-        learned,
-        law,
-        doors,
-        mailbox,
-        watched: () => serving.watched(),
-      });
+      const serving = servingFor(project, what.session, rules);
+      const run = startRun({ ...common, ...what, models, learned, law, ...serving.parts });
       const served = serving.serve(run);
-      const ended = remembered(run, place).finally(async () => {
-        await serving.close();
-        release(log, what.session);
-      });
-      return { ...run, served, result: ended };
+      const closed = closing(remembered(run, place), serving, () => release(log, what.session));
+      return { ...run, served, result: closed };
     },
     close: () => day?.close(),
   };
@@ -136,6 +124,16 @@ async function remembered({ controls, result }: Run, place: Place): Promise<RunR
   const ended = await result;
   keepLessons(place, await lessons);
   return ended;
+}
+
+/** The result, when nobody is served any more and the session is free for others. */
+async function closing(result: Promise<RunResult>, serving: Serving, release: () => void): Promise<RunResult> {
+  try {
+    return await result;
+  } finally {
+    await serving.close();
+    release();
+  }
 }
 
 /** Where the log can't be written any more, the end of this process ends its claim. */

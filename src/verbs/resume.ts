@@ -39,12 +39,18 @@ async function resume(args: Arguments, io: Io): Promise<number> {
   if (state === 'running') throw new Exit(EXIT.wrongUse, runsElsewhere(session));
   const over = overBecause(workshop, session);
   if (over !== null) throw new Exit(EXIT.wrongUse, `${over}\n  \`mimir report ${session}\` shows its report`);
-  if (args.has('hosted')) return carryHosted(workshop, args, io, { session, task, plan: null });
   if (args.has('detach')) {
     workshop.close();
     const { detach } = await import('./hosting.ts');
     return detach(['resume', session, '--hosted', session], args, project, io);
   }
+  const what = { session, task, plan: null };
+  return args.has('hosted') ? carryHosted(workshop, args, io, what) : goOn(workshop, args, io, what);
+}
+
+/** On a screen, in lines, or without anybody. */
+async function goOn(workshop: Workshop, args: Arguments, io: Io, what: Parameters<typeof carry>[3]): Promise<number> {
+  const { session } = what;
   if (io.terminal && !args.has('json') && !args.has('plain') && io.env['TERM'] !== 'dumb') {
     const { openScreen } = await import('./screen.ts');
     return openScreen(args, io, workshop, { resumeSession: session });
@@ -53,7 +59,7 @@ async function resume(args: Arguments, io: Io): Promise<number> {
     const { openLines } = await import('./line-follow.ts');
     return openLines(args, io, workshop, { resume: session });
   }
-  return carry(workshop, args, io, { session, task, plan: null });
+  return carry(workshop, args, io, what);
 }
 
 const runsElsewhere = (session: string): string =>

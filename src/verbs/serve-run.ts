@@ -4,20 +4,17 @@
  */
 import type { SessionId } from '../domain/ids.ts';
 import type { Run } from '../engine/run.ts';
+import type { RunOptions } from '../engine/run-options.ts';
 import { childRules } from '../policy/children.ts';
 import type { Rules } from '../policy/rules.ts';
 import { ControlFault } from '../ports/control.ts';
-import type { Doors } from '../ports/doors.ts';
-import type { Mailbox } from '../ports/mailbox.ts';
 import { openMailbox } from '../store/mailbox.ts';
 import type { ProjectPlace } from './project-trust.ts';
 import { world } from './world.ts';
 
 export interface Serving {
-  readonly doors: Doors;
-  readonly mailbox: Mailbox;
-  /** Does a person look at it, from this process or another? */
-  watched(): boolean;
+  /** For the run: what it is started with. */
+  readonly parts: Required<Pick<RunOptions, 'doors' | 'mailbox' | 'watched'>>;
   /** Resolves when the run can be reached from outside; with words why not, where it can't. */
   serve(run: Run): Promise<string | null>;
   /** What was asked is answered first. */
@@ -34,12 +31,14 @@ export function servingFor({ root, places }: ProjectPlace, session: SessionId, r
   });
   let watching = (): boolean => false;
   return {
-    doors: {
-      open: async (agent) => (await opened).doors.open(agent),
-      close: (agent) => void opened.then(({ doors }) => doors.close(agent)),
+    parts: {
+      doors: {
+        open: async (agent) => (await opened).doors.open(agent),
+        close: (agent) => void opened.then(({ doors }) => doors.close(agent)),
+      },
+      mailbox,
+      watched: () => watching(),
     },
-    mailbox,
-    watched: () => watching(),
     async serve(run) {
       const [control, { givenBy }] = await Promise.all([opened, import('./session-given.ts')]);
       watching = () => control.clients() > 0;

@@ -5,6 +5,7 @@ import type { Size } from '../term/terminal.ts';
 import { span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { wrap } from '../text/wrap.ts';
+import { lostWords } from '../view/lost.ts';
 import { boxRows, boxWidth, closed, framed, keyLine, stay } from './overlay.ts';
 import type { Overlay } from './overlay.ts';
 
@@ -19,7 +20,7 @@ export const lostOverlay = (why: string): Overlay => ({
     const width = boxWidth(size, WIDTH);
     const inner = Math.max(1, width - 4);
     const words: readonly Line[] = [
-      [span(why, { fg: 'warn' })],
+      [span(lostWords(why), { fg: 'warn' })],
       [],
       [
         span('Nothing that it recorded is lost. The run can go on in this process, from its last recorded turn.', {

@@ -47,9 +47,14 @@ const parting = ({ session }: RunState, { lost }: Elsewhere): readonly Line[] =>
   ],
   [span(`  mimir ${lost === null ? 'attach' : 'resume'} ${session ?? ''}`.trimEnd(), { fg: 'info', bold: true })],
   [
-    span(lost === null ? `comes back to it; mimir kill ${session ?? ''} stops it instead.` : 'goes on from the last recorded turn.', {
-      fg: 'fg',
-    }),
+    span(
+      lost === null
+        ? `comes back to it; mimir kill ${session ?? ''} stops it instead.`
+        : 'goes on from the last recorded turn.',
+      {
+        fg: 'fg',
+      },
+    ),
   ],
 ];
 

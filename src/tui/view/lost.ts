@@ -6,12 +6,17 @@ import { wrap } from '../text/wrap.ts';
 /** Rows it may take. */
 const MOST = 3;
 
+/** Why, as a sentence. */
+export function lostWords(why: string): string {
+  const first = (why.split('\n')[0] ?? '').replace(/[.!]$/, '');
+  return `${first.charAt(0).toUpperCase()}${first.slice(1)}.`;
+}
+
 /** At most three lines of exactly `width` columns. `why` is harmless. */
 export function lostBanner(why: string, width: number): readonly Line[] {
-  const sentence = why.split('\n')[0] ?? '';
   const words: Line = [
-    span(`! The run stands still: ${sentence.replace(/[.!]$/, '')}. `, { fg: 'surface', bold: true }),
-    span('R goes on with it here, q leaves.', { fg: 'surface' }),
+    span(`! ${lostWords(why)} `, { fg: 'surface', bold: true }),
+    span('R goes on here, q leaves.', { fg: 'surface' }),
   ];
   const back = { bg: 'err' } as const;
   return wrap(words, Math.max(1, width - 2))
