@@ -12,7 +12,8 @@ import { KEY, openDouble } from './double/double.ts';
 import type { Answer } from './double/script.ts';
 
 export interface Member {
-  readonly commands: readonly string[];
+  /** Null: it answers, and goes on with the next when a message comes. */
+  readonly commands: readonly (string | null)[];
   /** The answer after them, and after each message that comes later. */
   readonly answer: string;
   /** Planned, and may it spawn; the others are spawned by commands. */
@@ -59,7 +60,9 @@ function answerOf(asked: Asked, members: Members, heard: Map<string, string[]>):
   if (member === undefined) return { text: 'The family has worked.' };
   if (asked.turn > 1) heard.set(name, [...(heard.get(name) ?? []), asked.last]);
   const command = member.commands[asked.turn - 1];
-  return command === undefined ? { text: member.answer } : { calls: [{ tool: 'bash', input: { command } }] };
+  return command === undefined || command === null
+    ? { text: member.answer }
+    : { calls: [{ tool: 'bash', input: { command } }] };
 }
 
 const planOf = (members: Members): string =>
