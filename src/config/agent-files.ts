@@ -29,7 +29,7 @@ export const agentFolder = (owner: AgentOwner, root: string, { config, home }: P
     ? { owner, directory: path.join(root, PROJECT_FOLDER), shown: PROJECT_FOLDER }
     : { owner, directory: path.join(config, 'agents'), shown: shownPath(path.join(config, 'agents'), home) };
 
-export const PROJECT_FOLDER = '.mimir/agents';
+const PROJECT_FOLDER = '.mimir/agents';
 
 /** Names that are taken, and by what. */
 export type Others = readonly { readonly name: string; readonly source: string }[];

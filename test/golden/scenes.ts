@@ -72,6 +72,34 @@ const NEW: NonNullable<LobbyInfo['trust']> = {
   diff: '',
 };
 
+/** A custom one, a built-in one, and a file that describes none. */
+const AGENTS: NonNullable<LobbyInfo['agents']> = {
+  all: [
+    {
+      name: 'code-review',
+      description: 'Reads code for quality',
+      tools: ['read_file', 'search', 'git'],
+      capabilities: ['read', 'git-read'],
+      models: ['sonnet-4.5'],
+      prompt: 'Read, and judge.',
+      source: '.mimir/agents/code-review.json',
+      whyKept: null,
+    },
+    {
+      name: 'finder',
+      description: 'Finds files, definitions and uses, fast. Reads, never writes.',
+      tools: ['file_search', 'git'],
+      capabilities: ['read', 'git-read'],
+      models: ['haiku-4.5'],
+      prompt: 'Find it.',
+      source: 'built-in',
+      whyKept: 'it is built in',
+    },
+  ],
+  leftOut: ['left out: .claude/agents/deploy.md:3:1: unknown tool "Fly" is left out'],
+};
+const TYPED = '/agents create fixes failing tests, and runs them'.split('');
+
 /** Somebody asks, and nobody has answered yet. */
 const asked = (): Recording =>
   asks(midRun(), 185, 'ROOT::S4', 'a1', approval({ exact: 'npm test -- refresh --repeat 50', title: 'npm test' }));
@@ -104,6 +132,12 @@ export const SCENES: readonly Scene[] = [
   { name: 'start-used', setting: { lobby: USED }, keys: [] },
   { name: 'start-lists', setting: { lobby: USED }, keys: ['tab', 'tab'] },
   { name: 'start-templates', setting: { lobby: USED }, keys: ['ctrl-o'] },
+  { name: 'start-agents', setting: { lobby: { ...USED, agents: AGENTS } }, keys: ['f4'] },
+  {
+    name: 'start-agent-form',
+    setting: { lobby: { ...USED, agents: AGENTS } },
+    keys: [...TYPED, 'enter'],
+  },
   { name: 'start-untrusted', setting: { lobby: { ...USED, trust: NEW } }, keys: [] },
   { name: 'planning', log: waiting, keys: [] },
   { name: 'plan', log: offered, keys: ['down', 'down'] },

@@ -61,7 +61,7 @@ const ownDialog = (agent: AgentInfo): Dialog => ({
 });
 
 /** What one is, and what it is told. */
-export function readDialog(agent: AgentInfo): Dialog {
+function readDialog(agent: AgentInfo): Dialog {
   const row = (name: string, text: string): Line => [span(name.padEnd(9), { fg: 'muted' }), span(text)];
   const may = agent.capabilities.join(', ') || 'nothing but messages and todos';
   return {
