@@ -29,8 +29,8 @@ export interface Serving {
   /** Resolves when the run can be asked. */
   readonly given: Promise<Given>;
   readonly world: World;
-  /** It said hello, with its name where it has one. */
-  readonly came: (client: string | null) => void;
+  /** It said hello, with its name where it has one; `left` resolves when it says no more. */
+  readonly came: (client: string | null, left: Promise<void>) => void;
 }
 
 export interface Conversation {
@@ -48,16 +48,16 @@ export function converse(socket: Socket, serving: Serving): Conversation {
   const over = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   // Whatever went wrong with it, it is closed with that.
   socket.on('error', () => undefined);
-  const working = new Set<Promise<void>>();
+  const work: Work = { answers: new Set(), follow: null };
   const leave = (why: string): void => {
     hangUp(socket, outbox, { why, world: serving.world });
   };
   outbox.send({ mimir: 'control', protocol: PROTOCOL, session: serving.session, as: serving.as });
-  void listen({ socket, outbox, serving, working, leave, over });
+  const left = listen({ socket, outbox, serving, work, leave, over, left: () => left });
   return {
     over,
     async end(why) {
-      await Promise.all(working);
+      await Promise.all([...work.answers, work.follow]);
       leave(why);
       await over;
     },
@@ -71,17 +71,26 @@ export function turnAway(socket: Socket, world: World, why: string): void {
   hangUp(socket, openOutbox(socket), { why, world });
 }
 
+interface Work {
+  readonly answers: Set<Promise<void>>;
+  /** One at most: what never ends must not take the place of what does. */
+  follow: Promise<void> | null;
+}
+
 interface Parts {
   readonly socket: Socket;
   readonly outbox: Outbox;
   readonly serving: Serving;
-  readonly working: Set<Promise<void>>;
+  readonly work: Work;
   readonly leave: (why: string) => void;
   readonly over: Promise<void>;
+  /** Itself, as a promise. */
+  readonly left: () => Promise<void>;
 }
 
+/** Resolves when nothing more is asked. */
 async function listen(parts: Parts): Promise<void> {
-  const { socket, outbox, serving, working, leave, over } = parts;
+  const { socket, outbox, serving, work, leave, over } = parts;
   const lines = linesOf(socket, LONGEST_REQUEST);
   if (!(await greeted(lines, parts))) return;
   const asking = serving.given.then(
@@ -92,7 +101,6 @@ async function listen(parts: Parts): Promise<void> {
     ([asked]) => setTicks(asked, false),
     () => undefined,
   );
-  const followed = new Set<Promise<void>>();
   for await (const line of lines) {
     const read = line === null ? null : requestIn(line, serving.as);
     if (read === null) {
@@ -100,18 +108,24 @@ async function listen(parts: Parts): Promise<void> {
       return;
     }
     if (!read.ok) outbox.send(read.fault);
-    else {
-      const work = reply(outbox, asking, read.value);
-      if (read.value.ask === 'follow') followed.add(work);
-      working.add(work);
-      void work.then(() => working.delete(work));
-    }
-    while (working.size >= AT_ONCE) await Promise.race(working);
+    else if (read.value.ask === 'follow' && work.follow !== null) {
+      outbox.send({ id: read.value.id, refused: 'one connection follows once: open another' });
+    } else begin(read.value, work, (request) => reply(outbox, asking, request));
+    while (work.answers.size >= AT_ONCE) await Promise.race(work.answers);
     if (!(await outbox.room())) return;
   }
-  // It says no more: what it asked is answered, but nobody is followed for it.
-  await Promise.all([...working].filter((work) => !followed.has(work)));
-  socket.destroySoon();
+  // What it asked is answered, but nobody is followed for it.
+  void Promise.all(work.answers).then(() => socket.destroySoon());
+}
+
+function begin(request: Request, work: Work, answered: (request: Request) => Promise<void>): void {
+  const answer = answered(request);
+  if (request.ask === 'follow') {
+    work.follow = answer;
+    return;
+  }
+  work.answers.add(answer);
+  void answer.then(() => work.answers.delete(answer));
 }
 
 /** The request, or the answer to one that can't be asked; null when there is nothing to answer to. */
@@ -125,7 +139,7 @@ function requestIn(line: string, as: AgentId | null): Result<Request, { id: numb
 
 async function greeted(
   lines: AsyncGenerator<string | null>,
-  { serving, leave, over }: Pick<Parts, 'serving' | 'leave' | 'over'>,
+  { serving, leave, over, left }: Pick<Parts, 'serving' | 'leave' | 'over' | 'left'>,
 ): Promise<boolean> {
   const said = new AbortController();
   void over.then(() => said.abort());
@@ -139,7 +153,7 @@ async function greeted(
     leave(hello);
     return false;
   }
-  serving.came(hello.client ?? null);
+  serving.came(hello.client ?? null, Promise.race([left(), over]));
   return true;
 }
 

@@ -62,14 +62,17 @@ export function knownPaths(where: Where): readonly string[] {
  */
 export async function placeFor(where: Where, name: string): Promise<string> {
   const path = join(folderFor(where), name);
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return path;
-  if (found.isSocket() && (await isAnswered(path))) {
-    throw new ControlFault(`another process carries session ${where.session} already: it listens at ${path}`);
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.isSocket() === true && (await isAnswered(path))) {
+      throw new ControlFault(`another process carries session ${where.session} already: it listens at ${path}`);
+    }
+    rmSync(path, { force: true });
+    return path;
+  } catch (error) {
+    if (error instanceof ControlFault) throw error;
+    throw new ControlFault(`${path} can't be a socket: ${wordsOf(error)}`);
   }
-  if (found.isDirectory()) throw new ControlFault(`${path} is a folder: move it away`);
-  rmSync(path, { force: true });
-  return path;
 }
 
 /** Notes in the state folder where the person's socket is. What can't be noted is found by the folders alone. */
@@ -85,7 +88,13 @@ export function noteDown(where: Where, path: string): void {
 }
 
 /** The socket's own file goes when it is closed; this is the note's. */
-export const forget = (where: Where): void => rmSync(where.note, { force: true });
+export function forget(where: Where): void {
+  try {
+    rmSync(where.note, { force: true });
+  } catch {
+    // It leads to a socket that is gone, where nobody knocks.
+  }
+}
 
 /** Only its owner may knock, whatever the umask was. */
 export const keepToOwner = (path: string): void => chmodSync(path, 0o600);

@@ -13,7 +13,7 @@
  *     family                           the run and its sessions, as the asker may see them
  *     detail {"agent":ID}              more of one session
  *     events {"agent":ID|null,"after":SEQ}   a line {"id":N,"event":…} for each stored event, then {"id":N,"value":null}
- *     follow {"after":SEQ} *           the same, then those to come, until the run has ended
+ *     follow {"after":SEQ} *           the same, then those to come, until the run has ended; once for each connection
  *     ticks  {"on":true} *             {"tick":…} lines: text as it streams; merged and cut for who reads slowly
  *     mode   {"mode":…,"agent":ID?} *  what a change of mode, or a pin, would do
  *     plan   {"edits":[…]} *           what the approved plan would be after edits

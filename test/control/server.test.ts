@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { GONE } from '../../src/control/link.ts';
 import { knownPaths } from '../../src/control/places.ts';
 import { openControl } from '../../src/control/server.ts';
 import { reach } from '../../src/control/reach.ts';
@@ -92,6 +93,19 @@ describe('a run that is knocked at', () => {
     expect((await following).done).toBe(true);
     await until(() => control.clients() === 0);
     expect(told).toEqual([1, 2, 1]);
+  });
+
+  it('counts nobody who is gone, though what they asked for is still under way', async () => {
+    const slow = Promise.withResolvers<Receipt>();
+    const { run, where, control } = await served(knockedRun(async () => ok(await slow.promise)));
+    const screen = await reached(where);
+    const receipt = screen.controls.submit({ do: 'hand over', how: 'when quiet' });
+    await until(() => run.submitted.length === 1);
+    expect(control.clients()).toBe(1);
+    screen.close();
+    await expect(receipt).rejects.toThrow(GONE);
+    await until(() => control.clients() === 0);
+    slow.resolve({ text: 'handed over' });
   });
 
   it('answers what it was asked before it closes, and leaves no socket behind', async () => {

@@ -102,6 +102,17 @@ describe('a stranger', () => {
     expect(run.submitted).toEqual([]);
   });
 
+  it('follows once on one connection, however often it asks', async () => {
+    const { run, where } = await served();
+    const client = await raw(pathOf(where));
+    client.socket.write(`${HELLO}${'{"id":1,"ask":"follow","after":0}\n'.repeat(100)}`);
+    await client.next();
+    for (let at = 1; at < 100; at += 1) {
+      expect(await client.next()).toEqual({ id: 1, refused: 'one connection follows once: open another' });
+    }
+    expect(run.watched().events).toBe(1);
+  });
+
   it.each([
     ['no hello', 'GET / HTTP/1.1\n', 'the first line must be {"mimir":"control","protocol":1}'],
     ['another version', '{"mimir":"control","protocol":2}\n', 'you speak version 2 of the protocol'],
