@@ -1,11 +1,10 @@
 /** `mimir others`: whoever else works here (CONTRACT S068). An agent reaches its own run only, and that is all it is told of. */
-import type { SessionRecord } from '../events/session-record.ts';
 import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { fieldLines, RECORD } from './session-fields.ts';
-import { sayRows } from './session-rows.ts';
+import { flat, sayRows } from './session-rows.ts';
 import type { Seat } from './session-seat.ts';
 import { seated } from './session-seat.ts';
 import { branches } from './session-words.ts';
@@ -34,11 +33,13 @@ function others(args: Arguments, io: Io): Promise<number> {
 async function rowsFor(seat: Seat): Promise<Parameters<typeof sayRows>[0]> {
   const living = seat.runs().filter(({ state }) => state === 'running');
   const families = await Promise.all(living.map(async ({ session }) => (await seat.look(session)).family));
-  const isOther = (record: SessionRecord): boolean => record.agent !== seat.as;
+  const { as } = seat;
+  // A tree that the caller is taken out of would hang its children in the air.
+  if (as !== null) return families.flatMap(({ sessions }) => flat(sessions.filter(({ agent }) => agent !== as)));
   return families.flatMap(({ sessions }) =>
     branches(
       sessions,
       sessions.filter(({ parent_session_id }) => parent_session_id === null),
-    ).filter(({ record }) => isOther(record)),
+    ),
   );
 }

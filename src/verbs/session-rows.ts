@@ -52,11 +52,10 @@ function headOf({ run, state, mode, sessions, cost, tokens, started_at }: Family
 }
 
 function waitingWords({ run, state, questions, kept_messages }: Family): readonly string[] {
-  const asked = state === 'running' && questions > 0;
+  const lives = state === 'running';
+  const kept = counted(kept_messages, 'message');
   return [
-    ...(asked ? [`${counted(questions, 'question')} for you: \`mimir attach ${run}\``] : []),
-    ...(kept_messages > 0
-      ? [`${counted(kept_messages, 'message')} kept for it: \`mimir resume ${run}\` hands over`]
-      : []),
+    ...(lives && questions > 0 ? [`${counted(questions, 'question')} for you: \`mimir attach ${run}\``] : []),
+    ...(kept_messages === 0 ? [] : [lives ? `${kept} on the way` : `${kept} kept: \`mimir resume ${run}\` hands over`]),
   ];
 }

@@ -27,14 +27,16 @@ const ENDS: Readonly<Partial<Record<SessionRecord['status'], string>>> = { compl
 /** What it does now, in words. */
 export function activityWords(record: SessionRecord): string {
   if (record.is_complete) return endOrProgress(record);
-  return record.current_activity ?? WAITS[record.status] ?? 'at work';
+  const { status, current_activity } = record;
+  // The reason of a root that waits for whatever comes is no more than its status.
+  return current_activity === null || current_activity === status ? (WAITS[status] ?? 'at work') : current_activity;
 }
 
 const WAITS: Readonly<Partial<Record<SessionRecord['status'], string>>> = {
   spawned: 'not begun yet',
   starting: 'waits for a free slot',
   waiting_input: 'waits for a person',
-  idle: 'waits',
+  idle: 'waits for messages or children',
 };
 
 /** `$0.0123 6.2k tok`, and with what is below it where there is something. */

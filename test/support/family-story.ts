@@ -3,7 +3,8 @@ import { statusOfOutcome } from '../../src/domain/agent.ts';
 import type { AgentOutcome } from '../../src/domain/agent.ts';
 import { AgentId, CallId, ModelId, parentOf, RoleName, ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { EventOf } from '../../src/events/by-type.ts';
-import type { EventBody, MimirEvent } from '../../src/events/event.ts';
+import type { ApprovalRequest, EventBody, MimirEvent } from '../../src/events/event.ts';
+import { approval } from './recorded-run.ts';
 import type { Timed } from './session-stage.ts';
 
 export const RUN = SessionId.parse('k7f3a2');
@@ -11,6 +12,7 @@ export const RUN = SessionId.parse('k7f3a2');
 export const BEGAN = Date.UTC(2026, 10, 22, 9, 0, 0);
 export const NOW = BEGAN + 600_000;
 
+export const agentAt = (place: string): AgentId => AgentId.parse(place);
 export const ENGINEER = AgentId.parse('ROOT::S1');
 export const ARCHITECT = AgentId.parse('ROOT::S2');
 export const TESTER = AgentId.parse('ROOT::S3');
@@ -155,7 +157,7 @@ export const FAMILY: readonly Timed[] = [
   at(130, status(ROOT, 'waiting', 'waits for its children')),
   ...all(150, turn(ARCHITECT, 'a1', 1200, 0.01, 'An LRU with a bound.\nMore follows.')),
   at(180, ended(ARCHITECT, 'completed', 'An LRU with a bound.\nMore follows.')),
-  at(200, made(HELP, 'finder', 'Find all callers', spawned('finder', ENGINEER))),
+  at(200, made(HELP, 'finder', 'Find all callers', spawned('finder', ENGINEER, { workingDir: 'packages/cache' }))),
   at(201, status(HELP, 'running')),
   ...all(210, turn(HELP, 'h1', 300, 0.002)),
   at(240, ended(HELP, 'partial', 'Found 3 of them', 'the budget is used up')),
@@ -191,3 +193,12 @@ export const told = (story: readonly Timed[]): readonly MimirEvent[] =>
     session: RUN,
     ...body,
   }));
+
+/** The engineer wants to run a command. */
+export const asks = (request: Partial<ApprovalRequest> = {}): EventBody => ({
+  type: 'approval.requested',
+  agent: ENGINEER,
+  approval: 'q1',
+  call: null,
+  request: approval(request),
+});

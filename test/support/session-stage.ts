@@ -24,7 +24,7 @@ import { painter } from '../../src/verbs/colour.ts';
 import { givenBy } from '../../src/verbs/session-given.ts';
 import type { Verb } from '../../src/verbs/verb.ts';
 import { world } from '../../src/verbs/world.ts';
-import type { Home, Ran } from './cli.ts';
+import type { Home } from './cli.ts';
 import { openHome } from './cli.ts';
 
 export interface Asked {
@@ -157,5 +157,8 @@ async function saidBy(verb: Verb, argv: readonly string[], home: Home, how: How 
   }
 }
 
-/** What the real program said in a process of its own. */
-export const lines = ({ out }: Ran): readonly string[] => out.split('\n').filter((line) => line !== '');
+/** A verb that did what it was asked, and said so. */
+export const said = (...out: readonly unknown[]): unknown => ({ code: 0, out, json: [], err: '' });
+
+/** One that was refused. */
+export const wrong = (err: string, code = 2): unknown => ({ code, out: [], json: [], err });

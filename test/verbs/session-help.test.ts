@@ -1,0 +1,45 @@
+/** What `--help` of the verbs about sessions promises of their JSON, against what they print. */
+import { describe, expect, it } from 'vitest';
+import { allVerb } from '../../src/verbs/all.ts';
+import { childrenVerb } from '../../src/verbs/children.ts';
+import { eventsVerb } from '../../src/verbs/events.ts';
+import { meVerb } from '../../src/verbs/me.ts';
+import { othersVerb } from '../../src/verbs/others.ts';
+import { progressVerb } from '../../src/verbs/progress.ts';
+import { statusVerb } from '../../src/verbs/status.ts';
+import type { Verb } from '../../src/verbs/verb.ts';
+import { whatVerb } from '../../src/verbs/what.ts';
+import { whoVerb } from '../../src/verbs/who.ts';
+import { FAMILY, NOW, RUN } from '../support/family-story.ts';
+import { openStage } from '../support/session-stage.ts';
+
+/** Names of the fields in a help, in its order. */
+const promised = ({ notes = [] }: Verb): readonly string[] =>
+  notes.flatMap((line) => /^ {2}(\w+) +\S/.exec(line)?.[1] ?? []);
+
+/** What was printed, out of one array around it. */
+const fieldsOf = (json: readonly unknown[]): readonly string[] => {
+  const value = json.flat().at(0);
+  return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+};
+
+describe('S029, S047, S064, S065: --json', () => {
+  it.each<readonly [name: string, verb: Verb, argv: readonly string[]]>([
+    ['children', childrenVerb, []],
+    ['who', whoVerb, []],
+    ['others', othersVerb, []],
+    ['what --deep', whatVerb, ['engineer-cache', '--deep']],
+    ['progress', progressVerb, ['engineer-cache']],
+    ['all', allVerb, []],
+    ['status', statusVerb, []],
+    ['events', eventsVerb, ['engineer-cache']],
+    ['me', meVerb, []],
+  ])('of %s has exactly the fields that its help lists', async (_, verb, argv) => {
+    const stage = openStage(NOW);
+    stage.write(RUN, FAMILY);
+    await stage.carry(RUN);
+    const { json } = await stage.ask(verb, [...argv, '--json']);
+    expect([...fieldsOf(json)].toSorted()).toEqual([...promised(verb)].toSorted());
+    for (const line of verb.notes ?? []) expect(line.length).toBeLessThanOrEqual(130);
+  });
+});
