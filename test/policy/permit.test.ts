@@ -65,7 +65,11 @@ describe('a permit', () => {
         (file) => file !== 'src/policy/permit.ts' && readFileSync(file, 'utf8').includes(what),
       );
     expect(using('Permit.mint')).toEqual(['src/policy/decide.ts']);
-    expect(using('Permit.spend')).toEqual(['src/engine/gate-call.ts', 'src/engine/gate-use.ts']);
+    expect(using('Permit.spend').toSorted()).toEqual([
+      'src/engine/gate-call.ts',
+      'src/engine/gate-text-use.ts',
+      'src/engine/gate-use.ts',
+    ]);
     // Nobody else lets a tool act: the run of a tool has one caller, behind the permit.
     expect(using('tool.run(')).toEqual(['src/engine/gate-use.ts']);
     // Models are asked, and counted for, in one file; rooms below the gate only hand on.
@@ -75,6 +79,8 @@ describe('a permit', () => {
     for (const [file, act] of [
       ['src/engine/gate-use.ts', 'tool.run('],
       ['src/engine/gate-call.ts', 'models.call('],
+      // A child that a command of the text protocol asked for.
+      ['src/engine/gate-text-use.ts', 'desk.spawn('],
     ] as const) {
       const text = readFileSync(file, 'utf8');
       expect(text.indexOf('Permit.spend(')).toBeLessThan(text.indexOf(act));
