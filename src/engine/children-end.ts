@@ -35,7 +35,8 @@ export const isOwed = (state: RunState, agent: AgentId): boolean =>
 /** The events to record with the end. */
 export const withEnd = (state: RunState, end: End, rules: ChildRules): readonly EventBody[] => [
   ...noticeOf(state, end, rules),
-  ...(rules.orphans === 'adopt' ? adopted(state, end.agent) : []),
+  // Who is killed takes those below along.
+  ...(rules.orphans === 'adopt' && end.outcome !== 'killed' ? adopted(state, end.agent) : []),
 ];
 
 /** ROOT takes on those that `parent` leaves. */

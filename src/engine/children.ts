@@ -99,10 +99,9 @@ class Beside implements Children, Ties {
     const { recorder, crew } = parts;
     const stored = recorder.stored();
     for (const child of unfinishedChildren(recorder.state())) {
-      const left = this.isLeft(child);
+      const end = this.endWithParent(child);
       const again = agentAgain(parts, child);
-      if (left && childRules(parts.options.rules).orphans === 'kill')
-        recorder.record(crew.finished(child.id, 'abandoned', child.summary, 'its parent stopped'));
+      if (end !== null) recorder.record(crew.finished(child.id, end.outcome, child.summary, end.why));
       else if (!again.ok)
         this.end({
           agent: child.id,
@@ -195,6 +194,16 @@ class Beside implements Children, Ties {
     const { options, recorder } = this.of();
     if (this.isLeft(child) && childRules(options.rules).orphans === 'adopt')
       recorder.record({ type: 'agent.adopted', agent: child.id, owner: ROOT });
+  }
+
+  /** Its parent's end was to be its own, and the run was cut off before that; null: it goes on. */
+  private endWithParent(child: AgentState): { readonly outcome: 'killed' | 'abandoned'; readonly why: string } | null {
+    const { options, recorder } = this.of();
+    if (!this.isLeft(child)) return null;
+    if (recorder.state().agents.get(child.owner ?? ROOT)?.outcome === 'killed')
+      return { outcome: 'killed', why: 'killed with its parent' };
+    const { orphans } = childRules(options.rules);
+    return orphans === 'kill' ? { outcome: 'abandoned', why: 'its parent stopped' } : null;
   }
 
   private isLeft({ spawned, owner }: AgentState): boolean {
