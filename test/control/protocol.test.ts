@@ -82,7 +82,7 @@ const COMMANDS: { readonly [Do in Command['do']]: Extract<Command, { readonly do
 const over = (value: object): Readonly<Record<string, unknown>> => readLine(lineOf(value)) ?? {};
 
 describe('what may be asked of a run', () => {
-  it('S144: has a shape for every command, which says what the command says', () => {
+  it('D24, S144: has a shape for every command, which says what the command says', () => {
     expectTypeOf<z.output<typeof CommandShape>>().toExtend<Command>();
     expectTypeOf<Command>().toExtend<z.output<typeof CommandShape>>();
     for (const command of Object.values(COMMANDS)) {

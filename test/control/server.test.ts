@@ -33,6 +33,14 @@ describe('a run that is knocked at', () => {
     expect(run.pokes()).toBe(1);
   });
 
+  it('D24: listens in the file system alone: no port is opened', async () => {
+    const { where, control } = await served();
+    await Promise.all([reached(where), atDoor(control)]);
+    const open = process.getActiveResourcesInfo();
+    expect(open).toContain('PipeWrap');
+    expect(open.filter((name) => /TCP|UDP/.test(name))).toEqual([]);
+  });
+
   it('S139: tells every event to everybody who follows, in order, until the run has ended', async () => {
     const { run, where } = await served();
     const screens = [await reached(where), await reached(where)];
