@@ -45,7 +45,7 @@ export function servingFor({ root, places }: ProjectPlace, session: SessionId, r
       const letters = (): number => mailbox.waiting(session).length;
       const given = givenBy(run.view, { children: childRules(rules), now: () => world.now(), letters });
       try {
-        await control.serve({ ...given, controls: run.controls });
+        await control.serve({ ...given, controls: run.controls, poke: () => run.poke() });
         return null;
       } catch (error) {
         if (error instanceof ControlFault) return error.message;

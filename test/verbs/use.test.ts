@@ -11,7 +11,10 @@ afterAll(() => {
   home.remove();
 });
 
-const VERBS = 'run plan resume sessions show report events models policy trust config doctor init audit'.split(' ');
+const VERBS =
+  'run plan resume attach sessions show report events spawn children what send kill progress complete me who others all status agents models policy trust config doctor init audit'.split(
+    ' ',
+  );
 const refused = (err: string): Ran => ({ code: 2, signal: null, out: '', err });
 
 describe('help', () => {
