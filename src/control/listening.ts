@@ -14,6 +14,9 @@ import { isOurSocket, keepToOwner, placeFor } from './places.ts';
 const MOST_OF_AGENTS = 256;
 /** Milliseconds that closing waits for answers under way, and for those who read slowly. */
 const CLOSE_WITHIN = 1000;
+/** Milliseconds for another process to let go of a socket, and between two looks whether it has. */
+const LEAVE_WITHIN = 2000;
+const LOOK_EVERY = 50;
 
 /** What all sockets of a run have in common. */
 export interface House {
@@ -45,14 +48,14 @@ export interface Listening {
 export async function listenAs(house: House, door: Door, name: string): Promise<Listening> {
   const talks = new Set<Conversation>();
   const came = (socket: Socket): void => meet(socket, { house, door, talks });
-  let path = await placeFor(house.where, name);
+  let path = await freePlace(house, name);
   let server = await listenAt(path, came);
   let [mending, closed]: [Promise<boolean> | null, boolean] = [null, false];
   const mend = async (): Promise<boolean> => {
     // First: it would take the new one's file with it.
     server.close();
     try {
-      path = await placeFor(house.where, name);
+      path = await freePlace(house, name);
       const again = await listenAt(path, came);
       if (closed) again.close();
       server = again;
@@ -79,6 +82,16 @@ export async function listenAs(house: House, door: Door, name: string): Promise<
       for (const talk of talks) talk.drop();
     },
   };
+}
+
+/** A process that hands its run over may be there for a moment still: who holds the session's claim waits for that. */
+async function freePlace({ where, world }: House, name: string): Promise<string> {
+  for (let waited = 0; waited <= LEAVE_WITHIN; waited += LOOK_EVERY) {
+    const path = await placeFor(where, name);
+    if (path !== null) return path;
+    await world.sleep(LOOK_EVERY);
+  }
+  throw new ControlFault(`another process listens for session ${where.session} already`);
 }
 
 interface Meeting {

@@ -57,20 +57,17 @@ export function knownPaths(where: Where): readonly string[] {
 }
 
 /**
- * A path to listen at, in the first folder that is private; what is left of a process that is gone is taken away. Throws
- * `ControlFault` when somebody listens there, or when no folder will do.
+ * A path to listen at, in the first folder that is private; what is left of a process that is gone is taken away. Null when
+ * somebody listens there; throws `ControlFault` when no folder will do.
  */
-export async function placeFor(where: Where, name: string): Promise<string> {
+export async function placeFor(where: Where, name: string): Promise<string | null> {
   const path = join(folderFor(where), name);
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found?.isSocket() === true && (await isAnswered(path))) {
-      throw new ControlFault(`another process carries session ${where.session} already: it listens at ${path}`);
-    }
+    if (found?.isSocket() === true && (await isAnswered(path))) return null;
     rmSync(path, { force: true });
     return path;
   } catch (error) {
-    if (error instanceof ControlFault) throw error;
     throw new ControlFault(`${path} can't be a socket: ${wordsOf(error)}`);
   }
 }

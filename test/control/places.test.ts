@@ -92,7 +92,9 @@ describe('the place of a run’s sockets', () => {
   it('is taken over from a process that is gone, never from one that lives', async () => {
     const { where, child } = await hosted();
     const late = openControl(where, world);
-    await expect(late.serve(knockedRun().given)).rejects.toThrow('another process carries session knocked-at already');
+    await expect(late.serve(knockedRun().given)).rejects.toThrow(
+      'another process listens for session knocked-at already',
+    );
     await late.close();
     await reached(where);
     child.kill('SIGKILL');
@@ -103,6 +105,17 @@ describe('the place of a run’s sockets', () => {
     const control = openControl(where, world);
     onTestFinished(() => control.close());
     await control.serve(knockedRun().given);
+    await reached(where);
+  });
+
+  it('is waited for while the process that hands a run over closes it', async () => {
+    const { where, control } = await served();
+    const next = openControl(where, world);
+    onTestFinished(() => next.close());
+    const [serving, door] = [next.serve(knockedRun().given), next.doors.open(FINDER)];
+    await control.close();
+    await serving;
+    expect(await door).not.toBeNull();
     await reached(where);
   });
 
@@ -119,7 +132,7 @@ describe('the place of a run’s sockets', () => {
   it('is somebody else’s: it is said, and nobody is taken for Mimir who isn’t', async () => {
     const state = freshFolder();
     const where = somewhere(state);
-    const path = await placeFor(where, where.name);
+    const path = (await placeFor(where, where.name)) ?? '';
     const server = createServer((socket) => socket.on('error', () => undefined).end('220 mail ESMTP\n')).listen(path);
     onTestFinished(() => void server.close());
     await new Promise((resolve) => server.once('listening', resolve));
