@@ -15,16 +15,11 @@ const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
 const NEVER_PASSED = /^(?:LD_|DYLD_|GIT_|BASH_|MIMIR_)|^(?:ENV|SHELLOPTS|IFS|PATH|TERM|NODE_OPTIONS|PERL5OPT|RUBYOPT)$/;
 
 /**
- * Names that lead to something that acts for the person: agents that hold keys, buses, displays, terminals, container
- * engines. A person's list does not pass them, an administrator's does (D32).
+ * Names that lead to something that acts for the person: agents that hold keys, buses, what asks for passwords. A person's
+ * list does not pass them, an administrator's does (D32). What else a person lists by name is theirs to say.
  */
-const ACTS_FOR_THE_PERSON = new RegExp(
-  [
-    '_SOCK(?:ET)?$|_BUS_(?:ADDRESS|PID)$|_ASKPASS$|_IPC_H(?:OOK|ANDLE)',
-    '^(?:SSH_AGENT_PID|SSH_CONNECTION|SSH_TTY|GPG_AGENT_INFO|GPG_TTY|KRB5CCNAME|XDG_RUNTIME_DIR|XDG_SESSION_ID)$',
-    '^(?:DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|TMUX|TMUX_PANE|STY|DOCKER_HOST|CONTAINER_HOST|DBUS_STARTER_ADDRESS)$',
-  ].join('|'),
-);
+const ACTS_FOR_THE_PERSON =
+  /_SOCK(?:ET)?$|_BUS_(?:ADDRESS|PID)$|_ASKPASS$|_IPC_H(?:OOK|ANDLE)|^(?:SSH_AGENT_PID|SSH_CONNECTION|SSH_TTY|GPG_AGENT_INFO|GPG_TTY|XDG_RUNTIME_DIR)$/;
 
 /**
  * The environment of every child: the usual names and those of `more`, `TERM=dumb`, and a PATH without entries inside the

@@ -226,6 +226,8 @@ function planOf(
   const { home, stateDir, program, hide = [] } = parts.options;
   const apart = (place: string): boolean => !isInside(root.path, place);
   const doors = [...hide, ...(door === undefined ? [] : coveredFor(door, stateDir))].flatMap(realPlace);
+  // A runtime folder may lie anywhere, also in the project.
+  const ownDoors = doors.filter(inside(root.path));
   const hidden = hiddenFolders([home, stateDir, tmpdir(), ...paths.denyRead.filter(apart)], doors.filter(apart));
   const shown = door === undefined ? null : doorInBox(door, program, { root: root.path, stateDir, hidden });
   // What the probe runs is the system's own: looking for tool chains would only keep the first screen waiting.
@@ -241,7 +243,7 @@ function planOf(
       ...hiddenFiles(),
       ...openSockets(root.path, hidden),
       ...unread.filter(apart),
-      ...doors.filter(inside(root.path)),
+      ...ownDoors,
     ]),
   ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, root.path));
   const kept = [...covered, ...paths.denyWrite.flatMap(realPlace).filter(inWritable)];
@@ -250,7 +252,7 @@ function planOf(
     hidden,
     root: root.path,
     writable,
-    pinned: foldersAbove(writable, [...kept, ...ofProject]),
+    pinned: foldersAbove(writable, [...kept, ...ofProject, ...ownDoors]),
     shown: [...chains.folders.flatMap(realPlace), ...gitFolders(root)],
     binds: shown?.binds ?? [],
     // Covers among it are gone as soon as the last box that may write has ended: where nothing may be written, none is named.

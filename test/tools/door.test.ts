@@ -99,7 +99,7 @@ describe.each(USERS)('a command of the user %s with a door', (user) => {
   });
 
   it('I04: reaches no other door, and not the person, by no path', async () => {
-    const place = openPlace(user);
+    const place = openPlace(user, { 'run/a.txt': 'one\n' });
     const elsewhere = openBelowTmp(place);
     const open = openInSight(place);
     const folders = [
@@ -107,6 +107,7 @@ describe.each(USERS)('a command of the user %s with a door', (user) => {
       path.join(elsewhere, 'doors'),
       path.join(place.home, 'doors'),
       open,
+      path.join(place.project, 'run/mimir'),
     ];
     for (const folder of folders) {
       const knocks = await withDoors(place, folder);
