@@ -2,6 +2,7 @@
 import type { AgentState, RunState } from '../events/state.ts';
 import { inOrder, modelName } from './agents.ts';
 import { toLabel } from './text/sanitise.ts';
+import { childOf } from './view/child-call.ts';
 
 /** Calls that only wait themselves, for a child or for the person: they go on in the other process. */
 const WAITING: ReadonlySet<string> = new Set(['Task', 'ask_user']);
@@ -15,12 +16,19 @@ export interface UnderWay {
 
 /** In the order of the agents; empty when nothing runs that an interruption would lose. */
 export const underWay = (state: RunState): readonly UnderWay[] =>
-  inOrder(state).flatMap((agent) => partsOf(agent).map((what) => ({ who: agent.name, what })));
+  inOrder(state).flatMap((agent) => partsOf(agent, state).map((what) => ({ who: agent.name, what })));
 
-function partsOf({ open, blocks }: AgentState): readonly string[] {
+function partsOf(agent: AgentState, state: RunState): readonly string[] {
+  const { open, blocks } = agent;
   const replies = open.map(({ model }) => `a reply of ${modelName(model)}`);
   const tools = blocks.flatMap((block) =>
-    block.is === 'tool' && block.ok === null && !WAITING.has(block.tool) ? [toLabel(block.label || block.tool)] : [],
+    // A command that has come to a child (protocol: text) waits for that as well.
+    block.is === 'tool' &&
+    block.ok === null &&
+    !WAITING.has(block.tool) &&
+    childOf(block.call, agent, state) === undefined
+      ? [toLabel(block.label || block.tool)]
+      : [],
   );
   return [...replies, ...tools];
 }

@@ -27,7 +27,9 @@ export const childKey = (child: AgentState | undefined, now: Millis): string =>
 /** `> Task(finder): find auth files`, and `[finder] find auth files ... 5 tools, 3.2s` or `- done (8 tools, 5.1s)` (T014-T017). */
 export function childBlock(block: ToolCall, child: AgentState, look: BlockLook, now: Millis): readonly Line[] {
   const role = toLabel(child.role);
-  const about = toLabel(block.label).replace(/^Task\([^)]*\): */, '');
+  // A command of the text protocol would say the whole task.
+  const [said, description = ''] = /^Task\([^)]*\): *(.*)$/s.exec(block.label) ?? [];
+  const about = toLabel(said === undefined ? child.name : description);
   const head: Line = [
     span('> ', { fg: 'focus', bold: true }),
     span(`Task(${role})`, { fg: `role:${child.role}`, bold: true }),
