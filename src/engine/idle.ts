@@ -5,14 +5,15 @@
 import type { WorkOrder, WorkOutcome } from '../domain/agent.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { Turn } from '../domain/turn.ts';
-import type { EventBody } from '../events/event.ts';
-import type { RunState } from '../events/state.ts';
+import type { EventBody, MimirEvent } from '../events/event.ts';
+import type { AgentState, RunState } from '../events/state.ts';
 import { standingsOf } from '../events/turns.ts';
 import { childRules } from '../policy/children.ts';
+import { LogFault } from '../ports/log.ts';
 import { runAgent } from './agent-loop.ts';
 import { orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
-import { result } from './run-result.ts';
+import { result, RUN_STOPPED } from './run-result.ts';
 import { handedOver } from './text-protocol.ts';
 import type { RunResult } from './run-options.ts';
 
@@ -20,6 +21,14 @@ import type { RunResult } from './run-options.ts';
 const IDLE = 'idle';
 
 export const ROOT_WAITS: EventBody = { type: 'agent.status', agent: ROOT, status: 'waiting', reason: IDLE };
+/** Children work meanwhile: the time of the run goes on. */
+const CHILDREN_WORK: EventBody = {
+  type: 'agent.status',
+  agent: ROOT,
+  status: 'waiting',
+  reason: IDLE,
+  waitsFor: 'children',
+};
 
 /** Until the run is stopped: it never ends by itself in any other way, and can always be resumed. */
 export async function idleRun(parts: RunParts, resumed: boolean): Promise<RunResult> {
@@ -29,11 +38,12 @@ export async function idleRun(parts: RunParts, resumed: boolean): Promise<RunRes
     await forced.atStart();
     if (resumed) children.resume();
     const watch = stopWhenUnused(parts, over.signal);
-    // What a process that ended had begun is carried on; an answer that was given is not given again.
-    await converse(parts, isHalfSaid(conversationOf(parts)));
+    void keepTime(parts);
+    // What a process that ended had begun is carried on.
+    if (wasAtWork(parts.recorder.stored())) await converse(parts);
     while (!signal.aborted) {
       await mailOrEnd(parts);
-      if (!signal.aborted && isWoken(parts)) await converse(parts, true);
+      if (!signal.aborted && isWoken(parts)) await converse(parts);
     }
     over.abort('ended');
     await watch;
@@ -49,7 +59,7 @@ export async function rootAnswers(parts: RunParts): Promise<string> {
   const { recorder } = parts;
   const { seq } = recorder.state();
   if (!isWoken(parts)) return '';
-  await converse(parts, true);
+  await converse(parts);
   const handed = handedOver(conversationOf(parts));
   if (handed !== null) return handed;
   const said = recorder.stored().filter((event) => event.seq > seq && event.type === 'agent.message');
@@ -57,10 +67,9 @@ export async function rootAnswers(parts: RunParts): Promise<string> {
   return last?.type === 'agent.message' ? last.text : '';
 }
 
-/** ROOT works until it has answered all that it was told, where there is something to say. */
-async function converse(parts: RunParts, wanted: boolean): Promise<void> {
+/** ROOT works until it has answered all that it was told. */
+async function converse(parts: RunParts): Promise<void> {
   const { recorder, signal, slots, rootSeat } = parts;
-  if (!wanted && !isWoken(parts)) return;
   const stops = new AbortController();
   // As the crew says it: calls that wait for a child stay open.
   const stop = (): void => stops.abort('run stopped');
@@ -72,12 +81,14 @@ async function converse(parts: RunParts, wanted: boolean): Promise<void> {
     release();
     return async () => void (release = await slots.take(stops.signal));
   };
+  rootSeat.interrupt = () => stops.abort('interrupt');
   try {
     const outcome = stops.signal.aborted ? STOPPED : await atWork(parts, stops.signal);
-    if (!signal.aborted) recorder.record(...afterWork(outcome));
+    if (!signal.aborted) recorder.record(...afterWork(outcome, stops.signal.aborted));
   } finally {
     release();
     rootSeat.lend = null;
+    rootSeat.interrupt = null;
     signal.removeEventListener('abort', stop);
   }
 }
@@ -98,19 +109,31 @@ async function atWork(parts: RunParts, signal: AbortSignal): Promise<WorkOutcome
 }
 
 /** What it could not do is said where people look; then it waits for the next word. */
-function afterWork(outcome: WorkOutcome): readonly EventBody[] {
-  if (outcome.is === 'completed' || outcome.is === 'stopped') return [ROOT_WAITS];
-  return [{ type: 'agent.status', agent: ROOT, status: 'failed', reason: outcome.reason }, ROOT_WAITS];
+function afterWork(outcome: WorkOutcome, interrupted: boolean): readonly EventBody[] {
+  const ends = (status: 'failed' | 'interrupted', reason: string): readonly EventBody[] => [
+    { type: 'agent.status', agent: ROOT, status, reason },
+    ROOT_WAITS,
+  ];
+  if (interrupted) return ends('interrupted', 'interrupted by you');
+  return outcome.is === 'completed' || outcome.is === 'stopped' ? [ROOT_WAITS] : ends('failed', outcome.reason);
 }
 
 const conversationOf = ({ recorder }: RunParts): readonly Turn[] =>
   standingsOf(recorder.stored(), [ROOT]).get(ROOT)?.turns ?? [];
 
-/** Was it cut off before its answer? */
-function isHalfSaid(turns: readonly Turn[]): boolean {
-  const last = turns.at(-1);
-  return last !== undefined && !(last.by === 'model' && last.calls.length === 0);
+/** Was ROOT at work when the process ended? Each of its turns ends with a word that it waits; the end of the run is none. */
+export function wasAtWork(stored: readonly MimirEvent[]): boolean {
+  const last = stored.findLast(
+    (event) =>
+      event.type === 'agent.status' &&
+      event.agent === ROOT &&
+      !(event.status === 'interrupted' && event.reason === RUN_STOPPED),
+  );
+  return last?.type === 'agent.status' && last.status !== 'pending' && !isIdle(last);
 }
+
+const isIdle = ({ status, reason }: Pick<AgentState, 'status' | 'reason'>): boolean =>
+  status === 'waiting' && reason === IDLE;
 
 function hasOpenCalls(turns: readonly Turn[]): boolean {
   const at = turns.findLastIndex(({ by }) => by === 'model');
@@ -159,14 +182,30 @@ async function stopWhenUnused(parts: RunParts, over: AbortSignal): Promise<void>
   }
 }
 
+/** The time of the run goes on while anybody in it works (CONTRACT D19), until the log is closed. */
+async function keepTime(parts: RunParts): Promise<void> {
+  const { recorder } = parts;
+  try {
+    for await (const _ of recorder.events(recorder.state().seq)) {
+      const { agents, finished } = recorder.state();
+      const root = agents.get(ROOT);
+      if (finished !== null || parts.signal.aborted) return;
+      if (root === undefined || !isIdle(root)) continue;
+      const works = [...agents.values()].some(({ id, runningSince }) => id !== ROOT && runningSince !== null);
+      if (works !== (root.runningSince !== null)) recorder.record(works ? CHILDREN_WORK : ROOT_WAITS);
+    }
+  } catch (error) {
+    if (!(error instanceof LogFault)) throw error;
+    parts.stop(error.message);
+  }
+}
+
 const AT_WORK: ReadonlySet<string> = new Set(['initializing', 'running', 'waiting']);
 
 /** Does anybody work, or wait for an answer? Who is interrupted does neither. */
 const isAtWork = ({ agents, approvals }: RunState): boolean =>
   approvals.length > 0 ||
-  [...agents.values()].some(
-    ({ id, status, reason }) => AT_WORK.has(status) && !(id === ROOT && status === 'waiting' && reason === IDLE),
-  );
+  [...agents.values()].some((one) => AT_WORK.has(one.status) && !(one.id === ROOT && isIdle(one)));
 
 const durationText = (ms: number): string =>
   ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;

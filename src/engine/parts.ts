@@ -67,8 +67,8 @@ export interface RunParts {
   /** Set while a plan waits for a person. */
   readonly deciding: { now: ((decision: PlanDecision) => void) | null };
   readonly slots: Slots;
-  /** Set while ROOT of a run without a plan works: gives its slot back, as `Crew.lend` does. */
-  readonly rootSeat: { lend: (() => () => Promise<void>) | null };
+  /** Set while ROOT of a run without a plan works: `lend` gives its slot back, as `Crew.lend` does, `interrupt` ends its turn. */
+  readonly rootSeat: { lend: (() => () => Promise<void>) | null; interrupt: (() => void) | null };
   /** Set while the run is to be handed over: takes that back. */
   readonly handing: { now: (() => void) | null };
   /** Tried again by rule already: once is enough. */
@@ -152,7 +152,7 @@ function openRootSeat(crew: () => Crew): {
   readonly rootSeat: RunParts['rootSeat'];
   readonly lending: Pick<Crew, 'run' | 'lend'>;
 } {
-  const rootSeat: RunParts['rootSeat'] = { lend: null };
+  const rootSeat: RunParts['rootSeat'] = { lend: null, interrupt: null };
   const lend: Crew['lend'] = (agent) => (agent === ROOT ? rootSeat.lend?.() : undefined) ?? crew().lend(agent);
   return { rootSeat, lending: { run: (...call) => crew().run(...call), lend } };
 }

@@ -16,7 +16,7 @@ import { runCeiling } from '../policy/budgets.ts';
 import { roleNamed } from '../policy/roles.ts';
 import type { OpenToolCall } from './gate-begun.ts';
 import { goesOn, openCalls } from './gate-begun.ts';
-import { ROOT_WAITS } from './idle.ts';
+import { ROOT_WAITS, wasAtWork } from './idle.ts';
 import type { RunParts } from './parts.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -61,7 +61,7 @@ export function reopen(parts: RunParts): boolean {
     ...lost.map(({ id, summary, forced }) =>
       crew.finished(id, 'abandoned', summary, forced === null ? 'its parent stopped' : 'the run was stopped'),
     ),
-    state.idle ? ROOT_WAITS : { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
+    ...rootNow(state, stored),
   );
   const problem = problemOf(options, recorder.state());
   if (problem === null) return true;
@@ -73,6 +73,12 @@ export function reopen(parts: RunParts): boolean {
 /** Calls that wait for a child or a person: whoever made them goes on with them. */
 const callsLeftOpen = ({ tools }: RunOptions, stored: readonly MimirEvent[]): readonly OpenToolCall[] =>
   openCalls(stored).filter((call) => goesOn(tools, call));
+
+/** Of a run without a plan it waits as it did; where it was at work it goes on by itself. */
+function rootNow({ idle }: RunState, stored: readonly MimirEvent[]): readonly EventBody[] {
+  if (!idle) return [{ type: 'agent.status', agent: ROOT, status: 'running', reason: '' }];
+  return wasAtWork(stored) ? [] : [ROOT_WAITS];
+}
 
 /** Nobody begins it again: it is no task of the plan, and does not work beside it. */
 const isLost = (one: AgentState): boolean =>

@@ -52,11 +52,14 @@ function close(parts: RunParts, status: RunResult['status'], summary: string, ou
   recorder.record(...ended, { type: 'session.finished', status, summary, totals });
 }
 
+/** Why an agent is interrupted that a resumed run goes on with. */
+export const RUN_STOPPED = 'the run was stopped';
+
 /** Who paused the run for want of a model has said why already. */
 const interrupted = (root: AgentState | undefined): EventBody[] =>
   root?.status === 'interrupted'
     ? []
-    : [{ type: 'agent.status', agent: ROOT, status: 'interrupted', reason: 'the run was stopped' }];
+    : [{ type: 'agent.status', agent: ROOT, status: 'interrupted', reason: RUN_STOPPED }];
 
 /** The result as the log has it by now. */
 export function summed(parts: RunParts, status: RunResult['status'], error: string | null): RunResult {

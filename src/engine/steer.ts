@@ -22,12 +22,19 @@ export function steer(
   const state = parts.recorder.state();
   const one = state.agents.get(agent);
   if (one === undefined) return fail(`there is no agent ${agent}`);
-  if (agent === ROOT) return fail(`main ${OF_MAIN[act]}`);
+  if (agent === ROOT) return steerMain(parts, act);
   if (parts.signal.aborted) return fail(`${one.name} is being stopped with the run; \`mimir resume\` goes on with it`);
   const done = performed(parts, act, agent, by);
   return done === null
     ? fail(`${one.name} ${whyNot(act, one)}`)
     : ok(`${one.name} ${wordsFor(parts, done, one, state)}`);
+}
+
+/** Only its turn can be ended, where it works itself: it waits for the next word then. */
+function steerMain({ rootSeat }: RunParts, act: Steering['do']): Result<string, string> {
+  if (act !== 'interrupt' || rootSeat.interrupt === null) return fail(`main ${OF_MAIN[act]}`);
+  rootSeat.interrupt();
+  return ok('main interrupted: it waits for what you tell it');
 }
 
 const OF_MAIN = {

@@ -98,8 +98,8 @@ export type EventBody =
       readonly agent: AgentId;
       readonly status: AgentStatus;
       readonly reason: string;
-      /** Of who is `waiting`: for its provider. The clock of an agent stands still then, that of the run goes on. */
-      readonly waitsFor?: 'provider';
+      /** Of who is `waiting`: for its provider, or ROOT beside its children. The clock of an agent stands still then, that of the run goes on. */
+      readonly waitsFor?: 'provider' | 'children';
     }
   /** It said by itself that it is done, or that it can't go on (`mimir complete`): its work ends with that after this step. */
   | {

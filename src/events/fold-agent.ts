@@ -81,8 +81,8 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   }),
   'agent.status': (agent, event, at) => {
     // Initializing is not running: an agent that waits for a free slot uses none of its time.
-    // ROOT's clock is the run's: it goes on while a provider is waited for (SECURITY 2.6).
-    const onTheClock = event.status === 'running' || (agent.parent === null && event.waitsFor === 'provider');
+    // ROOT's clock is the run's: it goes on while a provider is waited for (SECURITY 2.6), and while children work beside it.
+    const onTheClock = event.status === 'running' || (agent.parent === null && event.waitsFor !== undefined);
     const clocked = clock(agent, onTheClock, at);
     const note = event.status === 'interrupted' || event.status === 'failed';
     return {

@@ -40,8 +40,8 @@ const LINES: ByType<[], [], Words> = {
   'agent.changed': ({ role, task }) => ['info', `now ${role}, for: ${task}`],
   'agent.model': ({ model }) => ['warn', `model is now ${model.used}, by you`],
   'agent.status': ({ status, reason, waitsFor }) => {
-    // Whose retry it is has said it; the others wait with it, which their cards show.
-    if (reason === '' || waitsFor === 'provider') return null;
+    // Whose retry it is has said it; the others wait with it, which their cards show. That ROOT waits for a word is no news.
+    if (reason === '' || waitsFor !== undefined || (status === 'waiting' && reason === 'idle')) return null;
     // "interrupted by you" says it already.
     return [status === 'failed' ? 'error' : 'warn', reason.startsWith(status) ? reason : `${status}: ${reason}`];
   },

@@ -1,53 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { SessionId } from '../../src/domain/ids.ts';
-import type { SpawnWish } from '../../src/domain/spawn.ts';
-import type { RunState } from '../../src/events/state.ts';
-import type { ScriptedReply } from '../../src/models/scripted.ts';
 import { CHILD_DEFAULTS } from '../../src/policy/children.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
-import { cutLog, lengthsOf, memoryLog } from '../support/log.ts';
-import { AGENT, calling, RULES, testRun } from '../support/run.ts';
-import type { Setting, TestRun } from '../support/run.ts';
+import { answered, idleRun, say, task, waits, wish } from '../support/idle.ts';
+import { AGENT, calling, RULES } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
-const SESSION = SessionId.parse('test-session');
 const ROOT = AGENT('ROOT');
 const C1 = AGENT('ROOT::S1');
 const TEN_MINUTES = 600_000;
-
-const idleRun = (setting: Setting = {}): TestRun =>
-  testRun({
-    mode: 'yolo',
-    idle: true,
-    script: ({ agent, turns }) => ({ text: `${agent} answers ${turns.length}` }),
-    ...setting,
-  });
-
-const waits = ({ agents }: RunState): boolean =>
-  agents.get(ROOT)?.status === 'waiting' && agents.get(ROOT)?.reason === 'idle';
-const say = (run: TestRun, text: string): Promise<string> =>
-  run.tell({ do: 'message', to: ROOT, text, delivery: 'important' });
-/** Resolves when ROOT has said this and waits again. */
-const answered = (run: TestRun, text: string): Promise<RunState> =>
-  run.until(
-    (state) =>
-      waits(state) && (state.agents.get(ROOT)?.blocks.some((one) => one.is === 'said' && one.text === text) ?? false),
-  );
-
-const wish = (prompt: string, more: Partial<SpawnWish> = {}): SpawnWish => ({
-  prompt,
-  role: 'finder',
-  model: null,
-  name: null,
-  wait: null,
-  workingDir: null,
-  ...more,
-});
-
-const task = (prompt: string): ScriptedReply => ({
-  text: '',
-  calls: [{ tool: 'Task', input: { description: prompt, prompt, subagent_type: 'explore' } }],
-});
 
 describe('a run without a plan', () => {
   it('asks no planner, and waits with no call of a model (D33, S042, S130)', async () => {
@@ -116,6 +76,55 @@ describe('a run without a plan', () => {
     await run.controls.submit({ do: 'spawn', parent: ROOT, wish: wish('look again', { name: 'second' }) });
     await answered(run, 'ROOT answers 3');
     expect(run.state().messages.every(({ delivered }) => delivered)).toBe(true);
+    run.stop('done');
+    await run.result;
+  });
+
+  it('ends the turn of ROOT at a word, and nothing of it goes on by itself, in the next process either (S136)', async () => {
+    const never = new Promise<undefined>(() => {});
+    const run = idleRun({ script: ({ turns }) => (turns.length === 1 ? never : { text: 'as you like' }) });
+    expect(await run.refused({ do: 'interrupt', agent: ROOT })).toMatch(/^refused: main plans and reports/);
+    await say(run, 'do it all');
+    await run.until(({ agents }) => agents.get(ROOT)?.open.length === 1);
+    expect(await run.tell({ do: 'interrupt', agent: ROOT })).toBe('main interrupted: it waits for what you tell it');
+    await run.until((state) => waits(state) && state.seq > 8);
+    run.stop('later');
+    await run.result;
+    const asked: string[] = [];
+    const next = idleRun({
+      log: run.log,
+      script: ({ turns }) => ({ text: `as you like, after ${turns.length}` }),
+      record: ({ agent }) => void asked.push(agent),
+    });
+    await next.until(waits);
+    await next.controls.submit({ do: 'spawn', parent: ROOT, wish: wish('look') });
+    await next.until(({ agents }) => agents.get(C1)?.outcome === 'completed');
+    await answered(next, 'as you like, after 2');
+    expect(asked).toEqual([C1, ROOT]);
+    next.stop('done');
+    await next.result;
+  });
+
+  it('counts the time that children work beside ROOT as that of the run (G, D19)', async () => {
+    const world = fakeWorld();
+    let release = (): void => {};
+    const reply = new Promise<void>((resolve) => (release = resolve));
+    const run = idleRun({
+      world,
+      script: async () => {
+        await reply;
+        return { text: 'found it' };
+      },
+    });
+    await run.until(waits);
+    await world.advance(5000);
+    await run.controls.submit({ do: 'spawn', parent: ROOT, wish: wish('look') });
+    await run.until(({ agents }) => agents.get(C1)?.open.length === 1 && agents.get(ROOT)?.runningSince !== null);
+    await world.advance(7000);
+    release();
+    await run.until(({ agents }) => agents.get(C1)?.outcome === 'completed' && agents.get(ROOT)?.runningSince === null);
+    await world.advance(9000);
+    expect([waits(run.state()), run.state().agents.get(ROOT)?.ranMs]).toEqual([true, 7000]);
     run.stop('done');
     await run.result;
   });
@@ -190,122 +199,5 @@ describe('the end of a run without a plan', () => {
     expect(run.state().finished).toBe(null);
     run.stop('done');
     await run.result;
-  });
-});
-
-describe('a run without a plan that is cut off at any event', () => {
-  it('goes on as if nothing had been: each message answered, each effect once (D11, D33)', async () => {
-    const story = (acts: string[]): Setting => ({
-      acts,
-      script: ({ agent, turns }) => {
-        if (agent !== ROOT) return turns.length === 1 ? calling('read x') : { text: `${agent} found it` };
-        if (turns.length === 1) return calling('write a');
-        return turns.length === 3 ? task('look') : { text: 'all done' };
-      },
-    });
-    const lengths: number[] = [];
-    const whole = idleRun({ ...story([]), log: lengthsOf(memoryLog(), lengths) });
-    await say(whole, 'do it');
-    await answered(whole, 'all done');
-    const events = whole.events();
-    whole.stop('done');
-    await whole.result;
-    const from = events.findIndex(({ type }) => type === 'message.sent') + 1;
-    for (const length of lengths.filter((one) => one >= from && one <= events.length)) {
-      const before = events.slice(0, length);
-      const at = `cut after ${length}: ${before.at(-1)?.type}`;
-      let names = 0;
-      const name = (): string => `again-${(names += 1)}`;
-      const acts: string[] = [];
-      // That it is a run without a plan is in its log.
-      const run = testRun({
-        ...story(acts),
-        mode: 'yolo',
-        log: cutLog(SESSION, before),
-        world: { ...fakeWorld(), name },
-      });
-      const end = await answered(run, 'all done');
-      const begun = run.events().flatMap((event) => (event.type === 'tool.started' ? [event.label] : []));
-      expect([at, begun.filter((label) => !label.startsWith('read'))]).toEqual([
-        at,
-        ['write a', 'Task(explore): look'],
-      ]);
-      expect([at, [...end.agents.keys()]]).toEqual([at, [ROOT, C1]]);
-      const said = end.agents.get(ROOT)?.blocks.filter((one) => one.is === 'said').length;
-      expect([at, said, end.messages.map(({ delivered }) => delivered)]).toEqual([at, 1, [true]]);
-      run.stop('done');
-      await run.result;
-    }
-  });
-
-  it('has each child once, each notice once, and one answer of ROOT to it (S040, S041, D11)', async () => {
-    const story: Setting = {
-      script: ({ agent, turns }) => {
-        if (agent !== ROOT) return turns.length === 1 ? calling('read x') : { text: 'found it' };
-        return { text: turns.length === 1 ? 'hello yourself' : 'noted' };
-      },
-    };
-    const lengths: number[] = [];
-    const whole = idleRun({ ...story, log: lengthsOf(memoryLog(), lengths) });
-    await say(whole, 'hello');
-    await answered(whole, 'hello yourself');
-    await whole.controls.submit({ do: 'spawn', parent: ROOT, wish: wish('look', { name: 'first' }) });
-    await answered(whole, 'noted');
-    const events = whole.events();
-    whole.stop('done');
-    await whole.result;
-    const from = events.findIndex((event) => event.type === 'agent.created' && event.agent === C1) + 1;
-    const cuts = lengths.filter((one) => one >= from && one <= events.length);
-    expect(cuts.length).toBeGreaterThan(10);
-    for (const length of cuts) {
-      const before = events.slice(0, length);
-      const at = `cut after ${length}: ${before.at(-1)?.type}`;
-      let names = 0;
-      const name = (): string => `again-${(names += 1)}`;
-      const run = testRun({ ...story, mode: 'yolo', log: cutLog(SESSION, before), world: { ...fakeWorld(), name } });
-      const end = await answered(run, 'noted');
-      const said = end.agents.get(ROOT)?.blocks.flatMap((one) => (one.is === 'said' ? [one.text] : []));
-      expect([at, said]).toEqual([at, ['hello yourself', 'noted']]);
-      expect([at, [...end.agents.keys()], end.agents.get(C1)?.outcome]).toEqual([at, [ROOT, C1], 'completed']);
-      expect([at, end.messages.map(({ notice, delivered }) => [notice?.is, delivered])]).toEqual([
-        at,
-        [
-          [undefined, true],
-          ['completed', true],
-        ],
-      ]);
-      run.stop('done');
-      await run.result;
-    }
-  });
-});
-
-describe('a run without a plan that is handed over', () => {
-  it('stops when its children and ROOT are quiet, and they go on in the next process (H022, S138)', async () => {
-    let release = (): void => {};
-    const reply = new Promise<void>((resolve) => (release = resolve));
-    const script: NonNullable<Setting['script']> = ({ agent, turns }) =>
-      agent === ROOT || turns.length > 1 ? { text: `${agent} answers ${turns.length}` } : calling('read x');
-    const run = idleRun({
-      script: async (request, n) => {
-        if (request.agent !== ROOT) await reply;
-        return script(request, n);
-      },
-    });
-    await say(run, 'hello');
-    await answered(run, 'ROOT answers 1');
-    await run.controls.submit({ do: 'spawn', parent: ROOT, wish: wish('look') });
-    await run.until(({ agents }) => agents.get(C1)?.open.length === 1);
-    const given = run.tell({ do: 'hand over', how: 'when quiet' });
-    release();
-    expect(await given).toBe('handed over: it goes on where it is resumed');
-    expect(run.state().agents.get(C1)).toMatchObject({ outcome: null, toolCalls: 0 });
-
-    const next = idleRun({ script, log: run.log });
-    await answered(next, 'ROOT answers 3');
-    expect(next.state().agents.get(C1)).toMatchObject({ outcome: 'completed', toolCalls: 1 });
-    expect(next.state().agents.get(C1)?.iterations).toBe(2);
-    next.stop('done');
-    await next.result;
   });
 });

@@ -1,0 +1,41 @@
+/** A run without a plan to test with: what is said to ROOT, and what it answers. */
+import type { SpawnWish } from '../../src/domain/spawn.ts';
+import { ROOT } from '../../src/domain/ids.ts';
+import type { RunState } from '../../src/events/state.ts';
+import type { ScriptedReply } from '../../src/models/scripted.ts';
+import { testRun } from './run.ts';
+import type { Setting, TestRun } from './run.ts';
+
+export const idleRun = (setting: Setting = {}): TestRun =>
+  testRun({
+    mode: 'yolo',
+    idle: true,
+    script: ({ agent, turns }) => ({ text: `${agent} answers ${turns.length}` }),
+    ...setting,
+  });
+
+export const waits = ({ agents }: RunState): boolean =>
+  agents.get(ROOT)?.status === 'waiting' && agents.get(ROOT)?.reason === 'idle';
+export const say = (run: TestRun, text: string): Promise<string> =>
+  run.tell({ do: 'message', to: ROOT, text, delivery: 'important' });
+/** Resolves when ROOT has said this and waits again. */
+export const answered = (run: TestRun, text: string): Promise<RunState> =>
+  run.until(
+    (state) =>
+      waits(state) && (state.agents.get(ROOT)?.blocks.some((one) => one.is === 'said' && one.text === text) ?? false),
+  );
+
+export const wish = (prompt: string, more: Partial<SpawnWish> = {}): SpawnWish => ({
+  prompt,
+  role: 'finder',
+  model: null,
+  name: null,
+  wait: null,
+  workingDir: null,
+  ...more,
+});
+
+export const task = (prompt: string): ScriptedReply => ({
+  text: '',
+  calls: [{ tool: 'Task', input: { description: prompt, prompt, subagent_type: 'explore' } }],
+});
