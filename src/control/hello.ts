@@ -1,5 +1,6 @@
 /** How both sides of a socket begin: who they are and which version they speak. Read by hand: a thread needs it, and no more. */
-import { AgentId, SessionId } from '../domain/ids.ts';
+import { isAgentId, isSessionId } from '../domain/id-shapes.ts';
+import type { AgentId, SessionId } from '../domain/ids.ts';
 import { isRecord } from './lines.ts';
 
 /** Raised when an older client would misunderstand what is said. */
@@ -29,10 +30,10 @@ export function readServerHello(line: Readonly<Record<string, unknown>> | null):
     return refusal(line) ?? 'what listens there is not Mimir';
   }
   if (line['protocol'] !== PROTOCOL) return otherVersion('the process there', line['protocol']);
-  const session = SessionId.safeParse(line['session']);
-  const as = AgentId.nullable().safeParse(line['as']);
-  if (!session.success || !as.success) return 'what listens there does not say whose run it carries';
-  return { mimir: 'control', protocol: PROTOCOL, session: session.data, as: as.data };
+  const { session, as } = line;
+  if (isSessionId(session) && (as === null || isAgentId(as)))
+    return { mimir: 'control', protocol: PROTOCOL, session, as };
+  return 'what listens there does not say whose run it carries';
 }
 
 /** What a client's first line says, or why it is not let in. */

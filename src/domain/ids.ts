@@ -3,11 +3,9 @@
  * `ROOT::S1::S2` are agents (a counter per parent, CONTRACT D15).
  */
 import { z } from 'zod';
+import { AGENT_ID, SESSION_ID } from './id-shapes.ts';
 
-export const AgentId = z
-  .string()
-  .regex(/^ROOT(::S[1-9][0-9]*)*$/, 'an agent id has the form ROOT::S1::S2')
-  .brand<'AgentId'>();
+export const AgentId = z.string().regex(AGENT_ID, 'an agent id has the form ROOT::S1::S2').brand<'AgentId'>();
 export type AgentId = z.infer<typeof AgentId>;
 
 export const ROOT = AgentId.parse('ROOT');
@@ -35,7 +33,7 @@ export type ModelId = z.infer<typeof ModelId>;
 
 export const SessionId = z
   .string()
-  .regex(/^[0-9a-z-]{4,64}$/, 'a session id is up to 64 lower-case letters, digits or "-"')
+  .regex(SESSION_ID, 'a session id is up to 64 lower-case letters, digits or "-"')
   .brand<'SessionId'>();
 export type SessionId = z.infer<typeof SessionId>;
 

@@ -1,25 +1,45 @@
 /** What `mimir spawn` was asked for, from its words and flags (CONTRACT S022 to S030). Wrong words are exit 2. */
 import { relative, resolve } from 'node:path';
-import { SpawnWish } from '../domain/spawn.ts';
+import type { SpawnWish } from '../domain/spawn.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 
-/** As asked for; the folder is still as it was written. */
+/** As asked for; the folder is still as it was written. Checked by hand: the schema would be most of what an agent's verb loads. */
 export function wishFrom(args: Arguments): SpawnWish {
   const { role, prompt } = saidIn(args.words);
-  const wish = SpawnWish.safeParse({
+  const wish: SpawnWish = {
     prompt,
     role,
     model: args.get('model') ?? null,
     name: nameOf(args.get('name'), role),
     wait: waitOf(args.get('wait')),
     workingDir: args.get('working-dir') ?? null,
-  });
-  if (wish.success) return wish.data;
-  const [issue] = wish.error.issues;
-  throw new Exit(EXIT.wrongUse, FAULTS[String(issue?.path[0])] ?? `this can't be spawned: ${issue?.message ?? ''}`);
+  };
+  for (const [is, fault] of CHECKS) if (!is(wish)) throw new Exit(EXIT.wrongUse, fault);
+  return wish;
 }
+
+/** Nothing said, or 1 to `most` characters. */
+const fits = (text: string | null, most: number): boolean => text === null || (text.length > 0 && text.length <= most);
+
+/** As the schema has it (domain/spawn.ts). */
+const CHECKS: readonly (readonly [is: (wish: SpawnWish) => boolean, fault: string])[] = [
+  [
+    ({ prompt }) => fits(prompt, 50_000),
+    'the prompt is longer than 50000 characters\n  put the details into a file of the project and name it',
+  ],
+  [({ role }) => fits(role, 100), 'ROLE is empty or too long\n  `mimir agents list` names the roles, or leave it out'],
+  [({ model }) => fits(model, 200), '--model is empty or too long\n  `mimir models` lists them'],
+  [
+    ({ name }) => name === null || /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,59}$/u.test(name),
+    '--name takes up to 60 letters, digits, blanks, ".", "_" or "-", a letter or digit first (the role before it counts)',
+  ],
+  [
+    ({ workingDir }) => fits(workingDir, 4096),
+    '--working-dir is empty or too long\n  expected a folder of the project',
+  ],
+];
 
 /** One word is the prompt, of two the first is the role (CONTRACT D13). */
 function saidIn(words: readonly string[]): { readonly role: string | null; readonly prompt: string } {
@@ -28,15 +48,6 @@ function saidIn(words: readonly string[]): { readonly role: string | null; reado
   if (prompt.trim() !== '') return { role: second === undefined ? null : first, prompt };
   throw new Exit(EXIT.wrongUse, 'a prompt is missing\n  mimir spawn [ROLE] "As engineer, implement …"');
 }
-
-const FAULTS: Readonly<Record<string, string>> = {
-  prompt: 'the prompt is longer than 50000 characters\n  put the details into a file of the project and name it',
-  role: 'ROLE is empty or too long\n  `mimir agents list` names the roles, or leave it out',
-  model: '--model is empty or too long\n  `mimir models` lists them',
-  name: '--name takes up to 60 letters, digits, blanks, ".", "_" or "-", a letter or digit first (the role before it counts)',
-  wait: '--wait takes seconds from 0 to 86400',
-  workingDir: '--working-dir is empty\n  expected a folder of the project',
-};
 
 /** With a role before the prompt a session is named after both: `engineer-task1` (CONTRACT S030). */
 const nameOf = (name: string | undefined, role: string | null): string | null => {

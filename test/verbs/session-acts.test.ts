@@ -1,5 +1,4 @@
 /** The verbs that change something: what they ask of the run, as whom, and what they say of it. */
-import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentId } from '../../src/domain/ids.ts';
 import { ROOT } from '../../src/domain/ids.ts';
@@ -7,10 +6,9 @@ import { fail, ok } from '../../src/domain/result.ts';
 import type { Command } from '../../src/ports/controls.ts';
 import { completeVerb } from '../../src/verbs/complete.ts';
 import { killVerb } from '../../src/verbs/kill.ts';
-import { sendVerb } from '../../src/verbs/send.ts';
 import { spawnVerb } from '../../src/verbs/spawn.ts';
 import { agentAt, ARCHITECT, at, ENGINEER, FAMILY, HELP, made, NOW, RUN, spawned } from '../support/family-story.ts';
-import { like, part } from '../support/like.ts';
+import { like } from '../support/like.ts';
 import type { Carried, Stage } from '../support/session-stage.ts';
 import { openStage, said, wrong } from '../support/session-stage.ts';
 
@@ -127,7 +125,11 @@ describe('mimir spawn', () => {
     ],
     ['an empty role', ['', 'x'], 'ROLE is empty or too long\n  `mimir agents list` names the roles, or leave it out'],
     ['an empty model', ['x', '--model='], '--model is empty or too long\n  `mimir models` lists them'],
-    ['an empty folder', ['x', '--working-dir='], '--working-dir is empty\n  expected a folder of the project'],
+    [
+      'an empty folder',
+      ['x', '--working-dir='],
+      '--working-dir is empty or too long\n  expected a folder of the project',
+    ],
     [
       'a folder elsewhere',
       ['x', '--working-dir', '/home/me/other'],
@@ -198,29 +200,5 @@ describe('mimir complete', () => {
     expect(await stage.ask(completeVerb, ['--status', 'well'])).toEqual(
       wrong('--status well\n  expected completed or error'),
     );
-  });
-});
-
-describe('a door', () => {
-  it('behind which nobody is, is exit 2 in words', async () => {
-    const door = join(stage.home.root, 'nobody');
-    const gone = wrong(`nobody listens at ${door}: the run of this agent has ended`);
-    expect(await stage.ask(sendVerb, ['main', 'x'], { door })).toEqual(gone);
-    expect(await stage.ask(spawnVerb, ['x'], { door })).toEqual(gone);
-  });
-
-  it('needs no home, no state and no configuration', async () => {
-    const run = await stage.carry(RUN);
-    const env = Object.fromEntries(Object.keys(stage.home.env).map((name) => [name, undefined]));
-    const { PATH } = stage.home.env;
-    const door = await run.door(ENGINEER);
-    const how = { cwd: '/', env: { ...env, PATH, MIMIR_SOCKET: door, LANG: 'C.UTF-8' } };
-    expect(await stage.home.run(['me', '--json'], how)).toEqual(part({ code: 0, err: '' }));
-    expect(await stage.home.run(['send', 'main', 'hello'], how)).toEqual({
-      code: 0,
-      signal: null,
-      out: 'Queued for obgef6 (will inject when idle)\n',
-      err: '',
-    });
   });
 });
