@@ -97,6 +97,7 @@ const WRITERS: readonly string[] = [
   'tui/term/clipboard.ts',
   'tui/term/external-editor.ts',
   'tui/term/write.ts',
+  'verbs/child-archive.ts',
   'verbs/crash-report.ts',
   'verbs/hints-seen.ts',
   'verbs/lobby-report.ts',

@@ -18,6 +18,7 @@ import { openDayLedger } from '../store/day-ledger.ts';
 import { keepLessons, lessonsOf } from '../store/learned.ts';
 import type { Place } from '../store/place.ts';
 import { toolsFor } from '../tools/index.ts';
+import { archiveChildren, archiveFolder } from './child-archive.ts';
 import { openBox, openProject, sandboxWords } from './box.ts';
 import { EXIT, Exit } from './exit.ts';
 import { lessonsFrom } from './learning.ts';
@@ -92,7 +93,8 @@ export async function openRuns({ project, config, most, providers, log, asked }:
       const serving = servingFor(project, what.session, rules);
       const run = startRun({ ...common, ...what, models, learned, law, ...serving.parts });
       const served = serving.serve(run);
-      const closed = closing(remembered(run, place), serving, () => release(log, what.session));
+      const archived = archiveChildren(run.controls, archiveFolder(rules, project.places.home));
+      const closed = closing(remembered(run, place, archived), serving, () => release(log, what.session));
       return { ...run, served, result: closed };
     },
     close: () => day?.close(),
@@ -118,11 +120,12 @@ function warm(
   if (first.ok) models.warm(first.value.choice.used);
 }
 
-/** The result, when what the run teaches of estimates is kept: a few rows, or none where they can't be written. */
-async function remembered({ controls, result }: Run, place: Place): Promise<RunResult> {
+/** The result, when transcripts are copied where the person wants them, and what the run teaches of estimates is kept: a few rows, or none where they can't be written. */
+async function remembered({ controls, result }: Run, place: Place, archived: Promise<unknown>): Promise<RunResult> {
   const lessons = lessonsFrom(controls);
   const ended = await result;
   keepLessons(place, await lessons);
+  await archived;
   return ended;
 }
 
