@@ -87,6 +87,29 @@ describe('a run of words that is cut off at any event', () => {
     expect(count(run.events(), (event) => event.type === 'tool.started' && event.agent === S1)).toBe(4);
     expect(run.state().agents.get(CHILD)?.outcome).toBe('completed');
   });
+
+  it('that is handed over waits for the reply of its child, not for the command that waits for it (H022)', async () => {
+    let reply = (): void => {};
+    const waited = new Promise<void>((resolve) => (reply = resolve));
+    const first = wordRun({
+      port: quickShell(),
+      script: async (request, n) => {
+        if (request.agent === CHILD && request.turns.length === 3) await waited;
+        return script(request, n);
+      },
+    });
+    await first.until(({ agents }) => agents.get(CHILD)?.iterations === 2);
+    const given = first.controls.submit({ do: 'hand over', how: 'when quiet' });
+    expect(await first.refused({ do: 'hand over', how: 'when quiet' })).toContain('waits for a reply for ROOT::S1::S1');
+    reply();
+    expect((await given).ok).toBe(true);
+    const acts: string[] = [];
+    const run = wordRun({ script, log: first.log, port: quickShell(acts) });
+    expect((await run.result).status).toBe('completed');
+    // The reply was there: its command is run here, and the parent's not again.
+    expect(acts.map((act) => act.split(';')[0])).toEqual(['echo MIMIR_FINAL_OUTPUT', 'echo MIMIR_FINAL_OUTPUT']);
+    expect(resultsOf(run, S1)[2]).toBe('found it');
+  });
 });
 
 describe('a conversation of words near the window', () => {

@@ -14,13 +14,13 @@ export const runs = (command: string, words = 'Next step.'): ScriptedReply => ({
 });
 
 /** A command that hands over `text`, or has a child made for it, as the words of the protocol show it. */
-export const hands = (marker: string, text: string): ScriptedReply => runs(`echo ${marker}; cat <<'END'\n${text}\nEND`);
+const hands = (marker: string, text: string): ScriptedReply => runs(`echo ${marker}; cat <<'END'\n${text}\nEND`);
 export const ends = (text: string): ScriptedReply => hands('MIMIR_FINAL_OUTPUT', text);
 export const spawns = (task: string, name?: string): ScriptedReply =>
   hands(`MIMIR_SPAWN_CHILD${name === undefined ? '' : `::'${name}'`}`, task);
 
 /** Real tools on a folder. Commands run in no box, and are judged as if there were one: yolo lets them run. */
-export function toolsIn(folder: string): ToolPort {
+function toolsIn(folder: string): ToolPort {
   const port = openTools({ root: folder, home: '/nowhere/home', stateDir: freshFolder() });
   if (!port.ok) throw new Error(port.fault);
   const tools = port.value.tools.map(
