@@ -12,7 +12,7 @@ import type { Bind } from './sandbox-box.ts';
 import { isFolder, realPlace } from './sandbox-look.ts';
 
 /** Says where the door is. */
-export const DOOR_VARIABLE = 'MIMIR_SOCKET';
+const DOOR_VARIABLE = 'MIMIR_SOCKET';
 
 /** Every Linux has it, and nothing in it is for commands. */
 const RUN = '/run';
