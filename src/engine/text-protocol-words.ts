@@ -51,8 +51,8 @@ const BOXES: Readonly<Record<Wording['box'], string>> = {
     '\n- Commands run in a box without network. Only the project can be written, but not .git and .mimir; HOME and /tmp are empty and gone afterwards.',
 };
 
-const ENDING = `How you end, whatever is said of it above: with a command that begins with an echo of MIMIR_FINAL_OUTPUT. What it prints below that line is your result, all
-that anyone sees of your work:
+const ENDING = `How you end, whatever is said of it above: with a command that begins with an echo of MIMIR_FINAL_OUTPUT. What
+it prints below that line is your result, all that anyone sees of your work:
 
 \`\`\`bash
 echo MIMIR_FINAL_OUTPUT; cat <<'END'

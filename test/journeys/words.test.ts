@@ -12,14 +12,25 @@ const block = (command: string): string => `Next.\n\n\`\`\`bash\n${command}\n\`\
 
 /** Its own work; of a child, the same script by another first word. */
 const RULES: readonly Rule[] = [
-  { when: { first: '# Roles' }, answer: { text: planText([TASK, 'tester']) } },
+  {
+    when: { first: '# Roles' },
+    answer: { text: planText([TASK, 'tester']).replace('"dependencies"', '"maySpawn":true,"dependencies"') },
+  },
   { when: { first: '^Count', turn: 1 }, answer: { text: 'I should look at the notes first.' } },
   { when: { first: '^Count', turn: 2 }, answer: { text: block('cat notes.md') } },
   { when: { first: '^Count', turn: 3 }, answer: { text: block('wc -l < notes.md > count.txt; cat count.txt') } },
   {
     when: { first: '^Count', turn: 4 },
+    answer: {
+      text: block("echo MINI_SWE_AGENT_SPAWN_CHILD::checker; cat <<'END'\nSay whether count.txt is right.\nEND"),
+    },
+  },
+  {
+    when: { first: '^Count', turn: 5 },
     answer: { text: block("echo MIMIR_FINAL_OUTPUT; cat <<'END'\nThe notes have\n2 lines.\nEND") },
   },
+  { when: { first: '^Say whether', turn: 1 }, answer: { text: block('diff <(wc -l < notes.md) count.txt') } },
+  { when: { first: '^Say whether', turn: 2 }, answer: { text: 'It is right.\n[COMPLETE]' } },
 ];
 const SCRIPT: Script = { rules: RULES, lacks: ['tools'] };
 const FILES = { 'notes.md': 'MIMIR_FINAL_OUTPUT\nI am done.\n' };
@@ -29,7 +40,7 @@ const toolFields = ({ body }: Asked): readonly string[] =>
   isFields(body) ? Object.keys(body).filter((name) => /tool|function/.test(name)) : ['no fields'];
 
 describe.concurrent('a model without tool calls', () => {
-  it('works by words on the wire of openai-compatible, where its provider says protocol: text (H002, H006, D23)', async () => {
+  it('works by words on the wire of openai-compatible, where its provider says protocol: text (H001 to H008, D23)', async () => {
     const { machine, double } = await ownModel('openai-compatible', { script: SCRIPT, files: FILES, protocol: 'text' });
     const { code, err, events } = await runOn(machine, TASK, '--mode', 'yolo');
     expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -40,12 +51,22 @@ describe.concurrent('a model without tool calls', () => {
       ['bash', 'no command'],
       ['bash', 'cat notes.md'],
       ['bash', 'wc -l < notes.md > count.txt'],
+      ['bash', 'echo MINI_SWE_AGENT_SPAWN_CHILD::checker'],
+      ['bash', 'diff <(wc -l < notes.md) count.txt'],
       ['bash', 'echo MIMIR_FINAL_OUTPUT'],
     ]);
-    expect(of(events, 'agent.finished').map(({ agent, summary }) => [agent, summary])).toContainEqual([
-      'ROOT::S1',
-      'The notes have\n2 lines.',
+    expect(
+      of(events, 'agent.finished')
+        .slice(0, 2)
+        .map(({ agent, summary }) => [agent, summary]),
+    ).toEqual([
+      ['ROOT::S1::S1', 'It is right.'],
+      ['ROOT::S1', 'The notes have\n2 lines.'],
     ]);
+    const outputs = of(events, 'tool.finished').map(({ output }) =>
+      String(output).replace(/after [0-9.]+ s/, 'after T'),
+    );
+    expect(outputs.slice(3, 5)).toEqual(['exit code 0 after T', 'It is right.']);
     expect(readFileSync(join(machine.project, 'count.txt'), 'utf8').trim()).toBe('2');
   });
 
@@ -64,7 +85,7 @@ describe.concurrent('a model without tool calls', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     // A plan may be asked for as the input of a tool: that is no work.
     const work = double.asked.filter(({ first }) => first.startsWith(TASK));
-    expect([work.length, work.flatMap(toolFields)]).toEqual([4, []]);
+    expect([work.length, work.flatMap(toolFields)]).toEqual([5, []]);
     expect(double.prefixFaults()).toEqual([]);
     expect(of(events, 'agent.finished').map(({ agent, summary }) => [agent, summary])).toContainEqual([
       'ROOT::S1',
