@@ -98,7 +98,7 @@ const STOPPED: WorkOutcome = { is: 'stopped', reason: 'run stopped' };
 async function atWork(parts: RunParts, signal: AbortSignal): Promise<WorkOutcome> {
   const { options, recorder, gate, root } = parts;
   recorder.record({ type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
-  const order: WorkOrder = orderOf(options, root, []);
+  const order: WorkOrder = { ...orderOf(options, root, []), task: toldLast(recorder.state()) ?? options.task };
   const turns = [...conversationOf(parts)];
   // Before calls without an answer are answered nothing may be said.
   if (!hasOpenCalls(turns)) {
@@ -117,6 +117,10 @@ function afterWork(outcome: WorkOutcome, interrupted: boolean): readonly EventBo
   if (interrupted) return ends('interrupted', 'interrupted by you');
   return outcome.is === 'completed' || outcome.is === 'stopped' ? [ROOT_WAITS] : ends('failed', outcome.reason);
 }
+
+/** What the person wants now: there is no other task. */
+const toldLast = ({ messages }: RunState): string | undefined =>
+  messages.findLast(({ to, from }) => to === ROOT && from === 'person')?.content;
 
 const conversationOf = ({ recorder }: RunParts): readonly Turn[] =>
   standingsOf(recorder.stored(), [ROOT]).get(ROOT)?.turns ?? [];

@@ -37,7 +37,7 @@ describe('a run without a plan', () => {
     expect(seen[0]).toMatchObject({
       agent: 'ROOT',
       system: 'common\n\nYou are main.',
-      purpose: { is: 'work', role: 'main' },
+      purpose: { is: 'work', role: 'main', task: 'hello' },
       turns: [{ by: 'user', text: 'Message from the person who runs you:\nhello' }],
     });
     expect(seen.at(-1)?.turns.map(({ by }) => by)).toEqual(['user', 'model', 'tools', 'model', 'user']);
