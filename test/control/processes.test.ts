@@ -7,6 +7,7 @@ import { startProcess } from '../../src/control/host.ts';
 import { reach, reachDoor } from '../../src/control/reach.ts';
 import { readLine } from '../../src/control/lines.ts';
 import type { Where } from '../../src/control/places.ts';
+import { TaskId } from '../../src/domain/ids.ts';
 import { ControlFault } from '../../src/ports/control.ts';
 import type { Controls } from '../../src/ports/controls.ts';
 import { FINDER, familyFor, KNOCKED, message, said } from '../support/control-run.ts';
@@ -22,7 +23,11 @@ describe('a run in another process', () => {
     const preview = { refused: null, looser: true, changes: ['all at 0'], answers: 0 };
     expect(controls.previewMode('yolo')).toEqual(preview);
     expect(controls.previewMode('confirm', FINDER)).toEqual({ ...preview, looser: false, changes: ['ROOT::S1 at 0'] });
-    expect(controls.previewPlan([])).toEqual({ ok: false, fault: 'no plan is in force for 0 edits' });
+    expect(controls.previewPlan([])).toEqual({ ok: false, fault: 'no edits, no plan' });
+    expect(controls.previewPlan([{ is: 'drop', task: TaskId.parse('t1') }])).toEqual({
+      ok: true,
+      value: { plan: { reason: 'none', tasks: [] }, digest: 'of 1', base: 'before', changes: [] },
+    });
   });
 
   it('is asked again what was drawn only when something has happened', async () => {

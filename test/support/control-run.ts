@@ -81,7 +81,10 @@ export function knockedRun(
           changes: [`${agent ?? 'all'} at ${stored.length}`],
           answers: stored.length,
         }),
-        previewPlan: (edits) => fail(`no plan is in force for ${edits.length} edits`),
+        previewPlan: (edits) =>
+          edits.length === 0
+            ? fail('no edits, no plan')
+            : ok({ plan: { reason: 'none', tasks: [] }, digest: `of ${edits.length}`, base: 'before', changes: [] }),
         submit(command, by) {
           submitted.push({ command, by: by ?? null });
           return submit(command, by ?? null);
