@@ -99,7 +99,7 @@ class Beside implements Children, Ties {
     const { recorder, crew } = parts;
     const stored = recorder.stored();
     for (const child of unfinishedChildren(recorder.state())) {
-      const end = this.endWithParent(child);
+      const end = this.endWithParent(child, stored);
       const again = agentAgain(parts, child);
       if (end !== null) recorder.record(crew.finished(child.id, end.outcome, child.summary, end.why));
       else if (!again.ok)
@@ -197,9 +197,12 @@ class Beside implements Children, Ties {
   }
 
   /** Its parent's end was to be its own, and the run was cut off before that; null: it goes on. */
-  private endWithParent(child: AgentState): { readonly outcome: 'killed' | 'abandoned'; readonly why: string } | null {
+  private endWithParent(
+    child: AgentState,
+    stored: readonly MimirEvent[],
+  ): { readonly outcome: 'killed' | 'abandoned'; readonly why: string } | null {
     const { options, recorder } = this.of();
-    if (!this.isLeft(child)) return null;
+    if (!this.isLeft(child) || wasBegunAfter(stored, child)) return null;
     if (recorder.state().agents.get(child.owner ?? ROOT)?.outcome === 'killed')
       return { outcome: 'killed', why: 'killed with its parent' };
     const { orphans } = childRules(options.rules);
@@ -223,6 +226,12 @@ function mailedSince({ agents, messages }: RunState, stored: readonly MimirEvent
   const readers = new Set(waiting.map(({ to }) => to));
   return [...readers].filter((id) => id !== ROOT && (agents.get(id)?.outcome ?? null) !== null);
 }
+
+/** Did it go on by a message when its parent had ended already? */
+const wasBegunAfter = (stored: readonly MimirEvent[], { id, owner }: AgentState): boolean =>
+  stored.findLastIndex(
+    (event) => event.type === 'agent.status' && event.agent === id && event.status === 'initializing',
+  ) > stored.findLastIndex((event) => event.type === 'agent.finished' && event.agent === owner);
 
 /** What it had answered when its work ended last; empty where it had not ended well. */
 function answerBefore(stored: readonly MimirEvent[], agent: AgentId): string {
