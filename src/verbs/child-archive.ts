@@ -2,8 +2,8 @@
  * Copies of what child sessions said and did, in the folder that the person names (CONTRACT S104, S105, S128): a Markdown file each,
  * written when one ends and anew when it was resumed and ends again. The log has it all anyway; without a folder nothing is written.
  */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { AgentId } from '../domain/ids.ts';
 import { fold } from '../events/fold.ts';
 import type { AgentState } from '../events/state.ts';
@@ -20,6 +20,19 @@ import { harmless } from './io.ts';
 export function archiveFolder(rules: Pick<Rules, 'children'>, home: string): string | null {
   const { archivePath } = childRules(rules);
   return archivePath === null ? null : archivePath.replace(/^~(?=\/|$)/, home);
+}
+
+/** Why nothing could be written there, before anything is; null when it could. */
+export function archiveProblem(folder: string): string | null {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) return folder === dirname(folder) ? null : archiveProblem(dirname(folder));
+  if (!found.isDirectory()) return `${folder} is no folder`;
+  try {
+    accessSync(folder, constants.W_OK);
+    return null;
+  } catch {
+    return `${folder} is not writable`;
+  }
 }
 
 /** Resolves when the run has ended: with null, or why a copy could not be written, which fails nothing. */

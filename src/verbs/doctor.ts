@@ -14,6 +14,7 @@ import { bubblewrapVersion } from '../tools/sandbox-find.ts';
 import { counted } from '../tui/format.ts';
 import { visible } from '../tui/text/sanitise.ts';
 import { openBox } from './box.ts';
+import { archiveFolder, archiveProblem } from './child-archive.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Io } from './io.ts';
@@ -50,6 +51,7 @@ export const doctorVerb: Verb = {
       await sandbox(project, loaded),
       user(),
       state(project),
+      archive(project, loaded),
       rightsFindings(project),
       dayFindings(project, loaded),
       terminal(io),
@@ -190,6 +192,15 @@ function state(project: ProjectPlace): Finding {
   } catch (error) {
     return { what: 'state', state: 'problem', words: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** Where transcripts of child sessions are copied to; nothing where no folder is named. */
+function archive({ places }: ProjectPlace, config: Loaded | null): readonly Finding[] {
+  const folder = config === null ? null : archiveFolder(config.rules, places.home);
+  if (folder === null) return [];
+  const problem = archiveProblem(folder);
+  const words = problem === null ? 'transcripts of children are copied there' : `${problem}; nothing is copied there`;
+  return [{ what: 'archive', state: problem === null ? 'ok' : 'problem', words: `${folder}: ${words}` }];
 }
 
 function sessionsOf({ root, places }: ProjectPlace): readonly SessionSummary[] {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { archiveChildren, archiveFolder } from '../../src/verbs/child-archive.ts';
+import { archiveChildren, archiveFolder, archiveProblem } from '../../src/verbs/child-archive.ts';
 import { acting, LED, rulesWith, says, spawns } from '../support/children.ts';
 import { freshFolder } from '../support/folder.ts';
 import type { TestRun } from '../support/run.ts';
@@ -51,6 +51,8 @@ describe('the archive of child sessions', () => {
   it('fails no run where it can not be written, and says why', async () => {
     const file = join(freshFolder(), 'file');
     writeFileSync(file, '');
+    expect(archiveProblem(join(file, 'deeper'))).toBe(`${file} is no folder`);
+    expect(archiveProblem(join(freshFolder(), 'a/b'))).toBe(null);
     expect(await archivedIn(file)).toMatch(/can't be written: a file stands where a directory is expected$/);
   });
 
