@@ -100,7 +100,7 @@ async function stretch(
 
 /** False: the client is gone, or does not read. */
 async function roomSoon(outbox: Outbox, world: World): Promise<boolean> {
-  if (!outbox.full()) return true;
+  if (!outbox.full()) return outbox.there();
   const done = new AbortController();
   const late = world.sleep(PATIENCE, done.signal).then(() => false);
   const soon = await Promise.race([outbox.room(), late]);

@@ -28,6 +28,8 @@ export async function* linesOf(socket: Socket, most: number): AsyncGenerator<str
 export interface Outbox {
   /** Written as a line when this step has ended, with all others of the step; to nobody when the client is gone. */
   send(line: object): void;
+  /** False: the client is gone. */
+  there(): boolean;
   /** So much waits for the client that nothing more should be made for it. */
   full(): boolean;
   /** Resolves with true when there is room, with false when the client is gone. */
@@ -55,6 +57,7 @@ export function openOutbox(socket: Socket): Outbox {
       }
       socket.write(lineOf(line));
     },
+    there: () => socket.writable,
     full,
     async room() {
       while (socket.writable && full()) await new Promise<void>((resolve) => void waiting.push(resolve));

@@ -53,6 +53,18 @@ describe('a run that is knocked at', () => {
     await until(() => run.watched().events === 0);
   });
 
+  it('lets go of who has left, by the next event', async () => {
+    const { run, where, control } = await served();
+    const screen = await reached(where);
+    const following = screen.controls.events(0)[Symbol.asyncIterator]().next();
+    await until(() => run.watched().events === 1);
+    screen.close();
+    expect((await following).done).toBe(true);
+    await until(() => control.clients() === 0);
+    run.record(said('to nobody'));
+    await until(() => run.watched().events === 0);
+  });
+
   it('streams past what streams, to those who listen', async () => {
     const { run, where } = await served();
     const [one, other] = [await reached(where), await reached(where)];
