@@ -52,10 +52,18 @@ export function openSockets(root: string, hidden: readonly string[]): readonly s
     return [...new Set(open)]
       .slice(0, MOST_SOCKETS)
       .flatMap(realPlace)
-      .filter((place) => !isInside(root, place) && (lstatSync(place, { throwIfNoEntry: false })?.isSocket() ?? false))
-      .filter(isReached);
+      .filter((place) => !isInside(root, place) && isOpenSocket(place));
   } catch {
     return [];
+  }
+}
+
+/** One that a box could get to. What has gone meanwhile is none, and takes no other's cover away. */
+function isOpenSocket(place: string): boolean {
+  try {
+    return lstatSync(place).isSocket() && isReached(place);
+  } catch {
+    return false;
   }
 }
 
