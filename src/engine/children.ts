@@ -10,7 +10,7 @@ import { fail, ok } from '../domain/result.ts';
 import type { SpawnWish } from '../domain/spawn.ts';
 import type { MimirEvent } from '../events/event.ts';
 import { isFinal } from '../events/queries.ts';
-import type { AgentState, RunState } from '../events/state.ts';
+import type { AgentState, RunState, SentMessage } from '../events/state.ts';
 import { childRules } from '../policy/children.ts';
 import type { Receipt } from '../ports/controls.ts';
 import { agentAgain, orderAgain, whyClosed } from './children-again.ts';
@@ -58,7 +58,7 @@ class Beside implements Children, Ties {
   private readonly now = new Map<AgentId, Promise<AgentOutcome | null>>();
   /** Spawns that wait for a person. */
   private readonly asking = new Set<Promise<unknown>>();
-  private faults: unknown[] = [];
+  private readonly faults: unknown[] = [];
 
   constructor(parts: () => RunParts) {
     this.of = parts;
@@ -71,7 +71,7 @@ class Beside implements Children, Ties {
     this.asking.add(making);
     const child = await making.finally(() => this.asking.delete(making));
     if (!child.ok) return child;
-    this.begin(child.value);
+    this.begin(child.value, '', []);
     return ok({ text: `spawned ${child.value.name}`, agent: child.value.agent });
   }
 
@@ -90,7 +90,7 @@ class Beside implements Children, Ties {
     const one = agentAgain(parts, state);
     if (!one.ok) return one.fault;
     this.adopt(state);
-    this.begin(one.value, state.outcome === 'completed' ? state.summary : '');
+    this.begin(one.value, state.outcome === 'completed' ? state.summary : '', parts.recorder.stored());
     return null;
   }
 
@@ -112,7 +112,7 @@ class Beside implements Children, Ties {
         });
       else {
         this.adopt(child);
-        this.begin(again.value, answerBefore(stored, child.id));
+        this.begin(again.value, answerBefore(stored, child.id), stored);
       }
     }
     for (const agent of mailedSince(recorder.state(), stored)) if (!isTaken(agent)) this.revive(agent);
@@ -158,10 +158,10 @@ class Beside implements Children, Ties {
     return this.of().inbox.onMail(agent, heard);
   }
 
-  /** Lets it work; nothing waits for it here but `settled`. */
-  private begin(one: NewAgent, before = ''): void {
+  /** Lets it work; nothing waits for it here but `settled`. `stored`: the log, where it has worked before. */
+  private begin(one: NewAgent, before: string, stored: readonly MimirEvent[]): void {
     const parts = this.of();
-    const work = this.work(parts, one, before)
+    const work = this.work(parts, one, () => parts.crew.run(orderAgain(parts, one, stored), undefined, before))
       .catch((error: unknown) => {
         this.faults.push(error);
         parts.stop(error instanceof Error ? error.message : String(error));
@@ -174,14 +174,18 @@ class Beside implements Children, Ties {
     if (one.taskId !== null) parts.scheduling.now?.goesOn(one.agent, work);
   }
 
-  private async work(parts: RunParts, one: NewAgent, before: string): Promise<AgentOutcome | null> {
-    const { crew, forced, recorder } = parts;
+  private async work(
+    parts: RunParts,
+    one: NewAgent,
+    run: () => Promise<AgentOutcome | null>,
+  ): Promise<AgentOutcome | null> {
+    const { forced } = parts;
     const judged = forced.judges(one);
     // What was in the project before it can't be told from what it wrote at once: all is judged that was not yet.
     if (judged) void forced.begin(one);
     const over = new AbortController();
     const [outcome] = await Promise.all([
-      crew.run(orderAgain(parts, one, recorder.stored()), undefined, before).finally(() => over.abort('ended')),
+      run().finally(() => over.abort('ended')),
       watchOver(parts, one.agent, over.signal),
     ]);
     if (outcome === null || parts.signal.aborted) return null;
@@ -222,8 +226,10 @@ const hasMail = ({ messages }: RunState, agent: AgentId): boolean =>
 function mailedSince({ agents, messages }: RunState, stored: readonly MimirEvent[]): readonly AgentId[] {
   const ends = new Map<AgentId, number>();
   for (const event of stored) if (event.type === 'agent.finished') ends.set(event.agent, event.seq);
-  const waiting = messages.filter(({ to, seq, delivered }) => !delivered && seq > (ends.get(to) ?? Infinity));
-  const readers = new Set(waiting.map(({ to }) => to));
+  // Who has ended by its own word was to go on with what had come before that as well.
+  const isLate = ({ to, seq }: SentMessage): boolean =>
+    seq > (ends.get(to) ?? Infinity) || (agents.get(to)?.signalled ?? null) !== null;
+  const readers = new Set(messages.filter((one) => !one.delivered && isLate(one)).map(({ to }) => to));
   return [...readers].filter((id) => id !== ROOT && (agents.get(id)?.outcome ?? null) !== null);
 }
 

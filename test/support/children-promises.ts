@@ -35,9 +35,9 @@ function endProblems(before: RunState, event: Finished, next: MimirEvent | undef
 /** Told at once, and only to who still listens. */
 function toldOf({ agents }: RunState, { id, owner }: AgentState, next: MimirEvent | undefined): readonly string[] {
   const reader = owner === null ? undefined : agents.get(owner);
-  const listens = reader !== undefined && (reader.id === ROOT || !isFinal(reader));
+  const listens = owner === ROOT || (reader !== undefined && !isFinal(reader));
   const told = next?.type === 'message.sent' && next.notice?.of === id && next.to === owner;
-  return listens === told ? [] : [`${owner ?? '-'} is ${told ? '' : 'not '}told of ${id}`];
+  return listens === told ? [] : [`${id}: told is ${told}, listens is ${listens}`];
 }
 
 /** It stands right behind the end that it tells of, or it is one of idleness. */
