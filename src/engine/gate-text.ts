@@ -11,6 +11,7 @@ import { fail, ok } from '../domain/result.ts';
 import type { ModelReply } from '../domain/turn.ts';
 import { OFFLINE } from '../policy/models.ts';
 import type { ModelRequest } from '../ports/model.ts';
+import { providerOf } from './gate-backoff.ts';
 import { boxFor } from './gate-context.ts';
 import { uniqueCalls } from './gate-specs.ts';
 import { taskToolOf } from './gate-text-use.ts';
@@ -56,19 +57,26 @@ export function asHeard({ order, purpose }: Asks, model: ModelOption, call: Call
   return isWork({ order, ...(purpose && { purpose }) }) ? readReply(reply, call) : { ...reply, calls: [] };
 }
 
-/** An agent that works by commands needs a shell: without one it is not even asked. */
+/** An agent that works by commands needs a shell, and no tool of its own: without one, or with, it is not even asked. */
 export function hasWords(parts: GateParts, question: Asks, model: ModelOption): Result<null, AskFault> {
   const { order } = question;
-  if (!isWork(question) || !speaksText(order, model) || order.tools.includes(SHELL)) return ok(null);
-  const [what, way] =
-    order.protocol === 'text'
-      ? [`role ${order.role} has protocol: text`, 'give it bash_execution, or take protocol: text away']
-      : [`${model.id} has protocol: text (providers.${model.id.split('/')[0] ?? ''})`, 'use a model with tool calls'];
+  if (!isWork(question) || !speaksText(order, model)) return ok(null);
+  const what = whoSaysText(order, model);
+  if (parts.recorder.state().agents.get(order.agent)?.forced)
+    return fail({
+      is: 'denied',
+      text: `${what}, and a verdict is given by a tool, which it has not: judge with tool calls`,
+    });
+  if (order.tools.includes(SHELL)) return ok(null);
   const noBox = parts.tools.sandbox.is === 'none' && !order.capabilities.includes('write');
-  const why = noBox ? 'it reads only, and there is no sandbox to hold a shell to that' : 'it has none';
-  const text = `${what}: its agents work by commands in a shell, and for role ${order.role} there is no shell (${why}); ${way}`;
+  const why = noBox ? 'it reads only, and there is no sandbox to hold a shell to that' : 'give it bash_execution';
+  const text = `${what}: its agents work by commands in a shell, and role ${order.role} has none here (${why}); or use a model with tool calls`;
   return fail({ is: 'denied', text });
 }
+
+/** The rule. */
+const whoSaysText = ({ protocol, role }: WorkOrder, { id }: ModelOption): string =>
+  protocol === 'text' ? `role ${role} has protocol: text` : `${id} has protocol: text (providers.${providerOf(id)})`;
 
 /** The reply, unless it is one too many that holds no command to run. */
 export function withPatience(question: Question, reply: ModelReply): Result<ModelReply, AskFault> {

@@ -87,6 +87,7 @@ export const forcedFindings = (config: Loaded | null): readonly Finding[] =>
 function problemOfForced({ name, model }: ForcedRule, config: Loaded): string | null {
   const role = roleNamed(name, config.roles);
   if (role === null) return 'there is no such role';
+  if (role.protocol === 'text') return 'its role works by words (protocol: text), and a verdict is given by a tool';
   const offlineOnly = !config.providers.some((provider) => provider.configured);
   const models = portOf(config, new Map(), 'none').models();
   const { rules } = config;

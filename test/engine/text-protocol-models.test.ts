@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
-import { AGENT, calling } from '../support/run.ts';
+import { forcedRun, SECURITY, writing } from '../support/forced.ts';
+import { AGENT, calling, ROLES } from '../support/run.ts';
 import type { Setting } from '../support/run.ts';
 import { ends, runs, wordRun } from '../support/words.ts';
 
@@ -83,6 +84,19 @@ describe('a model without tool calls', () => {
     await run.result;
     expect(run.state().agents.get(S1)?.outcome).toBe('completed');
     expect(requests.map(({ tools }) => tools.length > 0)).toEqual([true, true]);
+  });
+
+  it('judges nothing: a forced agent gives its verdict by a tool, so that its gate stays closed (A11)', async () => {
+    const run = forcedRun({
+      roles: [...ROLES, { ...SECURITY, protocol: 'text' }],
+      script: ({ agent, purpose }, n) =>
+        purpose.is === 'work' && agent === S1 && n === 0 ? writing('a.ts', 'x') : undefined,
+    });
+    await run.result;
+    expect(run.state().agents.get(AGENT('ROOT::S3'))?.error).toBe(
+      'role security has protocol: text, and a verdict is given by a tool, which it has not: judge with tool calls',
+    );
+    expect(run.state().gates.map(({ open }) => open)).toEqual([false]);
   });
 
   it('is offered instead of a dearer one only where there is a shell', async () => {

@@ -99,12 +99,36 @@ describe('an agent that works by words', () => {
     expect(run.state().agents.get(S1)?.summary).toBe('it is in a.ts:1\n\nand b.ts:2');
   });
 
+  it('streams what it says and what its commands print', async () => {
+    const run = wordRun({ script: saying({ [S1]: [runs('echo one; echo two', 'I count.'), ends('done')] }) });
+    const ticks: Record<string, string> = {};
+    run.controls.ticks(({ agent, is, delta }) => {
+      if (agent === S1) ticks[is] = `${ticks[is] ?? ''}${delta}`;
+    });
+    await run.result;
+    expect(ticks['text']).toContain('I count.');
+    expect(ticks['output']).toContain('one\ntwo\n');
+    expect(Object.keys(ticks).toSorted()).toEqual(['output', 'text']);
+  });
+
+  it('stops at its budget with what it said last (O092)', async () => {
+    const budget = { maxTokens: 6000 };
+    const run = wordRun({
+      person: false,
+      plan: { reason: '', tasks: [{ id: 't', description: 'do t', role: 'coder', budget }] },
+      script: saying({ [S1]: [{ ...runs('ls', 'I found a.ts.'), usage: { input: 5900 } }, ends('never')] }),
+    });
+    await run.result;
+    expect(run.state().agents.get(S1)).toMatchObject({ outcome: 'partial' });
+    expect(run.state().agents.get(S1)?.summary).toContain('I found a.ts.');
+  });
+
   it('is refused at its start where its role has no shell, with role and rule', async () => {
     const run = wordRun({ plan: wordPlan('mute', false), script: saying({ [S1]: [ends('never')] }) });
     await run.result;
     expect(run.state().agents.get(S1)).toMatchObject({ outcome: 'failed', iterations: 0 });
-    expect(run.state().agents.get(S1)?.error).toMatch(
-      /^role mute has protocol: text: its agents work by commands in a shell/,
+    expect(run.state().agents.get(S1)?.error).toBe(
+      'role mute has protocol: text: its agents work by commands in a shell, and role mute has none here (give it bash_execution); or use a model with tool calls',
     );
   });
 
