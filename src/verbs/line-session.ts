@@ -25,6 +25,7 @@ import { statusLine } from './line-look-commands.ts';
 import { newMemory, rememberPlan } from './line-memory.ts';
 import type { LineQuestions } from './line-questions.ts';
 import type { Joined } from './line-run.ts';
+import { DECIDING, ROUSING, until } from './line-rousing.ts';
 import { LineRun } from './line-run.ts';
 import { startLines, take } from './line-start-commands.ts';
 import { world } from './world.ts';
@@ -39,9 +40,6 @@ interface SessionParts extends Pick<AnswersParts, 'approves' | 'models'> {
   /** Where one run is carried: starts a process that goes on with it. */
   readonly detach?: Lobby['detach'];
 }
-
-/** Until a change of the plan is in the log. */
-const CHANGED_MS = 2000;
 
 export class LineSession implements LineDesk {
   readonly memory = newMemory();
@@ -293,23 +291,6 @@ export class LineSession implements LineDesk {
   }
 }
 
-/** After these no plan waits any more. */
-const DECIDING: ReadonlySet<Command['do']> = new Set(['approve plan', 'reject plan', 'plan again'] as const);
-
 const NO_RUN = fail({ text: 'there is no run' });
 
 const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-
-/** What changes what the person is asked. */
-const ROUSING: ReadonlySet<MimirEvent['type']> = new Set([
-  'plan.proposed',
-  'plan.approved',
-  'plan.rejected',
-  'approval.requested',
-  'approval.answered',
-  'session.finished',
-]);
-
-async function until(done: () => boolean): Promise<void> {
-  for (let waited = 0; !done() && waited < CHANGED_MS; waited += 5) await world.sleep(5);
-}

@@ -24,6 +24,8 @@ export const sessionsVerb: Verb = {
         const head = `${session}  ${when}  ${state.padEnd(8)}  `;
         io.say(head + fitText(toLabel(task), Math.max(20, io.width - head.length - 1)).trimEnd());
       }
+      const running = all.find(({ state }) => state === 'running');
+      if (running !== undefined && io.terminal) io.say(`\`mimir attach ${running.session}\` shows what runs now.`);
     }
     return Promise.resolve(EXIT.done);
   },

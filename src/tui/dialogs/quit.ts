@@ -35,6 +35,7 @@ const stopping = ({ session }: RunState, whom: string): readonly Line[] => [
   [span(`Leaving stops ${whom}. Everything recorded is kept, and`, { fg: 'fg' })],
   [span(`  mimir resume ${session ?? ''}`.trimEnd(), { fg: 'info', bold: true })],
   [span('goes on from the last recorded turn.', { fg: 'fg' })],
+  [span('With d on the run screen it goes on without this screen instead.', { fg: 'muted' })],
 ];
 
 /** Another process carries it: leaving ends nothing there. */
