@@ -1,0 +1,149 @@
+/** The screen and the process that carries its run: here, elsewhere, given away, lost. */
+import { describe, expect, it } from 'vitest';
+import { AgentId } from '../../src/domain/ids.ts';
+import type { Result } from '../../src/domain/result.ts';
+import { fail, ok } from '../../src/domain/result.ts';
+import { ControlFault } from '../../src/ports/control.ts';
+import type { Controls, Receipt, Refusal } from '../../src/ports/controls.ts';
+import type { AppEnd } from '../../src/tui/app.ts';
+import { runApp } from '../../src/tui/app.ts';
+import { UNICODE } from '../../src/tui/glyphs.ts';
+import type { FakeRun } from '../support/fake-run.ts';
+import { fakeRun, settled } from '../support/fake-run.ts';
+import { fakeTerminal } from '../support/fake-terminal.ts';
+import { midRun, SESSION, START } from '../support/recorded-run.ts';
+import { fakeWorld } from '../support/world.ts';
+
+interface Scene {
+  readonly run: FakeRun;
+  readonly end: Promise<AppEnd>;
+  readonly asked: string[];
+  readonly press: (...keys: readonly string[]) => Promise<void>;
+  readonly screen: () => string;
+  /** The process of the run is gone. */
+  readonly lose: (why: string) => Promise<void>;
+  /** The run has stopped, or goes on here, for whoever handed it over. */
+  readonly handed: (how: Result<Receipt, Refusal>) => Promise<void>;
+}
+
+/** A run at work. `elsewhere`: another process carries it. */
+async function scene(where: 'here' | 'elsewhere', agent: AgentId | null = null): Promise<Scene> {
+  const run = fakeRun();
+  const world = fakeWorld({ start: START + 192_000 });
+  const terminal = fakeTerminal(120, 40);
+  const lost = Promise.withResolvers<string>();
+  const handed = Promise.withResolvers<Result<Receipt, Refusal>>();
+  const asked: string[] = [];
+  let gone = false;
+  const wrapped = (controls: Controls): Controls => ({
+    ...controls,
+    ...(where === 'elsewhere' ? { lost: lost.promise } : {}),
+    submit(command) {
+      if (gone) return Promise.reject(new ControlFault('nobody is there'));
+      if (command.do !== 'hand over') return controls.submit(command);
+      asked.push(command.how);
+      return command.how === 'when quiet' ? handed.promise : Promise.resolve(ok({ text: '' }));
+    },
+  });
+  const begun = async (what: string): ReturnType<typeof run.lobby.start> => {
+    asked.push(what);
+    const made = await run.lobby.start(what);
+    return made.ok ? ok(what === 'resume' ? made.value : wrapped(made.value)) : made;
+  };
+  const end = runApp({
+    terminal,
+    world,
+    glyphs: UNICODE,
+    lobby: {
+      ...run.lobby,
+      start: () => begun('start'),
+      attach: () => begun('attach'),
+      resume: () => begun('resume'),
+      detach: () => {
+        asked.push('detach');
+        return Promise.resolve(ok({ text: 'it goes on' }));
+      },
+    },
+    ...(where === 'here' ? { firstTask: 'Fix it' } : { attach: { session: SESSION, agent } }),
+    schedule: ({ paint }) => ({ now: paint, soon: paint, clock: () => undefined, stop: () => undefined }),
+  });
+  await settled();
+  await run.play(midRun().events);
+  return {
+    run,
+    end,
+    asked,
+    async press(...keys) {
+      for (const key of keys) terminal.press(key);
+      await settled();
+    },
+    screen: () => terminal.text(),
+    async lose(why) {
+      gone = true;
+      lost.resolve(why);
+      await settled();
+      // Its last words may be under way.
+      await world.advance(200);
+      await settled();
+    },
+    async handed(how) {
+      handed.resolve(how);
+      await settled();
+    },
+  };
+}
+
+describe('a run that this screen carries', () => {
+  it('is handed over by d, with what is waited for in a box; then the screen is over and the run is not', async () => {
+    const { press, screen, handed, end, asked } = await scene('here');
+    await press('d');
+    expect(screen()).toMatch(/Hand the run over[^]*tester {2}a reply of|Hand the run over[^]*d at once/);
+    await handed(ok({ text: 'handed over' }));
+    expect(await end).toMatchObject({ session: SESSION, goesOn: true });
+    expect(asked).toEqual(['start', 'when quiet', 'detach']);
+  });
+
+  it('goes at once with a second d, and stays with Esc', async () => {
+    const { press, screen, handed, asked } = await scene('here');
+    await press('d', 'd', 'esc');
+    await handed(fail({ text: 'it goes on here' }));
+    expect(screen()).not.toContain('Hand the run over');
+    expect(screen()).toContain('it goes on here');
+    expect(asked).toEqual(['start', 'when quiet', 'now', 'stay']);
+  });
+});
+
+describe('a run that another process carries', () => {
+  it('is left by d at once, by q after words that say that it goes on, and is not stopped', async () => {
+    const { press, screen, end, run } = await scene('elsewhere');
+    await press('q');
+    expect(screen()).toContain('The run goes on in its own process');
+    await press('esc', 'd');
+    expect(await end).toMatchObject({ goesOn: true });
+    expect(run.commands).toEqual([]);
+  });
+
+  it('opens the agent that was asked for', async () => {
+    const { screen } = await scene('elsewhere', AgentId.parse('ROOT::S2'));
+    expect(screen()).toMatch(/┏━ \S librarian/);
+  });
+
+  it('says when it was lost, refuses in words, and goes on here with R', async () => {
+    const { press, screen, lose, asked } = await scene('elsewhere');
+    await lose('the process that carried the run has ended');
+    expect(screen()).toContain('The run stands still');
+    await press('esc', 's');
+    expect(screen()).toContain('! The process that carried the run has ended. R goes on here, q leaves.');
+    expect(screen()).toContain('Not done: nobody is there');
+    await press('R');
+    expect(asked).toEqual(['attach', 'resume']);
+    expect(screen()).not.toContain('R goes on here');
+  });
+
+  it('that was lost is left without a word of its going on', async () => {
+    const { press, lose, end } = await scene('elsewhere');
+    await lose('it has ended');
+    await press('q', 'y');
+    expect(await end).toMatchObject({ goesOn: false });
+  });
+});
