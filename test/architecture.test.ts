@@ -93,6 +93,7 @@ const WRITERS: readonly string[] = [
   // Folders, sockets and the output of runs in processes of their own.
   'control/host.ts',
   'control/places.ts',
+  'control/sweep.ts',
   // What the person writes, or asks to be written: a text in an editor, a plan, a first configuration, a report of a bug.
   'tui/term/clipboard.ts',
   'tui/term/external-editor.ts',

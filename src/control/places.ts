@@ -155,7 +155,7 @@ export function isOurSocket(path: string): boolean {
 }
 
 /** Does anybody take a knock at the socket? */
-function isAnswered(path: string): Promise<boolean> {
+export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => {

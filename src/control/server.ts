@@ -2,6 +2,7 @@
  * The sockets of a run: one for the person, one door for each agent that has a shell. Decides who asks, by the socket that
  * was knocked at, and how many may; what is said is a conversation's (conversation.ts).
  */
+import { dirname } from 'node:path';
 import type { AgentId } from '../domain/ids.ts';
 import type { Given } from '../ports/control.ts';
 import { ControlFault } from '../ports/control.ts';
@@ -11,6 +12,7 @@ import type { Door, House, Listening } from './listening.ts';
 import { listenAs } from './listening.ts';
 import type { Where } from './places.ts';
 import { doorName, forget, noteDown } from './places.ts';
+import { sweep } from './sweep.ts';
 
 /** Connections at the same time. A screen has three, a verb one. */
 const MOST_OF_PERSON = 256;
@@ -62,8 +64,10 @@ export function openControl(where: Where, world: World): Control {
       given.resolve(run);
       const listening = listenAs(house, person, where.name);
       open.add(listening.catch(() => null));
-      noteDown(where, (await listening).path());
-      void stay(house, await listening, closing.signal);
+      const there = await listening;
+      noteDown(where, there.path());
+      void sweep(where, dirname(there.path()), world.now());
+      void stay(house, there, closing.signal);
     },
     clients: count,
     onClients(listener) {
