@@ -11,6 +11,7 @@ import { standingsOf } from '../events/turns.ts';
 import { childRules } from '../policy/children.ts';
 import { LogFault } from '../ports/log.ts';
 import { runAgent } from './agent-loop.ts';
+import { closedBehind, gateWords } from './forced-record.ts';
 import { orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import { result, RUN_STOPPED } from './run-result.ts';
@@ -69,7 +70,7 @@ export async function rootAnswers(parts: RunParts): Promise<string> {
 
 /** ROOT works until it has answered all that it was told. */
 async function converse(parts: RunParts): Promise<void> {
-  const { recorder, signal, slots, rootSeat } = parts;
+  const { recorder, signal, slots, rootSeat, forced, root } = parts;
   const stops = new AbortController();
   // As the crew says it: calls that wait for a child stay open.
   const stop = (): void => stops.abort('run stopped');
@@ -83,8 +84,12 @@ async function converse(parts: RunParts): Promise<void> {
   };
   rootSeat.interrupt = () => stops.abort('interrupt');
   try {
+    const before = await forced.begin(root);
     const outcome = stops.signal.aborted ? STOPPED : await atWork(parts, stops.signal);
-    if (!signal.aborted) recorder.record(...afterWork(outcome, stops.signal.aborted));
+    const interrupted = stops.signal.aborted;
+    release();
+    await judged(parts, before);
+    if (!signal.aborted) recorder.record(...afterWork(recorder.state(), outcome, interrupted));
   } finally {
     release();
     rootSeat.lend = null;
@@ -108,13 +113,23 @@ async function atWork(parts: RunParts, signal: AbortSignal): Promise<WorkOutcome
   return runAgent({ ...order, turns }, gate, signal);
 }
 
+/** What it has written is judged as a task's work is, before it waits again. */
+async function judged({ forced, recorder, root, signal }: RunParts, before: TreeBefore): Promise<void> {
+  if (!signal.aborted && forced.nodes('on-write').length > 0)
+    recorder.record({ type: 'agent.status', agent: ROOT, status: 'waiting', reason: 'its work is judged' });
+  await forced.afterTask(root, before);
+}
+type TreeBefore = Parameters<RunParts['forced']['afterTask']>[1];
+
 /** What it could not do is said where people look; then it waits for the next word. */
-function afterWork(outcome: WorkOutcome, interrupted: boolean): readonly EventBody[] {
+function afterWork(state: RunState, outcome: WorkOutcome, interrupted: boolean): readonly EventBody[] {
   const ends = (status: 'failed' | 'interrupted', reason: string): readonly EventBody[] => [
     { type: 'agent.status', agent: ROOT, status, reason },
     ROOT_WAITS,
   ];
   if (interrupted) return ends('interrupted', 'interrupted by you');
+  const closed = closedBehind(state, ROOT);
+  if (closed.length > 0) return ends('failed', closed.map((gate) => gateWords(state, gate)).join('\n\n'));
   return outcome.is === 'completed' || outcome.is === 'stopped' ? [ROOT_WAITS] : ends('failed', outcome.reason);
 }
 

@@ -126,6 +126,10 @@ async function plannedRun(parts: RunParts, resumed: boolean): Promise<RunResult>
   if (before === null || parts.signal.aborted) return merge(parts);
   // It was over, and goes on for letters alone: the report stays, what was answered is added.
   const own = await rootAnswers(parts);
+  if (own !== '') {
+    parts.forced.goOn();
+    await parts.forced.atEnd();
+  }
   const report = withoutReviews(before);
   return concluded(parts, own === '' ? report : `${report}\n\n## main, later\n\n${own}`, before);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CHILD_DEFAULTS } from '../../src/policy/children.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
+import { forcedRun, gatesOf, reviewers, verdict, writing } from '../support/forced.ts';
 import { answered, idleRun, say, task, waits, wish } from '../support/idle.ts';
 import { AGENT, calling, RULES } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
@@ -125,6 +126,29 @@ describe('a run without a plan', () => {
     await run.until(({ agents }) => agents.get(C1)?.outcome === 'completed' && agents.get(ROOT)?.runningSince === null);
     await world.advance(9000);
     expect([waits(run.state()), run.state().agents.get(ROOT)?.ranMs]).toEqual([true, 7000]);
+    run.stop('done');
+    await run.result;
+  });
+
+  it('has judged what ROOT has written, as the work of any agent (O137, A05)', async () => {
+    let pass = false;
+    const run = forcedRun({
+      idle: true,
+      script: ({ agent, turns }) => {
+        if (agent !== ROOT) return turns.length === 1 ? verdict(pass, 'a.txt:1: a secret') : undefined;
+        return turns.at(-1)?.by === 'user' ? writing('a.txt', `words ${turns.length}`) : { text: 'written' };
+      },
+    });
+    await say(run, 'write it');
+    const first = await answered(run, 'written');
+    expect(JSON.stringify(first.agents.get(ROOT)?.blocks.at(-1))).toContain('a secret');
+    pass = true;
+    await say(run, 'write it well');
+    const second = await run.until(
+      (state) => waits(state) && reviewers(run).length === 2 && state.gates[0]?.open === true,
+    );
+    expect(second.agents.get(ROOT)?.blocks.at(-1)).toMatchObject({ is: 'said', text: 'written' });
+    expect(gatesOf(run)).toEqual([[ROOT, 'on-write', true, 'passed: nothing found']]);
     run.stop('done');
     await run.result;
   });
