@@ -40,6 +40,7 @@ export async function made(parts: SpawnParts, wanted: Wanted): Promise<Result<Ne
   const folder = await folderFor(parts, wanted);
   if (!folder.ok) return folder;
   for (let answered = false; ; answered = true) {
+    if (parts.signal.aborted) return fail('the run is being stopped: nothing new is begun');
     const draft = draftOf(parts, wanted, folder.value);
     if (!draft.ok) return draft;
     const decision = judged(parts, wanted, { answered });

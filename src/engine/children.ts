@@ -6,7 +6,7 @@ import type { AgentOutcome } from '../domain/agent.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
-import { fail, ok } from '../domain/result.ts';
+import { ok } from '../domain/result.ts';
 import type { SpawnWish } from '../domain/spawn.ts';
 import type { MimirEvent } from '../events/event.ts';
 import { isFinal } from '../events/queries.ts';
@@ -46,8 +46,8 @@ export interface Children {
   endOf(agent: AgentId): Promise<AgentOutcome | null> | undefined;
 }
 
-/** Spawned children that had not ended when the run did: they go on by `resume`, nobody else ends them. */
-export const unfinishedChildren = (state: RunState): readonly AgentState[] =>
+/** Spawned children that had not ended when the run did. Nobody but `resume` goes on with them. */
+const unfinishedChildren = (state: RunState): readonly AgentState[] =>
   [...state.agents.values()].filter((one) => one.spawned !== null && !isFinal(one));
 
 export const openChildren = (parts: () => RunParts): Children & Ties => new Beside(parts);
@@ -66,7 +66,6 @@ class Beside implements Children, Ties {
 
   async spawn(parent: AgentId, wish: SpawnWish, by: AgentId | null): Promise<Result<Receipt, string>> {
     const parts = this.of();
-    if (parts.signal.aborted) return fail('the run is being stopped: nothing new is begun');
     const making = made(parts, { parent, wish, by });
     this.asking.add(making);
     const child = await making.finally(() => this.asking.delete(making));
@@ -182,7 +181,8 @@ class Beside implements Children, Ties {
     const { forced } = parts;
     const judged = forced.judges(one);
     // What was in the project before it can't be told from what it wrote at once: all is judged that was not yet.
-    if (judged) void forced.begin(one);
+    // A fault of looking is met again when it has ended, and by whoever waits for that.
+    if (judged) void forced.begin(one)?.catch(() => null);
     const over = new AbortController();
     const [outcome] = await Promise.all([
       run().finally(() => over.abort('ended')),
