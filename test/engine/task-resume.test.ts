@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
@@ -77,6 +78,47 @@ describe('Task calls of a run that is cut off at any event', () => {
       expect([at, asked]).toEqual([at, 2 - count(before, begun)]);
       expect([at, run.state().finished?.status]).toEqual([at, 'completed']);
     }
+  });
+
+  it('do so however often it is cut off, stopped or handed over in between (D11, H022)', async () => {
+    const whole = testRun({ ...story(), mode: 'yolo' });
+    await whole.result;
+    const cuts = fc.array(
+      fc.record({ after: fc.integer({ min: 1, max: 40 }), how: fc.constantFrom('cut', 'stop', 'hand over') }),
+      { minLength: 1, maxLength: 4 },
+    );
+    await fc.assert(
+      fc.asyncProperty(cuts, async (all) => {
+        const acts: string[] = [];
+        let names = 0;
+        const begin = (events: readonly MimirEvent[]): TestRun =>
+          testRun({
+            ...story(acts),
+            mode: 'yolo',
+            log: cutLog(SESSION, events),
+            world: { ...fakeWorld(), name: () => `name-${(names += 1)}` },
+          });
+        let events: readonly MimirEvent[] = [];
+        for (const { after, how } of all) {
+          const run = begin(events);
+          const from = events.length;
+          await run.until(({ seq, finished }) => seq >= from + after || finished !== null);
+          // What is in the log at this moment is all that a crash would leave.
+          if (how === 'cut') events = run.events();
+          if (how === 'hand over') await run.controls.submit({ do: 'hand over', how: 'when quiet' });
+          run.stop('Ctrl-C');
+          await run.result;
+          if (how !== 'cut') events = run.events();
+        }
+        const last = begin(events);
+        expect((await last.result).status).toBe('completed');
+        expect(taskResults(last.events()).toSorted()).toEqual(['ROOT::S1::S1 found it', 'ROOT::S1::S2 found it']);
+        expect([...last.state().agents.values()].map(({ outcome }) => outcome)).toEqual(Array(4).fill('completed'));
+        expect(count(last.events(), (event) => event.type === 'tool.started' && event.tool === 'Task')).toBe(2);
+        expect(count(last.events(), (event) => event.type === 'tool.started' && event.tool === 'write')).toBe(1);
+      }),
+      { numRuns: 60 },
+    );
   });
 
   it('take the end of a child that had ended, and ask it nothing more', async () => {
