@@ -1,9 +1,12 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
+import type { MimirEvent } from '../../src/events/event.ts';
+import type { RunState } from '../../src/events/state.ts';
 import { answered, idleRun, say, task, wish } from '../support/idle.ts';
 import { cutLog, lengthsOf, memoryLog } from '../support/log.ts';
 import { AGENT, calling, testRun } from '../support/run.ts';
-import type { Setting } from '../support/run.ts';
+import type { Setting, TestRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
 const SESSION = SessionId.parse('test-session');
@@ -94,6 +97,69 @@ describe('a run without a plan that is cut off at any event', () => {
       run.stop('done');
       await run.result;
     }
+  });
+});
+
+describe('a run without a plan that is cut off again and again', () => {
+  it('has a child of Task and one of a person once each, and each effect (D11, H022)', async () => {
+    const story = (acts: string[]): Setting => ({
+      acts,
+      script: ({ agent, turns }) => {
+        const replies = turns.filter(({ by }) => by === 'model').length;
+        if (agent !== ROOT) return replies === 0 ? calling('read x') : { text: `${agent} found it` };
+        return replies === 0 ? calling('write a') : replies === 1 ? task('look') : { text: `said ${replies}` };
+      },
+    });
+    const whole = idleRun(story([]));
+    await say(whole, 'do it');
+    await whole.controls.submit({ do: 'spawn', parent: ROOT, wish: wish('look', { name: 'first' }) });
+    const begun = whole.events();
+    whole.stop('done');
+    await whole.result;
+    const cuts = fc.array(
+      fc.record({ after: fc.integer({ min: 1, max: 20 }), how: fc.constantFrom('cut', 'stop', 'hand over') }),
+      { minLength: 1, maxLength: 4 },
+    );
+    const isDone = ({ agents, messages }: RunState): boolean =>
+      agents.size === 3 &&
+      [...agents.values()].every((one) => one.id === ROOT || one.outcome === 'completed') &&
+      messages.length === 2 &&
+      messages.every(({ delivered }) => delivered) &&
+      agents.get(ROOT)?.status === 'waiting' &&
+      agents.get(ROOT)?.reason === 'idle';
+    await fc.assert(
+      fc.asyncProperty(cuts, async (all) => {
+        let names = 0;
+        const begin = (events: readonly MimirEvent[]): TestRun =>
+          testRun({
+            ...story([]),
+            mode: 'yolo',
+            log: cutLog(SESSION, events),
+            world: { ...fakeWorld(), name: () => `name-${(names += 1)}` },
+          });
+        let events = begun;
+        for (const { after, how } of all) {
+          const run = begin(events);
+          const from = events.length;
+          await run.until((state) => state.seq >= from + after || isDone(state));
+          if (how === 'cut') events = run.events();
+          if (how === 'hand over') await run.controls.submit({ do: 'hand over', how: 'when quiet' });
+          run.stop('Ctrl-C');
+          await run.result;
+          if (how !== 'cut') events = run.events();
+        }
+        const last = begin(events);
+        await last.until(isDone);
+        const labels = last.events().flatMap((event) => (event.type === 'tool.started' ? [event.label] : []));
+        expect(labels.filter((label) => !label.startsWith('read')).toSorted()).toEqual([
+          'Task(explore): look',
+          'write a',
+        ]);
+        last.stop('done');
+        await last.result;
+      }),
+      { numRuns: 50 },
+    );
   });
 });
 
