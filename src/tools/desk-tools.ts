@@ -123,7 +123,7 @@ const roleOf = ({ subagent_type, agent_type }: Child): string => {
 export const taskTool: Tool<Child> = {
   name: 'Task',
   description:
-    'Spawn a subagent for a focused subtask. It works with a fresh context and only its final text comes back: use it to keep exploration out of your own context.',
+    'Spawn a subagent for a focused subtask. It works with a fresh context and only its final text comes back: use it to keep exploration out of your own context. Several calls in one reply run at the same time.',
   input: Child,
   capability: 'spawn',
   repeat: 'never',
