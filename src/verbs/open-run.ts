@@ -7,6 +7,7 @@ import { openRedactor } from '../domain/redact.ts';
 import type { Run } from '../engine/run.ts';
 import { startRun } from '../engine/run.ts';
 import type { RunOptions, RunResult } from '../engine/run-options.ts';
+import { childRules } from '../policy/children.ts';
 import { chooseModel } from '../policy/models.ts';
 import type { Rules } from '../policy/rules.ts';
 import { builtIn } from '../policy/rules.ts';
@@ -18,7 +19,6 @@ import { openDayLedger } from '../store/day-ledger.ts';
 import { keepLessons, lessonsOf } from '../store/learned.ts';
 import type { Place } from '../store/place.ts';
 import { toolsFor } from '../tools/index.ts';
-import { archiveChildren, archiveFolder } from './child-archive.ts';
 import { openBox, openProject, sandboxWords } from './box.ts';
 import { EXIT, Exit } from './exit.ts';
 import { lessonsFrom } from './learning.ts';
@@ -93,7 +93,7 @@ export async function openRuns({ project, config, most, providers, log, asked }:
       const serving = servingFor(project, what.session, rules);
       const run = startRun({ ...common, ...what, models, learned, law, ...serving.parts });
       const served = serving.serve(run);
-      const archived = archiveChildren(run.controls, archiveFolder(rules, project.places.home));
+      const archived = archiving(run, rules, project.places.home);
       const closed = closing(remembered(run, place, archived), serving, () => release(log, what.session));
       return { ...run, served, result: closed };
     },
@@ -137,6 +137,13 @@ async function closing(result: Promise<RunResult>, serving: Serving, release: ()
     await serving.close();
     release();
   }
+}
+
+/** Loaded only where the person names a folder for them. */
+async function archiving({ controls }: Run, rules: Rules, home: string): Promise<void> {
+  if (childRules(rules).archivePath === null) return;
+  const { archiveChildren, archiveFolder } = await import('./child-archive.ts');
+  await archiveChildren(controls, archiveFolder(rules, home));
 }
 
 /** Where the log can't be written any more, the end of this process ends its claim. */

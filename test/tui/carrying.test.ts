@@ -65,7 +65,12 @@ async function scene(where: 'here' | 'elsewhere', agent: AgentId | null = null):
       },
     },
     ...(where === 'here' ? { firstTask: 'Fix it' } : { attach: { session: SESSION, agent } }),
-    schedule: ({ paint }) => ({ now: paint, soon: paint, clock: () => undefined, stop: () => undefined }),
+    schedule: (parts) => ({
+      now: () => parts.paint(),
+      soon: () => parts.paint(),
+      clock: () => undefined,
+      stop: () => undefined,
+    }),
   });
   await settled();
   await run.play(midRun().events);

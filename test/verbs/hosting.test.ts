@@ -1,0 +1,116 @@
+/** Runs in processes of their own, from scripts: how they begin, how they are refused, how they end. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Home } from '../support/cli.ts';
+import { jsonLines, openHome, SMALL } from '../support/cli.ts';
+import { until } from '../support/until.ts';
+
+let home: Home;
+beforeAll(() => {
+  home = openHome(SMALL);
+});
+afterAll(() => {
+  for (const pid of hosts()) process.kill(pid, 'SIGKILL');
+  home.remove();
+});
+
+/** Processes that carry runs of this project. */
+const hosts = (): readonly number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && argumentsOf(name).includes('--hosted'))
+    .filter((name) => argumentsOf(name).includes(home.project))
+    .map(Number);
+
+function argumentsOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}
+
+/** A run whose plan waits for a screen, in a process of its own. */
+async function waiting(...flags: readonly string[]): Promise<string> {
+  const { code, out, err } = await home.run(['run', 'Explain how add works', '--detach', '--json', ...flags]);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return String(jsonLines(out)[0]?.['session']);
+}
+
+const stateOf = async (session: string): Promise<unknown> => {
+  const { out } = await home.run(['sessions', '--json']);
+  const all: unknown = JSON.parse(out);
+  return Array.isArray(all) ? all.find((one: { session?: unknown }) => one.session === session) : undefined;
+};
+
+describe('mimir run --detach', () => {
+  it('S001, S003: returns when the run answers, says how to come back and how to stop it; the plan waits for a screen', async () => {
+    const { code, out, err } = await home.run(['run', 'Explain how add works', '--detach']);
+    const session = /Session (\w+) runs/.exec(out)?.[1] ?? '';
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toBe(
+      [
+        `Session ${session} runs in a process of its own.`,
+        `  mimir attach ${session}   shows it; its plan and its questions wait for you there`,
+        `  mimir kill ${session}     stops it, so that mimir resume ${session} can go on with it`,
+        '',
+      ].join('\n'),
+    );
+    expect(await stateOf(session)).toMatchObject({ state: 'running' });
+    const refused = await home.run(['resume', session]);
+    expect(refused).toMatchObject({
+      code: 2,
+      err: `mimir: session ${session} runs in another process\n  \`mimir attach ${session}\` shows it\n`,
+    });
+    const stopped = await home.run(['kill', session]);
+    expect(stopped.code).toBe(0);
+    await until(() => hosts().length === 0);
+    expect(await stateOf(session)).toMatchObject({ state: 'stopped' });
+  });
+
+  it('S126: is stopped by SIGTERM so that it can be gone on with, in a process of its own again', async () => {
+    const session = await waiting();
+    for (const pid of hosts()) process.kill(pid, 'SIGTERM');
+    await until(() => hosts().length === 0);
+    expect(await stateOf(session)).toMatchObject({ state: 'stopped' });
+    const again = await home.run(['resume', session, '--detach', '--yes']);
+    expect(again).toMatchObject({ code: 0, err: '' });
+    await until(() => hosts().length === 0);
+    expect(await stateOf(session)).toMatchObject({ state: 'finished', ended: { status: 'completed' } });
+  });
+
+  it('says in words of the process why it did not begin, with its exit code', async () => {
+    const unusable = await home.run(['run', 'x', '--detach', '--no-offline']);
+    expect(unusable.code).toBe(6);
+    expect(unusable.err).toMatch(/^mimir: no model provider is configured/);
+    expect(hosts()).toEqual([]);
+  });
+
+  it('names nothing in its help that people don’t type', async () => {
+    const { out } = await home.run(['run', '--help']);
+    expect(out).toContain('--detach');
+    expect(out).not.toMatch(/--hosted|--idle|--watched/);
+  });
+});
+
+describe('mimir attach', () => {
+  it('says what there is, where nothing goes on', async () => {
+    const fresh = openHome(SMALL);
+    const { code, err } = await fresh.run(['attach']);
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'mimir: no run of this project goes on now\n  `mimir run --detach "…"` starts one; `mimir sessions` lists those that are over\n',
+    });
+    fresh.remove();
+  });
+
+  it('S144: shows what a run does as lines, to whoever reads a pipe, until it has ended', async () => {
+    const session = await waiting();
+    const reading = home.start(['attach', session]);
+    await reading.printed('Estimate');
+    const stopped = await home.run(['kill', session]);
+    expect(stopped.code).toBe(0);
+    const { code, out } = await reading.ended;
+    expect(code).toBe(1);
+    expect(out).toContain(`Attached to session ${session}: Explain how add works`);
+  });
+});
