@@ -18,8 +18,8 @@ export interface Recorder {
   record(...bodies: readonly EventBody[]): readonly MimirEvent[];
   /** Stored events after `seq`, then those to come; ends after `session.finished` or `close`. */
   events(afterSeq: number): AsyncIterable<MimirEvent>;
-  /** Everything stored, read again from the log. */
-  stored(): readonly MimirEvent[];
+  /** Everything stored, or what came after `after`, read again from the log. */
+  stored(after?: number): readonly MimirEvent[];
   close(): void;
 }
 
@@ -48,7 +48,7 @@ export function openRecorder(log: Log, session: SessionId, world: World, redacto
         ends,
         over: () => closed,
       }),
-    stored: () => log.read(session),
+    stored: (after) => log.read(session, after),
     close() {
       closed = true;
       for (const end of ends) end();

@@ -54,7 +54,11 @@ export function startRun(options: RunOptions): Run {
   void closeDoors(parts);
   const ended = carryThrough(parts).finally(() => parts.recorder.close());
   const { recorder } = parts;
-  const view = { session: options.session, state: () => recorder.state(), stored: () => recorder.stored() };
+  const view = {
+    session: options.session,
+    state: () => recorder.state(),
+    stored: (after?: number) => recorder.stored(after),
+  };
   return { controls, view, result: ended, stop: (reason) => parts.stop(reason), poke: () => poked(parts) };
 }
 

@@ -138,6 +138,6 @@ export interface Controls {
 export interface RunView {
   readonly session: SessionId;
   state(): RunState;
-  /** Everything stored, whole, in order. */
-  stored(): readonly MimirEvent[];
+  /** Everything stored, whole, in order; only what has a larger `seq` than `after` where that is said. */
+  stored(after?: number): readonly MimirEvent[];
 }

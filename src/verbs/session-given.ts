@@ -36,7 +36,7 @@ export function givenBy(view: RunView, knowing: Knowing): Pick<Given, 'family' |
       const state = view.state();
       if (agent !== null && !state.agents.has(agent)) return fail(`there is no session ${agent} in this run`);
       if (agent !== null && !maySee(state, asker, agent)) return fail(notYours(agent));
-      const some = view.stored().filter(({ seq }) => seq > after);
+      const some = view.stored(after).filter(({ seq }) => seq > after);
       const own = agent === null ? some : some.filter((event) => isOf(event, agent));
       return ok(own.filter((event) => maySeeEvent(state, asker, event)));
     },
@@ -46,11 +46,15 @@ export function givenBy(view: RunView, knowing: Knowing): Pick<Given, 'family' |
 const notYours = (agent: AgentId): string =>
   `what ${agent} says and does is for those above it\n  \`mimir others\` says where it stands, \`mimir send ${agent} "…"\` asks it`;
 
-/** When agents were created: the log is looked through again only when there is one more. */
+/** When agents were created: the log is read on from where it was left, and only when there are more of them. */
 function timesOf(view: RunView): () => ReadonlyMap<AgentId, string> {
-  let known: ReadonlyMap<AgentId, string> = new Map();
+  const known = new Map<AgentId, string>();
+  let upTo = 0;
   return () => {
-    if (known.size !== view.state().agents.size) known = createdTimes(view.stored());
+    if (known.size === view.state().agents.size) return known;
+    const more = view.stored(upTo);
+    for (const [agent, time] of createdTimes(more)) known.set(agent, time);
+    upTo = more.at(-1)?.seq ?? upTo;
     return known;
   };
 }

@@ -96,7 +96,7 @@ function followed(reader: LogReader, session: SessionId): RunView & { catchUp():
     state = foldAll(more, state);
   };
   catchUp();
-  return { session, state: () => state, stored: () => events, catchUp };
+  return { session, state: () => state, stored: (after = 0) => events.slice(after), catchUp };
 }
 
 /** How children are called here; a fault in a file is said by those who would run something, not by who looks. */

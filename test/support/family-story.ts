@@ -9,7 +9,7 @@ import type { Timed } from './session-stage.ts';
 
 export const RUN = SessionId.parse('k7f3a2');
 /** When it began, and when it is looked at: ten minutes later. */
-export const BEGAN = Date.UTC(2026, 10, 22, 9, 0, 0);
+const BEGAN = Date.UTC(2026, 10, 22, 9, 0, 0);
 export const NOW = BEGAN + 600_000;
 
 export const agentAt = (place: string): AgentId => AgentId.parse(place);
@@ -95,7 +95,7 @@ export const turn = (agent: AgentId, call: string, tokens: number, cost: number,
   ...(text === '' ? [] : [{ type: 'agent.message' as const, agent, call: CallId.parse(call), text }]),
 ];
 
-export const tool = (
+const tool = (
   agent: AgentId,
   call: string,
   name: string,
