@@ -52,10 +52,12 @@ async function events(args: Arguments, io: Io): Promise<number> {
 /** Of one agent its lifecycle, until its end; without one all that the calling agent may see, until its run is gone. */
 async function follow(seen: Seen, agent: AgentId | null, args: Arguments, io: Io): Promise<void> {
   for (let after = 0; ; ) {
+    // Looked at before reading: what happened last is still told.
+    const goesOn = args.has('follow') && !io.lost.aborted && !(await isOver(seen, agent));
     const some = seenOrExit(await seen.events(agent, after));
     for (const event of some) print(event, agent, args, io);
     after = some.at(-1)?.seq ?? after;
-    if (!args.has('follow') || io.lost.aborted || (await isOver(seen, agent))) return;
+    if (!goesOn) return;
     await world.sleep(LOOK_MS, io.lost);
   }
 }
