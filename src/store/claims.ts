@@ -20,7 +20,7 @@ interface Holder {
 
 /** Claims kept in `database` for this process. Claiming twice is the same as once. */
 export function claimsIn(database: DatabaseSync): Claims {
-  const own: Holder = { pid: process.pid, started: startOf(process.pid), boot: bootId() };
+  const own: Holder = { pid: process.pid, started: statOf(process.pid).started, boot: bootId() };
   const put = database.prepare('INSERT OR REPLACE INTO claims (session, pid, started, boot) VALUES (?, ?, ?, ?)');
   const drop = database.prepare('DELETE FROM claims WHERE session = ? AND pid = ? AND started = ?');
   const holder = holderOf(database);
@@ -59,7 +59,9 @@ function holderOf(database: DatabaseSync): (session: string) => Holder | null {
 function isAlive(holder: Holder): boolean {
   if (holder.boot !== bootId()) return false;
   if (!exists(holder.pid)) return false;
-  return startOf(holder.pid) === holder.started;
+  const stat = statOf(holder.pid);
+  // Ended, and kept in the table by a parent that doesn't look: it writes nothing any more.
+  return stat.started === holder.started && !ENDED.has(stat.state);
 }
 
 function exists(pid: number): boolean {
@@ -72,11 +74,15 @@ function exists(pid: number): boolean {
   }
 }
 
-/** When a process was started, in the kernel's own ticks; empty where the system doesn't say. */
-function startOf(pid: number): string {
+/** Zombie and dead, in the kernel's letters. */
+const ENDED: ReadonlySet<string> = new Set(['Z', 'X']);
+
+/** The state of a process, and when it was started, in the kernel's own ticks; empty where the system doesn't say. */
+function statOf(pid: number): { readonly state: string; readonly started: string } {
   const stat = textOf(`/proc/${pid}/stat`);
   // The name, in brackets, may hold blanks and brackets itself; the 22nd field is the 20th behind it.
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state, started: fields[18] ?? '' };
 }
 
 const bootId = (): string => textOf('/proc/sys/kernel/random/boot_id').trim();

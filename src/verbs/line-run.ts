@@ -7,6 +7,7 @@ import type { Controls } from '../ports/controls.ts';
 import { Announcer } from './line-announce.ts';
 import type { AnnouncerParts } from './line-announce.ts';
 import { harmless } from './io.ts';
+import { ROUSING } from './line-rousing.ts';
 import { firstLine } from './line-agents.ts';
 import { statusLine } from './line-look-commands.ts';
 import { thinkingOnce } from './line-mode.ts';
@@ -59,7 +60,10 @@ export class LineRun {
     const unwatch = this.controls.ticks((tick) => {
       if (of.verbosity() !== 'quiet' && !this.#stopped) think(tick);
     });
-    const quiet = how === 'attached' ? whenQuiet(() => this.#caughtUp || this.#catchUp(of, 'Attached to')) : null;
+    const before = new Before(heard);
+    const quiet = how === 'attached' ? whenQuiet(() => this.#attach(of, before)) : null;
+    const hear = (event: MimirEvent): void =>
+      quiet === null || this.#caughtUp ? heard(event, this.#state) : before.take(event);
     const timer = setInterval(() => announcer.tick(this.#state), TICK_MS).unref();
     try {
       for await (const event of this.controls.events(0)) {
@@ -68,13 +72,19 @@ export class LineRun {
         if (this.#caughtUp) announcer.hear(event, this.#state);
         else if (how === 'resumed' && isResumption(event, since)) this.#catchUp(of, 'Going on with');
         quiet?.again();
-        heard(event, this.#state);
+        hear(event);
       }
     } finally {
       clearInterval(timer);
       quiet?.now();
       unwatch();
     }
+  }
+
+  #attach(of: AnnouncerParts, before: Before): void {
+    if (this.#caughtUp || this.#state.seq === 0) return;
+    this.#catchUp(of, 'Attached to');
+    before.tell(this.#state);
   }
 
   #take(event: MimirEvent): void {
@@ -89,6 +99,24 @@ export class LineRun {
     say(harmless(`${head} session ${this.controls.session}: ${firstLine(state.task)}`));
     if (state.phase === 'approving') for (const line of planLines(state, paint)) say(line);
     else say(statusLine(state, now()));
+  }
+}
+
+/** What happened before a run was attached to: only the last of what asks the person something is heard, when all of it is known. */
+class Before {
+  readonly #heard: Heard;
+  readonly #last = new Map<MimirEvent['type'], MimirEvent>();
+
+  constructor(heard: Heard) {
+    this.#heard = heard;
+  }
+
+  take(event: MimirEvent): void {
+    if (event.type === 'plan.proposed' || ROUSING.has(event.type)) this.#last.set(event.type, event);
+  }
+
+  tell(state: RunState): void {
+    for (const event of this.#last.values()) this.#heard(event, state);
   }
 }
 

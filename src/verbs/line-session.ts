@@ -279,7 +279,9 @@ export class LineSession implements LineDesk {
 
   #ended(run: LineRun): void {
     if (run !== this.#run) return;
-    if (this.#carrying.isHanding || this.#carrying.isLost) return this.#wake.abort();
+    // Handed over, or lost, which is said where it is known.
+    const goesOn = this.#carrying.isElsewhere && run.state.finished === null;
+    if (this.#carrying.isHanding || goesOn) return this.#wake.abort();
     if (this.#of.lobby === null) return this.#finish();
     const rejected = run.state.finished?.status === 'rejected';
     if (!this.#leaving) this.say(rejected ? 'new begins another task, quit leaves.' : AFTERWARDS);
