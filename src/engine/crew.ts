@@ -147,7 +147,7 @@ class LocalCrew implements Crew {
   private async toItsEnd(order: WorkOrder, seat: Seat, before: string): Promise<AgentOutcome | null> {
     const { recorder, slots } = this.parts;
     const { agent } = order;
-    if (!hasSaidItsEnd(recorder.state(), agent)) this.status(agent, 'initializing', '');
+    this.status(agent, hasSaidItsEnd(recorder.state(), agent) ? 'waiting' : 'initializing', '');
     const standing = (): Partial<Standing> => standingsOf(recorder.stored(), [agent]).get(agent) ?? {};
     for (let now: Partial<Standing> = {}; ; now = standing()) {
       seat.release = await slots.take(seat.control.signal);

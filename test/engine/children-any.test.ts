@@ -6,8 +6,9 @@ import { isFinal } from '../../src/events/queries.ts';
 import { brokenByChildren } from '../support/children-promises.ts';
 import { ask, LEADER, rulesWith, wishOf } from '../support/children.ts';
 import { brokenBy } from '../support/invariants.ts';
+import { cutLog, lengthsOf, memoryLog } from '../support/log.ts';
 import { calling, ROLES, RULES, testRun } from '../support/run.ts';
-import type { TestRun } from '../support/run.ts';
+import type { Setting, TestRun } from '../support/run.ts';
 
 type Doing = 'spawn' | 'child' | 'message' | 'kill' | 'complete' | 'interrupt';
 
@@ -71,7 +72,7 @@ async function act30(run: TestRun, acts: readonly Act[], turn: () => Promise<unk
 }
 
 describe('children, however spawns, ends, messages and kills interleave', () => {
-  it('are none lost, none told of twice or not at all; slots hold, and the run ends (S130 to S132, S151, S155, S158)', async () => {
+  it('are none lost, none told of twice or not at all; slots hold, and the run ends, also when it is cut off anywhere and resumed (S130 to S132, S151, S155, S158)', async () => {
     const seen = { children: 0, revived: 0, adopted: 0 };
     await fc.assert(
       fc.asyncProperty(
@@ -79,9 +80,11 @@ describe('children, however spawns, ends, messages and kills interleave', () => 
         fc.array(act, { minLength: 10, maxLength: 30 }),
         fc.constantFrom('adopt' as const, 'kill' as const, 'keep' as const),
         fc.integer({ min: 1, max: 3 }),
-        async (scheduler, acts, orphans, slots) => {
+        fc.nat(),
+        async (scheduler, acts, orphans, slots, cut) => {
           const turn = (): Promise<unknown> => scheduler.schedule(Promise.resolve());
-          const run = testRun({
+          const lengths: number[] = [];
+          const setting: Setting = {
             plan: {
               reason: '',
               tasks: ['a', 'b'].map((id) => ({ id, description: id, role: 'leader', maySpawn: true })),
@@ -90,6 +93,10 @@ describe('children, however spawns, ends, messages and kills interleave', () => 
             person: false,
             roles: [...ROLES, LEADER],
             rules: rulesWith({ orphans }, { maxParallelAgents: { ...RULES.maxParallelAgents, value: slots } }),
+          };
+          const run = testRun({
+            ...setting,
+            log: lengthsOf(memoryLog(), lengths),
             script: async ({ agent, purpose }, n) => {
               await turn();
               if (purpose.is !== 'work') return undefined;
@@ -99,6 +106,11 @@ describe('children, however spawns, ends, messages and kills interleave', () => 
           await scheduler.waitFor(Promise.all([act30(run, acts, turn), run.result]));
           const events = run.events();
           expect([brokenByChildren(events, true), brokenBy(events)]).toEqual([[], []]);
+          // Cut off anywhere, it comes to its end as well.
+          const before = events.slice(0, lengths[cut % (lengths.length - 1)]);
+          const resumed = testRun({ ...setting, log: cutLog(run.options.session, before) });
+          await resumed.result;
+          expect([brokenByChildren(resumed.events(), true), brokenBy(resumed.events())]).toEqual([[], []]);
           const { agents } = run.state();
           seen.children += [...agents.values()].filter(({ spawned }) => spawned !== null).length;
           seen.adopted += events.filter(({ type }) => type === 'agent.adopted').length;
