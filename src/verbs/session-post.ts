@@ -72,8 +72,10 @@ async function answer({ record, seen }: Target, { approvals }: RunState, text: s
   return true;
 }
 
-const keptWords = ({ record }: Target): string =>
-  `Kept for ${named(record)}: its run is not running\n  \`mimir resume ${record.run}\` goes on with it and hands the message over`;
+function keptWords({ record, seen }: Target): string {
+  const why = seen.family.state === 'running' ? 'its run answers nobody now' : 'its run is not running';
+  return `Kept for ${named(record)}: ${why}\n  \`mimir resume ${record.run}\` goes on with it and hands the message over`;
+}
 
 /** How it reaches its reader: who has ended or only waits goes on with it at once. */
 function comesAs(
