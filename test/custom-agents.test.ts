@@ -75,7 +75,7 @@ describe('custom agents', () => {
     ]);
   });
 
-  it('T005, T007, T010, T022, T023, T024, T025, T037: have the tools of their file, and never Task', async () => {
+  it('T005, T006, T007, T009, T010, T022, T023, T024, T025, T037: have the tools of their file, and never Task', async () => {
     const told = new Map<string, { readonly tools: string; readonly turns: number }>();
     await runWith(['critic', 'old', 'all', 'explore', 'plan', 'code'], told).result;
     const byRole: Record<string, string> = {};

@@ -232,7 +232,7 @@ describe('the life of a session', () => {
     expect(after([status(CHILD, 'running')], { ...quiet, idleTimeout: 0 })).toBe('running');
   });
 
-  it('works as long as the child does that it waits for in a call', () => {
+  it('S072, S085: works, by its own events alone, as long as the child does that it waits for in a call', () => {
     // The engineer's last act was at 570 s, its Task child's at 441 s: both count for it.
     expect(recordOf(ENGINEER, FAMILY, { now: at(1169, started()).at }).status).toBe('running');
     expect(recordOf(ENGINEER, FAMILY, { now: at(1170, started()).at }).status).toBe('idle');
