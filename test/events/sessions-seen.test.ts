@@ -186,7 +186,7 @@ describe('the events of a child session', () => {
   });
 
   it.each<readonly [string, EventBody, string | null]>([
-    ['S075 an error ends it', { ...failed('no database') }, 'error: no database'],
+    ['S119 an error ends it', { ...failed('no database') }, 'error: no database'],
     ['S126 a kill ends it with an error', { ...failed('by you'), outcome: 'killed' }, 'error: by you'],
     ['S122 a question', question(), 'idle: asks: npm test'],
     [
