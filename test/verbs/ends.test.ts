@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Home, How, Running } from '../support/cli.ts';
 import { CHECKOUT, jsonLines, openHome, SMALL } from '../support/cli.ts';
-import { like } from '../support/like.ts';
 import { skipWithout } from '../support/needs.ts';
 import { until } from '../support/until.ts';
 
@@ -111,7 +110,7 @@ describe('a run in another process', () => {
     await follower.printed('"type":"plan.approved"');
     expect(await home.run(['resume', session])).toMatchObject({
       code: 2,
-      err: like(new RegExp(`^mimir: session ${session} runs in another process: process \\d+ `)),
+      err: `mimir: session ${session} runs in another process\n  \`mimir attach ${session}\` shows it\n`,
     });
     const second = await home.run(['run', TASK, '--yes', '--json']);
     expect(second.code).toBe(0);

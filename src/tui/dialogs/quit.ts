@@ -1,4 +1,5 @@
 /** Leaving while a run goes on: stop it and keep it resumable, or stay. */
+import { ROOT } from '../../domain/ids.ts';
 import type { RunState } from '../../events/state.ts';
 import { isAtWork } from '../agents.ts';
 import type { Context, Elsewhere } from '../screen.ts';
@@ -60,8 +61,10 @@ const parting = ({ session }: RunState, { lost }: Elsewhere): readonly Line[] =>
 ];
 
 /** What leaving interrupts, and the word for it. */
-function whatGoesOn({ phase }: RunState, working: number): readonly [now: string, whom: string] {
+function whatGoesOn({ phase, idle, agents }: RunState, working: number): readonly [now: string, whom: string] {
   if (phase === 'approving') return ['The plan waits for you.', 'the run'];
+  const waits = idle && working === 1 && agents.get(ROOT)?.status === 'waiting';
+  if (waits) return ['Main waits for what it is told.', 'the run'];
   if (working === 0) return ['The run is not finished.', 'it'];
   return working === 1 ? ['1 agent is at work.', 'it'] : [`${working} agents are at work.`, 'them'];
 }
