@@ -24,6 +24,10 @@ export type Members = Readonly<Record<string, Member>>;
 
 export interface Family {
   readonly home: Home;
+  /** What Mimir is told of its provider. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Every request that came to it. */
+  readonly asked: readonly Asked[];
   /** What its commands printed, in order, without the line that says how each ended. */
   printed(name: string): readonly string[];
   /** Everything that the user's side said to it last, a text a turn. */
@@ -44,6 +48,8 @@ export async function openFamily(members: Members, { ordinary = false, config = 
   const heardBy = (name: string): readonly string[] => heard.get(name) ?? [];
   return {
     home,
+    env,
+    asked: double.asked,
     heard: heardBy,
     printed: (name) => heardBy(name).flatMap((text) => (/^exit code \d+ after/.test(text) ? [textOf(text)] : [])),
     run: (...flags) =>
