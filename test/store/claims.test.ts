@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -5,11 +6,22 @@ import { SessionId } from '../../src/domain/ids.ts';
 import { openLog } from '../../src/store/log.ts';
 import { databaseOf } from '../../src/store/place.ts';
 import { freshFolder } from '../support/folder.ts';
+import { until } from '../support/until.ts';
 
 const SESSION = SessionId.parse('claimed');
 const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 /** The start time of the process that started this one: alive for as long as we are. */
 const parentStart = readFileSync(`/proc/${process.ppid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19] ?? '';
+
+/** Pid and start time of a child of `parent` that is a zombie; empty where there is none. */
+function zombieOf(parent: number): string {
+  for (const pid of readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ')) {
+    if (pid === '') continue;
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    if (fields[0] === 'Z') return `${pid} ${fields[19] ?? ''}`;
+  }
+  return '';
+}
 
 function logWithClaim(pid: number, started: string, bootId: string): ReturnType<typeof openLog> {
   const place = { stateDir: freshFolder(), project: freshFolder() };
@@ -38,6 +50,17 @@ describe('a claim left behind', () => {
     const log = logWithClaim(pid, started, bootId);
     expect(log.claim(SESSION)).toEqual({ ok: true });
     log.close();
+  });
+
+  it('does not hold for a process that has ended and that nobody has looked for: it writes nothing any more', async () => {
+    const parent = spawn('bash', ['-c', 'sleep 0 & exec sleep 60'], { stdio: 'ignore' });
+    const zombie = (): string => zombieOf(parent.pid ?? 0);
+    await until(() => zombie() !== '');
+    const [pid = '', started = ''] = zombie().split(' ');
+    const log = logWithClaim(Number(pid), started, boot);
+    expect(log.claim(SESSION)).toEqual({ ok: true });
+    log.close();
+    parent.kill('SIGKILL');
   });
 
   it("is not given up by another's release", () => {
