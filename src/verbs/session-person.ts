@@ -37,7 +37,8 @@ export function personSeat(args: Arguments, io: Io): Seat {
       return Promise.resolve(seenIn(reader, session, { children: children(), is, project }));
     },
     submit: async (session, command) => {
-      const reached = await reachRun(project, session);
+      const lives = (): boolean => sessions().some((one) => one.session === session && one.state === 'running');
+      const reached = await reachSoon(project, session, lives);
       if (reached === null) throw new Exit(EXIT.wrongUse, notCarried(session));
       try {
         return await reached.controls.submit(command);
@@ -52,6 +53,20 @@ export function personSeat(args: Arguments, io: Io): Seat {
 /** The living process that carries `session`, or null. Throws `ControlFault` when it answers as none of ours. */
 export const reachRun = ({ root, places }: ProjectPlace, session: SessionId): Promise<Reached | null> =>
   reach(whereOf({ stateDir: places.state, runtimeDir: places.runtime, project: root, session }), session);
+
+/** How long a run that has just begun may take until it listens, and how often that is looked at. */
+const BEGINS_WITHIN_MS = 5000;
+const LOOK_MS = 20;
+
+/** The same for a run that `lives`: it may be about to listen. */
+async function reachSoon(project: ProjectPlace, session: SessionId, lives: () => boolean): Promise<Reached | null> {
+  const until = world.elapsed() + BEGINS_WITHIN_MS;
+  for (;;) {
+    const reached = await reachRun(project, session);
+    if (reached !== null || world.elapsed() > until || !lives()) return reached;
+    await world.sleep(LOOK_MS);
+  }
+}
 
 const notCarried = (session: SessionId): string =>
   `no process carries session ${session} now\n  \`mimir resume ${session}\` goes on with it, if it is not over`;

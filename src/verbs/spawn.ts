@@ -49,8 +49,8 @@ async function spawn(args: Arguments, io: Io): Promise<number> {
 async function startWhereNothingRuns(args: Arguments, io: Io): Promise<void> {
   const runs = await seated(args, io, (seat) => Promise.resolve(seat.runs()));
   if (runs.some(({ state }) => state === 'running')) return;
-  const [{ startHosted }, { projectOf }] = await Promise.all([import('./hosting.ts'), import('./project.ts')]);
-  await startHosted(['run', '--idle'], projectOf(args, io), io);
+  const { startFirstRun } = await import('./first-run.ts');
+  await startFirstRun(args, io);
 }
 
 async function childIn(seat: Seat, run: SessionId, agent: AgentId | undefined): Promise<SessionRecord> {
