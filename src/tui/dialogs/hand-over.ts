@@ -1,5 +1,4 @@
 /** While a run is handed over: what is still waited for, as it goes on; at once, or not at all. It closes when the run has stopped. */
-import { counted } from '../format.ts';
 import type { Hint } from '../keymap.ts';
 import type { Context } from '../screen.ts';
 import type { Size } from '../term/terminal.ts';
@@ -12,6 +11,8 @@ import { boxRows, boxWidth, closed, framed, keyLine, stay } from './overlay.ts';
 import type { Overlay, OverlayView } from './overlay.ts';
 
 const WIDTH = 72;
+/** Rows for what is waited for, with a blank one on either side. */
+const LEAST = 5;
 const INTRO =
   'The run goes on in a process of its own, without this screen, as soon as what runs now has come to its end.';
 
@@ -46,12 +47,14 @@ function view(context: Context, size: Size): OverlayView {
   const waits = underWay(context.state);
   const keys = wrap(keyLine(KEYS.map(({ keys: key, hint }) => [key, hint] as const)), inner);
   const intro = wrap([span(INTRO, { fg: 'fg' })], inner);
-  const room = Math.max(1, boxRows(size) - intro.length - keys.length - 2);
-  const body: readonly Line[] = [...intro, [], ...waitLines(waits, inner, room, context), [], ...keys];
-  return {
-    lines: framed({ title: 'Hand the run over', width, body: body.slice(0, boxRows(size)) }, context),
-    cursor: null,
-  };
+  const rows = boxRows(size);
+  // In a low terminal the footer alone names the keys, and nothing is left blank.
+  const isLow = rows < intro.length + keys.length + LEAST;
+  const gap: readonly Line[] = isLow ? [] : [[]];
+  const below: readonly Line[] = isLow ? [] : [[], ...keys];
+  const room = Math.max(1, rows - intro.length - gap.length - below.length);
+  const body = [...intro, ...gap, ...waitLines(waits, inner, room, context), ...below].slice(0, rows);
+  return { lines: framed({ title: 'Hand the run over', width, body }, context), cursor: null };
 }
 
 function waitLines(waits: readonly UnderWay[], width: number, room: number, { glyphs }: Context): readonly Line[] {
@@ -72,6 +75,6 @@ function waitLines(waits: readonly UnderWay[], width: number, room: number, { gl
           glyphs.ellipsis,
         ),
     ),
-    ...(more === 0 ? [] : [[span(`and ${counted(more, 'more')}`, { fg: 'muted' })] as const]),
+    ...(more === 0 ? [] : [[span(`and ${more} more`, { fg: 'muted' })] as const]),
   ];
 }
