@@ -13,6 +13,7 @@ import type { AgentState } from '../events/state.ts';
 import { standingsOf } from '../events/turns.ts';
 import { childRules } from '../policy/children.ts';
 import { roleNamed, roleProblem } from '../policy/roles.ts';
+import { openBelow } from './children-end.ts';
 import { capabilitiesIn, workingDirOf } from './children-spawn.ts';
 import type { NewAgent } from './orders.ts';
 import { findingLimits, findingsOf, orderOf } from './orders.ts';
@@ -37,7 +38,17 @@ export function whyClosed(parts: AgainParts, agent: AgentId): string | null {
   if (one.spawned !== null && childRules(options.rules).killOnComplete)
     return `${one.name} was closed with its turn (childAgents.cleanup.autoKillOnComplete): spawn another`;
   const again = agentAgain(parts, one);
-  return again.ok ? null : `${one.name} can't go on: ${again.fault}`;
+  return again.ok ? whyCrowded(parts, one) : `${one.name} can't go on: ${again.fault}`;
+}
+
+/** Who is let go on works beside its siblings, as a new child would. */
+function whyCrowded({ options, recorder }: AgainParts, { name, parent, spawned }: AgentState): string | null {
+  if (spawned === null || parent === null) return null;
+  const { maxPerParent } = childRules(options.rules);
+  const siblings = openBelow(recorder.state(), parent).length;
+  if (siblings < maxPerParent.value) return null;
+  const rule = `${maxPerParent.from.rule}: ${siblings} children of its parent are not done`;
+  return `${name} can't go on now: ${reasonText({ ...maxPerParent.from, rule })}`;
 }
 
 /** As what it goes on, or the rule that speaks against it by now. */

@@ -28,6 +28,12 @@ export interface End {
 export const openChildrenOf = ({ agents }: RunState, agent: AgentId): readonly AgentState[] =>
   [...agents.values()].filter((one) => one.spawned !== null && one.owner === agent && !isFinal(one));
 
+/** Children beyond the plan that are not at their end, however they were asked for. */
+export const openBelow = ({ agents }: RunState, parent: AgentId): readonly AgentState[] =>
+  [...agents.values()].filter(
+    (one) => one.parent === parent && (one.spawned !== null || one.call !== null) && !isFinal(one),
+  );
+
 /** Does it want to hear of children that still work? */
 export const isOwed = (state: RunState, agent: AgentId): boolean =>
   openChildrenOf(state, agent).some(({ spawned }) => typeof spawned?.wait === 'number');

@@ -13,13 +13,13 @@ import type { Capability, Role } from '../domain/role.ts';
 import type { SpawnWish } from '../domain/spawn.ts';
 import type { EventBody, Spawned } from '../events/event.ts';
 import { modeFor } from '../events/modes.ts';
-import { isFinal } from '../events/queries.ts';
 import { sessionName } from '../events/session-name.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { childRules } from '../policy/children.ts';
 import { decide } from '../policy/decide.ts';
 import { roleNamed, roleProblem } from '../policy/roles.ts';
 import type { Decision } from '../policy/rules.ts';
+import { openBelow } from './children-end.ts';
 import { budgetOf, modelFor } from './choices.ts';
 import type { NewAgent } from './orders.ts';
 import { capabilitiesOf, createdEvent } from './orders.ts';
@@ -136,9 +136,7 @@ function judged(
 ): Decision {
   const state = recorder.state();
   const above = state.agents.get(parent);
-  const siblings = [...state.agents.values()].filter(
-    (one) => one.parent === parent && one.spawned !== null && !isFinal(one),
-  ).length;
+  const siblings = openBelow(state, parent).length;
   return decide(
     {
       is: 'spawn',
@@ -170,6 +168,16 @@ function denied(
   return `Denied: ${reasonText(because)}`;
 }
 
+/** No agent asks the person for more children than it may have at a time. */
+function whyNoMoreAsked({ options, recorder }: SpawnParts, { parent }: Wanted): string | null {
+  const { maxPerParent } = childRules(options.rules);
+  const state = recorder.state();
+  const asked = state.approvals.filter(({ agent, request }) => agent === parent && request.action === 'spawn').length;
+  return asked + openBelow(state, parent).length < maxPerParent.value
+    ? null
+    : `Denied: ${reasonText({ ...maxPerParent.from, rule: `${maxPerParent.from.rule}: the person is asked for ${asked} already` })}`;
+}
+
 /** Null: the person lets it be. Withdrawn when the parent ends or is stopped meanwhile. */
 async function asked(
   parts: SpawnParts,
@@ -179,6 +187,8 @@ async function asked(
 ): Promise<string | null> {
   const { recorder, approvals, crew, signal } = parts;
   const { parent, wish } = wanted;
+  const full = whyNoMoreAsked(parts, wanted);
+  if (full !== null) return full;
   const of = recorder.state().agents.get(parent)?.role ?? '';
   const folder = wish.workingDir === null ? '' : ` in ${wish.workingDir}`;
   const request = {

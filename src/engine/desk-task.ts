@@ -13,7 +13,9 @@ import type { Capability, Role } from '../domain/role.ts';
 import { isFinal } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
 import { standingsOf } from '../events/turns.ts';
+import { spawnProblem } from '../policy/decide.ts';
 import { roleNamed, roleProblem } from '../policy/roles.ts';
+import { openBelow } from './children-end.ts';
 import { budgetOf, modelFor } from './choices.ts';
 import type { Crew } from './crew.ts';
 import type { GateParts } from './gate.ts';
@@ -81,14 +83,11 @@ function made(
   order: WorkOrder,
   wish: Parameters<Desk['spawn']>[0],
 ): Result<WorkOrder, string> {
-  const { agents } = recorder.state();
-  const { maxNestingDepth: depth, maxAgentsPerRun: most } = options.rules;
-  if (depthOf(order.agent) + 1 > depth.value)
-    return fail(`Max nesting depth (${depth.value}) exceeded. Cannot create nested agent.`);
-  if (agents.size - 1 >= most.value)
-    return fail(
-      `Denied: ${reasonText({ ...most.from, rule: `${most.from.rule}: the run has ${agents.size - 1} agents already` })}`,
-    );
+  const state = recorder.state();
+  const depth = depthOf(order.agent) + 1;
+  const siblings = openBelow(state, order.agent).length;
+  const problem = spawnProblem({ depth, agents: state.agents.size - 1, siblings }, options.rules);
+  if (problem !== null) return fail(`Denied: ${reasonText(problem)}`);
   const role = allowedRole(options, wish.role);
   if (!role.ok) return role;
   const model = modelFor(options, role.value, null);

@@ -8,6 +8,7 @@ import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
 import { isFinal } from '../events/queries.ts';
+import type { AgentState } from '../events/state.ts';
 import type { Command, Receipt } from '../ports/controls.ts';
 import { post, readersOf } from './letters.ts';
 import type { RunParts } from './parts.ts';
@@ -27,6 +28,8 @@ export function whyNotBy({ recorder }: RunParts, command: Command, by: AgentId):
   const own = agents.get(by);
   if (own === undefined) return `there is no agent ${by}`;
   if (isFinal(own)) return `${own.name} has ended, and asks for nothing any more`;
+  // What it reads may try to make it talk (SECURITY 2.3).
+  if (own.forced !== null) return `${own.name} judges work: its verdict is all that it says`;
   switch (command.do) {
     case 'message':
       return null;
@@ -34,15 +37,18 @@ export function whyNotBy({ recorder }: RunParts, command: Command, by: AgentId):
       return command.parent === by ? null : 'an agent spawns children of its own only';
     case 'complete':
       return command.agent === by ? null : 'an agent says of itself only that it is done';
-    case 'kill': {
-      const child = agents.get(command.agent);
-      const isOwn = child !== undefined && (child.parent === by || child.owner === by);
-      return isOwn ? null : `Cannot kill session ${shortId(recorder.session, command.agent)} - not your child session`;
-    }
+    case 'kill':
+      return isChildOf(agents.get(command.agent), by)
+        ? null
+        : `Cannot kill session ${shortId(recorder.session, command.agent)} - not your child session`;
     default:
       return ONLY_A_PERSON;
   }
 }
+
+/** Whoever judges work stands below main, and is no child of anybody whom it judges. */
+const isChildOf = (one: AgentState | undefined, by: AgentId): boolean =>
+  one !== undefined && one.forced === null && (one.parent === by || one.owner === by);
 
 /** Carries out what concerns children and letters; `by`: the agent that asks and may, null for a person. */
 export async function ofFamily(
@@ -78,6 +84,7 @@ function complete(
   if (isFinal(one)) return fail(`${one.name} has ended already`);
   if (agent === ROOT && !state.idle) return fail('main ends with the run');
   if (one.status === 'pending') return fail(`${one.name} has not begun`);
+  if (one.signalled !== null) return fail(`${one.name} has said that already: it ends after this step`);
   recorder.record({ type: 'agent.signalled', agent, status, message });
   return ok({ text: `${one.name} ends after this step` });
 }

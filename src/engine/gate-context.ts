@@ -30,7 +30,9 @@ export async function contextOf(
   { call, tool }: { readonly call: CallId; readonly tool: Tool },
   signal: AbortSignal,
 ): Promise<ToolContext> {
-  const door = tool.capability === 'shell' ? await parts.doors?.open(order.agent) : null;
+  // Whoever judges work has nobody to ask.
+  const judges = (parts.recorder.state().agents.get(order.agent)?.forced ?? null) !== null;
+  const door = tool.capability === 'shell' && !judges ? await parts.doors?.open(order.agent) : null;
   return {
     agent: order.agent,
     signal,

@@ -17,6 +17,7 @@ import type { Proposal, Tool, ToolContext } from '../ports/tool.ts';
 import type { TreeId } from '../ports/tree.ts';
 import type { Answer, InputFile, ModeOf } from './approvals.ts';
 import { changedInputs } from './approvals.ts';
+import { openBelow } from './children-end.ts';
 import type { AskedRequest } from './gate-question.ts';
 import { requestFor, sinceChanged } from './gate-question.ts';
 import type { GateParts } from './gate.ts';
@@ -155,8 +156,10 @@ function judge(
   };
   if (tool.capability === 'spawn') {
     // Its own child is none of the others.
-    const agents = state.agents.size - (use.begun?.child ? 2 : 1);
-    return decide({ is: 'spawn', depth: depthOf(order.agent) + 1, agents }, rules, circumstances);
+    const own = use.begun?.child ?? null;
+    const agents = state.agents.size - (own === null ? 1 : 2);
+    const siblings = openBelow(state, order.agent).filter(({ id }) => id !== own).length;
+    return decide({ is: 'spawn', depth: depthOf(order.agent) + 1, agents, siblings }, rules, circumstances);
   }
   const command = tool.capability === 'shell' ? { command: tool.label(input) } : {};
   return decide({ is: 'tool', tool: tool.name, capability: tool.capability, ...command }, rules, circumstances);

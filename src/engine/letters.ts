@@ -61,10 +61,20 @@ function whyNot(parts: LetterParts, { from, to, text }: Letter, one: AgentState)
   if (text.trim() === '') return 'an empty message is not sent';
   if (from === to) return 'a message to yourself goes nowhere';
   if (from !== 'person') {
-    const problem = whyNotTo(parts, from, one);
+    const problem = whyNotTo(parts, from, one) ?? whyFull(parts.recorder.state(), from, one);
     if (problem !== null) return problem;
   }
   return parts.children.closed(to);
+}
+
+/** Messages of one agent that may wait for one reader: they are read in one piece, and fill its conversation. */
+const MOST_WAITING = 8;
+
+function whyFull({ messages }: RunState, from: AgentId, { id, name }: AgentState): string | null {
+  const waiting = messages.filter((one) => one.from === from && one.to === id && !one.delivered && one.notice === null);
+  return waiting.length < MOST_WAITING
+    ? null
+    : `${name} has ${waiting.length} messages of yours to read yet: wait until it has, or send one that holds all`;
 }
 
 /** Whom a word to all of `from` reaches: those at work, but not main. It lets nobody go on that has ended. */

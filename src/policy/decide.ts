@@ -192,7 +192,10 @@ function judgedSpawn(action: SpawnAction, rules: Rules, context: Circumstances, 
 }
 
 /** The limits, which hold for a person as well. Written so that a depth or a count that is no number is refused. */
-function spawnProblem({ depth, agents, siblings = 0 }: SpawnAction, rules: Rules): Reason | null {
+export function spawnProblem(
+  { depth, agents, siblings = 0 }: Pick<SpawnAction, 'depth' | 'agents' | 'siblings'>,
+  rules: Rules,
+): Reason | null {
   if (!rules.enabled.value) return rules.enabled.from;
   const { maxNestingDepth: deepest, maxAgentsPerRun: most } = rules;
   if (!(depth <= deepest.value)) {

@@ -54,9 +54,9 @@ it.each(USERS)(
       /^Session \w{6} terminated\ncode-x \(\w{6}\) +\| completed \| .*\| Nothing here\.\nslow \(\w{6}\) +\| killed +\|/,
     );
     expect(family.printed('worker')).toEqual([folder, '']);
-    expect(family.heard('worker')[1]).toBe(`${OF_LEAD}\nOnce more, please.`);
+    expect(family.heard('worker')[1]).toBe(`${OF_LEAD}\n> Once more, please.`);
     const heard = family.heard('lead').join('\n');
-    expect(heard.split(`${OF_CHILD}\nChild code-x completed: Nothing here.`)).toHaveLength(3);
+    expect(heard.split(`${OF_CHILD}\n> Child code-x completed: Nothing here.`)).toHaveLength(3);
     const ends = jsonLines(ran.out).flatMap(({ type, agent, outcome }) =>
       type === 'agent.finished' ? [[agent, outcome]] : [],
     );

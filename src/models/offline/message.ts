@@ -22,7 +22,8 @@ const MOST_PLACES = 5;
 /** Takes note of a user turn that came after the first one. */
 export function hear(text: string, tools: ReadonlySet<string>): Heard {
   const sender = SENDER.exec(text)?.[1];
-  const words = sender === undefined ? text : text.replace(SENDER, '');
+  const said = sender === undefined ? text : text.replace(SENDER, '');
+  const words = sender?.startsWith('agent') ? said.replaceAll(/^> /gm, '') : said;
   const terms = tools.has('search') ? termsIn(words, MOST_TERMS) : [];
   const from = sender?.startsWith('agent') ? `A message from ${sender} came in` : 'A message came in';
   const begin = `${from}: "${short(words)}". I am not a language model and can't follow instructions;`;
