@@ -5,7 +5,7 @@ import type { AgentId } from '../domain/ids.ts';
 import { unreachable } from '../domain/result.ts';
 import type { EventBody } from '../events/event.ts';
 import { elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
-import type { AgentState } from '../events/state.ts';
+import type { AgentState, RunState } from '../events/state.ts';
 import type { World } from '../ports/world.ts';
 import type { End } from './children-end.ts';
 import type { Recorder } from './recorder.ts';
@@ -63,6 +63,16 @@ export interface Killed {
   readonly by: string;
   readonly silent: boolean;
 }
+
+/** Who kills, as the log says it; null: the person. */
+export const killerName = (agents: RunState['agents'], by: AgentId | null): string =>
+  by === null ? BY_PERSON : (agents.get(by)?.name ?? by);
+
+const BY_PERSON = 'you';
+
+/** Was it an agent that killed it: its parent, or one above that, which took the branch along? */
+export const isKilledByAgent = ({ outcome, error }: AgentState): boolean =>
+  outcome === 'killed' && error !== null && error !== `killed by ${BY_PERSON}`;
 
 /** Killed and abandoned are final; a stopped run leaves the agent for a resume. */
 export function closeStopped(

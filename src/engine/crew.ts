@@ -12,7 +12,7 @@ import type { Executor } from '../ports/executor.ts';
 import { LogFault } from '../ports/log.ts';
 import { WAITS } from './children-end.ts';
 import type { EndCause, Ending, Killed } from './crew-end.ts';
-import { close, closeStopped, finishedEvent } from './crew-end.ts';
+import { close, closeStopped, finishedEvent, killerName } from './crew-end.ts';
 import type { Slots } from './slots.ts';
 
 export interface Crew {
@@ -109,7 +109,7 @@ class LocalCrew implements Crew {
     const seat = this.seats.get(agent);
     if (!seat) return false;
     const { agents } = this.parts.recorder.state();
-    const who = by === undefined ? 'you' : (agents.get(by)?.name ?? by);
+    const who = killerName(agents, by ?? null);
     for (const [one, other] of this.seats) {
       if (one !== agent && !one.startsWith(`${agent}::`)) continue;
       // Whose parent ends as well, or has wanted it, needs no word of it.

@@ -1,9 +1,11 @@
 /** The last words of a run: outcome, lines, totals; recorded once. */
 import type { AgentOutcome } from '../domain/agent.ts';
+import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import { elapsedOf, isFinal, isTakenOut, spentOf } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
+import { isKilledByAgent } from './crew-end.ts';
 import { closedGates } from './forced-record.ts';
 import type { RunParts } from './parts.ts';
 import type { RunResult } from './run-options.ts';
@@ -13,13 +15,27 @@ export function finish(parts: RunParts, report: string): RunResult {
   const agents = subAgents(parts);
   // A review that failed and was made again is none of the work: its gate says how it ended. Nor is what was taken out of the plan.
   const work = agents.filter((one) => one.forced === null && !isTakenOut(one));
-  const success =
-    work.length > 0 &&
-    work.every(({ outcome }) => outcome === 'completed') &&
-    closedGates(parts.recorder.state()).length === 0;
+  const ends = endsOfWork(parts.recorder.stored());
+  const isWell = (one: AgentState): boolean =>
+    ends.get(one.id) === 'completed' || (one.spawned !== null && ends.get(one.id) === 'killed' && isKilledByAgent(one));
+  const success = work.length > 0 && work.every(isWell) && closedGates(parts.recorder.state()).length === 0;
   const status = success ? 'completed' : 'failed';
   close(parts, status, report === '' ? linesOf(agents) : report, success ? 'completed' : 'partial');
   return summed(parts, status, null);
+}
+
+/**
+ * How each ended its work. Who kills a child that had ended closes it; how its work went does not change by that. A child that
+ * an agent of its own branch has killed is that agent's decision, and judged with the agent's own work (src/README.md).
+ */
+function endsOfWork(events: readonly MimirEvent[]): ReadonlyMap<AgentId, AgentOutcome> {
+  const ends = new Map<AgentId, AgentOutcome>();
+  for (const event of events) {
+    if (event.type === 'agent.status') ends.delete(event.agent);
+    else if (event.type === 'agent.finished' && !(event.outcome === 'killed' && ends.has(event.agent)))
+      ends.set(event.agent, event.outcome);
+  }
+  return ends;
 }
 
 /** Records the end of a run that was rejected, stopped, or could not go on. */

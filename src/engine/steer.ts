@@ -9,6 +9,7 @@ import { fail, ok, unreachable } from '../domain/result.ts';
 import { isFinal } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Command } from '../ports/controls.ts';
+import { killerName } from './crew-end.ts';
 import type { RunParts } from './parts.ts';
 
 type Steering = Extract<Command, { readonly do: 'interrupt' | 'resume' | 'kill' | 'retry' | 'skip' }>;
@@ -45,15 +46,11 @@ const OF_MAIN = {
   skip: 'can not be skipped: skip its agents',
 } as const satisfies Record<Steering['do'], string>;
 
-type Deed = 'interrupted' | 'resumed' | 'killed' | 'tried again' | 'left out';
+type Deed = 'interrupted' | 'resumed' | 'killed' | 'closed' | 'tried again' | 'left out';
 
 /** What was done, null where the agent's state doesn't allow it. A kill of what has not begun leaves it out. */
-function performed(
-  { crew, scheduling }: RunParts,
-  act: Steering['do'],
-  agent: AgentId,
-  by: AgentId | null,
-): Deed | null {
+function performed(parts: RunParts, act: Steering['do'], agent: AgentId, by: AgentId | null): Deed | null {
+  const { crew, scheduling } = parts;
   const skipped = (): Deed | null => (scheduling.now?.skip(agent) === true ? 'left out' : null);
   switch (act) {
     case 'interrupt':
@@ -61,7 +58,8 @@ function performed(
     case 'resume':
       return crew.resume(agent) ? 'resumed' : null;
     case 'kill':
-      return crew.kill(agent, by ?? undefined) ? 'killed' : skipped();
+      if (crew.kill(agent, by ?? undefined)) return 'killed';
+      return closed(parts, agent, by) ? 'closed' : skipped();
     case 'retry':
       return scheduling.now?.retry(agent) === true ? 'tried again' : null;
     case 'skip':
@@ -71,6 +69,22 @@ function performed(
   }
 }
 
+/**
+ * A spawned child whose work has ended is killed for good: no message lets it go on any more (CONTRACT S126, S132). What it said
+ * stays, and whoever works below it ends with it.
+ */
+function closed({ crew, recorder }: RunParts, agent: AgentId, by: AgentId | null): boolean {
+  const { agents } = recorder.state();
+  const one = agents.get(agent);
+  if (one === undefined || one.spawned === null || !MAY_GO_ON.has(one.outcome)) return false;
+  recorder.record(crew.finished(agent, 'killed', one.summary, `killed by ${killerName(agents, by)}`));
+  for (const { id } of agents.values()) if (id.startsWith(`${agent}::`)) crew.kill(id, by ?? undefined);
+  return true;
+}
+
+/** Ends after which a message lets a child go on. */
+const MAY_GO_ON: ReadonlySet<AgentState['outcome']> = new Set(['completed', 'partial', 'failed']);
+
 function wordsFor(parts: RunParts, deed: Deed, one: AgentState, before: RunState): string {
   switch (deed) {
     case 'interrupted':
@@ -79,6 +93,8 @@ function wordsFor(parts: RunParts, deed: Deed, one: AgentState, before: RunState
       return 'resumed: it goes on where it was';
     case 'killed':
       return `killed${afterKill(parts, one, before)}`;
+    case 'closed':
+      return 'killed: it had ended, and reads no messages any more';
     case 'tried again':
       return 'runs again, from the beginning';
     case 'left out':

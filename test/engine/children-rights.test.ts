@@ -96,13 +96,49 @@ describe('a kill', () => {
     expect([notices(run), run.events().some(({ type }) => type === 'agent.adopted')]).toEqual([[], false]);
   });
 
-  it('of a child that has ended is refused (S049)', async () => {
+  it('of a child that has ended closes it for good: its work stays, no message lets it go on (S126, S132)', async () => {
     const go = gate();
     const run = acting({ [S1]: [spawns(S1, { name: 'Ada' }, calling('read x')), waits(go)] }, { plan: LED });
     await run.until(({ agents }) => agents.get(AGENT(CHILD))?.outcome === 'completed');
+    const summary = run.state().agents.get(AGENT(CHILD))?.summary;
+    expect(await kill(run, CHILD, S1)).toBe('Ada killed: it had ended, and reads no messages any more');
+    expect(run.state().agents.get(AGENT(CHILD))).toMatchObject({
+      outcome: 'killed',
+      error: 'killed by leader',
+      summary,
+    });
+    expect(await run.refused({ do: 'message', to: AGENT(CHILD), text: 'more?', delivery: 'sequential' })).toBe(
+      'refused: Ada was killed and reads no messages any more',
+    );
     expect(await kill(run, CHILD, S1)).toBe('Ada has ended already');
     go.resolve();
-    await run.result;
+    // It had done its work: that is what counts for the run.
+    expect((await run.result).status).toBe('completed');
+  });
+
+  it('of a child by its own parent is that parent’s decision: the run does not fail by it (D29)', async () => {
+    const go = gate();
+    const run = acting(
+      { [S1]: [spawns(S1, { name: 'Ada' }, calling('read x')), waits(go)], [CHILD]: [waits(gate())] },
+      { plan: LED },
+    );
+    await inTurn(run, CHILD, 1);
+    expect(await kill(run, CHILD, S1)).toBe('Ada killed');
+    go.resolve();
+    const ended = await run.result;
+    expect([outcomes(run), ended.status]).toEqual([[`${S1} completed`, `${CHILD} killed`], 'completed']);
+  });
+
+  it('of a child by a person counts against the run (D29)', async () => {
+    const go = gate();
+    const run = acting(
+      { [S1]: [spawns(S1, { name: 'Ada' }, calling('read x')), waits(go)], [CHILD]: [waits(gate())] },
+      { plan: LED },
+    );
+    await inTurn(run, CHILD, 1);
+    expect(await kill(run, CHILD)).toBe('Ada killed');
+    go.resolve();
+    expect((await run.result).status).toBe('failed');
   });
 });
 
