@@ -6,6 +6,7 @@ import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { MimirEvent } from './event.ts';
 import { retryText } from './log-line.ts';
+import { NO_GROWTH, withNews, withReply } from './returns.ts';
 import type { AgentState, Block, LostTries, ModelShare } from './state.ts';
 
 /** Characters of a tool's output that the state keeps: head and tail. The log has all of it. */
@@ -101,7 +102,11 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'agent.adopted': (agent, { owner }) => ({ ...agent, owner }),
   'agent.pinned': (agent, event) => ({ ...agent, pin: event.mode }),
   'budget.changed': (agent, event) => ({ ...agent, budget: event.budget }),
-  'agent.told': (agent, event) => ({ ...agent, blocks: add(agent, { is: 'told', text: event.text }) }),
+  'agent.told': (agent, event) => ({
+    ...agent,
+    ...withNews(agent),
+    blocks: add(agent, { is: 'told', text: event.text }),
+  }),
   'agent.model': (agent, event) => ({
     ...agent,
     model: event.model,
@@ -120,6 +125,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   }),
   'model.finished': (agent, event) => ({
     ...agent,
+    ...withReply(agent, event),
     open: agent.open.filter(({ call }) => call !== event.call),
     usage: addUsage(agent.usage, event.usage),
     cost: fromMicro(toMicro(agent.cost) + toMicro(event.cost)),
@@ -160,6 +166,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   }),
   'context.compacted': (agent, { tokens, summary }) => ({
     ...agent,
+    growth: NO_GROWTH,
     compactions: agent.compactions + 1,
     blocks: add(agent, {
       ...noteBlock(`context summarised: ${tokens.before} -> about ${tokens.after} tokens`, 'info'),
@@ -184,6 +191,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   }),
   'tool.finished': (agent, event) => ({
     ...agent,
+    ...withNews(agent, event),
     blocks: agent.blocks.map((block) =>
       block.is === 'tool' && block.call === event.call && block.ok === null
         ? { ...block, ok: event.ok, output: kept(event.output), ms: event.ms }

@@ -226,6 +226,6 @@ function withChange(state: RunState, event: MimirEvent, at: Millis): RunState {
 const agentOf = (event: MimirEvent): AgentId | null => ('agent' in event ? event.agent : null);
 
 function withLog(state: RunState, event: MimirEvent, at: Millis): RunState {
-  const line = logLine(event, at);
+  const line = logLine(event, at, (id) => state.agents.get(id)?.name ?? id);
   return line === null ? state : { ...state, log: [...state.log.slice(-(LOG_LINES - 1)), line] };
 }

@@ -1,12 +1,15 @@
 /** The one line a person reads about an event in the run's log, or null for those that only change a card. */
-import type { Millis } from '../domain/ids.ts';
+import type { AgentId, Millis } from '../domain/ids.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { MimirEvent } from './event.ts';
 import type { LogLine } from './state.ts';
 
 type Words = readonly [level: LogLine['level'], text: string] | null;
-const LINES: ByType<[], [], Words> = {
+/** What an agent is called. */
+type Names = (id: AgentId) => string;
+
+const LINES: ByType<[], [names: Names], Words> = {
   'session.started': (event) => ['info', `session started in ${event.cwd}`],
   'session.resumed': () => ['info', 'session resumed'],
   'session.mode': (event) => ['warn', `mode is now ${event.mode} for all agents`],
@@ -28,20 +31,22 @@ const LINES: ByType<[], [], Words> = {
   'plan.approved': (event) => ['info', `plan approved by ${event.by}`],
   'plan.amended': ({ changes, by }) => ['warn', `plan changed by ${by}: ${changes.join('; ')}`],
   'plan.rejected': (event) => ['warn', `plan rejected: ${event.reason}`],
-  'agent.created': ({ parent, task, spawned }) =>
-    parent === null
-      ? null
-      : ['info', spawned === undefined ? `created for: ${task}` : `spawned by ${spawned.by}: ${task}`],
+  'agent.created': (event, names) =>
+    event.parent === null ? null : ['info', `${originOf(event, names)}: ${event.task}`],
   'agent.signalled': ({ status, message }) => [
     status === 'error' ? 'warn' : 'info',
     `says that ${status === 'error' ? 'it can not go on' : 'it is done'}${message === '' ? '' : `: ${message}`}`,
   ],
-  'agent.adopted': ({ owner }) => ['info', owner === null ? 'goes on without a parent' : `goes on below ${owner}`],
+  'agent.adopted': ({ owner }, names) => [
+    'info',
+    owner === null ? 'goes on without a parent' : `adopted by ${names(owner)}: its parent ended`,
+  ],
   'agent.changed': ({ role, task }) => ['info', `now ${role}, for: ${task}`],
   'agent.model': ({ model }) => ['warn', `model is now ${model.used}, by you`],
   'agent.status': ({ status, reason, waitsFor }) => {
     // Whose retry it is has said it; the others wait with it, which their cards show. That ROOT waits for a word is no news.
     if (reason === '' || waitsFor !== undefined || (status === 'waiting' && reason === 'idle')) return null;
+    if (status === 'waiting' && reason.startsWith('waits for')) return ['info', reason];
     // "interrupted by you" says it already.
     return [status === 'failed' ? 'error' : 'warn', reason.startsWith(status) ? reason : `${status}: ${reason}`];
   },
@@ -59,13 +64,29 @@ const LINES: ByType<[], [], Words> = {
     event.decision === 'allow' ? null : ['warn', `${event.decision}: ${event.subject}: ${event.rule}`],
   'budget.warned': (event) => ['warn', `80 % of the ${ownerOf(event)} ${event.what} is used`],
   'budget.exhausted': (event) => ['error', `the ${event.scope}'s ${event.what} are used up`],
-  'message.sent': (event) => ['info', `message from ${event.from}: ${event.content.split('\n')[0] ?? ''}`],
+  'message.sent': (event, names) => ['info', messageWords(event, names)],
   'agent.finished': (event) => [
     event.outcome === 'completed' ? 'info' : 'error',
     event.error === null ? event.outcome : `${event.outcome}: ${event.error}`,
   ],
   'session.finished': (event) => [event.status === 'completed' ? 'info' : 'warn', `session ${event.status}`],
 };
+
+/** `spawned by you`, `called by oracle`, `created for` */
+function originOf({ parent, call, spawned }: EventOf<'agent.created'>, names: Names): string {
+  if (spawned !== undefined) return `spawned by ${spawned.by === 'person' ? 'you' : names(spawned.by)}`;
+  return call === undefined || parent === null ? 'created for' : `called by ${names(parent)}`;
+}
+
+/** `you tell finder: …`; of a notice what the line of its end has not said. */
+function messageWords({ from, to, content, notice }: EventOf<'message.sent'>, names: Names): string {
+  const line = content.split('\n')[0] ?? '';
+  const whom = names(to);
+  if (notice === undefined) return `${from === 'person' ? 'you tell' : 'tells'} ${whom}: ${line}`;
+  if (notice.is === 'error') return `tells ${whom} that it failed`;
+  const start = `Child ${names(notice.of)} ${notice.is === 'completed' ? 'completed: ' : ''}`;
+  return `tells ${whom}: ${line.startsWith(start) ? line.slice(start.length) : line}`;
+}
 
 /** `rate limited: next try in 12 s (2 of 5)` */
 export const retryText = ({ cause, wait, attempt, attempts }: EventOf<'model.retry'>): string =>
@@ -74,8 +95,9 @@ export const retryText = ({ cause, wait, attempt, attempts }: EventOf<'model.ret
 /** `run's`, `daily scripted/fast`: whose limit is warned of. */
 const ownerOf = ({ scope, of }: EventOf<'budget.warned'>): string => (of === undefined ? `${scope}'s` : `daily ${of}`);
 
-export function logLine(event: MimirEvent, at: Millis): LogLine | null {
-  const words = forType(LINES, event.type)?.(event) ?? null;
+/** `names`: what agents are called; by their ids where nobody says. */
+export function logLine(event: MimirEvent, at: Millis, names: Names = (id) => id): LogLine | null {
+  const words = forType(LINES, event.type)?.(event, names) ?? null;
   if (words === null) return null;
   return { at, agent: 'agent' in event ? event.agent : null, level: words[0], text: words[1] };
 }

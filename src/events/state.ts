@@ -8,6 +8,7 @@ import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
 import type { Todo } from '../domain/turn.ts';
 import type { ApprovalRequest, Spawned } from './event.ts';
 import type { ForcedGate, GivenVerdict } from './ruling.ts';
+import type { Growth, Returned } from './returns.ts';
 import type { SpendPoint } from './spend.ts';
 
 export type Phase = 'starting' | 'planning' | 'approving' | 'running' | 'merging' | 'finished';
@@ -128,6 +129,10 @@ export interface AgentState {
   readonly retries: number;
   /** In the order they happened. */
   readonly fallbacks: readonly Fallback[];
+  /** What came back of its Task calls, in order; absent while nothing has. */
+  readonly returns?: readonly Returned[];
+  /** How its context grows: for the count of what came back. */
+  readonly growth?: Growth;
   /** How often its context was summarised. */
   readonly compactions: number;
   readonly iterations: number;

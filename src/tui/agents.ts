@@ -3,11 +3,13 @@ import type { ModelChoice } from '../domain/agent.ts';
 import { depthOf, fromMicro, parentOf, ROOT, toMicro } from '../domain/ids.ts';
 import type { AgentId, Millis, Usd } from '../domain/ids.ts';
 import { committed, elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
+import type { Spawned } from '../events/event.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Todo } from '../domain/turn.ts';
 import { ALIASES } from '../policy/aliases.ts';
 import { counted } from './format.ts';
 import type { Glyphs } from './glyphs.ts';
+import { toLabel } from './text/sanitise.ts';
 
 /** ROOT first, then its children in their order, each followed by its own children. */
 export function inOrder(state: RunState): readonly AgentState[] {
@@ -78,6 +80,18 @@ const numberOf = (agent: AgentId): string =>
 export function labelOf(state: RunState, agent: AgentId): string {
   const found = state.agents.get(agent);
   return `${numberOf(agent)} ${found?.name ?? parentOf(agent) ?? ''}`.trim();
+}
+
+/** `you`, `finder 2`: who spawned a child. */
+export const whoSpawned = ({ by }: Spawned, { agents }: RunState): string =>
+  by === 'person' ? 'you' : toLabel(agents.get(by)?.name ?? by);
+
+/** Why nobody reads a message to this agent any more, in words behind its name; null where somebody does. */
+export function closedWords({ outcome, forced, call }: AgentState): string | null {
+  if (outcome === null) return null;
+  if (outcome === 'killed' || outcome === 'abandoned' || outcome === 'skipped')
+    return `was ${outcome}, and reads no messages any more`;
+  return forced !== null || call !== null ? 'has finished, and reads no messages any more' : null;
 }
 
 /** Its own list; of main, which writes none, the steps of the run: plan, the agents, the report. */

@@ -2,7 +2,7 @@
 import type { AgentId, Millis } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { MimirEvent } from '../events/event.ts';
-import type { RunState } from '../events/state.ts';
+import type { AgentState, RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import { fold } from '../events/fold.ts';
 import type { PlanEdit } from '../domain/plan-edit.ts';
@@ -24,6 +24,12 @@ export interface RunListeners {
 /** How long the last events of a lost run may be under way. */
 const LAST_WORDS: Millis = 200;
 
+/** May something stream of this agent? Of one that isn't known yet, too. */
+const isUnderWay = (agent: AgentState | undefined): boolean =>
+  agent === undefined ||
+  agent.open.length > 0 ||
+  agent.blocks.slice(-20).some((block) => block.is === 'tool' && block.ok === null);
+
 export class RunFeed {
   readonly controls: Controls;
   readonly live = new Live();
@@ -38,6 +44,8 @@ export class RunFeed {
     this.controls = controls;
     const begun = world.now();
     this.#unsubscribe = controls.ticks((tick) => {
+      // What comes from another process may come behind the event that has it whole.
+      if (controls.lost !== undefined && !isUnderWay(this.#state.agents.get(tick.agent))) return;
       this.live.take(tick, world.now());
       if (!this.#stopped) changed();
     });

@@ -1,9 +1,11 @@
 /**
- * Waits for a provider, which need nobody: why, and how long still, said anew for each frame so that the time runs down.
- * Waiting for a person is something else (approvals) and is shown by other signs.
+ * Waits for a provider, which need nobody: why, and how long still, said anew for each frame so that the time runs down. And rests:
+ * an agent that waits for a word, its children or a verdict. Waiting for a person's answer (approvals) is shown by other signs.
  */
-import type { Millis } from '../domain/ids.ts';
-import type { AgentState } from '../events/state.ts';
+import { ROOT } from '../domain/ids.ts';
+import type { AgentId, Millis } from '../domain/ids.ts';
+import { isFinal } from '../events/queries.ts';
+import type { AgentState, RunState } from '../events/state.ts';
 import { formatDuration } from './format.ts';
 import { toLabel } from './text/sanitise.ts';
 
@@ -16,9 +18,45 @@ export interface Wait {
   readonly left: Millis | null;
 }
 
-/** Does it wait for a provider? Waits for a person and for sub-agents give no reason. */
+/** Does it wait for a provider? Waits for a person and for a Task give no reason, rests give their own. */
 export const isHeld = (agent: AgentState): boolean =>
-  agent.outcome === null && (agent.pause !== null || (agent.status === 'waiting' && agent.reason !== ''));
+  agent.outcome === null &&
+  (agent.pause !== null || (agent.status === 'waiting' && agent.reason !== '' && !isResting(agent)));
+
+/** The reasons that the engine gives for waits that no provider is the cause of. */
+const RESTS = /^(?:idle|waits for its children|its (?:work|commit) is judged|waits for the answer about .*)$/;
+
+export const isResting = ({ outcome, status, reason }: AgentState): boolean =>
+  outcome === null && status === 'waiting' && RESTS.test(reason);
+
+/** ROOT of a run without a plan, between two words to it. */
+export const isIdle = (agent: AgentState): boolean => isResting(agent) && agent.reason === 'idle';
+
+/** `idle; 2 children work`, `waits for its children (2)`; null for who doesn't rest. */
+export function restOf(agent: AgentState, state: RunState): string | null {
+  if (!isResting(agent)) return null;
+  const beside = childrenBeside(state, agent.id);
+  if (agent.reason === 'waits for its children') {
+    const awaited = beside.filter(({ spawned }) => typeof spawned?.wait === 'number').length;
+    return awaited === 0 ? agent.reason : `${agent.reason} (${awaited})`;
+  }
+  if (agent.reason !== 'idle') return toLabel(agent.reason);
+  return beside.length === 0
+    ? 'idle'
+    : `idle; ${beside.length === 1 ? '1 child' : `${beside.length} children`} at work`;
+}
+
+/** Children that were spawned, work on their own, and answer to `owner`. */
+const childrenBeside = ({ agents }: RunState, owner: AgentId): readonly AgentState[] =>
+  [...agents.values()].filter((one) => one.spawned !== null && one.owner === owner && !isFinal(one));
+
+/** Whom `agent` can't go on without: children of its calls, and of ROOT in a planned run all of them. */
+export const awaited = (agent: AgentState, state: RunState): number =>
+  agent.children.filter((id) => {
+    const child = state.agents.get(id);
+    if (child === undefined || isFinal(child) || child.status === 'interrupted') return false;
+    return child.spawned === null || (agent.id === ROOT && !state.idle);
+  }).length;
 
 /** What the agent waits for, or null when it waits for no provider. */
 export function waitOf(agent: AgentState, now: Millis): Wait | null {

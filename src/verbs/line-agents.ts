@@ -11,7 +11,7 @@ import type { AgentState, RunState } from '../events/state.ts';
 import { inOrder, isAtWork, modelName, neverRan, wantsAttention } from '../tui/agents.ts';
 import { counted, formatDuration, formatTokens } from '../tui/format.ts';
 import { toLabel } from '../tui/text/sanitise.ts';
-import { waitOf } from '../tui/waits.ts';
+import { restOf, waitOf } from '../tui/waits.ts';
 import { listed } from './line-command.ts';
 import type { LineMemory } from './line-memory.ts';
 import { costWords } from './spend-text.ts';
@@ -91,9 +91,12 @@ function statusWords(state: RunState, agent: AgentState, now: number): string {
     const why = agent.outcome === 'completed' ? '' : toLabel(agent.error ?? agent.reason).split('\n')[0];
     return why === '' || why === undefined ? agent.outcome : `${agent.outcome} (${why})`;
   }
-  const wait = waitOf(agent, now);
-  if (wait !== null) return `waiting: ${wait.text}`;
-  if (agent.status !== 'pending') return agent.status;
+  const wait = restOf(agent, state) ?? waitOf(agent, now);
+  if (wait !== null) return typeof wait === 'string' ? wait : `waiting: ${wait.text}`;
+  return agent.status === 'pending' ? pendingWords(state, agent) : agent.status;
+}
+
+function pendingWords(state: RunState, agent: AgentState): string {
   const blocked = blockers(state, agent);
   if (blocked.length > 0) return `can never run as it is: ${listed(blocked, 'and')}`;
   const needs = needsLeft(state, agent).map(numbered);

@@ -1,7 +1,7 @@
 /** The keys of the run screen: one table for dispatch, footer, help and README. */
 import type { AgentState } from '../../events/state.ts';
 import { isFinal } from '../../events/queries.ts';
-import { isAtWork } from '../agents.ts';
+import { closedWords, isAtWork } from '../agents.ts';
 import { NOT_COMPLETING } from '../complete.ts';
 import type { Binding, Context, Effect } from '../screen.ts';
 import { openEditor } from '../text/editor.ts';
@@ -65,7 +65,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     action: 'run.message',
     hint: 'message',
     help: 'Write a message to the selected agent.',
-    whyNot: (ui, context) => running(context) ?? (selectedOf(ui, context) ? null : 'There is no agent yet.'),
+    whyNot: (ui, context) => running(context) ?? about(ui, context, closed),
     run: (ui, context) => ({ ui: { ...ui, message: newMessage(ui, selectedOf(ui, context)?.id ?? 'all') } }),
   },
   {
@@ -189,6 +189,11 @@ const running = ({ state }: Context): string | null => (state.finished ? 'The ru
 const about = (ui: RunUi, context: Context, why: (agent: AgentState) => string | null): string | null => {
   const agent = selectedOf(ui, context);
   return agent ? why(agent) : 'There is no agent yet.';
+};
+
+const closed = (agent: AgentState): string | null => {
+  const words = closedWords(agent);
+  return words === null ? null : `${agent.name} ${words}.`;
 };
 
 const onSelected = (ui: RunUi, context: Context, effect: (agent: AgentState) => Effect<RunUi>): Effect<RunUi> => {

@@ -1,7 +1,7 @@
 /** Above an opened agent: two lines of facts, and the bar of its tabs with what each of them counts. */
 import { tokensOfAgent } from '../../events/queries.ts';
-import type { AgentState } from '../../events/state.ts';
-import { labelOf, modelText, todosOf } from '../agents.ts';
+import type { AgentState, RunState } from '../../events/state.ts';
+import { labelOf, modelText, todosOf, whoSpawned } from '../agents.ts';
 import { formatLimit, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
 import type { Context } from '../screen.ts';
@@ -17,12 +17,11 @@ import { TABS } from './tabs.ts';
 
 /** Two lines of facts, at most `width` columns each. */
 export function headLines(agent: AgentState, context: Context, width: number): readonly Line[] {
-  const needs = agent.dependsOn.map((id) => toLabel(labelOf(context.state, id))).join(', ');
   const budgets = agent.budget.maxCost === undefined ? withoutCap(agent) : costBudget(agent);
   const first = pairs([
     ['id', agent.id],
     ['model', toLabel(modelText(agent.model, context.glyphs))],
-    ['needs', needs === '' ? 'nothing' : needs],
+    origin(agent, context.state),
   ]);
   const second = (spent: string): Line =>
     pairs([
@@ -37,6 +36,15 @@ export function headLines(agent: AgentState, context: Context, width: number): r
     clip(first, width, context.glyphs.ellipsis),
     clip(lineWidth(whole) <= width ? whole : second(budgets), width, context.glyphs.ellipsis),
   ];
+}
+
+/** Whom it needs; of one beside the plan, who made it; of ROOT without a plan, that there is none. */
+function origin(agent: AgentState, state: RunState): readonly [name: string, value: string] {
+  if (agent.parent === null && state.idle) return ['plan', 'none'];
+  if (agent.spawned !== null) return ['spawned by', whoSpawned(agent.spawned, state)];
+  if (agent.call !== null && agent.parent !== null) return ['called by', toLabel(labelOf(state, agent.parent))];
+  const needs = agent.dependsOn.map((id) => toLabel(labelOf(state, id))).join(', ');
+  return ['needs', needs === '' ? 'nothing' : needs];
 }
 
 const pairs = (of: readonly (readonly [name: string, value: string])[]): Line =>

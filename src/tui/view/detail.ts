@@ -10,7 +10,7 @@ import { editorText } from '../text/editor.ts';
 import type { Line, Span } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap, wrapText } from '../text/wrap.ts';
-import { waitOf } from '../waits.ts';
+import { isIdle, restOf, waitOf } from '../waits.ts';
 import { statusSpan, todoLine } from './card.ts';
 import { pendingText, writing } from './doing.ts';
 import { scrollBar } from './cards.ts';
@@ -89,6 +89,7 @@ const nowOf = (agent: AgentState, context: Context): TranscriptNow => ({
   reasoning: context.reasoning?.get(agent.id) ?? '',
   rate: context.activity?.(agent.id).rate ?? 0,
   wait: waitOf(agent, context.now),
+  rest: agent.blocks.length === 0 ? '' : (restOf(agent, context.state) ?? ''),
   writing: writing(agent, context),
 });
 
@@ -192,8 +193,33 @@ function footer(of: DetailView, total: number, rows: number, { glyphs }: Context
 
 function nothingYet(agent: AgentState, context: Context, width: number): readonly Line[] {
   const why = agent.status === 'pending' ? pendingText(agent, context) : 'Nothing was said yet.';
+  if (isIdle(agent)) return idleLines(width);
   return [...wrapText(agent.task, width, { fg: 'muted' }), [], ...wrap([span(why, { fg: 'faint' })], width)];
 }
+
+/** What a run without a plan is for, and which keys go on from here. */
+const idleLines = (width: number): readonly Line[] => [
+  ...wrapText('This run has no plan: main waits for what it is told.', width, { fg: 'fg' }),
+  [],
+  ...wrap(
+    [
+      span('i', { fg: 'focus', bold: true }),
+      span('  writes to main: it works as an agent, then waits again', { fg: 'muted' }),
+    ],
+    width,
+    3,
+  ),
+  ...wrap(
+    [span('a', { fg: 'focus', bold: true }), span('  spawns a child that works beside it', { fg: 'muted' })],
+    width,
+    3,
+  ),
+  ...wrap(
+    [span('d', { fg: 'focus', bold: true }), span('  leaves the run to a process of its own', { fg: 'muted' })],
+    width,
+    3,
+  ),
+];
 
 function todos(agent: AgentState, context: Context, width: number): readonly Line[] {
   const list = todosOf(context.state, agent);

@@ -9,7 +9,7 @@ import type { Context } from '../screen.ts';
 import { span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
-import { waitOf } from '../waits.ts';
+import { awaited, isIdle, restOf, waitOf } from '../waits.ts';
 import { gateFoot, verdictFoot } from './forced.ts';
 import { HELD_INK, STATUS_INK } from './header.ts';
 import { planSoFar, planWords, writingWords } from './plan-words.ts';
@@ -33,6 +33,7 @@ const standing = (agent: AgentState, context: Context): Line | null =>
   ending(agent) ??
   beginning(agent, context) ??
   question(agent, context) ??
+  resting(agent, context) ??
   held(agent, context);
 
 const working = (agent: AgentState, context: Context): Line => [span(now(agent, context), { fg: 'muted' })];
@@ -65,6 +66,14 @@ function question({ id }: AgentState, { state, glyphs, now: at }: Context): Line
   ];
 }
 
+/** `◌ idle: write to it, or spawn a child`, `◌ waits for its children (2)` */
+function resting(agent: AgentState, { state, glyphs }: Context): Line | null {
+  const words = restOf(agent, state);
+  if (words === null) return null;
+  const next = isIdle(agent) && words === 'idle' && state.finished === null ? ': write to it, or spawn a child' : '';
+  return [span(`${glyphs.status.waiting} `, { fg: 'info', bold: true }), span(`${words}${next}`, { fg: 'info' })];
+}
+
 /** `◔ next try in 12s (2 of 5): anthropic is …` */
 function held(agent: AgentState, { glyphs, now: at }: Context): Line | null {
   const wait = waitOf(agent, at);
@@ -92,7 +101,7 @@ function thinking({ id }: AgentState, context: Context): string {
 }
 
 function waitsForAgents(agent: AgentState, context: Context): string {
-  const working = agent.open.length === 0 ? children(agent, context) : 0;
+  const working = agent.open.length === 0 ? awaited(agent, context.state) : 0;
   return working === 0 ? '' : `waiting for ${counted(working, 'agent')}`;
 }
 
@@ -128,12 +137,6 @@ const WORDLESS: Readonly<Partial<Record<AgentState['status'], string>>> = {
   initializing: 'starting',
   waiting: 'waiting',
 };
-
-const children = (agent: AgentState, { state }: Context): number =>
-  agent.children.filter((child) => {
-    const status = state.agents.get(child)?.status;
-    return status !== undefined && status !== 'completed' && status !== 'failed' && status !== 'interrupted';
-  }).length;
 
 /** `killed: by the person`. */
 export function endOf(agent: AgentState): string {

@@ -8,10 +8,11 @@ import { clip, span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap, wrapText } from '../text/wrap.ts';
-import { waitOf } from '../waits.ts';
+import { restOf, waitOf } from '../waits.ts';
 import { costText } from './card.ts';
 import { endOf } from './doing.ts';
 import { closedGates, gateWords, judged, triggerWords, verdictLine, verdictOf } from './forced.ts';
+import { isolationWords } from './isolation.ts';
 import { markdown } from './markdown.ts';
 import { callsText, reservedText, unpricedText } from './spend.ts';
 
@@ -38,6 +39,7 @@ export function factLines(agent: AgentState, context: Context, width: number): r
       : []),
     ...row('Tools', toLabel(agent.tools.join(', ')) || 'none'),
     ...row('Children', children || 'none'),
+    ...isolationLines(agent, context, width),
     ...row('Needed by', neededBy || 'nobody'),
     [],
     [span('Task', { fg: 'muted', bold: true })],
@@ -48,13 +50,26 @@ export function factLines(agent: AgentState, context: Context, width: number): r
   ];
 }
 
+/** What its Task calls brought back, and, of the child of one, what it left to its caller. */
+function isolationLines(agent: AgentState, { state }: Context, width: number): readonly Line[] {
+  const own = isolationWords(agent, state);
+  const below = agent.children.flatMap((id) => {
+    const child = state.agents.get(id);
+    const words = child === undefined ? null : isolationWords(child, state);
+    return child === undefined || words === null ? [] : [`${toLabel(child.name)}: ${words}`];
+  });
+  return [...(own === null ? [] : [own]), ...below].flatMap((words, at) =>
+    labelled(at === 0 ? 'Isolation' : '', [span(words, { fg: 'fg' })], width),
+  );
+}
+
 const labelled = (name: string, value: Line, width: number): readonly Line[] =>
   wrap(value, Math.max(1, width - LABEL)).map((line, index) =>
     clip([span((index === 0 ? name : '').padEnd(LABEL), { fg: 'faint' }), ...line], width),
   );
 
-const statusText = (agent: AgentState, { now }: Context): string =>
-  agent.outcome !== null ? endOf(agent) : (waitOf(agent, now)?.text ?? agent.status);
+const statusText = (agent: AgentState, { state, now }: Context): string =>
+  agent.outcome !== null ? endOf(agent) : (restOf(agent, state) ?? waitOf(agent, now)?.text ?? agent.status);
 
 /** What the rules did to it: a pin, gates of its work, and of an agent that they added what it judges and found. */
 function ruleLines(agent: AgentState, { state, glyphs }: Context, width: number): readonly Line[] {

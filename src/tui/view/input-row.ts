@@ -1,8 +1,10 @@
 /** The line above the footer: what one could write to whom, or the message being written. */
 import type { AgentId } from '../../domain/ids.ts';
-import type { AgentState } from '../../events/state.ts';
+import type { AgentState, RunState } from '../../events/state.ts';
 import type { Delivery } from '../../ports/controls.ts';
-import { labelOf } from '../agents.ts';
+import { isFinal } from '../../events/queries.ts';
+import { ROOT } from '../../domain/ids.ts';
+import { closedWords } from '../agents.ts';
 import type { Completing } from '../complete.ts';
 import { offerOf } from '../complete.ts';
 import type { Context } from '../screen.ts';
@@ -34,10 +36,10 @@ export function offeredPaths(
   return offer === null ? [] : completeLines(offer, context, completeWidth(offer, Math.max(1, width - 3)), height);
 }
 
-const WHEN: Readonly<Record<Delivery, string>> = {
-  sequential: 'when it is idle',
-  important: 'at its next turn',
-  urgent: 'at once, interrupting it',
+const WHEN: Readonly<Record<Delivery, readonly [short: string, long: string]>> = {
+  sequential: ['when idle', 'when it is idle'],
+  important: ['next turn', 'at its next turn'],
+  urgent: ['at once', 'at once, interrupting it'],
 };
 const BACK = { bg: 'surface' } as const;
 
@@ -72,7 +74,7 @@ export function messageRow(
 ): { readonly lines: readonly Line[]; readonly cursor: Cursor | null } {
   const prompt = span(` ${context.glyphs.prompt} `, { fg: 'focus', bold: true });
   if (writing === null) return { lines: [idle(prompt, { selected, cut }, context, width)], cursor: null };
-  const label: Line = width < 60 ? [] : [span(` ${whom(writing, context)} `, { fg: 'muted' })];
+  const label: Line = [span(` ${whom(writing, context, width)} `, { fg: 'muted' })];
   const room = fieldWidth(writing, context, width);
   const field = viewEditor(writing.editor, {
     width: room,
@@ -89,7 +91,7 @@ export function messageRow(
 
 /** Columns of the field: what the sign and the words about whom and when leave. */
 export const fieldWidth = (writing: Writing, context: Context, width: number): number =>
-  Math.max(1, width - 4 - (width < 60 ? 0 : widthOf(whom(writing, context)) + 2));
+  Math.max(1, width - 4 - widthOf(whom(writing, context, width)) - 2);
 
 function idle(
   prompt: Line[number],
@@ -107,10 +109,16 @@ function idle(
           }),
         ]
       : [span(state.finished ? 'v for the report ' : 'i to type ', { fg: 'faint' })];
-  const words = state.finished ? 'The run has ended.' : `Message ${whoIs(selected, width)}${glyphs.ellipsis}`;
+  const words = idleWords(selected, state, glyphs.ellipsis, width);
   const list: Line =
     cut === '' ? [] : [span(`${cut} `, { fg: 'info', bold: true }), span('Esc shows all  ', { fg: 'faint' })];
   return fit(restyle(spread([prompt, span(words, { fg: 'faint' })], [...list, ...right], width), BACK), width, BACK);
+}
+
+function idleWords(selected: AgentState | null, { finished }: RunState, ellipsis: string, width: number): string {
+  if (finished !== null) return 'The run has ended.';
+  const closed = selected === null ? null : closedWords(selected);
+  return closed === null ? `Message ${whoIs(selected, width)}${ellipsis}` : `${whoIs(selected, width)} ${closed}`;
 }
 
 /** Name and path: which agent a person talks to is never in doubt (CONTRACT H010, H013). */
@@ -119,8 +127,16 @@ function whoIs(agent: AgentState | null, width: number): string {
   return width < 70 ? toLabel(agent.name) : `${toLabel(agent.name)} (${agent.id})`;
 }
 
-/** Who gets it and when: Tab changes the when. */
-function whom(writing: Writing, { state }: Context): string {
-  const to = writing.to === 'all' ? 'all agents' : toLabel(labelOf(state, writing.to));
-  return `to ${to}, ${WHEN[writing.delivery]} (Tab)`;
+/** Who gets it and when: Tab changes the when. The id is never left out: it says who is meant where names are alike (CONTRACT H014). */
+function whom(writing: Writing, { state }: Context, width: number): string {
+  const { to, delivery } = writing;
+  if (width < 60) return `to ${to}`;
+  const whole = width >= 100;
+  const when = `, ${WHEN[delivery][whole ? 1 : 0]} (Tab)`;
+  if (to === 'all') return `to all agents${when}`;
+  const agent = state.agents.get(to);
+  const who = `${toLabel(agent?.name ?? '')} (${to})`;
+  if (agent !== undefined && isFinal(agent) && to !== ROOT)
+    return `to ${who}: ${whole ? 'it has ended, and goes on with its conversation' : 'it had ended, and goes on'}`;
+  return `to ${who}${when}`;
 }

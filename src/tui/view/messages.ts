@@ -34,29 +34,41 @@ const WHEN: Readonly<Record<SentMessage['delivery'], string>> = {
   urgent: 'at once',
 };
 
+/** What a notice of a child is about. */
+const NEWS: Readonly<Record<NonNullable<SentMessage['notice']>['is'], string>> = {
+  completed: 'news: done',
+  error: 'news: failed',
+  idle: 'news: idle',
+};
+
+/** The whole text; of a notice without the name that stands above it. */
+function textOf({ content, notice }: SentMessage, { agents }: RunState): string {
+  const name = notice === null ? null : `Child ${agents.get(notice.of)?.name ?? notice.of} `;
+  return name !== null && content.startsWith(name) ? content.slice(name.length) : content;
+}
+
 function oneMessage(message: SentMessage, agent: AgentState, context: Context, width: number): readonly Line[] {
   const { glyphs, state } = context;
   const incoming = message.to === agent.id;
   const sign = incoming ? `${glyphs.needs} from ` : `${glyphs.unlocks} to `;
   const other = incoming ? nameOf(message.from, state) : nameOf(message.to, state);
+  // ROOT of a run without a plan keeps news for the person until it is spoken to.
   const [text, ink]: readonly [string, Ink] = message.delivered ? ['read', 'ok'] : ['not read yet', 'warn'];
+  const how = message.notice === null ? `${message.delivery}: ${WHEN[message.delivery]}` : NEWS[message.notice.is];
   const head = spread(
-    [
-      span(sign, { fg: 'focus' }),
-      span(other, { fg: 'title', bold: true }),
-      span(`  ${message.delivery}: ${WHEN[message.delivery]}`, { fg: 'faint' }),
-    ],
+    [span(sign, { fg: 'focus' }), span(other, { fg: 'title', bold: true }), span(`  ${how}`, { fg: 'faint' })],
     [span(`${message.delivered ? glyphs.status.completed : glyphs.status.pending} ${text}`, { fg: ink })],
     width,
     {},
     glyphs.ellipsis,
   );
-  const body = wrapText(message.content.trim(), Math.max(1, width - 2), { fg: 'fg' });
+  const body = wrapText(textOf(message, state).trim(), Math.max(1, width - 2), { fg: 'fg' });
   return [head, ...body.map((line): Line => [span('  '), ...line])];
 }
 
 /** An agent by its number and role; whoever else it is by the name it has. */
 const nameOf = (who: string, state: RunState): string => {
   const agent = [...state.agents.keys()].find((id) => id === who);
-  return toLabel(agent === undefined ? who : labelOf(state, agent));
+  if (agent === undefined) return toLabel(who === 'person' ? 'you' : who);
+  return toLabel(labelOf(state, agent));
 };

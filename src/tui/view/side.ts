@@ -9,7 +9,8 @@ import { fitText, span, spread } from '../text/clip.ts';
 import { beside } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
-import { formatLeft, waitOf } from '../waits.ts';
+import type { Wait } from '../waits.ts';
+import { formatLeft, isIdle, isResting, waitOf } from '../waits.ts';
 import { statusSpan } from './card.ts';
 import { meter, sparkline } from './gauge.ts';
 import { HELD_INK } from './header.ts';
@@ -106,12 +107,17 @@ function activityBox(context: Context, look: Look): readonly Line[] {
   );
 }
 
+/** Of who doesn't work: how long it waits, or where it stands. */
+function restWords(agent: AgentState, wait: Wait | null): string {
+  if (wait !== null) return wait.left === null ? 'waits' : `in ${formatLeft(wait.left)}`;
+  return isIdle(agent) ? 'idle' : isResting(agent) ? 'waits' : agent.status;
+}
+
 function activityLine(agent: AgentState, context: Context, width: number): Line {
   const { rate, steps } = context.activity?.(agent.id) ?? { rate: 0, steps: [] };
   const wait = waitOf(agent, context.now);
-  const working = isAtWork(agent) && wait === null;
-  const rest = wait === null ? agent.status : wait.left === null ? 'waits' : `in ${formatLeft(wait.left)}`;
-  const words = working ? `${Math.round(rate)} t/s` : rest;
+  const working = isAtWork(agent) && wait === null && !isResting(agent);
+  const words = working ? `${Math.round(rate)} t/s` : restWords(agent, wait);
   // The name, a blank and `1234 t/s` are always there; the sparkline has what is left of the minute.
   const name = Math.max(4, Math.min(14, width - 16));
   const room = Math.max(0, Math.min(60, width - name - 12));

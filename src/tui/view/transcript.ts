@@ -48,6 +48,8 @@ export interface TranscriptNow {
   /** Tokens a second. */
   readonly rate: number;
   readonly wait: Wait | null;
+  /** What it waits for that is no provider: a word, its children; empty or absent while it works. */
+  readonly rest?: string;
   /** Of a call whose arguments are being written, how far that is; empty else. */
   readonly writing?: string;
 }
@@ -140,7 +142,7 @@ const calledChildren = (agent: AgentState, { state, now }: Context): string =>
   agent.children
     .flatMap((id) => {
       const child = state.agents.get(id);
-      return child === undefined || child.call === null ? [] : [childKey(child, now)];
+      return child === undefined || child.call === null ? [] : [childKey(child, state, now)];
     })
     .join(' ');
 
@@ -148,7 +150,7 @@ const calledChildren = (agent: AgentState, { state, now }: Context): string =>
 function partLines(block: Block, look: BlockLook, agent: AgentState, context: Context): readonly Line[] {
   const child = block.is === 'tool' ? childOf(block.call, agent, context.state) : undefined;
   if (child === undefined || block.is !== 'tool') return blockLines(block, look);
-  return childBlock(block, child, look, context.now);
+  return childBlock(block, child, look, context);
 }
 
 /** What goes on: text, thoughts, a wait; each apart from what is above it, but for the output of a tool and a wait after its notes. */
@@ -160,6 +162,7 @@ function below(last: Block | undefined, now: TranscriptNow, look: BlockLook): re
     thoughts(now, look),
     written(now.writing ?? '', look),
     waiting(now.wait, look),
+    resting(now.rest ?? '', look),
   ];
   return parts
     .filter((part) => part.length > 0)
@@ -206,6 +209,11 @@ function waiting(wait: Wait | null, { glyphs, width }: BlockLook): readonly Line
   const sign = span(`${glyphs.held} `, { fg: HELD_INK, bold: true });
   return wrap([sign, span(wait.text, { fg: HELD_INK })], width, 2);
 }
+
+const resting = (words: string, { glyphs, width }: BlockLook): readonly Line[] =>
+  words === ''
+    ? []
+    : [clip([span(`${glyphs.status.waiting} `, { fg: 'info', bold: true }), span(words, { fg: 'info' })], width)];
 
 /** The note of a wait says how long it was to be; while it lasts, what is left is said instead. */
 function withoutWait(blocks: readonly Block[]): readonly Block[] {

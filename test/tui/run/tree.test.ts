@@ -43,8 +43,8 @@ describe('a tree of agents', () => {
     expect(child).toContain('┌─ ● finder 1 ─');
     expect(child).toContain('id ROOT::S1::S1 ');
     expect(child).toContain('Message finder 1 (ROOT::S1::S1)…');
-    expect(seen('i')).toContain('to #1.1 finder 1, when it is idle');
-    expect(seen('esc', 'k', 'i')).toContain('to #1 finder, when it is idle');
+    expect(seen('i')).toContain('to finder 1 (ROOT::S1::S1), when it is idle');
+    expect(seen('esc', 'k', 'i')).toContain('to finder (ROOT::S1), when it is idle');
     expect(seen('esc', 'I')).toContain('to all agents, when it is idle');
   });
 });
