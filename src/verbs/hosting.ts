@@ -23,9 +23,14 @@ const PATIENCE_MS = 30_000;
 /**
  * Starts `mimir ARGV` as a process of its own and resolves when the run answers there. `argv` is a whole command (`run …`, `resume
  * …`); its session is the one behind `--hosted`, a new one where that is missing. Rejects with an `Exit` in the words of that
- * process where it ended instead.
+ * process where it ended instead. `words`: what somebody wrote, behind `--`, where none of it is taken for a flag.
  */
-export async function startHosted(argv: readonly string[], project: ProjectPlace, io: Io): Promise<SessionId> {
+export async function startHosted(
+  argv: readonly string[],
+  project: ProjectPlace,
+  io: Io,
+  words: readonly string[] = [],
+): Promise<SessionId> {
   const named = argv[argv.indexOf('--hosted') + 1];
   const session = argv.includes('--hosted') && named !== undefined ? SessionId.parse(named) : newSession();
   const more = [
@@ -34,7 +39,8 @@ export async function startHosted(argv: readonly string[], project: ProjectPlace
     ...(io.terminal ? ['--watched'] : []),
   ];
   const { node, entry } = ownProgram();
-  const command = [node, ...process.execArgv, entry, ...argv, ...more];
+  const said = words.length === 0 ? [] : ['--', ...words];
+  const command = [node, ...process.execArgv, entry, ...argv, ...more, ...said];
   try {
     const started = startProcess({ command, cwd: project.root, env: io.env, stateDir: project.places.state, session });
     await answering(started, session, project);
@@ -100,9 +106,15 @@ export const startFlags = (args: Arguments): readonly string[] => [
   ...(args.has('yes') ? ['--yes'] : []),
 ];
 
-/** `--detach`: starts it, and says how to come back and how to stop it. */
-export async function detach(argv: readonly string[], args: Arguments, project: ProjectPlace, io: Io): Promise<number> {
-  const session = await startHosted([...argv, ...startFlags(args)], project, io);
+/** `--detach`: starts it with `words` as its own, and says how to come back and how to stop it. */
+export async function detach(
+  argv: readonly string[],
+  args: Arguments,
+  project: ProjectPlace,
+  io: Io,
+  words: readonly string[] = [],
+): Promise<number> {
+  const session = await startHosted([...argv, ...startFlags(args)], project, io, words);
   if (args.has('json')) {
     io.json({ session, attach: `mimir attach ${session}`, stop: `mimir kill ${session}` });
     return EXIT.done;

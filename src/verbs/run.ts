@@ -62,7 +62,7 @@ async function runTask(args: Arguments, io: Io, task: string, plan: RunOptions['
   await askTrust(project, args, io);
   if (args.has('detach')) {
     const { detach } = await import('./hosting.ts');
-    return detach(['run', task, ...planFlags(args, io)], args, project, io);
+    return detach(['run', ...planFlags(args, io)], args, project, io, [task]);
   }
   const hosted = args.get('hosted');
   const workshop = await openWorkshop(args, asHosted(args, io), project);

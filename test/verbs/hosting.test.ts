@@ -1,5 +1,6 @@
 /** Runs in processes of their own, from scripts: how they begin, how they are refused, how they end. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Home } from '../support/cli.ts';
 import { jsonLines, openHome, SMALL } from '../support/cli.ts';
@@ -76,6 +77,23 @@ describe('mimir run --detach', () => {
     expect(again).toMatchObject({ code: 0, err: '' });
     await until(() => hosts().length === 0);
     expect(await stateOf(session)).toMatchObject({ state: 'finished', ended: { status: 'completed' } });
+  });
+
+  it('takes nothing of a task for a flag: what nobody has approved waits', async () => {
+    writeFileSync(
+      join(home.project, 'plan.yml'),
+      'reason: Explain add\ntasks: [{ id: a, description: Explain add, role: finder }]\n',
+    );
+    for (const task of ['--yes', '--hosted', '--cwd=/']) {
+      const { code, out, err } = await home.run(['run', '--plan', 'plan.yml', '--detach', '--json', '--', task]);
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      const session = String(jsonLines(out)[0]?.['session']);
+      await home.run(['kill', session]);
+      const events = jsonLines((await home.run(['events', session, '--json'])).out);
+      expect(events.find(({ type }) => type === 'session.started')).toMatchObject({ task });
+      expect(events.filter(({ type }) => type === 'plan.approved')).toEqual([]);
+    }
+    await until(() => hosts().length === 0);
   });
 
   it('says in words of the process why it did not begin, with its exit code', async () => {
