@@ -9,7 +9,10 @@ export interface Miss {
   readonly candidates: readonly SessionRecord[];
 }
 
-/** By place (`ROOT::S1`), then by short id, then by name, at last by name in any case. */
+/**
+ * By place (`ROOT::S1`), then by short id, then by name, then by name in any case; at last by what was given as its name beside a
+ * role: `scout` is `finder-scout`.
+ */
 export function foundIn(family: Pick<Family, 'sessions'>, word: string): Result<SessionRecord, Miss> {
   const low = word.toLowerCase();
   const ways: readonly ((record: SessionRecord) => boolean)[] = [
@@ -18,6 +21,7 @@ export function foundIn(family: Pick<Family, 'sessions'>, word: string): Result<
     ({ name, friendly_name }) => name === word || friendly_name === word,
     ({ name, friendly_name }) => name.toLowerCase() === low || friendly_name?.toLowerCase() === low,
     ({ agent }) => agent.toLowerCase() === low,
+    ({ friendly_name }) => low !== '' && friendly_name?.toLowerCase().endsWith(`-${low}`) === true,
   ];
   for (const way of ways) {
     const candidates = family.sessions.filter(way);

@@ -5,6 +5,7 @@ import { fromMicro, toMicro } from '../domain/ids.ts';
 import type { Lifecycle } from '../domain/lifecycle.ts';
 import { isTerminal } from '../domain/lifecycle.ts';
 import type { MimirEvent } from './event.ts';
+import { plainLine } from './plain-line.ts';
 import { activityOf, tokensOfAgent } from './queries.ts';
 import type { Moment } from './session-lifecycle.ts';
 import { activeAt, lifecycleOf } from './session-lifecycle.ts';
@@ -140,22 +141,17 @@ function nowOf(agent: AgentState, { approvals }: RunState): string {
   const asked = approvals.find((one) => one.agent === agent.id);
   if (asked !== undefined) return `asks: ${asked.request.title}`;
   if (agent.status === 'waiting') return agent.reason;
-  return activityOf(agent);
+  const last = agent.blocks.findLast(({ is }) => is !== 'told');
+  return last?.is === 'said' ? plainLine(last.text) : activityOf(agent);
 }
 
-/** The first line of its answer, or why it ended. */
+/** What its answer says first, or why it ended. */
 function endWords(agent: AgentState, status: Lifecycle): string {
   if (agent.outcome === null && status === 'abandoned') return 'the process that carried it is gone';
   const answer = status === 'completed' ? agent.summary : (agent.error ?? agent.reason);
   const said = answer.trim() === '' ? (agent.signalled?.message ?? agent.summary) : answer;
-  return firstLine(said) || (agent.outcome ?? status);
+  return plainLine(said) || (agent.outcome ?? status);
 }
-
-const firstLine = (text: string): string =>
-  text
-    .split('\n')
-    .find((line) => line.trim() !== '')
-    ?.trim() ?? '';
 
 type Progress = Pick<
   SessionRecord,

@@ -1,27 +1,30 @@
 /** `mimir all`: every session, children included (CONTRACT S069, S156). */
 import type { Family } from '../events/session-record.ts';
+import { counted } from '../tui/format.ts';
 import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { FAMILY, fieldLines } from './session-fields.ts';
 import { sayFamily } from './session-rows.ts';
+import type { Seat } from './session-seat.ts';
 import { seated } from './session-seat.ts';
 import type { Verb } from './verb.ts';
 
 export const allVerb: Verb = {
-  usage: 'mimir all [--json]',
-  summary: 'Lists every session of the project, newest run first, with all children; for an agent those of its run.',
+  usage: 'mimir all [--all] [--json]',
+  summary: 'Lists all sessions of the newest 20 runs, children included, newest first; for an agent those of its run.',
   example: 'mimir all --json',
   words: 0,
-  flags: { ...JSON_FLAG, ...CWD },
+  flags: { all: { value: '', help: 'of older runs too, however many there are' }, ...JSON_FLAG, ...CWD },
   notes: fieldLines('--json prints an array of runs, each of:', FAMILY),
   run: all,
 };
 
 function all(args: Arguments, io: Io): Promise<number> {
   return seated(args, io, async (seat) => {
-    const runs = seat.runs();
+    const every = seat.runs();
+    const runs = args.has('all') ? every : chosen(every);
     const families: Family[] = [];
     for (const [index, { session }] of runs.entries()) {
       if (io.lost.aborted) break;
@@ -34,6 +37,17 @@ function all(args: Arguments, io: Io): Promise<number> {
     }
     if (args.has('json')) io.json(families);
     else if (runs.length === 0) io.say('No session of this project yet. `mimir` starts one.');
+    else if (runs.length < every.length) {
+      io.say('');
+      io.say(`${counted(every.length - runs.length, 'older run')}: \`mimir all --all\``);
+    }
     return EXIT.done;
   });
 }
+
+/** Runs whose logs are read: each takes its time. */
+const NEWEST = 20;
+
+/** The newest, and whatever runs. */
+const chosen = (runs: ReturnType<Seat['runs']>): ReturnType<Seat['runs']> =>
+  runs.filter(({ state }, at) => at < NEWEST || state === 'running');

@@ -15,6 +15,7 @@ export async function doorSeat(path: string): Promise<Seat> {
       detail: (agent) => reached.detail(agent),
       events: (agent, after) => reached.events(agent, after),
     }),
+    socket: () => path,
     submit: (_, command) => reached.controls.submit(command),
     close: () => reached.close(),
   };

@@ -1,6 +1,7 @@
 /** The seat of the person: the log is read, nothing is written to it; a living run is asked by its socket. */
 import { reach } from '../control/reach.ts';
-import { whereOf } from '../control/places.ts';
+import type { Where } from '../control/places.ts';
+import { knownPaths, whereOf } from '../control/places.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { MimirEvent } from '../events/event.ts';
 import { foldAll } from '../events/fold.ts';
@@ -36,6 +37,7 @@ export function personSeat(args: Arguments, io: Io): Seat {
       const is = (): SessionSummary['state'] => sessions().find((one) => one.session === session)?.state ?? 'stopped';
       return Promise.resolve(seenIn(reader, session, { children: children(), is, project }));
     },
+    socket: (session) => knownPaths(placeOf(project, session))[0] ?? null,
     submit: async (session, command) => {
       const lives = (): boolean => sessions().some((one) => one.session === session && one.state === 'running');
       const reached = await reachSoon(project, session, lives);
@@ -51,8 +53,11 @@ export function personSeat(args: Arguments, io: Io): Seat {
 }
 
 /** The living process that carries `session`, or null. Throws `ControlFault` when it answers as none of ours. */
-export const reachRun = ({ root, places }: ProjectPlace, session: SessionId): Promise<Reached | null> =>
-  reach(whereOf({ stateDir: places.state, runtimeDir: places.runtime, project: root, session }), session);
+export const reachRun = (project: ProjectPlace, session: SessionId): Promise<Reached | null> =>
+  reach(placeOf(project, session), session);
+
+const placeOf = ({ root, places }: ProjectPlace, session: SessionId): Where =>
+  whereOf({ stateDir: places.state, runtimeDir: places.runtime, project: root, session });
 
 /** How long a run that has just begun may take until it listens, and how often that is looked at. */
 const BEGINS_WITHIN_MS = 5000;

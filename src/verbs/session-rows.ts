@@ -3,7 +3,8 @@ import type { Family, SessionRecord } from '../events/session-record.ts';
 import { counted, formatCost, formatTokens } from '../tui/format.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { activityWords, ago, branches, cutTo, endOrProgress, rowLines, spentWords } from './session-words.ts';
+import { tableLines } from './session-table.ts';
+import { ago, cutTo, endOrProgress, rowLines } from './session-words.ts';
 import { world } from './world.ts';
 
 /** Lines are cut to a person's window; what reads a pipe gets them whole. */
@@ -28,7 +29,7 @@ export function sayRows(rows: readonly { readonly record: SessionRecord; readonl
 export const flat = (records: readonly SessionRecord[]): Parameters<typeof sayRows>[0] =>
   records.map((record) => ({ record, branch: '' }));
 
-/** A run: what it is, what waits, and all its sessions as a tree with what each used. */
+/** A run: what it is, what waits, and all its sessions as a table with what each used. */
 export function sayFamily(family: Family, io: Io): void {
   const width = widthFor(io);
   const now = world.now();
@@ -36,19 +37,14 @@ export function sayFamily(family: Family, io: Io): void {
   io.say(io.paint.bold(cut(headOf(family, now))));
   if (family.task !== '') io.say(cut(`  ${harmless(family.task).split('\n')[0] ?? ''}`));
   for (const waits of waitingWords(family)) io.say(io.paint.yellow(`  ${waits}`));
-  const tops = family.sessions.filter(({ parent_session_id }) => parent_session_id === null);
-  const rows = branches(family.sessions, tops).map(({ record, branch }) => ({
-    record,
-    branch: `  ${branch}`,
-    cells: [record.status, ago(record.created_at, now), spentWords(record)],
-    words: activityWords(record),
-  }));
-  for (const text of rowLines(rows, width)) io.say(text);
+  const room = width === null ? null : Math.max(1, width - 2);
+  for (const line of tableLines(family, now, room)) io.say(`  ${line}`);
 }
 
 function headOf({ run, state, mode, sessions, cost, tokens, started_at }: Family, now: number): string {
   const agents = counted(sessions.length, 'agent');
-  return `Run ${run} · ${state} · mode ${mode} · ${agents} · ${formatCost(cost)} · ${formatTokens(tokens)} tok · ${ago(started_at, now)}`;
+  const spent = `${formatCost(cost)} · ${formatTokens(tokens)} tok`;
+  return `Run ${run} · ${state} · ${agents} · ${spent} · mode ${mode} · begun ${ago(started_at, now)}`;
 }
 
 function waitingWords({ run, state, questions, kept_messages }: Family): readonly string[] {

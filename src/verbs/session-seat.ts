@@ -30,6 +30,8 @@ export interface Seat {
   /** Runs of the project, newest first; an agent sees its own. */
   runs(): readonly { readonly session: SessionId; readonly state: Family['state'] }[];
   look(session: SessionId): Promise<Seen>;
+  /** Where the run of `session` is asked, null where nobody can. */
+  socket(session: SessionId): string | null;
   /** Asks the living run. Exit 2 with what to do where none is. */
   submit(session: SessionId, command: Command): Promise<Result<Receipt, Refusal>>;
   close(): void;

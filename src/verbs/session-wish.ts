@@ -29,8 +29,14 @@ const CHECKS: readonly (readonly [is: (wish: SpawnWish) => boolean, fault: strin
     ({ prompt }) => fits(prompt, 50_000),
     'the prompt is longer than 50000 characters\n  put the details into a file of the project and name it',
   ],
-  [({ role }) => fits(role, 100), 'ROLE is empty or too long\n  `mimir agents list` names the roles, or leave it out'],
-  [({ model }) => fits(model, 200), '--model is empty or too long\n  `mimir models` lists them'],
+  [
+    ({ role }) => fits(role, 100),
+    'ROLE is empty or too long\n  expected the name of a role, such as finder or general-purpose; or leave it out',
+  ],
+  [
+    ({ model }) => fits(model, 200),
+    '--model is empty or too long\n  expected opus, sonnet, haiku or the name of a model',
+  ],
   [
     ({ name }) => name === null || /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,59}$/u.test(name),
     '--name takes up to 60 letters, digits, blanks, ".", "_" or "-", a letter or digit first (the role before it counts)',

@@ -57,23 +57,38 @@ export interface Row {
 
 /** Columns that the last cell needs to say something. */
 const SOME = 16;
+/** Columns that a name with its id needs at least, to be on the same line. */
+const NAME = 24;
 const BAR = ' | ';
 
 /**
- * `name (id) | running | 5min ago | In progress`, in columns. `width` null: nothing is cut. Where that doesn't fit, two lines each:
- * the name, and under it the rest.
+ * `name (id) | running | 5min ago | In progress`, in columns. `width` null: nothing is cut. Where that doesn't fit, names are cut;
+ * where they would say nothing any more, two lines each: the name, and under it the rest.
  */
 export function rowLines(rows: readonly Row[], width: number | null): readonly string[] {
   const names = rows.map(nameOf);
   const cellWidths = columnsOf(rows);
   const nameWidth = Math.max(0, ...names.map(widthOf));
-  const used = [nameWidth, ...cellWidths].reduce((sum, one) => sum + one + BAR.length, 0);
-  if (width !== null && used + SOME > width) return rows.flatMap((row) => stacked(row, width));
+  const used = cellWidths.reduce((sum, one) => sum + one + BAR.length, BAR.length + SOME);
+  if (width !== null && used + nameWidth > width) {
+    return used + NAME > width
+      ? rows.flatMap((row) => stacked(row, width))
+      : rowLines(
+          rows.map((row) => named(row, width - used)),
+          width,
+        );
+  }
   return rows.map((row, index) => {
     const cells = row.cells.map((cell, at) => padded(cell, cellWidths[at] ?? 0));
     const line = [padded(names[index] ?? '', nameWidth), ...cells, toLabel(row.words)].join(BAR);
     return width === null ? line : cutTo(line, width);
   });
+}
+
+/** With a name that takes at most `room` columns; the id stays whole. */
+function named(row: Row, room: number): Row {
+  const left = room - widthOf(row.branch) - widthOf(row.record.session_id) - ' ()'.length;
+  return { ...row, record: { ...row.record, name: cutTo(toLabel(row.record.name), Math.max(1, left)) } };
 }
 
 const columnsOf = (rows: readonly Row[]): readonly number[] =>

@@ -11,13 +11,15 @@ import { seated } from './session-seat.ts';
 import { targetOf } from './session-target.ts';
 import type { Verb } from './verb.ts';
 
+const SOCKET = 'where it listens (README, "The API of a run"); null where nothing does';
+
 export const statusVerb: Verb = {
   usage: 'mimir status [SESSION] [--json]',
   summary: 'Shows what runs here: questions, kept messages, every session with its cost; else the newest run.',
   example: 'mimir status',
   words: 1,
   flags: { ...JSON_FLAG, ...CWD },
-  notes: fieldLines('--json prints an array of runs, each of:', FAMILY),
+  notes: fieldLines('--json prints an array of runs, each of:', { ...FAMILY, socket: SOCKET }),
   run: status,
 };
 
@@ -26,7 +28,7 @@ function status(args: Arguments, io: Io): Promise<number> {
     const families = await Promise.all(
       (await runsFor(seat, args.words[0])).map(async (session) => (await seat.look(session)).family),
     );
-    if (args.has('json')) io.json(families);
+    if (args.has('json')) io.json(families.map((family) => ({ ...family, socket: seat.socket(family.run) })));
     else if (families.length === 0) io.say('No session of this project yet. `mimir` starts one.');
     else {
       for (const [index, family] of families.entries()) {

@@ -50,6 +50,15 @@ describe('a session is named', () => {
     ]);
   });
 
+  it('S030: by the name that was given beside its role, where only one has it', () => {
+    expect(['cache', 'Cache', 'ache'].map((word) => agentOf(word))).toEqual([ENGINEER, ENGINEER, { nobody: [] }]);
+    const twice = [...FAMILY, at(580, made(idAfter(SECURITY), 'tester', 'Test', spawned('tester-cache', ROOT)))];
+    expect([agentOf('cache', familyOf(twice)), agentOf('tester-cache', familyOf(twice))]).toEqual([
+      { several: [ENGINEER, 'ROOT::S5'] },
+      'ROOT::S5',
+    ]);
+  });
+
   it('by a name of several only where one of them is not at its end', () => {
     const twice = [...FAMILY, at(580, made(idAfter(SECURITY), 'finder', 'Find more', spawned('finder', ROOT)))];
     expect(agentOf('finder', familyOf(twice))).toBe('ROOT::S5');

@@ -123,8 +123,16 @@ describe('mimir spawn', () => {
       ['x'.repeat(50_001)],
       'the prompt is longer than 50000 characters\n  put the details into a file of the project and name it',
     ],
-    ['an empty role', ['', 'x'], 'ROLE is empty or too long\n  `mimir agents list` names the roles, or leave it out'],
-    ['an empty model', ['x', '--model='], '--model is empty or too long\n  `mimir models` lists them'],
+    [
+      'an empty role',
+      ['', 'x'],
+      'ROLE is empty or too long\n  expected the name of a role, such as finder or general-purpose; or leave it out',
+    ],
+    [
+      'an empty model',
+      ['x', '--model='],
+      '--model is empty or too long\n  expected opus, sonnet, haiku or the name of a model',
+    ],
     [
       'an empty folder',
       ['x', '--working-dir='],

@@ -18,7 +18,7 @@ import {
   started,
   status,
 } from '../support/family-story.ts';
-import { holding } from '../support/like.ts';
+import { holding, like } from '../support/like.ts';
 import type { Carried, Stage } from '../support/session-stage.ts';
 import { openStage, said } from '../support/session-stage.ts';
 let stage: Stage;
@@ -33,20 +33,21 @@ async function carried(): Promise<Carried> {
 
 describe('mimir status and mimir all', () => {
   const WIDE = [
-    '  main (obgef6)              | idle      | 10min ago | $0.0050 500 tok (subtree $0.0370 4.5k tok)  | waits for its children',
-    '  ├─ engineer-cache (fgul86) | running   | 9min ago  | $0.0200 2.5k tok (subtree $0.0220 2.8k tok) | read src/lru.ts',
-    '  │  ├─ finder (5kylm1)      | completed | 6min ago  | $0.0020 300 tok                             | partial: Found 3 of them',
-    '  │  └─ explore (xhrf5m)     | running   | 2min ago  | $0.0000 0 tok                               | at work',
-    '  ├─ architect (3f0dq8)      | completed | 8min ago  | $0.0100 1.2k tok                            | An LRU with a bound.',
-    '  ├─ child-vyqj8b (vyqj8b)   | error     | 5min ago  | $0.0000 0 tok                               | no database',
-    '  └─ security (pe89hg)       | completed | 5min ago  | $0.0000 0 tok                               | pass',
+    '  SESSION                     STATUS     SPAWNED       COST  TOKENS    WITH BELOW  NOW',
+    '  main (obgef6)               idle       10min ago  $0.0050     500  $0.0370 4.5k  waits for its children',
+    '  ├─ engineer-cache (fgul86)  running    9min ago   $0.0200    2.5k  $0.0220 2.8k  read src/lru.ts',
+    '  │  ├─ finder (5kylm1)       completed  6min ago   $0.0020     300                partial: Found 3 of them',
+    '  │  └─ explore (xhrf5m)      running    2min ago   $0.0000       0                at work',
+    '  ├─ architect (3f0dq8)       completed  8min ago   $0.0100    1.2k                An LRU with a bound.',
+    '  ├─ child-vyqj8b (vyqj8b)    error      5min ago   $0.0000       0                no database',
+    '  └─ security (pe89hg)        completed  5min ago   $0.0000       0                pass',
   ];
 
   it('S070, S150, S156: shows the run with all its sessions, and what each used with those below it', async () => {
     await carried();
     expect(await stage.ask(statusVerb, [])).toEqual(
       said(
-        'Run k7f3a2 · running · mode confirm · 7 agents · $0.0370 · 4.5k tok · 10min ago',
+        'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · begun 10min ago',
         '  Make the cache faster',
         ...WIDE,
       ),
@@ -60,27 +61,23 @@ describe('mimir status and mimir all', () => {
       expect(out.filter((line) => line.length > width)).toEqual([]);
     }
     const { out } = await stage.ask(statusVerb, [], { width });
-    expect(out.slice(0, 8)).toEqual(
+    expect(out.slice(0, 6)).toEqual(
       width === 80
         ? [
-            'Run k7f3a2 · running · mode confirm · 7 agents · $0.0370 · 4.5k tok · 10min ago',
+            'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · begun 10m…',
             '  Make the cache faster',
-            '  main (obgef6)',
-            '    idle | 10min ago | $0.0050 500 tok (subtree $0.0370 4.5k tok)',
-            '    waits for its children',
-            '  ├─ engineer-cache (fgul86)',
-            '  │    running | 9min ago | $0.0200 2.5k tok (subtree $0.0220 2.8k tok)',
-            '  │    read src/lru.ts',
+            '  SESSION                   STATUS     SPAWNED       COST  TOKENS  NOW',
+            '  main (obgef6)             idle       10min ago  $0.0050     500  waits for it…',
+            '  ├─ engineer-ca… (fgul86)  running    9min ago   $0.0200    2.5k  read src/lru…',
+            '  │  ├─ finder (5kylm1)     completed  6min ago   $0.0020     300  partial: Fou…',
           ]
         : [
-            'Run k7f3a2 · running · mode confirm · 7…',
+            'Run k7f3a2 · running · 7 agents · $0.03…',
             '  Make the cache faster',
-            '  main (obgef6)',
-            '    idle | 10min ago',
-            '    $0.0050 500 tok (subtree $0.0370 4.…',
-            '    waits for its children',
-            '  ├─ engineer-cache (fgul86)',
-            '  │    running | 9min ago',
+            '  SESSION             STATUS        COST',
+            '  main (obgef6)       idle       $0.0050',
+            '  ├─ engin… (fgul86)  running    $0.0200',
+            '  │  ├─ fi… (5kylm1)  completed  $0.0020',
           ],
     );
   });
@@ -104,14 +101,15 @@ describe('mimir status and mimir all', () => {
     await carried();
     expect(await stage.ask(allVerb, [])).toEqual(
       said(
-        'Run k7f3a2 · running · mode confirm · 7 agents · $0.0370 · 4.5k tok · 10min ago',
+        'Run k7f3a2 · running · 7 agents · $0.0370 · 4.5k tok · mode confirm · begun 10min ago',
         '  Make the cache faster',
         ...WIDE,
         '',
-        'Run a1b2c3 · finished · mode confirm · 2 agents · $0.0000 · 0 tok · 1h ago',
+        'Run a1b2c3 · finished · 2 agents · $0.0000 · 0 tok · mode confirm · begun 1h ago',
         '  Older',
-        '  main (acw0ao)       | completed | 1h ago | $0.0000 0 tok (subtree $0.0000 0 tok) | all well',
-        '  └─ old-one (uxa5sv) | completed | 1h ago | $0.0000 0 tok                         | yes',
+        '  SESSION              STATUS     SPAWNED     COST  TOKENS  NOW',
+        '  main (acw0ao)        completed  1h ago   $0.0000       0  all well',
+        '  └─ old-one (uxa5sv)  completed  1h ago   $0.0000       0  yes',
       ),
     );
     const { json } = await stage.ask(allVerb, ['--json']);
@@ -126,13 +124,30 @@ describe('mimir status and mimir all', () => {
     expect((await stage.ask(statusVerb, ['a1b2c3', '--json'])).json).toMatchObject([[{ run: 'a1b2c3' }]]);
   });
 
+  it('S069: reads the newest twenty runs and what lives; --all reads the rest', async () => {
+    const old = Array.from({ length: 25 }, (_, at) => SessionId.parse(`old${String(at).padStart(3, '0')}`));
+    for (const [n, session] of old.entries()) stage.write(session, [at(n, started(`Task ${n}`))]);
+    const runs = async (...argv: readonly string[]): Promise<number> =>
+      [(await stage.ask(allVerb, ['--json', ...argv])).json].flat(2).length;
+    expect([await runs(), await runs('--all')]).toEqual([20, 25]);
+    expect((await stage.ask(allVerb, [])).out.slice(-2)).toEqual(['', '5 older runs: `mimir all --all`']);
+  });
+
+  it('S144: names the socket of a run for programs, null where nobody listens', async () => {
+    const sockets = async (): Promise<unknown> => [(await stage.ask(statusVerb, ['--json'])).json].flat(2);
+    stage.write(RUN, FAMILY);
+    expect(await sockets()).toMatchObject([{ run: RUN, socket: null }]);
+    await stage.carry(RUN);
+    expect(await sockets()).toMatchObject([{ run: RUN, socket: like(/\/run\/[0-9a-f]{16}$/) }]);
+  });
+
   it('says what waits for a person', async () => {
     const run = await carried();
     run.record(at(590, asks()), at(590, status(ENGINEER, 'waiting')));
     const { out } = await stage.ask(statusVerb, []);
     expect(out).toContain('  1 question for you: `mimir attach k7f3a2`');
     expect(out).toContainEqual(holding('waiting_input'));
-    expect(out).toContainEqual(holding('| asks: npm test'));
+    expect(out).toContainEqual(holding('  asks: npm test'));
   });
 
   it('are friendly where nothing was run', async () => {
