@@ -17,7 +17,7 @@ import {
   toolEnvironment,
 } from '../tools/index.ts';
 import { EXIT, Exit } from './exit.ts';
-import { ownProgram, warmForAgents } from './own-program.ts';
+import { ownProgram } from './own-program.ts';
 import type { ProjectPlace } from './project.ts';
 
 export interface Box {
@@ -66,7 +66,6 @@ const MOST_FILES = 100_000;
 export function openProject({ root, places }: ProjectPlace, { sandbox, environment, paths }: Box): Project {
   const place = { root, home: places.home, stateDir: places.state };
   const tools = openTools({ ...place, environment, sandbox, paths, program: ownProgram() });
-  warmForAgents();
   const checked = checkRoot(root, { home: places.home, state: places.state, rules: paths });
   if (!tools.ok || !checked.ok) throw new Exit(EXIT.wrongUse, tools.ok ? 'the project cannot be opened' : tools.fault);
   return {

@@ -1,6 +1,6 @@
 /**
- * What runs of a project are started from. Opened with what a first picture needs; the engine, the tools and the sandbox come
- * with the first who asks for them (open-run.ts).
+ * What runs of a project are started from. Opened with what a first picture needs; the tools and the sandbox come with
+ * the first who asks for them (open-run.ts), the engine with the first run (begin-run.ts).
  */
 import type { Loaded } from '../config/load.ts';
 import { SessionId } from '../domain/ids.ts';
@@ -8,12 +8,13 @@ import type { DraftPlan } from '../domain/plan.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import type { Log } from '../ports/log.ts';
 import { openLog } from '../store/log.ts';
+import type { ServedRun } from './begin-run.ts';
 import { budgetFrom, modeFrom, roleModelsFrom } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { orExit } from './log-of.ts';
-import type { Opened, ServedRun } from './open-run.ts';
+import type { Opened } from './open-run.ts';
 import type { ProjectPlace } from './project.ts';
 import { configForRun } from './project.ts';
 import { openProviders } from './providers.ts';
@@ -74,7 +75,11 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
     provider: providers.words,
     mode: config.rules.mode,
     ready,
-    start: async (what) => (await ready()).start(what),
+    async start(what) {
+      // The engine is loaded while the sandbox is tried out.
+      const [{ ground }, { beginRun }] = await Promise.all([ready(), import('./begin-run.ts')]);
+      return beginRun(ground, what);
+    },
     close() {
       // What could not be opened was said to who asked for it.
       opened?.then((all) => all.close()).catch(() => undefined);

@@ -1,0 +1,99 @@
+/** Begins a run: engine, models, law, sockets and mailbox put together. Loaded with the first run, so that a screen where nobody has asked for one does without the engine. */
+import { oncePerTurn, openLaw } from '../config/law.ts';
+import type { SessionId } from '../domain/ids.ts';
+import { learnedFrom } from '../domain/learned.ts';
+import type { Run } from '../engine/run.ts';
+import { startRun } from '../engine/run.ts';
+import type { RunOptions, RunResult } from '../engine/run-options.ts';
+import { childRules } from '../policy/children.ts';
+import { chooseModel } from '../policy/models.ts';
+import type { Rules } from '../policy/rules.ts';
+import type { Log } from '../ports/log.ts';
+import { LogFault } from '../ports/log.ts';
+import { keepLessons, lessonsOf } from '../store/learned.ts';
+import type { Place } from '../store/place.ts';
+import { EXIT, Exit } from './exit.ts';
+import { lessonsFrom } from './learning.ts';
+import { orExit } from './log-of.ts';
+import { warmForAgents } from './own-program.ts';
+import type { Providers } from './providers.ts';
+import type { Serving } from './serve-run.ts';
+import { servingFor } from './serve-run.ts';
+import type { Start, Workshop } from './workshop.ts';
+
+/** What every run of a project is begun with. */
+export interface Ground extends Pick<Workshop, 'project' | 'config'> {
+  readonly providers: Providers;
+  readonly common: Omit<RunOptions, keyof Start | 'models' | 'learned' | 'law' | 'doors' | 'mailbox' | 'watched'> &
+    Pick<RunOptions, 'repository'>;
+}
+
+/** `served` resolves when others can reach the run; with words why they can't, where it goes on without. */
+export type ServedRun = Run & { readonly served: Promise<string | null> };
+
+/** Rejects with an `Exit` where another process holds the session, or its models can't be had. */
+export async function beginRun({ project, config, providers, common }: Ground, what: Start): Promise<ServedRun> {
+  const { log, rules } = common;
+  const place = { stateDir: project.places.state, project: project.root };
+  const models = await providers.open(what.pace);
+  const claim = orExit(() => log.claim(what.session));
+  if (!claim.ok) throw new Exit(EXIT.wrongUse, heldWords(what.session, claim.holder));
+  warm(models, common);
+  warmForAgents();
+  const learned = learnedFrom(lessonsOf(place));
+  const law = oncePerTurn(openLaw(config, rules));
+  const serving = servingFor(project, what.session, rules);
+  const run = startRun({ ...common, ...what, models, learned, law, ...serving.parts });
+  const served = serving.serve(run);
+  const archived = archiving(run, rules, project.places.home);
+  const closed = closing(remembered(run, place, archived), serving, () => release(log, what.session));
+  return { ...run, served, result: closed };
+}
+
+const heldWords = (session: SessionId, holder: string): string =>
+  `session ${session} runs in another process: ${holder}\n  \`mimir attach ${session}\` shows it`;
+
+/** The planner's model is the first to be called: its client is loaded while the run begins. */
+function warm(
+  models: Awaited<ReturnType<Providers['open']>>,
+  { roles, rules, model, offlineOnly }: Pick<RunOptions, 'roles' | 'rules' | 'model' | 'offlineOnly'>,
+): void {
+  const fallbacks = roles.find(({ name }) => name === 'main')?.models ?? [];
+  const first = chooseModel({ asked: model, role: 'main', fallbacks, rules, models: models.models(), offlineOnly });
+  if (first.ok) models.warm(first.value.choice.used);
+}
+
+/** The result, when transcripts are copied where the person wants them, and what the run teaches of estimates is kept: a few rows, or none where they can't be written. */
+async function remembered({ controls, result }: Run, place: Place, archived: Promise<unknown>): Promise<RunResult> {
+  const lessons = lessonsFrom(controls);
+  const ended = await result;
+  keepLessons(place, await lessons);
+  await archived;
+  return ended;
+}
+
+/** The result, when nobody is served any more and the session is free for others. */
+async function closing(result: Promise<RunResult>, serving: Serving, release: () => void): Promise<RunResult> {
+  try {
+    return await result;
+  } finally {
+    await serving.close();
+    release();
+  }
+}
+
+/** Loaded only where the person names a folder for them. */
+async function archiving({ controls }: Run, rules: Rules, home: string): Promise<void> {
+  if (childRules(rules).archivePath === null) return;
+  const { archiveChildren, archiveFolder } = await import('./child-archive.ts');
+  await archiveChildren(controls, archiveFolder(rules, home));
+}
+
+/** Where the log can't be written any more, the end of this process ends its claim. */
+function release(log: Log, session: SessionId): void {
+  try {
+    log.release(session);
+  } catch (error) {
+    if (!(error instanceof LogFault)) throw error;
+  }
+}
