@@ -40,7 +40,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
   }),
   'session.resumed': (state, event) => ({
     // Whatever ran when the last process ended has run until its last word, not through the time in between.
-    ...withStoppedClocks(state, state.lastAt),
+    ...begunAgain(withStoppedClocks(state, state.lastAt)),
     budget: event.budget ?? state.budget,
     finished: null,
     phase: state.idle
@@ -214,6 +214,16 @@ function withStoppedClocks(state: RunState, at: Millis): RunState {
   if (![...state.agents.values()].some(({ runningSince }) => runningSince !== null)) return state;
   return { ...state, agents: Roster.of([...state.agents.values()].map((agent) => clock(agent, false, at))) };
 }
+
+/** Who worked in a process that has ended without a word works no more: it takes a slot when it goes on. */
+function begunAgain(state: RunState): RunState {
+  const agents = [...state.agents.values()];
+  if (!agents.some(wasAtWork)) return state;
+  const next = agents.map((one): AgentState => (wasAtWork(one) ? { ...one, status: 'initializing', reason: '' } : one));
+  return { ...state, agents: Roster.of(next) };
+}
+
+const wasAtWork = ({ status }: AgentState): boolean => status === 'running' || status === 'waiting';
 
 function withChange(state: RunState, event: MimirEvent, at: Millis): RunState {
   const id = agentOf(event);
