@@ -33,7 +33,8 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
       .map((name) => [`highlight.js/lib/languages/${name}`, ['tui/view/languages.ts']]),
   ),
   fuzzysort: ['tui/', 'verbs/lobby-files.ts'],
-  blessed: ['tui/term/'],
+  // Never its root: that loads forty widgets.
+  'blessed/lib/widgets/screen.js': ['tui/term/blessed-screen.ts'],
   // Never its root: that loads forty packages.
   'blessed-contrib/lib/widget/canvas.js': ['tui/term/canvas.ts'],
   yaml: ['config/'],

@@ -1,9 +1,10 @@
 /**
  * The only place that knows blessed. It gives the cell buffer, the tree and the order of drawing; it never sees the real
- * terminal: its streams lead nowhere, its handlers of signals and crashes are taken away (SCREENS 1 and 4).
+ * terminal: its streams lead nowhere, its handlers of signals and crashes are taken away (SCREENS 1 and 4). Its widgets stay
+ * unread.
  */
 import { Duplex, PassThrough } from 'node:stream';
-import blessed from 'blessed';
+import Screen from 'blessed/lib/widgets/screen.js';
 import type { CellParts, CellScreen } from './cells.ts';
 import type { Size } from './terminal.ts';
 
@@ -11,16 +12,17 @@ import type { Size } from './terminal.ts';
 export function blessedCells(size: Size, parts: CellParts): CellScreen {
   const output = new VirtualOutput(size);
   const known = new Map(PROCESS_EVENTS.map((event) => [event, new Set<unknown>(events.listeners(event))]));
-  const screen = withoutTmux(() =>
-    blessed.screen({
-      input: new VirtualInput(),
-      output,
-      terminal: 'xterm-256color',
-      forceUnicode: true,
-      fullUnicode: false,
-      // Sizes come when we say so.
-      resizeTimeout: 0,
-    }),
+  const screen = withoutTmux(
+    () =>
+      new Screen({
+        input: new VirtualInput(),
+        output,
+        terminal: 'xterm-256color',
+        forceUnicode: true,
+        fullUnicode: false,
+        // Sizes come when we say so.
+        resizeTimeout: 0,
+      }),
   );
   for (const [event, ours] of known) {
     for (const listener of events.listeners(event)) {

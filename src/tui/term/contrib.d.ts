@@ -1,4 +1,11 @@
-/** blessed-contrib's canvas as far as it is used; its own types don't compile. */
+/** Single files of blessed and blessed-contrib that are used: types name the first by its root only, the other's own don't compile. */
+declare module 'blessed/lib/widgets/screen.js' {
+  import type { Widgets } from 'blessed';
+
+  const Screen: typeof Widgets.Screen;
+  export default Screen;
+}
+
 declare module 'blessed-contrib/lib/widget/canvas.js' {
   interface Pen {
     strokeStyle: number;
