@@ -14,6 +14,7 @@ import { PROTOCOL, readClientHello } from './hello.ts';
 import { LONGEST_REQUEST, readLine } from './lines.ts';
 import type { Request } from './protocol.ts';
 import { readRequest } from './protocol.ts';
+import type { Pace } from './pace.ts';
 import type { Outbox } from './stream.ts';
 import { hangUp, linesOf, openOutbox } from './stream.ts';
 
@@ -29,6 +30,8 @@ export interface Serving {
   /** Resolves when the run can be asked. */
   readonly given: Promise<Given>;
   readonly world: World;
+  /** Of all that is asked at this door. */
+  readonly pace: Pace;
   /** It said hello, with its name where it has one; `left` resolves when it says no more. */
   readonly came: (client: string | null, left: Promise<void>) => void;
 }
@@ -102,6 +105,8 @@ async function listen(parts: Parts): Promise<void> {
     () => undefined,
   );
   for await (const line of lines) {
+    await serving.pace.turn();
+    const began = serving.world.elapsed();
     const read = line === null ? null : requestIn(line, serving.as);
     if (read === null) {
       leave(`no request: JSON with an "id", up to ${LONGEST_REQUEST / 1024 / 1024} MiB a line`);
@@ -110,7 +115,8 @@ async function listen(parts: Parts): Promise<void> {
     if (!read.ok) outbox.send(read.fault);
     else if (read.value.ask === 'follow' && work.follow !== null) {
       outbox.send({ id: read.value.id, refused: 'one connection follows once: open another' });
-    } else begin(read.value, work, (request) => reply(outbox, asking, request));
+    } else begin(read.value, work, (request) => reply(parts, asking, request));
+    serving.pace.spent(serving.world.elapsed() - began);
     while (work.answers.size >= AT_ONCE) await Promise.race(work.answers);
     if (!(await outbox.room())) return;
   }
@@ -158,9 +164,18 @@ async function greeted(
 }
 
 /** Sends the answer. What goes wrong inside is said to who asked, and to nobody else: a run does not end by a question. */
-async function reply(outbox: Outbox, asking: Promise<Asking>, request: Request): Promise<void> {
+async function reply(
+  { outbox, serving: { pace, world } }: Pick<Parts, 'outbox' | 'serving'>,
+  asking: Promise<Asking>,
+  request: Request,
+): Promise<void> {
   try {
-    const given = await answer(await asking, request);
+    const asked = await asking;
+    const began = world.elapsed();
+    const answering = answer(asked, request);
+    // What it waits for is nobody's time.
+    pace.spent(world.elapsed() - began);
+    const given = await answering;
     outbox.send(given.ok ? { id: request.id, value: given.value } : { id: request.id, refused: given.fault });
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);

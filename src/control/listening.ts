@@ -7,6 +7,8 @@ import { ControlFault } from '../ports/control.ts';
 import type { World } from '../ports/world.ts';
 import type { Conversation } from './conversation.ts';
 import { converse, turnAway } from './conversation.ts';
+import type { Pace } from './pace.ts';
+import { openPace, unpaced } from './pace.ts';
 import type { Where } from './places.ts';
 import { isOurSocket, keepToOwner, placeFor } from './places.ts';
 
@@ -47,7 +49,8 @@ export interface Listening {
 /** Throws `ControlFault` when nobody can listen there. */
 export async function listenAs(house: House, door: Door, name: string): Promise<Listening> {
   const talks = new Set<Conversation>();
-  const came = (socket: Socket): void => meet(socket, { house, door, talks });
+  const pace = door.as === null ? unpaced : openPace(house.world);
+  const came = (socket: Socket): void => meet(socket, { house, door, talks, pace });
   let path = await freePlace(house, name);
   let server = await listenAt(path, came);
   let [mending, closed]: [Promise<boolean> | null, boolean] = [null, false];
@@ -98,16 +101,17 @@ interface Meeting {
   readonly house: House;
   readonly door: Door;
   readonly talks: Set<Conversation>;
+  readonly pace: Pace;
 }
 
-function meet(socket: Socket, { house, door, talks }: Meeting): void {
+function meet(socket: Socket, { house, door, talks, pace }: Meeting): void {
   const { where, world, given, agents } = house;
   if (talks.size >= door.most || (door.as !== null && agents.size >= MOST_OF_AGENTS)) {
     turnAway(socket, world, `${talks.size} clients are here already: try again when one has gone`);
     return;
   }
   const hello = (client: string | null, left: Promise<void>): void => door.came(client, left);
-  const talk = converse(socket, { session: where.session, as: door.as, given, world, came: hello });
+  const talk = converse(socket, { session: where.session, as: door.as, given, world, pace, came: hello });
   for (const set of door.as === null ? [talks] : [talks, agents]) {
     set.add(talk);
     void talk.over.then(() => set.delete(talk));
