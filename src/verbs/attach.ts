@@ -11,7 +11,7 @@ import { harmless } from './io.ts';
 import { orExit, sessionOf } from './log-of.ts';
 import { projectOf } from './project.ts';
 import { overBecause } from './resumable.ts';
-import { reachRun } from './session-person.ts';
+import { reachRun } from './session-reach.ts';
 import type { Verb } from './verb.ts';
 import type { Workshop } from './workshop.ts';
 import { openWorkshop } from './workshop.ts';
@@ -59,7 +59,10 @@ async function liveRun(workshop: Workshop, name: string | undefined): Promise<Fo
   if (running !== undefined) throw new Exit(EXIT.wrongUse, unreachedWords(running.session));
   const session = name === undefined ? all.find(({ state }) => state === 'stopped') : all[0];
   if (session === undefined)
-    throw new Exit(EXIT.wrongUse, 'no run of this project goes on now\n  `mimir run --detach "…"` starts one; `mimir sessions` lists those that are over');
+    throw new Exit(
+      EXIT.wrongUse,
+      'no run of this project goes on now\n  `mimir run --detach "…"` starts one; `mimir sessions` lists those that are over',
+    );
   const over = overBecause(workshop, session.session);
   if (over !== null) throw new Exit(EXIT.wrongUse, `${over}\n  \`mimir report ${session.session}\` shows its report`);
   return { is: 'down', session };

@@ -1,33 +1,13 @@
-/** Flags that several verbs share, and what they mean. */
+/** What the values of flags mean that several verbs share. */
 import { durationMs } from '../config/schema.ts';
 import type { Budget } from '../domain/budget.ts';
 import { withoutAbsent } from '../domain/budget.ts';
 import type { Mode } from '../domain/mode.ts';
 import { MODES } from '../domain/mode.ts';
 import { EXIT, Exit } from './exit.ts';
-import type { Arguments, Flags } from './flags.ts';
-import { COLOR } from './colour.ts';
+import type { Arguments } from './flags.ts';
 
-export { CWD, JSON_FLAG } from './plain-flags.ts';
-
-export const MODELS: Flags = {
-  model: { value: 'M', help: 'ask for this model for every agent (`offline`: the built-in analyst)' },
-  'role-model': { value: 'role=M', help: 'ask for this model for one role; may be repeated', many: true },
-  'no-offline': { value: '', help: 'end with 6 instead of using the built-in analyst' },
-};
-
-export const LIMITS: Flags = {
-  mode: { value: 'human|confirm|yolo', help: 'how much is asked (default: confirm)' },
-  'max-cost': { value: 'USD', help: 'the run may cost at most this' },
-  'max-tokens': { value: 'N', help: 'the run may use at most this many tokens' },
-  'max-duration': { value: '10m', help: 'the run may take at most this long' },
-};
-
-export const SCREEN: Flags = {
-  ...COLOR,
-  theme: { value: 'NAME', help: 'colour theme (default: auto, dark or light as the terminal is)' },
-  plain: { value: '', help: 'lines instead of a full screen' },
-};
+export { CWD, JSON_FLAG, LIMITS, MODELS, SCREEN } from './plain-flags.ts';
 
 /** `--max-cost` and its like as a budget. */
 export function budgetFrom(args: Arguments): Budget {

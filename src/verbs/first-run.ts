@@ -3,32 +3,48 @@
  * the project's log meanwhile, which no death of that process outlives; the others wait and find the run.
  */
 import { SessionId } from '../domain/ids.ts';
+import type { LogReader } from '../store/log.ts';
 import { openLog } from '../store/log.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
-import { orExit } from './log-of.ts';
-import type { ProjectPlace } from './project.ts';
-import { projectOf } from './project.ts';
+import { openReader, orExit } from './log-of.ts';
+import type { ProjectPlace } from './project-place.ts';
+import { projectOf } from './project-place.ts';
 import { world } from './world.ts';
 
 /** Claimed like a session; none is ever called so. */
 const STARTING = SessionId.parse('first-run');
 const LOOK_MS = 20;
 
-/** Starts a run without a plan that waits for children, unless one lives when it is our turn. */
+/** Starts a run without a plan that waits for children, unless one lives by now, or when it is our turn. */
 export async function startFirstRun(args: Arguments, io: Io): Promise<void> {
   const project = projectOf(args, io);
+  if (livesIn(project)) return;
   const log = orExit(() => openLog({ stateDir: project.places.state, project: project.root }));
   try {
     while (!orExit(() => log.claim(STARTING)).ok) await world.sleep(LOOK_MS);
-    if (!orExit(() => log.sessions()).some(({ state }) => state === 'running')) await start(project, io);
+    if (!lives(log)) await start(project, io);
   } finally {
     log.release(STARTING);
     log.close();
   }
 }
 
+/** A look that waits for nobody. */
+function livesIn(project: ProjectPlace): boolean {
+  const reader = openReader(project);
+  try {
+    return lives(reader);
+  } finally {
+    reader.close();
+  }
+}
+
+const lives = (log: Pick<LogReader, 'sessions'>): boolean =>
+  orExit(() => log.sessions()).some(({ state }) => state === 'running');
+
+/** What the spawn needs next is loaded while that process begins. */
 async function start(project: ProjectPlace, io: Io): Promise<void> {
   const { startHosted } = await import('./hosting.ts');
-  await startHosted(['run', '--idle'], project, io);
+  await Promise.all([startHosted(['run', '--idle'], project, io), import('./session-person.ts')]);
 }

@@ -2,7 +2,8 @@
  * A run in a process of its own, as that process sees it (`--hosted SESSION`): no terminal, so whoever approves and answers comes by
  * a screen (`mimir attach`), and the process ends with the run.
  */
-import { SessionId } from '../domain/ids.ts';
+import { isSessionId } from '../domain/id-shapes.ts';
+import type { SessionId } from '../domain/ids.ts';
 import { approvalOf } from './approval.ts';
 import { EXIT, Exit } from './exit.ts';
 import { exitCodeOf } from './exit-code.ts';
@@ -24,8 +25,7 @@ export const HOSTED: Flags = {
 
 /** The session that a process of its own was started for. */
 export function sessionFrom(text: string): SessionId {
-  const session = SessionId.safeParse(text);
-  if (session.success) return session.data;
+  if (isSessionId(text)) return text;
   throw new Exit(EXIT.wrongUse, `--hosted ${text}\n  expected the name of a session`);
 }
 

@@ -4,16 +4,16 @@
  */
 import type { StartedProcess } from '../control/host.ts';
 import { startProcess } from '../control/host.ts';
-import { SessionId } from '../domain/ids.ts';
+import type { SessionId } from '../domain/ids.ts';
 import { ControlFault } from '../ports/control.ts';
 import type { Receipt } from '../ports/controls.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { ownProgram } from './own-program.ts';
-import type { ProjectPlace } from './project.ts';
-import { reachRun } from './session-person.ts';
-import { newSession } from './workshop.ts';
+import { sessionFrom } from './hosted.ts';
+import type { ProjectPlace } from './project-place.ts';
+import { newSession, reachRun } from './session-reach.ts';
 import { world } from './world.ts';
 
 /** How often it is looked whether the socket answers, and for how long. */
@@ -32,7 +32,7 @@ export async function startHosted(
   words: readonly string[] = [],
 ): Promise<SessionId> {
   const named = argv[argv.indexOf('--hosted') + 1];
-  const session = argv.includes('--hosted') && named !== undefined ? SessionId.parse(named) : newSession();
+  const session = argv.includes('--hosted') && named !== undefined ? sessionFrom(named) : newSession();
   const more = [
     ...(argv.includes('--hosted') ? [] : ['--hosted', session]),
     ...(argv.includes('--cwd') ? [] : ['--cwd', project.root]),

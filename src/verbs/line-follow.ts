@@ -63,7 +63,7 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
 
 /** A run of another process in lines, for nobody who types; to its end, or until its process is gone. */
 export async function watchLines(io: Io, workshop: Workshop, session: SessionId): Promise<number> {
-  const { reachRun } = await import('./session-person.ts');
+  const { reachRun } = await import('./session-reach.ts');
   const reached = await reachRun(workshop.project, session);
   if (reached === null) throw new Exit(EXIT.wrongUse, `session ${session} has ended meanwhile`);
   const controls = forgiving(reached.controls);

@@ -8,7 +8,7 @@ import type { Lobby } from '../ports/lobby.ts';
 import { overBecause } from './resumable.ts';
 import { settled } from './settled.ts';
 import type { Start, Workshop } from './workshop.ts';
-import { newSession } from './workshop.ts';
+import { newSession } from './session-reach.ts';
 
 export type Begin = (what: Pick<Start, 'session' | 'task'>, plan?: Start['plan']) => ReturnType<Lobby['start']>;
 
@@ -49,7 +49,7 @@ export function runsFrom(workshop: () => Workshop, { repository, pace, goesOn }:
     start: (task) => begin({ session: newSession(), task }),
     resume: (session) => resumed(workshop(), session, begin),
     async attach(session) {
-      const { reachRun } = await import('./session-person.ts');
+      const { reachRun } = await import('./session-reach.ts');
       const found = await reachRun(workshop().project, session);
       if (found === null) return fail({ text: `no process carries session ${session} now: mimir resume ${session}` });
       letGo();

@@ -21,7 +21,7 @@ import { eventsOf } from './log-of.ts';
 import { settled } from './settled.ts';
 import { chosenTheme, namesOfThemes } from './theme-choice.ts';
 import type { Start, Workshop } from './workshop.ts';
-import { newSession } from './workshop.ts';
+import { newSession } from './session-reach.ts';
 import { packageVersion } from './package-root.ts';
 import { trustHere, trustNow } from './project-trust.ts';
 import { world } from './world.ts';

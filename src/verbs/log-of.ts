@@ -6,7 +6,7 @@ import { LogFault } from '../ports/log.ts';
 import type { LogReader } from '../store/log.ts';
 import { openLogReadOnly } from '../store/log.ts';
 import { EXIT, Exit } from './exit.ts';
-import type { ProjectPlace } from './project.ts';
+import type { ProjectPlace } from './project-place.ts';
 
 /** The stored sessions of the project, for verbs that only look back. */
 export function openReader({ root, places }: ProjectPlace): LogReader {

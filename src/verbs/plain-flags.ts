@@ -1,5 +1,25 @@
-/** Flags of most verbs, apart from those whose values are checked: that loads what an agent's verb can do without. */
+/** Flags that several verbs share. What their values mean is read elsewhere: that loads what many verbs can do without. */
+import { COLOR } from './colour.ts';
 import type { Flags } from './flags.ts';
 
 export const CWD: Flags = { cwd: { value: 'DIR', help: 'the project (default: the current directory)' } };
 export const JSON_FLAG: Flags = { json: { value: '', help: 'JSON on stdout, nothing else there' } };
+
+export const MODELS: Flags = {
+  model: { value: 'M', help: 'ask for this model for every agent (`offline`: the built-in analyst)' },
+  'role-model': { value: 'role=M', help: 'ask for this model for one role; may be repeated', many: true },
+  'no-offline': { value: '', help: 'end with 6 instead of using the built-in analyst' },
+};
+
+export const LIMITS: Flags = {
+  mode: { value: 'human|confirm|yolo', help: 'how much is asked (default: confirm)' },
+  'max-cost': { value: 'USD', help: 'the run may cost at most this' },
+  'max-tokens': { value: 'N', help: 'the run may use at most this many tokens' },
+  'max-duration': { value: '10m', help: 'the run may take at most this long' },
+};
+
+export const SCREEN: Flags = {
+  ...COLOR,
+  theme: { value: 'NAME', help: 'colour theme (default: auto, dark or light as the terminal is)' },
+  plain: { value: '', help: 'lines instead of a full screen' },
+};

@@ -7,18 +7,15 @@ import type { ConfigFault } from '../config/fault.ts';
 import type { Flags as ConfigFlags } from '../config/flags.ts';
 import type { Loaded } from '../config/load.ts';
 import { loadConfig } from '../config/load.ts';
-import type { Environment, Places } from '../config/paths.ts';
+import type { Environment } from '../config/paths.ts';
 import type { Differ } from '../config/trust-diff.ts';
 import type { ProjectTrust } from '../config/trust-record.ts';
 import { giveTrust, trustQuestion } from '../config/trust-record.ts';
 import { type Result, ok } from '../domain/result.ts';
 import { packageRoot } from './package-root.ts';
+import type { ProjectPlace } from './project-place.ts';
 
-export interface ProjectPlace {
-  /** Real path. */
-  readonly root: string;
-  readonly places: Places;
-}
+export type { ProjectPlace } from './project-place.ts';
 
 export interface Here {
   readonly config: Loaded;

@@ -1,44 +1,20 @@
-/** The project a verb works on and its configuration. Faults end the verb with words: 2 for a path, 3 for rules. */
-import { userInfo } from 'node:os';
-import { isAbsolute, resolve } from 'node:path';
+/** The configuration of the project that a verb works on. Faults of its rules end the verb with words (3). */
 import { faultText } from '../config/fault.ts';
 import type { Flags as ConfigFlags } from '../config/flags.ts';
 import type { Loaded } from '../config/load.ts';
 import { rememberManaged, vanished } from '../config/managed-seen.ts';
-import { placesOf } from '../config/paths.ts';
-import { findProject } from '../config/project.ts';
 import { fail } from '../domain/result.ts';
 import { visible } from '../tui/text/sanitise.ts';
 import type { Rules } from '../policy/rules.ts';
 import { builtIn } from '../policy/rules.ts';
 import { EXIT, Exit } from './exit.ts';
-import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
-import type { Here, ProjectPlace } from './project-trust.ts';
+import type { ProjectPlace } from './project-place.ts';
+import type { Here } from './project-trust.ts';
 import { loadHere } from './project-trust.ts';
 
-export type { ProjectPlace } from './project-trust.ts';
-
-/** `--cwd`, else where the command was typed; from there the nearest folder with `.mimir` or `.git` (INTERFACE, `mimir`). */
-export function projectOf(args: Arguments, io: Io): ProjectPlace {
-  const places = placesOf(io.env, homeOf(io.env));
-  const named = args.get('cwd');
-  if (named === '') throw new Exit(EXIT.wrongUse, '--cwd is empty\n  expected a directory');
-  const start = named !== undefined && isAbsolute(named) ? named : resolve(io.where(), named ?? '.');
-  const project = findProject(start, places.home);
-  if (!project.ok) throw new Exit(EXIT.wrongUse, faultText(project.fault));
-  return { root: project.value.root, places };
-}
-
-/** HOME may be missing or odd: then it is what the system knows about the user. */
-function homeOf({ HOME = '' }: Io['env']): string {
-  if (isAbsolute(HOME)) return HOME;
-  try {
-    return userInfo().homedir;
-  } catch {
-    throw new Exit(EXIT.wrongUse, 'there is no home directory to keep the state in\n  set HOME to a directory');
-  }
-}
+export type { ProjectPlace } from './project-place.ts';
+export { projectOf } from './project-place.ts';
 
 /** The environment in which the configuration is looked for. */
 export const environmentOf = ({ places }: ProjectPlace, { env }: Io): Io['env'] => ({ ...env, HOME: places.home });

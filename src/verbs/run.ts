@@ -1,23 +1,18 @@
 /** `mimir run`: a run without a screen, for people in a plain terminal (line mode), scripts and CI. */
-import { resolve } from 'node:path';
-import { TEMPLATE_NAME } from '../config/templates.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { approvalOf, nobodyWords } from './approval.ts';
 import { COLOR } from './colour.ts';
-import { CWD, JSON_FLAG, LIMITS, MODELS } from './common-flags.ts';
+import { CWD, JSON_FLAG, LIMITS, MODELS } from './plain-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import { exitCodeOf } from './exit-code.ts';
 import type { Arguments } from './flags.ts';
 import { asHosted, carryHosted, DETACH, HOSTED, sessionFrom } from './hosted.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { followRun } from './line-follow.ts';
-import { askTrust } from './line-trust.ts';
 import type { Workshop } from './workshop.ts';
-import { newSession, openWorkshop, refuseHumanAlone } from './workshop.ts';
-import { readPlanFile, valuesFrom, whatIs } from './plan-file.ts';
-import { hereOf, projectOf } from './project.ts';
+import { projectOf } from './project-place.ts';
+import { newSession } from './session-reach.ts';
 import { settled } from './settled.ts';
 import { watchSignals } from './signals.ts';
 import type { Verb } from './verb.ts';
@@ -43,9 +38,9 @@ export const runVerb: Verb = {
   },
   run(args, io) {
     if (args.has('idle')) return runTask(args, io, args.words[0] ?? IDLE_TASK, null);
-    if (args.get('plan') !== undefined) return Promise.resolve(runPlan(args, io, args.get('plan') ?? ''));
+    if (args.get('plan') !== undefined) return runPlan(args, io, args.get('plan') ?? '');
     if (args.has('set')) throw new Exit(EXIT.wrongUse, '--set fills arguments of a plan\n  name it with --plan');
-    return Promise.resolve(runTask(args, io, taskOf(args, null), null));
+    return runTask(args, io, taskOf(args, null), null);
   },
 };
 
@@ -59,48 +54,29 @@ function taskOf(args: Arguments, ofPlan: string | null): string {
 
 async function runTask(args: Arguments, io: Io, task: string, plan: RunOptions['plan']): Promise<number> {
   const project = projectOf(args, io);
-  await askTrust(project, args, io);
+  // Asked only where somebody can answer, and loaded only then: a run in a process of its own is to begin at once.
+  if (io.terminal) await (await import('./line-trust.ts')).askTrust(project, args, io);
   if (args.has('detach')) {
     const { detach } = await import('./hosting.ts');
-    return detach(['run', ...planFlags(args, io)], args, project, io, [task]);
+    const planned = args.get('plan') === undefined ? [] : (await import('./run-plan.ts')).planFlags(args, io);
+    return detach(['run', ...planned], args, project, io, [task]);
   }
   const hosted = args.get('hosted');
+  const { openWorkshop } = await import('./workshop.ts');
   const workshop = await openWorkshop(args, asHosted(args, io), project);
   if (hosted === undefined) return carry(workshop, args, io, { session: newSession(), task, plan });
   const idle = args.has('idle') ? { idle: true as const } : {};
   return carryHosted(workshop, args, io, { session: sessionFrom(hosted), task, plan, ...idle });
 }
 
-/** Of a run that is made for children that a person spawns: what lists of sessions say of it. */
-const IDLE_TASK = 'Waits for what it is told';
-
-/** A file is named so that it is found from elsewhere. */
-function planFlags(args: Arguments, io: Io): readonly string[] {
-  const name = args.get('plan');
-  if (name === undefined) return [];
-  const found = whatIs(name, io.where()) === 'file' ? resolve(io.where(), name) : name;
-  return [`--plan=${found}`, ...args.all('set').map((one) => `--set=${one}`)];
-}
-
-/** A file comes before a template of the same name: what stands where the person is, is what they see. */
 async function runPlan(args: Arguments, io: Io, name: string): Promise<number> {
-  const values = valuesFrom(args);
-  const found = whatIs(name, io.where());
-  if (found === 'file' || !TEMPLATE_NAME.test(name)) return runFile(args, io, name);
-  const project = projectOf(args, io);
-  const { trust } = hereOf(project, io, {}, 'look');
-  const { planFromTemplate } = await import('./lobby-templates.ts');
-  const plan = planFromTemplate(project, trust.state === 'trusted', name, values);
-  if (!plan.ok && plan.fault.startsWith('there is no') && found === 'folder') return runFile(args, io, name);
-  if (!plan.ok) throw new Exit(EXIT.wrongUse, plan.fault);
-  const { draft, from, task } = plan.value;
+  const { planNamed } = await import('./run-plan.ts');
+  const { draft, from, task } = await planNamed(args, io, name);
   return runTask(args, io, taskOf(args, task), { draft, from });
 }
 
-function runFile(args: Arguments, io: Io, name: string): Promise<number> {
-  const { draft, task } = readPlanFile(name, io.where(), valuesFrom(args));
-  return runTask(args, io, taskOf(args, task), { draft, from: name });
-}
+/** Of a run that is made for children that a person spawns: what lists of sessions say of it. */
+const IDLE_TASK = 'Waits for what it is told';
 
 /** Runs or resumes `what` to its end in lines or JSON; the exit code of INTERFACE. */
 export async function carry(
@@ -111,6 +87,10 @@ export async function carry(
 ): Promise<number> {
   const json = args.has('json');
   const person = io.terminal && !json;
+  const [{ followRun }, { refuseHumanAlone }] = await Promise.all([
+    import('./line-follow.ts'),
+    import('./workshop.ts'),
+  ]);
   refuseHumanAlone(workshop, person);
   const approval = approvalOf(workshop.config, args, person);
   const run = await workshop.start({ ...what, approval, person, pace: 'none' });

@@ -1,14 +1,11 @@
 /** The seat of the person: the log is read, nothing is written to it; a living run is asked by its socket. */
-import { reach } from '../control/reach.ts';
-import type { Where } from '../control/places.ts';
-import { knownPaths, whereOf } from '../control/places.ts';
+import { knownPaths } from '../control/places.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { MimirEvent } from '../events/event.ts';
 import { foldAll } from '../events/fold.ts';
 import type { RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import { CHILD_DEFAULTS, childRules } from '../policy/children.ts';
-import type { Reached } from '../ports/control.ts';
 import type { RunView } from '../ports/controls.ts';
 import type { SessionSummary } from '../ports/log.ts';
 import type { LogReader } from '../store/log.ts';
@@ -22,6 +19,7 @@ import type { ProjectPlace } from './project.ts';
 import { environmentOf, projectOf } from './project.ts';
 import type { Knowing } from './session-given.ts';
 import { givenBy } from './session-given.ts';
+import { placeOf, reachSoon } from './session-reach.ts';
 import type { Seat, Seen } from './session-seat.ts';
 import { world } from './world.ts';
 
@@ -50,27 +48,6 @@ export function personSeat(args: Arguments, io: Io): Seat {
     },
     close: () => reader.close(),
   };
-}
-
-/** The living process that carries `session`, or null. Throws `ControlFault` when it answers as none of ours. */
-export const reachRun = (project: ProjectPlace, session: SessionId): Promise<Reached | null> =>
-  reach(placeOf(project, session), session);
-
-const placeOf = ({ root, places }: ProjectPlace, session: SessionId): Where =>
-  whereOf({ stateDir: places.state, runtimeDir: places.runtime, project: root, session });
-
-/** How long a run that has just begun may take until it listens, and how often that is looked at. */
-const BEGINS_WITHIN_MS = 5000;
-const LOOK_MS = 20;
-
-/** The same for a run that `lives`: it may be about to listen. */
-async function reachSoon(project: ProjectPlace, session: SessionId, lives: () => boolean): Promise<Reached | null> {
-  const until = world.elapsed() + BEGINS_WITHIN_MS;
-  for (;;) {
-    const reached = await reachRun(project, session);
-    if (reached !== null || world.elapsed() > until || !lives()) return reached;
-    await world.sleep(LOOK_MS);
-  }
 }
 
 const notCarried = (session: SessionId): string =>

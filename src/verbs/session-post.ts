@@ -8,7 +8,7 @@ import type { Io } from './io.ts';
 import { orExit } from './log-of.ts';
 import { projectOf } from './project.ts';
 import { BY_DELIVERY, sentWords } from './send.ts';
-import { reachRun } from './session-person.ts';
+import { reachRun } from './session-reach.ts';
 import type { Seat } from './session-seat.ts';
 import { doneOrExit } from './session-seat.ts';
 import type { Target } from './session-target.ts';

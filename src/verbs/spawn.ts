@@ -31,7 +31,8 @@ export const spawnVerb: Verb = {
 
 async function spawn(args: Arguments, io: Io): Promise<number> {
   const wish = wishFrom(args);
-  if (doorOf(io) === null) await startWhereNothingRuns(args, io);
+  // A run without a plan that waits for children, where none lives (CONTRACT D33).
+  if (doorOf(io) === null) await (await import('./first-run.ts')).startFirstRun(args, io);
   return seated(args, io, async (seat) => {
     const { record, seen } = await selfOf(seat);
     const root = seen.family.sessions[0]?.working_dir ?? record.working_dir;
@@ -43,14 +44,6 @@ async function spawn(args: Arguments, io: Io): Promise<number> {
     else io.say(`Spawned ${named(child)}`);
     return EXIT.done;
   });
-}
-
-/** A run without a plan that waits for children (CONTRACT D33). */
-async function startWhereNothingRuns(args: Arguments, io: Io): Promise<void> {
-  const runs = await seated(args, io, (seat) => Promise.resolve(seat.runs()));
-  if (runs.some(({ state }) => state === 'running')) return;
-  const { startFirstRun } = await import('./first-run.ts');
-  await startFirstRun(args, io);
 }
 
 async function childIn(seat: Seat, run: SessionId, agent: AgentId | undefined): Promise<SessionRecord> {

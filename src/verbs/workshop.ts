@@ -3,7 +3,7 @@
  * the first who asks for them (open-run.ts), the engine with the first run (begin-run.ts).
  */
 import type { Loaded } from '../config/load.ts';
-import { SessionId } from '../domain/ids.ts';
+import type { SessionId } from '../domain/ids.ts';
 import type { DraftPlan } from '../domain/plan.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import type { Log } from '../ports/log.ts';
@@ -18,7 +18,6 @@ import type { Opened } from './open-run.ts';
 import type { ProjectPlace } from './project.ts';
 import { configForRun } from './project.ts';
 import { openProviders } from './providers.ts';
-import { world } from './world.ts';
 
 /** Everything of a project that runs are started from; opened once, used for one run or several. */
 export interface Workshop {
@@ -101,9 +100,6 @@ function configFlags(args: Arguments): Parameters<typeof configForRun>[2] {
     roleModels: Object.fromEntries(roleModelsFrom(args)),
   };
 }
-
-/** A fresh name for a session: short enough to type. */
-export const newSession = (): SessionId => SessionId.parse(world.name(6));
 
 /** Human mode needs somebody who answers each turn. */
 export function refuseHumanAlone(workshop: Workshop, person: boolean): void {
