@@ -72,35 +72,37 @@ const NOBODY = 'mimir';
 
 /**
  * `within`: after how many milliseconds a question is denied; read when it is asked. Undefined: it waits. `waitsOn`: does who asked
- * wait for something else as well, so that an answer alone does not let it run?
+ * wait for something else as well, so that an answer alone does not let it run? `rests`: is it at no work now, so that a question
+ * in its name (a process that it has left behind asks for a child) changes nothing for it?
  */
 export function openApprovals(
   recorder: Recorder,
   world: World,
   within: () => number | undefined = () => undefined,
   waitsOn: (agent: AgentId) => boolean = () => false,
+  rests: (agent: AgentId) => boolean = () => false,
 ): Approvals {
   const open = new Map<string, Open>();
   const grants = openGrants();
   const running = (modeOf: ModeOf): readonly Open[] =>
     [...open.values()].filter(({ asking }) => asking.runs?.(modeOf) === true);
 
+  const held = (agent: AgentId): boolean =>
+    waitsOn(agent) || rests(agent) || [...open.values()].some(({ order }) => order.agent === agent);
+
   return {
     ask(order, call, request, signal, asking = {}) {
       if (signal.aborted) return Promise.resolve({ is: 'withdrawn', text: '', by: NOBODY });
       const id = `ask-${world.name(8)}`;
       return new Promise<Answer>((resolve, reject) => {
-        recorder.record(
-          { type: 'approval.requested', agent: order.agent, approval: id, call, request },
-          { type: 'agent.status', agent: order.agent, status: 'waiting', reason: '' },
-        );
+        recorder.record(...requested(order, id, call, request, rests(order.agent)));
         const over = new AbortController();
         const withdraw = (): void => open.get(id)?.settle({ is: 'withdrawn', text: '', by: NOBODY }, 'once');
         const settle: Open['settle'] = (answer, scope) => {
           open.delete(id);
           signal.removeEventListener('abort', withdraw);
           over.abort('answered');
-          const more = waitsOn(order.agent) || [...open.values()].some((other) => other.order.agent === order.agent);
+          const more = held(order.agent);
           // The fault of a log belongs to who asked: thrown here, in a listener, nobody could catch it.
           try {
             recorder.record(...answered(recorder, order, id, answer, scope, more));
@@ -179,6 +181,18 @@ export function changedInputs(before: readonly InputFile[], now: readonly InputF
 function durationText(ms: number): string {
   if (ms < 60_000) return `${ms / 1000} s`;
   return ms < 3_600_000 ? `${Math.round(ms / 6000) / 10} min` : `${Math.round(ms / 360_000) / 10} h`;
+}
+
+/** The question, for which the agent waits where it is at work. */
+function requested(
+  { agent }: Asker,
+  approval: string,
+  call: CallId | null,
+  request: ApprovalRequest,
+  rests: boolean,
+): EventBody[] {
+  const event: EventBody = { type: 'approval.requested', agent, approval, call, request };
+  return rests ? [event] : [event, { type: 'agent.status', agent, status: 'waiting', reason: '' }];
 }
 
 /** The answer, and the agent runs again unless it waits for more (another question, a child) or was ended meanwhile. */

@@ -70,7 +70,7 @@ function draftOf(
   if (!role.ok) return role;
   const model = modelFor(options, role.value, wish.model ?? childRules(options.rules).defaultModel);
   if (!model.ok) return model;
-  const spawned: Spawned = { by: by ?? 'person', friendly: wish.name, wait: wish.wait, workingDir };
+  const spawned: Spawned = { by: by ?? 'person', friendly: freeName(state, wish.name), wait: wish.wait, workingDir };
   const agent = childOf(parent, above.children.length + 1);
   const identity = { id: agent, name: role.value.name, role: role.value.name, spawned };
   const one: NewAgent = {
@@ -86,6 +86,20 @@ function draftOf(
     dependsOn: [],
   };
   return ok({ one, created: { ...createdEvent(options, one), spawned } });
+}
+
+/** Words that stand for somebody else wherever agents are written to. */
+const NOT_NAMES = ['all', 'orchestrator', 'person'];
+
+/** `scout`, `scout 2`, `scout 3` … as agents of a plan: what is written to a name reaches one. In any case of letters. */
+function freeName({ agents }: RunState, wanted: string | null): string | null {
+  if (wanted === null) return null;
+  const taken = new Set(NOT_NAMES);
+  for (const { name, spawned } of agents.values())
+    for (const known of [name, spawned?.friendly ?? name]) taken.add(known.trim().toLowerCase());
+  let name = wanted;
+  for (let number = 2; taken.has(name.trim().toLowerCase()); number += 1) name = `${wanted} ${number}`;
+  return name;
 }
 
 function whyNoParent({ name, outcome, status, forced }: AgentState): string | null {

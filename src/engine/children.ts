@@ -97,7 +97,8 @@ class Beside implements Children, Ties {
     const parts = this.of();
     const { recorder, crew } = parts;
     const stored = recorder.stored();
-    for (const child of unfinishedChildren(recorder.state())) {
+    // Who was made or written to since the run goes on works already.
+    for (const child of unfinishedChildren(recorder.state()).filter(({ id }) => !this.now.has(id))) {
       const end = this.endWithParent(child, stored);
       const again = agentAgain(parts, child);
       if (end !== null) recorder.record(crew.finished(child.id, end.outcome, child.summary, end.why));

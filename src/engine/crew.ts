@@ -28,6 +28,8 @@ export interface Crew {
   kill(agent: AgentId, by?: AgentId): boolean;
   /** Ends one whose parent has ended. */
   abandon(agent: AgentId): void;
+  /** Is it in the run, and at no work now: does it wait for a slot, for mail, or for its person? */
+  rests(agent: AgentId): boolean;
   /** Aborted when the agent is stopped or has ended; null of one that doesn't work. */
   signal(agent: AgentId): AbortSignal | null;
   /** Stops every agent without an end: a resumed run goes on with them. */
@@ -43,6 +45,8 @@ interface Seat {
   /** Set once the agent must end, whatever it does at that moment. */
   end: EndCause | null;
   killed: Killed;
+  /** In a stretch of work. */
+  works: boolean;
   /** Set while the agent is interrupted: what goes on with it. */
   wake: (() => void) | null;
   release: () => void;
@@ -124,6 +128,10 @@ class LocalCrew implements Crew {
     if (seat) endSeat(seat, 'parent ended');
   }
 
+  rests(agent: AgentId): boolean {
+    return this.seats.get(agent)?.works === false;
+  }
+
   signal(agent: AgentId): AbortSignal | null {
     return this.seats.get(agent)?.control.signal ?? null;
   }
@@ -182,19 +190,28 @@ class LocalCrew implements Crew {
     if (signal.aborted || hasMail(recorder.state(), agent)) return;
     seat.release();
     this.status(agent, 'waiting', WAITS);
-    let unheard = (): void => {};
     await new Promise<void>((resolve) => {
-      unheard = ties.onMail(agent, resolve);
-      signal.addEventListener('abort', () => resolve(), { once: true });
+      const done = (): void => {
+        unheard();
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const unheard = ties.onMail(agent, done);
+      signal.addEventListener('abort', done, { once: true });
     });
-    unheard();
   }
 
   /** One stretch of work: until it ends or is stopped. */
-  private async stretch(order: WorkOrder, { control: { signal } }: Seat): Promise<WorkOutcome> {
+  private async stretch(order: WorkOrder, seat: Seat): Promise<WorkOutcome> {
+    const { signal } = seat.control;
     if (signal.aborted) return { is: 'stopped', reason: String(signal.reason) };
     this.status(order.agent, 'running', '');
-    return this.parts.executor.run(order, signal);
+    seat.works = true;
+    try {
+      return await this.parts.executor.run(order, signal);
+    } finally {
+      seat.works = false;
+    }
   }
 
   /** Waits until the person resumes an interrupted agent, or something ends it. */
@@ -218,6 +235,7 @@ class LocalCrew implements Crew {
 const newSeat = (): Seat => ({
   control: new AbortController(),
   end: null,
+  works: false,
   killed: { by: 'you', silent: false },
   wake: null,
   release: () => {},

@@ -54,8 +54,8 @@ export async function taskFor(
   const outcome = await parts.loans.during(order.agent, () => parts.crew().run(child.value, stopsChild(signal)));
   // The child is left for whoever goes on with the run, and so is the call.
   if (outcome === null) return { ...refused('the run was stopped'), open: true };
-  // Also when the step was ended: an urgent message ends the child, not the parent.
-  if (!parts.loans.waits(order.agent))
+  // Also when the step was ended: an urgent message ends the child, not the parent. Who is stopped itself does not run any more.
+  if (!parts.loans.waits(order.agent) && parts.crew().signal(order.agent)?.aborted !== true)
     parts.recorder.record({ type: 'agent.status', agent: order.agent, status: 'running', reason: '' });
   const ended = parts.recorder.state().agents.get(agent);
   return ended === undefined ? refused('The child is gone.') : answerOf(ended, outcome);

@@ -10,6 +10,7 @@ import { fail, ok, unreachable } from '../domain/result.ts';
 import { isFinal } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
 import type { Command, Receipt } from '../ports/controls.ts';
+import { isIdle } from './idle.ts';
 import { post, readersOf } from './letters.ts';
 import type { RunParts } from './parts.ts';
 import { steer } from './steer.ts';
@@ -83,6 +84,7 @@ function complete(
   if (one === undefined) return fail(`there is no agent ${agent}`);
   if (isFinal(one)) return fail(`${one.name} has ended already`);
   if (agent === ROOT && !state.idle) return fail('main ends with the run');
+  if (agent === ROOT && isIdle(one)) return fail('main is at no work: it waits for the next word');
   if (one.status === 'pending') return fail(`${one.name} has not begun`);
   if (one.signalled !== null) return fail(`${one.name} has said that already: it ends after this step`);
   recorder.record({ type: 'agent.signalled', agent, status, message });

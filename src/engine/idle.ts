@@ -151,7 +151,8 @@ export function wasAtWork(stored: readonly MimirEvent[]): boolean {
   return last?.type === 'agent.status' && last.status !== 'pending' && !isIdle(last);
 }
 
-const isIdle = ({ status, reason }: Pick<AgentState, 'status' | 'reason'>): boolean =>
+/** Does ROOT of a run without a plan wait for the next word? */
+export const isIdle = ({ status, reason }: Pick<AgentState, 'status' | 'reason'>): boolean =>
   status === 'waiting' && reason === IDLE;
 
 function hasOpenCalls(turns: readonly Turn[]): boolean {

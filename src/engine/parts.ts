@@ -84,8 +84,6 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   const recorder = openRecorder(given.log, given.session, world, given.redactor);
   const control = new AbortController();
   const ticks = new Set<(tick: Tick) => void>();
-  const within = (): number | undefined => options.rules.answerWithin?.value;
-  const approvals = openApprovals(recorder, world, within, (agent) => books.loans.waits(agent));
   const made: { crew: Crew | null } = { crew: null };
   const crewOf = (): Crew => {
     if (made.crew === null) throw new Error('asked for a child before there was a crew');
@@ -104,6 +102,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   const options = watched(given, (text) => pause(text, 'denied'));
   const { rootSeat, lending } = openRootSeat(crewOf);
   const forced = openForced({ options, recorder, world, crew: () => lending, signal: control.signal, pause });
+  const approvals = approvalsOf(recorder, options, () => parts);
   const children = openChildren(() => parts);
   const books = {
     inbox: openInbox(recorder),
@@ -146,6 +145,14 @@ const nothingYet = (): Pick<RunParts, 'scheduling' | 'deciding' | 'handing' | 'r
   handing: { now: null },
   retried: new Set(),
 });
+
+/** Who waits for a child, or is at no work, runs by no answer. */
+function approvalsOf(recorder: Recorder, options: RunOptions, parts: () => RunParts): Approvals {
+  const rests = (agent: AgentId): boolean =>
+    agent === ROOT ? recorder.state().idle && parts().rootSeat.lend === null : parts().crew.rests(agent);
+  const within = (): number | undefined => options.rules.answerWithin?.value;
+  return openApprovals(recorder, options.world, within, (agent) => parts().loans.waits(agent), rests);
+}
 
 /** ROOT has no seat in the crew: where it works itself, its slot is lent here. */
 function openRootSeat(crew: () => Crew): {

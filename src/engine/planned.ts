@@ -23,7 +23,7 @@ export function plannedAgents(options: RunOptions, plan: SoundPlan, state: RunSt
   const known = agentsByTask(state);
   let taken = state.agents.get(ROOT)?.children.length ?? 0;
   const ids = new Map(plan.tasks.map(({ id }) => [id, known.get(id)?.id ?? childOf(ROOT, (taken += 1))]));
-  const names = namesOf(plan.tasks, known);
+  const names = namesOf(plan.tasks, known, state);
   return plan.tasks.map((task) => {
     const role = roleNamed(task.role, options.roles);
     const agent = ids.get(task.id);
@@ -52,16 +52,21 @@ export const hasNotBegun = (one: AgentState): boolean =>
   one.firstRunAt === null && (one.outcome === null ? one.status === 'pending' : isTakenOut(one));
 
 /** `finder`, or `finder 1`, `finder 2` where there are several. Who has one of its role keeps it, and none is given twice. */
-function namesOf(tasks: readonly PlanTask[], known: ReadonlyMap<TaskId, AgentState>): ReadonlyMap<TaskId, string> {
+function namesOf(
+  tasks: readonly PlanTask[],
+  known: ReadonlyMap<TaskId, AgentState>,
+  { agents }: RunState,
+): ReadonlyMap<TaskId, string> {
   const planned = new Map(tasks.map(({ id, role }) => [id, role]));
   const keepers = [...known].filter(([id, { role }]) => (planned.get(id) ?? role) === role);
   const names = new Map(keepers.map(([id, { name }]) => [id, name]));
-  const taken = new Set(names.values());
+  const children = [...agents.values()].flatMap(({ name, spawned }) => (spawned === null ? [] : [name]));
+  const taken = new Set([...names.values(), ...children]);
   for (const { id, role } of tasks) {
     if (names.has(id)) continue;
     const before = keepers.filter(([, one]) => one.role === role).length;
     const isOnly = before === 0 && tasks.filter((task) => task.role === role).length === 1;
-    const name = isOnly ? role : freeName(role, before + 1, taken);
+    const name = isOnly && !taken.has(role) ? role : freeName(role, before + 1, taken);
     names.set(id, name);
     taken.add(name);
   }

@@ -38,17 +38,19 @@ function endsOfWork(events: readonly MimirEvent[]): ReadonlyMap<AgentId, AgentOu
   return ends;
 }
 
-/** Records the end of a run that was rejected, stopped, or could not go on. */
-export function result(parts: RunParts, logFault?: string): RunResult {
-  const error = logFault ?? parts.trouble.text;
-  const status = parts.signal.aborted ? 'stopped' : error !== null ? 'failed' : 'rejected';
-  if (logFault === undefined)
-    close(
-      parts,
-      status,
-      error ?? (status === 'stopped' ? String(parts.signal.reason) : 'User rejected plan'),
-      'killed',
-    );
+/**
+ * Records the end of a run that was rejected, stopped, or could not go on, when nobody works beside it any more: children wait for
+ * a resume, but of a run that was rejected nobody goes on with them.
+ */
+export async function result(parts: RunParts): Promise<RunResult> {
+  const { trouble, signal, recorder, crew, children } = parts;
+  const error = trouble.text;
+  const status = signal.aborted ? 'stopped' : error !== null ? 'failed' : 'rejected';
+  const why = error ?? (status === 'stopped' ? String(signal.reason) : 'User rejected plan');
+  if (status === 'rejected') for (const { id } of recorder.state().agents.values()) crew.abandon(id);
+  if (status !== 'stopped') parts.stop(why);
+  await children.settled();
+  close(parts, status, why, 'killed');
   return summed(parts, status, error);
 }
 

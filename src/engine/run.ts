@@ -114,7 +114,7 @@ async function carryThrough(parts: RunParts): Promise<RunResult> {
     // The log can't be written: stopping without a word in it is all that is left.
     if (!(error instanceof LogFault)) throw error;
     parts.stop(error.message);
-    return result(parts, error.message);
+    return summed(parts, 'stopped', error.message);
   }
 }
 
@@ -124,6 +124,8 @@ const isOver = (parts: RunParts, status: RunResult['status']): boolean =>
 
 async function plannedRun(parts: RunParts, resumed: boolean): Promise<RunResult> {
   const before = resumed ? completedBefore(parts) : null;
+  // The work of the plan may be long in coming.
+  if (resumed && parts.recorder.state().approvedDigest === null) parts.children.resume();
   if ((await approvedPlan(parts)) === null) return result(parts);
   await runAgents(parts, resumed);
   endLost(parts);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { acting, ask, gate, LED, rulesWith, spawned, wishOf } from '../support/children.ts';
+import { brokenByRun } from '../support/family-machine-promises.ts';
 import type { Act } from '../support/children.ts';
 import { AGENT, FAST, RULES, SLOW, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
@@ -73,6 +74,25 @@ describe('a child that a person spawns', () => {
     go.resolve();
     await run.result;
     expect(run.state().agents.get(AGENT('ROOT::S2'))?.name).toBe('explore-Ada');
+  });
+
+  it('is called otherwise than any other of the run, so that what is sent to a name reaches one (S023, S033)', async () => {
+    const { run, go } = held({});
+    await begun(run);
+    const named = async (name: string): Promise<string> => {
+      const done = await ask(run, { do: 'spawn', parent: ROOT, wish: wishOf('x', { name }) });
+      return done.ok ? done.value.text : done.fault.text;
+    };
+    expect([await named('scout'), await named('Scout'), await named('scout'), await named('main')]).toEqual([
+      'spawned scout',
+      'spawned Scout 2',
+      'spawned scout 3',
+      'spawned main 2',
+    ]);
+    expect(await named('all')).toBe('spawned all 2');
+    go.resolve();
+    await run.result;
+    expect(brokenByRun(run.events())).toEqual([]);
   });
 
   it('may be of any role that is allowed, in any spelling, and of no other (S030, D22)', async () => {

@@ -27,6 +27,8 @@ type Finished = Extract<MimirEvent, { readonly type: 'agent.finished' }>;
 function endProblems(before: RunState, event: Finished, next: MimirEvent | undefined): readonly string[] {
   const one = before.agents.get(event.agent);
   if (one === undefined) return [`${event.seq}: ${event.agent} ended and was never made`];
+  // Who has ended may be closed for good: a word of its own, and the only one that may follow an end.
+  if (isFinal(one) && event.outcome === 'killed' && one.outcome !== 'killed') return [];
   const twice = isFinal(one) ? [`${event.seq}: ${event.agent} ended twice`] : [];
   if (one.spawned === null || !['completed', 'partial', 'failed'].includes(event.outcome)) return twice;
   return [...twice, ...toldOf(before, one, next)];
