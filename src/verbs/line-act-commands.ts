@@ -23,7 +23,7 @@ const DELIVERIES: Readonly<Record<string, Delivery>> = { later: 'sequential', ne
 export const ACT_COMMANDS: readonly LineCommand[] = [
   {
     name: 'message',
-    short: ['msg', 'i'],
+    short: ['msg', 'i', 'send'],
     arguments: 'N|all [now|next|later] TEXT',
     help: 'Writes to agent N or all: next is read at its next turn (the default), now interrupts it for that, later waits for the end of its work.',
     where: RUN,

@@ -1,6 +1,7 @@
 /** Every command of line mode. One table: dispatch, help and what stands for which action of the full screen come from it. */
 import { AGENT_FILE_COMMANDS } from './line-agents-files.ts';
 import { ACT_COMMANDS } from './line-act-commands.ts';
+import { CHILD_COMMANDS } from './line-children.ts';
 import type { LineCommand } from './line-command.ts';
 import { EDIT_COMMANDS } from './line-edits.ts';
 import { everywhere } from './line-everywhere-commands.ts';
@@ -18,6 +19,7 @@ export const LINE_COMMANDS: readonly LineCommand[] = [
   ...QUESTION_COMMANDS,
   ...LOOK_COMMANDS,
   ...ACT_COMMANDS,
+  ...CHILD_COMMANDS,
   ...RESULT_COMMANDS,
   ...everywhere(() => LINE_COMMANDS),
 ];

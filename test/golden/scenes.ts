@@ -2,6 +2,7 @@
 import type { LobbyInfo } from '../../src/ports/lobby.ts';
 import { SessionId } from '../../src/domain/ids.ts';
 import type { Session, SessionSetting } from '../support/app-session.ts';
+import { idleLog, spawnedLog, taskLog } from '../support/family-log.ts';
 import { LOBBY } from '../support/fake-run.ts';
 import type { Recording } from '../support/recorded-run.ts';
 import {
@@ -169,6 +170,21 @@ export const SCENES: readonly Scene[] = [
   run('plan', 'p'),
   run('quit', 'q'),
   run('mode', 'backtab'),
+  { name: 'idle', log: idleLog, keys: [] },
+  { name: 'idle-spawn', log: idleLog, keys: ['a'] },
+  { name: 'spawned', log: spawnedLog, keys: LATER.slice(1), plainText: false },
+  { name: 'spawned-ended', log: spawnedLog, keys: ['down', 'i'], plainText: false },
+  { name: 'task', log: taskLog, keys: ['down', 'enter'], plainText: false },
+  { name: 'attached', log: midRun, setting: { elsewhere: true }, keys: LATER, plainText: false },
+  {
+    name: 'attached-lost',
+    log: midRun,
+    setting: { elsewhere: true },
+    keys: LATER,
+    plainText: false,
+    then: (session) => session.lose('its process has ended'),
+  },
+  run('hand-over', 'd'),
   { name: 'inbox', log: asked, keys: ['A'], plainText: false },
   { name: 'palette', log: midRun, keys: ['esc', ':', 'c', 'o', 'p'], plainText: false },
   { name: 'help', log: midRun, keys: ['esc', '?'], plainText: false },

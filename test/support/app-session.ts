@@ -3,13 +3,14 @@ import type { AppEnd } from '../../src/tui/app.ts';
 import { runApp } from '../../src/tui/app.ts';
 import type { Glyphs } from '../../src/tui/glyphs.ts';
 import { UNICODE } from '../../src/tui/glyphs.ts';
-import type { LobbyInfo } from '../../src/ports/lobby.ts';
+import { ok } from '../../src/domain/result.ts';
+import type { Lobby, LobbyInfo } from '../../src/ports/lobby.ts';
 import type { FakeRun } from './fake-run.ts';
 import { fakeRun, LOBBY, settled } from './fake-run.ts';
 import type { FakeTerminal } from './fake-terminal.ts';
 import { fakeTerminal } from './fake-terminal.ts';
 import type { Recording } from './recorded-run.ts';
-import { START } from './recorded-run.ts';
+import { SESSION, START } from './recorded-run.ts';
 import type { FakeWorld } from './world.ts';
 import { fakeWorld } from './world.ts';
 
@@ -18,6 +19,8 @@ export interface Session {
   readonly run: FakeRun;
   readonly world: FakeWorld;
   readonly end: Promise<AppEnd>;
+  /** Of a run elsewhere: its process can't be reached any more. */
+  lose(why: string): Promise<void>;
 }
 
 export interface SessionSetting {
@@ -26,23 +29,24 @@ export interface SessionSetting {
   readonly keys: Readonly<Record<string, string>>;
   readonly glyphs: Glyphs;
   readonly lobby: LobbyInfo;
+  /** Another process carries the run, and the screen is attached to it. */
+  readonly elsewhere: boolean;
 }
 
 /** The session 192 s after the start of the log, every event of which was played; without a log: the start screen. */
-export async function openSession(
-  log: Recording | null,
-  { width = 120, height = 40, keys = {}, glyphs = UNICODE, lobby = LOBBY }: Partial<SessionSetting> = {},
-): Promise<Session> {
+export async function openSession(log: Recording | null, setting: Partial<SessionSetting> = {}): Promise<Session> {
+  const { width, height, keys, glyphs, lobby, elsewhere } = { ...USUAL, ...setting };
   const terminal = fakeTerminal(width, height);
   const run = fakeRun(lobby);
+  const lost = Promise.withResolvers<string>();
   const world = fakeWorld({ start: START + 192_000 });
   const end = runApp({
     terminal,
-    lobby: run.lobby,
+    lobby: carried(run.lobby, elsewhere ? lost.promise : null),
     world,
     glyphs,
     keys,
-    ...(log === null ? {} : { firstTask: 'Fix the token refresh race' }),
+    ...(log === null ? {} : elsewhere ? ATTACHED : { firstTask: 'Fix the token refresh race' }),
     schedule: (parts) => ({
       now: () => parts.paint(),
       soon: () => parts.paint(),
@@ -52,5 +56,41 @@ export async function openSession(
   });
   await settled();
   if (log) await run.play(log.events);
-  return { terminal, run, world, end };
+  return {
+    terminal,
+    run,
+    world,
+    end,
+    async lose(why) {
+      lost.resolve(why);
+      await settled();
+      // Its last words may be under way.
+      await world.advance(200);
+      await settled();
+    },
+  };
+}
+
+const USUAL: SessionSetting = { width: 120, height: 40, keys: {}, glyphs: UNICODE, lobby: LOBBY, elsewhere: false };
+const ATTACHED = { attach: { session: SESSION, agent: null } } as const;
+
+/** The same runs; a hand-over is never quiet, and where `lost` is given another process carries them. */
+function carried(lobby: Lobby, lost: Promise<string> | null): Lobby {
+  const begun = async (task: string): ReturnType<Lobby['start']> => {
+    const made = await lobby.start(task);
+    if (!made.ok) return made;
+    const { value } = made;
+    return ok({
+      ...value,
+      ...(lost === null ? {} : { lost }),
+      submit: (command) =>
+        command.do === 'hand over' && command.how !== 'stay' ? new Promise(() => undefined) : value.submit(command),
+    });
+  };
+  return {
+    ...lobby,
+    start: begun,
+    attach: () => begun('attach'),
+    detach: () => Promise.resolve(ok({ text: 'it goes on' })),
+  };
 }

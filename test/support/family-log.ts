@@ -106,10 +106,17 @@ const answered = (agent: string, call: string, output: string): EventBody => ({
 /** An oracle called Task twice at once, and once more: two are back, the last one works. */
 export function taskLog(): Recording {
   const log = new Recording()
-    .at(0, started('Survey this code'))
+    .at(0, started('Survey this code', { idle: true }))
     .at(0, made(ROOT, 'main', 'Survey this code', { model: SONNET }))
-    .at(0, status(ROOT, 'running'))
-    .at(5, made(at('ROOT::S1'), 'oracle', 'Lead the survey of the code', { model: SONNET }))
+    .at(0, rests(ROOT, 'idle'))
+    .at(
+      5,
+      made(at('ROOT::S1'), 'oracle', 'Lead the survey of the code', {
+        ...spawned('survey'),
+        name: 'oracle',
+        model: SONNET,
+      }),
+    )
     .at(6, status(at('ROOT::S1'), 'running'));
   says(log, 20, 'ROOT::S1', 'A question to one who has not seen all this.', 1000, 0.003);
   child(log, 21, 'ROOT::S1::S1', 'c1', 'find auth files');

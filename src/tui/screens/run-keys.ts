@@ -11,7 +11,9 @@ import { FILTER_KEYS, isFiltering, LIST_KEYS } from './run-list-keys.ts';
 import { MESSAGE_KEYS } from './run-message.ts';
 import { LOG_KEYS, PANE_KEYS } from './run-pane-keys.ts';
 import { RULE_KEYS } from './run-rules.ts';
+import { SPAWN_KEYS } from './run-spawn.ts';
 import { STEER_KEYS } from './run-steer.ts';
+import { isIdle } from '../waits.ts';
 import { killQuestion, stopQuestion } from './run-questions.ts';
 import { move, nextInNeed, select, selectedOf } from './run-state.ts';
 import type { Message, RunUi } from './run-state.ts';
@@ -76,12 +78,14 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     whyNot: (_, context) => running(context),
     run: (ui) => ({ ui: { ...ui, message: newMessage(ui, 'all') } }),
   },
+  ...SPAWN_KEYS,
   {
     keys: ['s', 'ctrl-c'],
     action: 'run.interrupt',
     hint: 'interrupt',
     help: 'Interrupt the selected agent; it can be resumed.',
-    whyNot: (ui, context) => about(ui, context, (agent) => (isAtWork(agent) ? null : `${agent.name} isn't at work.`)),
+    whyNot: (ui, context) =>
+      about(ui, context, (agent) => (isAtWork(agent) && !isIdle(agent) ? null : `${agent.name} isn't at work.`)),
     run: (ui, context) => onSelected(ui, context, (agent) => ({ commands: [{ do: 'interrupt', agent: agent.id }] })),
   },
   {
@@ -112,8 +116,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     action: 'run.kill',
     hint: 'kill',
     help: 'Kill the selected agent and those below it, after a question.',
-    whyNot: (ui, context) =>
-      running(context) ?? about(ui, context, (agent) => (isFinal(agent) ? `${agent.name} has ended already.` : null)),
+    whyNot: (ui, context) => running(context) ?? about(ui, context, unkillable),
     run: (ui, context) => onSelected(ui, context, killQuestion),
   },
   {
@@ -189,6 +192,12 @@ const running = ({ state }: Context): string | null => (state.finished ? 'The ru
 const about = (ui: RunUi, context: Context, why: (agent: AgentState) => string | null): string | null => {
   const agent = selectedOf(ui, context);
   return agent ? why(agent) : 'There is no agent yet.';
+};
+
+/** Without a plan main can be stopped with its run only. */
+const unkillable = (agent: AgentState): string | null => {
+  if (isFinal(agent)) return `${agent.name} has ended already.`;
+  return isIdle(agent) ? `${agent.name} waits for a word: X stops the run.` : null;
 };
 
 const closed = (agent: AgentState): string | null => {

@@ -36,7 +36,14 @@ export const STEER_KEYS: readonly Binding<RunUi>[] = [
     hint: 'add',
     help: 'Add an agent to the plan that runs; shows the difference first.',
     whyNot: (_, { state }) =>
-      state.finished ? 'The run has ended.' : state.approvedDigest === null ? 'No plan is approved yet.' : null,
+      // Without a plan the key spawns a child.
+      state.idle
+        ? ''
+        : state.finished
+          ? 'The run has ended.'
+          : state.approvedDigest === null
+            ? 'No plan is approved yet.'
+            : null,
     run: (_, context) => addToRunning(context),
   },
 ];

@@ -11,7 +11,7 @@ import type { Line, Span } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { widthOf } from '../text/width.ts';
 import { wrapText } from '../text/wrap.ts';
-import { isHeld } from '../waits.ts';
+import { isHeld, isIdle } from '../waits.ts';
 import { doing, oneLine } from './doing.ts';
 import { lockOf, pinOf } from './forced.ts';
 import { gauge, inkOfShare } from './gauge.ts';
@@ -144,10 +144,20 @@ function withoutTodos(agent: AgentState, context: Context, width: number): reado
 /** Why it failed where the foot has no room for that; of who has not begun, what is expected; else what it did last. */
 function underTask(agent: AgentState, context: Context, width: number): readonly Line[] {
   const error = oneLine(agent.error ?? agent.reason);
+  if (isIdle(agent) && agent.blocks.length === 0) return idleKeys(context);
   if (agent.status === 'failed' && widthOf(error) > width - 14)
     return wrapText(error, Math.max(1, width), { fg: 'err' });
   return neverRan(agent) ? expected(agent, context) : lastDeeds(agent, context);
 }
+
+/** What goes on from here, where nothing has happened yet. */
+const idleKeys = ({ state }: Context): readonly Line[] =>
+  state.finished === null
+    ? [
+        [span('i', { fg: 'focus', bold: true }), span(' writes to it: it works, then waits again', { fg: 'faint' })],
+        [span('a', { fg: 'focus', bold: true }), span(' spawns a child that works beside it', { fg: 'faint' })],
+      ]
+    : [];
 
 /** `expected: 1m 10s · $0.0500`, as the plan has it. */
 function expected({ taskId, outcome }: AgentState, { state, glyphs }: Context): readonly Line[] {

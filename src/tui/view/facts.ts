@@ -1,7 +1,7 @@
 /** The Info tab of an agent: where it stands, its models and why, its task and summary. What it cost in detail, and its messages, have tabs of their own. */
 import { committed, elapsedOf, tokensOfAgent } from '../../events/queries.ts';
-import type { AgentState } from '../../events/state.ts';
-import { labelOf } from '../agents.ts';
+import type { AgentState, RunState } from '../../events/state.ts';
+import { labelOf, whoSpawned } from '../agents.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { clip, span } from '../text/clip.ts';
@@ -38,6 +38,7 @@ export function factLines(agent: AgentState, context: Context, width: number): r
       ? row('Context', `summarised ${agent.compactions === 1 ? 'once' : `${agent.compactions} times`}`)
       : []),
     ...row('Tools', toLabel(agent.tools.join(', ')) || 'none'),
+    ...spawnLines(agent, state, row),
     ...row('Children', children || 'none'),
     ...isolationLines(agent, context, width),
     ...row('Needed by', neededBy || 'nobody'),
@@ -47,6 +48,20 @@ export function factLines(agent: AgentState, context: Context, width: number): r
     ...(agent.summary === ''
       ? []
       : [[], [span('Summary', { fg: 'muted', bold: true })], ...markdown(agent.summary, width, context.glyphs)]),
+  ];
+}
+
+type Row = (name: string, value: string) => readonly Line[];
+
+/** Who spawned it, whether that one waits for it, and who hears of it where that is another by now. */
+function spawnLines({ spawned, owner, parent }: AgentState, state: RunState, row: Row): readonly Line[] {
+  if (spawned === null) return [];
+  const waits = spawned.wait === null ? '' : `, wakes its parent at its end or after ${spawned.wait}s without a sign`;
+  const adopter = owner === null ? 'nobody is told of it' : `by ${toLabel(state.agents.get(owner)?.name ?? owner)}`;
+  return [
+    ...row('Spawned', `by ${whoSpawned(spawned, state)}${waits}`),
+    ...(spawned.workingDir === '' ? [] : row('Folder', toLabel(spawned.workingDir))),
+    ...(owner === parent ? [] : row('Adopted', `${adopter}: its parent ended`)),
   ];
 }
 

@@ -1,0 +1,122 @@
+/** A child beyond the plan as a form: what it is to do, as whom, by which model, and whether its parent waits. What may be is the engine's to say. */
+import { ROOT } from '../../domain/ids.ts';
+import { SpawnWish } from '../../domain/spawn.ts';
+import { isFinal } from '../../events/queries.ts';
+import type { AgentState } from '../../events/state.ts';
+import type { Choice, Dialog, DialogEffect, Field, FormValues } from '../dialog.ts';
+import type { Binding, Context } from '../screen.ts';
+import { modelChoices } from './plan-fields.ts';
+import { selectedOf } from './run-state.ts';
+import type { RunUi } from './run-state.ts';
+
+/** The role where nobody asks for one (domain/spawn.ts). */
+const USUAL = 'code';
+const OWN_MODEL = '';
+
+export const SPAWN_KEYS: readonly Binding<RunUi>[] = [
+  {
+    keys: ['a'],
+    action: 'run.spawn',
+    hint: 'spawn',
+    help: 'In a run without a plan, spawn a child of main that works beside it.',
+    whyNot: (_, { state }) => (state.idle ? over(state.finished) : ''),
+    run: (_, context) => formFor(context.state.agents.get(ROOT), context),
+  },
+  {
+    keys: ['S'],
+    action: 'run.spawnBelow',
+    hint: '',
+    help: 'Spawn a child of the selected agent, beside the plan.',
+    whyNot(ui, context) {
+      const agent = selectedOf(ui, context);
+      if (agent === undefined) return 'There is no agent yet.';
+      return (
+        over(context.state.finished) ?? (isFinal(agent) ? `${agent.name} has ended: it has no more children.` : null)
+      );
+    },
+    run: (ui, context) => formFor(selectedOf(ui, context), context),
+  },
+];
+
+const over = (finished: unknown): string | null => (finished === null ? null : 'The run has ended.');
+
+const formFor = (parent: AgentState | undefined, context: Context): DialogEffect =>
+  parent === undefined ? {} : { dialog: spawnForm(parent, context) };
+
+/** The form for a child of `parent`. */
+export function spawnForm(parent: AgentState, context: Context): Dialog {
+  return {
+    is: 'form',
+    title: `Spawn a child of ${parent.name} (${parent.id})`,
+    fields: [
+      text('prompt', 'Prompt', 4, 'all that it is told: who it is, and its task'),
+      roleField(context),
+      text('name', 'Name', 1, 'of your own, behind the role; empty: child and its id'),
+      modelField(context),
+      text('wait', 'Wait', 1, `seconds: wakes ${parent.name} at its end, or when idle so long; empty: no`),
+    ],
+    check: (values) => problemIn(values),
+    then: (values) => ({ commands: [{ do: 'spawn', parent: parent.id, wish: wishOf(values) }] }),
+  };
+}
+
+const text = (name: string, label: string, lines: number, hint: string): Field => ({
+  is: 'text',
+  name,
+  label,
+  value: '',
+  lines,
+  hint,
+});
+
+function roleField({ state, lobby }: Context): Field {
+  const known = lobby.agents?.all ?? state.choices?.roles ?? [];
+  const roles = known.filter(({ name }) => name !== 'main');
+  if (roles.length === 0) return text('role', 'Role', 1, `empty: ${USUAL}`);
+  const choices = roles.map(
+    ({ name, description }): Choice => ({ value: name, label: name, note: description, whyNot: null }),
+  );
+  const usual = choices.find(({ value }) => value === USUAL) ?? choices[0];
+  return { is: 'choice', name: 'role', label: 'Role', value: usual?.value ?? '', choices };
+}
+
+function modelField({ state }: Context): Field {
+  if (state.choices === null) return text('model', 'Model', 1, "opus, sonnet, haiku …; empty: the role's own");
+  const own: Choice = { value: OWN_MODEL, label: "the role's own", note: '', whyNot: null };
+  return {
+    is: 'choice',
+    name: 'model',
+    label: 'Model',
+    value: OWN_MODEL,
+    choices: [own, ...modelChoices(state.choices)],
+  };
+}
+
+/** As it was typed; null where nothing was. */
+const typedIn = ({ texts }: FormValues, name: string): string | null => {
+  const typed = (texts[name] ?? '').trim();
+  return typed === '' ? null : typed;
+};
+
+function wishOf(values: FormValues): SpawnWish {
+  const [role, name, wait] = [typedIn(values, 'role'), typedIn(values, 'name'), typedIn(values, 'wait')];
+  return {
+    prompt: typedIn(values, 'prompt') ?? '',
+    role,
+    model: typedIn(values, 'model'),
+    // As `mimir spawn ROLE --name` calls it (CONTRACT S030).
+    name: name === null || role === null ? name : `${role}-${name}`,
+    wait: wait === null ? null : Number(wait),
+    workingDir: null,
+  };
+}
+
+function problemIn(values: FormValues): string | null {
+  if (typedIn(values, 'prompt') === null) return 'Prompt: say what it is to do';
+  const wait = typedIn(values, 'wait');
+  if (wait !== null && !(/^\d+$/.test(wait) && Number(wait) <= 86_400)) return 'Wait: seconds, 0 to 86400, or nothing';
+  const read = SpawnWish.safeParse(wishOf(values));
+  if (read.success) return null;
+  const [issue] = read.error.issues;
+  return `${String(issue?.path[0] ?? 'Prompt').replace(/^./, (letter) => letter.toUpperCase())}: ${issue?.message ?? ''}`;
+}
