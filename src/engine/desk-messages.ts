@@ -1,5 +1,6 @@
 /** The tool `send_message`: to whom an agent writes, by the names it knows; what becomes of a letter is in letters.ts. */
 import type { WorkOrder } from '../domain/agent.ts';
+import type { AgentState } from '../events/state.ts';
 import type { DeskParts } from './desk.ts';
 import type { GateParts } from './gate.ts';
 import type { LetterParts } from './letters.ts';
@@ -12,10 +13,13 @@ export function sendMessage(parts: DeskParts, order: WorkOrder, to: string, cont
   const all = [...parts.recorder.state().agents.values()];
   const wanted = to.trim().toLowerCase();
   if (wanted === 'all') return toAll(parts, order, content);
-  const receiver =
-    wanted === 'orchestrator' || wanted === 'main'
-      ? all.find(({ parent }) => parent === null)
-      : all.find(({ id, name }) => id.toLowerCase() === wanted || name.toLowerCase() === wanted);
+  const called = calledBy(wanted, all);
+  const [receiver, ...more] = called;
+  // A child may be given the name of somebody else, to get what is meant for them.
+  if (receiver !== undefined && more.length > 0)
+    return refused(
+      `There are several agents "${to}": say which by its id, ${called.map(({ id }) => id).join(' or ')}.`,
+    );
   if (!receiver)
     return refused(`There is no agent "${to}". Agents: ${all.map(({ id, name }) => `${id} (${name})`).join(', ')}`);
   const done = post(parts, { from: order.agent, to: receiver.id, text: content, delivery: 'important' });
@@ -24,14 +28,21 @@ export function sendMessage(parts: DeskParts, order: WorkOrder, to: string, cont
   return { ok: true, text: `Sent to ${receiver.name} (${receiver.id}); ${how}.` };
 }
 
+/** An id is nobody else's name. */
+function calledBy(wanted: string, all: readonly AgentState[]): readonly AgentState[] {
+  if (wanted === 'orchestrator' || wanted === 'main') return all.filter(({ parent }) => parent === null);
+  const byId = all.filter(({ id }) => id.toLowerCase() === wanted);
+  return byId.length > 0 ? byId : all.filter(({ name }) => name.toLowerCase() === wanted);
+}
+
 function toAll(parts: LetterParts, { agent }: WorkOrder, content: string): ToolOutput {
   const others = readersOf(parts, agent);
   if (others.length === 0) return refused('No other agent is left to read it.');
-  for (const { id } of others) post(parts, { from: agent, to: id, text: content, delivery: 'important' });
-  return {
-    ok: true,
-    text: `Sent to ${others.length === 1 ? '1 agent' : `${others.length} agents`}; it is read between turns.`,
-  };
+  const sent = others.filter(
+    ({ id }) => post(parts, { from: agent, to: id, text: content, delivery: 'important' }).ok,
+  ).length;
+  if (sent === 0) return refused('None of the others can take it now: they have messages of yours to read yet.');
+  return { ok: true, text: `Sent to ${sent === 1 ? '1 agent' : `${sent} agents`}; it is read between turns.` };
 }
 
 const refused = (text: string): ToolOutput => ({ ok: false, text });

@@ -111,6 +111,37 @@ describe('what an agent writes', () => {
   });
 });
 
+describe('a child with the name of another', () => {
+  it('I04: gets nothing that is meant for that one: several of a name are named by their ids', async () => {
+    const go = gate();
+    const plan: unknown = {
+      reason: '',
+      tasks: [
+        { id: 'a', description: 'a', role: 'leader', maySpawn: true },
+        { id: 'b', description: 'b', role: 'finder' },
+      ],
+    };
+    const run = acting(
+      {
+        [S1]: [
+          spawns(S1, { name: 'Finder' }, calling('read x')),
+          () => ({ text: '', calls: [{ tool: 'send_message', input: { to: 'finder', content: 'for you' } }] }),
+        ],
+        [CHILD]: [waits(go)],
+        'ROOT::S2': [waits(go)],
+      },
+      { plan },
+    );
+    await inTurn(run, S1, 3);
+    go.resolve();
+    await run.result;
+    expect(outputs(run).at(-1)).toEqual([
+      false,
+      'There are several agents "finder": say which by its id, ROOT::S2 or ROOT::S1::S1.',
+    ]);
+  });
+});
+
 describe('who judges work', () => {
   it('I01: is killed by nobody whom it judges, main of a run without a plan among them', async () => {
     const tried: string[] = [];
