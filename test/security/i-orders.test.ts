@@ -123,19 +123,20 @@ describe('a child with the name of another', () => {
     };
     const run = acting(
       {
-        [S1]: [
-          spawns(S1, { name: 'Finder' }, calling('read x')),
+        [S1]: [() => tasks('finder')],
+        [CHILD]: [
           () => ({ text: '', calls: [{ tool: 'send_message', input: { to: 'finder', content: 'for you' } }] }),
+          () => {
+            go.resolve();
+            return undefined;
+          },
         ],
-        [CHILD]: [waits(go)],
         'ROOT::S2': [waits(go)],
       },
       { plan },
     );
-    await inTurn(run, S1, 3);
-    go.resolve();
     await run.result;
-    expect(outputs(run).at(-1)).toEqual([
+    expect(outputs(run)[0]).toEqual([
       false,
       'There are several agents "finder": say which by its id, ROOT::S2 or ROOT::S1::S1.',
     ]);
