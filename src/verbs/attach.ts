@@ -11,7 +11,7 @@ import { harmless } from './io.ts';
 import { orExit, sessionOf } from './log-of.ts';
 import { projectOf } from './project.ts';
 import { overBecause } from './resumable.ts';
-import { reachRun } from './session-reach.ts';
+import { patiently, reachRun } from './session-reach.ts';
 import type { Verb } from './verb.ts';
 import type { Workshop } from './workshop.ts';
 import { openWorkshop } from './workshop.ts';
@@ -26,7 +26,7 @@ export const attachVerb: Verb = {
   flags: { ...CWD, ...SCREEN, ...MODELS },
   async run(args, io) {
     const workshop = await openWorkshop(args, io, projectOf(args, io));
-    const found = await liveRun(workshop, args.words[0]);
+    const found = await liveRun(workshop, args.words[0], io);
     if (found.is === 'down') return offer(found.session, args, io, workshop);
     const { session } = found.reached;
     const agent = await agentIn(found.reached, args.words[1]);
@@ -48,11 +48,11 @@ type Found =
   | { readonly is: 'down'; readonly session: SessionSummary };
 
 /** The run that was named, or the newest that answers. Exit 2 where there is none that could be shown or gone on with. */
-async function liveRun(workshop: Workshop, name: string | undefined): Promise<Found> {
+async function liveRun(workshop: Workshop, name: string | undefined, io: Io): Promise<Found> {
   const { log } = workshop;
   const all = name === undefined ? orExit(() => log.sessions()) : [sessionOf(log, name)];
   for (const one of all.filter(({ state }) => state === 'running')) {
-    const reached = await reachedOrExit(workshop, one.session);
+    const reached = await patiently(io, one.session, reachedOrExit(workshop, one.session));
     if (reached !== null) return { is: 'live', reached };
   }
   const [running] = all.filter(({ state }) => state === 'running');

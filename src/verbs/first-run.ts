@@ -16,14 +16,16 @@ import { world } from './world.ts';
 const STARTING = SessionId.parse('first-run');
 const LOOK_MS = 20;
 
-/** Starts a run without a plan that waits for children, unless one lives by now, or when it is our turn. */
-export async function startFirstRun(args: Arguments, io: Io): Promise<void> {
+/** Starts a run without a plan that waits for children, unless one lives by now, or when it is our turn; true: it did. */
+export async function startFirstRun(args: Arguments, io: Io): Promise<boolean> {
   const project = projectOf(args, io);
-  if (livesIn(project)) return;
+  if (livesIn(project)) return false;
   const log = orExit(() => openLog({ stateDir: project.places.state, project: project.root }));
   try {
     while (!orExit(() => log.claim(STARTING)).ok) await world.sleep(LOOK_MS);
-    if (!lives(log)) await start(project, io);
+    if (lives(log)) return false;
+    await start(project, io);
+    return true;
   } finally {
     log.release(STARTING);
     log.close();

@@ -19,7 +19,7 @@ import type { ProjectPlace } from './project.ts';
 import { environmentOf, projectOf } from './project.ts';
 import type { Knowing } from './session-given.ts';
 import { givenBy } from './session-given.ts';
-import { placeOf, reachSoon } from './session-reach.ts';
+import { patiently, placeOf, reachSoon } from './session-reach.ts';
 import type { Seat, Seen } from './session-seat.ts';
 import { world } from './world.ts';
 
@@ -38,7 +38,7 @@ export function personSeat(args: Arguments, io: Io): Seat {
     socket: (session) => knownPaths(placeOf(project, session))[0] ?? null,
     submit: async (session, command) => {
       const lives = (): boolean => sessions().some((one) => one.session === session && one.state === 'running');
-      const reached = await reachSoon(project, session, lives);
+      const reached = await patiently(io, session, reachSoon(project, session, lives));
       if (reached === null) throw new Exit(EXIT.wrongUse, notCarried(session));
       try {
         return await reached.controls.submit(command);

@@ -1,14 +1,16 @@
 /** How a person's text comes to a session: as the answer to its question, else as a letter that waits for the run, alive or not. */
 import type { AgentState, RunState } from '../events/state.ts';
+import { ControlFault } from '../ports/control.ts';
 import type { Delivery, Receipt } from '../ports/controls.ts';
 import { openMailbox } from '../store/mailbox.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { orExit } from './log-of.ts';
-import { projectOf } from './project.ts';
+import type { ProjectPlace } from './project-place.ts';
+import { projectOf } from './project-place.ts';
 import { BY_DELIVERY, sentWords } from './send.ts';
-import { reachRun } from './session-reach.ts';
+import { patiently, reachRun } from './session-reach.ts';
 import type { Seat } from './session-seat.ts';
 import { doneOrExit } from './session-seat.ts';
 import type { Target } from './session-target.ts';
@@ -38,13 +40,8 @@ export async function sendAsPerson(target: Target, post: Post, { seat, args, io 
   const project = projectOf(args, io);
   const letter = { id: world.name(16), to: record.agent, ...post, at: new Date(world.now()).toISOString() };
   orExit(() => openMailbox({ stateDir: project.places.state, project: project.root }).put(record.run, letter));
-  const reached = seen.family.state === 'running' ? await reachRun(project, record.run) : null;
-  if (reached === null) return keptWords(target);
-  try {
-    await reached.poke();
-  } finally {
-    reached.close();
-  }
+  const unread = seen.family.state === 'running' ? await poked(target, project, io) : DOWN;
+  if (unread !== null) return keptWords(target, unread);
   return sentWords(target, comesAs(agent, state, post.delivery));
 }
 
@@ -72,10 +69,36 @@ async function answer({ record, seen }: Target, { approvals }: RunState, text: s
   return true;
 }
 
-function keptWords({ record, seen }: Target): string {
-  const why = seen.family.state === 'running' ? 'its run answers nobody now' : 'its run is not running';
-  return `Kept for ${named(record)}: ${why}\n  \`mimir resume ${record.run}\` goes on with it and hands the message over`;
+/** Why nobody reads it now. */
+interface Unread {
+  readonly why: string;
+  /** A resume is what it takes. */
+  readonly down: boolean;
 }
+
+const DOWN: Unread = { why: 'its run is not running', down: true };
+const ENDED: Unread = { why: 'its run answers nobody now', down: true };
+const STUCK: Unread = { why: 'its run does not answer now, and reads it when it goes on', down: false };
+
+/** Has the living run look into the box; null when it does. The letter lies there either way. */
+async function poked({ record }: Target, project: ProjectPlace, io: Io): Promise<Unread | null> {
+  try {
+    const reached = await patiently(io, record.run, reachRun(project, record.run));
+    if (reached === null) return ENDED;
+    try {
+      await reached.poke();
+      return null;
+    } finally {
+      reached.close();
+    }
+  } catch (error) {
+    if (error instanceof ControlFault) return STUCK;
+    throw error;
+  }
+}
+
+const keptWords = ({ record }: Target, { why, down }: Unread): string =>
+  `Kept for ${named(record)}: ${why}${down ? `\n  \`mimir resume ${record.run}\` goes on with it and hands the message over` : ''}`;
 
 /** How it reaches its reader: who has ended or only waits goes on with it at once. */
 function comesAs(

@@ -5,6 +5,8 @@ import { reach } from '../control/reach.ts';
 import { isSessionId } from '../domain/id-shapes.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { Reached } from '../ports/control.ts';
+import { ControlFault } from '../ports/control.ts';
+import type { Io } from './io.ts';
 import type { ProjectPlace } from './project-place.ts';
 import { world } from './world.ts';
 
@@ -15,9 +17,33 @@ export function newSession(): SessionId {
   throw new Error(`${name} is no name for a session`);
 }
 
-/** The living process that carries `session`, or null. Throws `ControlFault` when it answers as none of ours. */
-export const reachRun = (project: ProjectPlace, session: SessionId): Promise<Reached | null> =>
-  reach(placeOf(project, session), session);
+/** The living process that carries `session`, or null. Throws `ControlFault` when it does not answer, or answers as none of ours. */
+export async function reachRun(project: ProjectPlace, session: SessionId): Promise<Reached | null> {
+  try {
+    return await reach(placeOf(project, session), session);
+  } catch (error) {
+    if (!(error instanceof ControlFault)) throw error;
+    throw new ControlFault(
+      `run ${session} can't be asked now: ${error.message}\n  \`mimir status ${session}\` says by its log where it stands`,
+    );
+  }
+}
+
+/** Nobody is left to wonder for longer than this. */
+const SAID_AFTER_MS = 1000;
+
+/** What `asking` resolves with; says meanwhile that the run takes its time. */
+export async function patiently<T>(io: Pick<Io, 'complain'>, session: SessionId, asking: Promise<T>): Promise<T> {
+  const done = new AbortController();
+  void world.sleep(SAID_AFTER_MS, done.signal).then(() => {
+    if (!done.signal.aborted) io.complain(`mimir: run ${session} does not answer yet: its process is busy, or stopped`);
+  });
+  try {
+    return await asking;
+  } finally {
+    done.abort();
+  }
+}
 
 /** How long a run that has just begun may take until it listens, and how often that is looked at. */
 const BEGINS_WITHIN_MS = 5000;

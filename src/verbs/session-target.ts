@@ -35,9 +35,9 @@ const nothingYet = (): Exit =>
     'there is no session of this project yet\n  `mimir` starts one, `mimir spawn "<prompt>"` an agent in one',
   );
 
-/** Who calls; for a person ROOT of the usual run. */
-export async function selfOf(seat: Seat): Promise<Target> {
-  const seen = await usualSeen(seat);
+/** Who calls; for a person ROOT of the run that `run` begins, of the usual one without it. */
+export async function selfOf(seat: Seat, run?: string): Promise<Target> {
+  const seen = run === undefined ? await usualSeen(seat) : await seat.look(runNamed(seat, run));
   const record = seen.family.sessions.find(({ agent }) => agent === (seat.as ?? 'ROOT'));
   if (record === undefined) throw new Exit(EXIT.wrongUse, `run ${seen.family.run} has no agents yet\n  wait a moment`);
   return { seen, record };
@@ -87,7 +87,7 @@ async function inRun(seat: Seat, session: SessionId, word: string): Promise<Targ
 }
 
 function runNamed(seat: Seat, word: string): SessionId {
-  const found = seat.runs().filter(({ session }) => session === word || session.startsWith(word));
+  const found = seat.runs().filter(({ session }) => word !== '' && session.startsWith(word));
   const one = found.find(({ session }) => session === word) ?? (found.length === 1 ? found[0] : undefined);
   if (one !== undefined) return one.session;
   const words = found.length > 1 ? `${found.length} sessions begin with "${word}"` : `there is no session "${word}"`;

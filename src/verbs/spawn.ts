@@ -21,6 +21,7 @@ export const spawnVerb: Verb = {
     model: { value: 'M', help: "instead of the role's own: opus, sonnet, haiku or any of `mimir models`" },
     wait: { value: 'SECONDS', help: 'wake the parent when the child has ended, or was idle this long' },
     name: { value: 'NAME', help: 'what it is called, behind its role where one is given' },
+    run: { value: 'SESSION', help: 'the run, by the start of its id (default: the newest that goes on, or a new one)' },
     'working-dir': { value: 'DIR', help: "where its commands start (default: the parent's)" },
     ...JSON_FLAG,
     ...CWD,
@@ -32,9 +33,10 @@ export const spawnVerb: Verb = {
 async function spawn(args: Arguments, io: Io): Promise<number> {
   const wish = wishFrom(args);
   // A run without a plan that waits for children, where none lives (CONTRACT D33).
-  if (doorOf(io) === null) await (await import('./first-run.ts')).startFirstRun(args, io);
+  const isFirst =
+    doorOf(io) === null && !args.has('run') && (await (await import('./first-run.ts')).startFirstRun(args, io));
   return seated(args, io, async (seat) => {
-    const { record, seen } = await selfOf(seat);
+    const { record, seen } = await selfOf(seat, args.get('run'));
     const root = seen.family.sessions[0]?.working_dir ?? record.working_dir;
     const receipt = doneOrExit(
       await seat.submit(record.run, { do: 'spawn', parent: record.agent, wish: withFolder(wish, root, io) }),
@@ -42,8 +44,23 @@ async function spawn(args: Arguments, io: Io): Promise<number> {
     const child = await childIn(seat, record.run, receipt.agent);
     if (args.has('json')) io.json(picked(child, SPAWNED));
     else io.say(`Spawned ${named(child)}`);
+    const where = args.has('json') || !io.terminal ? null : whereWords(seat, record.run, { isFirst, args });
+    if (where !== null) io.say(`  ${where}`);
     return EXIT.done;
   });
+}
+
+/** For a person at a terminal, where it is not plain which run it went to. */
+function whereWords(
+  seat: Seat,
+  run: SessionId,
+  { isFirst, args }: { readonly isFirst: boolean; readonly args: Arguments },
+): string | null {
+  if (seat.as !== null || args.has('run')) return null;
+  if (isFirst)
+    return `in run ${run}, which was begun for it: \`mimir attach ${run}\` shows it, \`mimir kill ${run}\` ends it`;
+  const living = seat.runs().filter(({ state }) => state === 'running').length;
+  return living < 2 ? null : `in run ${run}, the newest of ${living} that go on: --run SESSION chooses another`;
 }
 
 async function childIn(seat: Seat, run: SessionId, agent: AgentId | undefined): Promise<SessionRecord> {

@@ -1,13 +1,25 @@
 /** The verbs that change something: what they ask of the run, as whom, and what they say of it. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentId } from '../../src/domain/ids.ts';
-import { ROOT } from '../../src/domain/ids.ts';
+import { ROOT, SessionId } from '../../src/domain/ids.ts';
 import { fail, ok } from '../../src/domain/result.ts';
 import type { Command } from '../../src/ports/controls.ts';
 import { completeVerb } from '../../src/verbs/complete.ts';
 import { killVerb } from '../../src/verbs/kill.ts';
 import { spawnVerb } from '../../src/verbs/spawn.ts';
-import { agentAt, ARCHITECT, at, ENGINEER, FAMILY, HELP, made, NOW, RUN, spawned } from '../support/family-story.ts';
+import {
+  agentAt,
+  ARCHITECT,
+  at,
+  ENGINEER,
+  FAMILY,
+  HELP,
+  made,
+  NOW,
+  RUN,
+  spawned,
+  started,
+} from '../support/family-story.ts';
 import { like } from '../support/like.ts';
 import type { Carried, Stage } from '../support/session-stage.ts';
 import { openStage, said, wrong } from '../support/session-stage.ts';
@@ -65,6 +77,18 @@ describe('mimir spawn', () => {
     const before = performance.now();
     expect(await stage.ask(spawnVerb, ['As engineer, implement it', '--wait', '86400'])).toMatchObject({ code: 0 });
     expect(performance.now() - before).toBeLessThan(2000);
+  });
+
+  it('goes to the run that --run begins; without it to the newest, and says so where several go on', async () => {
+    const OTHER = SessionId.parse('zz11aa');
+    stage.write(OTHER, [at(601, started('Other')), at(601, made(ROOT, 'main', 'Other'))]);
+    await stage.carry(OTHER, (command) => fail({ text: `asked to ${command.do} in zz11aa` }));
+    await spawning('x');
+    expect((await stage.ask(spawnVerb, ['x'])).err).toBe('asked to spawn in zz11aa');
+    expect(await stage.ask(spawnVerb, ['x', '--run', 'k7f'], { width: 80 })).toEqual(said('Spawned x (1mxs3a)'));
+    expect(await stage.ask(spawnVerb, ['x', '--run', 'nope'])).toEqual(
+      wrong('there is no session "nope" of this project\n  `mimir sessions` lists them'),
+    );
   });
 
   it('S029, S032 to S038: prints JSON with every field', async () => {

@@ -1,9 +1,13 @@
 /** `mimir send`: of an agent by its door, of a person by a letter; what becomes of it, in words. */
-import { beforeEach, describe, expect, it } from 'vitest';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { whereOf } from '../../src/control/places.ts';
 import type { AgentId } from '../../src/domain/ids.ts';
 import { ROOT, SessionId } from '../../src/domain/ids.ts';
 import { fail, ok } from '../../src/domain/result.ts';
 import { openMailbox } from '../../src/store/mailbox.ts';
+import { killVerb } from '../../src/verbs/kill.ts';
 import { sendVerb } from '../../src/verbs/send.ts';
 import {
   agentAt,
@@ -114,6 +118,22 @@ describe('mimir send of a person', () => {
       ),
     );
     expect(letters()).toEqual([letter(ENGINEER, 'x')]);
+  });
+
+  it('keeps it where the run lives but does not answer, which is no failure', async () => {
+    await (await stage.carry(RUN)).control.close();
+    const run = join(stage.home.state, 'run');
+    const where = whereOf({ stateDir: stage.home.state, runtimeDir: run, project: stage.home.project, session: RUN });
+    const stranger = createServer((socket) => void socket.end('busy\n'));
+    await new Promise<void>((resolve) => void stranger.listen(join(run, where.name), resolve));
+    onTestFinished(() => void stranger.close());
+    expect(await stage.ask(sendVerb, ['engineer-cache', 'x'])).toEqual(
+      said('Kept for engineer-cache (fgul86): its run does not answer now, and reads it when it goes on'),
+    );
+    expect(letters()).toEqual([letter(ENGINEER, 'x')]);
+    expect((await stage.ask(killVerb, ['engineer-cache'])).err).toMatch(
+      /^run k7f3a2 can't be asked now: .*\n {2}`mimir status k7f3a2` says by its log where it stands$/,
+    );
   });
 
   it('refuses it for those who would never read it', async () => {
