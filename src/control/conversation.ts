@@ -171,11 +171,14 @@ async function reply(
 ): Promise<void> {
   try {
     const asked = await asking;
-    const began = world.elapsed();
-    const answering = answer(asked, request);
-    // What it waits for is nobody's time.
-    pace.spent(world.elapsed() - began);
-    const given = await answering;
+    const answering = (): ReturnType<typeof answer> => {
+      const began = world.elapsed();
+      const answered = answer(asked, request);
+      // What it waits for is nobody's time.
+      pace.spent(world.elapsed() - began);
+      return answered;
+    };
+    const given = await (request.ask === 'events' ? pace.alone(answering) : answering());
     outbox.send(given.ok ? { id: request.id, value: given.value } : { id: request.id, refused: given.fault });
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);

@@ -12,15 +12,22 @@ const LEAST: Millis = 0.1;
 export interface Pace {
   /** Resolves when the next question may be looked at, one after the other; others of this process come in between. */
   turn(): Promise<void>;
+  /** One after the other, each to its end: for answers that are kept in memory until they have been read. */
+  alone<T>(answer: () => Promise<T>): Promise<T>;
   /** A question has taken this long, nobody else having been served meanwhile. */
   spent(time: Millis): void;
 }
 
 /** Nobody waits. */
-export const unpaced: Pace = { turn: () => Promise.resolve(), spent: () => undefined };
+export const unpaced: Pace = {
+  turn: () => Promise.resolve(),
+  alone: (answer) => answer(),
+  spent: () => undefined,
+};
 
 export function openPace(world: Pick<World, 'elapsed' | 'sleep'>): Pace {
   let last: Promise<void> = Promise.resolve();
+  let kept: Promise<unknown> = Promise.resolve();
   let [left, at] = [BURST, world.elapsed()];
   const refill = (): void => {
     const now = world.elapsed();
@@ -34,10 +41,21 @@ export function openPace(world: Pick<World, 'elapsed' | 'sleep'>): Pace {
     refill();
     if (left < 0) await world.sleep(-left / SHARE);
   };
+  const turn = (): Promise<void> => {
+    last = next(last);
+    return last;
+  };
+  const behind = async <T>(before: Promise<unknown>, answer: () => Promise<T>): Promise<T> => {
+    await before;
+    await turn();
+    return await answer();
+  };
   return {
-    turn() {
-      last = next(last);
-      return last;
+    turn,
+    alone(answer) {
+      const own = behind(kept, answer);
+      kept = own.catch(() => undefined);
+      return own;
     },
     spent(time) {
       left -= Math.max(time, LEAST);

@@ -1,9 +1,13 @@
 /** What an agent that never stops asking may take of the process that carries its run (SECURITY E08, G). */
 import { describe, expect, it } from 'vitest';
 import { openPace } from '../../src/control/pace.ts';
-import { knockedRun } from '../support/control-run.ts';
+import { ok } from '../../src/domain/result.ts';
+import { FINDER, knockedRun } from '../support/control-run.ts';
 import { doorOf, HELLO, raw, reached, served } from '../support/knocking.ts';
+import { until } from '../support/until.ts';
 import { fakeWorld } from '../support/world.ts';
+
+const EVENTS = (id: number): object => ({ id, ask: 'events', agent: null, after: 0 });
 
 /** So many questions of `each` milliseconds, as fast as they may come; how long they take in all. */
 async function asked(questions: number, each: number): Promise<number> {
@@ -37,6 +41,30 @@ describe('the questions of one agent', () => {
     // Ten seconds of work: one of them at once, the rest in five times its time.
     expect(took).toBeGreaterThan(44_000);
     expect(took).toBeLessThan(50_000);
+  });
+
+  it('E08: keep one list of events in memory at a time, however many are asked for and not read', async () => {
+    const knocked = knockedRun();
+    const long = 'x'.repeat(10_000);
+    for (let n = 0; n < 200; n += 1) knocked.record({ type: 'agent.told', agent: FINDER, text: long, messages: [] });
+    let read = 0;
+    const events: typeof knocked.given.events = (asker) => {
+      if (asker !== null) read += 1;
+      return ok(knocked.stored);
+    };
+    const { where, control } = await served({ ...knocked, given: { ...knocked.given, events } });
+    const door = await doorOf(control);
+    const questions = Array.from({ length: 20 }, (_, id) => `${JSON.stringify(EVENTS(id))}\n`).join('');
+    const clients = await Promise.all(Array.from({ length: 8 }, () => raw(door)));
+    for (const { socket } of clients) socket.pause().write(`${HELLO}${questions}`);
+    const person = await reached(where);
+    for (let turn = 0; turn < 200 || read === 0; turn += 1) await person.poke();
+    expect(read).toBe(1);
+    // Whoever goes, or reads, makes room for the next one.
+    const [first] = clients;
+    first?.socket.destroy();
+    for (const { socket } of clients) socket.resume();
+    await until(() => read > 7 * 20);
   });
 
   it('E08: hold up nobody else: between two answers to the person there are a few of them', async () => {
