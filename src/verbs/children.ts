@@ -27,7 +27,10 @@ export const childrenVerb: Verb = {
     ...JSON_FLAG,
     ...CWD,
   },
-  notes: fieldLines('--json prints an array, each of:', RECORD),
+  notes: [
+    'Each is `name (id) | status | age | how it ended, or In progress`; its age is the time since it was spawned.',
+    ...fieldLines('--json prints an array, each of:', RECORD),
+  ],
   run: (args, io) => children(args, io, wantedBy(args)),
 };
 

@@ -141,13 +141,49 @@ async function help(io: Io, name: string | undefined): Promise<number> {
     refuseTypo(name);
     throw new Exit(EXIT.wrongUse, `there is no command "${name}"\n  \`mimir --help\` lists them`);
   }
-  const names = isAgents(io) ? FOR_AGENTS : Object.keys(VERBS);
-  const verbs = (await Promise.all(names.map(verbNamed))).filter((verb) => verb !== null);
-  const screen = isAgents(io) ? [] : [(await import('./screen.ts')).screenVerb];
-  io.say('Mimir turns a task into a plan of role agents that you see, change and approve, then runs them.\n');
-  for (const verb of [...screen, ...verbs]) io.say(`  ${verb.usage}\n      ${verb.summary}`);
-  io.say('\n`mimir VERB --help` has the options and an example.');
+  io.say('Mimir turns a task into a plan of role agents that you see, change and approve, then runs them.');
+  const groups = isAgents(io) ? [['Your run and your children', FOR_AGENTS] as const] : Object.entries(groupsOf());
+  if (!isAgents(io)) sayVerbs(io, 'Session', [['mimir', (await import('./screen.ts')).screenVerb]]);
+  for (const [title, names] of groups) {
+    const verbs = await Promise.all(names.map(async (one) => [one, await verbNamed(one)] as const));
+    sayVerbs(io, title, verbs);
+  }
+  io.say('\n`mimir VERB --help` has the options, what its JSON holds, and an example.');
   return EXIT.done;
+}
+
+/** Those before `spawn` are about runs, those after `status` about this machine. */
+function groupsOf(): Readonly<Record<string, readonly string[]>> {
+  const names = Object.keys(VERBS);
+  const [first, last] = [names.indexOf('spawn'), names.indexOf('status') + 1];
+  return {
+    Runs: names.slice(0, first),
+    'Child sessions': names.slice(first, last),
+    'Rules, models and this machine': names.slice(last),
+  };
+}
+
+const NAME_WIDTH = 12;
+
+/** A line each; at a terminal in as many as its window needs. */
+function sayVerbs(io: Io, title: string, verbs: readonly (readonly [name: string, verb: Verb | null])[]): void {
+  io.say(`\n${io.paint.bold(title)}`);
+  const room = io.terminal ? Math.max(20, io.width - NAME_WIDTH) : Infinity;
+  for (const [name, verb] of verbs) {
+    const lines = wrapped(verb?.summary ?? '', room);
+    io.say(`  ${name.padEnd(NAME_WIDTH - 2)}${lines.join(`\n${' '.repeat(NAME_WIDTH)}`)}`);
+  }
+}
+
+/** At blanks; what has none is left as it is. */
+function wrapped(text: string, room: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > room) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
 }
 
 function helpOf(io: Io, verb: Verb): number {

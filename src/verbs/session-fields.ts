@@ -13,7 +13,7 @@ export const RECORD: Fields = {
   model: 'its model, `provider/id`',
   status: 'spawned, starting, running, waiting_input, idle, completed, error, abandoned or killed',
   completion_status: 'completed, error, abandoned, killed; null before the end',
-  completion_message: 'first line of its answer, or why it ended; null before',
+  completion_message: 'its answer in one plain line, or why it ended; null before',
   partial: 'true: a limit cut it off, and it told what it had',
   spawn_prompt: 'its prompt; empty for an agent that is not above it',
   working_dir: 'the folder its commands start in',

@@ -18,9 +18,12 @@ export const spawnVerb: Verb = {
   example: 'mimir spawn engineer "Implement the cache of src/http" --name cache --wait 600',
   words: 2,
   flags: {
-    model: { value: 'M', help: "instead of the role's own: opus, sonnet, haiku or any of `mimir models`" },
+    model: { value: 'M', help: "instead of the role's own: opus, sonnet, haiku or the name of a model" },
     wait: { value: 'SECONDS', help: 'wake the parent when the child has ended, or was idle this long' },
-    name: { value: 'NAME', help: 'what it is called, behind its role where one is given' },
+    name: {
+      value: 'NAME',
+      help: 'what it is called, with ROLE before it where one is given: `scout` finds `finder-scout`',
+    },
     run: { value: 'SESSION', help: 'the run, by the start of its id (default: the newest that goes on, or a new one)' },
     'working-dir': { value: 'DIR', help: "where its commands start (default: the parent's)" },
     ...JSON_FLAG,

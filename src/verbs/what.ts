@@ -24,7 +24,11 @@ export const whatVerb: Verb = {
     ...JSON_FLAG,
     ...CWD,
   },
-  notes: [...fieldLines('--json prints an object:', RECORD), ...fieldLines('and with --deep these as well:', DETAIL)],
+  notes: [
+    'ID is a short id, a place (ROOT::S1, RUN/ROOT::S1), a name, or the end of one where it is the only one: scout for finder-scout.',
+    ...fieldLines('--json prints an object:', RECORD),
+    ...fieldLines('and with --deep these as well:', DETAIL),
+  ],
   run: what,
 };
 

@@ -21,8 +21,10 @@ describe('help', () => {
   it('lists every command with what it does', async () => {
     const { code, out, err } = await home.run(['--help']);
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    const listed = [...out.matchAll(/^ {2}mimir (\w+)?.*\n {6}[A-Z].*\.$/gm)].map(([, verb]) => verb);
-    expect(listed).toEqual([undefined, ...VERBS, 'reset']);
+    const listed = [...out.matchAll(/^ {2}(\w+) +[A-Z].*\.$/gm)].map(([, verb]) => verb);
+    expect(listed).toEqual(['mimir', ...VERBS, 'reset']);
+    const titles = ['Session', 'Runs', 'Child sessions', 'Rules, models and this machine'];
+    expect(out.split('\n').filter((line) => /^[A-Z][a-z, ]+$/.test(line))).toEqual(titles);
   });
 
   it('of each command has its options and an example', async () => {
