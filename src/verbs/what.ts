@@ -1,4 +1,5 @@
 /** `mimir what`: what a session does now, in a line; `--deep` with its tools, tokens and time (CONTRACT S054, S055, D33: no model is asked). */
+import { plainLine } from '../events/plain-line.ts';
 import type { SessionDetail, SessionRecord } from '../events/session-record.ts';
 import { formatDuration, formatTokens } from '../tui/format.ts';
 import { CWD, JSON_FLAG } from './plain-flags.ts';
@@ -64,7 +65,7 @@ function deepLines(
   { tokens_used }: SessionRecord,
   { recent_tools, elapsed, last_words }: SessionDetail,
 ): readonly string[] {
-  const said = oneLine(last_words);
+  const said = oneLine(plainLine(last_words));
   return [
     `Recent tools:${recent_tools.length === 0 ? ' none' : ''}`,
     ...recent_tools.map(({ label, ok, timestamp }) => {
