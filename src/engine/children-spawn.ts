@@ -244,8 +244,8 @@ export function capabilitiesIn(
   const parent = one.parent === null ? undefined : state.agents.get(one.parent);
   if (parent === undefined) return [];
   const above = capabilitiesIn(options, root, state, parent);
-  // By the Task tool there is one level (CONTRACT D1, T024).
-  return one.spawned === null
+  // By the Task tool there is one level (CONTRACT D1, T024), by words as many as there is room for (H009).
+  return one.spawned === null && one.protocol !== 'text'
     ? role.capabilities.filter((each) => each !== 'spawn' && above.includes(each))
     : childCapabilities(options, role, one.id, above);
 }
