@@ -12,6 +12,7 @@ import { inOrder, isAtWork, modelName, neverRan, wantsAttention } from '../tui/a
 import { counted, formatDuration, formatTokens } from '../tui/format.ts';
 import { toLabel } from '../tui/text/sanitise.ts';
 import { restOf, waitOf } from '../tui/waits.ts';
+import { harmless } from './io.ts';
 import { listed } from './line-command.ts';
 import type { LineMemory } from './line-memory.ts';
 import { costWords } from './spend-text.ts';
@@ -22,6 +23,16 @@ const numberOf = (agent: AgentId): string =>
 
 /** `4 refactoring`. */
 export const numbered = ({ id, name }: AgentState): string => `${numberOf(id)} ${toLabel(name)}`;
+
+/** An agent and its work: of a call of Task the role and what it is for (CONTRACT T014), of others the name and the task. */
+export const workWords = (agent: AgentState): string =>
+  agent.call === null
+    ? `${tag(agent)} ${harmless(agent.task.split('\n')[0] ?? '')}`
+    : `[${harmless(agent.role)}] ${harmless(agent.name)}`;
+
+export const tag = ({ name, id, parent }: AgentState): string =>
+  `[${harmless(parent === ROOT || id === ROOT ? name : `${name} ${short(id)}`)}]`;
+const short = (id: AgentId): string => id.slice('ROOT::'.length);
 
 /** The agent of a number (`4`, `#4`, `4.1`), an id, or a name that only one has; else what would be right. */
 export function agentNamed(state: RunState, typed: string): Result<AgentState, string> {

@@ -10,9 +10,9 @@ import type { AgentState, RunState } from '../events/state.ts';
 import { counted } from '../tui/format.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { firstLine } from './line-agents.ts';
 import { listed } from './line-command.ts';
-import { linesOf, tag } from './line-mode.ts';
+import { workWords } from './line-agents.ts';
+import { linesOf } from './line-mode.ts';
 import type { Verbosity } from './line-memory.ts';
 
 /** Between two lines about the tools of one agent. */
@@ -28,6 +28,9 @@ export interface AnnouncerParts {
   readonly now: () => Millis;
   readonly verbosity: () => Verbosity;
 }
+
+/** Tools that are no steps of the work: a list, and a child that has lines of its own. */
+const SAID: ReadonlySet<string> = new Set(['update_todos', 'Task']);
 
 interface Burst {
   /** When a line was said about its tools last. */
@@ -50,7 +53,7 @@ export class Announcer {
     const verbosity = this.#of.verbosity();
     if (event.type === 'agent.finished') this.#bursts.delete(event.agent);
     if (verbosity === 'quiet' && !isLoud(event, state)) return;
-    if (event.type === 'tool.started' && event.tool !== 'update_todos' && verbosity !== 'verbose') {
+    if (event.type === 'tool.started' && !SAID.has(event.tool) && verbosity !== 'verbose') {
       return this.#tool(event.agent, () => this.#say(event, state));
     }
     this.#say(event, state);
@@ -93,7 +96,7 @@ export class Announcer {
 function progressLine(agent: AgentState | undefined, now: Millis): readonly string[] {
   if (agent === undefined || agent.outcome !== null) return [];
   const seconds = (elapsedOf(agent, now) / 1000).toFixed(1);
-  return [`${tag(agent)} ${firstLine(agent.task)} ... ${counted(agent.toolCalls, 'tool')}, ${seconds}s`];
+  return [`${workWords(agent)} ... ${counted(agent.toolCalls, 'tool')}, ${seconds}s`];
 }
 
 /** `6 agents: 23 more tools (1 finder 5, 2 reviewer 4, ...)` */
@@ -105,7 +108,7 @@ function sumLine(due: readonly (readonly [AgentId, Burst])[], { agents }: RunSta
 }
 
 /** What is said even where a person wants quiet. */
-function isLoud(event: MimirEvent, { agents }: RunState): boolean {
+function isLoud(event: MimirEvent, { agents, idle }: RunState): boolean {
   switch (event.type) {
     case 'session.started':
     case 'plan.proposed':
@@ -119,6 +122,8 @@ function isLoud(event: MimirEvent, { agents }: RunState): boolean {
       return !event.pass;
     case 'agent.finished':
       return event.agent === ROOT || agents.get(event.agent)?.outcome !== 'completed';
+    case 'agent.message':
+      return event.agent === ROOT && idle;
     default:
       return false;
   }

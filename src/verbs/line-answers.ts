@@ -2,6 +2,7 @@
  * What of one run waits for the person: questions first, then the plan. Says it, knows the prompt for it, and takes a typed line as an
  * answer where it is one. The texts of the plan prompt are CONTRACT's (O099 to O111).
  */
+import { ROOT } from '../domain/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import { kindOf } from '../tui/dialogs/inbox-state.ts';
 import type { Io } from './io.ts';
@@ -64,7 +65,24 @@ export class LineAnswers {
   prompt(): string {
     const put = this.current();
     if (put !== null) return promptFor(put, this.#of.desk.state);
-    return this.isOffered() ? PROCEED : '> ';
+    return this.isOffered() ? PROCEED : this.isTalk() ? `main (${ROOT})> ` : '> ';
+  }
+
+  /** Is what is typed, and is no command, a word to main? So it is in a run without a plan, while nothing else is asked. */
+  isTalk(): boolean {
+    const { place, state } = this.#of.desk;
+    return place === 'run' && state.idle && state.finished === null && this.current() === null;
+  }
+
+  /** What is neither an answer nor a command. */
+  async strange(line: string): Promise<void> {
+    const { desk } = this.#of;
+    if (this.current() !== null)
+      return desk.refuse(`that is no answer, and no command: the question waits. ${this.prompt().trim()}`);
+    if (this.isTalk()) return void (await desk.submit({ do: 'message', to: ROOT, text: line, delivery: 'important' }));
+    // Any other answer cancels (CONTRACT O107).
+    if (this.isOffered()) await desk.submit({ do: 'reject plan' });
+    else desk.refuse(`there is no command "${line.split(/\s/)[0] ?? ''}": help lists them. Nothing was done`);
   }
 
   /** Says what has not been said: a question whole, or the options of a plan. */

@@ -89,6 +89,13 @@ export function meantBy(typed: string, table: readonly LineCommand[], place: Pla
   return strict ? OTHER : nearly(word, rest, { here, table, forced: sign !== '' });
 }
 
+/** What a line means where any words mean something: only the very words of a command are one, and a slip of one is none. */
+export function meantInSpeech(line: string, table: readonly LineCommand[], place: Place): Meant {
+  const exact = meantBy(line, table, place, true);
+  // A single word that is nearly a command is hardly anything else.
+  return exact.is === 'other' && !/\s/.test(line) ? meantBy(line, table, place) : exact;
+}
+
 function partsOf(typed: string): { readonly sign: string; readonly word: string; readonly rest: string } {
   const [, sign = '', word = '', rest = ''] = /^([/:]?)\s*(\S*)\s*([^]*)$/.exec(typed) ?? [];
   return { sign, word, rest };

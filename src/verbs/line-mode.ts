@@ -10,6 +10,8 @@ import { callsOf } from '../tui/agents.ts';
 import { counted, formatCost, formatDuration, formatTokens } from '../tui/format.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
+import { tag, workWords } from './line-agents.ts';
+import { answerOf, beginning, familyLines } from './line-family.ts';
 import { planLines } from './plan-lines.ts';
 import { runWords } from './spend-text.ts';
 
@@ -44,7 +46,7 @@ export function linesOf(event: MimirEvent, state: RunState, { paint }: Pick<Io, 
     case 'session.finished':
       return endLines(state, paint);
     default:
-      return agent === undefined ? [] : agentLines(event, agent, paint);
+      return agent === undefined ? [] : (familyLines(event, agent, state, paint) ?? agentLines(event, agent, paint));
   }
 }
 
@@ -53,8 +55,7 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
   switch (event.type) {
     case 'agent.status':
       // Not once more after a wait: tries that failed are no turns.
-      if (event.status === 'running' && callsOf(agent) === 0)
-        return [`${name} ${harmless(agent.task.split('\n')[0] ?? '')}`];
+      if (event.status === 'running' && callsOf(agent) === 0) return beginning(agent);
       // A wait is told of by the retry it is for; all who wait with it would say it again.
       if (event.reason === '' || event.status === 'waiting') return [];
       return [`${name} ${event.status}: ${harmless(event.reason)}`];
@@ -77,7 +78,7 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
     case 'budget.exhausted':
       return [paint.red(harmless(`${name} the ${event.scope}'s ${event.what} are used up`))];
     case 'agent.finished':
-      return agent.id === ROOT ? [] : [doneLine(agent, paint)];
+      return agent.id === ROOT ? [] : [doneLine(agent, paint), ...answerOf(agent)];
     default:
       return [];
   }
@@ -135,20 +136,16 @@ const compactedWords = ({ tokens }: EventOf<'context.compacted'>): string =>
 
 /** CONTRACT T015: `[type] description - done (N tools, S.Ss)`, of one `(1 tool, S.Ss)`. */
 function doneLine(agent: AgentState, paint: Io['paint']): string {
-  const task = harmless(agent.task.split('\n')[0] ?? '');
+  const work = workWords(agent);
   const seconds = (elapsedOf(agent, agent.lastAt) / 1000).toFixed(1);
   const counts = `(${counted(agent.toolCalls, 'tool')}, ${seconds}s)`;
-  if (agent.outcome === 'completed') return paint.green(`${tag(agent)} ${task} - done ${counts}`);
+  if (agent.outcome === 'completed') return paint.green(`${work} - done ${counts}`);
   const outcome = agent.outcome ?? '';
   const why = harmless(agent.error ?? '');
   // A reason that begins with the outcome has said it.
   const how = why.startsWith(`${outcome}: `) ? why : [outcome, why].filter((part) => part !== '').join(': ');
-  return paint.red(`${tag(agent)} ${task} - ${how} ${counts}`);
+  return paint.red(`${work} - ${how} ${counts}`);
 }
-
-export const tag = ({ name, id, parent }: AgentState): string =>
-  `[${harmless(parent === ROOT || id === ROOT ? name : `${name} ${short(id)}`)}]`;
-const short = (id: AgentId): string => id.slice('ROOT::'.length);
 
 function endLines(state: RunState, paint: Io['paint']): readonly string[] {
   const { finished } = state;

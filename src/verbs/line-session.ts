@@ -18,7 +18,7 @@ import type { AnswersParts } from './line-answers.ts';
 import { forgiving, LineCarrying } from './line-carrying.ts';
 import { sumWords } from './line-change.ts';
 import type { Going, LineDesk, Place } from './line-command.ts';
-import { meantBy } from './line-command.ts';
+import { meantBy, meantInSpeech } from './line-command.ts';
 import { LINE_COMMANDS } from './line-commands.ts';
 import type { LineConsole, Typed } from './line-console.ts';
 import { statusLine } from './line-look-commands.ts';
@@ -242,23 +242,16 @@ export class LineSession implements LineDesk {
     if (this.place === 'start') return this.#atStart(line);
     if (this.place !== 'result' && (await this.#answers.takes(typed))) return;
     if (line === '') return this.say(statusLine(this.state, world.now()));
-    const meant = meantBy(line, LINE_COMMANDS, this.place);
+    const meant = (this.#answers.isTalk() ? meantInSpeech : meantBy)(line, LINE_COMMANDS, this.place);
     if (meant.is === 'command') return meant.command.run(meant.rest, this);
     if (meant.is === 'unclear') return this.refuse(meant.words);
-    if (this.#answers.current() !== null) {
-      return this.refuse(`that is no answer, and no command: the question waits. ${this.#prompt().trim()}`);
-    }
-    // Any other answer cancels (CONTRACT O107).
-    if (this.#answers.isOffered()) await this.submit({ do: 'reject plan' });
-    else this.refuse(`there is no command "${line.split(/\s/)[0] ?? ''}": help lists them. Nothing was done`);
+    await this.#answers.strange(line);
   }
 
   async #atStart(line: string): Promise<void> {
     if (line === '') return this.say('Type a task, or help.');
     if (/^\d+$/.test(line)) return take(line, this);
-    const exact = meantBy(line, LINE_COMMANDS, 'start', true);
-    // A single word that is nearly a command is hardly a task.
-    const meant = exact.is === 'other' && !/\s/.test(line) ? meantBy(line, LINE_COMMANDS, 'start') : exact;
+    const meant = meantInSpeech(line, LINE_COMMANDS, 'start');
     if (meant.is === 'command') return meant.command.run(meant.rest, this);
     if (meant.is === 'unclear') return this.refuse(`${meant.words}. A task of this one word: task ${line}`);
     await this.go({ start: line });

@@ -1,6 +1,14 @@
 /** Children in lines: spawned, listed, asked after, written to and killed by their numbers; what is heard of them by itself. */
 import { describe, expect, it } from 'vitest';
 import { idleLog, spawnedLog, taskLog } from '../support/family-log.ts';
+import { ROOT } from '../../src/domain/ids.ts';
+import type { EventBody } from '../../src/events/event.ts';
+import { linesOf } from '../../src/verbs/line-mode.ts';
+import { EMPTY } from '../../src/events/state.ts';
+import { fold } from '../../src/events/fold.ts';
+import { Chalk } from 'chalk';
+import { status, turn } from '../support/family-story.ts';
+import type { Recording } from '../support/recorded-run.ts';
 import { typist } from '../support/typist.ts';
 
 const wish = (more: Readonly<Record<string, unknown>>): unknown => ({
@@ -77,6 +85,73 @@ describe('children in lines', () => {
     expect(person.commands).toEqual([
       { do: 'message', to: 'ROOT::S1', text: 'look at the tests as well', delivery: 'important' },
       { do: 'kill', agent: 'ROOT::S2::S1' },
+    ]);
+  });
+});
+
+/** What is said of a log by itself, from the start. */
+function announced(log: Recording): readonly string[] {
+  const said: string[] = [];
+  let state = EMPTY;
+  for (const event of log.events) {
+    state = fold(state, event);
+    said.push(...linesOf(event, state, { paint: new Chalk({ level: 0 }) }));
+  }
+  return said.slice(1);
+}
+const answers = (text: string): readonly EventBody[] => [
+  status(ROOT, 'running'),
+  ...turn(ROOT, 'm1', 900, 0.001, text),
+  status(ROOT, 'waiting', 'idle'),
+];
+
+describe('a run without a plan in lines', () => {
+  it('takes what is no command for a word to main, and the prompt says to whom one talks (H013, H014)', async () => {
+    const person = await typist(idleLog().events);
+    expect(person.prompt()).toBe('main (ROOT)> ');
+    await person.types('Look into the cache, please');
+    expect(person.commands).toEqual([
+      { do: 'message', to: 'ROOT', text: 'Look into the cache, please', delivery: 'important' },
+    ]);
+    expect(await person.hears('childern')).toEqual([
+      'There is no command "childern": did you mean children? Nothing was done.',
+    ]);
+    expect(person.commands).toHaveLength(1);
+  });
+
+  it('says what main answers, whole (H012)', () => {
+    const log = idleLog();
+    for (const body of answers('It evicts too late.\nSee `src/lru.ts:9`.')) log.at(5, body);
+    expect(announced(log)).toEqual(['[main] It evicts too late.', 'See `src/lru.ts:9`.']);
+  });
+
+  it('says who was spawned by whom, who waits, and what came of it (S076, H012)', () => {
+    expect(announced(spawnedLog()).map((line) => line.replace(/\d+\.\ds/, 'TIME'))).toEqual([
+      '[reviewer-diff] spawned by you: Review the diff',
+      '[engineer-cache] spawned by you: Implement the cache with tests',
+      '[reviewer-diff] Review the diff - done (0 tools, TIME)',
+      '  Nothing stands against the diff.',
+      '[explore-evictions S2::S1] spawned by engineer-cache: Find who evicts',
+      '[tester-tests S2::S2] spawned by engineer-cache: Run the tests',
+      '[engineer-cache] waits for its children (2)',
+      '[tester-tests S2::S2] Run the tests - failed: no database (0 tools, TIME)',
+      '[finder-callers] spawned by you: Find every caller',
+      '[explore-left S3::S1] spawned by finder-callers: Look into the tests',
+      '[explore-left S3::S1] adopted by main: its parent ended',
+      '[finder-callers] Find every caller - killed: by the person (0 tools, TIME)',
+    ]);
+  });
+
+  it('has the lines of Task as they are written (T015, T016, T021)', () => {
+    expect(announced(taskLog())).toEqual([
+      '[oracle] spawned by you: Lead the survey of the code',
+      '[oracle] > Task(explore): find auth files',
+      '[explore] find auth files - done (0 tools, 39.0s)',
+      '[explore] find auth files: child used 12k tokens, parent grew by about 11 (estimated)',
+      '[oracle] > Task(explore): find callers',
+      '[oracle] > Task(explore): read the tests',
+      '[explore] find callers - done (0 tools, 39.0s)',
+      '[explore] find callers: child used 9.1k tokens, parent grew by about 8 (estimated)',
     ]);
   });
 });
