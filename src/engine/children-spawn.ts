@@ -35,8 +35,15 @@ export interface Wanted {
   readonly by: AgentId | null;
 }
 
-/** A child that is in the log as created, or why there is none. Waits for a person where the rules say so. */
-export async function made(parts: SpawnParts, wanted: Wanted): Promise<Result<NewAgent, string>> {
+/**
+ * A child that is in the log as created and was begun by `begin` in the same step, or why there is none: nobody meets one that
+ * nobody carries. Waits for a person where the rules say so.
+ */
+export async function made(
+  parts: SpawnParts,
+  wanted: Wanted,
+  begin: (child: NewAgent) => void,
+): Promise<Result<NewAgent, string>> {
   const folder = await folderFor(parts, wanted);
   if (!folder.ok) return folder;
   for (let answered = false; ; answered = true) {
@@ -48,6 +55,7 @@ export async function made(parts: SpawnParts, wanted: Wanted): Promise<Result<Ne
     if (decision.verdict === 'allow') {
       // In one step with the decision: of many that ask at once none is counted as absent by the others.
       parts.recorder.record(draft.value.created);
+      begin(draft.value.one);
       return ok(draft.value.one);
     }
     const problem = await asked(parts, wanted, draft.value.one, decision);

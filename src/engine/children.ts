@@ -66,11 +66,10 @@ class Beside implements Children, Ties {
 
   async spawn(parent: AgentId, wish: SpawnWish, by: AgentId | null): Promise<Result<Receipt, string>> {
     const parts = this.of();
-    const making = made(parts, { parent, wish, by });
+    const making = made(parts, { parent, wish, by }, (child) => this.begin(child, '', []));
     this.asking.add(making);
     const child = await making.finally(() => this.asking.delete(making));
     if (!child.ok) return child;
-    this.begin(child.value, '', []);
     return ok({ text: `spawned ${child.value.name}`, agent: child.value.agent });
   }
 
@@ -113,7 +112,9 @@ class Beside implements Children, Ties {
       else {
         this.adopt(child);
         this.begin(again.value, answerBefore(stored, child.id), stored);
+        continue;
       }
+      this.endCalled(child.id);
     }
     for (const agent of mailedSince(recorder.state(), stored)) if (!isTaken(agent)) this.revive(agent);
   }
@@ -143,7 +144,11 @@ class Beside implements Children, Ties {
     const more = withEnd(state, end, rules);
     recorder.record(crew.finished(end.agent, end.outcome, end.summary, end.error), ...more);
     for (const { id } of left) crew.abandon(id);
+    this.endCalled(end.agent);
     inbox.arrived(more);
+    // Also where it is told nothing: it may have waited for just that.
+    const owner = state.agents.get(end.agent)?.owner ?? null;
+    if (owner !== null) inbox.stir(owner);
   }
 
   /** It had said that it is done in the very moment when it was written to: it goes on with that. */
@@ -192,6 +197,17 @@ class Beside implements Children, Ties {
     if (outcome === null || parts.signal.aborted) return null;
     const passage = judged ? await forced.afterTask(one, null) : 'open';
     return passage === 'open' ? outcome : passage === null ? null : 'failed';
+  }
+
+  /** Those that it had called for by a tool before the run was resumed, and never went on with: nobody does by now. */
+  private endCalled(parent: AgentId): void {
+    const { recorder, crew } = this.of();
+    const { agents } = recorder.state();
+    for (const id of agents.get(parent)?.children ?? []) {
+      const one = agents.get(id);
+      if (one === undefined || one.call === null || isFinal(one) || crew.signal(id) !== null) continue;
+      this.end({ agent: id, outcome: 'abandoned', summary: one.summary, error: 'its parent stopped', silent: true });
+    }
   }
 
   /** ROOT takes on whose parent has ended. */

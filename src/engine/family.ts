@@ -76,7 +76,7 @@ export async function ofFamily(
 }
 
 function complete(
-  { recorder }: RunParts,
+  { recorder, inbox }: RunParts,
   { agent, status, message }: Extract<OfFamily, { readonly do: 'complete' }>,
 ): Result<Receipt, string> {
   const state = recorder.state();
@@ -88,6 +88,7 @@ function complete(
   if (one.status === 'pending') return fail(`${one.name} has not begun`);
   if (one.signalled !== null) return fail(`${one.name} has said that already: it ends after this step`);
   recorder.record({ type: 'agent.signalled', agent, status, message });
+  inbox.stir(agent);
   return ok({ text: `${one.name} ends after this step` });
 }
 

@@ -50,6 +50,8 @@ export interface Inbox {
   send(message: Message): void;
   /** Tells those who listen of messages that are in the log already. */
   arrived(events: readonly EventBody[]): void;
+  /** Lets `agent` look up that waits for mail: what it waits for may not come any more. */
+  stir(agent: AgentId): void;
   /** What is to be delivered now, or null. `sequential` messages come at the end only. */
   take(agent: AgentId, when: 'between turns' | 'at the end'): Mail | null;
   /** Tells `heard` of each message to `agent` from now on; returns what ends that. */
@@ -61,14 +63,18 @@ export interface Inbox {
 export function openInbox(recorder: Recorder): Inbox {
   const steps = new Map<AgentId, Set<() => void>>();
   const readers = new Map<AgentId, Set<() => void>>();
+  const stir: Inbox['stir'] = (agent) => {
+    for (const heard of readers.get(agent) ?? []) heard();
+  };
   const arrived: Inbox['arrived'] = (events) => {
     for (const event of events) {
       if (event.type !== 'message.sent') continue;
       if (event.delivery === 'urgent') for (const end of steps.get(event.to) ?? []) end();
-      for (const heard of readers.get(event.to) ?? []) heard();
+      stir(event.to);
     }
   };
   return {
+    stir,
     send(message) {
       const event = messageEvent(message);
       recorder.record(event);

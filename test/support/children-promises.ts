@@ -60,5 +60,6 @@ const leftOver = ({ agents, messages }: RunState): readonly string[] => [
   }),
 ];
 
-/** Who has ended well has read what it was sent. */
-const reads = ({ id, outcome }: AgentState): boolean => id !== ROOT && outcome === 'completed';
+/** Who has ended well has read what it was sent, but for a child of a call that has ended by its own word: that is the last. */
+const reads = ({ id, outcome, call, signalled }: AgentState): boolean =>
+  id !== ROOT && outcome === 'completed' && (call === null || signalled === null);

@@ -1,5 +1,5 @@
 /** What must hold of the log of any run, however it was steered, cut off and gone on with. */
-import { toMicro } from '../../src/domain/ids.ts';
+import { ROOT, toMicro } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { spentOf } from '../../src/events/queries.ts';
@@ -43,6 +43,7 @@ function afterOwnEnd(events: readonly MimirEvent[]): readonly string[] {
   return events.flatMap((event) => {
     if (event.type === 'agent.finished') ended.add(event.agent);
     if (goesOn(event)) ended.delete(event.agent);
+    if (event.type === 'session.resumed') ended.delete(ROOT);
     const agent = 'agent' in event ? event.agent : null;
     return agent !== null && ended.has(agent) && DOING.has(event.type)
       ? [`${event.seq}: ${event.type} of ${agent} after its end`]
