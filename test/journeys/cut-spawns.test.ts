@@ -13,7 +13,7 @@ const STEPS: readonly (readonly [when: string, where: string])[] = [
   ['between the notice of its child and the reading', `after agent.finished ${WORKER}`],
 ];
 
-describe.concurrent('a run that is killed', () => {
+describe('a run that is killed', () => {
   needs('bubblewrap');
 
   it.each(STEPS)(
