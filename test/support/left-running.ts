@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { jsonLines } from './cli.ts';
 import type { Double } from './double/double.ts';
-import type { Script } from './double/script.ts';
+import type { Rule, Script } from './double/script.ts';
 import type { Machine, Person } from './journey.ts';
 import { ACCEPT, LEDGER, newest } from './journey.ts';
 import type { Event } from './on-the-wire.ts';
@@ -20,8 +20,9 @@ export const ANSWER = 'All of the checks are well.';
 
 const COMMAND = 'echo ran >> effects; while [ ! -e go ]; do sleep 0.05; done; echo went on';
 
-const script = (rate: number | undefined): Script => ({
+const script = (rate: number | undefined, more: readonly Rule[]): Script => ({
   rules: [
+    ...more,
     { when: { first: '# Roles' }, answer: { text: planText([WORK, 'oracle']) } },
     { when: { first: `^${WORK}`, turn: 1 }, answer: { calls: [{ tool: 'bash', input: { command: COMMAND } }] } },
     {
@@ -57,9 +58,9 @@ afterAll(() => {
   for (const pid of projects.flatMap(hostsIn)) process.kill(pid, 'SIGKILL');
 });
 
-/** `rate`: tokens a second of the reply behind the command; all at once when left out. */
-export async function leftRunning(rate?: number): Promise<LeftRunning> {
-  const { machine, double } = await ownModel('anthropic', { script: script(rate), files: LEDGER });
+/** `rate`: tokens a second of the reply behind the command; all at once when left out. `more`: for other agents. */
+export async function leftRunning(rate?: number, more: readonly Rule[] = []): Promise<LeftRunning> {
+  const { machine, double } = await ownModel('anthropic', { script: script(rate, more), files: LEDGER });
   const { project } = machine;
   projects.push(project);
   const effects = join(project, 'effects');
