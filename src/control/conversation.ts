@@ -23,6 +23,9 @@ const HELLO_WITHIN = 10_000;
 /** Requests of one client that are answered at the same time; the next ones wait in its socket. */
 const AT_ONCE = 32;
 
+/** What a command costs at least, in milliseconds: it is written into the log behind a wait, refused as well. */
+const COMMAND = 5;
+
 export interface Serving {
   readonly session: SessionId;
   /** Who knocks here: stamped on every request. */
@@ -175,7 +178,7 @@ async function reply(
       const began = world.elapsed();
       const answered = answer(asked, request);
       // What it waits for is nobody's time.
-      pace.spent(world.elapsed() - began);
+      pace.spent(Math.max(world.elapsed() - began, request.ask === 'submit' ? COMMAND : 0));
       return answered;
     };
     const given = await (request.ask === 'events' ? pace.alone(answering) : answering());

@@ -4,8 +4,8 @@ import type { World } from '../ports/world.ts';
 
 /** Part of the time that goes to the questions of one agent when they never end. */
 const SHARE = 0.2;
-/** What may be used at once after a while of silence: two hundred spawns are well below it. */
-const BURST: Millis = 1000;
+/** What may be used at once after a while of silence: two hundred spawns are below it. */
+const BURST: Millis = 1500;
 /** What a question costs at least: reading its line, and writing the answer. */
 const LEAST: Millis = 0.1;
 
