@@ -21,7 +21,8 @@
  *
  * A request of a wrong shape is refused in words. What is no JSON, has no id or is longer than 1 MiB ends the connection with
  * `{"bye":"why"}`; the run doesn't notice. Who ends its side of the connection gets what it has asked for, and the connection
- * is closed. Events are never lost: who reads slowly gets them later.
+ * is closed. Events are never lost: who reads slowly gets them later. At an agent's door whoever asks without end is answered at
+ * the pace of pace.ts, and lists of events come one after the other.
  */
 import { z } from 'zod';
 import type { AgentId } from '../domain/ids.ts';
