@@ -100,7 +100,7 @@ export function chooseModel(wish: ModelWish): Result<ChosenModel, NoModel> {
   const asked = wish.asked ?? wish.fallbacks[0] ?? null;
   if (asked === null) return instead(wish, 'offline', builtIn(`role ${wish.role} names no model`));
   const id = resolveModel(asked, wish.models);
-  if (id === null && wish.asked !== null) return fail(unknown(asked));
+  if (id === null && wish.asked !== null) return fail(unknown(asked, wish.models));
   const obstacle = id === null ? builtIn(`"${asked}" is not a known model`) : obstacleTo(id, wish);
   if (id !== null && obstacle === null) return ok({ choice: { asked, used: id, because: null }, reason: null });
   return instead(wish, asked, obstacle ?? builtIn('not usable'));
@@ -188,10 +188,18 @@ const plain = (reason: Reason): string => (reason.file === null ? reason.rule : 
 const isWritten = ({ layer }: Reason): boolean => layer !== 'default';
 const aside = (reason: Reason): string => (isWritten(reason) ? '' : ` (${reason.rule})`);
 
-const unknown = (asked: string): NoModel => ({
-  text: `There is no model "${asked}"; \`mimir models\` lists those that are known`,
-  reasons: [],
-});
+/** Names that a refusal lists. */
+const SOME = 12;
+
+/** Who asked may be an agent in its box, which has no command to look them up. */
+function unknown(asked: string, models: readonly ModelOption[]): NoModel {
+  const names = [...new Set(models.filter(({ usable }) => usable.yes).map(({ label }) => label))];
+  const more = names.length > SOME ? ', …; `mimir models` lists all' : '';
+  return {
+    text: `There is no model "${asked}"${names.length === 0 ? '' : `; there are ${names.slice(0, SOME).join(', ')}${more}`}`,
+    reasons: [],
+  };
+}
 
 function nothingLeft(wish: ModelWish, asked: string, obstacle: Reason): NoModel {
   const { role, rules } = wish;

@@ -177,9 +177,7 @@ describe('choosing a model', () => {
 
   it('refuses a name that nobody knows, instead of taking another', () => {
     const chosen = chooseModel(wish({ asked: 'haiku-4.5x' }));
-    expect(chosen.ok ? '' : chosen.fault.text).toBe(
-      'There is no model "haiku-4.5x"; `mimir models` lists those that are known',
-    );
+    expect(chosen.ok ? '' : chosen.fault.text).toBe('There is no model "haiku-4.5x"; there are haiku-4.5, sonnet-4.5');
   });
 
   it('passes over names in a role that nobody knows', () => {
