@@ -4,7 +4,7 @@ import type { MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { spentOf } from '../../src/events/queries.ts';
 
-/** A line for each promise that was broken. `cuts`: how often a process ended without a word. */
+/** A line for each promise that was broken. */
 export const brokenByRun = (events: readonly MimirEvent[]): readonly string[] => [
   ...afterTheEnd(events),
   ...afterOwnEnd(events),
