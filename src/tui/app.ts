@@ -15,7 +15,7 @@ import { Beginning } from './beginning.ts';
 import { Boxes, Toasts } from './boxes.ts';
 import { Carrying } from './carrying.ts';
 import { cleanLobby } from './clean.ts';
-import type { DialogEffect } from './dialog.ts';
+import type { Dialog, DialogEffect } from './dialog.ts';
 import { dispatch } from './dispatch.ts';
 import { overlayFor } from './dialogs/open.ts';
 import { contextOf, hasClock } from './context.ts';
@@ -232,7 +232,7 @@ class App {
   #do(effect: DialogEffect): void {
     if (effect.toast) this.#toast(effect.toast);
     if (effect.dialog) this.#boxes.push(overlayFor(effect.dialog, this.#context()));
-    for (const command of effect.commands ?? []) this.#submit(command);
+    for (const command of effect.commands ?? []) this.#submit(command, effect.again);
     if (effect.drafted) this.#do(this.#stage.page.drafted(effect.drafted, this.#context()));
     if (effect.app === undefined) return;
     this.#acts.do(effect.app);
@@ -265,10 +265,11 @@ class App {
     if (why !== null) this.#toast({ level: 'info', text: why });
   }
 
-  #submit(command: Command): void {
+  #submit(command: Command, again?: Dialog): void {
     this.#runs.submit(command, () => {
       // A refused answer is a question that still waits: it is shown again.
       if (command.do === 'answer') this.#boxes.forget(command.approval);
+      if (again !== undefined && this.#boxes.top === undefined) this.#do({ dialog: again });
     });
   }
 

@@ -63,6 +63,8 @@ export interface Effect<Ui> {
   readonly ui?: Ui;
   readonly commands?: readonly Command[];
   readonly dialog?: Dialog;
+  /** Opened when a command was refused: what was typed is not lost. */
+  readonly again?: Dialog;
   readonly toast?: Toast;
   /** An edit that a dialog of a screen was asked for, back to that screen (`Screen.drafted`): nothing is sent to the run. */
   readonly drafted?: PlanEdit;

@@ -43,53 +43,56 @@ const over = (finished: unknown): string | null => (finished === null ? null : '
 const formFor = (parent: AgentState | undefined, context: Context): DialogEffect =>
   parent === undefined ? {} : { dialog: spawnForm(parent, context) };
 
-/** The form for a child of `parent`. */
-export function spawnForm(parent: AgentState, context: Context): Dialog {
+const NOTHING: FormValues = { texts: {}, checks: {} };
+
+/** The form for a child of `parent`, with what was typed before. */
+export function spawnForm(parent: AgentState, context: Context, { texts }: FormValues = NOTHING): Dialog {
+  const field = (name: string, label: string, lines: number, hint: string): Field => ({
+    is: 'text',
+    name,
+    label,
+    value: texts[name] ?? '',
+    lines,
+    hint,
+  });
+  const wakes = `seconds: wakes ${parent.name} at its end, or when idle so long; empty: no`;
   return {
     is: 'form',
     title: `Spawn a child of ${parent.name} (${parent.id})`,
     fields: [
-      text('prompt', 'Prompt', 4, 'all that it is told: who it is, and its task'),
-      roleField(context),
-      text('name', 'Name', 1, 'of your own, behind the role; empty: child and its id'),
-      modelField(context),
-      text('wait', 'Wait', 1, `seconds: wakes ${parent.name} at its end, or when idle so long; empty: no`),
+      field('prompt', 'Prompt', 4, 'all that it is told: who it is, and its task'),
+      chosen(rolesIn(context), texts['role']) ?? field('role', 'Role', 1, `empty: ${USUAL}`),
+      field('name', 'Name', 1, 'of your own, behind the role; empty: child and its id'),
+      modelsIn(context, texts['model']) ??
+        field('model', 'Model', 1, "as `mimir models` names it; empty: the role's own"),
+      field('wait', 'Wait', 1, wakes),
     ],
-    check: (values) => problemIn(values),
-    then: (values) => ({ commands: [{ do: 'spawn', parent: parent.id, wish: wishOf(values) }] }),
+    check: problemIn,
+    then: (values) => ({
+      commands: [{ do: 'spawn', parent: parent.id, wish: wishOf(values) }],
+      again: spawnForm(parent, context, values),
+    }),
   };
 }
 
-const text = (name: string, label: string, lines: number, hint: string): Field => ({
-  is: 'text',
-  name,
-  label,
-  value: '',
-  lines,
-  hint,
-});
-
-function roleField({ state, lobby }: Context): Field {
-  const known = lobby.agents?.all ?? state.choices?.roles ?? [];
-  const roles = known.filter(({ name }) => name !== 'main');
-  if (roles.length === 0) return text('role', 'Role', 1, `empty: ${USUAL}`);
-  const choices = roles.map(
-    ({ name, description }): Choice => ({ value: name, label: name, note: description, whyNot: null }),
+const rolesIn = ({ state, lobby }: Context): readonly Choice[] =>
+  (lobby.agents?.all ?? state.choices?.roles ?? []).flatMap(({ name, description }) =>
+    name === 'main' ? [] : [{ value: name, label: name, note: description, whyNot: null }],
   );
-  const usual = choices.find(({ value }) => value === USUAL) ?? choices[0];
-  return { is: 'choice', name: 'role', label: 'Role', value: usual?.value ?? '', choices };
+
+/** Null where no role is known here. */
+function chosen(choices: readonly Choice[], before: string | undefined): Field | null {
+  const [first] = choices;
+  if (first === undefined) return null;
+  const usual = choices.find(({ value }) => value === USUAL) ?? first;
+  return { is: 'choice', name: 'role', label: 'Role', value: before ?? usual.value, choices };
 }
 
-function modelField({ state }: Context): Field {
-  if (state.choices === null) return text('model', 'Model', 1, "opus, sonnet, haiku …; empty: the role's own");
+/** Null where no model is known here. */
+function modelsIn({ state }: Context, before = OWN_MODEL): Field | null {
+  if (state.choices === null) return null;
   const own: Choice = { value: OWN_MODEL, label: "the role's own", note: '', whyNot: null };
-  return {
-    is: 'choice',
-    name: 'model',
-    label: 'Model',
-    value: OWN_MODEL,
-    choices: [own, ...modelChoices(state.choices)],
-  };
+  return { is: 'choice', name: 'model', label: 'Model', value: before, choices: [own, ...modelChoices(state.choices)] };
 }
 
 /** As it was typed; null where nothing was. */

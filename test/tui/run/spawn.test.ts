@@ -47,6 +47,18 @@ describe('a child from the screen', () => {
     expect(session.terminal.text()).toContain('done: spawn');
   });
 
+  it('that is refused leaves what was typed in its form, and the reason in words', async () => {
+    const session = await after(idleLog(), 'a', ...letters('Look'), 'tab', 'tab', ...letters('x1'));
+    session.run.refuse('There is no room for another child: 4 of 4 work');
+    session.terminal.press('ctrl-s');
+    await settled();
+    await session.world.advance(400);
+    const text = session.terminal.text();
+    expect(text).toContain('There is no room for another child');
+    expect(text).toMatch(/Prompt +Look/);
+    expect(text).toMatch(/Name +x1/);
+  });
+
   it('says what is missing, and what is none', async () => {
     const nothing = await after(idleLog(), 'a', 'ctrl-s');
     expect(nothing.terminal.text()).toContain('Prompt: say what it is to do');
