@@ -23,7 +23,9 @@ export async function watchOver(
     if (child === undefined || isFinal(child) || child.spawned === null) return;
     const limit = patienceWith(child, childRules(options.rules));
     if (limit === null || state.messages.some(({ notice: told }) => told?.of === agent && told.is === 'idle')) return;
-    const left = activeAt(child, state) + limit - world.now();
+    // Who waits for a slot is not silent: it has not been let in yet.
+    const since = child.status === 'initializing' ? world.now() : activeAt(child, state);
+    const left = since + limit - world.now();
     if (left > 0) {
       await world.sleep(Math.max(left, SHORTEST), over);
       continue;

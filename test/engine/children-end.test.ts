@@ -175,6 +175,21 @@ describe('a parent that wants to hear of its child', () => {
     expect(run.state().agents.get(AGENT(S1))?.summary).toBe('spawned\n\nit is slow\n\ndone');
   });
 
+  it('is not told of a child that waits for a slot: it is not idle, it was not let in yet', async () => {
+    const world: FakeWorld = fakeWorld();
+    const go = gate();
+    const run = acting(
+      { [S1]: [spawns(S1, { name: 'Ada', wait: 30 }, calling('read x')), waits(go)] },
+      { plan: LED, world, rules: rulesWith({}, { maxParallelAgents: { ...RULES.maxParallelAgents, value: 1 } }) },
+    );
+    await run.until(({ agents }) => agents.get(AGENT(S1))?.iterations === 2);
+    await world.advance(300_000);
+    expect(notices(run)).toEqual([]);
+    go.resolve();
+    await run.result;
+    expect(notices(run)).toEqual([`${S1} < ${CHILD} completed: Child Ada completed: ${CHILD} is done`]);
+  });
+
   it('is told of idle children of whom it did not want to hear where the rules say so (S109)', async () => {
     const world: FakeWorld = fakeWorld();
     const go = gate();
