@@ -13,9 +13,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Ended } from '../support/child.ts';
 import { ended, start } from '../support/child.ts';
+import { KEY, openDouble } from '../support/double/double.ts';
+import { needs } from '../support/needs.ts';
+import { planText } from '../support/on-the-wire.ts';
+import { startTerminal } from '../support/pty.ts';
+import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What the package is made of; tests and the log of the house stay at home. */
@@ -113,6 +118,54 @@ describe('the published package, installed', () => {
     expect([types[0], types.at(-1)]).toEqual(['session.started', 'session.finished']);
     expect(types.filter((type) => type === 'plan.approved')).toHaveLength(1);
     expect(types.filter((type) => type === 'agent.created').length).toBeGreaterThanOrEqual(2);
+  });
+
+  describe('where it has boxes', () => {
+    needs('bubblewrap');
+
+    it('carries a run in a process of its own, with verbs in its boxes, and a screen on it that asks while it draws (S001, S022, H018)', async () => {
+      const spawn =
+        'mimir spawn explore "Look around" --name looker --wait 60; echo asked >> asked; until [ -e go ]; do sleep 0.05; done';
+      const double = await openDouble({
+        rules: [
+          {
+            when: { first: '# Roles' },
+            answer: { text: planText(['Work', 'oracle']).replace('"dependencies"', '"maySpawn":true,"dependencies"') },
+          },
+          { when: { first: '^Work', turn: 1 }, answer: { calls: [{ tool: 'bash', input: { command: spawn } }] } },
+          { answer: { text: 'It is done.' } },
+        ],
+      });
+      onTestFinished(async () => {
+        // Only where it did not come to its end.
+        await mimir('kill', 'ROOT');
+        await double.close();
+      });
+      const own = { ...environment(), ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: double.url };
+      const program = join(home, 'node_modules/.bin/mimir');
+      const started = await ended(
+        start('bash', ['-c', `cd '${project}' && '${program}' run Work --yes --mode yolo --detach`], own),
+      );
+      expect(started).toMatchObject({ code: 0, err: '' });
+      await until(() => existsSync(join(project, 'asked')));
+      const screen = startTerminal(program, ['attach'], {
+        cwd: project,
+        env: { ...own, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
+      });
+      await screen.waitFor(/✓ .*explore-looker/, { timeout: 30_000 });
+      // What a mode would change is asked of the other process by a thread, which is a file of its own in the package.
+      screen.press('backtab');
+      await screen.waitFor('This applies to the whole hierarchy', { timeout: 30_000 });
+      screen.press('up');
+      screen.press('enter');
+      await screen.waitFor(/MIMIR .*confirm/, { timeout: 30_000 });
+      writeFileSync(join(project, 'go'), '');
+      await screen.waitFor('┌─ 1 Answer', { timeout: 30_000 });
+      screen.press('q');
+      expect((await screen.exit).code).toBe(0);
+      const events = (await mimir('events', '--json')).out.trimEnd().split('\n').map(typeOf);
+      expect(events.filter((type) => type === 'mode.changed' || type === 'session.mode')).toHaveLength(1);
+    });
   });
 });
 
