@@ -2,7 +2,7 @@
 import type { AgentId, Millis } from '../domain/ids.ts';
 import { activityOf, isFinal } from '../events/queries.ts';
 import { activeAt } from '../events/session-lifecycle.ts';
-import type { AgentState } from '../events/state.ts';
+import type { AgentState, RunState } from '../events/state.ts';
 import { childRules } from '../policy/children.ts';
 import type { ChildRules } from '../policy/rules.ts';
 import { notice } from './children-end.ts';
@@ -23,9 +23,7 @@ export async function watchOver(
     if (child === undefined || isFinal(child) || child.spawned === null) return;
     const limit = patienceWith(child, childRules(options.rules));
     if (limit === null || state.messages.some(({ notice: told }) => told?.of === agent && told.is === 'idle')) return;
-    // Who waits for a slot is not silent: it has not been let in yet.
-    const since = child.status === 'initializing' ? world.now() : activeAt(child, state);
-    const left = since + limit - world.now();
+    const left = silentSince(child, state, world.now()) + limit - world.now();
     if (left > 0) {
       await world.sleep(Math.max(left, SHORTEST), over);
       continue;
@@ -38,6 +36,10 @@ export async function watchOver(
     inbox.arrived(events);
   }
 }
+
+/** Who waits for a slot is not silent: it was not let in yet. */
+const silentSince = (child: AgentState, state: RunState, now: Millis): Millis =>
+  child.status === 'initializing' ? now : activeAt(child, state);
 
 /** How long it may be silent before its owner is told; null: for ever. */
 function patienceWith({ spawned }: AgentState, { notify, idleTimeout }: ChildRules): Millis | null {
