@@ -23,7 +23,7 @@ export const cutAt = (where: string): Readonly<Record<string, string>> => ({
   MIMIR_TEST_CUT: where,
 });
 
-export const LEAD = 'ROOT::S1';
+const LEAD = 'ROOT::S1';
 export const WORKER = 'ROOT::S1::S1';
 
 const STORY: Members = {
@@ -42,7 +42,7 @@ const STORY: Members = {
 /** One at a time, so that every run is the same, and the worker waits for its slot. */
 const ONE_AT_A_TIME = 'agentOrchestration: { maxParallelAgents: 1 }\n';
 
-export interface Story {
+interface Story {
   readonly family: Family;
   /** The run, killed at this point; to its end where it never comes there. */
   cut(where: string): Promise<Ran>;
@@ -53,7 +53,7 @@ export interface Story {
   told(): Promise<{ readonly children: readonly (readonly unknown[])[]; readonly status: Ran }>;
 }
 
-export async function openStory(): Promise<Story> {
+async function openStory(): Promise<Story> {
   const family = await openFamily(STORY, { config: ONE_AT_A_TIME });
   const { home, env } = family;
   const place = { stateDir: home.state, project: home.project };
