@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
+    globalSetup: ['test/support/bundled.ts'],
     setupFiles: ['test/support/every-case.ts'],
     include: ['test/**/*.test.ts'],
     testTimeout: 60_000,

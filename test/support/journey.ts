@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 
+import { bundled } from './bundled.ts';
 import { COMPILED } from './compiled.ts';
 import { needs } from './needs.ts';
 import type { StartOptions, TestTerminal } from './pty.ts';
@@ -13,7 +14,7 @@ import { startTerminal } from './pty.ts';
 import type { Files } from './repos.ts';
 import { freshFolder, makeRepository } from './repos.ts';
 
-const CLI = join(import.meta.dirname, '../../src/cli.ts');
+const CLI = bundled();
 /** For a busy machine; nothing here takes so long. */
 const PATIENCE = 30_000;
 
