@@ -56,7 +56,7 @@ describe.concurrent('a session with a model on a screen', () => {
       person.press('s');
       await person.sees('┏━ ⏸ finder', 'interrupted by you');
       person.press('i');
-      await person.sees('to #1 finder');
+      await person.sees('to finder (ROOT::S1)');
       person.type('Look at parse as well');
       await person.sees('❯ Look at parse as well');
       person.press('enter');

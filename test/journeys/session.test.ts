@@ -101,7 +101,7 @@ async function writesToIt(person: Person): Promise<void> {
   person.press('enter');
   await person.sees('┏━ ⏸ finder', /⚙ (list|search|read) /);
   person.press('i');
-  await person.sees('to #1 finder');
+  await person.sees('to finder (ROOT::S1)');
   person.type('Look at refresh as well');
   await person.sees('❯ Look at refresh as well');
   person.press('enter');
