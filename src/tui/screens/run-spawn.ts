@@ -46,7 +46,7 @@ const formFor = (parent: AgentState | undefined, context: Context): DialogEffect
 const NOTHING: FormValues = { texts: {}, checks: {} };
 
 /** The form for a child of `parent`, with what was typed before. */
-export function spawnForm(parent: AgentState, context: Context, { texts }: FormValues = NOTHING): Dialog {
+function spawnForm(parent: AgentState, context: Context, { texts }: FormValues = NOTHING): Dialog {
   const field = (name: string, label: string, lines: number, hint: string): Field => ({
     is: 'text',
     name,
