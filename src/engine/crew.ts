@@ -187,8 +187,10 @@ class LocalCrew implements Crew {
   private async untilNews(agent: AgentId, seat: Seat): Promise<void> {
     const { recorder, ties } = this.parts;
     const { signal } = seat.control;
-    if (signal.aborted || hasMail(recorder.state(), agent)) return;
+    if (signal.aborted) return;
     seat.release();
+    // It takes a slot again, behind others who wait for one: until then it does not run.
+    if (hasMail(recorder.state(), agent)) return this.status(agent, 'waiting', '');
     this.status(agent, 'waiting', WAITS);
     await new Promise<void>((resolve) => {
       const done = (): void => {
