@@ -4,7 +4,7 @@
  */
 import { ModelId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
-import { ALIASES } from '../policy/aliases.ts';
+import { ALIASES, spokenModel } from '../policy/aliases.ts';
 import { entryMatches, foldName, resolveModel } from '../policy/models.ts';
 import type { ModelEntry } from '../policy/rules.ts';
 import type { ConfigFault } from './fault.ts';
@@ -78,7 +78,7 @@ export function modelNameFaults(layer: Layer, own: readonly NamedModel[]): reado
       ...fallbackModels.map((name, index) => ({ name, at: [...path, 'fallbackModels', index] })),
     ];
   });
-  return [...named, ...(children === undefined ? [] : [{ name: children, at: ['childAgents', 'defaultModel'] }])]
+  return [...named, ...(children === undefined ? [] : [{ name: spokenModel(children), at: ['childAgents', 'defaultModel'] }])]
     .filter(({ name }) => resolveModel(name, own) === null)
     .map(({ name, at }) => layer.fault(at, `"${name}" is not a known model`, suggestion(name, modelNames(own))));
 }

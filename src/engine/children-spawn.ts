@@ -15,6 +15,7 @@ import type { EventBody, Spawned } from '../events/event.ts';
 import { modeFor } from '../events/modes.ts';
 import { sessionName } from '../events/session-name.ts';
 import type { AgentState, RunState } from '../events/state.ts';
+import { spokenModel } from '../policy/aliases.ts';
 import { childRules } from '../policy/children.ts';
 import { decide } from '../policy/decide.ts';
 import { roleNamed, roleProblem } from '../policy/roles.ts';
@@ -76,7 +77,8 @@ function draftOf(
   if (unfit !== null) return fail(unfit);
   const role = roleFor(options, wish.role ?? 'code');
   if (!role.ok) return role;
-  const model = modelFor(options, role.value, wish.model ?? childRules(options.rules).defaultModel);
+  const asked = wish.model ?? childRules(options.rules).defaultModel;
+  const model = modelFor(options, role.value, asked === null ? null : spokenModel(asked));
   if (!model.ok) return model;
   const spawned: Spawned = { by: by ?? 'person', friendly: freeName(state, wish.name), wait: wish.wait, workingDir };
   const agent = childOf(parent, above.children.length + 1);

@@ -45,3 +45,15 @@ const TABLE = {
 export const ALIASES: ReadonlyMap<string, ModelId> = new Map(
   Object.entries(TABLE).map(([alias, id]) => [alias, ModelId.parse(id)]),
 );
+
+const LINES: ReadonlyMap<string, string> = new Map([
+  ['opus', 'opus-4.5'],
+  ['sonnet', 'sonnet-4.5'],
+  ['haiku', 'haiku-4.5'],
+]);
+
+/**
+ * What a spawn may say for short (CONTRACT S025): the model of a line that the built-in roles use. Other names are given back as they
+ * are. Rules and roles name their models in full: there a line would be another model with each release.
+ */
+export const spokenModel = (name: string): string => LINES.get(name.trim().toLowerCase()) ?? name;

@@ -126,6 +126,15 @@ describe('a child that a person spawns', () => {
     expect(await used({ allowedModels: [only] }, 'slow')).toBe(FAST);
   });
 
+  it.each(['opus', 'Sonnet', 'haiku'])('takes %s for the model of that line (S025)', async (line) => {
+    const { run, go } = held({ rules: RULES });
+    await begun(run);
+    const id = await spawned(run, 'ROOT', { model: line });
+    go.resolve();
+    await run.result;
+    expect(run.state().agents.get(AGENT(id))?.model).toMatchObject({ asked: `${line.toLowerCase()}-4.5` });
+  });
+
   it('works in a folder of the project, its parent’s where none is said, and nowhere else (S028, S113, S153)', async () => {
     const folder = (written: string): Promise<{ ok: true; value: string } | { ok: false; fault: string }> =>
       Promise.resolve(
