@@ -78,7 +78,10 @@ export function modelNameFaults(layer: Layer, own: readonly NamedModel[]): reado
       ...fallbackModels.map((name, index) => ({ name, at: [...path, 'fallbackModels', index] })),
     ];
   });
-  return [...named, ...(children === undefined ? [] : [{ name: spokenModel(children), at: ['childAgents', 'defaultModel'] }])]
+  return [
+    ...named,
+    ...(children === undefined ? [] : [{ name: spokenModel(children), at: ['childAgents', 'defaultModel'] }]),
+  ]
     .filter(({ name }) => resolveModel(name, own) === null)
     .map(({ name, at }) => layer.fault(at, `"${name}" is not a known model`, suggestion(name, modelNames(own))));
 }

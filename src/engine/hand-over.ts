@@ -2,10 +2,8 @@
 import type { Result } from '../domain/result.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
 import type { Command, Receipt } from '../ports/controls.ts';
+import { HANDED_OVER } from '../ports/controls.ts';
 import type { RunParts } from './parts.ts';
-
-/** Why the run has stopped: the next process goes on with it. */
-const HANDED_OVER = 'handed over';
 
 /**
  * Resolves when the run has stopped, or with why it goes on here. Calls of models and tools count as running; whoever waits for a

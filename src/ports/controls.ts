@@ -9,6 +9,9 @@ import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { Result } from '../domain/result.ts';
 import type { SpawnWish } from '../domain/spawn.ts';
 
+/** Why a run stopped that another process goes on with, as its log says it. */
+export const HANDED_OVER = 'handed over';
+
 export type Delivery = 'sequential' | 'important' | 'urgent';
 
 export type Command =

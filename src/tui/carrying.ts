@@ -6,6 +6,7 @@ import type { AgentId, Millis, SessionId } from '../domain/ids.ts';
 import { fail } from '../domain/result.ts';
 import type { RunState } from '../events/state.ts';
 import { ControlFault } from '../ports/control.ts';
+import { HANDED_OVER } from '../ports/controls.ts';
 import type { Lobby } from '../ports/lobby.ts';
 import type { World } from '../ports/world.ts';
 import type { Boxes } from './boxes.ts';
@@ -14,9 +15,6 @@ import { lostOverlay } from './dialogs/lost.ts';
 import type { RunFeed } from './run-feed.ts';
 import type { Runs } from './runs.ts';
 import type { Context, Toast } from './screen.ts';
-
-/** Why a run stopped that another process goes on with, as its log says it. */
-export const HANDED_OVER = 'handed over';
 
 /** How long a run that moves is looked for, and how often. */
 const MOVES: Millis = 20_000;

@@ -76,8 +76,7 @@ function foreignChange(block: ToolCall): { readonly added: number; readonly remo
 }
 
 /** `0.1s`, `8.4s`, `2m 3s`. */
-export const seconds = (ms: number): string =>
-  ms < 60_000 ? `${(Math.max(0, ms) / 1000).toFixed(1)}s` : formatDuration(ms);
+const seconds = (ms: number): string => (ms < 60_000 ? `${(Math.max(0, ms) / 1000).toFixed(1)}s` : formatDuration(ms));
 
 /** Folded output is cut at the edge, so that a minified file doesn't fill the pane; opened, it is wrapped. */
 function outputLine(text: string, block: ToolCall, look: BlockLook): readonly Line[] {
