@@ -1,10 +1,8 @@
 /**
- * One call of a model: reserve, record, act, settle, record. What a broken call used up is charged as well, and never
- * more than had been reserved. Who may call when is gate-line.ts's, what follows from a fault gate-retry.ts's.
+ * One call of a model: reserve, record, act; how it ends in the log is gate-settle.ts's. Who may call when is gate-line.ts's,
+ * what follows from a fault gate-retry.ts's.
  */
 import { CallId } from '../domain/ids.ts';
-import type { Usage } from '../domain/budget.ts';
-import { tokensOf } from '../domain/budget.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import { FREE, worstRates } from '../domain/price.ts';
 import type { Result } from '../domain/result.ts';
@@ -14,15 +12,17 @@ import { Permit } from '../policy/permit.ts';
 import { isSameModel } from '../policy/same-model.ts';
 import type { ModelFault, ModelRequest } from '../ports/model.ts';
 import { inputBound } from './gate-bound.ts';
-import { daysFor, promiseDay, settleDay } from './gate-day.ts';
+import { daysFor, promiseDay } from './gate-day.ts';
 import type { Pass } from './gate-line.ts';
 import { bindingOf, keepToRules, permitFor } from './gate-model.ts';
 import type { Reservation } from './gate-reserve.ts';
-import { reserve, settle } from './gate-reserve.ts';
+import { reserve } from './gate-reserve.ts';
+import type { Asked } from './gate-settle.ts';
+import { broken, finished, mismatch } from './gate-settle.ts';
 import { ENOUGH_OUTPUT, isWorthWaiting } from './gate-share.ts';
 import { jsonSchemaOf, specOf } from './gate-specs.ts';
 import type { Step } from './gate-step.ts';
-import { stepSignal, stopped, warn, whyEnded } from './gate-step.ts';
+import { stepSignal, stopped, whyEnded } from './gate-step.ts';
 import { asHeard, asSpoken } from './gate-text.ts';
 import { whileWaiting } from './gate-wait.ts';
 import type { GateFault, GateParts, LimitMet, Question } from './gate.ts';
@@ -240,70 +240,4 @@ async function answered(
   }
   const heard = asHeard(question, model, call, reply.value);
   return ok(finished(asked, heard, Math.round(world.elapsed() - began)));
-}
-
-interface Asked {
-  readonly parts: GateParts;
-  readonly request: ModelRequest;
-  readonly model: ModelOption;
-  readonly reserved: { readonly tokens: number; readonly cost: number };
-}
-
-/** Another model than the one that was asked: paid for, and nothing of it is used (SECURITY A08). */
-const mismatch = ({ id }: ModelOption, { model, usage }: ModelReply): ModelFault => ({
-  is: 'mismatch',
-  message: `asked ${id}, but ${model} answered; nothing of the answer was used`,
-  spent: usage,
-});
-
-/** The end of a call without a reply: what had been promised is free again but for what was spent. */
-function broken({ parts, request, model, reserved: promised }: Asked, fault: ModelFault): void {
-  const { recorder } = parts;
-  const { agent, call } = request;
-  const settled =
-    fault.spent === undefined ? null : settle(model, withinBound(fault.spent, request, promised), promised);
-  recorder.record({
-    type: 'model.failed',
-    agent,
-    call,
-    model: model.id,
-    cause: fault.is,
-    message: fault.message,
-    ...(settled === null ? {} : { usage: settled.usage, cost: settled.cost, priced: settled.priced }),
-  });
-  settleDay(parts, { call, tokens: settled === null ? 0 : tokensOf(settled.usage), cost: settled?.cost ?? 0 });
-  if (settled !== null) warn(parts, agent);
-}
-
-/** Adapters bound the input by bytes; the gate knows better how much of it was counted before. */
-function withinBound(spent: Usage, request: ModelRequest, promised: Asked['reserved']): Usage {
-  const most = promised.tokens - request.maxOutputTokens;
-  return spent.cacheRead + spent.cacheWrite > 0 ? spent : { ...spent, input: Math.min(spent.input, most) };
-}
-
-function finished({ parts, request, model, reserved: promised }: Asked, reply: ModelReply, ms: number): ModelReply {
-  const { recorder, prefixes } = parts;
-  const { agent, call } = request;
-  const settled = settle(model, reply.usage, promised);
-  recorder.record(
-    {
-      type: 'model.finished',
-      agent,
-      call,
-      model: reply.model,
-      usage: settled.usage,
-      cost: settled.cost,
-      priced: settled.priced,
-      ...(settled.bounded ? { bounded: true } : {}),
-      stopReason: reply.stopReason,
-      ms,
-      calls: reply.calls,
-      ...(reply.opaque === undefined ? {} : { opaque: reply.opaque }),
-    },
-    ...(reply.text === '' ? [] : [{ type: 'agent.message' as const, agent, call, text: reply.text }]),
-  );
-  settleDay(parts, { call, tokens: tokensOf(settled.usage), cost: settled.cost });
-  warn(parts, agent);
-  if (request.purpose.is !== 'compact') prefixes.learn(agent, model.id, request.turns.length, settled.usage);
-  return reply;
 }
