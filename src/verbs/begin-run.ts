@@ -44,7 +44,7 @@ export async function beginRun({ project, config, providers, common }: Ground, w
   const law = oncePerTurn(openLaw(config, rules));
   const serving = servingFor(project, what.session, rules);
   const run = startRun({ ...common, ...what, models, learned, law, ...serving.parts });
-  const served = serving.serve(run);
+  const served = serving.serve(run, what.person ? Promise.resolve() : asked(run));
   const archived = archiving(run, rules, project.places.home);
   const closed = closing(remembered(run, place, archived), serving, () => release(log, what.session));
   return { ...run, served, result: closed };
@@ -52,6 +52,14 @@ export async function beginRun({ project, config, providers, common }: Ground, w
 
 const heldWords = (session: SessionId, holder: string): string =>
   `session ${session} runs in another process: ${holder}\n  \`mimir attach ${session}\` shows it`;
+
+/** Nobody looks for a run that no person waits at before its first model is asked; what is loaded then costs it nothing. */
+async function asked({ controls, result }: Run): Promise<void> {
+  const first = async (): Promise<void> => {
+    for await (const { type } of controls.events(0)) if (type === 'model.started') return;
+  };
+  await Promise.race([first(), result]);
+}
 
 /** The planner's model is the first to be called: its client is loaded while the run begins. */
 function warm(

@@ -2,6 +2,7 @@
  * What every run has besides itself: sockets at which screens, verbs and its own agents knock, and the mailbox. Loaded and opened
  * beside the run's start, so that neither it nor the first call of a model waits for them; closed with its end.
  */
+import type { Control } from '../control/server.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { Run } from '../engine/run.ts';
 import type { RunOptions } from '../engine/run-options.ts';
@@ -15,8 +16,11 @@ import { world } from './world.ts';
 export interface Serving {
   /** For the run: what it is started with. */
   readonly parts: Required<Pick<RunOptions, 'doors' | 'mailbox' | 'watched'>>;
-  /** Resolves when the run can be reached from outside; with words why not, where it can't. */
-  serve(run: Run): Promise<string | null>;
+  /**
+   * Resolves when the run can be reached from outside, which is begun `after` that; with words why not, where it can't. A run that
+   * was over before is served to nobody.
+   */
+  serve(run: Run, after: Promise<unknown>): Promise<string | null>;
   /** What was asked is answered first. */
   close(): Promise<void>;
 }
@@ -24,23 +28,28 @@ export interface Serving {
 /** Nothing is opened before somebody needs it. */
 export function servingFor({ root, places }: ProjectPlace, session: SessionId, rules: Rules): Serving {
   const mailbox = openMailbox({ stateDir: places.state, project: root });
-  const opened = import('../control/server.ts').then(async ({ openControl }) => {
-    const { whereOf } = await import('../control/places.ts');
-    const where = whereOf({ stateDir: places.state, runtimeDir: places.runtime, project: root, session });
-    return openControl(where, world);
-  });
+  let opened: Promise<Control> | null = null;
+  const open = (): Promise<Control> =>
+    (opened ??= import('../control/server.ts').then(async ({ openControl }) => {
+      const { whereOf } = await import('../control/places.ts');
+      const where = whereOf({ stateDir: places.state, runtimeDir: places.runtime, project: root, session });
+      return openControl(where, world);
+    }));
+  let over = false;
   let watching = (): boolean => false;
   return {
     parts: {
       doors: {
-        open: async (agent) => (await opened).doors.open(agent),
-        close: (agent) => void opened.then(({ doors }) => doors.close(agent)),
+        open: async (agent) => (await open()).doors.open(agent),
+        close: (agent) => void opened?.then(({ doors }) => doors.close(agent)),
       },
       mailbox,
       watched: () => watching(),
     },
-    async serve(run) {
-      const [control, { givenBy }] = await Promise.all([opened, import('./session-given.ts')]);
+    async serve(run, after) {
+      await after;
+      if (over) return null;
+      const [control, { givenBy }] = await Promise.all([open(), import('./session-given.ts')]);
       watching = () => control.clients() > 0;
       const letters = (): number => mailbox.waiting(session).length;
       const given = givenBy(run.view, { children: childRules(rules), now: () => world.now(), letters });
@@ -52,6 +61,9 @@ export function servingFor({ root, places }: ProjectPlace, session: SessionId, r
         throw error;
       }
     },
-    close: async () => (await opened).close(),
+    close: async () => {
+      over = true;
+      await (await opened)?.close();
+    },
   };
 }
