@@ -127,6 +127,8 @@ export class Carrying {
     const until = world.elapsed() + MOVES;
     while (runs.feed === feed && world.elapsed() < until) {
       if ((await runs.change(() => attachTo(lobby, session))) === null) return;
+      // It came to its end there before it could be reached.
+      if (hasEnded(lobby, session) && (await runs.change(() => lookedAt(lobby, session))) === null) return;
       await world.sleep(LOOKS);
     }
   }
@@ -138,6 +140,12 @@ export class Carrying {
     changed();
   }
 }
+
+const lookedAt = (lobby: Lobby, session: SessionId): ReturnType<Lobby['resume']> =>
+  lobby.look?.(session) ?? Promise.resolve(fail({ text: 'Ended runs can not be shown here.' }));
+
+const hasEnded = (lobby: Lobby, session: SessionId): boolean =>
+  lobby.info().sessions.some(({ id, state }) => id === session && state === 'finished');
 
 const hasMoved = ({ finished }: RunState): boolean =>
   finished?.status === 'stopped' && finished.summary === HANDED_OVER;

@@ -5,6 +5,7 @@ import type { Result } from '../../src/domain/result.ts';
 import { fail, ok } from '../../src/domain/result.ts';
 import { ControlFault } from '../../src/ports/control.ts';
 import type { Controls, Receipt, Refusal } from '../../src/ports/controls.ts';
+import { HANDED_OVER } from '../../src/ports/controls.ts';
 import type { AppEnd } from '../../src/tui/app.ts';
 import { runApp } from '../../src/tui/app.ts';
 import { UNICODE } from '../../src/tui/glyphs.ts';
@@ -22,6 +23,8 @@ interface Scene {
   readonly screen: () => string;
   /** The process of the run is gone. */
   readonly lose: (why: string) => Promise<void>;
+  /** It was handed over by another screen, and was over in its new process before anybody could reach it. */
+  readonly move: () => Promise<void>;
   /** The run has stopped, or goes on here, for whoever handed it over. */
   readonly handed: (how: Result<Receipt, Refusal>) => Promise<void>;
 }
@@ -34,7 +37,7 @@ async function scene(where: 'here' | 'elsewhere', agent: AgentId | null = null):
   const lost = Promise.withResolvers<string>();
   const handed = Promise.withResolvers<Result<Receipt, Refusal>>();
   const asked: string[] = [];
-  let gone = false;
+  let [gone, moved] = [false, false];
   const wrapped = (controls: Controls): Controls => ({
     ...controls,
     ...(where === 'elsewhere' ? { lost: lost.promise } : {}),
@@ -57,7 +60,8 @@ async function scene(where: 'here' | 'elsewhere', agent: AgentId | null = null):
     lobby: {
       ...run.lobby,
       start: () => begun('start'),
-      attach: () => begun('attach'),
+      attach: () => (moved ? Promise.resolve(fail({ text: 'nobody carries it' })) : begun('attach')),
+      look: () => begun('look'),
       resume: () => begun('resume'),
       detach: () => {
         asked.push('detach');
@@ -89,6 +93,16 @@ async function scene(where: 'here' | 'elsewhere', agent: AgentId | null = null):
       await settled();
       // Its last words may be under way.
       await world.advance(200);
+      await settled();
+    },
+    async move() {
+      moved = true;
+      const events = midRun().events;
+      const seq = (events.at(-1)?.seq ?? 0) + 1;
+      const time = new Date(START + 192_000).toISOString();
+      const totals = { cost: 0, tokens: 0, agents: 0, duration: 0 };
+      const last = { type: 'session.finished', status: 'stopped', summary: HANDED_OVER, totals } as const;
+      await run.play([{ ...last, v: 1, seq, time, session: SESSION }]);
       await settled();
     },
     async handed(how) {
@@ -126,6 +140,14 @@ describe('a run that another process carries', () => {
     await press('esc', 'd');
     expect(await end).toMatchObject({ goesOn: true });
     expect(run.commands).toEqual([]);
+  });
+
+  it('is shown from the log when it moved and was over before it could be reached', async () => {
+    const { run, move, asked } = await scene('elsewhere');
+    const { when, task } = { when: new Date(START).toISOString(), task: 'Fix it' };
+    run.learn({ sessions: [{ id: SESSION, task, when, state: 'finished' }] });
+    await move();
+    expect(asked).toEqual(['attach', 'look']);
   });
 
   it('opens the agent that was asked for', async () => {
