@@ -1,4 +1,4 @@
-/** Runs the real program (`node src/cli.ts`) as a child: a home and XDG folders of its own, nothing of this machine's. */
+/** Runs the real program, as it is published, as a child: a home and XDG folders of its own, nothing of this machine's. */
 import type { ChildProcessByStdio } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
@@ -6,12 +6,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { leaveFolder } from './aftermath.ts';
+import { bundled } from './bundled.ts';
 import { COMPILED } from './compiled.ts';
 import type { Files } from './repos.ts';
 import { writeFiles } from './repos.ts';
 
 export const CHECKOUT = join(import.meta.dirname, '../..');
-const PROGRAM = join(CHECKOUT, 'src/cli.ts');
+const PROGRAM = bundled();
+/** The program from its sources, for tests that put something into them or look at what they load. */
+export const SOURCES: readonly string[] = [process.execPath, join(CHECKOUT, 'src/cli.ts')];
 
 export interface Ran {
   readonly code: number | null;
@@ -24,7 +27,7 @@ export interface How {
   /** Beside what the home has; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
-  /** Instead of `node src/cli.ts`: a command that gets the arguments after it. */
+  /** Instead of the program as it is published: a command that gets the arguments after it. */
   readonly program?: readonly string[];
   /** In a process group of its own, as a shell starts a command. */
   readonly group?: true;

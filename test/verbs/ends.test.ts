@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Home, How, Running } from '../support/cli.ts';
-import { CHECKOUT, jsonLines, openHome, SMALL } from '../support/cli.ts';
+import { CHECKOUT, jsonLines, openHome, SMALL, SOURCES } from '../support/cli.ts';
 import { skipWithout } from '../support/needs.ts';
 import { until } from '../support/until.ts';
 
@@ -179,8 +179,8 @@ describe('exit codes', () => {
   it('70: a bug is said in words with the path of a report; the trace is shown by MIMIR_DEBUG=1 only', async () => {
     const NODE_OPTIONS = `--import=${faulty()}`;
     const [plain, debug] = await Promise.all([
-      home.run(['sessions'], { env: { NODE_OPTIONS } }),
-      home.run(['sessions'], { env: { NODE_OPTIONS, MIMIR_DEBUG: '1' } }),
+      home.run(['sessions'], { env: { NODE_OPTIONS }, program: SOURCES }),
+      home.run(['sessions'], { env: { NODE_OPTIONS, MIMIR_DEBUG: '1' }, program: SOURCES }),
     ]);
     expect(plain).toMatchObject({ code: 70, out: '' });
     expect(plain.err).toMatch(

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Home } from '../support/cli.ts';
-import { openHome, SMALL } from '../support/cli.ts';
+import { openHome, SMALL, SOURCES } from '../support/cli.ts';
 
 let home: Home;
 let hook = '';
@@ -31,7 +31,10 @@ afterAll(() => {
 /** Rooms and packages that a command loads. */
 async function loadedBy(...args: readonly string[]): Promise<ReadonlySet<string>> {
   const LOADED = join(home.root, `loaded-${args.join('-').replaceAll(/\W/g, '')}`);
-  const { code, err } = await home.run(args, { env: { LOADED, NODE_OPTIONS: `--import=${hook}` } });
+  const { code, err } = await home.run(args, {
+    env: { LOADED, NODE_OPTIONS: `--import=${hook}` },
+    program: SOURCES,
+  });
   expect({ code, err }).toEqual({ code: 0, err: '' });
   const names = readFileSync(LOADED, 'utf8')
     .split('\n')
