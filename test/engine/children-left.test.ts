@@ -1,20 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { acting, ask, gate, LED, notices, outcomes, rulesWith, spawned, spawns } from '../support/children.ts';
+import {
+  acting,
+  ask,
+  gate,
+  has,
+  LED,
+  notices,
+  outcomes,
+  rulesWith,
+  spawned,
+  spawns,
+  waits,
+} from '../support/children.ts';
 import type { Act } from '../support/children.ts';
 import { AGENT, calling, planOf, RULES } from '../support/run.ts';
 import type { TestRun } from '../support/run.ts';
 
 const S1 = 'ROOT::S1';
 const CHILD = 'ROOT::S1::S1';
-
-const waits =
-  (go: PromiseWithResolvers<void>, reply?: ReturnType<typeof calling>): Act =>
-  async () => {
-    await go.promise;
-    return reply;
-  };
-const has = (run: TestRun, agent: string, outcome: string): Promise<unknown> =>
-  run.until(({ agents }) => agents.get(AGENT(agent))?.outcome === outcome);
 
 describe('a child whose parent ends first', () => {
   const orphan = (

@@ -2,7 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { RoleName, TaskId } from '../../src/domain/ids.ts';
 import { shortId } from '../../src/domain/digest.ts';
 import type { Command } from '../../src/ports/controls.ts';
-import { acting, ask, gate, LED, notices, outcomes, says, spawned, spawns } from '../support/children.ts';
+import {
+  acting,
+  ask,
+  gate,
+  inTurn,
+  LED,
+  notices,
+  outcomes,
+  says,
+  spawned,
+  spawns,
+  waits,
+} from '../support/children.ts';
 import type { Act } from '../support/children.ts';
 import { toldTo } from '../support/run-looks.ts';
 import { AGENT, calling, planOf, RULES } from '../support/run.ts';
@@ -12,14 +24,6 @@ const S1 = 'ROOT::S1';
 const S2 = 'ROOT::S2';
 const CHILD = 'ROOT::S1::S1';
 
-const waits =
-  (go: PromiseWithResolvers<void>, reply?: ReturnType<typeof calling>): Act =>
-  async () => {
-    await go.promise;
-    return reply;
-  };
-const inTurn = (run: TestRun, agent: string, turn: number): Promise<unknown> =>
-  run.until(({ agents }) => agents.get(AGENT(agent))?.iterations === turn);
 const said = async (run: TestRun, command: Command, by?: string): Promise<string> => {
   const done = await ask(run, command, by);
   return done.ok ? done.value.text : done.fault.text;

@@ -6,7 +6,7 @@ import type { Role } from '../../src/domain/role.ts';
 import { RoleName } from '../../src/domain/ids.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import type { Rules, ChildRules } from '../../src/policy/rules.ts';
-import type { Command, Receipt, Refusal } from '../../src/ports/controls.ts';
+import type { Command, Delivery, Receipt, Refusal } from '../../src/ports/controls.ts';
 import { AGENT, planOf, ROLES, RULES, testRun } from './run.ts';
 import type { Setting, TestRun } from './run.ts';
 
@@ -115,3 +115,30 @@ export const statusesOf = (run: TestRun, agent: string): readonly string[] =>
 
 /** Open until somebody lets go. */
 export const gate = (): PromiseWithResolvers<void> => Promise.withResolvers<void>();
+
+/** What a model does that answers only when `go` is resolved. */
+export const waits =
+  (go: PromiseWithResolvers<void>, reply?: ScriptedReply): Act =>
+  async () => {
+    await go.promise;
+    return reply;
+  };
+
+/** Resolves when the agent has ended so; null: when it has not ended, or goes on. */
+export const has = (run: TestRun, agent: string, outcome: string | null): Promise<unknown> =>
+  run.until(({ agents }) => agents.get(AGENT(agent))?.outcome === outcome);
+
+/** Resolves when the agent has had so many replies. */
+export const inTurn = (run: TestRun, agent: string, turn: number): Promise<unknown> =>
+  run.until(({ agents }) => agents.get(AGENT(agent))?.iterations === turn);
+
+/** Writes "more" to the agent; how it was sent, or why not. */
+export const send = async (
+  run: TestRun,
+  to: string,
+  by?: string,
+  delivery: Delivery = 'important',
+): Promise<unknown> => {
+  const done = await ask(run, { do: 'message', to: to === 'all' ? to : AGENT(to), text: 'more', delivery }, by);
+  return done.ok ? (done.value.sent ?? done.value.text) : done.fault.text;
+};
