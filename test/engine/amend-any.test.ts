@@ -45,10 +45,15 @@ async function amendAt(run: TestRun, plans: ReadonlyMap<number, readonly PlanEdi
   }
 }
 
-/** Agents that began to run before what they needed by then had completed. */
+/**
+ * Agents that began to run before what they needed by then had completed. Only their first begin counts: an agent that
+ * has ended and is written to goes on at once, also while one that it needed is at work again.
+ */
 function tooEarly(events: readonly MimirEvent[]): readonly string[] {
+  const begun = new Set<string>();
   return events.flatMap((event, at) => {
-    if (event.type !== 'agent.status' || event.status !== 'initializing') return [];
+    if (event.type !== 'agent.status' || event.status !== 'initializing' || begun.has(event.agent)) return [];
+    begun.add(event.agent);
     const { agents } = foldAll(events.slice(0, at));
     const open = (agents.get(event.agent)?.dependsOn ?? []).filter((id) => agents.get(id)?.outcome !== 'completed');
     return open.map((need) => `${event.seq}: ${event.agent} needs ${need}`);
