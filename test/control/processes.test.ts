@@ -40,9 +40,9 @@ describe('a run in another process', () => {
     await controls.submit(message('two'));
     // It has happened there, and is not known here.
     expect(controls.previewMode('yolo').answers).toBe(1);
-    const begun = performance.now();
+    const begun = process.cpuUsage();
     for (let paint = 0; paint < 10_000; paint += 1) controls.previewMode('yolo');
-    expect(performance.now() - begun).toBeLessThan(2000);
+    expect(process.cpuUsage(begun).user / 1000).toBeLessThan(1500);
     await events.next();
     expect(controls.previewMode('yolo').answers).toBe(2);
     await events.return?.();

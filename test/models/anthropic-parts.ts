@@ -22,8 +22,8 @@ export const setupFor = (baseUrl: string, change: Partial<ProviderSetup> = {}): 
   key: KEY,
   keyEnv: 'ANTHROPIC_API_KEY',
   models: [],
-  firstEventMs: 5000,
-  idleMs: 5000,
+  firstEventMs: 30_000,
+  idleMs: 30_000,
   unusable: null,
   ...change,
 });
@@ -54,7 +54,7 @@ export interface Called {
 
 export interface Line {
   readonly double: Double;
-  readonly call: (request?: Partial<ModelRequest>, signal?: AbortSignal) => Promise<Called>;
+  readonly call: (request?: Partial<ModelRequest>, signal?: AbortSignal, heard?: () => void) => Promise<Called>;
   readonly count: (request?: Partial<ModelRequest>) => Promise<number | null>;
 }
 
@@ -69,9 +69,12 @@ export async function onDouble<T>(
   try {
     return await work({
       double,
-      async call(request = {}, signal = LIVE) {
+      async call(request = {}, signal = LIVE, heard = () => undefined) {
         const deltas: Delta[] = [];
-        const result = await caller.call(ask(request), signal, (delta) => void deltas.push(delta));
+        const result = await caller.call(ask(request), signal, (delta) => {
+          deltas.push(delta);
+          heard();
+        });
         return { result, deltas };
       },
       count: async (request = {}) => (await caller.count?.(ask(request), LIVE)) ?? null,

@@ -135,7 +135,7 @@ describe.each(WIRES)('a fault over %s', (_, kind, model) => {
 
   it('J05: a stream that only gives signs of life is ended too', async () => {
     double = await openDouble({ rules: [{ answer: { ...ANSWER, fault: { is: 'trickle', at: 6, everyMs: 15 } } }] });
-    const setup = setupFor(double.url, { ...kind, firstEventMs: 150, idleMs: 100 });
+    const setup = setupFor(double.url, { ...kind, firstEventMs: 1000, idleMs: 800 });
     const came = await openaiCaller(setup, realWorld).call(requestFor({ model }), NEVER, ignore);
     expect(came.ok ? came : [came.fault.is, came.fault.spent !== undefined]).toEqual(['silent', true]);
   });
@@ -187,7 +187,7 @@ describe('a server that sends chunks without a word', () => {
       }, 10);
     });
     try {
-      const setup = setupFor(server.url, { ...LOCAL, firstEventMs: 150, idleMs: 100 });
+      const setup = setupFor(server.url, { ...LOCAL, firstEventMs: 1000, idleMs: 800 });
       const came = await openaiCaller(setup, realWorld).call(requestFor({ model: 'local/qwen3' }), NEVER, ignore);
       expect(came.ok || came.fault.is).toBe('silent');
     } finally {

@@ -92,7 +92,7 @@ export function startTerminal(command: string, args: readonly string[], options:
     paste: (text) => {
       pty.write(`\u001b[200~${text}\u001b[201~`);
     },
-    waitFor: (what, { timeout = 10_000 } = {}) =>
+    waitFor: (what, { timeout = 30_000 } = {}) =>
       new Promise((resolve, reject) => {
         const done = (): void => {
           clearTimeout(late);

@@ -1,10 +1,13 @@
 /** Waiting for something of the outside that tells nobody when it happens. */
 
-/** Resolves when `holds` does; looked at every few milliseconds, for at most ten seconds. */
+/** Long, as the machine may have much else to do; still within the time of a test, so that what fails says where it waited. */
+const PATIENCE_MS = 40_000;
+
+/** Resolves when `holds` does; looked at every few milliseconds, with much patience. */
 export async function until(holds: () => boolean): Promise<void> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + PATIENCE_MS;
   while (!holds()) {
-    if (Date.now() > end) throw new Error('it did not happen within ten seconds');
+    if (Date.now() > end) throw new Error(`it did not happen within ${PATIENCE_MS / 1000} seconds`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

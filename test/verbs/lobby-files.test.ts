@@ -78,7 +78,7 @@ describe('the list of files', () => {
     expect(made).toBe(1);
     now = 60_000;
     expect(await files.find('', 9)).toEqual(['a.ts']);
-    await expect.poll(() => files.find('', 9)).toEqual(['a.ts', 'b.ts']);
+    await expect.poll(() => files.find('', 9), { timeout: 30_000 }).toEqual(['a.ts', 'b.ts']);
     expect(made).toBe(2);
   });
 

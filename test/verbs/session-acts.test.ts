@@ -76,7 +76,7 @@ describe('mimir spawn', () => {
     await spawning('x');
     const before = performance.now();
     expect(await stage.ask(spawnVerb, ['As engineer, implement it', '--wait', '86400'])).toMatchObject({ code: 0 });
-    expect(performance.now() - before).toBeLessThan(2000);
+    expect(performance.now() - before).toBeLessThan(30_000);
   });
 
   it('goes to the run that --run begins; without it to the newest, and says so where several go on', async () => {

