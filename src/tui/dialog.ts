@@ -62,7 +62,7 @@ export type Dialog =
       /** Another one is selected, or the first one again after Esc: to see it before choosing. */
       seen?(value: string): DialogEffect;
     }
-  /** Enter is the safe choice; `word` must be typed for the irreversible, when not empty. */
+  /** Enter is the safe choice; `word` must be typed for the irreversible, when not empty. `instead` is a third way. */
   | {
       readonly is: 'confirm';
       readonly title: string;
@@ -70,6 +70,7 @@ export type Dialog =
       readonly yes: string;
       readonly no: string;
       readonly word: string;
+      readonly instead?: { readonly key: string; readonly hint: string; readonly leadsTo: DialogEffect };
       then(): DialogEffect;
     }
   /** Several fields: Tab moves, Space toggles, Ctrl-S saves, Esc asks when something was changed. */

@@ -122,6 +122,18 @@ describe('a run that this screen carries', () => {
     expect(asked).toEqual(['start', 'when quiet', 'detach']);
   });
 
+  it('is left running by d in the question whether to leave, which says how to come back to it', async () => {
+    const { press, screen, handed, end, asked, run } = await scene('here');
+    await press('q');
+    expect(screen()).toMatch(/Left running[^]*mimir attach run-7f3a[^]*Stopped[^]*mimir resume run-7f3a/);
+    expect(screen()).toContain('d leave running   y stop it   ⏎/Esc stay');
+    await press('d');
+    expect(screen()).toContain('Hand the run over');
+    await handed(ok({ text: 'handed over' }));
+    expect(await end).toMatchObject({ session: SESSION, goesOn: true });
+    expect({ asked, commands: run.commands }).toEqual({ asked: ['start', 'when quiet', 'detach'], commands: [] });
+  });
+
   it('goes at once with a second d, and stays with Esc', async () => {
     const { press, screen, handed, asked } = await scene('here');
     await press('d', 'd', 'esc');

@@ -25,6 +25,7 @@ export const confirmOverlay = (dialog: ConfirmDialog, kind: Overlay['kind'] = 'd
   dialog.word === '' ? plain(dialog, kind, 0) : typed(dialog, openEditor(), '');
 
 const hint = (dialog: ConfirmDialog, { glyphs }: Context): readonly Hint[] => [
+  ...(dialog.instead === undefined ? [] : [{ keys: dialog.instead.key, hint: dialog.instead.hint }]),
   ...(dialog.word === '' ? [{ keys: 'y', hint: dialog.yes }] : []),
   { keys: `${glyphs.key.enter}/Esc`, hint: dialog.no },
 ];
@@ -39,6 +40,7 @@ function plain(dialog: ConfirmDialog, kind: Overlay['kind'], top: number): Overl
       const to = scrolled(input, top, lines.length, rows);
       if (input.is !== 'key') return stay(to === null ? this : plain(dialog, kind, to));
       if (input.key === 'y' || input.key === 'Y') return closed(yes(dialog));
+      if (input.key === dialog.instead?.key) return closed(dialog.instead.leadsTo);
       if (['n', 'N', 'esc', 'enter', 'q'].includes(input.key)) return closed();
       return stay(to === null ? this : plain(dialog, kind, to));
     },

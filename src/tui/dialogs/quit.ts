@@ -1,4 +1,4 @@
-/** Leaving while a run goes on: stop it and keep it resumable, or stay. */
+/** Leaving while a run goes on: leave it running in a process of its own, stop it and keep it resumable, or stay. */
 import { ROOT } from '../../domain/ids.ts';
 import type { RunState } from '../../events/state.ts';
 import { isAtWork } from '../agents.ts';
@@ -11,18 +11,19 @@ import type { Overlay } from './overlay.ts';
 /** `leave` is called when the person says so. */
 export function quitOverlay({ state, elsewhere }: Context, leave: () => void): Overlay {
   const working = [...state.agents.values()].filter(isAtWork).length;
-  const [now, whom] = whatGoesOn(state, working);
+  const here = elsewhere === undefined;
   return confirmOverlay(
     {
       is: 'confirm',
       title: 'Leave Mimir?',
       lines: [
-        [span(now, { fg: 'fg' })],
-        ...(elsewhere === undefined ? stopping(state, whom) : parting(state, elsewhere)),
+        [span(whatGoesOn(state, working), { fg: 'fg' })],
+        ...(here ? leavingHere(state) : parting(state, elsewhere)),
       ],
-      yes: elsewhere === undefined ? 'stop the run and leave' : 'leave',
+      yes: here ? 'stop it' : 'leave',
       no: 'stay',
       word: '',
+      ...(here ? { instead: { key: 'd', hint: 'leave running', leadsTo: { app: 'detach' } } } : {}),
       then: () => {
         leave();
         return {};
@@ -32,11 +33,12 @@ export function quitOverlay({ state, elsewhere }: Context, leave: () => void): O
   );
 }
 
-const stopping = ({ session }: RunState, whom: string): readonly Line[] => [
-  [span(`Leaving stops ${whom}. Everything recorded is kept, and`, { fg: 'fg' })],
+/** This process carries it: without it the run stops, unless another one takes it. */
+const leavingHere = ({ session }: RunState): readonly Line[] => [
+  [span('Left running, it goes on without this screen; come back with', { fg: 'fg' })],
+  [span(`  mimir attach ${session ?? ''}`.trimEnd(), { fg: 'info', bold: true })],
+  [span('Stopped, as by closing the window, it can be gone on with by', { fg: 'fg' })],
   [span(`  mimir resume ${session ?? ''}`.trimEnd(), { fg: 'info', bold: true })],
-  [span('goes on from the last recorded turn.', { fg: 'fg' })],
-  [span('With d on the run screen it goes on without this screen instead.', { fg: 'muted' })],
 ];
 
 /** Another process carries it: leaving ends nothing there. */
@@ -60,11 +62,10 @@ const parting = ({ session }: RunState, { lost }: Elsewhere): readonly Line[] =>
   ],
 ];
 
-/** What leaving interrupts, and the word for it. */
-function whatGoesOn({ phase, idle, agents }: RunState, working: number): readonly [now: string, whom: string] {
-  if (phase === 'approving') return ['The plan waits for you.', 'the run'];
+function whatGoesOn({ phase, idle, agents }: RunState, working: number): string {
+  if (phase === 'approving') return 'The plan waits for you.';
   const waits = idle && working === 1 && agents.get(ROOT)?.status === 'waiting';
-  if (waits) return ['Main waits for what it is told.', 'the run'];
-  if (working === 0) return ['The run is not finished.', 'it'];
-  return working === 1 ? ['1 agent is at work.', 'it'] : [`${working} agents are at work.`, 'them'];
+  if (waits) return 'Main waits for what it is told.';
+  if (working === 0) return 'The run is not finished.';
+  return working === 1 ? '1 agent is at work.' : `${working} agents are at work.`;
 }

@@ -132,7 +132,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     keys: ['d'],
     action: 'run.detach',
     hint: 'detach',
-    help: 'Let the run go on without this screen, in a process of its own; mimir attach comes back to it.',
+    help: 'Let the run go on without this screen, in a process of its own; mimir attach comes back to it. Closing the window stops it.',
     whyNot: (_, context) => running(context),
     run: () => ({ app: 'detach' }),
   },
