@@ -65,9 +65,10 @@ const LINES: ByType<[], [names: Names], Words> = {
   'budget.warned': (event) => ['warn', `80 % of the ${ownerOf(event)} ${event.what} is used`],
   'budget.exhausted': (event) => ['error', `the ${event.scope}'s ${event.what} are used up`],
   'message.sent': (event, names) => ['info', messageWords(event, names)],
-  'agent.finished': (event) => [
-    event.outcome === 'completed' ? 'info' : 'error',
-    event.error === null ? event.outcome : `${event.outcome}: ${event.error}`,
+  'agent.finished': ({ outcome, error }) => [
+    outcome === 'completed' ? 'info' : outcome === 'killed' ? 'warn' : 'error',
+    // "killed by you" says it already.
+    error === null ? outcome : error.startsWith(outcome) ? error : `${outcome}: ${error}`,
   ],
   'session.finished': (event) => [event.status === 'completed' ? 'info' : 'warn', `session ${event.status}`],
 };
@@ -83,10 +84,15 @@ function messageWords({ from, to, content, notice }: EventOf<'message.sent'>, na
   const line = content.split('\n')[0] ?? '';
   const whom = names(to);
   if (notice === undefined) return `${from === 'person' ? 'you tell' : 'tells'} ${whom}: ${line}`;
-  if (notice.is === 'error') return `tells ${whom} that it failed`;
+  if (notice.is === 'error')
+    return `tells ${whom} that it ${isOfKill(line, names(notice.of)) ? 'was killed' : 'failed'}`;
   const start = `Child ${names(notice.of)} ${notice.is === 'completed' ? 'completed: ' : ''}`;
   return `tells ${whom}: ${line.startsWith(start) ? line.slice(start.length) : line}`;
 }
+
+/** Does a notice of the child `name` tell that a person killed it, rather than that it failed? (engine/children-end.ts) */
+export const isOfKill = (content: string, name: string): boolean =>
+  content.startsWith(`Child ${name} failed: it was killed by `);
 
 /** `rate limited: next try in 12 s (2 of 5)` */
 export const retryText = ({ cause, wait, attempt, attempts }: EventOf<'model.retry'>): string =>

@@ -100,6 +100,8 @@ export function standing(state: RunState, agent: AgentState, now: number): strin
 function statusWords(state: RunState, agent: AgentState, now: number): string {
   if (agent.outcome !== null) {
     const why = agent.outcome === 'completed' ? '' : toLabel(agent.error ?? agent.reason).split('\n')[0];
+    // "killed by you" says it already.
+    if (why?.startsWith(`${agent.outcome} `)) return why;
     return why === '' || why === undefined ? agent.outcome : `${agent.outcome} (${why})`;
   }
   const wait = restOf(agent, state) ?? waitOf(agent, now);

@@ -143,7 +143,7 @@ function doneLine(agent: AgentState, paint: Io['paint']): string {
   const outcome = agent.outcome ?? '';
   const why = harmless(agent.error ?? '');
   // A reason that begins with the outcome has said it.
-  const how = why.startsWith(`${outcome}: `) ? why : [outcome, why].filter((part) => part !== '').join(': ');
+  const how = outcome !== '' && why.startsWith(outcome) ? why : [outcome, why].filter((part) => part !== '').join(': ');
   return paint.red(`${work} - ${how} ${counts}`);
 }
 

@@ -61,7 +61,7 @@ describe('children in lines', () => {
       '2 engineer-cache (ROOT::S2), waits for its children (1), TIME, spawned by you: In progress',
       '  2.1 explore-evictions (ROOT::S2::S1), running, TIME, spawned by engineer-cache: In progress',
       '  2.2 tester-tests (ROOT::S2::S2), failed (no database), TIME, spawned by engineer-cache: Run the tests',
-      '3 finder-callers (ROOT::S3), killed (by the person), TIME, spawned by you: Find every caller',
+      '3 finder-callers (ROOT::S3), killed by you, TIME, spawned by you: Find every caller',
       '  3.1 explore-left (ROOT::S3::S1), running, TIME, spawned by finder-callers, adopted by main: In progress',
     ]);
     expect(await person.hears('children 2')).toHaveLength(2);
@@ -138,7 +138,7 @@ describe('a run without a plan in lines', () => {
       '[finder-callers] spawned by you: Find every caller',
       '[explore-left S3::S1] spawned by finder-callers: Look into the tests',
       '[explore-left S3::S1] adopted by main: its parent ended',
-      '[finder-callers] Find every caller - killed: by the person (0 tools, TIME)',
+      '[finder-callers] Find every caller - killed by you (0 tools, TIME)',
     ]);
   });
 

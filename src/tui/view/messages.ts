@@ -1,4 +1,5 @@
 /** The Messages tab: what was written to an agent and by it, how it is delivered, and whether it was. */
+import { isOfKill } from '../../events/log-line.ts';
 import type { AgentState, RunState, SentMessage } from '../../events/state.ts';
 import { labelOf } from '../agents.ts';
 import type { Context } from '../screen.ts';
@@ -41,10 +42,19 @@ const NEWS: Readonly<Record<NonNullable<SentMessage['notice']>['is'], string>> =
   idle: 'news: idle',
 };
 
-/** The whole text; of a notice without the name that stands above it. */
-function textOf({ content, notice }: SentMessage, { agents }: RunState): string {
-  const name = notice === null ? null : `Child ${agents.get(notice.of)?.name ?? notice.of} `;
-  return name !== null && content.startsWith(name) ? content.slice(name.length) : content;
+/** What kind of news, and the text without the name that stands above it. */
+function newsOf(content: string, { of, is }: NonNullable<SentMessage['notice']>, { agents }: RunState): News {
+  const name = agents.get(of)?.name ?? of;
+  const start = `Child ${name} `;
+  const text = content.startsWith(start) ? content.slice(start.length) : content;
+  return isOfKill(content, name)
+    ? { kind: 'news: killed', text: text.replace(/^failed: /, '') }
+    : { kind: NEWS[is], text };
+}
+
+interface News {
+  readonly kind: string;
+  readonly text: string;
 }
 
 function oneMessage(message: SentMessage, agent: AgentState, context: Context, width: number): readonly Line[] {
@@ -54,15 +64,18 @@ function oneMessage(message: SentMessage, agent: AgentState, context: Context, w
   const other = incoming ? nameOf(message.from, state) : nameOf(message.to, state);
   // ROOT of a run without a plan keeps news for the person until it is spoken to.
   const [text, ink]: readonly [string, Ink] = message.delivered ? ['read', 'ok'] : ['not read yet', 'warn'];
-  const how = message.notice === null ? `${message.delivery}: ${WHEN[message.delivery]}` : NEWS[message.notice.is];
+  const { kind, text: said } =
+    message.notice === null
+      ? { kind: `${message.delivery}: ${WHEN[message.delivery]}`, text: message.content }
+      : newsOf(message.content, message.notice, state);
   const head = spread(
-    [span(sign, { fg: 'focus' }), span(other, { fg: 'title', bold: true }), span(`  ${how}`, { fg: 'faint' })],
+    [span(sign, { fg: 'focus' }), span(other, { fg: 'title', bold: true }), span(`  ${kind}`, { fg: 'faint' })],
     [span(`${message.delivered ? glyphs.status.completed : glyphs.status.pending} ${text}`, { fg: ink })],
     width,
     {},
     glyphs.ellipsis,
   );
-  const body = wrapText(textOf(message, state).trim(), Math.max(1, width - 2), { fg: 'fg' });
+  const body = wrapText(said.trim(), Math.max(1, width - 2), { fg: 'fg' });
   return [head, ...body.map((line): Line => [span('  '), ...line])];
 }
 

@@ -68,7 +68,8 @@ describe('a spawned child', () => {
       'spawned by you: Find every caller',
       'spawned by finder-callers: Look into the tests',
       'adopted by main: its parent ended',
-      'killed: by the person',
+      'killed by you',
+      'tells main that it was killed',
     ]);
   });
 
@@ -77,6 +78,8 @@ describe('a spawned child', () => {
     expect(seen).toMatch(/from #1 reviewer-diff {2}news: done +○ not read yet/);
     expect(seen).toContain('completed: Nothing stands against the diff.');
     expect(seen).not.toContain('Child reviewer-diff');
+    expect(seen).toMatch(/from #3 finder-callers {2}news: killed +○ not read yet/);
+    expect(seen).toMatch(/ it was killed by the person\. Its last words: I list\./);
   });
 
   it('that has ended can be written to, and one that was killed can not (S131, H013)', () => {
