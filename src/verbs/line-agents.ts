@@ -2,6 +2,7 @@
  * Agents in words: the numbers by which a person names them, and the lines that list them, their tree and who waits for whom. A number
  * is that of the agent's id (`4` is ROOT::S4, `4.1` its first child, 0 is main): it stays the same while the run lasts.
  */
+import type { AgentOutcome } from '../domain/agent.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
@@ -98,15 +99,17 @@ export function standing(state: RunState, agent: AgentState, now: number): strin
 }
 
 function statusWords(state: RunState, agent: AgentState, now: number): string {
-  if (agent.outcome !== null) {
-    const why = agent.outcome === 'completed' ? '' : toLabel(agent.error ?? agent.reason).split('\n')[0];
-    // "killed by you" says it already.
-    if (why?.startsWith(`${agent.outcome} `)) return why;
-    return why === '' || why === undefined ? agent.outcome : `${agent.outcome} (${why})`;
-  }
+  if (agent.outcome !== null) return endingOf(agent, agent.outcome);
   const wait = restOf(agent, state) ?? waitOf(agent, now);
   if (wait !== null) return typeof wait === 'string' ? wait : `waiting: ${wait.text}`;
   return agent.status === 'pending' ? pendingWords(state, agent) : agent.status;
+}
+
+/** `completed`, `failed (no database)`; "killed by you" says it already. */
+function endingOf({ error, reason }: AgentState, outcome: AgentOutcome): string {
+  const why = outcome === 'completed' ? '' : (toLabel(error ?? reason).split('\n')[0] ?? '');
+  if (why === '' || why.startsWith(`${outcome} `)) return why === '' ? outcome : why;
+  return `${outcome} (${why})`;
 }
 
 function pendingWords(state: RunState, agent: AgentState): string {
