@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { build } from 'esbuild';
+import { rolldown } from 'rolldown';
 
 export interface Programs {
   readonly folder: string;
@@ -41,19 +41,18 @@ export async function buildPrograms(from = ROOT): Promise<Programs> {
 
 async function bundleFloors(outdir: string): Promise<void> {
   const files = globSync(join(import.meta.dirname, 'floor/*.ts'));
-  await build({
-    entryPoints: Object.fromEntries(files.map((file) => [basename(file, '.ts'), file])),
-    outdir,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
+  const bundle = await rolldown({
+    input: Object.fromEntries(files.map((file) => [basename(file, '.ts'), file])),
     platform: 'node',
-    target: 'node24',
-    external: ['blessed'],
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
-    logLevel: 'warning',
-    banner: { js: 'import{createRequire as $require}from"node:module";const require=$require(import.meta.url);' },
+    external: [/^blessed(?:\/|$)/],
+    transform: { target: 'node24' },
+    logLevel: 'warn',
   });
+  await bundle.write({
+    dir: outdir,
+    format: 'esm',
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+    comments: false,
+  });
+  await bundle.close();
 }

@@ -120,6 +120,30 @@ describe('the published package, installed', () => {
     expect(types.filter((type) => type === 'agent.created').length).toBeGreaterThanOrEqual(2);
   });
 
+  it('reads few files of code: each costs a start time', async () => {
+    const [hook, seen] = [join(work, 'seen.mjs'), join(work, 'seen')];
+    writeFileSync(
+      hook,
+      `import { appendFileSync } from 'node:fs';
+      import { registerHooks } from 'node:module';
+      registerHooks({
+        load(url, context, next) {
+          if (url.includes('/dist/')) appendFileSync(${JSON.stringify(seen)}, url + '\\n');
+          return next(url, context);
+        },
+      });`,
+    );
+    const read = async (...args: readonly string[]): Promise<number> => {
+      rmSync(seen, { force: true });
+      const program = join(home, 'node_modules/mimir/dist/mimir.js');
+      expect(await run(process.execPath, ['--import', hook, program, ...args], project)).toMatchObject({ code: 0 });
+      return readFileSync(seen, 'utf8').trim().split('\n').length;
+    };
+    expect(await read('--version')).toBeLessThanOrEqual(6);
+    expect(await read('status', '--json')).toBeLessThanOrEqual(14);
+    expect(await read('run', 'Find dead code', '--yes', '--json')).toBeLessThanOrEqual(28);
+  });
+
   describe('where it has boxes', () => {
     needs('bubblewrap');
 

@@ -1,0 +1,70 @@
+/**
+ * Which modules of the published program stand in one file. A file costs Node a millisecond or two to find and link, and
+ * bundlers make one for each set of entries that share something: a hundred for one reply. Here only the ways in which
+ * people use the program count, so each reads a dozen. What belongs to none of them stays in small files of its own.
+ */
+import { join } from 'node:path';
+
+/** By name of a way: the modules it begins with. What they import without waiting belongs to it too. */
+const WAYS = {
+  always: ['src/verbs/main.ts'],
+  screen: ['src/verbs/screen.ts', 'src/tui/term/blessed-screen.ts'],
+  run: ['run', 'run-plan', 'workshop', 'open-run', 'line-follow'].map(verb),
+  engine: ['begin-run', 'session-given', 'model-port'].map(verb).concat('src/control/server.ts'),
+  session: [
+    'all',
+    'children',
+    'complete',
+    'kill',
+    'me',
+    'others',
+    'progress',
+    'send',
+    'spawn',
+    'status',
+    'what',
+    'who',
+    'own-program',
+    'session-door',
+    'session-person',
+  ].map(verb),
+  anthropic: ['src/models/anthropic.ts'],
+  openai: ['src/models/openai.ts', 'src/models/openai-client.ts'],
+};
+
+function verb(name) {
+  return `src/verbs/${name}.ts`;
+}
+
+/** For rolldown's groups: the file that a module belongs into, null for one of its own. Throws when a way begins nowhere. */
+export function filesByWay(root) {
+  let files = null;
+  return (id, graph) => {
+    files ??= filesOf(root, graph);
+    return files.get(id) ?? null;
+  };
+}
+
+function filesOf(root, graph) {
+  const ways = new Map();
+  for (const [way, begins] of Object.entries(WAYS)) {
+    for (const id of reachedFrom(root, begins, graph)) ways.set(id, [...(ways.get(id) ?? []), way]);
+  }
+  // Modules of the same ways are read together or not at all.
+  return new Map([...ways].map(([id, names]) => [id, names[0] === 'always' ? 'always' : names.join('-')]));
+}
+
+function reachedFrom(root, begins, graph) {
+  const todo = begins.map((begin) => join(root, begin));
+  for (const [at, id] of todo.entries()) {
+    if (graph.getModuleInfo(id) === null) throw new Error(`${begins[at]} is gone: .setup/ways.mjs names it`);
+  }
+  const reached = new Set();
+  while (todo.length > 0) {
+    const id = todo.pop();
+    if (reached.has(id)) continue;
+    reached.add(id);
+    todo.push(...(graph.getModuleInfo(id)?.importedIds ?? []));
+  }
+  return reached;
+}
