@@ -13,7 +13,7 @@ import { giveVerdictTool } from '../../src/tools/desk-tools.ts';
 import { cutLog } from '../support/log.ts';
 import { freshFolder, makeRepository } from '../support/repos.ts';
 import { AGENT, planOf, ROLES, RULES, type Script, type TestRun } from '../support/run.ts';
-import { ends, forcedRun, forcing, reviewers, SECURITY, verdict, writing } from '../support/forced.ts';
+import { ends, forcedRun, forcing, memoryProject, reviewers, SECURITY, verdict, writing } from '../support/forced.ts';
 
 const SESSION = SessionId.parse('test-session');
 const S1 = AGENT('ROOT::S1');
@@ -34,9 +34,8 @@ const startsOf = (events: readonly MimirEvent[], agent: string): number =>
 
 describe('a run with a forced agent that was cut off', () => {
   it('never starts what needs the work without a pass, wherever it was cut, and asks about a tree once', async () => {
-    const root = makeRepository();
-    const stateDir = freshFolder();
-    const whole = forcedRun({ root, stateDir, script: story(() => verdict(false, 'a.ts:1: bad')) });
+    const project = memoryProject();
+    const whole = forcedRun({ project, script: story(() => verdict(false, 'a.ts:1: bad')) });
     await whole.result;
     const events = whole.events().filter(({ type }) => type !== 'session.finished');
     const at = (type: MimirEvent['type']): number => events.findIndex((event) => event.type === type);
@@ -55,7 +54,7 @@ describe('a run with a forced agent that was cut off', () => {
         asked += 1;
         return verdict(false, 'a.ts:1: bad');
       });
-      const run = forcedRun({ root, stateDir, log: cutLog(SESSION, events.slice(0, length)), script });
+      const run = forcedRun({ project, log: cutLog(SESSION, events.slice(0, length)), script });
       expect((await run.result).status).toBe('failed');
       expect(ends(run)).toEqual({ o1: 'completed', b: 'skipped' });
       expect(startsOf(run.events(), S2)).toBe(0);

@@ -1,10 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fail } from '../../src/domain/result.ts';
 import { commitAll, makeRepository } from '../support/repos.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import { AGENT, planOf, says, type Script } from '../support/run.ts';
-import { ends, forcedRun, forcing, gatesOf, reviewers, verdict, writing } from '../support/forced.ts';
+import { ends, forcedRun, forcing, gatesOf, memoryProject, reviewers, verdict, writing } from '../support/forced.ts';
+import type { MemoryProject } from '../support/forced.ts';
 
 /** The first task writes; every forced agent says what comes next of `judging`, and then that it is done. */
 const story =
@@ -19,6 +20,7 @@ describe('a forced agent after work that changed files', () => {
   it('A11 O138: lets what needs the work begin after its pass only, and is told the diff as data', async () => {
     const told: string[] = [];
     const run = forcedRun({
+      root: makeRepository(),
       script: story([verdict(true)]),
       record: ({ agent, turns }) => {
         const [first] = turns;
@@ -38,6 +40,7 @@ describe('a forced agent after work that changed files', () => {
 
   it('A11: judges what a shell or git apply wrote like what a file tool wrote: the tree counts', async () => {
     const run = forcedRun({
+      root: makeRepository(),
       script: story([verdict(true)], {
         'ROOT::S1': [writing('a.ts', 'x', 'shell'), writing('b.ts', 'y'), writing('c.ts', 'z', 'patch')],
       }),
@@ -153,16 +156,16 @@ describe('a forced agent after work that changed files', () => {
 
 describe('what else changes while a run goes on', () => {
   const editing =
-    (by: string, root: string): Script =>
+    (by: string, project: MemoryProject): Script =>
     (request, n) => {
       // Somebody else at work in the same folder, after the last review.
-      if (request.agent === AGENT(by) && request.purpose.is === 'work') writeFileSync(`${root}/other.ts`, 'by hand');
+      if (request.agent === AGENT(by) && request.purpose.is === 'work') project.write('other.ts', 'by hand');
       return story([verdict(true)])(request, n);
     };
 
   it('is judged at the end where tasks may write: what came after the last review as well', async () => {
-    const root = makeRepository();
-    const run = forcedRun({ root, script: editing('ROOT::S2', root) });
+    const project = memoryProject();
+    const run = forcedRun({ project, script: editing('ROOT::S2', project) });
     expect((await run.result).status).toBe('completed');
     expect(gatesOf(run)).toEqual([
       ['ROOT::S1', 'on-write', true, 'passed: nothing found'],
@@ -171,8 +174,8 @@ describe('what else changes while a run goes on', () => {
   });
 
   it('is not looked at in a run that only reads', async () => {
-    const root = makeRepository();
-    const run = forcedRun({ root, plan: planOf(['a']), script: editing('ROOT::S1', root) });
+    const project = memoryProject();
+    const run = forcedRun({ project, plan: planOf(['a']), script: editing('ROOT::S1', project) });
     expect((await run.result).status).toBe('completed');
     expect(gatesOf(run)).toEqual([]);
   });

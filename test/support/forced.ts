@@ -1,18 +1,23 @@
-/** Runs in a real repository whose rules make agents judge what others do: what each says and writes is the test's. */
+/**
+ * Runs whose rules make agents judge what others do: what each says and writes is the test's. The project is in memory unless a
+ * test names the root of a real one: of that each look starts processes of git.
+ */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import type { Trigger } from '../../src/domain/forced.ts';
 import { RoleName } from '../../src/domain/ids.ts';
+import { ok } from '../../src/domain/result.ts';
 import type { Role } from '../../src/domain/role.ts';
 import type { ForcedGate } from '../../src/events/ruling.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import type { ForcedRule } from '../../src/policy/rules.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
+import type { TreePort } from '../../src/ports/tree.ts';
 import { giveVerdictTool } from '../../src/tools/desk-tools.ts';
 import { checkRoot, openTrees } from '../../src/tools/index.ts';
-import { freshFolder, makeRepository } from './repos.ts';
+import { freshFolder } from './repos.ts';
 import type { Setting, TestRun } from './run.ts';
 import { planOf, ROLES, RULES, testRun } from './run.ts';
 import { needs } from './needs.ts';
@@ -58,8 +63,11 @@ export const writing = (file: string, content: string, by: keyof typeof WAYS = '
 
 const put = z.strictObject({ file: z.string(), content: z.string() });
 
-function tools(root: string): ToolPort {
-  const writer = (name: string, act: (file: string, content: string) => void): Tool => ({
+type Act = (file: string, content: string) => void;
+
+/** The ways to write, each by its own act, and the tool for verdicts. */
+function toolsBy(acts: Readonly<Record<(typeof WAYS)[keyof typeof WAYS], Act>>): ToolPort {
+  const writer = (name: string, act: Act): Tool => ({
     name,
     description: name,
     input: put,
@@ -68,7 +76,7 @@ function tools(root: string): ToolPort {
     label: (input) => `${name} ${put.parse(input).file}`,
     run(input) {
       const { file, content } = put.parse(input);
-      act(path.join(root, file), content);
+      act(file, content);
       return Promise.resolve({ ok: true, text: 'written' });
     },
   });
@@ -78,49 +86,91 @@ function tools(root: string): ToolPort {
     run: (input, context) => giveVerdictTool.run(giveVerdictTool.input.parse(input), context),
   };
   return {
-    tools: [
-      writer('put', (file, content) => writeFileSync(file, content)),
-      writer('sh', (file, content) => {
-        execFileSync('/bin/sh', ['-c', 'printf %s "$2" > "$1"', 'sh', file, content]);
-      }),
-      writer('apply', (file, content) => {
-        const name = path.basename(file);
-        const input = `--- /dev/null\n+++ b/${name}\n@@ -0,0 +1 @@\n+${content}\n`;
-        execFileSync('git', ['-C', root, 'apply', '-'], { input });
-      }),
-      verdicts,
-    ],
+    tools: [...Object.entries(acts).map(([name, act]) => writer(name, act)), verdicts],
     sandbox: { is: 'none', because: 'a test' },
+  };
+}
+
+const inRoot = (root: string): ToolPort =>
+  toolsBy({
+    put: (file, content) => writeFileSync(path.join(root, file), content),
+    sh: (file, content) => {
+      execFileSync('/bin/sh', ['-c', 'printf %s "$2" > "$1"', 'sh', path.join(root, file), content]);
+    },
+    apply: (file, content) => {
+      const input = `--- /dev/null\n+++ b/${file}\n@@ -0,0 +1 @@\n+${content}\n`;
+      execFileSync('git', ['-C', root, 'apply', '-'], { input });
+    },
+  });
+
+/** A project in memory: each tree is what all files held, and named so. */
+export interface MemoryProject {
+  readonly trees: TreePort;
+  write(file: string, content: string): void;
+}
+
+export function memoryProject(): MemoryProject {
+  let files: Readonly<Record<string, string>> = {};
+  const filesOf = (tree: string): Readonly<Record<string, string>> =>
+    z.record(z.string(), z.string()).parse(JSON.parse(tree));
+  const lines = (sign: string, content: string | undefined): readonly string[] =>
+    content === undefined ? [] : [`${sign}${content}`];
+  return {
+    write(file, content) {
+      const all = { ...files, [file]: content };
+      files = Object.fromEntries(Object.entries(all).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    },
+    trees: {
+      now: () => Promise.resolve(ok(JSON.stringify(files))),
+      changes(from, to) {
+        const [before, after] = [filesOf(from), filesOf(to)];
+        const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
+        const changed = names.filter((file) => before[file] !== after[file]);
+        const patch = changed.flatMap((file) => [file, ...lines('-', before[file]), ...lines('+', after[file])]);
+        return Promise.resolve(ok({ files: changed, patch: patch.join('\n') }));
+      },
+    },
   };
 }
 
 export interface ForcedSetting extends Setting {
   readonly forced?: readonly ForcedRule[];
+  /** Of a real repository; `stateDir`: where its trees are kept, the same for a run and its resumption. */
   readonly root?: string;
-  /** Where trees are kept: the same for a run and its resumption. */
   readonly stateDir?: string;
+  /** The same for a run and its resumption. */
+  readonly project?: MemoryProject;
 }
 
 /** Tasks whose ids begin with `o` write, others read; nobody is there to be asked unless the setting says so. */
 export function forcedRun({
   forced = [forcing(['on-write'])],
-  root = makeRepository(),
-  stateDir = freshFolder(),
+  root,
+  stateDir,
+  project = memoryProject(),
   ...setting
 }: ForcedSetting): TestRun {
-  const place = checkRoot(root, { home: freshFolder(), state: freshFolder() });
-  if (!place.ok) throw new Error(place.fault);
+  const act: Act = (file, content) => project.write(file, content);
+  const place =
+    root === undefined
+      ? { trees: project.trees, port: toolsBy({ put: act, sh: act, apply: act }) }
+      : { trees: treesOf(root, stateDir ?? freshFolder()), port: inRoot(root) };
   return testRun({
     plan: planOf(['o1'], ['b', 'o1']),
     mode: 'yolo',
     person: false,
-    trees: openTrees({ root: place.value, stateDir }),
+    ...place,
     roles: [...ROLES, SECURITY],
     toolsOf: (capabilities) => (capabilities.includes('write') ? Object.values(WAYS) : []),
-    port: tools(root),
     ...setting,
     rules: { ...RULES, ...setting.rules, forcedAgents: forced },
   });
+}
+
+function treesOf(root: string, stateDir: string): TreePort {
+  const place = checkRoot(root, { home: freshFolder(), state: freshFolder() });
+  if (!place.ok) throw new Error(place.fault);
+  return openTrees({ root: place.value, stateDir });
 }
 
 /** Agents that are forced, in order. */
