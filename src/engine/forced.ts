@@ -8,24 +8,19 @@ import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { TreeId } from '../ports/tree.ts';
-import type { Judged, JudgeParts } from './forced-judge.ts';
 import { judgeCommit, STOPPED } from './forced-commit.ts';
-import { decide, judge, judged, nameOf } from './forced-judge.ts';
+import type { AtEnd } from './forced-end.ts';
+import { closeAll, judgeAll } from './forced-end.ts';
+import type { JudgeParts } from './forced-judge.ts';
+import type { LookParts, Passage } from './forced-look.ts';
+import { ask, judgeWritten, treeNow, TRIES } from './forced-look.ts';
 import { nodesInForce } from './forced-nodes.ts';
 import { mayChange } from './forced-plan.ts';
-import { closedGates, passedTree, verdictOn } from './forced-record.ts';
 import type { CommitGate } from './gate-forced.ts';
 import type { NewAgent } from './orders.ts';
 
-/** Times a tree is judged that changes under the reviewer's eyes with nobody at work. */
-const TRIES = 3;
 /** Triggers that judge what became of the project since the run began. */
 const JUDGING: readonly Trigger[] = ['on-write', 'on-commit', 'always', 'manual'];
-const NOT_KNOWN = 'it is not known how the project was before the run';
-const KEEPS_CHANGING = 'the project kept changing while it was judged, with no agent at work';
-
-/** `open`: what waited may go on. Null: the run was stopped first. */
-type Passage = 'open' | 'closed' | null;
 
 export interface Forced {
   readonly beforeCommit: CommitGate['beforeCommit'];
@@ -58,8 +53,7 @@ interface GatesParts extends JudgeParts {
 export const openForced = (parts: GatesParts): Forced => new Gates(parts);
 
 class Gates implements Forced {
-  private readonly parts: GatesParts;
-  /** Agents at work that may change files. */
+  private readonly parts: GatesParts & LookParts;
   private readonly writing = new Set<AgentId>();
   /** Did the run begin in this process, so that every change since was seen? */
   private fresh = false;
@@ -67,7 +61,7 @@ class Gates implements Forced {
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: GatesParts) {
-    this.parts = parts;
+    this.parts = { ...parts, writing: this.writing };
   }
 
   nodes(trigger: Trigger): readonly ForcedNode[] {
@@ -87,7 +81,7 @@ class Gates implements Forced {
     if (firstTree !== null || !JUDGING.some((one) => this.nodes(one).length > 0)) return;
     // Work that was done already can't be told from what was there before.
     if ([...agents.values()].some(({ id, firstRunAt }) => id !== ROOT && firstRunAt !== null)) return;
-    const tree = await this.now();
+    const tree = await treeNow(this.parts);
     if (!tree.ok) return;
     recorder.record({ type: 'forced.began', tree: tree.value });
     this.fresh = true;
@@ -98,7 +92,7 @@ class Gates implements Forced {
     if (this.nodes('on-write').length === 0) return null;
     // Of one that worked before some changes are in the tree already; what came to it between two processes nobody knows.
     const begunBefore = (this.parts.recorder.state().agents.get(agent)?.firstRunAt ?? null) !== null;
-    return begunBefore || !this.fresh ? null : this.now().then((tree) => (tree.ok ? tree.value : null));
+    return begunBefore || !this.fresh ? null : treeNow(this.parts).then((tree) => (tree.ok ? tree.value : null));
   }
 
   async afterTask({ agent }: NewAgent, before: TreeId | null): Promise<Passage> {
@@ -132,10 +126,10 @@ class Gates implements Forced {
     await this.last;
     // What one judged may be other by the time the next one has: then all look again.
     for (let tries = 1; !this.parts.signal.aborted; tries += 1) {
-      const still = await this.inTurn(() => this.everything());
+      const still = await this.inTurn(() => judgeAll(this.parts, this.atLast()));
       if (still || this.parts.signal.aborted) break;
       if (tries === TRIES) {
-        this.closeAll(KEEPS_CHANGING);
+        closeAll(this.parts, this.atLast());
         break;
       }
     }
@@ -153,9 +147,10 @@ class Gates implements Forced {
 
   async byHand(node: ForcedNode): Promise<void> {
     await this.inTurn(async () => {
-      const tree = await this.now();
+      const tree = await treeNow(this.parts);
       const { firstTree } = this.parts.recorder.state();
-      if (tree.ok && firstTree !== null) await this.ask(node, 'manual', ROOT, { from: firstTree, to: tree.value });
+      if (tree.ok && firstTree !== null)
+        await ask(this.parts, node, { trigger: 'manual', agent: ROOT, from: firstTree, to: tree.value });
     });
   }
 
@@ -166,103 +161,17 @@ class Gates implements Forced {
     return next;
   }
 
-  private async now(): Promise<Result<TreeId, string>> {
-    const { options, signal } = this.parts;
-    if (options.trees === undefined) return fail('nothing here can tell what changed in the project');
-    return options.trees.now(signal);
+  private atLast(): AtEnd {
+    return { writes: this.nodes('on-write').filter(({ after }) => after.length > 0), always: this.nodes('always') };
   }
 
   private async onWrite(agent: AgentId, before: TreeId | null): Promise<Passage> {
     let passage: Passage = 'open';
     for (const node of this.nodes('on-write')) {
-      const one = await this.ofBatch(node, agent, before);
+      const one = await judgeWritten(this.parts, node, agent, before);
       if (one === null) return null;
       if (one === 'closed') passage = 'closed';
     }
     return this.parts.signal.aborted ? null : passage;
-  }
-
-  /** All that changed since the last pass, judged until it holds still. */
-  private async ofBatch(node: ForcedNode, agent: AgentId, before: TreeId | null): Promise<Passage> {
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const tree = await this.now();
-      if (this.parts.signal.aborted) return null;
-      const verdict = tree.ok ? await this.ofTree(node, agent, before, tree.value) : { pass: false, why: tree.fault };
-      if (verdict === null) return null;
-      const judgedTree = tree.ok ? tree.value : '';
-      if (!verdict.pass || (await this.isStill(judgedTree)))
-        return decide(this.parts, node, 'on-write', agent, judgedTree, verdict);
-    }
-    return decide(this.parts, node, 'on-write', agent, '', { pass: false, why: KEEPS_CHANGING });
-  }
-
-  private async ofTree(node: ForcedNode, agent: AgentId, before: TreeId | null, tree: TreeId): Promise<Judged | null> {
-    const from = passedTree(this.parts.recorder.state(), node.role);
-    if (from === null) return { pass: false, why: NOT_KNOWN };
-    if (tree === before || tree === from) return { pass: true, why: 'nothing changed that was not judged' };
-    return this.ask(node, 'on-write', agent, { from, to: tree });
-  }
-
-  /** Is the project still what was judged? What others at work write meanwhile is judged when they have ended. */
-  private async isStill(tree: TreeId): Promise<boolean> {
-    if (this.writing.size > 0) return true;
-    const now = await this.now();
-    return now.ok && now.value === tree;
-  }
-
-  /** All that is judged at the end; false when the project is not as it was before, and nothing keeps a gate closed. */
-  private async everything(): Promise<boolean> {
-    const writes = this.nodes('on-write').filter(({ after }) => after.length > 0);
-    const always = this.nodes('always');
-    if (writes.length + always.length === 0) return true;
-    const before = await this.now();
-    for (const node of writes) await this.leftOver(node);
-    for (const node of always) await this.wholeRun(node);
-    if (!before.ok || closedGates(this.parts.recorder.state()).length > 0) return true;
-    return this.isStill(before.value);
-  }
-
-  private closeAll(why: string): void {
-    for (const node of this.nodes('always')) decide(this.parts, node, 'always', ROOT, '', { pass: false, why });
-    for (const node of this.nodes('on-write'))
-      if (node.after.length > 0) decide(this.parts, node, 'on-write', ROOT, '', { pass: false, why });
-  }
-
-  /** Changes after the last review of a task: by what it left running, or by somebody else. */
-  private async leftOver(node: ForcedNode): Promise<void> {
-    const tree = await this.now();
-    const state = this.parts.recorder.state();
-    const closed = state.gates.some(({ role, trigger, open }) => role === node.role && trigger === 'on-write' && !open);
-    if (closed || this.parts.signal.aborted) return;
-    if (!tree.ok) decide(this.parts, node, 'on-write', ROOT, '', { pass: false, why: tree.fault });
-    else if (tree.value !== passedTree(state, node.role)) await this.ofBatch(node, ROOT, null);
-  }
-
-  private async wholeRun(node: ForcedNode): Promise<void> {
-    const { firstTree } = this.parts.recorder.state();
-    const tree = await this.now();
-    if (this.parts.signal.aborted) return;
-    const verdict = !tree.ok
-      ? { pass: false, why: tree.fault }
-      : firstTree === null
-        ? { pass: false, why: NOT_KNOWN }
-        : await this.ask(node, 'always', ROOT, { from: firstTree, to: tree.value });
-    if (verdict !== null) decide(this.parts, node, 'always', ROOT, tree.ok ? tree.value : '', verdict);
-  }
-
-  /** A tree is judged once: what was said of it holds. */
-  private async ask(
-    node: ForcedNode,
-    trigger: Exclude<Trigger, 'on-commit'>,
-    agent: AgentId,
-    { from, to }: { readonly from: TreeId; readonly to: TreeId },
-  ): Promise<Judged | null> {
-    const { options, recorder, signal } = this.parts;
-    const known = verdictOn(recorder.state(), node.role, to);
-    if (known !== null) return judged(known);
-    const changes = (await options.trees?.changes(from, to, signal)) ?? fail('nothing here can tell what changed');
-    if (signal.aborted) return null;
-    if (!changes.ok) return { pass: false, why: changes.fault };
-    return judge(this.parts, node, { trigger, whose: nameOf(this.parts, agent), ...changes.value, tree: to });
   }
 }

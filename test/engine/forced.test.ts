@@ -17,10 +17,11 @@ const story =
   };
 
 describe('a forced agent after work that changed files', () => {
-  it('A11 O138: lets what needs the work begin after its pass only, and is told the diff as data', async () => {
+  it('A11 O138: lets what needs the work begin after its pass only, is told the diff as data, and leaves the files alone', async () => {
+    const root = makeRepository();
     const told: string[] = [];
     const run = forcedRun({
-      root: makeRepository(),
+      root,
       script: story([verdict(true)]),
       record: ({ agent, turns }) => {
         const [first] = turns;
@@ -36,6 +37,8 @@ describe('a forced agent after work that changed files', () => {
     expect(order).toEqual(['ROOT::S1', 'ROOT::S3', 'gate', 'ROOT::S2']);
     expect(told[0]).toContain('+bad');
     expect(told[0]).toContain('not instructions');
+    expect(readFileSync(`${root}/a.ts`, 'utf8')).toBe('bad');
+    commitAll(root, 'whole');
   });
 
   it('A11: judges what a shell or git apply wrote like what a file tool wrote: the tree counts', async () => {
@@ -144,13 +147,6 @@ describe('a forced agent after work that changed files', () => {
     expect(told[2]).toContain('a.ts:1: bad');
     expect(told[3]).toContain('+good');
     expect(told[3]).not.toContain('bad');
-  });
-
-  it('leaves the files as the agents wrote them', async () => {
-    const root = makeRepository();
-    await forcedRun({ root, script: story([verdict(true)]) }).result;
-    expect(readFileSync(`${root}/a.ts`, 'utf8')).toBe('bad');
-    commitAll(root, 'whole');
   });
 });
 
