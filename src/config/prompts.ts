@@ -5,12 +5,7 @@ import { readText } from './read-text.ts';
 
 /** The prompts as they stand in the files; `instructions` are the project's, from instructions.ts. */
 export function readPrompts(packageRoot: string, instructions: string): Prompts {
-  const text = (name: string): string => {
-    const shown = `.mimir/prompts/${name}.md`;
-    const read = readText({ path: path.join(packageRoot, shown), shown, links: 'follow', owner: 'any' });
-    if (!read.ok || read.value === null) throw new Error(`${shown} is missing from the package`);
-    return read.value.trim();
-  };
+  const text = (name: string): string => promptText(packageRoot, name);
   return {
     common: text('common'),
     plan: text('plan'),
@@ -19,4 +14,12 @@ export function readPrompts(packageRoot: string, instructions: string): Prompts 
     children: text('children'),
     instructions,
   };
+}
+
+/** One of them, by its name: what few need is read when they do. */
+export function promptText(packageRoot: string, name: string): string {
+  const shown = `.mimir/prompts/${name}.md`;
+  const read = readText({ path: path.join(packageRoot, shown), shown, links: 'follow', owner: 'any' });
+  if (!read.ok || read.value === null) throw new Error(`${shown} is missing from the package`);
+  return read.value.trim();
 }

@@ -2,6 +2,8 @@
  * A custom agent from one sentence (CONTRACT T029): name, tools and prompt drawn from its words by rules that always give the same.
  * What is unclear only reads. It says what it chose and why; the person changes what they want, and files are for others.
  */
+import { saidOfAccess } from './agent-access.ts';
+import { seenText } from './text.ts';
 
 /** What a custom agent is made of (CONTRACT T032 to T035). */
 export interface AgentText {
@@ -36,12 +38,12 @@ export function draftAgent(
   isTaken: (name: string) => boolean = () => false,
   named?: string,
 ): AgentDraft {
-  const words = sentence
+  // What is said of access may stand at the end of a long sentence.
+  const all = seenText(sentence)
     .replaceAll(/[\p{C}\s]+/gu, ' ')
-    .trim()
-    .slice(0, MOST_WORDS)
     .trim();
-  const wants = wantsOf(words.toLowerCase());
+  const words = all.slice(0, MOST_WORDS).toWellFormed().trim();
+  const wants = wantsOf(all.toLowerCase());
   const tools = [
     'read_file',
     'search',
@@ -49,7 +51,7 @@ export function draftAgent(
     ...(wants.commands === null ? [] : ['bash']),
     ...(wants.writes === null ? [] : ['edit_file', 'write_file']),
   ];
-  const name = named ?? freeName(nameFrom(words), isTaken);
+  const name = named ?? freeAgentName(nameFrom(words), isTaken);
   return {
     name,
     description: capital(words).replace(/[.\s]+$/, ''),
@@ -70,14 +72,11 @@ interface Wants {
   readonly refused: readonly string[];
 }
 
-const READ_ONLY =
-  /\bread[- ]?only\b|\bonly (?:reads?|looks?|reviews?|reports?)\b|\b(?:never|not|no|without|don't|doesn't|cannot|can't)\b[^.;]{0,24}?\b(?:writ\w*|edit\w*|modif\w*|chang\w*|touch\w*|alter\w*|fix\w*)\b/;
 const WRITES =
   /\b(?:fix(?:es|ing)?|implement\w*|refactor\w*|rewrit\w*|renam(?:e|es|ing)|migrat(?:e|es|ing)|edit(?:s|ing)?|modif(?:y|ies|ying)|updat(?:e|es|ing)|simplif(?:y|ies|ying)|repair\w*|(?:chang|remov|delet|replac)(?:e|es|ing)|(?:creat|generat|writ)(?:e|es|ing)|add(?:s|ing)?)\b/;
 /** What is written as an answer is no file. */
 const ANSWERS =
   /\b(?:writ|creat|generat)(?:e|es|ing) (?:(?:a|an|the|its|short|brief|clear|good|detailed) )*(?:reports?|summar\w+|reviews?|answers?|explanations?|lists?|findings|changelogs?|release notes?)\b/g;
-const NO_COMMANDS = /\b(?:no|without|never|not)\b[^.;]{0,16}?\b(?:shell|bash|commands?|run(?:s|ning)?|execut\w*)\b/;
 const COMMANDS =
   /\b(?:bash|terminal|shell (?:access|commands?)|commands?|test runner|run(?:s|ning)?|execut(?:e|es|ing)|compil(?:e|es|ing)|lint(?:s|ing|ers?)?|benchmark(?:s|ing)?|builds? (?:it|the))\b/;
 const TESTS = /\btests?\b/;
@@ -101,12 +100,12 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
 const first = (pattern: RegExp, words: string): string | null => pattern.exec(words)?.[0].trim() ?? null;
 
 function wantsOf(words: string): Wants {
-  const readOnly = first(READ_ONLY, words);
+  const { readOnly, noCommands } = saidOfAccess(words);
   const asked = words.replaceAll(ANSWERS, ' ');
   const writes = readOnly === null ? first(WRITES, asked) : null;
-  const runs = NO_COMMANDS.test(words) ? null : first(COMMANDS, asked);
+  const runs = noCommands === null ? first(COMMANDS, asked) : null;
   // Who writes tests has to run them.
-  const tests = writes !== null && !NO_COMMANDS.test(words) ? first(TESTS, words) : null;
+  const tests = writes !== null && noCommands === null ? first(TESTS, words) : null;
   return {
     writes,
     commands: runs ?? tests,
@@ -116,15 +115,16 @@ function wantsOf(words: string): Wants {
   };
 }
 
+/** Behind a shell of one that only reads. */
+export const IN_A_BOX = ', in a box where nothing can be changed';
+
 function becauseOf({ writes, commands, git, readOnly, refused }: Wants): readonly string[] {
   const reads = 'read_file, search: every agent needs them';
   const unsure = 'it only reads, since nothing says that it changes files';
   return [
     reads,
     ...(git === null ? [] : [`git: "${git}"`]),
-    ...(commands === null
-      ? []
-      : [`bash: "${commands}"${writes === null ? ', in a box where nothing can be changed' : ''}`]),
+    ...(commands === null ? [] : [`bash: "${commands}"${writes === null ? IN_A_BOX : ''}`]),
     ...(writes === null
       ? [readOnly === null ? unsure : `it only reads: "${readOnly}"`]
       : [`edit_file, write_file: "${writes}"`]),
@@ -186,7 +186,8 @@ function nameFrom(words: string): string {
 
 const partsOf = (text: string): readonly string[] => text.split(/[^a-z0-9]+/).filter((part) => part !== '');
 
-function freeName(name: string, isTaken: (name: string) => boolean): string {
+/** The name, or where that is taken, with the first number behind it that makes it free. */
+export function freeAgentName(name: string, isTaken: (name: string) => boolean): string {
   const others = Array.from({ length: 98 }, (_, index) => `${name}-${index + 2}`);
   return [name, ...others].find((each) => !isTaken(each)) ?? name;
 }

@@ -3,6 +3,7 @@
  * required and nothing else allowed, as structured output wants it; null stands for what a person would leave out.
  */
 import { z } from 'zod';
+import { isObject, objectIn } from './json-in.ts';
 
 /** `roles` and `models` are the names that are allowed here; without models every task gets its role's own. */
 export function plannerForm(roles: readonly string[], models: readonly string[]): z.ZodType {
@@ -20,74 +21,8 @@ export function plannerForm(roles: readonly string[], models: readonly string[])
   return z.strictObject({ reason: z.string().describe('One sentence: why split, or why not.'), tasks: z.array(task) });
 }
 
-/** Longer answers are no plan. */
-const LONGEST = 1_000_000;
-/** Openings of an object that are tried. */
-const TRIES = 50;
-
-/**
- * The plan in a model's answer: bare JSON, or with a fence, prose or thoughts around it. Of several objects that which
- * has tasks. Undefined when there is none, or more than one.
- */
-export function planIn(answer: string): unknown {
-  if (answer.length > LONGEST) return undefined;
-  const whole = parsed(answer);
-  if (isObject(whole)) return withoutNulls(whole);
-  const objects = objectsIn(withoutThoughts(answer));
-  const plans = objects.filter((one) => Object.hasOwn(one, 'tasks'));
-  if (plans.length > 1) return undefined;
-  return withoutNulls(plans[0] ?? objects[0]);
-}
-
-/** Some servers leave the thoughts in the text, some of them without the opening tag. */
-function withoutThoughts(answer: string): string {
-  const end = /^[\s\S]*<\/think(?:ing)?>/i.exec(answer)?.[0].length ?? 0;
-  return answer.slice(end).replace(/<think(?:ing)?>[\s\S]*$/i, ' ');
-}
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function parsed(text: string): unknown {
-  try {
-    const json: unknown = JSON.parse(text);
-    return json;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The JSON objects that stand in a text one after the other. */
-function objectsIn(text: string): readonly object[] {
-  const found: object[] = [];
-  let at = text.indexOf('{');
-  for (let tries = 0; at !== -1 && tries < TRIES; tries += 1) {
-    const end = endOfObject(text, at);
-    const json = end === -1 ? undefined : parsed(text.slice(at, end));
-    if (isObject(json)) found.push(json);
-    at = text.indexOf('{', isObject(json) ? end : at + 1);
-  }
-  return found;
-}
-
-/** Behind the brace that closes the one at `start`; -1 when none does. */
-function endOfObject(text: string, start: number): number {
-  let depth = 0;
-  let quoted = false;
-  for (let at = start; at < text.length; at += 1) {
-    const sign = text[at];
-    if (quoted) {
-      if (sign === '\\') at += 1;
-      else if (sign === '"') quoted = false;
-    } else if (sign === '"') quoted = true;
-    else if (sign === '{') depth += 1;
-    else if (sign === '}') {
-      depth -= 1;
-      if (depth === 0) return at + 1;
-    }
-  }
-  return -1;
-}
+/** The plan in a model's answer (json-in.ts). Undefined when there is none, or more than one. */
+export const planIn = (answer: string): unknown => withoutNulls(objectIn(answer, 'tasks'));
 
 /** Of the plan and of its tasks: null means that nothing was said. */
 function withoutNulls(plan: unknown): unknown {

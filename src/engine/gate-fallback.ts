@@ -64,8 +64,8 @@ interface DeadEnd {
 function nothingLeft(parts: GateParts, { order, purpose }: Question, { from, cause, tried, text }: DeadEnd): AskFault {
   const barred = barredBy(parts, order, from, cause, tried);
   if (barred !== null) return denied(parts, order, barred, text);
-  // A report that can't be written takes nothing away: the work is done, and merge.ts hands it over as it is.
-  if (purpose?.is === 'merge' || !parts.lines.allDown()) return { is: 'model', text };
+  // A report that can't be written takes nothing away: the work is done, and merge.ts hands it over as it is. Nor does a draft.
+  if (purpose?.is === 'merge' || purpose?.is === 'draft' || !parts.lines.allDown()) return { is: 'model', text };
   const nobody = `no model could be reached. ${text}`;
   // Who waits for the plan may go on by hand, or have it made again.
   if (purpose?.is === 'plan' && parts.planByHand) return { is: 'model', text: nobody };

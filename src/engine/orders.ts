@@ -39,6 +39,27 @@ export interface NewAgent {
   readonly protocol?: 'text';
 }
 
+type Started = Extract<EventBody, { readonly type: 'session.started' }>;
+
+/** The first event of a session. `kind`: what else it is than a run with a plan. */
+export const startedEvent = (options: RunOptions, kind: Pick<Started, 'idle' | 'draft'>): Started => ({
+  type: 'session.started',
+  task: options.task,
+  cwd: options.cwd,
+  mode: options.mode,
+  policyHash: options.rules.policyHash,
+  version: options.version,
+  budget: options.runBudget,
+  maxParallel: options.rules.maxParallelAgents.value,
+  sandbox: sandboxText(options),
+  provider: options.provider,
+  notes: options.notes,
+  ...kind,
+});
+
+const sandboxText = ({ tools }: RunOptions): string =>
+  tools.sandbox.is === 'none' ? `none: ${tools.sandbox.because}` : tools.sandbox.is;
+
 /** The event that creates the agent. */
 export const createdEvent = (
   options: RunOptions,

@@ -106,7 +106,7 @@ function instead(planning: Planning, fault: string): ReturnType<typeof oneTask> 
 }
 
 /** The failed answer stays in the conversation. Providers refuse a turn without a word. */
-const answered = ({ text, opaque }: ModelReply): Turn => ({
+export const answered = ({ text, opaque }: ModelReply): Turn => ({
   by: 'model',
   text: text.trim() === '' ? '(no answer)' : text,
   calls: [],

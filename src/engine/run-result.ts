@@ -54,7 +54,8 @@ export async function result(parts: RunParts): Promise<RunResult> {
   return summed(parts, status, error);
 }
 
-function close(parts: RunParts, status: RunResult['status'], summary: string, outcome: AgentOutcome): void {
+/** Records the end of ROOT and of the session, with what all used. */
+export function close(parts: RunParts, status: RunResult['status'], summary: string, outcome: AgentOutcome): void {
   const { recorder, crew, world } = parts;
   const root = recorder.state().agents.get(ROOT);
   const ended: EventBody[] =

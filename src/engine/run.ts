@@ -16,10 +16,11 @@ import { LogFault } from '../ports/log.ts';
 import { choicesOf } from './choices.ts';
 import { forcedRoles } from './forced-plan.ts';
 import { reviewWords } from './forced-record.ts';
-import { idleRun, ROOT_WAITS, rootAnswers } from './idle.ts';
+import { idleRun, rootAnswers } from './idle.ts';
+import { ROOT_WAITS } from './idle-wait.ts';
 import { hasLetters, takeLetters } from './kept-letters.ts';
 import { concluded, merge } from './merge.ts';
-import { createdEvent, orderOf, withInstructions } from './orders.ts';
+import { createdEvent, orderOf, startedEvent, withInstructions } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import { openParts, rootAgent } from './parts.ts';
 import type { Planning } from './planner.ts';
@@ -167,28 +168,12 @@ function withoutReviews(before: RunState): string {
 function open({ options, recorder, root }: RunParts): true {
   const idle = options.idle === true;
   recorder.record(
-    {
-      type: 'session.started',
-      task: options.task,
-      cwd: options.cwd,
-      mode: options.mode,
-      policyHash: options.rules.policyHash,
-      version: options.version,
-      budget: options.runBudget,
-      maxParallel: options.rules.maxParallelAgents.value,
-      sandbox: sandboxText(options),
-      provider: options.provider,
-      notes: options.notes,
-      ...(idle ? { idle } : {}),
-    },
+    startedEvent(options, idle ? { idle } : {}),
     createdEvent(options, root),
     idle ? ROOT_WAITS : { type: 'agent.status', agent: ROOT, status: 'running', reason: '' },
   );
   return true;
 }
-
-const sandboxText = ({ tools }: RunOptions): string =>
-  tools.sandbox.is === 'none' ? `none: ${tools.sandbox.because}` : tools.sandbox.is;
 
 /** The plan that was approved before a crash, or one that is made, shown and approved now. Null: not approved. */
 async function approvedPlan(parts: RunParts): Promise<SoundPlan | null> {

@@ -29,6 +29,8 @@ export type EventBody =
       readonly notes: readonly string[];
       /** No plan is made: ROOT waits for what it is told, and children are spawned by hand (CONTRACT D33). */
       readonly idle?: true;
+      /** One text is drafted by a model (a custom agent): no plan, no agents, nothing to go on with. */
+      readonly draft?: true;
     }
   | {
       readonly type: 'session.resumed';
@@ -126,7 +128,7 @@ export type EventBody =
       readonly agent: AgentId;
       readonly call: CallId;
       readonly model: ModelId;
-      readonly purpose: 'plan' | 'work' | 'merge' | 'compact';
+      readonly purpose: 'plan' | 'work' | 'merge' | 'compact' | 'draft';
       readonly reserved: { readonly tokens: number; readonly cost: Usd };
     }
   | {

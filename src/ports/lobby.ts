@@ -1,5 +1,5 @@
 /** Where runs come from, and what a screen may ask of this machine beside them: files to name, plans to keep, reports to write. */
-import type { AgentText } from '../domain/agent-draft.ts';
+import type { AgentDraft, AgentText } from '../domain/agent-draft.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { SoundPlan } from '../domain/plan.ts';
@@ -80,6 +80,13 @@ export interface AgentWish extends AgentText {
   readonly for: 'project' | 'user';
 }
 
+/** A custom agent as it was drafted from a sentence; nothing is made by it. */
+export interface AgentProposal {
+  readonly draft: AgentDraft;
+  /** Who drafted it, why nobody better did, and what it cost: a line. */
+  readonly said: string;
+}
+
 /** What to keep as a template: `arguments` are words of the tasks that are asked for anew each time. */
 export interface TemplateWish {
   readonly name: string;
@@ -119,6 +126,14 @@ export interface Lobby {
   seen?(): ReadonlySet<string>;
   /** Remembers that a hint was shown; what can't be written is shown again next time. */
   markSeen?(hint: string): void;
+  /**
+   * Drafts a custom agent: by a model where one may be asked, as `main` has it, else by fixed rules. `asking` is told before the call.
+   * Always resolves with a draft, soon after `signal` is aborted.
+   */
+  draftAgent?(
+    sentence: string,
+    how: { readonly model: boolean; readonly signal: AbortSignal; asking(line: string): void },
+  ): Promise<AgentProposal>;
   /** Makes a custom agent as a file of its own, never over another; later runs have it. The receipt names the file. */
   createAgent?(wish: AgentWish): Promise<Result<Receipt, Refusal>>;
   /** Takes the file of a custom agent away: only of the person's own folder and the project's `.mimir/agents`. */

@@ -34,7 +34,9 @@ export type Purpose =
   | { readonly is: 'work'; readonly task: string; readonly role: RoleName; readonly findings: readonly Finding[] }
   | { readonly is: 'merge'; readonly task: string; readonly results: readonly Finding[] }
   /** The conversation of an agent comes near the window: it is asked for a summary to go on with. */
-  | { readonly is: 'compact'; readonly task: string };
+  | { readonly is: 'compact'; readonly task: string }
+  /** One text outside of a run: a custom agent from a sentence. The offline analyst is never asked for one. */
+  | { readonly is: 'draft'; readonly task: string };
 
 export interface ModelRequest {
   readonly model: ModelId;

@@ -10,6 +10,8 @@ import type { Beginning } from './beginning.ts';
 import type { Carrying } from './carrying.ts';
 import { attachTo } from './carrying.ts';
 import type { DialogEffect } from './dialog.ts';
+import type { DraftingParts } from './drafting.ts';
+import { Drafting } from './drafting.ts';
 import type { Leaving } from './leaving.ts';
 import type { Looks } from './looks.ts';
 import type { Runs } from './runs.ts';
@@ -29,9 +31,10 @@ type OfLobby = Extract<
   | { keep: object }
   | { createAgent: object }
   | { deleteAgent: string }
+  | { draftAgent: object }
 >;
 
-export interface ActsParts {
+export interface ActsParts extends DraftingParts {
   readonly terminal: Terminal;
   readonly lobby: Lobby;
   readonly runs: Runs;
@@ -54,10 +57,17 @@ export interface ActsParts {
 
 export class Acts {
   readonly #of: ActsParts;
+  readonly #drafting: Drafting;
   #away = false;
 
   constructor(parts: ActsParts) {
     this.#of = parts;
+    this.#drafting = new Drafting(parts);
+  }
+
+  /** Does time alone change what is shown, since a model is waited for? */
+  get waits(): boolean {
+    return this.#drafting.waits;
   }
 
   /** Is the terminal lent to an editor? Then nothing is painted, and nothing was seen. */
@@ -78,6 +88,7 @@ export class Acts {
     if ('copy' in what) return this.#of.toast(copied(what.what, what.copy, this.#of.terminal.copy(what.copy)));
     if ('theme' in what) return this.#told(this.#of.looks.theme(what.theme));
     if ('export' in what) return this.#export(what.export);
+    if ('draftAgent' in what) return this.#drafting.begin(what.draftAgent);
     const { lobby } = this.#of;
     if ('keep' in what) return this.#receipt(lobby.saveTemplate?.(what.keep));
     return this.#receipt(

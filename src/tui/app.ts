@@ -162,7 +162,7 @@ class App {
     const title = windowTitle(context);
     if (title !== this.#title) terminal.setTitle((this.#title = title));
     const runs = hasClock(context.state, this.#runs.feed !== null) || this.#stage.page.moving(context);
-    this.#paints.clock(this.#toasts.willGo || this.#runs.starting || runs);
+    this.#paints.clock(this.#toasts.willGo || this.#runs.starting || this.#acts.waits || runs);
     if (this.#stage.page.unfinished()) this.#paints.soon();
   }
 

@@ -106,6 +106,8 @@ export interface Effect<Ui> {
     | { readonly keep: TemplateWish }
     | { readonly createAgent: AgentWish }
     | { readonly deleteAgent: string }
+    /** Has an agent drafted from a sentence, and opens its form. `model`: by one, where one may be asked. */
+    | { readonly draftAgent: { readonly sentence: string; readonly model: boolean } }
     /** Trusts what was shown under this digest. */
     | { readonly trust: string }
     | { readonly start: string }

@@ -1,8 +1,9 @@
 /** A custom agent asked for line by line (CONTRACT T028): for the verb and for line mode. Enter takes what the description suggests. */
 import { TOOL_NAMES, isToolName } from '../config/tool-names.ts';
 import { suggestion } from '../config/nearest.ts';
-import type { AgentText } from '../domain/agent-draft.ts';
-import { AGENT_TOOLS, draftAgent } from '../domain/agent-draft.ts';
+import type { AgentDraft, AgentText } from '../domain/agent-draft.ts';
+import { AGENT_TOOLS } from '../domain/agent-draft.ts';
+import { agentLines, indented } from './agents-text.ts';
 import { SAYS_YES } from './line-change.ts';
 
 export interface Questioner {
@@ -11,20 +12,33 @@ export interface Questioner {
   ask(prompt: string): Promise<string | null>;
   /** Why an agent can't have this name, or null. */
   nameProblem(name: string): string | null;
+  /** What is suggested for this description, once it was said who drafts it; null when the person left. */
+  draft(description: string): Promise<AgentDraft | null>;
 }
 
 /** The agent as it was answered and agreed to; null when the person left. */
 export async function askedAgent(person: Questioner): Promise<AgentText | null> {
-  const description = await asked(person, 'Description, a sentence that says when it is of use: ', (text) =>
+  const sentence = await asked(person, 'Description, a sentence that says when it is of use: ', (text) =>
     text === '' ? 'It needs one; end of input leaves.' : null,
   );
-  if (description === null) return null;
-  const draft = draftAgent(description, (name) => person.nameProblem(name) !== null);
+  if (sentence === null) return null;
+  const draft = await person.draft(sentence);
+  const agent = draft === null ? null : await answered(person, draft, sentence);
+  if (agent === null) return null;
+  person.say(...agentLines(agent));
+  const yes = await person.ask('Create it? yes creates it, anything else leaves: ');
+  return yes !== null && SAYS_YES.test(yes.trim()) ? agent : null;
+}
+
+/** Field by field: Enter takes what was drafted. */
+async function answered(person: Questioner, draft: AgentDraft, sentence: string): Promise<AgentText | null> {
   const name = await asked(person, `Name (Enter is ${draft.name}): `, (text) =>
     person.nameProblem(text === '' ? draft.name : text),
   );
-  if (name === null) return null;
-  person.say('Tools:', ...AGENT_TOOLS.map((tool) => `  ${tool.name}: ${tool.words}`), ...draft.because.slice(1));
+  const description = name === null ? null : await describedAs(person, draft, sentence);
+  if (name === null || description === null) return null;
+  const because = draft.because.filter((why) => !why.startsWith('name '));
+  person.say('Tools:', ...AGENT_TOOLS.map((tool) => `  ${tool.name}: ${tool.words}`), ...because);
   const tools = await asked(person, `Tools (Enter is ${draft.tools.join(', ')}): `, toolProblem);
   if (tools === null) return null;
   person.say('The prompt, what it is told to do. Suggested:', ...indented(draft.prompt));
@@ -33,25 +47,25 @@ export async function askedAgent(person: Questioner): Promise<AgentText | null> 
     'Prompt, line by line; an empty first line takes the suggested one, "." ends: ',
   );
   if (prompt === null) return null;
-  const agent: AgentText = {
+  return {
     name: name === '' ? draft.name : name,
-    description: draft.description,
+    description,
     tools: tools === '' ? draft.tools : listOf(tools),
     prompt: prompt === '' ? draft.prompt : prompt,
   };
-  person.say(...agentLines(agent));
-  const yes = await person.ask('Create it? yes creates it, anything else leaves: ');
-  return yes !== null && SAYS_YES.test(yes.trim()) ? agent : null;
 }
 
-/** What an agent is, in lines. */
-export const agentLines = ({ name, description, tools, prompt }: AgentText): readonly string[] => [
-  `${name}: ${description}`,
-  `  tools: ${tools.join(', ')}`,
-  ...indented(prompt),
-];
-
-const indented = (text: string): readonly string[] => text.split('\n').map((line) => `  ${line}`);
+/** Asked for only where it is another one than the person said; null when they left. */
+async function describedAs(person: Questioner, { description }: AgentDraft, sentence: string): Promise<string | null> {
+  const letters = (text: string): string =>
+    text
+      .toLowerCase()
+      .replaceAll(/[\s.]+/g, ' ')
+      .trim();
+  if (letters(sentence).startsWith(letters(description))) return description;
+  const typed = (await person.ask(`Description (Enter is "${description}"): `))?.trim();
+  return typed === undefined ? null : typed === '' ? description : typed;
+}
 
 /** Asks until `problem` is null. */
 async function asked(

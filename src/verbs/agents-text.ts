@@ -1,5 +1,6 @@
 /** Agents in lines: the list, one by itself, and what can be done with them. For the verb and for line mode. */
 import { suggestion } from '../config/nearest.ts';
+import type { AgentText } from '../domain/agent-draft.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import type { AgentInfo, LobbyInfo } from '../ports/lobby.ts';
 import { isCustom } from './agents-here.ts';
@@ -32,6 +33,15 @@ export const showLines = (agent: AgentInfo): readonly string[] => [
   '',
   ...agent.prompt.split('\n'),
 ];
+
+/** What one is made of. */
+export const agentLines = ({ name, description, tools, prompt }: AgentText): readonly string[] => [
+  `${name}: ${description}`,
+  `  tools: ${tools.join(', ')}`,
+  ...indented(prompt),
+];
+
+export const indented = (text: string): readonly string[] => text.split('\n').map((line) => `  ${line}`);
 
 /** By name; a file that describes no agent is told with its reason. */
 export function agentNamed(

@@ -1,13 +1,10 @@
 /**
  * `mimir agents`: the agents that there are, what one is told, and custom ones made and deleted (CONTRACT T026 to T030). Lists go to
- * agents-text.ts, files to keep-agent.ts.
+ * agents-text.ts, making one to agents-create.ts, files to keep-agent.ts.
  */
-import { agentNameProblem } from '../config/agent-files.ts';
-import { draftAgent } from '../domain/agent-draft.ts';
-import type { AgentDraft, AgentText } from '../domain/agent-draft.ts';
 import type { AgentInfo } from '../ports/lobby.ts';
 import { AGENTS_HELP } from '../tui/dialogs/agents.ts';
-import { askedAgent } from './agent-questions.ts';
+import { create, notDone } from './agents-create.ts';
 import { agentsHere } from './agents-here.ts';
 import { agentNamed, listLines, showLines } from './agents-text.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
@@ -15,7 +12,7 @@ import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { agentFileOf, createAgent, deleteAgent, namesHere } from './keep-agent.ts';
+import { agentFileOf, deleteAgent } from './keep-agent.ts';
 import { SAYS_YES } from './line-change.ts';
 import { loadHere } from './project-trust.ts';
 import type { Here } from './project-trust.ts';
@@ -35,10 +32,16 @@ export const agentsVerb: Verb = {
   flags: {
     user: { value: '', help: 'create it in your own folder, for all projects' },
     name: { value: 'NAME', help: 'create it under this name' },
+    model: { value: 'M', help: 'let this model draft it (default: the one of the role main)' },
+    'no-model': { value: '', help: 'draft it by fixed rules; no model is asked' },
     yes: { value: '', help: 'delete it without a question' },
     ...JSON_FLAG,
     ...CWD,
   },
+  notes: [
+    'create asks the model of the role main once, where one may be asked, and says which and what it cost; else fixed rules draft it, and it says why.',
+    'JSON of create: name, description, tools, prompt, for, file, because, drafted (by, why, model, calls, tokens, cost, session).',
+  ],
   async run(args, io) {
     const [what = 'list', ...rest] = args.words;
     const project = projectOf(args, io);
@@ -48,7 +51,7 @@ export const agentsVerb: Verb = {
       case 'show':
         return show(oneName(what, rest), project, args, io);
       case 'create':
-        return create(rest.join(' ').trim(), project, args, io);
+        return create({ sentence: rest.join(' ').trim(), project }, args, io);
       case 'delete':
         return remove(oneName(what, rest), project, args, io);
       case 'help':
@@ -94,42 +97,6 @@ function show(name: string, project: ProjectPlace, args: Arguments, io: Io): num
   return EXIT.done;
 }
 
-async function create(sentence: string, project: ProjectPlace, args: Arguments, io: Io): Promise<number> {
-  const { config } = hereOf(project, io, {}, 'look');
-  const others = namesHere(project, config);
-  const nameProblem = (name: string): string | null => agentNameProblem(name, others);
-  const agent =
-    sentence === ''
-      ? await byQuestions(io, nameProblem)
-      : draftAgent(sentence, (name) => nameProblem(name) !== null, args.get('name'));
-  if (agent === null) return notDone(io, 'Nothing was created.');
-  const { name, description, tools, prompt, because = [] } = agent;
-  const wish = { name, description, tools, prompt, for: args.has('user') ? 'user' : 'project' } as const;
-  const made = createAgent(project, config, wish);
-  if (!made.ok) throw new Exit(EXIT.refused, made.fault.text);
-  if (args.has('json')) io.json({ ...wish, file: made.value.file, because });
-  else for (const line of [made.value.text, ...because.map((why) => `  ${why}`), AFTER]) io.say(harmless(line));
-  return EXIT.done;
-}
-
-const AFTER = 'It can be changed in any editor. A plan can use it, and an agent calls it by Task.';
-
-/** On a terminal only: a script says the sentence. */
-async function byQuestions(
-  io: Io,
-  nameProblem: (name: string) => string | null,
-): Promise<(Partial<AgentDraft> & AgentText) | null> {
-  if (!io.terminal) throw new Exit(EXIT.wrongUse, 'describe it in a sentence: mimir agents create "<description>"');
-  const { openAsker } = await import('./line-asker.ts');
-  const asker = openAsker();
-  const say = (...lines: readonly string[]): void => {
-    for (const line of lines) io.say(harmless(line));
-  };
-  const agent = await askedAgent({ say, ask: (prompt) => asker.ask(harmless(prompt)), nameProblem });
-  asker.close();
-  return agent;
-}
-
 async function remove(name: string, project: ProjectPlace, args: Arguments, io: Io): Promise<number> {
   const config = configIfSound(project, io);
   const file = agentFileOf(project, config, name);
@@ -155,9 +122,4 @@ async function agreed(file: string, io: Io): Promise<boolean> {
   const typed = await asker.ask(harmless(`Delete ${file}? yes deletes it, anything else leaves it: `), 'fresh');
   asker.close();
   return typed !== null && SAYS_YES.test(typed.trim());
-}
-
-function notDone(io: Io, words: string): number {
-  io.say(words);
-  return EXIT.notApproved;
 }

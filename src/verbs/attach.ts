@@ -10,7 +10,7 @@ import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import { orExit, sessionOf } from './log-of.ts';
 import { projectOf } from './project.ts';
-import { overBecause } from './resumable.ts';
+import { newestStoppedOf, overBecause } from './resumable.ts';
 import { patiently, reachRun } from './session-reach.ts';
 import type { Verb } from './verb.ts';
 import type { Workshop } from './workshop.ts';
@@ -57,7 +57,7 @@ async function liveRun(workshop: Workshop, name: string | undefined, io: Io): Pr
   }
   const [running] = all.filter(({ state }) => state === 'running');
   if (running !== undefined) throw new Exit(EXIT.wrongUse, unreachedWords(running.session));
-  const session = name === undefined ? all.find(({ state }) => state === 'stopped') : all[0];
+  const session = name === undefined ? newestStoppedOf(all, workshop) : all[0];
   if (session === undefined)
     throw new Exit(
       EXIT.wrongUse,

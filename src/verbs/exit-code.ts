@@ -6,6 +6,9 @@ export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 const OF_SIGNAL = { SIGINT: EXIT.interrupt, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangUp } as const;
 
+/** The code of a program that a signal ended. */
+export const codeOfSignal = (signal: EndSignal): number => OF_SIGNAL[signal];
+
 /** `signal`: what ended the run from outside, if something did. */
 export function exitCodeOf(result: RunResult, signal: EndSignal | null): number {
   if (signal !== null) return OF_SIGNAL[signal];

@@ -26,7 +26,7 @@ export interface Kept extends Receipt {
 /** Writes the agent's file, 0644, whole or not at all. Refused, in words, for a name that is another's or looks like it. */
 export function createAgent(project: ProjectPlace, config: Config, wish: AgentWish): Result<Kept, Refusal> {
   const folder = agentFolders(project).find(({ owner }) => owner === wish.for);
-  if (folder === undefined) return refused("this is Mimir's own checkout, whose agents are the built-in ones: --user");
+  if (folder === undefined) return refused(OWN_CHECKOUT);
   const made = newAgent(wish, folder, namesHere(project, config));
   if (!made.ok) return refused(made.fault);
   const { file, text, role } = made.value;
@@ -41,6 +41,14 @@ export function createAgent(project: ProjectPlace, config: Config, wish: AgentWi
   const counts = trusted() ? 'the next run has it' : 'it counts when the project is trusted as it is now: mimir trust';
   const may = role.capabilities.join(', ');
   return ok({ file: shown, text: `Created ${shown}: ${role.name} may ${may}; ${counts}.` });
+}
+
+const OWN_CHECKOUT = "this is Mimir's own checkout, whose agents are the built-in ones: --user";
+
+/** Why none can be made, whatever it is, or null: known before anybody drafts one. */
+export function whyNoneHere(project: ProjectPlace, owner: AgentWish['for'], name: string | null): string | null {
+  if (name !== null) return `Not created: ${name}`;
+  return agentFolders(project).some((one) => one.owner === owner) ? null : `Not created: ${OWN_CHECKOUT}`;
 }
 
 /** Takes the file of a custom agent away, sound or not. Refused for any other agent, with the reason. */

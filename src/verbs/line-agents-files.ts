@@ -1,11 +1,10 @@
 /** Agents in line mode, before a run: listed, shown, made and deleted (CONTRACT T026 to T030). */
 import { agentNameProblem } from '../config/agent-files.ts';
-import { draftAgent } from '../domain/agent-draft.ts';
 import type { AgentText } from '../domain/agent-draft.ts';
-import type { LobbyInfo } from '../ports/lobby.ts';
-import { AGENTS_HELP } from '../tui/dialogs/agents.ts';
-import { agentLines, askedAgent } from './agent-questions.ts';
-import { agentNamed, listLines, showLines } from './agents-text.ts';
+import type { AgentProposal, LobbyInfo } from '../ports/lobby.ts';
+import { AGENTS_HELP, sentenceIn } from '../tui/dialogs/agents.ts';
+import { askedAgent } from './agent-questions.ts';
+import { agentLines, agentNamed, listLines, showLines } from './agents-text.ts';
 import { SAYS_YES } from './line-change.ts';
 import type { LineCommand, LineDesk } from './line-command.ts';
 import { sayLong } from './line-long.ts';
@@ -56,23 +55,46 @@ function show(name: string, agents: Agents, desk: LineDesk): void {
   sayLong(desk, showLines(found.value));
 }
 
-async function create(sentence: string, agents: Agents, desk: LineDesk): Promise<void> {
-  const nameProblem = (name: string): string | null => agentNameProblem(name, agents.all);
-  const agent = sentence === '' ? await asked(nameProblem, desk) : fromSentence(sentence, nameProblem, desk);
+async function create(rest: string, agents: Agents, desk: LineDesk): Promise<void> {
+  const { sentence, model } = sentenceIn(rest);
+  const agent = sentence === '' ? await asked(agents, model, desk) : await drafted(sentence, model, desk);
   if (agent === null) return desk.say('Nothing was created.');
-  const done = await desk.lobby?.createAgent?.({ ...agent, for: 'project' });
+  const { name, description, tools, prompt } = agent;
+  const done = await desk.lobby?.createAgent?.({ name, description, tools, prompt, for: 'project' });
   if (done === undefined) return desk.refuse('agents can not be made here');
   if (done.ok) desk.say(done.value.text);
   else desk.refuse(done.fault.text);
 }
 
-const asked = (nameProblem: (name: string) => string | null, desk: LineDesk): Promise<AgentText | null> =>
-  askedAgent({ say: (...lines) => desk.say(...lines), ask: (prompt) => desk.ask(prompt), nameProblem });
+const asked = ({ all }: Agents, model: boolean, desk: LineDesk): Promise<AgentText | null> =>
+  askedAgent({
+    say: (...lines) => desk.say(...lines),
+    ask: (prompt) => desk.ask(prompt),
+    nameProblem: (name) => agentNameProblem(name, all),
+    draft: async (sentence) => {
+      const made = await proposed(sentence, model, desk);
+      if (made !== null) desk.say(made.said);
+      return made?.draft ?? null;
+    },
+  });
 
-function fromSentence(sentence: string, nameProblem: (name: string) => string | null, desk: LineDesk): AgentText {
-  const { because, ...agent } = draftAgent(sentence, (name) => nameProblem(name) !== null);
-  desk.say(...agentLines(agent), ...because);
-  return agent;
+async function drafted(sentence: string, model: boolean, desk: LineDesk): Promise<AgentText | null> {
+  const made = await proposed(sentence, model, desk);
+  if (made === null) return null;
+  desk.say(...agentLines(made.draft), ...made.draft.because, made.said);
+  return made.draft;
+}
+
+/** Null when the person stopped it: what they go on with is theirs to say. */
+async function proposed(sentence: string, model: boolean, desk: LineDesk): Promise<AgentProposal | null> {
+  const { lobby } = desk;
+  if (lobby?.draftAgent === undefined) return null;
+  const draft = lobby.draftAgent.bind(lobby);
+  return desk.stoppable.run(async (signal) => {
+    const asking = (line: string): void => desk.say(`${line}; Ctrl-C stops it.`);
+    const made = await draft(sentence, { model, signal, asking });
+    return signal.aborted ? null : made;
+  });
 }
 
 async function remove(name: string, agents: Agents, desk: LineDesk): Promise<void> {

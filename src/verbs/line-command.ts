@@ -11,6 +11,7 @@ import type { Lobby } from '../ports/lobby.ts';
 import type { Parting } from './line-carrying.ts';
 import type { LineMemory } from './line-memory.ts';
 import type { LineQuestions } from './line-questions.ts';
+import type { Stoppable } from './line-stoppable.ts';
 
 /** Where the person is: before a run, at its plan, while it goes on, behind its end. */
 export type Place = 'start' | 'plan' | 'run' | 'result';
@@ -39,6 +40,8 @@ export interface LineDesk {
   readonly lobby: Lobby | null;
   readonly memory: LineMemory;
   readonly questions: LineQuestions;
+  /** Work that Ctrl-C stops instead of asking whether to leave. */
+  readonly stoppable: Pick<Stoppable, 'run'>;
   now(): Millis;
   /** Made harmless; a text of several lines is as many lines. */
   say(...lines: readonly string[]): void;

@@ -103,6 +103,7 @@ export async function openLines(args: Arguments, io: Io, workshop: Workshop, fir
   });
   let stoppedAt = Number.NEGATIVE_INFINITY;
   const interrupted = (): void => {
+    if (session.stoppable.stop()) return;
     const now = world.elapsed();
     const again = now - stoppedAt < TWICE_MS;
     stoppedAt = now;
@@ -130,7 +131,7 @@ export async function openLines(args: Arguments, io: Io, workshop: Workshop, fir
   } finally {
     unwatch();
     console.close();
-    lobby.close();
+    await lobby.close();
   }
 }
 

@@ -28,6 +28,7 @@ import type { Joined } from './line-run.ts';
 import { DECIDING, ROUSING, until } from './line-rousing.ts';
 import { LineRun } from './line-run.ts';
 import { startLines, take } from './line-start-commands.ts';
+import { Stoppable } from './line-stoppable.ts';
 import { world } from './world.ts';
 
 interface SessionParts extends Pick<AnswersParts, 'approves' | 'models'> {
@@ -43,6 +44,7 @@ interface SessionParts extends Pick<AnswersParts, 'approves' | 'models'> {
 
 export class LineSession implements LineDesk {
   readonly memory = newMemory();
+  readonly stoppable = new Stoppable();
   readonly #of: SessionParts;
   readonly #over = Promise.withResolvers<void>();
   readonly #carrying: LineCarrying;

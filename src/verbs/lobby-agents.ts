@@ -1,13 +1,15 @@
 /** Custom agents in a session: what there is, and making and deleting them; the next run has the configuration as it is then. */
+import { agentNameProblem } from '../config/agent-files.ts';
 import type { Loaded } from '../config/load.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Receipt, Refusal } from '../ports/controls.ts';
-import type { Lobby, LobbyInfo } from '../ports/lobby.ts';
+import type { AgentProposal, Lobby, LobbyInfo } from '../ports/lobby.ts';
 import { agentsHere } from './agents-here.ts';
 import type { Workshop } from './workshop.ts';
 
 type Of = Pick<Workshop, 'project' | 'config'>;
+type Drafts = Pick<Workshop, 'project' | 'config' | 'drafting'>;
 
 const known = new WeakMap<Loaded, NonNullable<LobbyInfo['agents']>>();
 
@@ -24,9 +26,20 @@ type Renewed = { readonly ok: true } | { readonly ok: false; readonly fault: Ref
 
 /** `renew` opens the workshop anew. What was done stands, also where the configuration can't be used with it. */
 export const agentsOf = (
-  workshop: () => Of,
+  workshop: () => Drafts,
   renew: () => Promise<Renewed>,
-): Pick<Lobby, 'createAgent' | 'deleteAgent'> => ({
+  under: Set<Promise<unknown>>,
+  leaving: AbortSignal,
+): Required<Pick<Lobby, 'createAgent' | 'deleteAgent' | 'draftAgent'>> => ({
+  async draftAgent(sentence, how) {
+    const drafting = proposed(workshop(), sentence, { ...how, signal: AbortSignal.any([how.signal, leaving]) });
+    under.add(drafting);
+    try {
+      return await drafting;
+    } finally {
+      under.delete(drafting);
+    }
+  },
   async createAgent(wish) {
     const { createAgent } = await import('./keep-agent.ts');
     return renewed(createAgent(workshop().project, workshop().config, wish), renew);
@@ -36,6 +49,26 @@ export const agentsOf = (
     return renewed(deleteAgent(workshop().project, workshop().config, name), renew);
   },
 });
+
+/** As the session was opened: `--model` of its start counts. */
+async function proposed(
+  { project, config, drafting }: Drafts,
+  sentence: string,
+  { model, signal, ...told }: Parameters<NonNullable<Lobby['draftAgent']>>[1],
+): Promise<AgentProposal> {
+  const [{ madeDraft, askingWords, draftedWords }, { namesHere }] = await Promise.all([
+    import('./agents-draft.ts'),
+    import('./keep-agent.ts'),
+  ]);
+  const others = namesHere(project, config);
+  const made = await madeDraft(async () => (model ? ok(drafting) : fail('--no-model')), {
+    sentence,
+    isTaken: (name) => agentNameProblem(name, others) !== null,
+    signal,
+    asking: (one) => told.asking(askingWords(one)),
+  });
+  return { draft: made.draft, said: draftedWords(made) };
+}
 
 async function renewed(
   done: Result<Receipt, Refusal>,

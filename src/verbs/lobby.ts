@@ -35,8 +35,8 @@ export interface LobbyWays {
 }
 
 export interface RunLobby extends Lobby, Pick<LobbyRuns, 'current' | 'attached'> {
-  /** Ends what the lobby holds open. */
-  close(): void;
+  /** Ends what the lobby holds open; resolves when a draft that was being made has ended as well. */
+  close(): Promise<void>;
 }
 
 /**
@@ -55,6 +55,7 @@ export function openLobby(first: Workshop, { reopen, goesOn, pace = 'readable' }
     changed();
   };
   const leaving = new AbortController();
+  const drafts = new Set<Promise<unknown>>();
   const files = filesOf(() => workshop, leaving.signal);
   const looked = lookedAhead(workshop, learn, () => {
     files.load();
@@ -84,13 +85,14 @@ export function openLobby(first: Workshop, { reopen, goesOn, pace = 'readable' }
       return ok({ text: 'Trusted as shown: its roles and preferences count in the next run.' });
     },
     ...plansOf(() => workshop, runs.begin, learn),
-    ...agentsOf(() => workshop, renew),
+    ...agentsOf(() => workshop, renew, drafts, leaving.signal),
     ...keepsOf(() => workshop, files, hints),
     look: (session) => pastOf(workshop, session),
     ...runs,
-    close() {
+    async close() {
       leaving.abort();
       runs.letGo();
+      if (drafts.size > 0) await Promise.allSettled(drafts);
       workshop.close();
     },
   };

@@ -4,14 +4,12 @@ import { openRedactor } from '../domain/redact.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import type { Rules } from '../policy/rules.ts';
 import { builtIn } from '../policy/rules.ts';
-import type { DayLedger } from '../ports/day.ts';
 import type { ToolPort } from '../ports/tool.ts';
-import { openDayLedger } from '../store/day-ledger.ts';
 import { toolsFor } from '../tools/index.ts';
 import type { Ground } from './begin-run.ts';
 import { openBox, openProject, sandboxWords } from './box.ts';
+import { dayLedgerFor } from './day.ts';
 import { EXIT, Exit } from './exit.ts';
-import { orExit } from './log-of.ts';
 import { packageVersion } from './package-root.ts';
 import type { Providers } from './providers.ts';
 import type { Workshop } from './workshop.ts';
@@ -37,11 +35,10 @@ interface Wanted extends Pick<Workshop, 'project' | 'config' | 'log'> {
 
 /** Tries the sandbox out and opens the tools in it; rejects with the code that INTERFACE names. */
 export async function openRuns({ project, config, most, providers, log, asked }: Wanted): Promise<Opened> {
-  const stateDir = project.places.state;
   const box = await openBox(project, config.rules);
   const rules = rulesFor(mostly(config.rules, most), box.sandbox.state);
   const { tools, repository, trees, listing } = openProject(project, box);
-  const day = orExit(() => dayLedgerFor(rules, stateDir));
+  const day = dayLedgerFor(rules, project.places.state);
   const common = {
     ...asked,
     cwd: project.root,
@@ -71,12 +68,6 @@ export async function openRuns({ project, config, most, providers, log, asked }:
     close: () => day?.close(),
   };
 }
-
-/** Only a rule on days makes one: a run without such a rule pays nothing for it. */
-const dayLedgerFor = (rules: Rules, stateDir: string): DayLedger | null =>
-  rules.dayBudget === undefined && (rules.modelBudgets ?? []).length === 0
-    ? null
-    : openDayLedger(stateDir, () => world.now());
 
 /** A run that is resumed may be in a mode that could not be chosen here. */
 const mostly = (rules: Rules, most: Rules['maxMode'] | null): Rules =>

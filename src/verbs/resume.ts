@@ -9,7 +9,7 @@ import type { Workshop } from './workshop.ts';
 import { openWorkshop } from './workshop.ts';
 import { orExit, sessionOf } from './log-of.ts';
 import { projectOf } from './project.ts';
-import { overBecause } from './resumable.ts';
+import { newestStoppedOf, overBecause } from './resumable.ts';
 import { carry } from './run.ts';
 import type { Verb } from './verb.ts';
 
@@ -66,9 +66,9 @@ const runsElsewhere = (session: string): string =>
   `session ${session} runs in another process\n  \`mimir attach ${session}\` shows it`;
 
 /** The newest that can be gone on with; one that another process carries on is left to it. */
-function newestStopped({ log }: Workshop): SessionSummary {
-  const all = orExit(() => log.sessions());
-  const stopped = all.find(({ state }) => state === 'stopped');
+function newestStopped(workshop: Workshop): SessionSummary {
+  const all = orExit(() => workshop.log.sessions());
+  const stopped = newestStoppedOf(all, workshop);
   if (stopped) return stopped;
   const running = all.find(({ state }) => state === 'running');
   throw new Exit(

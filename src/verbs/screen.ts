@@ -93,7 +93,7 @@ export async function openScreen(args: Arguments, io: Io, workshop: Workshop, fi
     return await codeOf(end, lobby);
   } finally {
     terminal.close();
-    lobby.close();
+    await lobby.close();
   }
 }
 

@@ -8,6 +8,7 @@ import type { DraftPlan } from '../domain/plan.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import type { Log } from '../ports/log.ts';
 import { openLog } from '../store/log.ts';
+import type { DraftGround } from './agents-model.ts';
 import type { ServedRun } from './begin-run.ts';
 import { budgetFrom, modeFrom, roleModelsFrom } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
@@ -27,6 +28,8 @@ export interface Workshop {
   /** What the screens say: `anthropic`, `offline (no provider)`. */
   readonly provider: string;
   readonly mode: RunOptions['mode'];
+  /** What texts outside of a run are drafted from. */
+  readonly drafting: DraftGround;
   /** The sandbox, tried out, and what works in it: done once, at the first call. Rejects with the code that INTERFACE names. */
   ready(): Promise<Pick<Opened, 'sandbox' | 'repository' | 'listing'>>;
   /** Waits for all of that. Rejects with an `Exit` where this run can't be. */
@@ -73,6 +76,7 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
     log,
     provider: providers.words,
     mode: config.rules.mode,
+    drafting: { project, config, log, providers, model: asked.model, roleModels: asked.roleModels },
     ready,
     async start(what) {
       // The engine is loaded while the sandbox is tried out.

@@ -55,7 +55,7 @@ const typed = (line: string): DialogEffect | null => agentsTyped(line, lobby);
 
 describe('the list of agents', () => {
   it('T026: has custom agents first, with whose they are, what they may and what they are for', () => {
-    const [, , first, second, third, fourth, fifth] = rows(agentsDialog(AGENTS), 100).map((row) =>
+    const [, , first, second, third, fourth, fifth] = rows(agentsDialog(AGENTS, lobby), 100).map((row) =>
       row.replaceAll(/[│▌]/g, '').trim().replaceAll(/ {2,}/g, ' | '),
     );
     expect([first, second, third, fourth, fifth]).toEqual([
@@ -68,15 +68,15 @@ describe('the list of agents', () => {
   });
 
   it('says of a file that describes none why it can not be chosen', () => {
-    expect(after(agentsDialog(AGENTS), 'down', 'down', 'down', 'enter')?.toast?.text).toBe(
+    expect(after(agentsDialog(AGENTS, lobby), 'down', 'down', 'down', 'enter')?.toast?.text).toBe(
       'deploy: .claude/agents/deploy.md:3:1: unknown tool "Fly" is left out',
     );
   });
 
   it('offers to delete what is a file of one’s own, and only that', () => {
-    const chosen = after(agentsDialog(AGENTS), 'enter')?.dialog;
+    const chosen = after(agentsDialog(AGENTS, lobby), 'enter')?.dialog;
     expect(rows(chosen).join('\n')).toContain('delete it');
-    expect(after(agentsDialog(AGENTS), 'down', 'down', 'enter')?.dialog?.is).toBe('read');
+    expect(after(agentsDialog(AGENTS, lobby), 'down', 'down', 'enter')?.dialog?.is).toBe('read');
     const asked = after(chosen, 'down', 'enter')?.dialog;
     expect(asked).toMatchObject({ is: 'confirm', title: 'Delete critic?' });
     expect(after(asked, 'enter')).toBe(undefined);
@@ -88,7 +88,11 @@ describe('the list of agents', () => {
     [120, 40],
     [30, 8],
   ])('fits into %d x %d', (width, height) => {
-    for (const dialog of [agentsDialog(AGENTS), typed('/agents help')?.dialog, typed('/agents create x')?.dialog]) {
+    for (const dialog of [
+      agentsDialog(AGENTS, lobby),
+      typed('/agents help')?.dialog,
+      typed('/agents create x')?.dialog,
+    ]) {
       if (dialog === undefined) throw new Error('no dialog');
       const { lines } = overlayFor(dialog, context).view(context, { width, height });
       expect(lines.length).toBeLessThanOrEqual(height);

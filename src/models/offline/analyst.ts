@@ -56,6 +56,8 @@ function turnFor(request: ModelRequest): NextTurn {
       return { text: planText(purpose, hintIn(request)), asks: [] };
     case 'compact':
       return { text: 'The conversation went on for long; what it found stands in the turns that follow.', asks: [] };
+    case 'draft':
+      return { text: 'The built-in analyst drafts nothing.', asks: [] };
     case 'merge':
       return { text: mergeText(purpose), asks: [] };
     case 'work': {

@@ -4,13 +4,19 @@ import { AGENT_TOOLS } from '../../domain/agent-draft.ts';
 import type { AgentWish } from '../../ports/lobby.ts';
 import type { Choice, Dialog, FormValues } from '../dialog.ts';
 
-/** `because`: what a sentence led to, shown with the tools. `names`: those that are taken. */
-export function agentForm(draft: AgentText, names: readonly string[], because: readonly string[]): Dialog {
+/** `because`: what a sentence led to, shown with the tools. `names`: those that are taken. `said`: who drafted it. */
+export function agentForm(
+  draft: AgentText,
+  names: readonly string[],
+  because: readonly string[],
+  said: string = '',
+): Dialog {
   const text = (name: string, label: string, value: string, lines: number, hint: string) =>
     ({ is: 'text', name, label, value, lines, hint }) as const;
   return {
     is: 'form',
     title: 'New agent',
+    ...(said === '' ? {} : { note: said }),
     fields: [
       text('name', 'Name', draft.name, 1, 'letters, digits, "-": code-review'),
       text('description', 'Description', draft.description, 1, 'a sentence that says when it is of use'),
@@ -45,10 +51,12 @@ export function agentForm(draft: AgentText, names: readonly string[], because: r
   };
 }
 
-/** `edit_file, write_file: "fixes"` -> `for "fixes"`; null for a tool that no word asked for. */
+/** `edit_file, write_file: "fixes"` -> `asked for by "fixes"`, `chosen by …`, `left out, …`; null for a tool that no word asked for. */
 function whyOf(tool: string, because: readonly string[]): string | null {
   const line = because.find((each) => (each.split(':')[0] ?? '').split(', ').includes(tool));
   const why = line?.slice(line.indexOf(':') + 1).trim() ?? '';
+  if (why.startsWith('chosen by ')) return why.split(';')[0] ?? why;
+  if (why.startsWith('left out')) return why;
   return why.startsWith('"') ? `asked for by ${why}` : null;
 }
 

@@ -1,7 +1,7 @@
 /** The agents of this place (CONTRACT T026 to T030): to look at, to make by a form, to delete; by a key, or typed as `/agents …`. */
 import type { AgentText } from '../../domain/agent-draft.ts';
 import { draftAgent } from '../../domain/agent-draft.ts';
-import type { AgentInfo, LobbyInfo } from '../../ports/lobby.ts';
+import type { AgentInfo, AgentProposal, LobbyInfo } from '../../ports/lobby.ts';
 import type { Choice, Dialog, DialogEffect } from '../dialog.ts';
 import { span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
@@ -13,7 +13,7 @@ type Agents = NonNullable<LobbyInfo['agents']>;
 const NEW = '+';
 
 /** All of them, the custom ones first; files that describe none can't be chosen and say why. */
-export const agentsDialog = (agents: Agents): Dialog => ({
+export const agentsDialog = (agents: Agents, lobby: LobbyInfo): Dialog => ({
   is: 'pick',
   title: 'Agents',
   value: agents.all.find(({ source }) => source !== 'built-in')?.name ?? NEW,
@@ -23,7 +23,7 @@ export const agentsDialog = (agents: Agents): Dialog => ({
     ...agents.leftOut.map(leftOutChoice),
   ],
   then: (value) => {
-    if (value === NEW) return { dialog: sentenceDialog(agents) };
+    if (value === NEW) return { dialog: sentenceDialog(agents, lobby) };
     const agent = agents.all.find(({ name }) => name === value);
     return agent === undefined ? {} : { dialog: agent.whyKept === null ? ownDialog(agent) : readDialog(agent) };
   },
@@ -92,45 +92,75 @@ function deleteDialog({ name, source }: AgentInfo): Dialog {
   };
 }
 
-const sentenceDialog = (agents: Agents): Dialog => ({
+const sentenceDialog = (agents: Agents, lobby: LobbyInfo, model: boolean = true): Dialog => ({
   is: 'text',
   title: 'New agent',
-  hint: 'What should it do? A sentence; empty for an empty form.',
+  hint: `What should it do? A sentence${model && !isOffline(lobby) ? ', of which a model drafts it' : ''}; empty for an empty form.`,
   value: '',
   lines: 3,
-  yes: 'fill the form',
+  yes: model && !isOffline(lobby) ? 'draft it' : 'fill the form',
   check: () => null,
-  then: (sentence) => drafted(sentence, agents),
+  then: (sentence) => (sentence.trim() === '' ? { dialog: emptyForm(agents) } : drafted(sentence, model, lobby)),
 });
 
-/** The form with what the sentence asks for; nothing is made before it is saved. */
-function drafted(sentence: string, agents: Agents): DialogEffect {
-  const names = agents.all.map(({ name }) => name);
-  if (sentence.trim() === '') return { dialog: agentForm(EMPTY, names, []) };
-  const { because, ...draft } = draftAgent(sentence, (name) => names.includes(name));
-  return { dialog: agentForm(draft, names, because) };
+/** Nobody can be asked then, and nobody is waited for. */
+const isOffline = ({ provider }: LobbyInfo): boolean => provider.startsWith('offline');
+
+/** Leads to the form with what the sentence asks for; nothing is made before it is saved. */
+function drafted(sentence: string, model: boolean, lobby: LobbyInfo): DialogEffect {
+  if (model && !isOffline(lobby)) return { app: { draftAgent: { sentence, model } } };
+  const names = namesOf(lobby);
+  const why = model ? lobby.provider : '--no-model';
+  const draft = draftAgent(sentence, (name) => names.includes(name));
+  return { dialog: draftedForm({ draft, said: `Drafted by fixed rules: ${why}.` }, lobby) };
 }
+
+const namesOf = ({ agents }: LobbyInfo): readonly string[] => agents?.all.map(({ name }) => name) ?? [];
+
+/** The form of an agent that was drafted: who did it stands above its fields. */
+export function draftedForm({ draft: { because, ...draft }, said }: AgentProposal, lobby: LobbyInfo): Dialog {
+  return agentForm(draft, namesOf(lobby), because, said);
+}
+
+const emptyForm = (agents: Agents): Dialog =>
+  agentForm(
+    EMPTY,
+    agents.all.map(({ name }) => name),
+    [],
+  );
 
 const EMPTY: AgentText = { name: '', description: '', tools: ['read_file', 'search'], prompt: '' };
 
+/** What stands behind `agents create`. */
+export function sentenceIn(typed: string): { readonly sentence: string; readonly model: boolean } {
+  const sentence = typed.trim().replace(/^--no-model(?:\s+|$)/, '');
+  return { sentence, model: sentence === typed.trim() };
+}
+
 /** What a line typed into the field means, when it is about agents; null when it is a task. */
-export function agentsTyped(typed: string, { agents }: LobbyInfo): DialogEffect | null {
+export function agentsTyped(typed: string, lobby: LobbyInfo): DialogEffect | null {
+  const { agents } = lobby;
   const [whole, what = 'list', rest = ''] = /^\/agents(?:\s+(\S+)\s*([^]*))?$/.exec(typed.trim()) ?? [];
   if (whole === undefined) return null;
   if (agents === undefined) return { toast: { level: 'warn', text: 'The agents are not known here.' } };
   switch (what) {
     case 'list':
-      return { dialog: agentsDialog(agents) };
+      return { dialog: agentsDialog(agents, lobby) };
     case 'help':
       return { dialog: { is: 'read', title: 'Agents', lines: AGENTS_HELP.map((line): Line => [span(line)]) } };
     case 'create':
-      return rest === '' ? { dialog: sentenceDialog(agents) } : drafted(rest, agents);
+      return created(rest, agents, lobby);
     case 'show':
     case 'delete':
       return aboutOne(what, rest.trim(), agents);
     default:
       return { toast: { level: 'warn', text: `/agents ${what}: list, show, create, delete or help` } };
   }
+}
+
+function created(rest: string, agents: Agents, lobby: LobbyInfo): DialogEffect {
+  const { sentence, model } = sentenceIn(rest);
+  return sentence === '' ? { dialog: sentenceDialog(agents, lobby, model) } : drafted(sentence, model, lobby);
 }
 
 function aboutOne(what: 'show' | 'delete', name: string, agents: Agents): DialogEffect {
@@ -147,11 +177,13 @@ export const AGENTS_HELP: readonly string[] = [
   'agents                     lists the custom agents and the built-in ones',
   'agents show NAME           what it is told, its tools and models, and its file',
   'agents create              asks for name, description, tools and prompt',
-  'agents create DESCRIPTION  makes one from a sentence, and says what it chose',
+  'agents create DESCRIPTION  makes one from a sentence, and says what was chosen, by whom, and what that cost',
+  '                           (--no-model in front: by fixed rules)',
   'agents delete NAME         deletes the file of a custom agent, after a question',
   'agents help                this',
   '',
   'Each is a file of its own: JSON with name, description, tools and prompt, in .mimir/agents of the project or in your own folder (~/.config/mimir/agents). Markdown with front matter is read as well, and so are .mini-cc/agents and .claude/agents of the project.',
+  'From a sentence the model of the role main drafts it, with one call (a second one mends what could not be used), where one may be asked; else fixed rules do, and it says why. What the sentence says of access ("read-only", "no shell") always holds. Nothing but the sentence is sent.',
   "A project's agents count once the project is trusted. Plans can use them, and agents call them by Task: Task(NAME).",
   'Tools: read_file, search, git, bash, edit_file, write_file. "*" is all of them, never Task, and only in your own folder. Without edit_file and write_file, commands run in a box in which nothing can be changed.',
 ];

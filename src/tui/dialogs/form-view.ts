@@ -32,15 +32,25 @@ export function formView(dialog: FormDialog, state: FormState, context: Context,
   );
   const before = views.slice(0, state.at).reduce((sum, { lines }) => sum + lines.length, 0);
   const below = belowFields(state, inner, context);
-  const rows = Math.max(1, Math.min(body.length, boxRows(size) - below.length));
+  const above = aboveFields(dialog, inner, size);
+  const rows = Math.max(1, Math.min(body.length, boxRows(size) - below.length - above.length));
   const current = views[state.at];
   const end = before + (current?.lines.length ?? 1);
   const top = Math.max(0, Math.min(Math.max(0, end - rows), before), Math.min(end - rows, body.length - rows));
   const cursor = current?.cursor ?? null;
   return {
-    lines: framed({ title: dialog.title, width, body: [...body.slice(top, top + rows), ...below] }, context),
-    cursor: cursor === null ? null : { x: cursor.x + 2 + label, y: cursor.y + before - top + 1 },
+    lines: framed({ title: dialog.title, width, body: [...above, ...body.slice(top, top + rows), ...below] }, context),
+    cursor: cursor === null ? null : { x: cursor.x + 2 + label, y: cursor.y + before - top + 1 + above.length },
   };
+}
+
+/** Rows that a form keeps for its fields before anything is said above them. */
+const ROWS_OF_FIELDS = 12;
+
+function aboveFields({ note = '' }: FormDialog, width: number, size: Size): readonly Line[] {
+  if (note === '') return [];
+  const lines = [...wrapText(toLabel(note), width, { fg: 'muted' }), []];
+  return lines.length + ROWS_OF_FIELDS <= boxRows(size) ? lines : [];
 }
 
 function belowFields(state: FormState, width: number, { glyphs }: Context): readonly Line[] {

@@ -1,0 +1,55 @@
+/**
+ * What a sentence says of access, in words of several languages: that nothing may be changed, that no command may run. Whoever drafts
+ * an agent keeps to it. A word too many only takes away; what no word asks for is given by others.
+ */
+
+const READ_ONLY: readonly RegExp[] = [
+  // English; \b is for ASCII letters alone.
+  /\bread[- ]?only\b|\bonly (?:reads?|looks?|reviews?|reports?)\b/u,
+  /\b(?:never|not|no|without|don't|doesn't|cannot|can't)\b[^.;]{0,24}?\b(?:writ\w*|edit\w*|modif\w*|chang\w*|touch\w*|alter\w*|fix\w*)\b/u,
+  // German.
+  /nur[- ]?les(?:en|end|ezugriff|erecht)|lesezugriff|schreibgeschützt/u,
+  /(?<!\p{L})(?:keine?\p{L}*|nie|niemals|nichts?|ohne)\s[^.;]{0,24}?(?:änder|bearbeit|schreib|modifizier|anfass|anrühr)/u,
+  /(?:änder|schreib|fass|rühr|modifizier)\p{L}*\s(?:nichts|nie|niemals|keine)(?!\p{L})/u,
+  // French, Spanish, Portuguese, Italian.
+  /lecture seule|sol[oa] lectura|sólo lectura|sol[oa] lettura|(?:somente|apenas|só) leitura/u,
+  /(?<!\p{L})(?:sans|sin|sem|senza)\s[^.;]{0,12}?(?:modif|écri|escri|escrev|scriv|chang|cambi|touch|toc|alter)/u,
+  /(?<!\p{L})(?:ne|no|não|non)\s(?:modif|chang|cambia|touch|toca|écri|escri|escrev|scriv|alter)/u,
+  // Dutch, Polish, Russian, Turkish.
+  /alleen[- ]lezen|tylko do odczytu|только (?:для )?чт|только чита|без изменени|не (?:изменя|меня|прав)|salt okunur/u,
+  // Chinese, Japanese, Korean.
+  /[只仅僅唯][读讀]|(?:不|别|別|勿|禁止)(?:要|能|得|会|會|可|许|許|做|任何)*(?:修改|更改|改动|改動|编辑|編輯|变更|變更|写|寫|改)/u,
+  /読み?取り?(?:専用|のみ)|読むだけ|(?:変更|編集|修正|書き込み)[をはも]?(?:し(?:ない|ません)|せず|不可|禁止|なし)/u,
+  /읽기 ?(?:전용|만)|(?:수정|변경|편집)[을은]?\s?(?:하지|금지|없이|안)/u,
+];
+
+const NO_COMMANDS: readonly RegExp[] = [
+  /\b(?:no|without|never|not|don't|doesn't|cannot|can't)\b[^.;]{0,16}?\b(?:shell|bash|terminal|commands?|run(?:s|ning)?|execut\w*)\b/u,
+  /(?<!\p{L})(?:keine?\p{L}*|nie|niemals|nichts?|ohne)\s[^.;]{0,16}?(?:shell|bash|befehl|kommando|terminal|ausführ)/u,
+  /(?<!\p{L})(?:sans|aucune?|sin|ning[uú]n\p{L}*|nunca|sem|nenhum\p{L}*|senza|nessun\p{L}*)\s[^.;]{0,12}?(?:shell|bash|terminal|com+an|exécut|ejecut|execut|esegu)/u,
+  /без (?:shell|bash|команд|терминал|оболочк)|не (?:запуска|выполня)/u,
+  /(?:不|没有|沒有|无|無|别|別|勿|禁止)(?:要|能|得|会|會|可|许|許|用|使用|运行|運行|执行|執行|访问|訪問|任何)*\s?(?:shell|bash|命令|终端|終端|指令)/u,
+  /(?:シェル|コマンド|bash|shell)[をはもの]?(?:実行|使用)?[をはも]?(?:なし|し(?:ない|ません)|せず|禁止|不可|使わ)/u,
+  /(?:셸|쉘|명령어?|bash|shell)[^.;]{0,6}?(?:없이|금지|않|못)/u,
+];
+
+const MOST_QUOTED = 40;
+
+/** The words, as they were found in `sentence`; null where it says no such thing. */
+export interface SaidOfAccess {
+  readonly readOnly: string | null;
+  readonly noCommands: string | null;
+}
+
+export function saidOfAccess(sentence: string): SaidOfAccess {
+  const words = sentence.normalize('NFC').replaceAll('’', "'").toLowerCase();
+  return { readOnly: found(READ_ONLY, words), noCommands: found(NO_COMMANDS, words) };
+}
+
+function found(patterns: readonly RegExp[], words: string): string | null {
+  for (const pattern of patterns) {
+    const match = pattern.exec(words)?.[0].trim();
+    if (match !== undefined) return match.slice(0, MOST_QUOTED);
+  }
+  return null;
+}
