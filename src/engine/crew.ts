@@ -7,10 +7,10 @@ import type { AgentId } from '../domain/ids.ts';
 import type { EventBody } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 import type { Standing } from '../events/turns.ts';
-import { standingsOf } from '../events/turns.ts';
 import type { Executor } from '../ports/executor.ts';
 import { LogFault } from '../ports/log.ts';
 import { WAITS } from './children-end.ts';
+import type { Conversations } from './conversations.ts';
 import type { EndCause, Ending, Killed } from './crew-end.ts';
 import { close, closeStopped, finishedEvent, killerName } from './crew-end.ts';
 import type { Slots } from './slots.ts';
@@ -55,6 +55,7 @@ interface Seat {
 export interface CrewParts extends Ending {
   readonly executor: Executor;
   readonly slots: Slots;
+  readonly conversations: Conversations;
 }
 
 export const openCrew = (parts: CrewParts): Crew => new LocalCrew(parts);
@@ -71,6 +72,7 @@ class LocalCrew implements Crew {
   async run(order: WorkOrder, parent?: AbortSignal, before = ''): Promise<AgentOutcome | null> {
     const seat = newSeat();
     this.seats.set(order.agent, seat);
+    this.parts.conversations.keep(order.agent, order.turns.length === 0);
     const orphan = (): void => endSeat(seat, parent?.reason === 'kill' ? 'kill' : 'parent ended');
     parent?.addEventListener('abort', orphan, { once: true });
     if (parent?.aborted) orphan();
@@ -92,7 +94,10 @@ class LocalCrew implements Crew {
 
   /** A message may have given it another seat already. */
   private leave(agent: AgentId, seat: Seat): void {
-    if (this.seats.get(agent) === seat) this.seats.delete(agent);
+    if (this.seats.get(agent) === seat) {
+      this.seats.delete(agent);
+      this.parts.conversations.drop(agent);
+    }
     this.parts.ties.left(agent);
   }
 
@@ -153,11 +158,10 @@ class LocalCrew implements Crew {
 
   /** Stretches of work, with an interruption or a wait for children between them each time. */
   private async toItsEnd(order: WorkOrder, seat: Seat, before: string): Promise<AgentOutcome | null> {
-    const { recorder, slots } = this.parts;
+    const { recorder, slots, conversations } = this.parts;
     const { agent } = order;
     this.status(agent, hasSaidItsEnd(recorder.state(), agent) ? 'waiting' : 'initializing', '');
-    const standing = (): Partial<Standing> => standingsOf(recorder.stored(), [agent]).get(agent) ?? {};
-    for (let now: Partial<Standing> = {}; ; now = standing()) {
+    for (let now: Partial<Standing> = {}; ; now = conversations.of(agent)) {
       seat.release = await slots.take(seat.control.signal);
       // The slot is given back when the end is recorded: in the log no two share one.
       try {

@@ -7,7 +7,6 @@ import { ROOT } from '../domain/ids.ts';
 import type { Turn } from '../domain/turn.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import type { AgentState, RunState } from '../events/state.ts';
-import { standingsOf } from '../events/turns.ts';
 import { childRules } from '../policy/children.ts';
 import { LogFault } from '../ports/log.ts';
 import { runAgent } from './agent-loop.ts';
@@ -63,8 +62,7 @@ export async function rootAnswers(parts: RunParts): Promise<string> {
   await converse(parts);
   const handed = handedOver(conversationOf(parts));
   if (handed !== null) return handed;
-  const said = recorder.stored().filter((event) => event.seq > seq && event.type === 'agent.message');
-  const last = said.findLast((event) => event.type === 'agent.message' && event.agent === ROOT);
+  const last = recorder.stored(seq).findLast((event) => event.type === 'agent.message' && event.agent === ROOT);
   return last?.type === 'agent.message' ? last.text : '';
 }
 
@@ -137,8 +135,7 @@ function afterWork(state: RunState, outcome: WorkOutcome, interrupted: boolean):
 const toldLast = ({ messages }: RunState): string | undefined =>
   messages.findLast(({ to, from }) => to === ROOT && from === 'person')?.content;
 
-const conversationOf = ({ recorder }: RunParts): readonly Turn[] =>
-  standingsOf(recorder.stored(), [ROOT]).get(ROOT)?.turns ?? [];
+const conversationOf = ({ conversations }: RunParts): readonly Turn[] => conversations.of(ROOT).turns;
 
 /** Was ROOT at work when the process ended? Each of its turns ends with a word that it waits; the end of the run is none. */
 export function wasAtWork(stored: readonly MimirEvent[]): boolean {

@@ -16,6 +16,8 @@ import { openChildren } from './children.ts';
 import { fallbacksFor, modelFor } from './choices.ts';
 import type { Crew } from './crew.ts';
 import { openCrew } from './crew.ts';
+import type { Conversations } from './conversations.ts';
+import { openConversations } from './conversations.ts';
 import { deskOf } from './desk.ts';
 import type { Forced } from './forced.ts';
 import { openForced } from './forced.ts';
@@ -47,6 +49,7 @@ import { openSlots } from './slots.ts';
 export interface RunParts {
   readonly options: RunOptions;
   readonly recorder: Recorder;
+  readonly conversations: Conversations;
   readonly world: World;
   readonly gate: Gate;
   readonly crew: Crew;
@@ -106,6 +109,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   const children = openChildren(() => parts);
   const books = {
     inbox: openInbox(recorder),
+    conversations: openConversations(recorder),
     limits: openLimitBook(),
     switches: openSwitches(),
     hold: openHold(),
@@ -114,7 +118,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   const gate = gateOf(options, { ...books, recorder, approvals, forced, ticks, pause, children, crew: crewOf });
   const slots = openSlots(options.rules.maxParallelAgents.value);
   const executor: Executor = { run: (order, signal) => runAgent(order, gate, signal) };
-  const crew = openCrew({ recorder, slots, world, executor, ties: children });
+  const crew = openCrew({ ...books, recorder, slots, world, executor, ties: children });
   made.crew = crew;
   const parts: RunParts = {
     ...books,

@@ -18,8 +18,10 @@ export interface Recorder {
   record(...bodies: readonly EventBody[]): readonly MimirEvent[];
   /** Stored events after `seq`, then those to come; ends after `session.finished` or `close`. */
   events(afterSeq: number): AsyncIterable<MimirEvent>;
-  /** Everything stored, or what came after `after`, read again from the log. */
+  /** Everything stored, or what came after `after`, read again from the log: all of it, so never for each of many. */
   stored(after?: number): readonly MimirEvent[];
+  /** Tells `heard` of each event from now on, in the step in which it is recorded. */
+  onRecord(heard: (event: MimirEvent) => void): void;
   close(): void;
 }
 
@@ -49,6 +51,7 @@ export function openRecorder(log: Log, session: SessionId, world: World, redacto
         over: () => closed,
       }),
     stored: (after) => log.read(session, after),
+    onRecord: (heard) => void listeners.add(heard),
     close() {
       closed = true;
       for (const end of ends) end();

@@ -8,59 +8,77 @@ import type { MimirEvent } from './event.ts';
 export const UNKNOWN_EFFECT =
   'Mimir was stopped while this ran. It is not known whether it took effect: look before you do it again.';
 
-/**
- * The turns of `agent`, in order. The last tool calls may be without answers: those were never begun, or may be repeated.
- * A last turn of the model without calls is its answer; one that was cut off or refused is left out, to be asked for again.
- */
-export function turnsOf(events: Iterable<MimirEvent>, agent: AgentId): readonly Turn[] {
-  const turns: Turn[] = [];
-  let lastStop: StopReason = 'end';
-  const summaries = new Set<CallId>();
-  const own = (event: MimirEvent): boolean => 'agent' in event && event.agent === agent;
-  const unfinished = (): boolean =>
-    (lastStop === 'output limit' || lastStop === 'refused') && turns.at(-1)?.by === 'model';
-  for (const event of events) {
-    // It was left out when the run went on there, and asked for again.
-    if (event.type === 'session.resumed' && unfinished()) turns.pop();
-    if (!own(event) || isOfSummary(event, summaries)) continue;
-    if (event.type === 'model.finished') lastStop = event.stopReason;
-    addTurn(turns, event);
-  }
-  return unfinished() ? turns.slice(0, -1) : turns;
-}
-
 /** Where an agent stands by the log: what a resumed one goes on with. */
 export interface Standing {
+  /**
+   * In order. The last tool calls may be without answers: those were never begun, or may be repeated. A last turn of the model
+   * without calls is its answer; one that was cut off or refused is left out, to be asked for again.
+   */
   readonly turns: readonly Turn[];
   /** For its work, since it was last begun: summaries are none. */
   readonly replies: number;
 }
 
+/** The conversation of one agent, as it is told of it event by event: whoever has it need not read the log again. */
+export class Conversation {
+  private readonly agent: AgentId;
+  private readonly turns: Turn[] = [];
+  private lastStop: StopReason = 'end';
+  private replies = 0;
+  /** Calls for its work that have begun. */
+  private readonly work = new Set<CallId>();
+  /** A call for a summary is no part of the conversation: what it gave comes with `context.compacted`. */
+  private readonly summaries = new Set<CallId>();
+
+  constructor(agent: AgentId) {
+    this.agent = agent;
+  }
+
+  /** Of everybody's events in the order of the log: others' change nothing. */
+  take(event: MimirEvent): void {
+    // It was left out when the run went on there, and asked for again.
+    if (event.type === 'session.resumed' && this.isUnfinished()) this.turns.pop();
+    if (!('agent' in event) || event.agent !== this.agent) return;
+    this.count(event);
+    if ((event.type === 'model.finished' || event.type === 'agent.message') && this.summaries.has(event.call)) return;
+    if (event.type === 'model.finished') this.lastStop = event.stopReason;
+    addTurn(this.turns, event);
+  }
+
+  /** As of now. */
+  standing(): Standing {
+    return { turns: this.isUnfinished() ? this.turns.slice(0, -1) : [...this.turns], replies: this.replies };
+  }
+
+  private count(event: MimirEvent): void {
+    if (event.type === 'agent.status' && event.status === 'pending') this.replies = 0;
+    if (event.type === 'model.started' && event.purpose === 'work') this.work.add(event.call);
+    if (event.type === 'model.started' && event.purpose === 'compact') this.summaries.add(event.call);
+    if (event.type === 'model.finished' && this.work.has(event.call)) this.replies += 1;
+  }
+
+  private isUnfinished(): boolean {
+    return (this.lastStop === 'output limit' || this.lastStop === 'refused') && this.turns.at(-1)?.by === 'model';
+  }
+}
+
 /** Of each of `agents`, from the log read once. */
-export function standingsOf(events: readonly MimirEvent[], agents: Iterable<AgentId>): ReadonlyMap<AgentId, Standing> {
-  const byAgent = new Map<AgentId, MimirEvent[]>([...agents].map((agent) => [agent, []]));
+export function standingsOf(events: Iterable<MimirEvent>, agents: Iterable<AgentId>): ReadonlyMap<AgentId, Standing> {
+  const all = conversationsIn(events, agents);
+  return new Map([...all].map(([agent, conversation]) => [agent, conversation.standing()]));
+}
+
+/** The same, to be told of what comes. */
+export function conversationsIn(
+  events: Iterable<MimirEvent>,
+  agents: Iterable<AgentId>,
+): ReadonlyMap<AgentId, Conversation> {
+  const all = new Map([...agents].map((agent) => [agent, new Conversation(agent)]));
   for (const event of events) {
-    if ('agent' in event && event.agent !== null) byAgent.get(event.agent)?.push(event);
-    if (event.type === 'session.resumed') for (const own of byAgent.values()) own.push(event);
+    if ('agent' in event && event.agent !== null) all.get(event.agent)?.take(event);
+    if (event.type === 'session.resumed') for (const one of all.values()) one.take(event);
   }
-  return new Map([...byAgent].map(([agent, own]) => [agent, { turns: turnsOf(own, agent), replies: repliesIn(own) }]));
-}
-
-function repliesIn(own: readonly MimirEvent[]): number {
-  let replies = 0;
-  const work = new Set<CallId>();
-  for (const event of own) {
-    if (event.type === 'agent.status' && event.status === 'pending') replies = 0;
-    if (event.type === 'model.started' && event.purpose === 'work') work.add(event.call);
-    if (event.type === 'model.finished' && work.has(event.call)) replies += 1;
-  }
-  return replies;
-}
-
-/** A call for a summary is no part of the conversation: what it gave comes with `context.compacted`. */
-function isOfSummary(event: MimirEvent, summaries: Set<CallId>): boolean {
-  if (event.type === 'model.started' && event.purpose === 'compact') summaries.add(event.call);
-  return (event.type === 'model.finished' || event.type === 'agent.message') && summaries.has(event.call);
+  return all;
 }
 
 /** Calls with an effect that were begun and not ended when the log stops: whether they happened is not known. */

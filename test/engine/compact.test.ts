@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import type { Turn } from '../../src/domain/turn.ts';
 import type { EventOf } from '../../src/events/by-type.ts';
 import type { AgentState } from '../../src/events/state.ts';
-import { turnsOf } from '../../src/events/turns.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 import { AGENT, calling, planOf, RULES, testRun } from '../support/run.ts';
+import { turnsOf } from '../support/story.ts';
 
 const S1 = AGENT('ROOT::S1');
 const priced = { price: { input: 1, output: 5 } };

@@ -6,7 +6,7 @@ import { ROOT } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { isFinal, spentOf } from '../../src/events/queries.ts';
-import { turnsOf } from '../../src/events/turns.ts';
+import { turnsOf } from '../support/story.ts';
 
 const files = globSync(join(import.meta.dirname, '../histories/*.jsonl'));
 const isEvent = (value: unknown): value is MimirEvent => typeof value === 'object' && value !== null && 'seq' in value;

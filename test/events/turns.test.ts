@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../src/domain/turn.ts';
 import type { EventBody } from '../../src/events/event.ts';
-import { turnsOf, uncertainCalls } from '../../src/events/turns.ts';
+import { Conversation, uncertainCalls } from '../../src/events/turns.ts';
 import { history } from '../support/events.ts';
 import {
   asked,
@@ -16,6 +16,7 @@ import {
   status,
   story,
   told,
+  turnsOf,
   used,
 } from '../support/story.ts';
 
@@ -169,6 +170,19 @@ describe('the conversation that the log knows', () => {
       { by: 'tools', results: [{ call: 't1', ok: true, text: 'ok' }] },
       { by: 'user', text: 'hurry' },
     ]);
+  });
+
+  it('is the same, told event by event and looked at after each, as read from the log at once', () => {
+    fc.assert(
+      fc.property(history, (bodies) => {
+        const events = story(...bodies);
+        const own = new Conversation(FINDER);
+        for (const [at, event] of events.entries()) {
+          own.take(event);
+          expect(own.standing().turns).toEqual(turnsOf(events.slice(0, at + 1), FINDER));
+        }
+      }),
+    );
   });
 
   it('never answers a call that was not asked for, and keeps answers in the order of the calls', () => {

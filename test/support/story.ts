@@ -4,6 +4,8 @@ import type { EventOf } from '../../src/events/by-type.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import type { AgentState, RunState } from '../../src/events/state.ts';
+import { standingsOf } from '../../src/events/turns.ts';
+import type { Turn } from '../../src/domain/turn.ts';
 
 /** When every story begins, in milliseconds. */
 export const START = Date.UTC(2026, 0, 1);
@@ -13,6 +15,10 @@ export const FINDER = AgentId.parse('ROOT::S1');
 export const REVIEWER = AgentId.parse('ROOT::S2');
 export const NESTED = AgentId.parse('ROOT::S1::S1');
 export const callId = (id: string): CallId => CallId.parse(id);
+
+/** The conversation of one agent, as the log knows it. */
+export const turnsOf = (events: Iterable<MimirEvent>, agent: AgentId): readonly Turn[] =>
+  standingsOf(events, [agent]).get(agent)?.turns ?? [];
 
 type Created = EventOf<'agent.created'>;
 

@@ -1,0 +1,127 @@
+/** What a wake of a parent costs, in reads of the log: the same for the first child and the last, in both kinds of run. */
+import { describe, expect, it } from 'vitest';
+import type { AgentId } from '../../src/domain/ids.ts';
+import { ROOT } from '../../src/domain/ids.ts';
+import type { ModelRequest } from '../../src/ports/model.ts';
+import type { Log } from '../../src/ports/log.ts';
+import { has, LED, LEADER, rulesWith, spawned } from '../support/children.ts';
+import { cutLog, memoryLog } from '../support/log.ts';
+import { say } from '../support/idle.ts';
+import type { Setting, TestRun } from '../support/run.ts';
+import { AGENT, ROLES, RULES, testRun } from '../support/run.ts';
+import { turnsOf } from '../support/story.ts';
+
+const S1 = AGENT('ROOT::S1');
+const { from } = RULES.maxTasksPerPlan;
+const rules = rulesWith(
+  { maxPerParent: { value: 100, from } },
+  { maxAgentsPerRun: { value: 200, from }, maxParallelAgents: { value: 100, from } },
+);
+const roles = [...ROLES, LEADER].map((role) => ({ ...role, iterations: 200, minTokens: 1e9 }));
+
+interface Counted extends Log {
+  reads(): number;
+}
+
+/** The run reads of it; what tests look at is read past it. */
+function counted(log: Log): Counted {
+  let reads = 0;
+  return {
+    ...log,
+    read: (session, after) => {
+      reads += 1;
+      return log.read(session, after);
+    },
+    reads: () => reads,
+  };
+}
+
+const isWaiting = (run: TestRun, parent: AgentId): boolean => {
+  const one = run.view.state().agents.get(parent);
+  return one?.status === 'waiting' && one.open.length === 0;
+};
+
+/** A parent of so many children, each of which ends when the parent waits again: it is woken for every one of them. */
+async function wokenBy(count: number, parent: AgentId, setting: Setting) {
+  const ends: (() => void)[] = [];
+  const asked: ModelRequest[] = [];
+  const inner = memoryLog();
+  const log = counted(inner);
+  const made: { run: TestRun | null } = { run: null };
+  const run = testRun({
+    mode: 'yolo',
+    rules,
+    roles,
+    log,
+    record: (request) => {
+      if (request.agent === parent && request.purpose.is === 'work') asked.push(request);
+    },
+    script: async ({ agent, purpose }, n) => {
+      if (purpose.is !== 'work' || made.run === null) return undefined;
+      if (agent !== parent) await new Promise<void>((resolve) => ends.push(resolve));
+      else if (n === 0) for (let one = 0; one < count; one += 1) await spawned(made.run, parent, { wait: 0 }, parent);
+      return { text: `${agent} says ${n}` };
+    },
+    ...setting,
+  });
+  made.run = run;
+  if (setting.idle === true) await say(run, 'go');
+  const before: number[] = [];
+  for await (const _ of run.controls.events(0)) {
+    if (!isWaiting(run, parent) || asked.length !== before.length + 1 || ends.length !== count - before.length)
+      continue;
+    before.push(log.reads());
+    ends.shift()?.();
+    if (before.length === count) break;
+  }
+  return { run, asked, inner, before, reads: () => log.reads() };
+}
+
+const KINDS = [
+  ['an agent of the plan', S1, { plan: LED }],
+  ['main of a run without a plan', ROOT, { idle: true }],
+] as const;
+
+describe('a parent that waits for its children', () => {
+  it.each(KINDS)('reads the log no more often for many than for few: %s (S026, S076)', async (_, parent, setting) => {
+    const reads = [];
+    for (const count of [3, 40]) {
+      const { before } = await wokenBy(count, parent, setting);
+      expect(before).toHaveLength(count);
+      // From the first wake on.
+      reads.push((before.at(-1) ?? 0) - (before[1] ?? 0));
+    }
+    expect(reads).toEqual([0, 0]);
+  });
+
+  it('goes on with what the log knows of it at every wake, and so it does when the run was cut off and resumed (S130)', async () => {
+    const { run, asked, inner } = await wokenBy(6, S1, { plan: LED });
+    await run.result;
+    const events = inner.read(run.options.session);
+    const begins = events.filter((event) => event.type === 'model.started' && event.agent === S1);
+    expect(asked).toHaveLength(7);
+    for (const [at, { turns }] of asked.entries())
+      expect(turns).toEqual(turnsOf(events.slice(0, begins[at]?.seq ?? 0), S1));
+
+    // In the middle of its waiting: three of six have been heard of.
+    const cut = events.slice(0, (begins[4]?.seq ?? 0) - 1);
+    const log = counted(cutLog(run.options.session, cut));
+    const again: ModelRequest[] = [];
+    const resumed = testRun({
+      mode: 'yolo',
+      rules,
+      roles,
+      log,
+      record: (request) => void (request.agent === S1 && again.push(request)),
+    });
+    await resumed.result;
+    await has(resumed, S1, 'completed');
+    const whole = resumed.events();
+    const resumedBegins = whole.filter(
+      (event) => event.type === 'model.started' && event.agent === S1 && event.seq > cut.length,
+    );
+    expect(again.length).toBeGreaterThan(0);
+    for (const [at, { turns }] of again.entries())
+      expect(turns).toEqual(turnsOf(whole.slice(0, resumedBegins[at]?.seq ?? 0), S1));
+  });
+});
