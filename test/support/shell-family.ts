@@ -1,19 +1,19 @@
 /**
- * A run of the real program whose agents say shell commands, one a turn, and end with an answer: who they are stands in
+ * A run of the real program whose agents say shell commands or other calls, one a turn, and end with an answer: who they are stands in
  * their task as `[name]`. What each command printed is kept, as the model read it.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Home, Ran } from './cli.ts';
-import { CHECKOUT, openHome } from './cli.ts';
+import { openHome, PUBLISHED } from './cli.ts';
 import type { Asked } from './double/asked.ts';
 import { KEY, openDouble } from './double/double.ts';
 import type { Answer } from './double/script.ts';
 
 export interface Member {
-  /** Null: it answers, and goes on with the next when a message comes. */
-  readonly commands: readonly (string | null)[];
+  /** Of the shell, or a call of any tool. Null: it answers, and goes on with the next when a message comes. */
+  readonly commands: readonly (string | { readonly tool: string; readonly input: unknown } | null)[];
   /** The answer after them, and after each message that comes later. */
   readonly answer: string;
   /** Planned, and may it spawn; the others are spawned by commands. */
@@ -44,7 +44,7 @@ export async function openFamily(members: Members, { ordinary = false, config = 
   const double = await openDouble((asked) => answerOf(asked, members, heard));
   onTestFinished(() => double.close());
   const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: double.url };
-  const program = [...(ordinary ? home.ordinary : []), process.execPath, `${CHECKOUT}/src/cli.ts`];
+  const program = [...(ordinary ? home.ordinary : []), ...PUBLISHED];
   const heardBy = (name: string): readonly string[] => heard.get(name) ?? [];
   return {
     home,
@@ -68,7 +68,7 @@ function answerOf(asked: Asked, members: Members, heard: Map<string, string[]>):
   const command = member.commands[asked.turn - 1];
   return command === undefined || command === null
     ? { text: member.answer }
-    : { calls: [{ tool: 'bash', input: { command } }] };
+    : { calls: [typeof command === 'string' ? { tool: 'bash', input: { command } } : command] };
 }
 
 const planOf = (members: Members): string =>
