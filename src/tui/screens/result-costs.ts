@@ -7,6 +7,7 @@ import { inOrder, modelName, neverRan } from '../agents.ts';
 import { counted, formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
 import type { Measures } from '../outcomes.ts';
 import { comparedSums, comparedTasks, shareOf, sharesByModel, touchedFiles } from '../outcomes.ts';
+import { fitName } from '../names.ts';
 import type { Context } from '../screen.ts';
 import { clip, fit, fitText, span } from '../text/clip.ts';
 import type { Ink, Line } from '../text/line.ts';
@@ -50,7 +51,7 @@ function compareLine(
 ): Line {
   const share = shareOf(actual.tokens, estimate.tokens);
   const line: Line = [
-    span(fitText(toLabel(name), nameSize(width) - 1), { fg: ink, bold: true }),
+    span(fitName(name, nameSize(width) - 1, glyphs), { fg: ink, bold: true }),
     span(' '),
     ...pair(formatTokens(actual.tokens), formatTokens(estimate.tokens), TOKENS),
     ...(width < 60 ? [span(percent(share), { fg: inkOf(share) })] : []),
@@ -111,7 +112,7 @@ function timeLines({ state, glyphs, now }: Context, width: number): readonly Lin
       ({ name, ink, ms }): Line =>
         clip(
           [
-            span(fitText(toLabel(name), nameSize(width)), { fg: ink }),
+            span(fitName(name, nameSize(width), glyphs), { fg: ink }),
             ...meter(ms / whole, cells, ink, glyphs),
             span(formatDuration(ms).padStart(9), { fg: 'fg' }),
             span(formatShare(Math.min(1, ms / whole)).padStart(6), { fg: 'muted' }),

@@ -3,13 +3,13 @@ import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { inOrder, neverRan } from '../agents.ts';
 import { formatCost, formatDuration, formatTokens } from '../format.ts';
+import { fitName } from '../names.ts';
 import type { Context } from '../screen.ts';
 import type { Size } from '../term/terminal.ts';
 import { box } from '../text/box.ts';
-import { fit, fitText, lineWidth, span } from '../text/clip.ts';
+import { fit, lineWidth, span } from '../text/clip.ts';
 import { beside, sized } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
-import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
 import { costText, statusSpan } from '../view/card.ts';
 import { scrollBar } from '../view/cards.ts';
@@ -194,7 +194,7 @@ function headOf(agent: AgentState, context: Context, width: number): Line {
   return fit(
     [
       statusSpan(agent, context),
-      span(` ${fitText(toLabel(agent.name), room - 1)}`, { fg: `role:${agent.role}`, bold: true }),
+      span(` ${fitName(agent.name, room - 1, context.glyphs)}`, { fg: `role:${agent.role}`, bold: true }),
       span(` ${numbers}`, { fg: 'muted' }),
     ],
     width,

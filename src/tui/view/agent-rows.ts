@@ -7,12 +7,13 @@ import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { budgetShare, modelName, neverRan, subtreeOf, todosOf } from '../agents.ts';
 import { formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
+import { clipName, longestName } from '../names.ts';
 import type { Context } from '../screen.ts';
 import { fit, fitText, lineWidth, span, spread } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { isHeld } from '../waits.ts';
-import { costText, currentTodo, statusSpan } from './card.ts';
+import { costText, currentTodo, statusSpan, subtreeSpans } from './card.ts';
 import { bareDoing, doing, oneLine } from './doing.ts';
 import { lockOf, pinOf } from './forced.ts';
 import { gauge, inkOfShare, sparkline } from './gauge.ts';
@@ -43,6 +44,12 @@ const columnsFor = (width: number): Columns => TABLE.find(([from]) => width >= f
 
 /** Sign and blank before the name. */
 const SIGN = 2;
+/** Columns without which a model is not named. */
+const MODEL = 9;
+
+/** As many columns as the longest name takes, so that all rows have the same. */
+const nameIn = ({ state }: Context, least: number, most: number): number =>
+  Math.max(least, Math.min(most, longestName(state).indented));
 
 interface RowLook {
   /** How many of its sub-agents a fold keeps from sight. */
@@ -54,7 +61,10 @@ interface RowLook {
 /** Everything on one row of exactly `width` columns: sign, name, model, what it is at, activity, time, cost, tokens. */
 export function agentRow(agent: AgentState, context: Context, width: number, { hidden, indent }: RowLook): Line {
   const at = columnsFor(width);
-  const head = [...nameCell(agent, context, at.name, indent), ...modelCell(agent, context, at.model)];
+  // The words keep what the name can spare.
+  const used = SIGN + at.model + at.spark + at.time + at.cost + at.tokens;
+  const name = nameIn(context, at.name, Math.floor((width - used) / 2));
+  const head = [...nameCell(agent, context, name, indent), ...modelCell(agent, context, at.model)];
   const words = bareDoing(agent, context);
   // It has no numbers yet: why it waits may have their columns.
   if (neverRan(agent)) return fit([...head, ...cell(words, width - lineWidth(head), context)], width);
@@ -80,11 +90,14 @@ export function agentRows(
   { hidden, indent }: RowLook,
 ): readonly [Line, Line] {
   const at = columnsFor(width);
-  const used = SIGN + at.name + at.spark + at.time + at.cost + at.tokens;
+  const used = SIGN + at.spark + at.time + at.cost + at.tokens;
+  // Here the model gives way to a longer name, and says nothing by a letter or two.
+  const name = nameIn(context, at.name, width - used);
+  const model = Math.max(0, width - used - name);
   const head = fit(
     [
-      ...nameCell(agent, context, at.name, indent),
-      ...modelCell(agent, context, width - used),
+      ...nameCell(agent, context, name, indent),
+      ...(model < MODEL ? [span(' '.repeat(model))] : modelCell(agent, context, model)),
       ...sparkCell(agent, context, at.spark),
       ...numbers(agent, context, at),
     ],
@@ -109,7 +122,9 @@ function progress(agent: AgentState, context: Context, hidden: number, width: nu
   const done = todos.filter(({ status }) => status === 'completed').length;
   const share = neverRan(agent) ? null : budgetShare(context.state, agent, context.now);
   return [
-    ...hiddenSpans(agent, context, hidden, width - 40),
+    ...(hidden === 0 && width >= WIDE_SUM
+      ? subtreeSpans(agent, context)
+      : hiddenSpans(agent, context, hidden, width - 40)),
     ...(todos.length === 0 ? [] : [span(`${done}/${todos.length} `.padStart(5), { fg: 'muted' })]),
     ...(share === null
       ? [span(' '.repeat(GAUGE + 5))]
@@ -123,6 +138,8 @@ function progress(agent: AgentState, context: Context, hidden: number, width: nu
 }
 
 const GAUGE = 5;
+/** From so many columns on there is room for what all below cost. */
+const WIDE_SUM = 50;
 
 /** `+3 hidden (all $0.0912)  `: what a fold keeps from sight and what all of it cost, as far as there is room. */
 function hiddenSpans(agent: AgentState, { state }: Context, hidden: number, room: number): Line {
@@ -136,15 +153,14 @@ function hiddenSpans(agent: AgentState, { state }: Context, hidden: number, room
 function nameCell(agent: AgentState, context: Context, width: number, indent: number): Line {
   const { glyphs } = context;
   const child = indent === 0 ? '' : `${' '.repeat(2 * (indent - 1))}${glyphs.child} `;
-  const name: Line = [
-    span(child, { fg: 'faint' }),
-    ...lockOf(agent, context),
-    span(toLabel(agent.name), { fg: `role:${agent.role}`, bold: true }),
-  ];
+  const before: Line = [span(child, { fg: 'faint' }), ...lockOf(agent, context)];
   const pin = pinOf(agent);
-  const room = width - lineWidth(pin);
-  const cut = room >= 8 ? [...fit(name, room, {}, glyphs.ellipsis), ...pin] : fit(name, width, {}, glyphs.ellipsis);
-  return [statusSpan(agent, context), span(' '), ...cut];
+  const isPinShown = width - lineWidth(pin) >= 8;
+  const room = width - (isPinShown ? lineWidth(pin) : 0);
+  const name = clipName(agent.name, Math.max(1, room - lineWidth(before)), glyphs);
+  const whole: Line = [...before, span(name, { fg: `role:${agent.role}`, bold: true })];
+  const cut = fit(whole, room, {}, glyphs.ellipsis);
+  return [statusSpan(agent, context), span(' '), ...cut, ...(isPinShown ? pin : [])];
 }
 
 /** The model that works; an arrow in front of one that wasn't asked for. */

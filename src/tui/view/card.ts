@@ -4,6 +4,7 @@ import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { budgetShare, indentOf, modelName, modelText, neverRan, subtreeOf, todosOf } from '../agents.ts';
 import { formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
+import { clipName } from '../names.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
 import { clip, lineWidth, span, spread } from '../text/clip.ts';
@@ -43,7 +44,7 @@ export function card(agent: AgentState, context: Context, width: number, look: C
     title: title(agent, context, width, look.indent ?? indentOf(agent)),
     titleEnd: metrics(agent, context, width),
     foot: doing(agent, context),
-    footEnd: [...subtree(agent, context, look.hidden ?? 0), ...budget(agent, context, width)],
+    footEnd: [...hiddenSpans(look.hidden ?? 0), ...subtreeSpans(agent, context), ...budget(agent, context, width)],
     body: todoLines(agent, context, Math.max(0, width - 5)).map((line): Line => [span(' '), ...line]),
   });
 }
@@ -52,14 +53,15 @@ export function card(agent: AgentState, context: Context, width: number, look: C
 function title(agent: AgentState, context: Context, width: number, indent: number): Line {
   const { glyphs } = context;
   const child = indent === 0 ? '' : `${' '.repeat(2 * (indent - 1))}${glyphs.child} `;
+  const before: Line = [statusSpan(agent, context), span(` ${child}`, { fg: 'faint' }), ...lockOf(agent, context)];
+  const free = width - lineWidth(metrics(agent, context, width)) - 9;
+  const most = Math.max(8, free - lineWidth(before) - lineWidth(pinOf(agent)));
   const name: Line = [
-    statusSpan(agent, context),
-    span(` ${child}`, { fg: 'faint' }),
-    ...lockOf(agent, context),
-    span(toLabel(agent.name), { fg: `role:${agent.role}`, bold: true }),
+    ...before,
+    span(clipName(agent.name, most, glyphs), { fg: `role:${agent.role}`, bold: true }),
     ...pinOf(agent),
   ];
-  const room = width - lineWidth(name) - lineWidth(metrics(agent, context, width)) - 9;
+  const room = free - lineWidth(name);
   const both = toLabel(modelText(agent.model, glyphs));
   const model =
     widthOf(both) <= room || agent.model.because === null
@@ -108,13 +110,16 @@ function nearWords(share: number, { outcome }: AgentState, width: number): strin
   return share >= 1 ? 'limit reached ' : 'near its limit ';
 }
 
-/** `Σ $0.0775 `: what it and all below it cost, where that is more than its own; how many of those a fold hides. Main is the run. */
-function subtree(agent: AgentState, { state, glyphs }: Context, hidden: number): Line {
-  const folded: Line = hidden === 0 ? [] : [span(`+${hidden} hidden `, { fg: 'info', bold: true })];
-  if (agent.parent === null || agent.children.length === 0) return folded;
+/** `+3 hidden `: how many of those below it a fold keeps from sight. */
+const hiddenSpans = (hidden: number): Line =>
+  hidden === 0 ? [] : [span(`+${hidden} hidden `, { fg: 'info', bold: true })];
+
+/** `Σ $0.0775 `: what it and all below it cost, where that is more than its own. Main is the run. */
+export function subtreeSpans(agent: AgentState, { state, glyphs }: Context): Line {
+  if (agent.parent === null || agent.children.length === 0) return [];
   const { cost, priced } = subtreeOf(state, agent);
   const sign = glyphs.ellipsis === '…' ? 'Σ' : 'all';
-  return cost <= agent.cost ? folded : [...folded, span(`${sign} ${costText({ cost, priced })} `, { fg: 'muted' })];
+  return cost <= agent.cost ? [] : [span(`${sign} ${costText({ cost, priced })} `, { fg: 'muted' })];
 }
 
 /** The three todos around the current one; without a list, the task in its own words and what came of it. */

@@ -6,8 +6,9 @@ import type { AgentState } from '../../events/state.ts';
 import { indentOf, inOrder, isAtWork, modelName } from '../agents.ts';
 import { formatCost, formatDuration, formatLimit, formatShare, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
+import { fitName, nameColumn } from '../names.ts';
 import type { Context } from '../screen.ts';
-import { fit, fitText, span, spread } from '../text/clip.ts';
+import { fit, span, spread } from '../text/clip.ts';
 import { beside } from '../text/compose.ts';
 import type { Ink, Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
@@ -15,7 +16,9 @@ import { statusSpan } from './card.ts';
 import { gauge, meter, sparkline } from './gauge.ts';
 import { costsMoney, spendChart } from './spend-chart.ts';
 
+/** Columns of a name: at least so many, and at most a quarter of a row. */
 const NAME = 14;
+const columnIn = ({ state }: Context, width: number): number => nameColumn(state, NAME, Math.floor(width / 4));
 const GAP = 3;
 
 /** As many lines as it takes, each exactly `width` columns; the curve takes what a screen of `height` rows leaves. */
@@ -106,13 +109,15 @@ interface Share {
 }
 
 /** One bar a row, with its number and its share of all. */
-function shares(rows: readonly Share[], all: number, { glyphs }: Context, width: number): readonly Line[] {
+function shares(rows: readonly Share[], all: number, context: Context, width: number): readonly Line[] {
   if (rows.length === 0) return [[span('Nothing yet.', { fg: 'faint' })]];
   const most = Math.max(1e-12, ...rows.map(({ value }) => value));
+  const { glyphs } = context;
+  const column = columnIn(context, width);
   return rows.map(({ name, ink, value, text }): Line => {
-    const cells = Math.max(0, width - NAME - 17);
+    const cells = Math.max(0, width - column - 17);
     return [
-      span(`${fitText(name, NAME, 'left', glyphs.ellipsis)} `, { fg: ink }),
+      span(`${fitName(name, column, glyphs)} `, { fg: ink }),
       ...meter(value / most, cells, ink, glyphs),
       span(` ${text.padStart(9)}`, { fg: 'fg' }),
       span(` ${formatShare(all === 0 ? 0 : value / all).padStart(5)}`, { fg: 'faint' }),
@@ -144,12 +149,13 @@ function byModel(context: Context, width: number): readonly Line[] {
 function activity(context: Context, width: number): readonly Line[] {
   const busy = inOrder(context.state).filter(isAtWork);
   if (busy.length === 0) return [[span('Nobody is at work.', { fg: 'faint' })]];
+  const column = columnIn(context, width);
   return busy.slice(0, 10).map((agent): Line => {
     const { rate, steps } = context.activity?.(agent.id) ?? { rate: 0, steps: [] };
-    const room = Math.max(6, Math.min(60, width - NAME - 10));
+    const room = Math.max(6, Math.min(60, width - column - 10));
     return [
-      span(`${fitText(toLabel(agent.name), NAME, 'left', context.glyphs.ellipsis)} `, { fg: `role:${agent.role}` }),
-      span(sparkline(steps.slice(-room), context.glyphs).padStart(width - NAME - 10), { fg: 'focus' }),
+      span(`${fitName(agent.name, column, context.glyphs)} `, { fg: `role:${agent.role}` }),
+      span(sparkline(steps.slice(-room), context.glyphs).padStart(width - column - 10), { fg: 'focus' }),
       span(` ${String(Math.round(rate)).padStart(4)} t/s`, { fg: 'fg' }),
     ];
   });
@@ -160,7 +166,8 @@ function gantt(context: Context, width: number): readonly Line[] {
   const { state, glyphs } = context;
   const now = state.finished === null ? context.now : state.lastAt;
   const total = Math.max(1000, now - state.startedAt);
-  const cells = Math.max(4, width - NAME - 12);
+  const column = columnIn(context, width);
+  const cells = Math.max(4, width - column - 12);
   const place = (at: Millis): number =>
     Math.max(0, Math.min(cells, Math.round(((at - state.startedAt) / total) * cells)));
   const ran = inOrder(state).filter(({ firstRunAt }) => firstRunAt !== null);
@@ -171,7 +178,7 @@ function gantt(context: Context, width: number): readonly Line[] {
     const indent = ' '.repeat(Math.min(4, indentOf(agent)));
     return [
       statusSpan(agent, context),
-      span(` ${fitText(indent + toLabel(agent.name), NAME, 'left', glyphs.ellipsis)} `, { fg: `role:${agent.role}` }),
+      span(` ${indent + fitName(agent.name, column - indent.length, glyphs)} `, { fg: `role:${agent.role}` }),
       span(glyphs.bar[2].repeat(from), { fg: 'border' }),
       span(glyphs.bar[0].repeat(to - from), { fg: `role:${agent.role}` }),
       span(glyphs.bar[2].repeat(cells - to), { fg: 'border' }),

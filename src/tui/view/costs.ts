@@ -4,6 +4,7 @@ import { committed, elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState, ModelShare } from '../../events/state.ts';
 import { modelName } from '../agents.ts';
 import { counted, formatCost, formatDuration, formatLimit, formatShare, formatTokens } from '../format.ts';
+import { fitName, nameColumn } from '../names.ts';
 import type { Context } from '../screen.ts';
 import { clip, fitText, span } from '../text/clip.ts';
 import type { Ink, Line } from '../text/line.ts';
@@ -189,7 +190,9 @@ function belowLines(agent: AgentState, context: Context, width: number): readonl
       clip(
         [
           span(`  ${context.glyphs.child} `, { fg: 'border' }),
-          span(fitText(toLabel(child.name), 16, 'left', context.glyphs.ellipsis), { fg: `role:${child.role}` }),
+          span(fitName(child.name, nameColumn(context.state, 16, width - 26), context.glyphs), {
+            fg: `role:${child.role}`,
+          }),
           span(` ${costText(child).padStart(9)}`, { fg: 'fg' }),
           span(` ${formatTokens(tokensOfAgent(child)).padStart(6)} tok`, { fg: 'muted' }),
         ],

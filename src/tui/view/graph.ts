@@ -4,6 +4,7 @@
  */
 import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
 import type { AgentState } from '../../events/state.ts';
+import { clipName, fitName } from '../names.ts';
 import type { Remaining } from '../remaining.ts';
 import { remainingOf } from '../remaining.ts';
 import type { Context } from '../screen.ts';
@@ -148,7 +149,7 @@ function taskLine(task: PlanTask, index: number, graph: Line, sheet: Sheet, cont
     needSpan(task, sheet, context),
     span(` ${String(index + 1).padStart(sheet.digits)} `, { fg: 'faint' }),
     ...(agent === null ? [] : lockOf(agent, context)),
-    span(fitText(toLabel(agent?.name ?? task.role), sheet.name, 'left', glyphs.ellipsis), {
+    span(fitName(agent?.name ?? task.role, sheet.name, glyphs), {
       fg: `role:${task.role}`,
       bold: true,
     }),
@@ -179,13 +180,16 @@ function withEnd(front: Line, words: Line, time: Span, sheet: Sheet, { glyphs }:
   return [...front, ...text, ...end];
 }
 
+/** Columns that the name of a child may take. */
+const CHILD_NAME = 24;
+
 /** `╰ ● finder 2   Search legacyRefresh   14s` */
 function childLine(agent: AgentState, sheet: Sheet, context: Context, wide: number): Line {
   const { glyphs } = context;
   const front: Line = [
     span(`${glyphs.child} `, { fg: 'faint' }),
     statusSpan(agent, context),
-    span(` ${toLabel(agent.name)}`, { fg: `role:${agent.role}`, bold: true }),
+    span(` ${clipName(agent.name, CHILD_NAME, glyphs)}`, { fg: `role:${agent.role}`, bold: true }),
   ];
   const narrower = { ...sheet, width: sheet.width - wide - sheet.digits - 5 };
   return withEnd(front, bareDoing(agent, context), tookSpan(agent, context), narrower, context);

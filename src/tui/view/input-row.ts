@@ -7,12 +7,13 @@ import { ROOT } from '../../domain/ids.ts';
 import { closedWords } from '../agents.ts';
 import type { Completing } from '../complete.ts';
 import { offerOf } from '../complete.ts';
+import type { Glyphs } from '../glyphs.ts';
+import { clipName } from '../names.ts';
 import type { Context } from '../screen.ts';
 import { fit, restyle, span, spread } from '../text/clip.ts';
 import type { Editor } from '../text/editor.ts';
 import { viewEditor } from '../text/editor-view.ts';
 import type { Cursor, Line } from '../text/line.ts';
-import { toLabel } from '../text/sanitise.ts';
 import { widthOf } from '../text/width.ts';
 import type { ListUi } from '../run-list.ts';
 import { listWords } from '../run-list.ts';
@@ -109,34 +110,48 @@ function idle(
           }),
         ]
       : [span(state.finished ? 'v for the report ' : 'i to type ', { fg: 'faint' })];
-  const words = idleWords(selected, state, glyphs.ellipsis, width);
+  const words = idleWords(selected, state, glyphs, width);
   const list: Line =
     cut === '' ? [] : [span(`${cut} `, { fg: 'info', bold: true }), span('Esc shows all  ', { fg: 'faint' })];
   return fit(restyle(spread([prompt, span(words, { fg: 'faint' })], [...list, ...right], width), BACK), width, BACK);
 }
 
-function idleWords(selected: AgentState | null, { finished }: RunState, ellipsis: string, width: number): string {
+function idleWords(selected: AgentState | null, { finished }: RunState, glyphs: Glyphs, width: number): string {
   if (finished !== null) return 'The run has ended.';
   const closed = selected === null ? null : closedWords(selected);
-  return closed === null ? `Message ${whoIs(selected, width)}${ellipsis}` : `${whoIs(selected, width)} ${closed}`;
+  return closed === null
+    ? `Message ${whoIs(selected, width, glyphs)}${glyphs.ellipsis}`
+    : `${whoIs(selected, width, glyphs)} ${closed}`;
 }
 
 /** Name and path: which agent a person talks to is never in doubt (CONTRACT H010, H013). */
-function whoIs(agent: AgentState | null, width: number): string {
+function whoIs(agent: AgentState | null, width: number, glyphs: Glyphs): string {
   if (agent === null) return 'an agent';
-  return width < 70 ? toLabel(agent.name) : `${toLabel(agent.name)} (${agent.id})`;
+  const id = width < 70 ? '' : ` (${agent.id})`;
+  return `${clipName(agent.name, Math.max(8, Math.floor(width / 2) - id.length), glyphs)}${id}`;
 }
 
-/** Who gets it and when: Tab changes the when. The id is never left out: it says who is meant where names are alike (CONTRACT H014). */
-function whom(writing: Writing, { state }: Context, width: number): string {
-  const { to, delivery } = writing;
-  if (width < 60) return `to ${to}`;
-  const whole = width >= 100;
-  const when = `, ${WHEN[delivery][whole ? 1 : 0]} (Tab)`;
-  if (to === 'all') return `to all agents${when}`;
+/** Who gets it and when: Tab changes the when. The words leave a third of the row for what is written, more of a small one. */
+function whom(writing: Writing, context: Context, width: number): string {
+  const most = Math.floor(width * (width < 60 ? 0.4 : 0.65));
+  const forms = writing.to === 'all' ? toAll(writing.delivery) : toOne(writing, writing.to, context, most);
+  return forms.find((words) => widthOf(words) <= most) ?? forms.at(-1) ?? '';
+}
+
+const toAll = (delivery: Delivery): readonly string[] => [
+  ...WHEN[delivery].toReversed().map((when) => `to all agents, ${when} (Tab)`),
+  'to all',
+];
+
+/** Of one that has ended. */
+const WAKES = ['it has ended, and goes on with its conversation', 'it had ended, and goes on', 'had ended, goes on'];
+
+/** The longest first. The id is never left out: it says who is meant where names are alike (CONTRACT H014). */
+function toOne({ delivery }: Writing, to: AgentId, { state, glyphs }: Context, most: number): readonly string[] {
   const agent = state.agents.get(to);
-  const who = `${toLabel(agent?.name ?? '')} (${to})`;
+  const name = agent?.name ?? '';
+  const who = `to ${clipName(name, Math.max(8, most - to.length - 6), glyphs)} (${to})`;
   if (agent !== undefined && isFinal(agent) && to !== ROOT)
-    return `to ${who}: ${whole ? 'it has ended, and goes on with its conversation' : 'it had ended, and goes on'}`;
-  return `to ${who}${when}`;
+    return [...WAKES.map((words) => `${who}: ${words}`), who, `to ${to}`];
+  return [...WHEN[delivery].toReversed().map((when) => `${who}, ${when} (Tab)`), who, `to ${to}`];
 }

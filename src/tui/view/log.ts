@@ -3,11 +3,13 @@ import type { LogLine } from '../../events/state.ts';
 import { formatClock } from '../format.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
-import { fit, fitText, span } from '../text/clip.ts';
+import { fit, span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { labelOf } from '../agents.ts';
+import { fitName, nameColumn } from '../names.ts';
 
+/** Columns of a name: at least so many, and at most a fifth of the row. */
 const NAME = 13;
 
 /** What is shown of the log: entries from this level on, and how many of the newest are scrolled past. */
@@ -41,7 +43,9 @@ export function logOf(log: readonly LogLine[], level: LogLine['level']): readonl
 export function logPane(context: Context, width: number, height: number, look: LogLook = ALL): readonly Line[] {
   const log = logOf(context.state.log, look.level);
   if (height <= 2)
-    return Array.from({ length: height }, (_, row) => fit([span(' '), ...line(log.at(row - height), context)], width));
+    return Array.from({ length: height }, (_, row) =>
+      fit([span(' '), ...line(log.at(row - height), context, width)], width),
+    );
   const rows = height - 2;
   const back = Math.max(0, Math.min(look.back, log.length - rows));
   const shown = log.slice(Math.max(0, log.length - back - rows), log.length - back);
@@ -57,11 +61,11 @@ export function logPane(context: Context, width: number, height: number, look: L
     title: [span('Log', { fg: 'muted', bold: true })],
     titleEnd: [span(many, { fg: 'faint' })],
     footEnd: back > 0 ? [span(`${back} newer ${context.glyphs.dot} G to follow`, { fg: 'warn' })] : [],
-    body: shown.length === 0 ? [[span(none, { fg: 'faint' })]] : shown.map((one) => line(one, context)),
+    body: shown.length === 0 ? [[span(none, { fg: 'faint' })]] : shown.map((one) => line(one, context, width)),
   });
 }
 
-function line(one: LogLine | undefined, context: Context): Line {
+function line(one: LogLine | undefined, context: Context, width: number): Line {
   if (one === undefined) return [];
   const agent = one.agent === null ? undefined : context.state.agents.get(one.agent);
   const name = agent ? agent.name : one.agent === null ? 'run' : labelOf(context.state, one.agent);
@@ -70,7 +74,10 @@ function line(one: LogLine | undefined, context: Context): Line {
   return [
     span(`${formatClock(one.at)} `, { fg: 'faint' }),
     span(`${sign} `, { fg: ink, bold: true }),
-    span(`${fitText(toLabel(name), NAME)} `, agent ? { fg: `role:${agent.role}` } : { fg: 'muted' }),
+    span(
+      `${fitName(name, nameColumn(context.state, NAME, Math.floor(width / 5)), context.glyphs)} `,
+      agent ? { fg: `role:${agent.role}` } : { fg: 'muted' },
+    ),
     span(toLabel(one.text), { fg: one.level === 'info' ? 'fg' : ink }),
   ];
 }

@@ -3,12 +3,12 @@ import { spentOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { inOrder, isAtWork } from '../agents.ts';
 import { formatCost, formatLimit, formatTokens } from '../format.ts';
+import { fitName, nameColumn } from '../names.ts';
 import type { Context } from '../screen.ts';
 import { box } from '../text/box.ts';
-import { fitText, span, spread } from '../text/clip.ts';
+import { span, spread } from '../text/clip.ts';
 import { beside } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
-import { toLabel } from '../text/sanitise.ts';
 import type { Wait } from '../waits.ts';
 import { formatLeft, isIdle, isResting, waitOf } from '../waits.ts';
 import { statusSpan } from './card.ts';
@@ -16,6 +16,7 @@ import { meter, sparkline } from './gauge.ts';
 import { HELD_INK } from './header.ts';
 import { costsMoney, spendChart } from './spend-chart.ts';
 
+/** Columns of a name in the ranking: at least so many, and at most half of a row. */
 const NAME = 12;
 /** Rows that the chart takes in a high pane, borders and all. */
 const CHART = 18;
@@ -110,7 +111,7 @@ function activityBox(context: Context, look: Look): readonly Line[] {
 /** Of who doesn't work: how long it waits, or where it stands. */
 function restWords(agent: AgentState, wait: Wait | null): string {
   if (wait !== null) return wait.left === null ? 'waits' : `in ${formatLeft(wait.left)}`;
-  return isIdle(agent) ? 'idle' : isResting(agent) ? 'waits' : agent.status;
+  return isIdle(agent) ? 'idle' : isResting(agent) ? 'waits' : agent.outcome === 'killed' ? 'killed' : agent.status;
 }
 
 function activityLine(agent: AgentState, context: Context, width: number): Line {
@@ -119,13 +120,10 @@ function activityLine(agent: AgentState, context: Context, width: number): Line 
   const working = isAtWork(agent) && wait === null && !isResting(agent);
   const words = working ? `${Math.round(rate)} t/s` : restWords(agent, wait);
   // The name, a blank and `1234 t/s` are always there; the sparkline has what is left of the minute.
-  const name = Math.max(4, Math.min(14, width - 16));
+  const name = Math.max(4, Math.min(nameColumn(context.state, 14, Math.floor(width / 2)), width - 16));
   const room = Math.max(0, Math.min(60, width - name - 12));
   return spread(
-    [
-      statusSpan(agent, context),
-      span(` ${fitText(toLabel(agent.name), name, 'left', context.glyphs.ellipsis)}`, { fg: `role:${agent.role}` }),
-    ],
+    [statusSpan(agent, context), span(` ${fitName(agent.name, name, context.glyphs)}`, { fg: `role:${agent.role}` })],
     [
       span(working ? sparkline(steps.slice(-room), context.glyphs) : '', { fg: 'focus' }),
       span(` ${words.padStart(8)}`, { fg: working ? 'fg' : wait === null ? 'faint' : HELD_INK }),
@@ -141,11 +139,12 @@ function spendBox(context: Context, look: Look): readonly Line[] {
   const amount = (agent: AgentState): number => (free ? tokensOfAgent(agent) : agent.cost);
   const ranked = agents.filter((agent) => amount(agent) > 0).sort((a, b) => amount(b) - amount(a));
   const most = Math.max(1e-9, ...ranked.map(amount));
+  const name = nameColumn(context.state, NAME, Math.floor((width - 4) / 2));
   const lines = ranked.slice(0, Math.max(0, height - 2)).map((agent) => {
     const number = free ? formatTokens(amount(agent)).padStart(5) : formatCost(amount(agent)).padStart(8);
-    const cells = Math.max(0, width - 4 - NAME - 2 - number.length);
+    const cells = Math.max(0, width - 4 - name - 2 - number.length);
     return [
-      span(`${fitText(toLabel(agent.name), NAME, 'left', context.glyphs.ellipsis)} `, { fg: `role:${agent.role}` }),
+      span(`${fitName(agent.name, name, context.glyphs)} `, { fg: `role:${agent.role}` }),
       ...meter(amount(agent) / most, cells, `role:${agent.role}`, context.glyphs),
       span(` ${number}`, { fg: 'fg' }),
     ];
