@@ -66,7 +66,7 @@ function entriesOf(folder: string): readonly Dirent[] {
 /** Where a place really is; nothing when it is not there. */
 export function realPlace(place: string): readonly string[] {
   try {
-    return [realpathSync(place)];
+    return [realpathSync.native(place)];
   } catch {
     return [];
   }
