@@ -30,7 +30,7 @@ interface Scene {
 }
 
 /** A run at work. `elsewhere`: another process carries it. */
-async function scene(where: 'here' | 'elsewhere', agent: AgentId | null = null): Promise<Scene> {
+async function scene(where: 'here' | 'elsewhere', agent: AgentId | null = null, log = midRun().events): Promise<Scene> {
   const run = fakeRun();
   const world = fakeWorld({ start: START + 192_000 });
   const terminal = fakeTerminal(120, 40);
@@ -77,7 +77,7 @@ async function scene(where: 'here' | 'elsewhere', agent: AgentId | null = null):
     }),
   });
   await settled();
-  await run.play(midRun().events);
+  await run.play(log);
   return {
     run,
     end,
@@ -145,6 +145,14 @@ describe('a run that this screen carries', () => {
 });
 
 describe('a run that another process carries', () => {
+  it('is said to be reached until its first event is here, and no plan is said to be made', async () => {
+    const { screen, run } = await scene('elsewhere', null, []);
+    expect(screen()).toMatch(/^ MIMIR [^›]*\n\s*\n Reaching the run …/);
+    expect(screen()).not.toContain('Planning');
+    await run.play(midRun().events);
+    expect(screen()).toContain('MIMIR  run-7f3a › Fix the token refresh race');
+  });
+
   it('is left by d at once, by q after words that say that it goes on, and is not stopped', async () => {
     const { press, screen, end, run } = await scene('elsewhere');
     await press('q');

@@ -37,7 +37,7 @@ export const planScreen: Screen<PlanUi> = {
   painted: (ui, { state, now }) => painted(ui, state, now),
   moving: (ui, { state, now }) => isOffered(state) && !isSeen(ui, state, now),
   header: (_, context, width = 120) => ({
-    left: crumbs('plan', context.state.task, context.glyphs),
+    left: context.state.session === null ? [] : crumbs('plan', context.state.task, context.glyphs),
     right: madeBy(context, width),
   }),
   body,

@@ -22,6 +22,8 @@ import { planSoFar, writingWords } from './plan-words.ts';
 /** Exactly `height` lines of exactly `width` columns. */
 export function planWaiting(context: Context, width: number, height: number): readonly Line[] {
   const { state, glyphs, now } = context;
+  // Before its first event nobody knows where the run is: it may have been at work for hours.
+  if (state.session === null) return sized([[], reaching(context)], width, height);
   const room = inside(width, height);
   const main = state.agents.get(ROOT);
   const wait = main === undefined ? null : waitOf(main, now);
@@ -44,6 +46,10 @@ export function planWaiting(context: Context, width: number, height: number): re
     body: [...sized(bodyLines(context, room.width, rows), room.width, rows), ...foot],
   });
 }
+
+const reaching = ({ elsewhere, glyphs }: Context): Line => [
+  span(` ${elsewhere === undefined ? 'Opening the run' : 'Reaching the run'} ${glyphs.ellipsis}`, { fg: 'muted' }),
+];
 
 const modelWords = (main: AgentState | undefined): string =>
   main === undefined ? '' : `  by ${toLabel(modelName(main.model.used))}`;
