@@ -1,5 +1,6 @@
 /** Screens on a run that a process of its own carries: several at once, one less, none; and that process lost. */
 import { describe, expect, it } from 'vitest';
+import { bundled } from '../support/bundled.ts';
 import type { Person } from '../support/journey.ts';
 import { ACCEPT, newest, sessionsOf } from '../support/journey.ts';
 import type { LeftRunning } from '../support/left-running.ts';
@@ -35,9 +36,8 @@ describe.concurrent('screens on a run of another process', () => {
     expect(JSON.parse(out)).toEqual({ session, attach: `mimir attach ${session}`, stop: `mimir kill ${session}` });
     await until(() => run.effects() === 1);
     expect(await sessionsOf(run.machine)).toEqual([expect.stringContaining('running')]);
-    const cli = new URL('../../src/cli.ts', import.meta.url).pathname;
     const { project: cwd, env } = run.machine;
-    const lines = startTerminal('/bin/sh', ['-c', `${process.execPath} ${cli} attach | cat`], { cwd, env });
+    const lines = startTerminal('/bin/sh', ['-c', `${process.execPath} ${bundled()} attach | cat`], { cwd, env });
     await lines.waitFor(`Attached to session ${session}`, { timeout: 30_000 });
     run.go();
     await lines.waitFor('completed', { timeout: 30_000 });

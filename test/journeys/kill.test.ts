@@ -1,5 +1,6 @@
 /** N. What becomes of a command in its box when the person leaves, in whatever way: the real program in a real terminal. */
 import { describe, expect, it } from 'vitest';
+import { bundled } from '../support/bundled.ts';
 import { ACCEPT, LEDGER, newest, sessionsOf } from '../support/journey.ts';
 import type { Machine, Person } from '../support/journey.ts';
 import { ownModel, planText } from '../support/on-the-wire.ts';
@@ -88,8 +89,7 @@ describe('a command that runs in its box', () => {
     const env = { ...machine.env, PS1: 'shell> ' };
     const terminal = startTerminal('/bin/bash', ['--norc', '--noprofile', '-i'], { cwd: machine.project, env });
     await terminal.waitFor('shell>');
-    const cli = new URL('../../src/cli.ts', import.meta.url).pathname;
-    terminal.type(`clear; ${process.execPath} ${cli} '${TASK}' --mode yolo\r`);
+    terminal.type(`clear; ${process.execPath} ${bundled()} '${TASK}' --mode yolo\r`);
     await terminal.waitFor(ACCEPT, { timeout: 30_000 });
     terminal.press('enter');
     await until(() => living(7204) === 2);

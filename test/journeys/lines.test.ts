@@ -1,7 +1,7 @@
 /** Without a full screen: plain lines in a terminal, and no terminal at all. */
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { bundled } from '../support/bundled.ts';
 import { makeMachine, sessionsOf } from '../support/journey.ts';
 import type { Ended, Machine, Person } from '../support/journey.ts';
 
@@ -121,8 +121,7 @@ describe.concurrent('without a terminal', () => {
 /** `mimir …` with these lines in its stdin, to its end. */
 function piped(machine: Machine, args: readonly string[], input: string): Promise<Ended> {
   return new Promise((resolve) => {
-    const cli = join(import.meta.dirname, '../../src/cli.ts');
-    const child = spawn(process.execPath, [cli, ...args], { cwd: machine.project, env: machine.env });
+    const child = spawn(process.execPath, [bundled(), ...args], { cwd: machine.project, env: machine.env });
     let [out, err] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));

@@ -1,13 +1,13 @@
 /** Terminals that say how light they are or say nothing, that are narrow, high or wide, that stall, are killed, or are none. */
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { bundled } from '../support/bundled.ts';
 import type { Machine, Person } from '../support/journey.ts';
 import { makeMachine, planFor, TASK } from '../support/journey.ts';
 import type { StartOptions } from '../support/pty.ts';
 import { startTerminal } from '../support/pty.ts';
 
-const CLI = join(import.meta.dirname, '../../src/cli.ts');
+const CLI = bundled();
 const ESC = '\u001b';
 const ASKS = `${ESC}]11;?`;
 

@@ -1,14 +1,14 @@
 /** The same program inside tmux, as many run it. */
 import { execFile, execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundled } from '../support/bundled.ts';
 import { makeMachine, TASK } from '../support/journey.ts';
 import type { TestTerminal } from '../support/pty.ts';
 import { startTerminal } from '../support/pty.ts';
 import { needs, whyNot } from '../support/needs.ts';
 
-const CLI = join(import.meta.dirname, '../../src/cli.ts');
+const CLI = bundled();
 const run = promisify(execFile);
 const socket = `mimir-test-${process.pid}`;
 const machine = makeMachine();

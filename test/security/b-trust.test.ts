@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Home, How, Ran } from '../support/cli.ts';
-import { jsonLines, openHome } from '../support/cli.ts';
+import { jsonLines, openHome, PUBLISHED } from '../support/cli.ts';
 import { part } from '../support/like.ts';
 
 const ROLE = { name: 'deploy', description: 'Puts it there.', tools: ['Read'], prompt: 'Deploy it.' };
@@ -21,10 +21,7 @@ const write = (name: string, text: string): void => {
   writeFileSync(join(home.project, name), text);
 };
 /** As an ordinary user, whom yolo is not refused for another reason. */
-const ordinary = (): How =>
-  home.ordinary.length === 0
-    ? {}
-    : { program: [...home.ordinary, process.execPath, join(import.meta.dirname, '../../src/cli.ts')] };
+const ordinary = (): How => (home.ordinary.length === 0 ? {} : { program: [...home.ordinary, ...PUBLISHED] });
 const run = (...args: readonly string[]): Promise<Ran> => home.run(args, ordinary());
 /** `mode.max`, approval, the model of `finder`, and the roles that a plan may use. */
 async function inForce(): Promise<Readonly<Record<string, unknown>>> {

@@ -13,6 +13,8 @@ import { writeFiles } from './repos.ts';
 
 export const CHECKOUT = join(import.meta.dirname, '../..');
 const PROGRAM = bundled();
+/** The program as it is published, for a command line with something before it. */
+export const PUBLISHED: readonly string[] = [process.execPath, PROGRAM];
 /** The program from its sources, for tests that put something into them or look at what they load. */
 export const SOURCES: readonly string[] = [process.execPath, join(CHECKOUT, 'src/cli.ts')];
 
@@ -75,7 +77,7 @@ export function openHome(files: Files = {}): Home {
   writeFiles(project, files);
   const env = environment(root);
   const startIn = (args: readonly string[], how: How = {}): Running => {
-    const [command = '', ...first] = how.program ?? [process.execPath, PROGRAM];
+    const [command = '', ...first] = how.program ?? PUBLISHED;
     return startChild(command, [...first, ...args], { cwd: project, ...how, env: { ...env, ...how.env } });
   };
   return {

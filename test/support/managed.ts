@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { needs } from './needs.ts';
-import { CHECKOUT, isRoot } from './cli.ts';
+import { isRoot, PUBLISHED } from './cli.ts';
 import type { Home, How } from './cli.ts';
 
 needs('bubblewrap');
@@ -63,8 +63,7 @@ export function managed(home: Home, { files, folder = {}, as = USUAL }: Managed)
     writeFileSync(path, text);
     own(path, { mode: 0o644, owner: usual, ...rights });
   }
-  const program = [process.execPath, join(CHECKOUT, 'src/cli.ts')];
-  return { program: [...seeing(home, etc, as), ...program], folder: etc };
+  return { program: [...seeing(home, etc, as), ...PUBLISHED], folder: etc };
 }
 
 /** The start of a command line: the rest of it finds `etc` at /etc/mimir. */

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Home, How, Running } from '../support/cli.ts';
-import { CHECKOUT, jsonLines, openHome, SMALL, SOURCES } from '../support/cli.ts';
+import { CHECKOUT, jsonLines, openHome, PUBLISHED, SMALL, SOURCES } from '../support/cli.ts';
 import { skipWithout } from '../support/needs.ts';
 import { until } from '../support/until.ts';
 
@@ -169,7 +169,7 @@ describe('exit codes', () => {
       out: '',
       err: 'mimir: no mode yolo for the user root without a sandbox\n  run Mimir as an ordinary user, or use --mode confirm\n',
     });
-    const program = [...home.ordinary, process.execPath, join(CHECKOUT, 'src/cli.ts')];
+    const program = [...home.ordinary, ...PUBLISHED];
     const env = { XDG_STATE_HOME: join(home.root, 'home/state') };
     const done = await home.run(['run', TASK, '--yes', '--json', '--mode', 'yolo'], { program, env });
     expect(done).toMatchObject({ code: 0, err: '' });
@@ -198,7 +198,15 @@ describe('exit codes', () => {
 
   it('70: also for one outside of the verb, in a timer', async () => {
     const file = join(home.root, 'later.mjs');
-    writeFileSync(file, "setTimeout(() => { throw new Error('later'); }, 300);");
+    // Once the verb has begun to write: before, nothing of Mimir may be there yet to hear of it.
+    writeFileSync(
+      file,
+      `import { readdirSync } from 'node:fs';
+const before = new Set(look());
+setInterval(() => { if (look().some((name) => !before.has(name))) throw new Error('later'); }, 1);
+function look() { try { return readdirSync('${home.state}', { recursive: true }); } catch { return []; } }
+`,
+    );
     const { code, err } = await home.run(['run', TASK, '--yes'], { env: { NODE_OPTIONS: `--import=${file}` } });
     expect(code).toBe(70);
     expect(err).toMatch(/^mimir: this is a bug in Mimir: later\n/);

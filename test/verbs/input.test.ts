@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, symlinkSync, truncateSync, writeFile
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Home, How, Ran } from '../support/cli.ts';
-import { CHECKOUT, jsonLines, openHome, SMALL } from '../support/cli.ts';
+import { CHECKOUT, jsonLines, openHome, PUBLISHED, SMALL } from '../support/cli.ts';
 import { holding, like } from '../support/like.ts';
 import { skipWithout } from '../support/needs.ts';
 
@@ -34,7 +34,7 @@ const runHere = (how: How = {}, ...flags: readonly string[]): Promise<Ran> =>
 
 /** As an ordinary user, who has a state directory of its own. */
 const asUser = (): How => ({
-  program: [...home.ordinary, process.execPath, join(CHECKOUT, 'src/cli.ts')],
+  program: [...home.ordinary, ...PUBLISHED],
   env: { XDG_STATE_HOME: join(home.root, 'home/state') },
 });
 

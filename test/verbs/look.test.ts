@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parsePlanText } from '../../src/config/plan-text.ts';
 import type { Home } from '../support/cli.ts';
-import { CHECKOUT, openHome, SMALL } from '../support/cli.ts';
+import { CHECKOUT, openHome, PUBLISHED, SMALL } from '../support/cli.ts';
 import { holding, like, part } from '../support/like.ts';
 
 let home: Home;
@@ -294,7 +294,7 @@ describe('mimir init', () => {
     });
     const closed = join(home.root, 'closed');
     mkdirSync(closed, { mode: 0o555 });
-    const program = [...home.ordinary, process.execPath, join(CHECKOUT, 'src/cli.ts')];
+    const program = [...home.ordinary, ...PUBLISHED];
     expect(await home.run(['init', '--cwd', closed], { program })).toMatchObject({
       code: 2,
       err: `mimir: ${closed}/.mimir/config.yml can't be written: no permission\n`,

@@ -1,7 +1,8 @@
 /** The plan prompt of line mode in a real terminal: ways out of it. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { bundled } from '../support/bundled.ts';
 import type { Home } from '../support/cli.ts';
-import { CHECKOUT, openHome, SMALL } from '../support/cli.ts';
+import { openHome, SMALL } from '../support/cli.ts';
 import type { TestTerminal } from '../support/pty.ts';
 import { startTerminal } from '../support/pty.ts';
 
@@ -14,7 +15,7 @@ afterAll(() => {
 });
 
 async function asked(): Promise<TestTerminal> {
-  const args = [`${CHECKOUT}/src/cli.ts`, 'run', 'Find balanceOf', '--color', 'never'];
+  const args = [bundled(), 'run', 'Find balanceOf', '--color', 'never'];
   const terminal = startTerminal(process.execPath, args, { cols: 120, rows: 50, cwd: home.project, env: home.env });
   onTestFinished(() => {
     terminal.kill();

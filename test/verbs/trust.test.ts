@@ -2,8 +2,9 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { bundled } from '../support/bundled.ts';
 import type { Home } from '../support/cli.ts';
-import { CHECKOUT, jsonLines, openHome } from '../support/cli.ts';
+import { jsonLines, openHome } from '../support/cli.ts';
 import type { TestTerminal } from '../support/pty.ts';
 import { startTerminal } from '../support/pty.ts';
 
@@ -30,7 +31,7 @@ afterEach(() => {
 const shown = (): string => `${home.project} brings:\n${BRINGS.map((line) => `  ${line}\n`).join('')}`;
 
 function atTerminal(): TestTerminal {
-  const args = [`${CHECKOUT}/src/cli.ts`, 'trust'];
+  const args = [bundled(), 'trust'];
   const env = { ...home.env, NO_COLOR: '1' };
   const terminal = startTerminal(process.execPath, args, { cols: 120, rows: 40, cwd: home.project, env });
   onTestFinished(() => {
