@@ -68,14 +68,17 @@ export function startProcess({ command, cwd, env, stateDir, session }: ProcessWi
 
 function outputAt(file: string, folder: string): number {
   const fault = privateIn(folder);
-  if (fault !== null) throw new ControlFault(`a process of its own has no place for its output: ${fault}`);
+  if (fault !== null) throw noPlace(`a process of its own has no place for its output: ${fault}`);
   const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NOFOLLOW } = constants;
   try {
     return openSync(file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0o600);
   } catch (error) {
-    throw new ControlFault(`${file} can't be written: ${error instanceof Error ? error.message : String(error)}`);
+    throw noPlace(`${file} can't be written: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
+
+const noPlace = (why: string): ControlFault =>
+  new ControlFault(`${why}\n  make it writable, or set XDG_STATE_HOME elsewhere`);
 
 function lastWords(file: string): string {
   try {

@@ -23,11 +23,14 @@ export async function startFirstRun(args: Arguments, io: Io): Promise<boolean> {
   const log = orExit(() => openLog({ stateDir: project.places.state, project: project.root }));
   try {
     while (!orExit(() => log.claim(STARTING)).ok) await world.sleep(LOOK_MS);
-    if (lives(log)) return false;
-    await start(project, io);
-    return true;
+    try {
+      if (lives(log)) return false;
+      await start(project, io);
+      return true;
+    } finally {
+      log.release(STARTING);
+    }
   } finally {
-    log.release(STARTING);
     log.close();
   }
 }

@@ -10,6 +10,7 @@ import type { Receipt } from '../ports/controls.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
+import { openReader, orExit } from './log-of.ts';
 import { ownProgram } from './own-program.ts';
 import { sessionFrom } from './hosted.ts';
 import type { ProjectPlace } from './project-place.ts';
@@ -56,8 +57,7 @@ async function answering(started: StartedProcess, session: SessionId, project: P
   const until = world.elapsed() + PATIENCE_MS;
   for (;;) {
     const ended = started.ended();
-    // A short run may have ended well before anybody knocked.
-    if (ended !== null && (ended.code === EXIT.done || ended.words.trim() === '')) return;
+    if (ended !== null && (ended.code === EXIT.done || (ended.words.trim() === '' && isKept(session, project)))) return;
     if (ended !== null) throw new Exit(ended.code, wordsOf(ended.words, started.file));
     const reached = await reachRun(project, session);
     reached?.close();
@@ -69,10 +69,20 @@ async function answering(started: StartedProcess, session: SessionId, project: P
   throw new Exit(EXIT.bug, `the process of session ${session} does not answer\n  what it says is in ${started.file}`);
 }
 
+/** A short run may have ended, well or not, before anybody knocked: the log has it then. */
+function isKept(session: SessionId, project: ProjectPlace): boolean {
+  const reader = openReader(project);
+  try {
+    return orExit(() => reader.sessions()).some((one) => one.session === session);
+  } finally {
+    reader.close();
+  }
+}
+
 /** What the other process said, without the prefix that is said again here. */
 function wordsOf(words: string, file: string): string {
   const said = words.trim().replace(/^mimir: /, '');
-  return said === '' ? `the process ended without a word\n  it may have left some in ${file}` : said;
+  return said === '' ? `the process ended without a word\n  is the disk full? It writes to ${file}` : said;
 }
 
 /** A run of this screen or verb goes on in a process of its own. The receipt says how to come back. */
