@@ -25,7 +25,9 @@ const SECRET = /KEY|TOKEN|SECRET|PASSW/i;
 /** Where it was written below the state directory, or null when even that failed. */
 export function crashReport(state: string, error: unknown, env: Io['env']): string | null {
   const folder = join(state, 'crashes');
-  const file = join(folder, `${new Date(world.now()).toISOString().replace(/[:.]/g, '-')}.txt`);
+  // Two may come to it in one moment.
+  const name = `${new Date(world.now()).toISOString().replace(/[:.]/g, '-')}-${world.name(4)}`;
+  const file = join(folder, `${name}.txt`);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
