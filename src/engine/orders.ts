@@ -10,7 +10,7 @@ import { bytesIn, fairShare, headOf } from '../domain/text.ts';
 import type { EventBody } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 import { childRules } from '../policy/children.ts';
-import { fallbacksFor } from './choices.ts';
+import { choicesOf, fallbacksFor } from './choices.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** Longest summary that one task hands to another, in bytes, and all that one gets: contexts stay apart, which is the point. */
@@ -55,6 +55,8 @@ export const startedEvent = (options: RunOptions, kind: Pick<Started, 'idle' | '
   provider: options.provider,
   notes: options.notes,
   ...kind,
+  // Where no plan is proposed nothing else would say what children may be made of.
+  ...(kind.idle === true ? { choices: choicesOf(options) } : {}),
 });
 
 const sandboxText = ({ tools }: RunOptions): string =>

@@ -29,6 +29,8 @@ export type EventBody =
       readonly notes: readonly string[];
       /** No plan is made: ROOT waits for what it is told, and children are spawned by hand (CONTRACT D33). */
       readonly idle?: true;
+      /** Of such a run: which roles and models a child may have. */
+      readonly choices?: PlanChoices;
       /** One text is drafted by a model (a custom agent): no plan, no agents, nothing to go on with. */
       readonly draft?: true;
     }

@@ -34,6 +34,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     sandbox: event.sandbox,
     notes: event.notes,
     idle: event.idle ?? false,
+    choices: event.choices ?? null,
     budget: event.budget,
     maxParallel: event.maxParallel,
     startedAt: at,
