@@ -102,12 +102,12 @@ describe('the bash tool', () => {
     const run = await workbench(folder).use('bash', {
       command:
         'trap "" TERM; sleep 987 & env -i setsid sleep 988 & setsid sleep 986 & (setsid bash -c "trap \\"\\" TERM; sleep 985" &) ; echo started; while :; do sleep 0.1; done',
-      timeout: 1,
+      timeout: 3,
     });
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(performance.now() - begun).toBeLessThan(30_000);
     expect(run.ok).toBe(false);
     expect(run.text).toMatch(
-      /^stopped: the time limit of 1 s is over, after [0-9.]+ s; processes ended: \d+\nstarted$/,
+      /^stopped: the time limit of 3 s is over, after [0-9.]+ s; processes ended: \d+\nstarted$/,
     );
     expect(sleepers(/sleep 98[5-8]/)).toEqual([]);
   });
@@ -121,7 +121,7 @@ describe('the bash tool', () => {
       { command: 'echo going; setsid sleep 984 & sleep 983' },
       { signal: stop.signal, onOutput: () => stop.abort() },
     );
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(performance.now() - begun).toBeLessThan(30_000);
     expect(run.text).toMatch(/^stopped after [0-9.]+ s; processes ended: \d\ngoing$/);
     expect(sleepers(/sleep 98[34]/)).toEqual([]);
     const late = await workbench(folder).use('bash', { command: 'touch made' }, { signal: stop.signal });
@@ -135,7 +135,7 @@ describe('the bash tool', () => {
     const run = await workbench(folder).use('bash', {
       command: 'sleep 982 & (setsid sleep 981 >/dev/null 2>&1 &) ; sleep 0.1; echo done',
     });
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(performance.now() - begun).toBeLessThan(30_000);
     expect(run.ok).toBe(true);
     expect(run.text).toMatch(/; processes ended: 2\ndone$/);
     expect(sleepers(/sleep 98[12]/)).toEqual([]);
