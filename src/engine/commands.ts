@@ -9,6 +9,7 @@ import { setBudget } from './budget-change.ts';
 import type { OfFamily } from './family.ts';
 import { isOfFamily, ofFamily, ONLY_A_PERSON, whyNotBy } from './family.ts';
 import { review } from './forced-by-hand.ts';
+import { dueWords } from './forced-record.ts';
 import { handOver } from './hand-over.ts';
 import { pinMode, previewMode, setMode } from './modes.ts';
 import type { RunParts } from './parts.ts';
@@ -86,7 +87,7 @@ function perform(parts: RunParts, command: InWords): Done {
       return setModel(parts, command.agent, command.model);
     case 'stop run':
       parts.stop(command.reason);
-      return ok('stopping; `mimir resume` goes on with it');
+      return ok(`stopping; \`mimir resume\` goes on with it${dueWords(parts.recorder.state())}`);
     case 'interrupt':
     case 'resume':
     case 'retry':

@@ -10,7 +10,7 @@ import { fail, ok, unreachable } from '../domain/result.ts';
 import { isFinal } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
 import type { Command, Receipt } from '../ports/controls.ts';
-import { isIdle } from './idle.ts';
+import { isIdle } from './idle-wait.ts';
 import { post, readersOf } from './letters.ts';
 import type { RunParts } from './parts.ts';
 import { steer } from './steer.ts';

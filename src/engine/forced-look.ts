@@ -43,13 +43,15 @@ interface Question {
   readonly agent: AgentId;
   readonly from: TreeId;
   readonly to: TreeId;
+  /** Of a burst of a run without a plan: what was done in it. */
+  readonly done?: readonly string[];
 }
 
 /** What is said of a tree: what was said of it holds, otherwise a new agent judges it. Null when the run was stopped first. */
 export async function ask(
   parts: LookParts,
   node: ForcedNode,
-  { trigger, agent, from, to }: Question,
+  { trigger, agent, from, to, done }: Question,
   known: GivenVerdict | null = verdictOn(parts.recorder.state(), node.role, to),
 ): Promise<Judged | null> {
   const { options, signal } = parts;
@@ -57,7 +59,8 @@ export async function ask(
   const changes = (await options.trees?.changes(from, to, signal)) ?? fail('nothing here can tell what changed');
   if (signal.aborted) return null;
   if (!changes.ok) return { pass: false, why: changes.fault };
-  return judge(parts, node, { trigger, whose: nameOf(parts, agent), ...changes.value, tree: to });
+  const what = { trigger, whose: nameOf(parts, agent), ...changes.value, tree: to };
+  return judge(parts, node, done === undefined ? what : { ...what, done });
 }
 
 /** After work of `agent`: all that changed since the last pass, judged until it holds still. `before`: as it was before that work. */

@@ -60,14 +60,22 @@ export function gateWords(state: RunState, { role, tree, why }: ForcedGate): str
 /** Every gate as it stands last, a line each, for the report; findings below those that are closed. */
 export function reviewWords(state: RunState): string {
   const names = (agent: AgentId): string => (agent === ROOT ? 'the run' : (state.agents.get(agent)?.name ?? agent));
-  const wordOf = ({ open, onFailure }: ForcedGate): string =>
-    open ? 'open' : onFailure === 'block' ? 'CLOSED' : 'not passed, only a warning';
+  const wordOf = ({ open, onFailure, due }: ForcedGate): string => {
+    if (due !== undefined) return 'still to come';
+    return open ? 'open' : onFailure === 'block' ? 'CLOSED' : 'not passed, only a warning';
+  };
   return state.gates
     .map((gate) => {
       const words = gate.open ? `${gate.role}: ${gate.why}` : gateWords(state, gate).replaceAll('\n', '\n  ');
       return `- ${names(gate.agent)} (${gate.trigger}, ${wordOf(gate)}): ${words}`;
     })
     .join('\n');
+}
+
+/** Who has not judged yet what was done in a run without a plan, as a half sentence; empty where nobody has to. */
+export function dueWords({ gates }: RunState): string {
+  const roles = gates.filter(({ due }) => due !== undefined).map(({ role }) => role);
+  return roles.length === 0 ? '' : `; the review by ${roles.join(' and ')} is still to come, and comes first then`;
 }
 
 /** Has the work of an agent that ended well been judged by `node`, and may what needs it go on? */
@@ -85,9 +93,10 @@ export const isSettled = (state: RunState, node: ForcedNode, agent: AgentId): bo
  * Nothing for a forced agent itself. `maxDuration` never takes more than half of the run's time.
  */
 export function keptBack(state: RunState, agent: AgentId): Budget {
-  const nodes = state.plan?.forced ?? [];
-  if (nodes.length === 0 || state.approvedDigest === null || isForced(state, agent)) return {};
-  const parts = [...nodes.map((node) => ofNode(state, node)), ...underWay(state).map((one) => leftOf(state, one))];
+  if (isForced(state, agent)) return {};
+  const coming = state.idle ? ofBursts(state) : ofPlan(state);
+  if (coming.length === 0) return {};
+  const parts = [...coming, ...underWay(state).map((one) => leftOf(state, one))];
   const sum = (of: (part: Part) => number): number => parts.reduce((all, part) => all + of(part), 0);
   const half = Math.floor((state.budget.maxDuration ?? 0) / 2);
   const [tokens, micro, ms] = [
@@ -112,6 +121,20 @@ interface Part {
 }
 
 const isForced = (state: RunState, agent: AgentId): boolean => (state.agents.get(agent)?.forced ?? null) !== null;
+
+const ofPlan = (state: RunState): readonly Part[] =>
+  state.approvedDigest === null ? [] : (state.plan?.forced ?? []).map((node) => ofNode(state, node));
+
+/** Reviews of a run without a plan that are due; one under way has its own part. */
+const ofBursts = (state: RunState): readonly Part[] =>
+  state.gates.flatMap(({ role, due }) => {
+    if (due === undefined) return [];
+    if (underWay(state).some((one) => one.role === role)) return [NOTHING];
+    const { maxTokens = 0, maxCost = 0, maxDuration = 0 } = due.keeps;
+    return [{ tokens: maxTokens, micro: toMicro(maxCost), ms: maxDuration }];
+  });
+
+const NOTHING: Part = { tokens: 0, micro: 0, ms: 0 };
 
 function ofNode(state: RunState, node: ForcedNode): Part {
   // Those under way have their own part; what they judge still counts as to come until the gate is decided.

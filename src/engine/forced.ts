@@ -8,6 +8,7 @@ import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { TreeId } from '../ports/tree.ts';
+import { judgeBurst } from './forced-burst.ts';
 import { judgeCommit, STOPPED } from './forced-commit.ts';
 import type { AtEnd } from './forced-end.ts';
 import { closeAll, judgeAll } from './forced-end.ts';
@@ -32,6 +33,8 @@ export interface Forced {
   begin(one: NewAgent): Promise<TreeId | null> | null;
   /** After it ended, however. `before` as `begin` gave it. */
   afterTask(one: NewAgent, before: TreeId | null): Promise<Passage>;
+  /** Of a run without a plan: what was done and is not judged yet, by all whose trigger is `always`. */
+  ofBurst(): Promise<void>;
   /** When all tasks have ended, before the report. */
   atEnd(): Promise<void>;
   /** Has `atEnd` been through? Nobody judges anything any more then. */
@@ -121,6 +124,12 @@ class Gates implements Forced {
       recorder.record({ type: 'agent.status', agent, status: 'running', reason: '' });
     return passed;
   };
+
+  async ofBurst(): Promise<void> {
+    await this.inTurn(async () => {
+      for (const node of this.nodes('always')) if (!this.parts.signal.aborted) await judgeBurst(this.parts, node);
+    });
+  }
 
   async atEnd(): Promise<void> {
     await this.last;

@@ -6,29 +6,19 @@ import type { WorkOrder, WorkOutcome } from '../domain/agent.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { Turn } from '../domain/turn.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
-import type { AgentState, RunState } from '../events/state.ts';
+import type { RunState } from '../events/state.ts';
 import { childRules } from '../policy/children.ts';
 import { LogFault } from '../ports/log.ts';
 import { runAgent } from './agent-loop.ts';
 import { closedBehind, gateWords } from './forced-record.ts';
+import { isMoved, openReviews } from './idle-review.ts';
+import type { Reviews } from './idle-review.ts';
+import { CHILDREN_WORK, isAtWork, isIdle, isWoken, mailOrRest, openRest, ROOT_WAITS } from './idle-wait.ts';
 import { orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import { result, RUN_STOPPED } from './run-result.ts';
 import { handedOver } from './text-protocol.ts';
 import type { RunResult } from './run-options.ts';
-
-/** Why ROOT waits. */
-const IDLE = 'idle';
-
-export const ROOT_WAITS: EventBody = { type: 'agent.status', agent: ROOT, status: 'waiting', reason: IDLE };
-/** Children work meanwhile: the time of the run goes on. */
-const CHILDREN_WORK: EventBody = {
-  type: 'agent.status',
-  agent: ROOT,
-  status: 'waiting',
-  reason: IDLE,
-  waitsFor: 'children',
-};
 
 /** Until the run is stopped: it never ends by itself in any other way, and can always be resumed. */
 export async function idleRun(parts: RunParts, resumed: boolean): Promise<RunResult> {
@@ -36,23 +26,40 @@ export async function idleRun(parts: RunParts, resumed: boolean): Promise<RunRes
   const over = new AbortController();
   try {
     await forced.atStart();
-    if (resumed) children.resume();
-    const watch = stopWhenUnused(parts, over.signal);
+    const reviews = openReviews(parts);
+    const rest = openRest(parts, () => reviews.isDue());
+    const watch = stopWhenUnused(parts, reviews, over.signal);
     void keepTime(parts);
-    // What a process that ended had begun is carried on.
-    if (wasAtWork(parts.recorder.stored())) await converse(parts);
+    void reviews.watch(() => rest.look());
+    if (resumed) await carryOn(parts, reviews);
     while (!signal.aborted) {
-      await mailOrEnd(parts);
-      if (!signal.aborted && isWoken(parts)) await converse(parts);
+      await mailOrRest(parts, rest);
+      if (signal.aborted) break;
+      if (isWoken(parts)) await converse(parts, reviews);
+      else if (reviews.isDue()) await review(parts, reviews);
     }
     over.abort('ended');
     await watch;
-    await children.settled();
+    await Promise.all([children.settled(), reviews.settled()]);
   } finally {
     over.abort('ended');
   }
   return result(parts);
 }
+
+/** What a process that ended had begun. Nothing is built on work that a run which was stopped had left unjudged. */
+async function carryOn(parts: RunParts, reviews: Reviews): Promise<void> {
+  const { recorder, children, signal } = parts;
+  const stored = recorder.stored();
+  if (reviews.isDue() && !isMoved(stored)) await review(parts, reviews);
+  if (signal.aborted) return;
+  children.resume();
+  if (wasAtWork(stored)) await converse(parts, reviews);
+}
+
+/** No word to ROOT is read meanwhile: what comes of it is the next burst. */
+const review = (parts: RunParts, reviews: Reviews): Promise<void> =>
+  reviews.review((words) => didNotPass(parts, words));
 
 /** What ROOT answers to messages of a run that was over; empty where none came. */
 export async function rootAnswers(parts: RunParts): Promise<string> {
@@ -67,13 +74,14 @@ export async function rootAnswers(parts: RunParts): Promise<string> {
 }
 
 /** ROOT works until it has answered all that it was told. */
-async function converse(parts: RunParts): Promise<void> {
+async function converse(parts: RunParts, reviews?: Reviews): Promise<void> {
   const { recorder, signal, slots, rootSeat, forced, root } = parts;
   const stops = new AbortController();
   // As the crew says it: calls that wait for a child stay open.
   const stop = (): void => stops.abort('run stopped');
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
+  reviews?.begins();
   recorder.record({ type: 'agent.status', agent: ROOT, status: 'initializing', reason: '' });
   let release = await slots.take(stops.signal);
   rootSeat.lend = () => {
@@ -131,6 +139,13 @@ function afterWork(state: RunState, outcome: WorkOutcome, interrupted: boolean):
   return outcome.is === 'completed' || outcome.is === 'stopped' ? [ROOT_WAITS] : ends('failed', outcome.reason);
 }
 
+/** What ROOT says where it waits and a review did not pass; where it works, its gate says so. */
+function didNotPass({ recorder }: RunParts, words: string): readonly EventBody[] {
+  const root = recorder.state().agents.get(ROOT);
+  if (root === undefined || !isIdle(root)) return [];
+  return [{ type: 'agent.status', agent: ROOT, status: 'failed', reason: words }, ROOT_WAITS];
+}
+
 /** What the person wants now: there is no other task. */
 const toldLast = ({ messages }: RunState): string | undefined =>
   messages.findLast(({ to, from }) => to === ROOT && from === 'person')?.content;
@@ -148,10 +163,6 @@ export function wasAtWork(stored: readonly MimirEvent[]): boolean {
   return last?.type === 'agent.status' && last.status !== 'pending' && !isIdle(last);
 }
 
-/** Does ROOT of a run without a plan wait for the next word? */
-export const isIdle = ({ status, reason }: Pick<AgentState, 'status' | 'reason'>): boolean =>
-  status === 'waiting' && reason === IDLE;
-
 function hasOpenCalls(turns: readonly Turn[]): boolean {
   const at = turns.findLastIndex(({ by }) => by === 'model');
   const [asked, next] = [turns[at], turns[at + 1]];
@@ -160,38 +171,17 @@ function hasOpenCalls(turns: readonly Turn[]): boolean {
   return known < asked.calls.length;
 }
 
-/** Is there a message that it should work for? Notices of children wake who has a conversation; others keep them for the person. */
-function isWoken({ recorder }: RunParts): boolean {
-  const { messages, agents } = recorder.state();
-  const spokenTo = agents.get(ROOT)?.blocks.some(({ is }) => is === 'told') ?? false;
-  return messages.some(({ to, delivered, notice }) => to === ROOT && !delivered && (notice === null || spokenTo));
-}
-
-/** Resolves with the next message to ROOT that wakes it, at once where one waits, or when the run is stopped. */
-async function mailOrEnd(parts: RunParts): Promise<void> {
-  const { inbox, signal } = parts;
-  if (signal.aborted || isWoken(parts)) return;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      leave();
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const leave = inbox.onMail(ROOT, () => isWoken(parts) && done());
-    signal.addEventListener('abort', done, { once: true });
-  });
-}
-
 /** Between two looks at whether the run is of use: a tenth of what is waited, in milliseconds within these. */
 const [SHORTEST, LONGEST] = [1000, 30_000];
 
-/** Stops the run when nothing has worked, asked or watched for the idle time. */
-async function stopWhenUnused(parts: RunParts, over: AbortSignal): Promise<void> {
+/** Stops the run when nothing has worked, asked or watched for the idle time; has work judged meanwhile that never rests. */
+async function stopWhenUnused(parts: RunParts, reviews: Reviews, over: AbortSignal): Promise<void> {
   const { options, recorder, world } = parts;
   for (let last = world.now(); !over.aborted; ) {
     const limit = childRules(options.rules).idleTimeout;
     await world.sleep(Math.min(Math.max(limit / 10, SHORTEST), LONGEST), over);
     if (over.aborted || parts.signal.aborted) return;
+    reviews.look();
     const isOfUse = limit === 0 || isAtWork(recorder.state()) || options.watched?.() === true;
     // What began and ended between two looks counts as well.
     last = isOfUse ? world.now() : Math.max(last, recorder.state().lastAt);
@@ -216,13 +206,6 @@ async function keepTime(parts: RunParts): Promise<void> {
     parts.stop(error.message);
   }
 }
-
-const AT_WORK: ReadonlySet<string> = new Set(['initializing', 'running', 'waiting']);
-
-/** Does anybody work, or wait for an answer? Who is interrupted does neither. */
-const isAtWork = ({ agents, approvals }: RunState): boolean =>
-  approvals.length > 0 ||
-  [...agents.values()].some((one) => AT_WORK.has(one.status) && !(one.id === ROOT && isIdle(one)));
 
 const durationText = (ms: number): string =>
   ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;

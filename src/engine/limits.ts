@@ -55,7 +55,7 @@ const NOTHING: Budget = {};
 
 /** What the run keeps back for forced agents, for those that are not one, nor below one. */
 function keptFrom(state: RunState, agent: AgentId): Budget {
-  if ((state.plan?.forced ?? []).length === 0) return NOTHING;
+  if ((state.plan?.forced ?? []).length === 0 && !state.gates.some(({ due }) => due !== undefined)) return NOTHING;
   for (let at: AgentId | null = agent; at !== null && at !== ROOT; at = parentOf(at))
     if ((state.agents.get(at)?.forced ?? null) !== null) return NOTHING;
   return keptBack(state, agent);

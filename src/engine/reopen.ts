@@ -16,7 +16,8 @@ import { runCeiling } from '../policy/budgets.ts';
 import { roleNamed } from '../policy/roles.ts';
 import type { OpenToolCall } from './gate-begun.ts';
 import { goesOn, openCalls } from './gate-begun.ts';
-import { ROOT_WAITS, wasAtWork } from './idle.ts';
+import { wasAtWork } from './idle.ts';
+import { ROOT_WAITS } from './idle-wait.ts';
 import type { RunParts } from './parts.ts';
 import type { RunOptions } from './run-options.ts';
 

@@ -114,11 +114,21 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     ...state,
     verdicts: [...state.verdicts, { agent, role, tree, pass, summary, findings }],
   }),
-  'forced.gate': (state, { agent, role, trigger, tree, open, onFailure, why }) => ({
+  'forced.gate': (state, { agent, role, trigger, tree, open, onFailure, why, upTo, due }) => ({
     ...state,
     gates: [
       ...state.gates.filter((gate) => gate.agent !== agent || gate.role !== role || gate.trigger !== trigger),
-      { agent, role, trigger, tree, open, onFailure, why },
+      {
+        agent,
+        role,
+        trigger,
+        tree,
+        open,
+        onFailure,
+        why,
+        ...(upTo === undefined ? {} : { upTo }),
+        ...(due === undefined ? {} : { due }),
+      },
     ],
   }),
   'budget.warned': (state, event) => ({

@@ -19,10 +19,12 @@ const LINES: ByType<[], [names: Names], Words> = {
   ],
   'budget.changed': ({ by }) => ['warn', `budget changed by ${by}`],
   'forced.verdict': ({ pass, summary }) => [pass ? 'info' : 'warn', `verdict: ${pass ? 'pass' : 'fail'}: ${summary}`],
-  'forced.gate': ({ role, trigger, open, onFailure, why }) => [
-    open ? 'info' : onFailure === 'block' ? 'error' : 'warn',
-    `${role} (${trigger}): ${open ? 'gate open' : onFailure === 'block' ? 'gate closed' : 'goes on all the same'}: ${why}`,
-  ],
+  'forced.gate': ({ role, trigger, open, onFailure, why, due }) => {
+    if (due !== undefined) return ['info', `${role} (${trigger}): ${why}`];
+    const goes = onFailure === 'block' ? 'gate closed' : 'goes on all the same';
+    const level = open ? 'info' : onFailure === 'block' ? 'error' : 'warn';
+    return [level, `${role} (${trigger}): ${open ? 'gate open' : goes}: ${why}`];
+  },
   'plan.proposed': ({ plan, by, fault }) =>
     fault === undefined
       ? ['info', `plan of ${plan.tasks.length} by ${by}`]

@@ -4,7 +4,7 @@
  */
 import type { Budget } from '../domain/budget.ts';
 import type { OnFailure, Trigger } from '../domain/forced.ts';
-import type { AgentId, CallId, RoleName } from '../domain/ids.ts';
+import type { AgentId, CallId, Millis, RoleName } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { Layer } from '../domain/reason.ts';
 
@@ -51,6 +51,10 @@ export interface ForcedGate {
   readonly open: boolean;
   readonly onFailure: OnFailure;
   readonly why: string;
+  /** Of a run without a plan: what was done up to the event of this number is judged. */
+  readonly upTo?: number;
+  /** Work has begun since then, and its review is still to come: what is kept back of the run's limits for that. */
+  readonly due?: { readonly since: Millis; readonly keeps: Budget };
 }
 
 export type Ruling =

@@ -113,7 +113,9 @@ export function stillOpen(state: RunState): readonly string[] {
   const tasks = agents
     .filter(({ outcome, forced }) => outcome !== 'completed' && forced === null)
     .map((agent) => `${labelOf(state, agent.id)}: ${endingWords(agent)}`);
-  const gates = state.gates.filter(({ open }) => !open).map(({ role }) => `the review by ${role} did not pass`);
+  const gates = state.gates
+    .filter(({ open }) => !open)
+    .map(({ role, due }) => `the review by ${role} ${due === undefined ? 'did not pass' : 'is still to come'}`);
   const lost = state.messages.filter(({ delivered }) => !delivered).length;
   return [
     ...tasks,

@@ -97,8 +97,9 @@ function ofForced(event: MimirEvent): Details | null {
       return { what: pass ? 'passed' : 'did not pass', role, tree, findings: findings.length, digest };
     }
     case 'forced.gate': {
-      const { open, role, trigger, tree, onFailure, why } = event;
-      return { what: open ? 'gate open' : 'gate closed', role, trigger, tree, onFailure, why };
+      const { open, role, trigger, tree, onFailure, why, due } = event;
+      const what = due !== undefined ? 'review due' : open ? 'gate open' : 'gate closed';
+      return { what, role, trigger, tree, onFailure, why };
     }
     default:
       return null;

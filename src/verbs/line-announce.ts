@@ -116,8 +116,9 @@ function isLoud(event: MimirEvent, { agents, idle }: RunState): boolean {
     case 'session.finished':
     case 'session.mode':
     case 'budget.exhausted':
-    case 'forced.gate':
       return true;
+    case 'forced.gate':
+      return event.due === undefined;
     case 'forced.verdict':
       return !event.pass;
     case 'agent.finished':

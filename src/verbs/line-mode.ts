@@ -98,6 +98,8 @@ function ruleLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): re
       return [event.pass ? paint.green(harmless(words)) : paint.red(harmless(words)), ...found];
     }
     case 'forced.gate': {
+      // At the end of the work it is said how that went.
+      if (event.due !== undefined) return [];
       const goes = event.onFailure === 'block' ? 'waits for' : 'goes on without a pass of';
       const words = `${name} ${event.open ? 'was let pass by' : goes} ${event.role}: ${event.why}`;
       return [event.open ? harmless(words) : paint.yellow(harmless(words))];

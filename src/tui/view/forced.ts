@@ -53,6 +53,7 @@ export const closedGates = ({ gates }: RunState, agent: AgentId): readonly Force
 /** `waits for security`, `security did not pass: 2 findings`; with what follows where nothing is held up. */
 export function gateWords(gate: ForcedGate, state: RunState): { readonly text: string; readonly ink: Ink } {
   const role = toLabel(gate.role);
+  if (gate.due !== undefined) return { text: `${role} judges it when it rests`, ink: 'muted' };
   const verdict = state.verdicts.findLast((one) => one.role === gate.role && one.tree === gate.tree);
   if (verdict === undefined && isJudging(gate, state)) return { text: `waits for ${role}`, ink: 'warn' };
   const found = verdict === undefined || verdict.pass ? toLabel(gate.why) : counted(verdict.findings.length, 'finding');
