@@ -9,8 +9,8 @@ const READ_ONLY: readonly RegExp[] = [
   /\b(?:never|not|no|without|don't|doesn't|cannot|can't)\b[^.;]{0,24}?\b(?:writ\w*|edit\w*|modif\w*|chang\w*|touch\w*|alter\w*|fix\w*)\b/u,
   // German.
   /nur[- ]?les(?:en|end|ezugriff|erecht)|lesezugriff|schreibgeschützt/u,
-  /(?<!\p{L})(?:keine?\p{L}*|nie|niemals|nichts?|ohne)\s[^.;]{0,24}?(?:änder|bearbeit|schreib|modifizier|anfass|anrühr)/u,
-  /(?:änder|schreib|fass|rühr|modifizier)\p{L}*\s(?:nichts|nie|niemals|keine)(?!\p{L})/u,
+  /(?<!\p{L})(?:keine?\p{L}{0,12}|nie|niemals|nichts?|ohne)\s[^.;]{0,24}?(?:änder|bearbeit|schreib|modifizier|anfass|anrühr)/u,
+  /(?:änder|schreib|fass|rühr|modifizier)\p{L}{0,12}\s(?:nichts|nie|niemals|keine)(?!\p{L})/u,
   // French, Spanish, Portuguese, Italian.
   /lecture seule|sol[oa] lectura|sólo lectura|sol[oa] lettura|(?:somente|apenas|só) leitura/u,
   /(?<!\p{L})(?:sans|sin|sem|senza)\s[^.;]{0,12}?(?:modif|écri|escri|escrev|scriv|chang|cambi|touch|toc|alter)/u,
@@ -25,8 +25,8 @@ const READ_ONLY: readonly RegExp[] = [
 
 const NO_COMMANDS: readonly RegExp[] = [
   /\b(?:no|without|never|not|don't|doesn't|cannot|can't)\b[^.;]{0,16}?\b(?:shell|bash|terminal|commands?|run(?:s|ning)?|execut\w*)\b/u,
-  /(?<!\p{L})(?:keine?\p{L}*|nie|niemals|nichts?|ohne)\s[^.;]{0,16}?(?:shell|bash|befehl|kommando|terminal|ausführ)/u,
-  /(?<!\p{L})(?:sans|aucune?|sin|ning[uú]n\p{L}*|nunca|sem|nenhum\p{L}*|senza|nessun\p{L}*)\s[^.;]{0,12}?(?:shell|bash|terminal|com+an|exécut|ejecut|execut|esegu)/u,
+  /(?<!\p{L})(?:keine?\p{L}{0,12}|nie|niemals|nichts?|ohne)\s[^.;]{0,16}?(?:shell|bash|befehl|kommando|terminal|ausführ)/u,
+  /(?<!\p{L})(?:sans|aucune?|sin|ning[uú]n\p{L}{0,12}|nunca|sem|nenhum\p{L}{0,12}|senza|nessun\p{L}{0,12})\s[^.;]{0,12}?(?:shell|bash|terminal|com+an|exécut|ejecut|execut|esegu)/u,
   /без (?:shell|bash|команд|терминал|оболочк)|не (?:запуска|выполня)/u,
   /(?:不|没有|沒有|无|無|别|別|勿|禁止)(?:要|能|得|会|會|可|许|許|用|使用|运行|運行|执行|執行|访问|訪問|任何)*\s?(?:shell|bash|命令|终端|終端|指令)/u,
   /(?:シェル|コマンド|bash|shell)[をはもの]?(?:実行|使用)?[をはも]?(?:なし|し(?:ない|ません)|せず|禁止|不可|使わ)/u,

@@ -50,7 +50,9 @@ export function agentIn(answer: string): Result<AgentText, string> {
   const unknown = read.data.tools.filter((tool) => !TOOLS.includes(tool));
   if (unknown.length > 0) return fail(unknownWords(unknown));
   const prompt = seenText(read.data.prompt)
-    .replaceAll(/[^\S\n]+$/gmu, '')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
   const agent = {

@@ -11,6 +11,8 @@ export interface SessionSummary {
   /** `finished`: its `session.finished` says other than stopped; `running`: its writer is alive; else `stopped`. */
   readonly state: 'running' | 'finished' | 'stopped';
   readonly events: number;
+  /** It only drafted a text: nothing ran, and there is nothing to go on with. */
+  readonly draft?: true;
   /** How it ended last, and what it had used by then. Absent while it never ended. */
   readonly ended?: {
     readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';

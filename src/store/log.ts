@@ -177,7 +177,7 @@ function summariesOf(
       const ending = end.get(session);
       return {
         session,
-        task: taskIn(String(start['data']), session, textOf),
+        ...begunAs(String(start['data']), session, textOf),
         startedAt: String(start['time']),
         lastAt: String(head['time']),
         state: stateOf(session, ending),
@@ -197,13 +197,18 @@ function endedIn(ending: Columns | undefined): Pick<SessionSummary, 'ended'> {
 
 const ENDS = ['completed', 'failed', 'rejected', 'stopped'] as const;
 
-/** The task of a session by its first record. A damaged one doesn't hide the others: `read` says more about it. */
-function taskIn(data: string, session: SessionId, textOf: (hash: string) => string | undefined): string {
+/** What a session is for, by its first record. A damaged one doesn't hide the others: `read` says more about it. */
+function begunAs(
+  data: string,
+  session: SessionId,
+  textOf: (hash: string) => string | undefined,
+): Pick<SessionSummary, 'task' | 'draft'> {
   try {
     const first = decode({ data, seq: 1 }, session, textOf);
-    return first.type === 'session.started' ? first.task : '';
+    if (first.type !== 'session.started') return { task: '' };
+    return { task: first.task, ...(first.draft === true ? { draft: true } : {}) };
   } catch {
-    return '(damaged record)';
+    return { task: '(damaged record)' };
   }
 }
 

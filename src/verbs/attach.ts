@@ -57,7 +57,7 @@ async function liveRun(workshop: Workshop, name: string | undefined, io: Io): Pr
   }
   const [running] = all.filter(({ state }) => state === 'running');
   if (running !== undefined) throw new Exit(EXIT.wrongUse, unreachedWords(running.session));
-  const session = name === undefined ? newestStoppedOf(all, workshop) : all[0];
+  const session = name === undefined ? newestStoppedOf(all) : all[0];
   if (session === undefined)
     throw new Exit(
       EXIT.wrongUse,

@@ -213,6 +213,7 @@ const infoOf = (
   suggestions,
   sessions: log
     .sessions()
+    .filter(({ draft }) => draft !== true)
     .slice(0, 20)
     .map(({ session, task, startedAt, state, ended }) => ({
       id: session,

@@ -26,8 +26,9 @@ export function orExit<T>(act: () => T): T {
 /** The session that was named (its start is enough), else the newest. Exit 2 when there is none. */
 export function sessionOf(reader: Pick<LogReader, 'sessions'>, name: string | undefined): SessionSummary {
   const all = orExit(() => reader.sessions());
-  const [newest] = all;
   if (name === undefined) {
+    // Who asks for the last one means a run, where there is one.
+    const newest = all.find(({ draft }) => draft !== true) ?? all[0];
     if (newest) return newest;
     throw new Exit(EXIT.wrongUse, 'there is no session of this project yet\n  `mimir` starts one');
   }

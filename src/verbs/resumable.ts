@@ -7,17 +7,15 @@ import { openMailbox } from '../store/mailbox.ts';
 import { orExit } from './log-of.ts';
 import type { ProjectPlace } from './project-trust.ts';
 
-interface Where {
-  readonly log: Pick<Log, 'read'>;
-  readonly project: ProjectPlace;
-}
-
-/** The newest of `all` that was stopped and can go on: not a draft that was cut off. */
-export const newestStoppedOf = (all: readonly SessionSummary[], where: Where): SessionSummary | undefined =>
-  all.find(({ state, session }) => state === 'stopped' && overBecause(where, session) === null);
+/** The newest of `all` that was stopped; a draft that was cut off is none to go on with. */
+export const newestStoppedOf = (all: readonly SessionSummary[]): SessionSummary | undefined =>
+  all.find(({ state, draft }) => state === 'stopped' && draft !== true);
 
 /** Why `session` has nothing left to do, or null when it can go on. A failed run may, with a wider limit say. */
-export function overBecause({ log, project }: Where, session: SessionId): string | null {
+export function overBecause(
+  { log, project }: { readonly log: Pick<Log, 'read'>; readonly project: ProjectPlace },
+  session: SessionId,
+): string | null {
   const events = orExit(() => log.read(session));
   if (isDraft(events)) return `session ${session} only drafted an agent: there is nothing to go on with`;
   const { finished } = foldAll(events);

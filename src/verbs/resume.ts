@@ -66,9 +66,9 @@ const runsElsewhere = (session: string): string =>
   `session ${session} runs in another process\n  \`mimir attach ${session}\` shows it`;
 
 /** The newest that can be gone on with; one that another process carries on is left to it. */
-function newestStopped(workshop: Workshop): SessionSummary {
-  const all = orExit(() => workshop.log.sessions());
-  const stopped = newestStoppedOf(all, workshop);
+function newestStopped({ log }: Workshop): SessionSummary {
+  const all = orExit(() => log.sessions());
+  const stopped = newestStoppedOf(all);
   if (stopped) return stopped;
   const running = all.find(({ state }) => state === 'running');
   throw new Exit(

@@ -46,7 +46,7 @@ export const waitOverlay = (waited: Waited): Overlay => ({
   hints: () => [{ keys: 'Esc', hint: escWords(waited) }],
 });
 
-const escWords = ({ is }: Waited): string => (is === 'stopping' ? 'leave' : 'stop it, draft it without');
+const escWords = ({ is }: Waited): string => (is === 'stopping' ? 'leave' : 'stop it, fixed rules draft it then');
 
 function wordsOf({ is, words, since }: Waited, { now }: Context): string {
   const time = formatDuration(Math.max(0, now - since));
