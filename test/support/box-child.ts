@@ -9,6 +9,8 @@ import type { ToolContext } from '../../src/ports/tool.ts';
 import { openSandbox, openTools } from '../../src/tools/index.ts';
 import { type BoxAnswer, BoxOrders } from './box-orders.ts';
 
+// For this process alone: no command sees it.
+delete process.env['NODE_COMPILE_CACHE'];
 const { paths, program, hide, door, workingDir, ...orders } = BoxOrders.parse(JSON.parse(process.argv[2] ?? ''));
 const own = program === undefined ? {} : { program };
 const sandbox = await openSandbox({

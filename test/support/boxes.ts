@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll } from 'vitest';
 import { lookAlsoIn } from './aftermath.ts';
 import { BoxAnswer, type BoxOrders } from './box-orders.ts';
+import { COMPILED } from './compiled.ts';
 import { needs } from './needs.ts';
 import { type Files, writeFiles } from './repos.ts';
 
@@ -101,7 +102,7 @@ export function startCommands(place: Place, commands: readonly string[], how: Ho
   const PATH = `${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
   return spawn(words[0] ?? '', words.slice(1), {
     cwd: place.project,
-    env: { PATH, HOME: place.home, LANG: 'C.UTF-8', ...how.env },
+    env: { PATH, HOME: place.home, LANG: 'C.UTF-8', NODE_COMPILE_CACHE: COMPILED, ...how.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

@@ -3,9 +3,10 @@
  * processes; what shows the sources themselves, or puts something into them, starts `src/cli.ts`.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { COMPILED } from './compiled.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PARTS = ['src', '.mimir', 'themes', '.setup', 'package.json', 'README.md', 'LICENSE'];
@@ -17,6 +18,10 @@ export const bundled = (): string => process.env[NAME] ?? join(ROOT, 'src/cli.ts
 
 /** Makes it, before the first test file. */
 export default function make(): () => void {
+  // Ordinary users keep theirs there as well.
+  for (const shared of [COMPILED, join(COMPILED, 'mimir')]) {
+    if (mkdirSync(shared, { recursive: true }) !== undefined) chmodSync(shared, 0o1777);
+  }
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mimir-bundled-')));
   // Some tests run programs as an ordinary user.
   chmodSync(folder, 0o755);

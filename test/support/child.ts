@@ -2,6 +2,7 @@
 import type { ChildProcessByStdio } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { COMPILED } from './compiled.ts';
 
 export type Child = ChildProcessByStdio<null, Readable, Readable>;
 
@@ -12,8 +13,10 @@ export interface Ended {
   readonly err: string;
 }
 
+const environment = (): Readonly<NodeJS.ProcessEnv> => ({ ...process.env, NODE_COMPILE_CACHE: COMPILED });
+
 /** Starts `command`; both of its outputs are text. */
-export function start(command: string, args: readonly string[], env: Readonly<NodeJS.ProcessEnv> = process.env): Child {
+export function start(command: string, args: readonly string[], env = environment()): Child {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
   child.stdout.setEncoding('utf8');
   child.stderr.setEncoding('utf8');
