@@ -75,7 +75,7 @@ function draftOf(
   if (above === undefined) return fail(`there is no agent ${parent}`);
   const unfit = whyNoParent(above);
   if (unfit !== null) return fail(unfit);
-  const role = roleFor(options, wish.role ?? 'code');
+  const role = roleFor(options, wish);
   if (!role.ok) return role;
   const asked = wish.model ?? childRules(options.rules).defaultModel;
   const model = modelFor(options, role.value, asked === null ? null : spokenModel(asked));
@@ -119,13 +119,25 @@ function whyNoParent({ name, outcome, status, forced }: AgentState): string | nu
 }
 
 /** In any case and spelling (CONTRACT S030, D22). */
-function roleFor({ rules, roles }: RunOptions, written: string): Result<Role, string> {
-  const same = roles.find(({ name }) => name.toLowerCase() === written.trim().toLowerCase());
-  const role = roleNamed(written.trim(), roles) ?? same ?? null;
+function roleFor(options: RunOptions, wish: SpawnWish): Result<Role, string> {
+  const { rules, roles } = options;
+  const missing = wish.role === null ? namedIn(options, wish.prompt) : null;
+  if (missing !== null)
+    return fail(
+      `"${wish.prompt.trim()}" is a role, and what it should do is missing\n  mimir spawn ${missing.name} "…"`,
+    );
+  const written = wish.role ?? 'code';
+  const role = namedIn(options, written);
   const problem = roleProblem(role?.name ?? written, rules, roles);
-  if (problem !== null) return fail(`${problem.text} — ${reasonText(problem.reason)}`);
-  return role === null ? fail(`There is no role ${written}.`) : ok(role);
+  if (role === null)
+    return fail(`${problem?.text ?? 'no such role'}\n  or say it in the prompt: mimir spawn "As ${written}, …"`);
+  return problem === null ? ok(role) : fail(`${problem.text} — ${reasonText(problem.reason)}`);
 }
+
+const namedIn = ({ roles }: RunOptions, written: string): Role | null =>
+  roleNamed(written.trim(), roles) ??
+  roles.find(({ name }) => name.toLowerCase() === written.trim().toLowerCase()) ??
+  null;
 
 /** Where it starts its commands, relative to the project: what was said, else its parent's (CONTRACT S028, S113, S153). */
 async function folderFor({ options, recorder }: SpawnParts, { parent, wish }: Wanted): Promise<Result<string, string>> {

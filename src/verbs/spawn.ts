@@ -15,7 +15,7 @@ import type { Verb } from './verb.ts';
 export const spawnVerb: Verb = {
   usage: 'mimir spawn [ROLE] "<prompt>" [options]',
   summary: 'Starts a child session that works on its own, and returns at once; its end is told to whoever spawned it.',
-  example: 'mimir spawn engineer "Implement the cache of src/http" --name cache --wait 600',
+  example: 'mimir spawn code "Implement the cache of src/http" --name cache --wait 600',
   words: 2,
   flags: {
     model: { value: 'M', help: "instead of the role's own: opus, sonnet, haiku or the name of a model" },
@@ -41,9 +41,11 @@ async function spawn(args: Arguments, io: Io): Promise<number> {
   return seated(args, io, async (seat) => {
     const { record, seen } = await selfOf(seat, args.get('run'));
     const root = seen.family.sessions[0]?.working_dir ?? record.working_dir;
-    const receipt = doneOrExit(
-      await seat.submit(record.run, { do: 'spawn', parent: record.agent, wish: withFolder(wish, root, io) }),
-    );
+    const command = { do: 'spawn', parent: record.agent, wish: withFolder(wish, root, io) } as const;
+    const done = await seat.submit(record.run, command);
+    // Nobody wants the run that was begun for nothing.
+    if (!done.ok && isFirst) await seat.submit(record.run, { do: 'stop run', reason: 'its first child was refused' });
+    const receipt = doneOrExit(done);
     const child = await childIn(seat, record.run, receipt.agent);
     if (args.has('json')) io.json(picked(child, SPAWNED));
     else io.say(`Spawned ${named(child)}`);

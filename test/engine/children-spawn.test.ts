@@ -102,9 +102,20 @@ describe('a child that a person spawns', () => {
     expect(await spawned(run, 'ROOT', { role: 'FINDER' })).toBe('ROOT::S3');
     expect(await spawned(run, 'ROOT', { role: 'reviewer' })).toMatch(/^Role 'reviewer' is switched off/);
     expect(await spawned(run, 'ROOT', { role: 'Engineer' })).toMatch(
-      /^There is no role 'Engineer'; known roles: finder/,
+      /^There is no role 'Engineer'; known roles: finder, [a-z, ]+\n {2}or say it in the prompt: mimir spawn "As Engineer, …"$/,
     );
     expect(await spawned(run, 'ROOT', { role: 'main' })).toMatch(/never a sub-agent/);
+    go.resolve();
+    await run.result;
+  });
+
+  it('is not made of a role with nothing to do (D13)', async () => {
+    const { run, go } = held();
+    await begun(run);
+    expect(await spawned(run, 'ROOT', { role: null, prompt: 'Finder' })).toBe(
+      '"Finder" is a role, and what it should do is missing\n  mimir spawn finder "…"',
+    );
+    expect(await spawned(run, 'ROOT', { role: 'finder', prompt: 'finder' })).toBe('ROOT::S2');
     go.resolve();
     await run.result;
   });

@@ -3,10 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
-import { openLog } from '../../src/store/log.ts';
+import { openLog, openLogReadOnly } from '../../src/store/log.ts';
 import type { Home } from '../support/cli.ts';
 import { openHome, PUBLISHED, SMALL } from '../support/cli.ts';
 import { needs } from '../support/needs.ts';
+import { until } from '../support/until.ts';
 
 function fresh(): Home {
   const home = openHome(SMALL);
@@ -25,6 +26,19 @@ describe('a process of its own that ends before it could do anything', () => {
     expect(ran.err).toMatch(
       /^mimir: the process ended without a word\n {2}is the disk full\? It writes to \S+\/run\/\w+\.out\n$/,
     );
+  });
+});
+
+describe('a spawn that is refused where nothing runs', () => {
+  it('leaves no run behind that waits for nothing', async () => {
+    const home = fresh();
+    const ran = await home.run(['spawn', 'nobody', 'Find add']);
+    expect(ran).toMatchObject({ code: 3, out: '' });
+    expect(ran.err).toMatch(/^mimir: There is no role 'nobody'; known roles: /);
+    const log = openLogReadOnly({ stateDir: home.state, project: home.project });
+    onTestFinished(() => log.close());
+    await until(() => log.sessions().every(({ state }) => state === 'stopped'));
+    expect(log.sessions()).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,6 @@
 /** What `--help` of the verbs about sessions promises of their JSON, against what they print. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allVerb } from '../../src/verbs/all.ts';
 import { childrenVerb } from '../../src/verbs/children.ts';
@@ -6,10 +8,12 @@ import { eventsVerb } from '../../src/verbs/events.ts';
 import { meVerb } from '../../src/verbs/me.ts';
 import { othersVerb } from '../../src/verbs/others.ts';
 import { progressVerb } from '../../src/verbs/progress.ts';
+import { spawnVerb } from '../../src/verbs/spawn.ts';
 import { statusVerb } from '../../src/verbs/status.ts';
 import type { Verb } from '../../src/verbs/verb.ts';
 import { whatVerb } from '../../src/verbs/what.ts';
 import { whoVerb } from '../../src/verbs/who.ts';
+import { CHECKOUT } from '../support/cli.ts';
 import { FAMILY, NOW, RUN } from '../support/family-story.ts';
 import { openStage } from '../support/session-stage.ts';
 
@@ -41,5 +45,12 @@ describe('S029, S047, S064, S065: --json', () => {
     const { json } = await stage.ask(verb, [...argv, '--json']);
     expect([...fieldsOf(json)].toSorted()).toEqual([...promised(verb)].toSorted());
     for (const line of verb.notes ?? []) expect(line.length).toBeLessThanOrEqual(130);
+  });
+});
+
+describe('the example of mimir spawn', () => {
+  it('names a role that there is', () => {
+    const [, role = ''] = /^mimir spawn (\S+) "/.exec(spawnVerb.example) ?? [];
+    expect(readdirSync(join(CHECKOUT, '.mimir/agents'))).toContain(`${role}.md`);
   });
 });
