@@ -87,17 +87,22 @@ interface Block extends Size {
 
 /** The row where toasts begin. What is being written is not covered, nor a box, which says things below itself. */
 function toastRow(
-  { lines, cursor }: Frame,
+  boxed: Boxed,
   { overlays, page: { name: page } }: Shown,
   { state }: Context,
   { x, rows, width, height }: Block,
 ): number {
   // The last row of a body is a border or a field that nobody writes in; that of a plan is its totals.
   const below = Math.max(1, height - rows - (page === 'plan' && state.plan !== null ? 2 : 1));
-  if (overlays.some(({ kind }) => kind !== 'copy')) return 0;
+  if (overlays.some(({ kind }) => kind !== 'copy')) return besideBox(boxed, below, rows);
+  const { lines, cursor } = boxed;
   if (page === 'start') return emptyRow(lines, { x, width, below, rows }) ?? 0;
   return cursor !== null && cursor.y > below - MOST_FIELD ? 0 : below;
 }
+
+/** Below the box, else above it; over the header only where there is no other row. */
+const besideBox = ({ boxTop = 0, boxEnd = 0 }: Boxed, below: number, rows: number): number =>
+  below >= boxEnd ? below : Math.max(0, boxTop - rows);
 
 /** The lowest place where nothing stands: what a project is and who rules here is read at leisure. Null when there is none. */
 function emptyRow(
@@ -144,8 +149,9 @@ function footer({ page, overlays, lit }: Shown, context: Context, width: number)
 }
 
 interface Boxed extends Frame {
-  /** The first row that a box takes; absent where none is open. */
+  /** The first row that a box takes, and the first one below; absent where none is open. */
   readonly boxTop?: number;
+  readonly boxEnd?: number;
 }
 
 /** Boxes in the middle, one over the other; what is below them is dimmed. */
@@ -155,7 +161,7 @@ function withOverlays(base: Frame, overlays: readonly Overlay[], context: Contex
     row === 0 || row === base.lines.length - 1 ? line : restyle(line, { dim: true }),
   );
   return overlays.reduce<Boxed>(
-    ({ lines, boxTop = size.height }, one) => {
+    ({ lines, boxTop = size.height, boxEnd = 0 }, one) => {
       const view = one.view(context, size);
       const width = Math.max(0, ...view.lines.map(lineWidth));
       const at: Cursor = {
@@ -163,7 +169,12 @@ function withOverlays(base: Frame, overlays: readonly Overlay[], context: Contex
         y: Math.max(1, (size.height - view.lines.length) >> 1),
       };
       const cursor = view.cursor === null ? null : { x: at.x + view.cursor.x, y: at.y + view.cursor.y };
-      return { lines: overlay(lines, view.lines, at.x, at.y), cursor, boxTop: Math.min(boxTop, at.y) };
+      return {
+        lines: overlay(lines, view.lines, at.x, at.y),
+        cursor,
+        boxTop: Math.min(boxTop, at.y),
+        boxEnd: Math.max(boxEnd, at.y + view.lines.length),
+      };
     },
     { lines: dimmed, cursor: null },
   );

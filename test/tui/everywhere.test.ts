@@ -16,7 +16,16 @@ import { fakeTerminal } from '../support/fake-terminal.ts';
 import type { FakeRun } from '../support/fake-run.ts';
 import { fakeRun, LOBBY, settled } from '../support/fake-run.ts';
 import { openSession } from '../support/app-session.ts';
-import { approval, finished, midRun, planned, Recording, START, started } from '../support/recorded-run.ts';
+import {
+  approval,
+  asks as asksIn,
+  finished,
+  midRun,
+  planned,
+  Recording,
+  START,
+  started,
+} from '../support/recorded-run.ts';
 import { theme } from '../support/theme.ts';
 import type { FakeWorld } from '../support/world.ts';
 import { fakeWorld } from '../support/world.ts';
@@ -246,5 +255,14 @@ describe('a first time', () => {
     const second = await opened(lobby, { task: true });
     await second.run.play(planned(started(new Recording())).events);
     expect(second.terminal.text()).not.toContain('Nothing runs until you accept');
+  });
+
+  it('covers neither the header nor the box that it is about', async () => {
+    const { terminal, run } = await opened({ seen: () => new Set(['run']), markSeen: () => undefined }, { task: true });
+    await run.play(asksIn(midRun(), 185, 'ROOT::S4', 'a1', approval({})).events);
+    const rows = terminal.text().split('\n');
+    expect(rows[0]).toMatch(/^ MIMIR {2}run-7f3a › Fix the to.*\$0\.3278/);
+    expect(rows.findIndex((row) => row.includes('Nothing happens until you answer'))).toBe(rows.length - 2);
+    expect(rows.join('\n')).toContain('Your answer is needed');
   });
 });
