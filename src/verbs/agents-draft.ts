@@ -52,12 +52,18 @@ export const askingWords = ({ id, label }: Parameters<DraftWish['asking']>[0]): 
 /** Who drafted it and what that cost, in a line. */
 export function draftedWords({ why, spending }: MadeDraft): string {
   if (why !== null) {
-    const cost = spending === null || spending.calls === 0 ? '' : ` (${spending.label}: ${spentWords(spending)})`;
-    return `Drafted by fixed rules: ${oneLine(why)}${cost}.`;
+    return `Drafted by fixed rules: ${oneLine(why)}${lostWords(why, spending)}.`;
   }
   if (spending === null) return 'Drafted.';
   const instead = spending.instead === null ? '' : ` in place of ${spending.instead}, which could not be reached`;
   return `Drafted by ${spending.label}${instead}: ${spentWords(spending)}.`;
+}
+
+/** What a call that came to nothing has cost. */
+function lostWords(why: string, spending: Spending | null): string {
+  if (spending === null || spending.calls === 0) return '';
+  const who = why.startsWith(`${spending.label}:`) ? '' : `${spending.label}: `;
+  return ` (${who}${spentWords(spending)})`;
 }
 
 const spentWords = ({ tokens, cost, priced, session }: Spending): string =>
