@@ -213,4 +213,26 @@ describe('mimir events of a child', () => {
       '    1  2026-11-22T09:00:00.000Z  session.started                 session started in /home/me/shop',
     );
   });
+
+  it('of a whole session leaves no line without words, and none goes on in the next', async () => {
+    await carried();
+    const { out } = await stage.ask(eventsVerb, ['k7f']);
+    expect(out).toHaveLength(FAMILY.length);
+    expect(
+      out.filter((line) => !/^ *\d+ {2}\S+ {2}\S+ {2,}(?:ROOT\S* +)?\S/.test(line) || line.includes('\n')),
+    ).toEqual([]);
+    const words = out.map((line) =>
+      line
+        .slice(line.indexOf('Z') + 1)
+        .trim()
+        .replaceAll(/ +/g, ' '),
+    );
+    expect(words).toEqual(
+      expect.arrayContaining([
+        'agent.status ROOT::S1 initializing',
+        'model.started ROOT asks anthropic/claude-haiku-4-5 (work)',
+        'model.finished ROOT anthropic/claude-haiku-4-5 answered: 500 in, 0 out, $0.0050, 1.0 s',
+      ]),
+    );
+  });
 });
