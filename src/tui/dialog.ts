@@ -77,6 +77,8 @@ export type Dialog =
   | {
       readonly is: 'form';
       readonly title: string;
+      /** What Ctrl-S does, for the footer; saves when left out. */
+      readonly yes?: string;
       /** Said above the fields, where there is room: how they came to be filled in. */
       readonly note?: string;
       readonly fields: readonly Field[];

@@ -49,7 +49,7 @@ function hints(dialog: FormDialog, state: FormState, { glyphs }: Context): reado
     ];
   }
   return [
-    { keys: '^S', hint: 'save' },
+    { keys: '^S', hint: dialog.yes ?? 'save' },
     { keys: 'Tab', hint: 'next field' },
     ...fieldHints(dialog.fields[state.at], glyphs),
     { keys: 'Esc', hint: 'cancel' },

@@ -55,14 +55,15 @@ function spawnForm(parent: AgentState, context: Context, { texts }: FormValues =
     lines,
     hint,
   });
-  const wakes = `seconds: wakes ${parent.name} at its end, or when idle so long; empty: no`;
+  const wakes = `optional seconds: wakes ${parent.name} then, or at its end`;
   return {
     is: 'form',
     title: `Spawn a child of ${parent.name} (${parent.id})`,
+    yes: 'spawn',
     fields: [
-      field('prompt', 'Prompt', 4, 'all that it is told: who it is, and its task'),
+      field('prompt', 'Prompt', 4, 'all it is told: who it is, what to do'),
       chosen(rolesIn(context), texts['role']) ?? field('role', 'Role', 1, `empty: ${USUAL}`),
-      field('name', 'Name', 1, 'of your own, behind the role; empty: child and its id'),
+      field('name', 'Name', 1, 'optional, stands behind its role'),
       modelsIn(context, texts['model']) ??
         field('model', 'Model', 1, "as `mimir models` names it; empty: the role's own"),
       field('wait', 'Wait', 1, wakes),
