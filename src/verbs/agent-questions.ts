@@ -62,7 +62,7 @@ async function describedAs(person: Questioner, { description }: AgentDraft, sent
       .toLowerCase()
       .replaceAll(/[\s.]+/g, ' ')
       .trim();
-  if (letters(sentence).startsWith(letters(description))) return description;
+  if (letters(sentence) === letters(description)) return description;
   const typed = (await person.ask(`Description (Enter is "${description}"): `))?.trim();
   return typed === undefined ? null : typed === '' ? description : typed;
 }
