@@ -186,6 +186,7 @@ class App {
   }
 
   #followPhase(state: RunState): void {
+    if (state.finished !== null && this.#carrying.moves) return;
     const wanted = this.#stage.turned(state, this.#runs.feed !== null || this.#runs.starting);
     if (wanted === null) return;
     if (state.finished?.status === 'rejected') return this.#backToStart('The plan was not approved; nothing ran.');

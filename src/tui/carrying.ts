@@ -37,7 +37,8 @@ export interface CarryingParts {
 
 export class Carrying {
   readonly #of: CarryingParts;
-  #handing = false;
+  /** From the wish to hand it over until its new process is there, or this one keeps it. */
+  #moving = false;
   #detached = false;
   /** The feed whose loss, or move, was seen to. */
   #seen: RunFeed | null = null;
@@ -55,6 +56,11 @@ export class Carrying {
     return this.#detached || (elsewhere?.lost === null && feed?.state.finished === null);
   }
 
+  /** Is the run on its way to another process? That it has stopped here is no end of it. */
+  get moves(): boolean {
+    return this.#moving;
+  }
+
   /** `d`: leaves a run that another process carries; gives one that is carried here to a process of its own. */
   detach(): void {
     const { runs, toast, lobby } = this.#of;
@@ -62,7 +68,7 @@ export class Carrying {
     if (feed === null) return toast({ level: 'info', text: 'There is no run.' });
     if (feed.elsewhere !== undefined) return this.#of.leave();
     if (lobby.detach === undefined) return toast({ level: 'warn', text: 'No other process can be started here.' });
-    if (!this.#handing) void this.#handOver(feed).catch(this.#of.fail);
+    if (!this.#moving) void this.#handOver(feed).catch(this.#of.fail);
   }
 
   /** Goes on here with a run whose process was lost. */
@@ -96,23 +102,21 @@ export class Carrying {
 
   async #handOver(feed: RunFeed): Promise<void> {
     const { boxes, toast, changed } = this.#of;
-    this.#handing = true;
+    this.#moving = true;
     const submit = feed.controls.submit.bind(feed.controls);
     const ask = (how: 'now' | 'stay'): void => void submit({ do: 'hand over', how }).catch(this.#of.fail);
     boxes.push(handOverOverlay(ask));
     const done = await submit({ do: 'hand over', how: 'when quiet' });
-    this.#handing = false;
-    boxes.close('hand over');
     // A run that ended by itself meanwhile shows so.
     if (!done.ok && feed.state.finished === null) toast({ level: 'info', text: done.fault.text });
     if (done.ok) await this.#startElsewhere(feed.controls.session);
+    this.#moving = false;
+    boxes.close('hand over');
     changed();
   }
 
   async #startElsewhere(session: SessionId): Promise<void> {
-    const { lobby, toast, leave, changed } = this.#of;
-    toast({ level: 'info', text: 'Handed over: a process of its own goes on with the run.' });
-    changed();
+    const { lobby, toast, leave } = this.#of;
     const started = await (lobby.detach?.(session) ?? Promise.resolve(fail({ text: 'no other process was started' })));
     if (!started.ok) return toast({ level: 'error', text: `${started.fault.text} (r goes on with the run here)` });
     this.#detached = true;
@@ -124,13 +128,15 @@ export class Carrying {
     const { lobby, world, toast, runs } = this.#of;
     const { feed } = runs;
     toast({ level: 'info', text: 'The run moves to another process.' });
+    this.#moving = true;
     const until = world.elapsed() + MOVES;
-    while (runs.feed === feed && world.elapsed() < until) {
-      if ((await runs.change(() => attachTo(lobby, session))) === null) return;
+    const isReached = async (): Promise<boolean> =>
+      (await runs.change(() => attachTo(lobby, session))) === null ||
       // It came to its end there before it could be reached.
-      if (hasEnded(lobby, session) && (await runs.change(() => lookedAt(lobby, session))) === null) return;
-      await world.sleep(LOOKS);
-    }
+      (hasEnded(lobby, session) && (await runs.change(() => lookedAt(lobby, session))) === null);
+    while (runs.feed === feed && world.elapsed() < until && !(await isReached())) await world.sleep(LOOKS);
+    this.#moving = false;
+    this.#of.changed();
   }
 
   async #change(source: () => ReturnType<Lobby['resume']>): Promise<void> {

@@ -30,7 +30,12 @@ interface Scene {
 }
 
 /** A run at work. `elsewhere`: another process carries it. */
-async function scene(where: 'here' | 'elsewhere', agent: AgentId | null = null, log = midRun().events): Promise<Scene> {
+async function scene(
+  where: 'here' | 'elsewhere',
+  agent: AgentId | null = null,
+  log = midRun().events,
+  elsewhere: Promise<Result<Receipt, Refusal>> = Promise.resolve(ok({ text: 'it goes on' })),
+): Promise<Scene> {
   const run = fakeRun();
   const world = fakeWorld({ start: START + 192_000 });
   const terminal = fakeTerminal(120, 40);
@@ -65,7 +70,7 @@ async function scene(where: 'here' | 'elsewhere', agent: AgentId | null = null, 
       resume: () => begun('resume'),
       detach: () => {
         asked.push('detach');
-        return Promise.resolve(ok({ text: 'it goes on' }));
+        return elsewhere;
       },
     },
     ...(where === 'here' ? { firstTask: 'Fix it' } : { attach: { session: SESSION, agent } }),
@@ -132,6 +137,22 @@ describe('a run that this screen carries', () => {
     await handed(ok({ text: 'handed over' }));
     expect(await end).toMatchObject({ session: SESSION, goesOn: true });
     expect({ asked, commands: run.commands }).toEqual({ asked: ['start', 'when quiet', 'detach'], commands: [] });
+  });
+
+  it('is not said to be over while its new process begins, but where that fails, with how to go on', async () => {
+    const started = Promise.withResolvers<Result<Receipt, Refusal>>();
+    const { press, screen, handed, move, asked } = await scene('here', null, midRun().events, started.promise);
+    await press('d');
+    await move();
+    await handed(ok({ text: 'handed over' }));
+    expect(screen()).toContain('Handed over: its own process begins with it.');
+    await press('esc', 'd');
+    expect(screen()).not.toMatch(/Stopped|What happened|run was stopped|v shows the report|at once/);
+    started.resolve(fail({ text: 'No process could be started.' }));
+    await settled();
+    expect(screen()).toMatch(/No process could be started\. \(r goes on with the run here\)/);
+    expect(screen()).toContain('What happened');
+    expect(asked).toEqual(['start', 'when quiet', 'detach']);
   });
 
   it('goes at once with a second d, and stays with Esc', async () => {

@@ -22,8 +22,8 @@ export function handOverOverlay(ask: (how: 'now' | 'stay') => void): Overlay {
     title: 'Hand the run over',
     kind: 'hand over',
     view,
-    press(input) {
-      if (input.is !== 'key') return stay(this);
+    press(input, { state }) {
+      if (input.is !== 'key' || state.finished !== null) return stay(this);
       if (input.key === 'd') {
         ask('now');
         return stay(this);
@@ -32,9 +32,12 @@ export function handOverOverlay(ask: (how: 'now' | 'stay') => void): Overlay {
       ask('stay');
       return closed();
     },
-    hints: () => KEYS,
+    hints: keysOf,
   };
 }
+
+/** Once it has stopped here there is nothing left to choose. */
+const keysOf = ({ state }: Context): readonly Hint[] => (state.finished === null ? KEYS : []);
 
 const KEYS: readonly Hint[] = [
   { keys: 'd', hint: 'at once: cut off what runs' },
@@ -45,7 +48,7 @@ function view(context: Context, size: Size): OverlayView {
   const width = boxWidth(size, WIDTH);
   const inner = Math.max(1, width - 4);
   const waits = underWay(context.state);
-  const keys = wrap(keyLine(KEYS.map(({ keys: key, hint }) => [key, hint] as const)), inner);
+  const keys = wrap(keyLine(keysOf(context).map(({ keys: key, hint }) => [key, hint] as const)), inner);
   const intro = wrap([span(INTRO, { fg: 'fg' })], inner);
   const rows = boxRows(size);
   // In a low terminal the footer alone names the keys, and nothing is left blank.
@@ -57,7 +60,13 @@ function view(context: Context, size: Size): OverlayView {
   return { lines: framed({ title: 'Hand the run over', width, body }, context), cursor: null };
 }
 
-function waitLines(waits: readonly UnderWay[], width: number, room: number, { glyphs }: Context): readonly Line[] {
+function waitLines(
+  waits: readonly UnderWay[],
+  width: number,
+  room: number,
+  { glyphs, state }: Context,
+): readonly Line[] {
+  if (state.finished !== null) return [[span('Handed over: its own process begins with it.', { fg: 'muted' })]];
   if (waits.length === 0) return [[span('Nothing runs any more: one moment.', { fg: 'muted' })]];
   const shown = waits.length <= room ? waits : waits.slice(0, Math.max(0, room - 1));
   const more = waits.length - shown.length;

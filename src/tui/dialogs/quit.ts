@@ -34,8 +34,12 @@ export function quitOverlay({ state, elsewhere }: Context, leave: () => void): O
 }
 
 /** This process carries it: without it the run stops, unless another one takes it. */
-const leavingHere = ({ session }: RunState): readonly Line[] => [
-  [span('Left running, it goes on without this screen; come back with', { fg: 'fg' })],
+const leavingHere = ({ session, phase }: RunState): readonly Line[] => [
+  [
+    span(`Left running, it ${phase === 'approving' ? 'waits' : 'goes on'} without this screen; come back with`, {
+      fg: 'fg',
+    }),
+  ],
   [span(`  mimir attach ${session ?? ''}`.trimEnd(), { fg: 'info', bold: true })],
   [span('Stopped, as by closing the window, it can be gone on with by', { fg: 'fg' })],
   [span(`  mimir resume ${session ?? ''}`.trimEnd(), { fg: 'info', bold: true })],
