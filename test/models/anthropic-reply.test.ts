@@ -94,6 +94,28 @@ describe('the events of a stream', () => {
     expect(faultOf(events)).toBe(what);
   });
 
+  it.each([
+    open(-1, { type: 'text', text: '' }),
+    open(0.5, { type: 'text', text: '' }),
+    open(0, { type: 'text', text: 1 }),
+    open(0, { type: 'tool_use', name: 'read_file', input: {} }),
+    open(0, { type: 'tool_use', id: 'a', name: 'read_file', input: { size: Infinity } }),
+    open(0, { type: 'redacted_thinking' }),
+    open(0, { type: 7 }),
+    open(0, null),
+    grow(0, { type: 'text_delta' }),
+    grow(0, { type: 'input_json_delta', partial_json: {} }),
+    grow(0, { type: 'thinking_delta', thinking: null }),
+    grow(0, []),
+    { type: 'content_block_stop' },
+    { type: 'message_delta' },
+    { type: 'message_delta', delta: { stop_reason: 1 } },
+    { type: 'message_delta', delta: { stop_details: 'none' } },
+    { type: 'message_delta', delta: { stop_details: { explanation: 2 } } },
+  ])('are none where a part of them is something else: %j', (event) => {
+    expect(faultOf([start, event])).toBe('an event has a form that is not known');
+  });
+
   it('H08: give no call but of a reply that stopped for it, in whatever order and however often they come', () => {
     const all = [
       start,
