@@ -25,7 +25,7 @@ export interface Reviews {
   look(): void;
   /** Marks work of children as they begin, until the log is closed, and tells `heard` of each event. */
   watch(heard: () => void): Promise<void>;
-  /** Resolves when no review is under way. */
+  /** Resolves when no review is under way, and all that was not judged is marked: the last that is done before the log is closed. */
   settled(): Promise<void>;
 }
 
@@ -94,6 +94,7 @@ class Bursts implements Reviews {
 
   async settled(): Promise<void> {
     await this.now?.catch(() => undefined);
+    this.mark((node) => dueByLog(this.parts, node));
   }
 
   private take(event: MimirEvent): void {

@@ -40,7 +40,8 @@ export async function idleRun(parts: RunParts, resumed: boolean): Promise<RunRes
     }
     over.abort('ended');
     await watch;
-    await Promise.all([children.settled(), reviews.settled()]);
+    await children.settled();
+    await reviews.settled();
   } finally {
     over.abort('ended');
   }

@@ -181,6 +181,27 @@ describe('nothing that agents do keeps their work from being judged', () => {
     await ended(run);
   });
 
+  it('not work that ends while what was done before it is judged: it is judged as well', async () => {
+    const world = fakeWorld();
+    const [work, review] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const run = always({
+      world,
+      script: async (request) => {
+        await (isReview(request) ? review : work).promise;
+        return isReview(request) ? undefined : { text: 'only words' };
+      },
+    });
+    await say(run, 'take your time');
+    await run.until(({ agents }) => agents.get(ROOT)?.open.length === 1);
+    await world.advance(2 * TEN_MINUTES);
+    await run.until(({ agents }) => agents.get(C1)?.open.length === 1);
+    work.resolve();
+    await run.until(waits);
+    review.resolve();
+    await run.until(judged(2));
+    await ended(run);
+  });
+
   it('not a kill or a word of its own end (S050)', async () => {
     const run = always({
       script: async (request) => {
