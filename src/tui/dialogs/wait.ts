@@ -2,6 +2,7 @@
 import type { Millis } from '../../domain/ids.ts';
 import { formatDuration } from '../format.ts';
 import type { Context } from '../screen.ts';
+import { toLabel } from '../text/sanitise.ts';
 import { wrapText } from '../text/wrap.ts';
 import { boxRows, boxWidth, framed, keyLine, stay } from './overlay.ts';
 import type { Overlay } from './overlay.ts';
@@ -25,7 +26,7 @@ export const waitOverlay = (waited: Waited): Overlay => ({
   view(context, size) {
     const width = boxWidth(size, WIDTH);
     const inner = Math.max(1, width - 4);
-    const words = wrapText(wordsOf(waited, context), inner);
+    const words = wrapText(toLabel(wordsOf(waited, context)), inner);
     const keys = [[], keyLine([['Esc', escWords(waited)]])];
     const body = [...words, ...(words.length + keys.length <= boxRows(size) ? keys : [])].slice(0, boxRows(size));
     return { lines: framed({ title: waited.title, width, body }, context), cursor: null };
