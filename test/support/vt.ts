@@ -15,7 +15,7 @@ export interface StrictTerminal {
 /** Widths that a terminal could believe in: where all agree, the right one. */
 export type Widths = 'right' | 'narrow' | 'wide';
 
-const ALLOWED = /^\[(?:\?2026[hl]|\?25[hl]|2J|\d*C|\d+;\d+H|[\d;]+m)$/;
+const ALLOWED = /^\[(?:\?2026[hl]|\?25[hl]|\?7[hl]|2J|\d*C|\d+;\d+H|[\d;]+m)$/;
 const SGR = /^(?:0|1|2|3|4|7|39|49|(?:3|4|9|10)[0-7]|[34]8;5;\d{1,3}|[34]8;2;\d{1,3};\d{1,3};\d{1,3})$/;
 /** A link begins, or ends where it is empty: of a file or a page, nothing but what an address is made of. */
 const LINK = /^\]8;;(?:(?:file|https?):\/\/(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+)?\p{Cc}\\$/u;
@@ -27,11 +27,13 @@ export function openStrict(width: number, height: number, widths: Widths = 'righ
   let shows = false;
   let inFrame = false;
   let linked = false;
+  let wraps = true;
 
   const put = (cluster: string): void => {
     const columns = columnsOf(cluster, widths);
     const row = rows[y];
     if (row === undefined || x >= width) throw new Error(`written outside of the screen at ${x},${y}`);
+    if (x + columns > width && wraps) throw new Error(`it would go on in the next row behind ${x},${y}`);
     // As terminals do: half of a wide cluster that is written over becomes a blank.
     if (row[x] === '') row[x - 1] = ' ';
     if (row[x + columns] === '') row[x + columns] = ' ';
@@ -48,6 +50,7 @@ export function openStrict(width: number, height: number, widths: Widths = 'righ
     if (sequence.startsWith('[?2026')) inFrame = final === 'h';
     else if (!inFrame) throw new Error(`outside of a frame: ESC ${sequence}`);
     else if (sequence.startsWith('[?25')) shows = final === 'h';
+    else if (sequence.startsWith('[?7')) wraps = final === 'h';
     else if (final === 'J') rows = blank(width, height);
     else if (final === 'C') x += Math.max(1, first);
     else if (final === 'H') [y, x] = [first - 1, second - 1];
@@ -64,7 +67,7 @@ export function openStrict(width: number, height: number, widths: Widths = 'righ
   return {
     write(bytes) {
       for (const [part] of bytes.matchAll(SEQUENCE)) take(part);
-      if (inFrame) throw new Error('a frame was not ended');
+      if (inFrame || !wraps) throw new Error('a frame was not ended');
       if (linked) throw new Error('a link was not ended');
     },
     cells: () => rows,

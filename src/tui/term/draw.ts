@@ -29,7 +29,7 @@ export function draw(
   styles: Styles,
   { clears = false }: { readonly clears?: boolean } = {},
 ): string {
-  const pen: Pen = { out: clears ? CLEAR : '', x: -1, y: -1, style: 0, styles };
+  const pen: Pen = { out: clears ? CLEAR : '', x: -1, y: -1, style: 0, doubts: false, styles };
   for (const [y, row] of rows.entries()) {
     if (row.dirty !== true) continue;
     drawRow(pen, row, shown.rows[y] ?? [], y);
@@ -38,8 +38,15 @@ export function draw(
   const before = shown.cursor;
   if (pen.out === '' && same(before, cursor)) return '';
   shown.cursor = cursor;
-  const cells = pen.out === '' ? '' : pen.out + styles.step(pen.style, 0);
-  return `\u001b[?2026h${cursorAround(before, cells, cursor)}\u001b[?2026l`;
+  return `\u001b[?2026h${cursorAround(before, cellsBy(pen), cursor)}\u001b[?2026l`;
+}
+
+/** Back in the terminal's own look; nothing where nothing was drawn. */
+function cellsBy({ out, style, doubts, styles }: Pen): string {
+  if (out === '') return '';
+  const cells = out + styles.step(style, 0);
+  // What a terminal takes for wider than it is would go on in the next row, and scroll all rows from the last one.
+  return doubts ? `\u001b[?7l${cells}\u001b[?7h` : cells;
 }
 
 /** Cells between hiding and showing the cursor: it would be seen flying where synchronised output isn't known. */
@@ -56,6 +63,8 @@ interface Pen {
   x: number;
   y: number;
   style: number;
+  /** Something was sent that terminals disagree about. */
+  doubts: boolean;
   readonly styles: Styles;
 }
 
@@ -116,6 +125,7 @@ function paint(pen: Pen, row: Row, x: number, y: number): 'spilled' | null {
   move(pen, row, x, y);
   pen.out += pen.styles.step(pen.style, style);
   pen.style = style;
+  pen.doubts ||= !isTrusted;
   // A terminal that thinks the cluster is narrow would leave the old second half.
   if (columns === 2 && !isTrusted) pen.out += `  ${address(x, y)}`;
   pen.out += text;

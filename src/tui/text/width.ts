@@ -34,7 +34,9 @@ export function clusterWidth(cluster: string): 0 | 1 | 2 {
 export function isAgreed(cluster: string): boolean {
   const code = cluster.codePointAt(0) ?? 0;
   if (cluster.length > 1) return false;
-  return code < 0x2000 || (code >= 0x2010 && code < 0x2100) || BOXES.test(cluster) || isCjk(code);
+  return (
+    code < 0x2000 || (code >= 0x2010 && code < 0x2100) || BOXES.test(cluster) || (isCjk(code) && !NEW.test(cluster))
+  );
 }
 
 /** Letters and signs of one unit and one column that never join: nearly all that is on a screen, found without segmenting. */
@@ -57,6 +59,8 @@ const PICTURE = /^(?:\p{Regional_Indicator}{2}|(?!\p{Regional_Indicator})\p{Emoj
 const BOXES = /^(?!\p{Emoji_Presentation})[\u2190-\u22ff\u2500-\u25ff\u2800-\u28ff\u276f\u27e9\u2713\u2717\u25c6]$/u;
 
 const isCjk = (code: number): boolean => (code >= 0x3041 && code < 0x4db0) || (code >= 0x4e00 && code < 0xd7a4);
+/** Of those what Unicode has only of late, or not yet: older terminals take it for narrow. */
+const NEW = /^[\p{Cn}\u31e4-\u31ef]$/u;
 
 /** First and last of each wide range that isn't emoji (East Asian Width W and F, Unicode 17). */
 const WIDE: readonly (readonly [first: number, last: number])[] = [

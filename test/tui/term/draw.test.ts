@@ -154,6 +154,21 @@ describe('drawing', () => {
     }
   });
 
+  it.each(['क्षि', '👩‍👩‍👧‍👦', '❤️'])(
+    'keeps all rows in place where %s stands at the edge and a terminal takes it for wider',
+    async (cluster) => {
+      const { painter, sent } = openPainter();
+      const screen = openScreen(WIDTH, HEIGHT);
+      const edge = `${'x'.repeat(WIDTH - clusterWidth(cluster))}${cluster}`;
+      painter.paint({ lines: ['one', edge, 'three', edge].map((text): Line => [[text, {}]]), cursor: null });
+      for (const bytes of sent.splice(0)) await screen.write(bytes);
+      expect(screen.rows().map((row) => row.slice(0, 5))).toEqual(['one', 'xxxxx', 'three', 'xxxxx']);
+      // Whoever writes to the terminal afterwards finds it as it was.
+      await screen.write(`\u001b[1;${WIDTH}Hab`);
+      expect(screen.rows()[1]?.slice(0, 5)).toBe('bxxxx');
+    },
+  );
+
   it('sends the changed cells only, and nothing when nothing changed', () => {
     const { painter, sent } = openPainter();
     const frame = (text: string): Frame => ({ lines: [[[text, {}]]], cursor: null });
