@@ -204,5 +204,6 @@ export function spawnProblem(
   if (!(agents < most.value)) return { ...most.from, rule: `${most.from.rule}: the run has ${agents} agents already` };
   const { maxPerParent } = childRules(rules);
   if (siblings < maxPerParent.value) return null;
-  return { ...maxPerParent.from, rule: `${maxPerParent.from.rule}: ${siblings} children of this agent are not done` };
+  const open = siblings === 1 ? '1 child of this agent is' : `${siblings} children of this agent are`;
+  return { ...maxPerParent.from, rule: `${maxPerParent.from.rule}: ${open} not done` };
 }

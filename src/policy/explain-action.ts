@@ -1,4 +1,5 @@
 /** Why a tool call or a shell command runs, asks or is denied: explained by `decide`, the gate's own function. */
+import type { Reason } from '../domain/reason.ts';
 import type { Capability } from '../domain/role.ts';
 import { MODES, isLooser } from '../domain/mode.ts';
 import { judgeCommand } from './commands.ts';
@@ -101,7 +102,7 @@ const ruleChanges = ({ commands = NO_RULES, sandboxRequired }: Rules): readonly 
     : []),
 ];
 
-const spawnChanges = ({ enabled, maxNestingDepth, children = {} }: Rules): readonly Change<Case>[] => [
+const spawnChanges = ({ enabled, maxNestingDepth, maxAgentsPerRun, children = {} }: Rules): readonly Change<Case>[] => [
   ...(children.mode !== undefined && isWritten(children.mode.from)
     ? [
         ruleChange(changeRule(children.mode.from, 'childAgents.mode: auto'), (rules) => ({
@@ -118,16 +119,29 @@ const spawnChanges = ({ enabled, maxNestingDepth, children = {} }: Rules): reado
         })),
       ]
     : []),
-  ...(isWritten(maxNestingDepth.from)
-    ? [
-        ruleChange(changeRule(maxNestingDepth.from, 'a higher agentOrchestration.maxNestingDepth'), (rules) => ({
-          ...rules,
-          maxNestingDepth: { ...maxNestingDepth, value: DEEPEST },
-        })),
-      ]
-    : []),
+  raised(maxNestingDepth.from, 'agentOrchestration.maxNestingDepth', (rules) => ({
+    ...rules,
+    maxNestingDepth: { ...maxNestingDepth, value: DEEPEST },
+  })),
+  raised(maxAgentsPerRun.from, 'limits.maxAgentsPerRun', (rules) => ({
+    ...rules,
+    maxAgentsPerRun: { ...maxAgentsPerRun, value: MOST },
+  })),
+  raised(children.maxPerParent?.from ?? null, 'childAgents.maxPerParent', (rules) => ({
+    ...rules,
+    children: { ...rules.children, maxPerParent: { value: MOST, from: builtIn('childAgents.maxPerParent') } },
+  })),
 ];
+/** What the keys take at most. */
 const DEEPEST = 8;
+const MOST = 1000;
+
+/** A limit where it is written; one that nobody wrote anybody may raise for themselves. */
+const raised = (from: Reason | null, key: string, alter: (rules: Rules) => Rules): Change<Case> =>
+  ruleChange(
+    from !== null && isWritten(from) ? changeRule(from, `a higher ${key}`) : `set a higher ${key} in your own config`,
+    alter,
+  );
 
 const withoutRule = (list: 'deny' | 'ask', rule: CommandRule): Change<Case> =>
   ruleChange(takeOut(rule.words.join(' '), rule.from), (rules) => {

@@ -21,7 +21,7 @@ export async function explainTool(tool: string, asker: Asker): Promise<readonly 
   const context = await contextOf(asker, capabilities.includes('shell'));
   return capabilities.map((capability) => {
     const subject = capabilities.length > 1 ? `tool ${tool} (${capability ?? ''})` : `tool ${tool}`;
-    return explainAction(subject, actionOf(tool, capability), asker.config.rules, context);
+    return explainAction(subject, actionOf(tool, capability, asker), asker.config.rules, context);
   });
 }
 
@@ -38,7 +38,7 @@ export async function explainPath(path: string, asker: Asker): Promise<readonly 
     const problem = problemOf(path, access, asker);
     if (problem !== null) return refusedPath(subject, problem, asker);
     const tool = access === 'read' ? 'read_file' : 'write_file';
-    return explainAction(subject, actionOf(tool, access), asker.config.rules, context);
+    return explainAction(subject, actionOf(tool, access, asker), asker.config.rules, context);
   });
 }
 
@@ -69,13 +69,13 @@ function refusedPath(subject: string, problem: string, { config }: Asker): Expla
 
 const BUILT_IN = 'nothing: it is built in, whatever the mode';
 
-const actionOf = (tool: string, capability: Capability | null): Action =>
-  capability === 'spawn' ? { is: 'spawn', depth: 1, agents: 0 } : { is: 'tool', tool, capability };
+const actionOf = (tool: string, capability: Capability | null, { spawns }: Asker): Action =>
+  capability === 'spawn' ? { is: 'spawn', ...spawns } : { is: 'tool', tool, capability };
 
-/** The tool's own name, or one that role files use; null for what every agent has. */
+/** The tool's own name, a capability's, or a name that role files use; null for what every agent has. */
 function standsFor(tool: string): readonly (Capability | null)[] {
   if (toolsFor([]).includes(tool)) return [null];
-  const own = CAPABILITIES.filter((capability) => ofCapability(capability).includes(tool));
+  const own = CAPABILITIES.filter((one) => one === tool || ofCapability(one).includes(tool));
   if (own.length > 0) return own;
   const named = tool === '*' ? [] : capabilitiesOf([tool], { writes: true, root: true, commits: true });
   if (named.length > 0) return named;

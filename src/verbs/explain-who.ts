@@ -1,10 +1,12 @@
 /** For whom `mimir policy explain` answers: an agent of a session as the log has it, a role, or the root. */
 import type { Loaded } from '../config/load.ts';
 import { suggestion } from '../config/nearest.ts';
+import { depthOf } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import { CAPABILITIES, type Capability, type Role } from '../domain/role.ts';
 import { foldAll } from '../events/fold.ts';
 import { modeFor } from '../events/modes.ts';
+import { isFinal } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { roleNamed } from '../policy/roles.ts';
 import { toolsFor } from '../tools/index.ts';
@@ -24,7 +26,19 @@ export interface Asker {
   readonly capabilities: readonly Capability[];
   /** Its id; null where no agent was named. */
   readonly agent: string | null;
+  /** Where its next child would stand. */
+  readonly spawns: Spawns;
 }
+
+/** How deep a child would be, and how many there are already: in the run, and of its parent at work. */
+export interface Spawns {
+  readonly depth: number;
+  readonly agents: number;
+  readonly siblings: number;
+}
+
+/** The first child of a root. */
+const FIRST: Spawns = { depth: 1, agents: 0, siblings: 0 };
 
 /** `withRole`: `--role` says for whom, and is not itself the question. */
 export function askerOf(args: Arguments, io: Io, withRole: boolean): Asker {
@@ -32,7 +46,7 @@ export function askerOf(args: Arguments, io: Io, withRole: boolean): Asker {
   const { config } = hereOf(project, io, {}, 'look');
   const named = args.get('agent');
   const given = withRole ? args.get('role') : undefined;
-  const common = { project, config, mode: modeFrom(args) ?? config.rules.mode, agent: null };
+  const common = { project, config, mode: modeFrom(args) ?? config.rules.mode, agent: null, spawns: FIRST };
   if (named === undefined) {
     const role = roleOf(given ?? 'main', config.roles);
     return { ...common, role, capabilities: role.capabilities };
@@ -40,7 +54,7 @@ export function askerOf(args: Arguments, io: Io, withRole: boolean): Asker {
   const { state, one } = agentNamed(named, project);
   const mode = modeFrom(args) ?? modeFor(state, one.id);
   const role = roleOf(given ?? one.role, config.roles);
-  return { ...common, role, mode, capabilities: capabilitiesOf(one), agent: one.id };
+  return { ...common, role, mode, capabilities: capabilitiesOf(one), agent: one.id, spawns: spawnsOf(state, one) };
 }
 
 interface Found {
@@ -60,6 +74,13 @@ function agentNamed(named: string, project: ProjectPlace): Found {
   if (one !== undefined) return { state, one };
   const known = agents.map(({ id }) => id);
   throw new Exit(EXIT.wrongUse, `there is no agent "${wanted}" in session ${session}\n  ${suggestion(wanted, known)}`);
+}
+
+function spawnsOf({ agents }: RunState, { id }: AgentState): Spawns {
+  const siblings = [...agents.values()].filter(
+    (one) => one.parent === id && (one.spawned !== null || one.call !== null) && !isFinal(one),
+  );
+  return { depth: depthOf(id) + 1, agents: agents.size - 1, siblings: siblings.length };
 }
 
 /** By the tools that it was given: fewer than its role's where a plan said so. */

@@ -1,9 +1,11 @@
 /** `mimir policy` in the real program, under a managed policy at /etc/mimir. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openLog } from '../../src/store/log.ts';
 import type { Home, Ran } from '../support/cli.ts';
 import { jsonLines, openHome } from '../support/cli.ts';
+import { FAMILY, RUN } from '../support/family-story.ts';
 import { holding, part } from '../support/like.ts';
 import type { ManagedHome } from '../support/managed.ts';
 import { managed } from '../support/managed.ts';
@@ -226,5 +228,49 @@ describe('mimir policy check', () => {
     mkdirSync(join(home.root, 'agents'));
     writeFileSync(join(home.root, 'agents/audit.md'), '');
     expect((await check('enforcement: { allowedSubAgents: [audit] }\n')).code).toBe(0);
+  });
+});
+
+describe('mimir policy explain of children that agents spawn', () => {
+  const RULES = 'childAgents: { maxPerParent: 1 }\n';
+  const openFamily = (rules: string): Home => {
+    const own = openHome({ '.mimir/config.yml': rules });
+    onTestFinished(() => own.remove());
+    const log = openLog({ stateDir: own.state, project: own.project });
+    for (const { at, body } of FAMILY) log.append(RUN, new Date(at).toISOString(), [body]);
+    log.close();
+    return own;
+  };
+  const decisionOf = async (own: Home, agent: string): Promise<readonly string[]> => {
+    const { out } = await own.run(['policy', 'explain', '--tool', 'spawn', '--agent', agent]);
+    return out.split('\n').filter((line) => !line.startsWith('  as') && line !== '');
+  };
+
+  it('answers to the name of the capability, with the rule and its place', async () => {
+    const own = openFamily('childAgents: { mode: manual }\n');
+    const { code, out } = await own.run(['policy', 'explain', '--tool', 'spawn']);
+    expect(code).toBe(0);
+    expect(out.split('\n')).toEqual([
+      'deny  tool spawn',
+      '  as              role main, mode confirm',
+      '  decided by      childAgents.mode: manual: only a person spawns (project, .mimir/config.yml:1)',
+      '  to change       set childAgents.mode: auto (project, .mimir/config.yml:1)',
+      '',
+    ]);
+  });
+
+  it('S152: counts the children that an agent has, and how deep it stands', async () => {
+    const own = openFamily(RULES);
+    const place = 'project, .mimir/config.yml';
+    expect(await decisionOf(own, 'ROOT')).toEqual([
+      'deny  tool spawn',
+      `  decided by      childAgents.maxPerParent: 1: 1 child of this agent is not done (${place}:1)`,
+      `  to change       only together: set a higher childAgents.maxPerParent (${place}:1); an agent whose role has "spawn"`,
+    ]);
+    expect(await decisionOf(own, 'ROOT::S1::S1')).toEqual([
+      'deny  tool spawn',
+      '  decided by      Max nesting depth (2) exceeded. Cannot create nested agent. (default)',
+      '  to change       only together: set a higher agentOrchestration.maxNestingDepth in your own config; an agent whose role has "spawn"',
+    ]);
   });
 });
