@@ -48,7 +48,7 @@ async function open(width = 100, height = 30, info = INFO): Promise<Opened> {
     lobby: { ...fakeRun(info).lobby, draftAgent: draft },
     world,
     glyphs: UNICODE,
-    schedule: ({ paint }) => ({ now: paint, soon: paint, clock: () => undefined, stop: () => undefined }),
+    schedule: (parts) => paints(() => parts.paint()),
   });
   await settled();
   return {
@@ -61,6 +61,8 @@ async function open(width = 100, height = 30, info = INFO): Promise<Opened> {
     },
   };
 }
+
+const paints = (paint: () => void) => ({ now: paint, soon: paint, clock: () => undefined, stop: () => undefined });
 
 function create(terminal: FakeTerminal, typed = '/agents create fixes failing tests'): void {
   terminal.type(typed);
