@@ -3,6 +3,7 @@ import type { AgentId, Millis } from '../domain/ids.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { MimirEvent } from './event.ts';
+import { askedFor } from './queries.ts';
 import type { LogLine } from './state.ts';
 
 type Words = readonly [level: LogLine['level'], text: string] | null;
@@ -60,7 +61,7 @@ const LINES: ByType<[], [names: Names], Words> = {
   'context.compacted': ({ tokens }) => ['info', `context summarised: ${tokens.before} -> about ${tokens.after} tokens`],
   'tool.started': (event) => ['info', event.label],
   'tool.finished': (event) => (event.ok ? null : ['warn', `${event.tool}: ${event.output.split('\n')[0] ?? ''}`]),
-  'approval.requested': (event) => ['warn', `asks: ${event.request.title}`],
+  'approval.requested': (event) => ['warn', `asks: ${askedFor(event.request)}`],
   'approval.answered': (event) => ['info', `${event.answer} by ${event.by}`],
   'policy.decided': (event) =>
     event.decision === 'allow' ? null : ['warn', `${event.decision}: ${event.subject}: ${event.rule}`],

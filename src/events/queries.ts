@@ -4,7 +4,7 @@ import { tokensOf } from '../domain/budget.ts';
 import type { AgentId, Millis, Usd } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
 import { PROVIDERS_FAULTS } from '../domain/model-fault.ts';
-import type { MimirEvent } from './event.ts';
+import type { ApprovalRequest, MimirEvent } from './event.ts';
 import { piecesOf } from './roster.ts';
 import type { AgentState, RunState } from './state.ts';
 
@@ -105,6 +105,10 @@ export function lostToProvider(events: Iterable<MimirEvent>): ReadonlySet<AgentI
   }
   return lost;
 }
+
+/** What a question is about, without the role before it: whoever shows it names the agent that asks. */
+export const askedFor = ({ action, title }: Pick<ApprovalRequest, 'action' | 'title'>): string =>
+  action === 'question' || action === 'turn' ? title : title.replace(/^[a-z][\w-]*: /, '');
 
 /** What an agent does right now, in a few words: the tool that runs, else the last thing it said. */
 export function activityOf(agent: AgentState): string {

@@ -5,6 +5,7 @@ import type { Json } from '../domain/turn.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { MimirEvent } from './event.ts';
+import { askedFor } from './queries.ts';
 
 export interface SessionEvent {
   /** The short id. */
@@ -84,7 +85,7 @@ const WORDS: ByType<[], [], Words> = {
   ],
   'approval.requested': ({ request }) => [
     'idle',
-    `asks: ${request.title}`,
+    `asks: ${askedFor(request)}`,
     { question: request.exact, options: [...request.options] },
   ],
   'message.sent': ({ from, content, notice }) => {

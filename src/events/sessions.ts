@@ -6,7 +6,7 @@ import type { Lifecycle } from '../domain/lifecycle.ts';
 import { isTerminal } from '../domain/lifecycle.ts';
 import type { MimirEvent } from './event.ts';
 import { plainLine } from './plain-line.ts';
-import { activityOf, tokensOfAgent } from './queries.ts';
+import { activityOf, askedFor, tokensOfAgent } from './queries.ts';
 import type { Moment } from './session-lifecycle.ts';
 import { activeAt, lifecycleOf } from './session-lifecycle.ts';
 import type { Naming } from './session-name.ts';
@@ -137,12 +137,20 @@ function standingOf(
 }
 
 /** What it asks or waits for, else what it does. */
-function nowOf(agent: AgentState, { approvals }: RunState): string {
-  const asked = approvals.find((one) => one.agent === agent.id);
-  if (asked !== undefined) return `asks: ${asked.request.title}`;
+function nowOf(agent: AgentState, state: RunState): string {
+  const asked = state.approvals.find((one) => one.agent === agent.id);
+  if (asked !== undefined) return `asks: ${askedFor(asked.request)}`;
   if (agent.status === 'waiting') return agent.reason;
+  // What it said last is the plan, as JSON.
+  if (agent.parent === null && state.phase === 'running' && state.plan !== null) return whileOthersWork(state);
   const last = agent.blocks.findLast(({ is }) => is !== 'told');
   return last?.is === 'said' ? plainLine(last.text) : activityOf(agent);
+}
+
+/** `waits for 2 agents`: main between the plan and the report. */
+function whileOthersWork({ agents }: RunState): string {
+  const working = [...agents.values()].filter(({ parent, outcome }) => parent !== null && outcome === null).length;
+  return working === 0 ? '' : `waits for ${working} ${working === 1 ? 'agent' : 'agents'}`;
 }
 
 /** What its answer says first, or why it ended. */

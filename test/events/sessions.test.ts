@@ -8,7 +8,7 @@ import { foldAll } from '../../src/events/fold.ts';
 import type { SessionRecord } from '../../src/events/session-record.ts';
 import { sessionRecords } from '../../src/events/sessions.ts';
 import { CHILD_DEFAULTS } from '../../src/policy/children.ts';
-import { approval } from '../support/recorded-run.ts';
+import { approval, midRun, says } from '../support/recorded-run.ts';
 import type { Timed } from '../support/session-stage.ts';
 import {
   ARCHITECT,
@@ -247,5 +247,11 @@ describe('the life of a session', () => {
     expect(now(status(ENGINEER, 'waiting'), question)).toBe('asks: npm test');
     expect(now(status(ENGINEER, 'waiting', 'waits for its children'))).toBe('waits for its children');
     expect(now(...turn(ENGINEER, 'e9', 1, 0, '\nAll is read.\nNow I write.'))).toBe('All is read.');
+  });
+
+  it('S080: says of main how many it waits for, not the plan that it has written', () => {
+    const plan = says(midRun(), 191, 'ROOT', '{\n  "tasks": []\n}', 10, 0).events;
+    const known = sessionRecords(foldAll(plan), plan, { ...looking, now: Date.parse(plan.at(-1)?.time ?? '') });
+    expect(known.find(({ agent }) => agent === ROOT)?.current_activity).toMatch(/^waits for [2-9] agents$/);
   });
 });

@@ -1,6 +1,6 @@
 /** The keys of the run screen: one table for dispatch, footer, help and README. */
 import type { AgentState } from '../../events/state.ts';
-import { isFinal } from '../../events/queries.ts';
+import { askedFor, isFinal } from '../../events/queries.ts';
 import { closedWords, isAtWork } from '../agents.ts';
 import { NOT_COMPLETING } from '../complete.ts';
 import type { Binding, Context, Effect } from '../screen.ts';
@@ -213,7 +213,7 @@ const onSelected = (ui: RunUi, context: Context, effect: (agent: AgentState) => 
 /** Why a person should look at it. */
 function needWords(agent: AgentState, { state }: Context): string {
   const asks = state.approvals.find((approval) => approval.agent === agent.id);
-  if (asks !== undefined) return `${agent.name} asks: ${asks.request.title}`;
+  if (asks !== undefined) return `${agent.name} asks: ${askedFor(asks.request)}`;
   return `${agent.name} ${agent.status === 'failed' ? `failed: ${agent.error ?? agent.reason}` : 'was interrupted.'}`;
 }
 

@@ -1,7 +1,7 @@
 /** What an agent is at, in a line: what it writes, runs or waits for, why it has not begun, how it ended. For cards and rows. */
 import { ROOT } from '../../domain/ids.ts';
 import type { AgentId } from '../../domain/ids.ts';
-import { activityOf, isFinal } from '../../events/queries.ts';
+import { activityOf, askedFor, isFinal } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import { labelOf } from '../agents.ts';
 import { counted, formatDuration, formatTokens } from '../format.ts';
@@ -62,7 +62,7 @@ function question({ id }: AgentState, { state, glyphs, now: at }: Context): Line
   const since = formatDuration(at - asked.askedAt);
   return [
     span(`${glyphs.status.waiting} asks you (${since}): `, { fg: 'warn', bold: true }),
-    span(oneLine(asked.request.title), { fg: 'fg' }),
+    span(oneLine(askedFor(asked.request)), { fg: 'fg' }),
   ];
 }
 

@@ -68,6 +68,12 @@ describe('what an agent is at', () => {
 
   it('is a question for the person, and how long it has waited', () => {
     expect(said(asks(midRun(), 180, 'ROOT::S3', 'a1', approval({})))).toBe('◌ asks you (12s): npm test');
+    // The engine puts the role before it, which stands above already.
+    const named = asks(midRun(), 180, 'ROOT::S3', 'a1', approval({ title: 'oracle: npm test' }));
+    expect(said(named)).toBe('◌ asks you (12s): npm test');
+    expect(contextOf(named.events).state.log.at(-1)?.text).toBe('asks: npm test');
+    const asked = asks(midRun(), 180, 'ROOT::S3', 'a1', approval({ action: 'question', title: 'note: which?' }));
+    expect(said(asked)).toBe('◌ asks you (12s): note: which?');
   });
 
   it('is a wait for a provider with the seconds that are left', () => {
