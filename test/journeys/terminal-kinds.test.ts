@@ -27,7 +27,8 @@ async function ends(person: Person): Promise<void> {
   expect(await person.leaves()).toBe(0);
 }
 
-describe.concurrent('the background of a terminal', () => {
+// One after the other: an answer counts for a second after it was asked for.
+describe('the background of a terminal', () => {
   it.each([
     { is: 'light', answer: 'rgb:ffff/ffff/ffff', colour: LIGHT },
     { is: 'dark', answer: 'rgb:1111/1111/1111', colour: DARK },

@@ -28,6 +28,11 @@ export function lookAlsoIn(folder: string): void {
   elsewhere.add(folder);
 }
 
+/** The next tests are others. */
+export function lookNowhereElse(): void {
+  elsewhere.clear();
+}
+
 export const lookedInElsewhere = (): readonly string[] => [...elsewhere];
 
 function remove(folder: string): void {

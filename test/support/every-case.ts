@@ -11,13 +11,14 @@ import { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { eventsOf } from '../../src/store/record.ts';
 import type { Row } from '../../src/store/record.ts';
-import { keepFolders, lookedInElsewhere, removeLeft } from './aftermath.ts';
+import { keepFolders, lookedInElsewhere, lookNowhereElse, removeLeft } from './aftermath.ts';
 import { brokenBy, toolProcessesBelow } from './invariants.ts';
 import { memoryLogs } from './log.ts';
 import { until } from './until.ts';
 
 const CASE = /\b[A-O]\d{2}\b/;
-const own = realpathSync(mkdtempSync(join(tmpdir(), 'mimir-tests-')));
+const outer = tmpdir();
+const own = realpathSync(mkdtempSync(join(outer, 'mimir-tests-')));
 // Some tests run programs as an ordinary user: whoever knows a name in it may go on.
 chmodSync(own, 0o711);
 process.env['TMPDIR'] = own;
@@ -47,7 +48,10 @@ afterEach(async ({ task }) => {
 
 afterAll(() => {
   removeLeft();
+  lookNowhereElse();
   rmSync(own, { recursive: true, force: true });
+  // Files of rooms that share a process get theirs beside it, not in it.
+  process.env['TMPDIR'] = outer;
 });
 
 /** In its title, or in that of what it stands in. */
