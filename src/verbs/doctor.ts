@@ -20,6 +20,7 @@ import { EXIT, Exit } from './exit.ts';
 import type { Io } from './io.ts';
 import type { Finding } from './doctor-policy.ts';
 import { dayFindings, forcedFindings, policyFindings, rightsFindings, trustFindings } from './doctor-policy.ts';
+import { runFindings } from './doctor-runs.ts';
 import { templatesHere } from './lobby-templates.ts';
 import { packageVersion } from './package-root.ts';
 import type { ProjectPlace } from './project-trust.ts';
@@ -50,7 +51,7 @@ export const doctorVerb: Verb = {
       forcedFindings(loaded),
       await sandbox(project, loaded),
       user(),
-      state(project),
+      ...(await stateAndRuns(project, io)),
       archive(project, loaded),
       rightsFindings(project),
       dayFindings(project, loaded),
@@ -156,7 +157,7 @@ async function sandbox(project: ProjectPlace, config: Loaded | null): Promise<Fi
   return {
     what: 'sandbox',
     state: 'note',
-    words: `none (${box.because}): every command asks and is marked UNSANDBOXED; roles without "write" have no shell`,
+    words: `none (${box.because}): every command asks and is marked UNSANDBOXED; one that is allowed has all your rights, and can tell your runs to do things as you; roles without "write" have no shell`,
   };
 }
 
@@ -177,20 +178,18 @@ function user(): Finding {
     : { what: 'user', state: 'ok', words: 'an ordinary user' };
 }
 
-function state(project: ProjectPlace): Finding {
+/** Where nothing can be read of the log, nothing is known of runs. */
+async function stateAndRuns(project: ProjectPlace, io: Io): Promise<readonly Finding[]> {
   const folder = folderOf({ stateDir: project.places.state, project: project.root });
   const problem = problemWith(project.places.state);
-  if (problem !== null) return { what: 'state', state: 'problem', words: `${project.places.state}: ${problem}` };
+  if (problem !== null) return [{ what: 'state', state: 'problem', words: `${project.places.state}: ${problem}` }];
   try {
     const sessions = sessionsOf(project);
     const running = sessions.filter((one) => one.state === 'running').length;
-    return {
-      what: 'state',
-      state: 'ok',
-      words: `${folder}: ${sessions.length} session${sessions.length === 1 ? '' : 's'}, ${running} running`,
-    };
+    const words = `${folder}: ${counted(sessions.length, 'session')}, ${running} running`;
+    return [{ what: 'state', state: 'ok', words }, ...(await runFindings(project, sessions, io))];
   } catch (error) {
-    return { what: 'state', state: 'problem', words: error instanceof Error ? error.message : String(error) };
+    return [{ what: 'state', state: 'problem', words: error instanceof Error ? error.message : String(error) }];
   }
 }
 

@@ -79,6 +79,22 @@ describe('mimir run --detach', () => {
     expect(await stateOf(session)).toMatchObject({ state: 'finished', ended: { status: 'completed' } });
   });
 
+  it('S144: is found by doctor, which says where it answers, or that it does not', async () => {
+    const session = await waiting();
+    const said = async (): Promise<string> =>
+      /^. runs .*$/m.exec((await home.run(['doctor'])).out)?.[0] ?? 'nothing of runs';
+    expect(await said()).toMatch(new RegExp(`^✓ runs +${session} goes on and answers at /\\S+, to this user alone$`));
+    const [pid = 0] = hosts();
+    process.kill(pid, 'SIGSTOP');
+    expect(await said()).toMatch(
+      new RegExp(`^· runs +run ${session} can't be asked now: .*is that process stopped\\?`),
+    );
+    process.kill(pid, 'SIGCONT');
+    expect((await home.run(['kill', session])).code).toBe(0);
+    await until(() => hosts().length === 0);
+    expect(await said()).toBe('✓ runs      none goes on');
+  });
+
   it('takes nothing of a task for a flag: what nobody has approved waits', async () => {
     writeFileSync(
       join(home.project, 'plan.yml'),

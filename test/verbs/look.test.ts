@@ -173,7 +173,7 @@ describe('mimir doctor', () => {
     const { code, out } = await home.run(['doctor']);
     expect(code).toBe(0);
     expect([...out.matchAll(/^[✓·✗] (\w+)/gm)].map(([, what]) => what)).toEqual(
-      'mimir project config roles policy trust templates models sandbox user state terminal'.split(' '),
+      'mimir project config roles policy trust templates models sandbox user state runs terminal'.split(' '),
     );
   });
 
