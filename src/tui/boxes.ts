@@ -29,6 +29,7 @@ export class Boxes {
   }
 
   pop(): void {
+    this.top?.dropped?.();
     this.#stack = this.#stack.slice(0, -1);
   }
 
@@ -38,6 +39,7 @@ export class Boxes {
   }
 
   clear(): void {
+    for (const one of this.#stack) one.dropped?.();
     this.#stack = [];
   }
 

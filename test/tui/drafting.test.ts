@@ -106,6 +106,16 @@ describe('an agent that a model drafts, on the screen', () => {
     expect(terminal.text()).not.toContain('New agent');
   });
 
+  it('is stopped by Ctrl-C as well, which closes the box', async () => {
+    const { terminal, asked, answer } = await open();
+    create(terminal);
+    terminal.press('ctrl-c');
+    expect(asked[0]?.how.signal.aborted).toBe(true);
+    expect(terminal.text()).not.toContain('New agent');
+    await answer(proposal());
+    expect(terminal.text()).not.toContain('test-fixer');
+  });
+
   it('asks nobody for /agents create --no-model, without a provider, or for an empty form', async () => {
     const here = await open();
     create(here.terminal, '/agents create --no-model fixes failing tests');

@@ -31,6 +31,8 @@ export interface Overlay {
   settle?(context: Context): Overlay | null;
   /** It was put on the screen. Absent: it is the same to it. */
   painted?(context: Context): Overlay;
+  /** It was closed from outside, by no key of its own. Absent: it is the same to it. */
+  dropped?(): void;
   /** An answer that was given in it was refused: it is asked again. */
   again?(approval: string): Overlay;
   /** For the footer, while the box is open. */

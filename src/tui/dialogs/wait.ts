@@ -44,6 +44,10 @@ export const waitOverlay = (waited: Waited): Overlay => ({
   settle() {
     return waited.is === 'over' ? null : this;
   },
+  dropped() {
+    waited.is = 'left';
+    waited.stop();
+  },
   hints: () => [{ keys: 'Esc', hint: escWords(waited) }],
 });
 
