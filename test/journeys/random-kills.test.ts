@@ -18,7 +18,10 @@ describe('a run that is killed at any moment', () => {
   it.each(TOGETHER.map((seeds) => ({ seeds })))(
     'does nothing twice, loses no child, no letter and no cost, and ends each agent once: seeds $seeds (S151, S156, D11, D14)',
     async ({ seeds }) => {
-      expect((await Promise.all(seeds.map(brokenBySeed))).flat()).toEqual([]);
+      const all = await Promise.all(seeds.map(brokenBySeed));
+      expect(all.flatMap(({ broken }) => broken)).toEqual([]);
+      // Otherwise this shows nothing: hardly a run comes to its end before its moment.
+      expect(all.some(({ kills }) => kills > 0)).toBe(true);
     },
     300_000,
   );

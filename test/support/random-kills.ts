@@ -9,7 +9,7 @@ import type { MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { isFinal } from '../../src/events/queries.ts';
 import { brokenByChildren } from './children-promises.ts';
-import type { Running } from './cli.ts';
+import type { Ran, Running } from './cli.ts';
 import { eventsIn, processesOf } from './cut-spawns.ts';
 import { brokenByRun } from './family-machine-promises.ts';
 import { brokenBy } from './invariants.ts';
@@ -37,9 +37,8 @@ const WORKERS = ['first', 'second', 'third', 'helper'];
 const MEMBERS: Members = { ...LEADS, ...Object.fromEntries(WORKERS.map((name) => [name, working(name)])) };
 /** Whom a person writes to. */
 const READERS = ['ROOT::S1', 'ROOT::S2', 'ROOT::S1::S1', 'ROOT::S2::S1'];
-const SESSION = 'random-kills';
-/** About as many lines as a run prints that nobody kills. */
-const LINES = 110;
+/** About as many events as there are of a run that nobody kills. */
+const EVENTS = 120;
 
 /** Numbers from 0 to below `most`, the same for the same seed. */
 function numbersBy(seed: number): (most: number) => number {
@@ -52,6 +51,42 @@ function numbersBy(seed: number): (most: number) => number {
   };
 }
 
+/** A letter, written when so much of what is left of a run has happened (of 1000 parts). */
+interface Wish {
+  readonly at: number;
+  readonly to: string;
+  readonly text: string;
+  readonly how: string;
+}
+
+/** One process that carries the run, until it is killed. */
+interface Life {
+  readonly letters: readonly Wish[];
+  readonly at: number;
+  /** Milliseconds after that: the moment of a kill is any, not just that of an event. */
+  readonly ms: number;
+  /** When it is dead. */
+  readonly afterwards: readonly Wish[];
+}
+
+function livesBy(seed: number): readonly Life[] {
+  const random = numbersBy(seed);
+  const many = <T>(count: number, one: (n: number) => T): readonly T[] =>
+    Array.from({ length: count }, (_, n) => one(n));
+  const wish = (n: number): Wish => ({
+    at: random(1000),
+    to: READERS[random(READERS.length)] ?? ROOT,
+    text: `letter ${n} ${random(1_000_000)}`,
+    how: random(2) === 0 ? '--sequential' : '--important',
+  });
+  return many(1 + random(3), () => ({
+    letters: many(random(3), wish),
+    at: random(1000),
+    ms: random(40),
+    afterwards: many(random(2), wish),
+  }));
+}
+
 interface Letter {
   readonly to: string;
   readonly text: string;
@@ -59,52 +94,58 @@ interface Letter {
   readonly accepted: boolean;
 }
 
-/** Kills, writes and goes on with a run as the seed says; which promises were broken. */
-export async function brokenBySeed(seed: number): Promise<readonly string[]> {
+const eventsOf = ({ home }: Family): readonly MimirEvent[] =>
+  existsSync(home.state) ? eventsIn({ stateDir: home.state, project: home.project }) : [];
+
+/** Kills, writes and goes on with a run as the seed says; which promises were broken, and how many kills there were. */
+export async function brokenBySeed(
+  seed: number,
+): Promise<{ readonly broken: readonly string[]; readonly kills: number }> {
   const family = await openFamily(MEMBERS);
-  const random = numbersBy(seed);
   const letters: Letter[] = [];
   const broken: string[] = [];
-  const events = (): readonly MimirEvent[] => eventsIn({ stateDir: family.home.state, project: family.home.project });
-  const flags = ['--yes', '--mode', 'yolo', '--json'];
-  let argv: readonly string[] = ['run', 'Work as a family', ...flags, '--hosted', SESSION];
-  for (let life = 0, lives = 1 + random(3); life < lives; life += 1) {
-    await lived(family, argv, random, letters);
+  let kills = 0;
+  for (const life of livesBy(seed)) {
+    const { signal } = await lived(family, life, letters);
+    kills += signal === null ? 0 : 1;
     await until(() => processesOf(family.home.root).length === 0).catch(() => undefined);
-    broken.push(...processesOf(family.home.root).map((line) => `left behind by life ${life}: ${line}`));
-    if (random(2) === 0) letters.push(await letterOf(family, random, letters.length));
-    argv = ['resume', SESSION, '--yes', '--json'];
+    broken.push(...processesOf(family.home.root).map((line) => `left behind: ${line}`));
+    for (const wish of life.afterwards) letters.push(await written(family, wish));
+    if (isWhole(eventsOf(family), letters)) break;
   }
-  for (let more = 0; more < 3 && !isWhole(events(), letters); more += 1) {
-    const { code, err } = await family.home.run(argv, { env: family.env });
+  for (let more = 0; more < 3 && !isWhole(eventsOf(family), letters); more += 1) {
+    const { code, err } = await family.home.run(resumed(eventsOf(family)), { env: family.env });
     if (code !== 0) broken.push(`resume ended with ${code}: ${err}`);
   }
-  broken.push(...brokenInTheEnd(family, events(), letters));
-  return broken.map((words) => `seed ${seed}: ${words}`);
+  broken.push(...brokenInTheEnd(family, eventsOf(family), letters));
+  return { broken: broken.map((words) => `seed ${seed}: ${words}`), kills };
 }
 
-/** Runs it to a moment of its life, or to its end; letters are sent on the way, and those that write them have ended. */
-async function lived(
-  family: Family,
-  argv: readonly string[],
-  random: (most: number) => number,
-  letters: Letter[],
-): Promise<void> {
+const resumed = (events: readonly MimirEvent[]): readonly string[] => [
+  'resume',
+  events[0]?.session ?? '',
+  '--yes',
+  '--json',
+];
+
+/** Runs it to a moment of its life, or to its end; whoever writes to it meanwhile has ended as well. */
+async function lived(family: Family, life: Life, letters: Letter[]): Promise<Ran> {
   // A resumed run prints first what there was before.
-  const before =
-    argv[0] === 'resume' ? eventsIn({ stateDir: family.home.state, project: family.home.project }).length : 0;
+  const before = eventsOf(family);
+  const argv = before.length === 0 ? ['run', 'Work as a family', '--yes', '--mode', 'yolo', '--json'] : resumed(before);
   const running = family.home.start(argv, { env: family.env });
-  const writing = Array.from({ length: random(3) }, async () => {
-    const at = before + 1 + random(LINES);
-    if (await printed(running, at)) letters.push(await letterOf(family, random, letters.length));
+  const left = Math.max(EVENTS - before.length, 20);
+  const come = (at: number): Promise<boolean> => printed(running, before.length + 1 + Math.floor((at * left) / 1000));
+  const writing = life.letters.map(async (wish) => {
+    if (await come(wish.at)) letters.push(await written(family, wish));
   });
-  if (await printed(running, before + 1 + random(LINES))) {
-    // The moment of a kill is any, not just that of a line.
-    await new Promise((resolve) => void setTimeout(resolve, random(40)));
+  if (await come(life.at)) {
+    await new Promise((resolve) => void setTimeout(resolve, life.ms));
     running.child.kill('SIGKILL');
   }
-  await running.ended;
+  const ran = await running.ended;
   await Promise.all(writing);
+  return ran;
 }
 
 /** Resolves when it has printed so many lines; false: it ended before. */
@@ -119,11 +160,9 @@ function printed(running: Running, lines: number): Promise<boolean> {
   });
 }
 
-async function letterOf({ home, env }: Family, random: (most: number) => number, number: number): Promise<Letter> {
-  const to = READERS[random(READERS.length)] ?? ROOT;
-  const text = `letter ${number} ${random(1_000_000)}`;
-  const how = random(2) === 0 ? '--sequential' : '--important';
-  const { code } = await home.run(['send', `${SESSION}/${to}`, text, how], { env });
+async function written(family: Family, { to, text, how }: Wish): Promise<Letter> {
+  const session = eventsOf(family)[0]?.session ?? '';
+  const { code } = await family.home.run(['send', `${session}/${to}`, text, how], { env: family.env });
   return { to, text, accepted: code === 0 };
 }
 
