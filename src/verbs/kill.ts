@@ -32,6 +32,7 @@ function kill(args: Arguments, io: Io): Promise<number> {
     if (seat.as === null) refuseOver(target);
     doneOrExit(await seat.submit(record.run, whole ? STOP : killing(record.agent)));
     io.say(`Session ${whole ? seen.family.run : record.session_id} terminated`);
+    if (whole) io.say(`  \`mimir resume ${seen.family.run}\` goes on with it`);
     return EXIT.done;
   });
 }

@@ -44,7 +44,7 @@ function lines(record: SessionRecord, hidden: boolean): readonly string[] {
   const tools = `  Tools: ${record.total_tools}${counts.length === 0 ? '' : ` (${counts.join(', ')})`}`;
   return [
     head,
-    `  Now: ${activityWords(record)}`,
+    `  ${record.is_complete ? 'Ended' : 'Now'}: ${activityWords(record)}`,
     spent,
     last_tool === null ? tools : `${tools}, last ${last_tool.name}`,
     last,

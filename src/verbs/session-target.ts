@@ -13,6 +13,8 @@ export interface Target {
   readonly record: SessionRecord;
 }
 
+/** So many are named that may be meant. */
+const NEAR = 4;
 /** Runs that are looked through for a name that the newest doesn't know. */
 const FAR = 20;
 
@@ -110,13 +112,14 @@ function missed(word: string, { candidates }: Miss): Exit {
 function unknown(word: string, sessions: readonly SessionRecord[]): Exit {
   const names = new Map(sessions.flatMap((one) => [one.name, one.session_id, one.agent].map((name) => [name, one])));
   const low = word.toLowerCase();
-  const begun = [...names].find(([name]) => low.length > 1 && name.toLowerCase().startsWith(low))?.[0];
-  const near = names.get(begun ?? nearest(word, [...names.keys()]) ?? '');
+  const begun = [...names].filter(([name]) => low.length > 1 && name.toLowerCase().startsWith(low));
+  const close = names.get(nearest(word, [...names.keys()]) ?? '');
+  const near = begun.length > 0 ? [...new Set(begun.map(([, one]) => one))] : close === undefined ? [] : [close];
   const some = sessions.slice(0, 12).map(named).join(', ');
   const hint =
-    near === undefined
+    near.length === 0
       ? `there are ${some}${sessions.length > 12 ? ', …; `mimir all` lists them' : ''}`
-      : `did you mean ${named(near)}?`;
+      : `did you mean ${near.slice(0, NEAR).map(named).join(' or ')}${near.length > NEAR ? ' or …' : ''}?`;
   return new Exit(
     EXIT.wrongUse,
     `there is no session "${word}"\n  ${sessions.length === 0 ? '`mimir all` lists them' : hint}`,

@@ -194,8 +194,9 @@ describe('mimir kill', () => {
 
   it('S126: ends a whole run for the person who names it, or its root', async () => {
     await stage.carry(RUN);
-    expect(await stage.ask(killVerb, ['k7f3a2'])).toEqual(said('Session k7f3a2 terminated'));
-    expect(await stage.ask(killVerb, ['ROOT'])).toEqual(said('Session k7f3a2 terminated'));
+    const words = said('Session k7f3a2 terminated', '  `mimir resume k7f3a2` goes on with it');
+    expect(await stage.ask(killVerb, ['k7f3a2'])).toEqual(words);
+    expect(await stage.ask(killVerb, ['ROOT'])).toEqual(words);
     expect(stage.asked).toEqual(
       Array.from({ length: 2 }, () => ({ command: { do: 'stop run', reason: 'by you' }, by: null })),
     );

@@ -83,7 +83,9 @@ describe('a person and child sessions', () => {
   });
 
   it('S049, S126, S157: ends the run, and leaves messages for when it goes on', async () => {
-    expect(await home.run(['kill', run])).toEqual(part({ code: 0, out: `Session ${run} terminated\n`, err: '' }));
+    expect(await home.run(['kill', run])).toEqual(
+      part({ code: 0, out: `Session ${run} terminated\n  \`mimir resume ${run}\` goes on with it\n`, err: '' }),
+    );
     await until(async () =>
       (await json('status')).flat().every((one) => JSON.stringify(one).includes('"state":"stopped"')),
     );

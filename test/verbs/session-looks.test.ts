@@ -60,6 +60,17 @@ describe('an address', () => {
     );
   });
 
+  it('that begins several names is exit 2 with those', async () => {
+    stage.write(RUN, [
+      ...FAMILY,
+      at(592, made(agentAt('ROOT::S5'), 'finder', 'x', spawned('engineer-a'))),
+      at(593, made(agentAt('ROOT::S6'), 'finder', 'x', spawned('engineer-b'))),
+    ]);
+    expect((await stage.ask(whatVerb, ['engineer'])).err).toBe(
+      'there is no session "engineer"\n  did you mean engineer-cache (fgul86) or engineer-a (1mxs3a) or engineer-b (9v1tsf)?',
+    );
+  });
+
   it('of several is exit 2 with all of them', async () => {
     stage.write(RUN, [
       ...FAMILY,
@@ -97,6 +108,14 @@ describe('mimir what and mimir progress', () => {
         'Last words: I read the sources.',
       ),
     );
+  });
+
+  it('S082: says of one that has ended how it did, not that it does that now', async () => {
+    await carried();
+    expect((await stage.ask(progressVerb, ['finder'])).out.slice(0, 2)).toEqual([
+      expect.stringMatching(/^finder \(5kylm1\) completed/),
+      '  Ended: partial: Found 3 of them',
+    ]);
   });
 
   it('S149: says to an agent where others stand, and what they do only where it is above them', async () => {
