@@ -115,5 +115,7 @@ export function activityOf(agent: AgentState): string {
   const block = agent.blocks.findLast(({ is }) => is !== 'told');
   if (block === undefined) return agent.reason;
   if (block.is === 'tool') return block.label;
+  // A plan as its planner wrote it is for the program.
+  if (/^\s*(?:```json\s*)?\{/.test(block.text)) return '';
   return block.text.split('\n').find((line) => line.trim() !== '') ?? '';
 }

@@ -7,6 +7,7 @@ import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
+import { plainLine } from '../events/plain-line.ts';
 import { activityOf, elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { inOrder, isAtWork, modelName, neverRan, wantsAttention } from '../tui/agents.ts';
@@ -88,6 +89,9 @@ const shortened = (text: string): string => {
   const line = toLabel(text).trim();
   return line.length > MOST_DOING ? `${line.slice(0, MOST_DOING)} ...` : line;
 };
+
+/** Of an answer: what it says first, without the marks of Markdown. */
+export const firstSaid = (text: string): string => toLabel(plainLine(text));
 
 export const firstLine = (text: string): string => toLabel(text.split('\n')[0] ?? '');
 

@@ -10,7 +10,7 @@ import { inOrder, whoSpawned } from '../tui/agents.ts';
 import { formatDuration, formatTokens } from '../tui/format.ts';
 import { isolationWords } from '../tui/view/isolation.ts';
 import { toLabel } from '../tui/text/sanitise.ts';
-import { firstLine, numbered, standing } from './line-agents.ts';
+import { firstLine, firstSaid, numbered, standing } from './line-agents.ts';
 import type { LineCommand, LineDesk, Place } from './line-command.ts';
 import { sayLong } from './line-long.ts';
 import { agentFor } from './line-look-commands.ts';
@@ -123,8 +123,13 @@ function childLine(child: AgentState, state: RunState, now: number): string {
     ...(child.spawned === null ? [] : [`spawned by ${whoSpawned(child.spawned, state)}`]),
     ...adopted(child, state),
   ];
-  const words = child.outcome === null ? 'In progress' : firstLine(child.summary) || firstLine(child.task);
-  return `${parts.join(', ')}: ${words}`;
+  return `${parts.join(', ')}: ${comeTo(child)}`;
+}
+
+/** What it has come to; of one that has not begun, what it is to do. */
+function comeTo(child: AgentState): string {
+  if (child.outcome === null && child.status !== 'pending') return 'In progress';
+  return firstSaid(child.summary) || firstLine(child.task);
 }
 
 /** Who hears of it where that is not its parent. */
@@ -140,7 +145,7 @@ function sayWhat(typed: string, desk: LineDesk): void {
   const agent = agentFor(desk, which);
   if (agent === null) return;
   const now = desk.now();
-  const current = isFinal(agent) ? firstLine(agent.summary) : toLabel(activityOf(agent));
+  const current = isFinal(agent) ? firstSaid(agent.summary) : toLabel(activityOf(agent));
   desk.say(
     `${numbered(agent)} (${agent.id}) ${standing(desk.state, agent, now)}${current === '' ? '' : `: ${current}`}`,
     `Last activity ${formatDuration(Math.max(0, now - agent.lastAt))} ago`,

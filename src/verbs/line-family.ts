@@ -5,7 +5,7 @@ import type { AgentState, RunState } from '../events/state.ts';
 import { restOf } from '../tui/waits.ts';
 import { isolationWords } from '../tui/view/isolation.ts';
 import { childOf } from '../tui/view/child-call.ts';
-import { firstLine, tag, workWords } from './line-agents.ts';
+import { firstLine, firstSaid, tag, workWords } from './line-agents.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 
@@ -73,4 +73,4 @@ export const beginning = (agent: AgentState): readonly string[] =>
 
 /** What a spawned child has found, in a line: no report says it. */
 export const answerOf = ({ spawned, outcome, summary }: AgentState): readonly string[] =>
-  spawned === null || outcome !== 'completed' || firstLine(summary) === '' ? [] : [`  ${harmless(firstLine(summary))}`];
+  spawned === null || outcome !== 'completed' || firstSaid(summary) === '' ? [] : [`  ${harmless(firstSaid(summary))}`];

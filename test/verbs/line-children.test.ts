@@ -9,6 +9,7 @@ import { fold } from '../../src/events/fold.ts';
 import { Chalk } from 'chalk';
 import { status, turn } from '../support/family-story.ts';
 import type { Recording } from '../support/recorded-run.ts';
+import { midRun } from '../support/recorded-run.ts';
 import { typist } from '../support/typist.ts';
 
 const wish = (more: Readonly<Record<string, unknown>>): unknown => ({
@@ -65,6 +66,8 @@ describe('children in lines', () => {
       '  3.1 explore-left (ROOT::S3::S1), running, TIME, spawned by finder-callers, adopted by main: In progress',
     ]);
     expect(await person.hears('children 2')).toHaveLength(2);
+    const planned = await (await typist(midRun().events)).hears('children');
+    expect(planned.find((line) => line.includes('pending'))).toMatch(/: Write race, replay and expiry tests$/);
     expect(await person.hears('children 1')).toEqual(['reviewer-diff has no children.']);
   });
 
