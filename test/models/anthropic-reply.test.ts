@@ -102,7 +102,7 @@ describe('the events of a stream', () => {
     open(0, { type: 'tool_use', id: 'a', name: 'read_file', input: { size: Infinity } }),
     open(0, { type: 'redacted_thinking' }),
     open(0, { type: 7 }),
-    open(0, null),
+    { ...open(0, {}), content_block: null },
     grow(0, { type: 'text_delta' }),
     grow(0, { type: 'input_json_delta', partial_json: {} }),
     grow(0, { type: 'thinking_delta', thinking: null }),
