@@ -6,11 +6,12 @@ import type { Context, Elsewhere } from '../screen.ts';
 import { span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { confirmOverlay } from './confirm.ts';
+import { isIdle } from '../waits.ts';
 import type { Overlay } from './overlay.ts';
 
 /** `leave` is called when the person says so. */
 export function quitOverlay({ state, elsewhere }: Context, leave: () => void): Overlay {
-  const working = [...state.agents.values()].filter(isAtWork).length;
+  const working = [...state.agents.values()].filter((agent) => isAtWork(agent) && !isIdle(agent)).length;
   const here = elsewhere === undefined;
   return confirmOverlay(
     {
@@ -68,8 +69,8 @@ const parting = ({ session }: RunState, { lost }: Elsewhere): readonly Line[] =>
 
 function whatGoesOn({ phase, idle, agents }: RunState, working: number): string {
   if (phase === 'approving') return 'The plan waits for you.';
-  const waits = idle && working === 1 && agents.get(ROOT)?.status === 'waiting';
-  if (waits) return 'Main waits for what it is told.';
-  if (working === 0) return 'The run is not finished.';
+  const main = agents.get(ROOT);
+  if (working === 0)
+    return idle && main !== undefined && isIdle(main) ? 'Main waits for what it is told.' : 'The run is not finished.';
   return working === 1 ? '1 agent is at work.' : `${working} agents are at work.`;
 }
