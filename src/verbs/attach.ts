@@ -1,5 +1,6 @@
 /** `mimir attach`: the screen of a run that another process carries, in lines where there is no terminal for it. Leaving it ends nothing. */
 import type { AgentId, SessionId } from '../domain/ids.ts';
+import { foundIn } from '../events/session-find.ts';
 import type { Reached } from '../ports/control.ts';
 import { ControlFault } from '../ports/control.ts';
 import type { SessionSummary } from '../ports/log.ts';
@@ -26,10 +27,11 @@ export const attachVerb: Verb = {
   flags: { ...CWD, ...SCREEN, ...MODELS },
   async run(args, io) {
     const workshop = await openWorkshop(args, io, projectOf(args, io));
-    const found = await liveRun(workshop, args.words[0], io);
+    const wanted = await wantedOf(workshop, args.words, io);
+    const found = await liveRun(workshop, wanted.session, io);
     if (found.is === 'down') return offer(found.session, args, io, workshop);
     const { session } = found.reached;
-    const agent = await agentIn(found.reached, args.words[1]);
+    const agent = await agentIn(found.reached, wanted.agent);
     found.reached.close();
     if (isScreen(args, io)) {
       const { openScreen } = await import('./screen.ts');
@@ -88,23 +90,41 @@ const PAUSE_MS = 100;
 const unreachedWords = (session: SessionId): string =>
   `session ${session} runs in another process, which can't be reached\n  \`mimir events ${session} --follow\` shows what it does`;
 
-/** By its place, its short id or its name. Exit 2 with what there is, where none or several are meant. */
+/** By any of its names (CONTRACT D15, S060). Exit 2 with what there is, where none or several are meant. */
 async function agentIn(reached: Reached, name: string | undefined): Promise<AgentId | null> {
   if (name === undefined) return null;
-  const { sessions } = await reached.family();
-  const exact = sessions.filter(({ agent, session_id }) => agent === name || session_id === name);
-  const found = exact.length > 0 ? exact : sessions.filter((one) => one.name === name || one.friendly_name === name);
-  const [one] = found;
-  if (one !== undefined && found.length === 1) return one.agent;
+  const family = await reached.family();
+  const found = foundIn(family, name);
+  if (found.ok) return found.value.agent;
   reached.close();
-  const known = (found.length > 1 ? found : sessions)
-    .map((each) => `\n  ${each.agent}  ${each.session_id}  ${each.name}`)
+  const { is, candidates } = found.fault;
+  const several = is === 'several';
+  const known = (several ? candidates : family.sessions)
+    .map((each) => `\n  ${each.agent}  ${each.session_id}  ${harmless(each.name)}`)
     .join('');
-  const words =
-    found.length > 1
-      ? `${found.length} agents are called "${name}"`
-      : `there is no agent "${name}" in session ${reached.session}`;
+  const words = several
+    ? `${candidates.length} agents are called "${name}"`
+    : `there is no agent "${name}" in session ${reached.session}`;
   throw new Exit(EXIT.wrongUse, `${words}${known}`);
+}
+
+/** What was named: a session, an agent of it, or an agent of the newest run that goes on, by its name alone. */
+async function wantedOf(workshop: Workshop, [first, second]: readonly string[], io: Io): Promise<Wanted> {
+  const wanted = { session: first, agent: second };
+  if (first === undefined || second !== undefined) return wanted;
+  const sessions = orExit(() => workshop.log.sessions());
+  const newest = sessions.find(({ state }) => state === 'running');
+  if (newest === undefined || sessions.some(({ session }) => session.startsWith(first))) return wanted;
+  const reached = await patiently(io, newest.session, reachedOrExit(workshop, newest.session));
+  if (reached === null) return wanted;
+  const { ok } = foundIn(await reached.family(), first);
+  reached.close();
+  return ok ? { session: newest.session, agent: first } : wanted;
+}
+
+interface Wanted {
+  readonly session: string | undefined;
+  readonly agent: string | undefined;
 }
 
 /** Nobody carries it: it can be gone on with here. */

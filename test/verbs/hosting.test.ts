@@ -147,4 +147,19 @@ describe('mimir attach', () => {
     expect(code).toBe(1);
     expect(out).toContain(`Attached to session ${session}: Explain how add works`);
   });
+
+  it('S060: takes an agent by any of its names, of the newest run also without that', async () => {
+    const spawned = await home.run(['spawn', 'finder', 'Find add', '--name', 'scout', '--json']);
+    const session = String(jsonLines(spawned.out)[0]?.['run']);
+    expect(await home.run(['attach', session, 'nobody'])).toMatchObject({ code: 2, out: '' });
+    const wrong = await home.run(['attach', 'nobody']);
+    expect(wrong.err).toBe('mimir: there is no session "nobody" of this project\n  `mimir sessions` lists them\n');
+    for (const words of [[session, 'scout'], ['scout']]) {
+      const reading = home.start(['attach', ...words]);
+      await reading.printed(`Attached to session ${session}`);
+      reading.child.kill('SIGINT');
+      await reading.ended;
+    }
+    expect((await home.run(['kill', session])).code).toBe(0);
+  });
 });
