@@ -47,6 +47,7 @@ export default defineConfig({
           include: shared,
           exclude: notShared,
           isolate: false,
+          env: { MIMIR_TEST_SHARED: '1' },
           restoreMocks: true,
           unstubEnvs: true,
           maxWorkers: 2,

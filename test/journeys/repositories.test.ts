@@ -1,14 +1,16 @@
 /** The offline run on real repositories that are not ours, and on this one: what the report claims is looked up. */
 import { execFileSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { openLogReadOnly } from '../../src/store/log.ts';
 import { claimCount, untrue } from '../models/folders.ts';
+import { bundled } from '../support/bundled.ts';
+import { COMPILED } from '../support/compiled.ts';
 import { freshFolder } from '../support/folder.ts';
 
-const CLI = resolve('src/cli.ts');
+const CLI = bundled();
 
 /** The sources inside an installed package, as a git repository of its own. */
 function repositoryFrom(folder: string): string {
@@ -30,7 +32,7 @@ function repositoryFrom(folder: string): string {
 function run(root: string, task: string): { readonly events: readonly MimirEvent[]; readonly summary: string } {
   const home = freshFolder();
   execFileSync(process.execPath, [CLI, 'run', task, '--yes', '--cwd', root], {
-    env: { PATH: process.env['PATH'], HOME: home, LANG: 'C.UTF-8' },
+    env: { PATH: process.env['PATH'], HOME: home, XDG_CACHE_HOME: COMPILED, LANG: 'C.UTF-8' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const log = openLogReadOnly({ stateDir: join(home, '.local/state/mimir'), project: root });

@@ -22,7 +22,7 @@ const script = (): Script => {
       fault: { is: 'trickle', at: 6, everyMs: 200 },
     },
   } as const;
-  const planner = { ...PLANNER, answer: { ...PLANNER.answer, rate: 150 } };
+  const planner = { ...PLANNER, answer: { ...PLANNER.answer, rate: 60 } };
   return ledgerStory({ rules: [planner, held, ...WORKERS, MERGE, { answer: { text: 'Done: `src/cache.js:6`.' } }] });
 };
 

@@ -13,8 +13,14 @@ const PARTS = ['src', '.mimir', 'themes', '.setup', 'package.json', 'README.md',
 /** Where tests look for it. */
 const NAME = 'MIMIR_TEST_PROGRAM';
 
+/** Set where test files share a process: what ends their programs would run for the first of them only. */
+const SHARED = 'MIMIR_TEST_SHARED';
+
 /** The program to start; the sources where it could not be made, which says more of what is wrong with them. */
-export const bundled = (): string => process.env[NAME] ?? join(ROOT, 'src/cli.ts');
+export function bundled(): string {
+  if (process.env[SHARED] !== undefined) throw new Error('it starts programs: name it in NOT_SHARED, vitest.config.ts');
+  return process.env[NAME] ?? join(ROOT, 'src/cli.ts');
+}
 
 /** Makes it, before the first test file. */
 export default function make(): () => void {
