@@ -9,12 +9,13 @@ import type { AgentId } from '../domain/ids.ts';
 import { childOf, ROOT } from '../domain/ids.ts';
 import type { Role } from '../domain/role.ts';
 import type { GivenVerdict } from '../events/ruling.ts';
-import type { AgentState } from '../events/state.ts';
+import type { AgentState, RunState } from '../events/state.ts';
 import { OFFLINE } from '../policy/models.ts';
 import { roleNamed } from '../policy/roles.ts';
 import type { World } from '../ports/world.ts';
 import { budgetOf } from './choices.ts';
 import type { Crew } from './crew.ts';
+import { reviewAgain } from './forced-again.ts';
 import type { Judging } from './forced-brief.ts';
 import { judgingText, judgingTitle, REVIEW_RULES } from './forced-brief.ts';
 import { verdictOf } from './forced-record.ts';
@@ -35,7 +36,7 @@ export interface Judged {
   readonly why: string;
 }
 
-/** The verdict of a new agent of `node` on `tree`; null when the run was stopped first. Anything but a pass is none. */
+/** The verdict of an agent of `node` on `tree`; null when the run was stopped first. Anything but a pass is none. */
 export async function judge(
   parts: JudgeParts,
   node: ForcedNode,
@@ -45,23 +46,27 @@ export async function judge(
   const { options, recorder, crew, world } = parts;
   const role = roleNamed(node.role, options.roles);
   if (role === null) return { pass: false, why: `there is no role ${node.role} any more` };
-  const agent = childOf(ROOT, (recorder.state().agents.get(ROOT)?.children.length ?? 0) + 1);
+  const forced = judgedIn(what);
+  const again = reviewAgain(parts, node, forced);
+  const agent = again?.agent ?? nextOf(recorder.state());
   const one = { ...newAgent(parts, node, role), agent, task: judgingTitle(what) };
   const tools = reviewTools(options, role);
-  recorder.record({
-    ...createdEvent(options, one),
-    tools,
-    forced: { trigger: what.trigger, tree: what.tree, ...(what.from === undefined ? {} : { from: what.from }) },
-  });
+  if (again === null) recorder.record({ ...createdEvent(options, one), tools, forced });
   const order: WorkOrder = {
     ...orderOf(options, { ...one, task: judgingText({ ...what, fence: world.name(16) }) }, []),
     system: `${options.prompts.common}\n\n${role.prompt}\n\n${REVIEW_RULES}`,
     tools,
     ...(isPinned(options, node) ? { fallbacks: [] } : {}),
+    ...again?.standing,
   };
   const outcome = await crew().run(order, signal);
   return outcome === null ? null : read(recorder.state().agents.get(agent), verdictOf(recorder.state(), agent));
 }
+
+const nextOf = ({ agents }: RunState): AgentId => childOf(ROOT, (agents.get(ROOT)?.children.length ?? 0) + 1);
+
+const judgedIn = ({ trigger, tree, from }: Parameters<typeof judge>[2]): NonNullable<AgentState['forced']> =>
+  from === undefined ? { trigger, tree } : { trigger, tree, from };
 
 function newAgent(
   { options, recorder }: JudgeParts,

@@ -8,6 +8,7 @@ import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { TreeId } from '../ports/tree.ts';
+import { endCut } from './forced-again.ts';
 import { judgeBurst } from './forced-burst.ts';
 import { judgeCommit, STOPPED } from './forced-commit.ts';
 import type { AtEnd } from './forced-end.ts';
@@ -35,6 +36,8 @@ export interface Forced {
   afterTask(one: NewAgent, before: TreeId | null): Promise<Passage>;
   /** Of a run without a plan: what was done and is not judged yet, by all whose trigger is `always`. */
   ofBurst(): Promise<void>;
+  /** Of a run without a plan that goes on: when nobody asks any more for a review that was cut off. */
+  endCut(): Promise<void>;
   /** When all tasks have ended, before the report. */
   atEnd(): Promise<void>;
   /** Has `atEnd` been through? Nobody judges anything any more then. */
@@ -131,6 +134,10 @@ class Gates implements Forced {
     });
   }
 
+  endCut(): Promise<void> {
+    return this.inTurn(() => Promise.resolve(endCut(this.parts)));
+  }
+
   async atEnd(): Promise<void> {
     await this.last;
     // What one judged may be other by the time the next one has: then all look again.
@@ -144,6 +151,7 @@ class Gates implements Forced {
     }
     this.over = true;
     await this.last;
+    if (!this.parts.signal.aborted) await this.endCut();
   }
 
   isOver(): boolean {

@@ -50,12 +50,14 @@ export async function idleRun(parts: RunParts, resumed: boolean): Promise<RunRes
 
 /** What a process that ended had begun. Nothing is built on work that a run which was stopped had left unjudged. */
 async function carryOn(parts: RunParts, reviews: Reviews): Promise<void> {
-  const { recorder, children, signal } = parts;
+  const { recorder, children, forced, signal } = parts;
   const stored = recorder.stored();
   if (reviews.isDue() && !isMoved(stored)) await review(parts, reviews);
   if (signal.aborted) return;
   children.resume();
   if (wasAtWork(stored)) await converse(parts, reviews);
+  // One of work that has to be judged goes on when that is at rest.
+  if (!signal.aborted && !reviews.isDue()) await forced.endCut();
 }
 
 /** No word to ROOT is read meanwhile: what comes of it is the next burst. */

@@ -14,6 +14,7 @@ import type { AgentState, RunState } from '../events/state.ts';
 import { UNKNOWN_EFFECT, uncertainCalls } from '../events/turns.ts';
 import { runCeiling } from '../policy/budgets.ts';
 import { roleNamed } from '../policy/roles.ts';
+import { mayGoOn } from './forced-again.ts';
 import type { OpenToolCall } from './gate-begun.ts';
 import { goesOn, openCalls } from './gate-begun.ts';
 import { wasAtWork } from './idle.ts';
@@ -23,9 +24,8 @@ import type { RunOptions } from './run-options.ts';
 
 /**
  * Effects that may have happened are told to the model as unknown, never repeated; calls that wait for a child or a person stay
- * open, and so do their children; children whose call has ended without them end, and so do reviews, which are begun anew: half
- * of one is none. Calls of models without an
- * end stay open in the log: their reservation is charged as uncertain, since the provider may have billed it. False: the
+ * open, and so do their children; children whose call has ended without them end. Reviews wait until what they judge is
+ * asked again. Calls of models without an end stay open in the log: their reservation is charged as uncertain, since the provider may have billed it. False: the
  * run can't go on at all, and was stopped.
  */
 export function reopen(parts: RunParts): boolean {
@@ -48,7 +48,7 @@ export function reopen(parts: RunParts): boolean {
     }),
   );
   const kept = new Set(left.map(({ child }) => child));
-  const lost = [...state.agents.values()].filter((one) => isLost(one) && !kept.has(one.id));
+  const lost = [...state.agents.values()].filter((one) => isLost(one, state) && !kept.has(one.id));
   const mode = modeOf(options, state);
   recorder.record(
     {
@@ -82,8 +82,12 @@ function rootNow({ idle }: RunState, stored: readonly MimirEvent[]): readonly Ev
 }
 
 /** Nobody begins it again: it is no task of the plan, and does not work beside it. */
-const isLost = (one: AgentState): boolean =>
-  one.parent !== null && one.taskId === null && one.spawned === null && !isFinal(one);
+const isLost = (one: AgentState, { idle }: RunState): boolean =>
+  one.parent !== null &&
+  one.taskId === null &&
+  one.spawned === null &&
+  !isFinal(one) &&
+  !(one.forced !== null && mayGoOn(one.forced, idle));
 
 /** What was typed for this start, else what the run was in; never looser than the rules of now allow. */
 function modeOf({ chosenMode, rules }: RunOptions, state: RunState): Mode {
