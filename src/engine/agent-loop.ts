@@ -179,8 +179,15 @@ const answersIn = (turns: readonly Turn[]): readonly string[] =>
 
 function inCircles(turns: readonly Turn[], calls: readonly ToolCall[]): boolean {
   const key = (list: readonly ToolCall[]): string => JSON.stringify(list.map(({ tool, input }) => [tool, input]));
-  const last = turns.flatMap((turn) => (turn.by === 'model' ? [key(turn.calls)] : [])).slice(-CIRCLES);
-  return last.length === CIRCLES && last.every((one) => one === key(calls));
+  const now = key(calls);
+  for (let same = 0, at = turns.length - 1; at >= 0; at -= 1) {
+    const turn = turns[at];
+    if (turn?.by !== 'model') continue;
+    if (key(turn.calls) !== now) return false;
+    same += 1;
+    if (same === CIRCLES) return true;
+  }
+  return false;
 }
 
 /** What was said so far is handed over even when the end came early (USERS: results lost). */

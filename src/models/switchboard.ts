@@ -3,6 +3,7 @@
  * in a header that no wire sends.
  */
 import type { Wire } from './wire.ts';
+import { headersIn } from './wire.ts';
 
 const NAME = 'x-mimir-wire';
 
@@ -18,7 +19,7 @@ export function openSwitchboard(): Switchboard {
   let calls = 0;
   return {
     fetch(input, init = {}) {
-      const wire = wires.get(new Headers(init.headers).get(NAME) ?? '');
+      const wire = wires.get(headersIn(init).get(NAME) ?? '');
       if (wire === undefined) throw new Error('a request without a wire');
       return wire(input, init);
     },

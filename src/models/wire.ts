@@ -31,6 +31,10 @@ export const unanswered = (wire: Pick<Wire, 'sent'>): Usage => ({
 /** What goes out and nothing else: libraries read header lines from the environment, and a machine's would go to every host. */
 const SENT = /^(?:accept|content-type|content-length|user-agent|anthropic-version|anthropic-beta|idempotency-key)$/;
 
+/** As libraries give them: mostly made already, and a copy costs more than all else that is done with them. */
+export const headersIn = ({ headers }: RequestInit): Headers =>
+  headers instanceof Headers ? headers : new Headers(headers);
+
 /** The headers that carry a key, by kind of provider. */
 export type KeyHeaders = (key: string) => Readonly<Record<string, string>>;
 
@@ -49,7 +53,7 @@ export function openWire(setup: Pick<ProviderSetup, 'key'>, keyHeaders: KeyHeade
     head: () => head,
     async fetch(input, init = {}) {
       const headers = new Headers();
-      for (const [name, value] of new Headers(init.headers)) if (SENT.test(name)) headers.set(name, value);
+      for (const [name, value] of headersIn(init)) if (SENT.test(name)) headers.set(name, value);
       for (const [name, value] of Object.entries(setup.key === null ? {} : keyHeaders(setup.key)))
         headers.set(name, value);
       if (typeof init.body === 'string') sent += bytesOf(init.body);
