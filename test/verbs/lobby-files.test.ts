@@ -59,10 +59,13 @@ describe('the files behind an @', () => {
     );
     const index = await indexOf(many);
     const took = ['agent', 'plan', 'part-7/', 'pa12', 'agent-4999'].map((query) => {
-      index.find(query, 20);
-      const start = process.cpuUsage();
-      index.find(query, 20);
-      return process.cpuUsage(start).user / 1000;
+      const times = Array.from({ length: 4 }, () => {
+        const start = process.cpuUsage();
+        index.find(query, 20);
+        return process.cpuUsage(start).user / 1000;
+      });
+      // The least: other programs take the caches of the processor too.
+      return Math.min(...times);
     });
     expect(took.toSorted((a, b) => a - b)[2]).toBeLessThan(20);
   });
