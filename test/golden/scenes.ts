@@ -99,7 +99,7 @@ const AGENTS: NonNullable<LobbyInfo['agents']> = {
   ],
   leftOut: ['left out: .claude/agents/deploy.md:3:1: unknown tool "Fly" is left out'],
 };
-const TYPED = '/agents create fixes failing tests, and runs them'.split('');
+const TYPED = '/agents create --no-model fixes failing tests, and runs them'.split('');
 
 /** Somebody asks, and nobody has answered yet. */
 const asked = (): Recording =>
