@@ -141,9 +141,9 @@ async function opensAndCopies(machine: Machine, person: Person): Promise<void> {
 
 async function tellsAndInterrupts(person: Person): Promise<void> {
   person.press('i');
-  await person.sees('to finder 1 (ROOT::S1), when idle');
+  await person.sees('to finder 1 (ROOT::S1), when it is idle');
   person.press('tab');
-  await person.sees('to finder 1 (ROOT::S1), next turn');
+  await person.sees('to finder 1 (ROOT::S1), at its next turn');
   person.type('Look at parse as well');
   await person.sees('❯ Look at parse as well');
   person.press('enter');
