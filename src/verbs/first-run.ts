@@ -3,6 +3,7 @@
  * the project's log meanwhile, which no death of that process outlives; the others wait and find the run.
  */
 import { SessionId } from '../domain/ids.ts';
+import type { Log } from '../ports/log.ts';
 import type { LogReader } from '../store/log.ts';
 import { openLog } from '../store/log.ts';
 import type { Arguments } from './flags.ts';
@@ -10,6 +11,7 @@ import type { Io } from './io.ts';
 import { openReader, orExit } from './log-of.ts';
 import type { ProjectPlace } from './project-place.ts';
 import { projectOf } from './project-place.ts';
+import { saidMeanwhile } from './session-reach.ts';
 import { world } from './world.ts';
 
 /** Claimed like a session; none is ever called so. */
@@ -22,7 +24,7 @@ export async function startFirstRun(args: Arguments, io: Io): Promise<boolean> {
   if (livesIn(project)) return false;
   const log = orExit(() => openLog({ stateDir: project.places.state, project: project.root }));
   try {
-    while (!orExit(() => log.claim(STARTING)).ok) await world.sleep(LOOK_MS);
+    await saidMeanwhile(io, 'another process begins a run in this project: waiting for it', ourTurn(log));
     try {
       if (lives(log)) return false;
       await start(project, io);
@@ -33,6 +35,10 @@ export async function startFirstRun(args: Arguments, io: Io): Promise<boolean> {
   } finally {
     log.close();
   }
+}
+
+async function ourTurn(log: Pick<Log, 'claim'>): Promise<void> {
+  while (!orExit(() => log.claim(STARTING)).ok) await world.sleep(LOOK_MS);
 }
 
 /** A look that waits for nobody. */
@@ -50,6 +56,6 @@ const lives = (log: Pick<LogReader, 'sessions'>): boolean =>
 
 /** What the spawn needs next is loaded while that process begins. */
 async function start(project: ProjectPlace, io: Io): Promise<void> {
-  const { startHosted } = await import('./hosting.ts');
-  await Promise.all([startHosted(['run', '--idle'], project, io), import('./session-person.ts')]);
+  const { startSaid } = await import('./hosting.ts');
+  await Promise.all([startSaid(['run', '--idle'], project, io), import('./session-person.ts')]);
 }

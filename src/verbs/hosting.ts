@@ -14,7 +14,7 @@ import { openReader, orExit } from './log-of.ts';
 import { ownProgram } from './own-program.ts';
 import { sessionFrom } from './hosted.ts';
 import type { ProjectPlace } from './project-place.ts';
-import { newSession, reachRun } from './session-reach.ts';
+import { newSession, reachRun, saidMeanwhile } from './session-reach.ts';
 import { world } from './world.ts';
 
 /** How often it is looked whether the socket answers, and for how long. */
@@ -50,6 +50,13 @@ export async function startHosted(
     throw error;
   }
   return session;
+}
+
+/** The same, for a verb that is waited for: somebody at a terminal is told that it takes its time. */
+export function startSaid(...given: Parameters<typeof startHosted>): Promise<SessionId> {
+  const [, , io] = given;
+  const starting = startHosted(...given);
+  return io.terminal ? saidMeanwhile(io, 'the run begins: its process is not ready yet', starting) : starting;
 }
 
 /** Resolves when its socket answers. */
@@ -124,7 +131,7 @@ export async function detach(
   io: Io,
   words: readonly string[] = [],
 ): Promise<number> {
-  const session = await startHosted([...argv, ...startFlags(args)], project, io, words);
+  const session = await startSaid([...argv, ...startFlags(args)], project, io, words);
   if (args.has('json')) {
     io.json({ session, attach: `mimir attach ${session}`, stop: `mimir kill ${session}` });
     return EXIT.done;

@@ -33,13 +33,17 @@ export async function reachRun(project: ProjectPlace, session: SessionId): Promi
 const SAID_AFTER_MS = 1000;
 
 /** What `asking` resolves with; says meanwhile that the run takes its time. */
-export async function patiently<T>(io: Pick<Io, 'complain'>, session: SessionId, asking: Promise<T>): Promise<T> {
+export const patiently = <T>(io: Pick<Io, 'complain'>, session: SessionId, asking: Promise<T>): Promise<T> =>
+  saidMeanwhile(io, `run ${session} does not answer yet: its process is busy, or stopped`, asking);
+
+/** What `waiting` resolves with; `words` are said where that takes more than a second. */
+export async function saidMeanwhile<T>(io: Pick<Io, 'complain'>, words: string, waiting: Promise<T>): Promise<T> {
   const done = new AbortController();
   void world.sleep(SAID_AFTER_MS, done.signal).then(() => {
-    if (!done.signal.aborted) io.complain(`mimir: run ${session} does not answer yet: its process is busy, or stopped`);
+    if (!done.signal.aborted) io.complain(`mimir: ${words}`);
   });
   try {
-    return await asking;
+    return await waiting;
   } finally {
     done.abort();
   }

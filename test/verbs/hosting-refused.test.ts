@@ -42,6 +42,19 @@ describe('a spawn that is refused where nothing runs', () => {
   });
 });
 
+describe('a spawn while another process begins a run', () => {
+  it('says that it waits for that one, and goes on after it', async () => {
+    const home = fresh();
+    const log = openLog({ stateDir: home.state, project: home.project });
+    onTestFinished(() => log.close());
+    expect(log.claim(SessionId.parse('first-run'))).toMatchObject({ ok: true });
+    const spawning = home.start(['spawn', 'nobody', 'Find add']);
+    await until(() => spawning.err() === 'mimir: another process begins a run in this project: waiting for it\n');
+    log.release(SessionId.parse('first-run'));
+    expect(await spawning.ended).toMatchObject({ code: 3 });
+  });
+});
+
 describe('a state folder that is read-only', () => {
   needs('bubblewrap');
 
