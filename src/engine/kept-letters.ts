@@ -39,8 +39,4 @@ export function hasLetters(parts: RunParts): boolean {
 }
 
 const lettersIn = ({ recorder }: RunParts): ReadonlySet<string> =>
-  new Set(
-    recorder
-      .stored()
-      .flatMap((event) => (event.type === 'message.sent' && event.letter !== undefined ? [event.letter] : [])),
-  );
+  new Set(recorder.state().messages.flatMap(({ letter }) => letter ?? []));

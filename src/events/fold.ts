@@ -147,6 +147,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
         content: event.content,
         delivered: false,
         notice: event.notice ?? null,
+        ...(event.letter === undefined ? {} : { letter: event.letter }),
       },
     ],
   }),

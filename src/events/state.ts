@@ -161,6 +161,8 @@ export interface SentMessage {
   readonly content: string;
   readonly delivered: boolean;
   readonly notice: { readonly of: AgentId; readonly is: 'completed' | 'error' | 'idle' } | null;
+  /** Of one that was kept in the box: its id there. */
+  readonly letter?: string;
 }
 
 /** A line of the run's log, for people. */

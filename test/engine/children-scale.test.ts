@@ -1,12 +1,13 @@
-/** What a wake of a parent costs, in reads of the log: the same for the first child and the last, in both kinds of run. */
+/** What a wake of a parent and a letter cost, in reads of the log: the same for the first one and the last. */
 import { describe, expect, it } from 'vitest';
 import type { AgentId } from '../../src/domain/ids.ts';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import type { Log } from '../../src/ports/log.ts';
+import type { Letter, Mailbox } from '../../src/ports/mailbox.ts';
 import { has, LED, LEADER, rulesWith, spawned } from '../support/children.ts';
 import { cutLog, memoryLog } from '../support/log.ts';
-import { say } from '../support/idle.ts';
+import { say, waits } from '../support/idle.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 import { AGENT, ROLES, RULES, testRun } from '../support/run.ts';
 import { turnsOf } from '../support/story.ts';
@@ -123,5 +124,41 @@ describe('a parent that waits for its children', () => {
     expect(again.length).toBeGreaterThan(0);
     for (const [at, { turns }] of again.entries())
       expect(turns).toEqual(turnsOf(whole.slice(0, resumedBegins[at]?.seq ?? 0), S1));
+  });
+});
+
+describe('letters that were kept', () => {
+  it('are taken in without reading the log, however many came before (S131)', async () => {
+    const log = counted(memoryLog());
+    const letters: Letter[] = [];
+    const told = new Set<string>();
+    const mailbox: Mailbox = {
+      put: (_, letter) => void letters.push(letter),
+      waiting: () => letters.filter(({ id }) => !told.has(id)),
+      taken: (_, ids) => {
+        for (const id of ids) told.add(id);
+      },
+    };
+    const run = testRun({ mode: 'yolo', idle: true, log, mailbox, rules, roles });
+    const answers = (): number => run.view.state().agents.get(ROOT)?.iterations ?? 0;
+    const before: number[] = [];
+    await say(run, 'go');
+    for await (const _ of run.controls.events(0)) {
+      if (!waits(run.view.state()) || answers() !== before.length + 1) continue;
+      before.push(log.reads());
+      if (before.length === 20) break;
+      mailbox.put(run.options.session, {
+        id: `l${before.length}`,
+        to: ROOT,
+        text: 'and this',
+        delivery: 'important',
+        at: '2026-01-01T00:00:00.000Z',
+      });
+      run.poke();
+    }
+    run.stop('enough');
+    await run.result;
+    expect(new Set(before).size).toBe(1);
+    expect(told.size).toBe(19);
   });
 });
