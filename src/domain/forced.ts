@@ -8,7 +8,7 @@ import type { RoleName, TaskId, Usd } from './ids.ts';
 
 /**
  * `on-write`: after each task that changed files, before anything that depends on it; `on-commit`: before each commit;
- * `always`: once, when all tasks have ended; `manual`: when a person starts it.
+ * `always`: once, when all tasks have ended, and in a run without a plan after each burst of work; `manual`: when a person starts it.
  */
 export const TRIGGERS = ['always', 'on-write', 'on-commit', 'manual'] as const;
 export type Trigger = (typeof TRIGGERS)[number];

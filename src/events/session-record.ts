@@ -79,6 +79,8 @@ export interface Family {
   readonly questions: number;
   /** Letters that wait for the run to go on. */
   readonly kept_messages: number;
+  /** Roles that rules make judge all work of a run without a plan, and have not judged the last of it. */
+  readonly reviews_due: readonly RoleName[];
   /** Who asks, where that is an agent. */
   readonly you: AgentId | null;
   /** Parents before children, in order of creation. */

@@ -49,6 +49,7 @@ export const FAMILY: Fields = {
   tokens: 'input and output together',
   questions: 'how many wait for a person',
   kept_messages: 'messages that wait for it to go on',
+  reviews_due: 'roles that rules make judge its work, and have not judged the last of it',
   you: 'place of the calling agent, or null',
   sessions: 'records as of `mimir children --json`, parents first',
 };

@@ -80,6 +80,7 @@ function familyOf(
     tokens,
     questions: state.approvals.length + (state.phase === 'approving' ? 1 : 0),
     kept_messages: letters(),
+    reviews_due: state.gates.flatMap(({ role, due }) => (due === undefined ? [] : [role])),
     you: asker,
     sessions: recordsWith(state, created, looking).map((record) =>
       maySee(state, asker, record.agent) ? record : withoutWords(record),

@@ -47,11 +47,16 @@ function headOf({ run, state, mode, sessions, cost, tokens, started_at }: Family
   return `Run ${run} · ${state} · ${agents} · ${spent} · mode ${mode} · begun ${ago(started_at, now)}`;
 }
 
-function waitingWords({ run, state, questions, kept_messages }: Family): readonly string[] {
+function waitingWords({ run, state, questions, kept_messages, reviews_due }: Family): readonly string[] {
   const lives = state === 'running';
   const kept = counted(kept_messages, 'message');
   return [
     ...(lives && questions > 0 ? [`${counted(questions, 'question')} for you: \`mimir attach ${run}\``] : []),
     ...(kept_messages === 0 ? [] : [lives ? `${kept} on the way` : `${kept} kept: \`mimir resume ${run}\` hands over`]),
+    ...reviews_due.map((role) =>
+      lives
+        ? `${role} judges this work when it rests`
+        : `${role} has not judged this work: \`mimir resume ${run}\` has that done first`,
+    ),
   ];
 }

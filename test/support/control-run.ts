@@ -121,6 +121,7 @@ export const familyFor = (you: AgentId | null): Family => ({
   tokens: 0,
   questions: 0,
   kept_messages: 0,
+  reviews_due: [],
   you,
   sessions: [],
 });

@@ -1,6 +1,6 @@
 /** What the process that carries a run tells of it, to a person and to agents. */
 import { describe, expect, it } from 'vitest';
-import { ROOT } from '../../src/domain/ids.ts';
+import { RoleName, ROOT } from '../../src/domain/ids.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { CHILD_DEFAULTS } from '../../src/policy/children.ts';
 import type { Given } from '../../src/ports/control.ts';
@@ -51,6 +51,7 @@ describe('what is given of a run', () => {
       tokens: 4500,
       questions: 0,
       kept_messages: 2,
+      reviews_due: [],
       you: null,
     });
     const seen = given.family(ENGINEER);
@@ -62,6 +63,21 @@ describe('what is given of a run', () => {
     );
     const words = JSON.stringify(given.family(ROOT).sessions.find(({ agent }) => agent === SECURITY));
     expect([words.includes('Judge it'), words.includes('"pass"')]).toEqual([false, false]);
+  });
+
+  it('S150, O138: tells who has still to judge what was done in a run without a plan', () => {
+    const gate = {
+      agent: ROOT,
+      role: RoleName.parse('security'),
+      trigger: 'always',
+      tree: '',
+      onFailure: 'block',
+    } as const;
+    const due = { since: NOW, keeps: { maxTokens: 40_000 } };
+    const story = [...FAMILY, at(900, { type: 'forced.gate', ...gate, open: false, why: 'later', due })];
+    const judged = [...story, at(960, { type: 'forced.gate', ...gate, open: true, why: 'passed', upTo: 40 })];
+    const dueIn = (all: readonly Timed[]): unknown => givenOf(all).given.family(null).reviews_due;
+    expect([dueIn(story), dueIn(judged)]).toEqual([['security'], []]);
   });
 
   it('S149: details and events are refused in words to who is not above', () => {
