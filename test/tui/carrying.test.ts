@@ -208,6 +208,21 @@ describe('a run that another process carries', () => {
     expect(screen()).not.toContain('R goes on here');
   });
 
+  it('keeps what is being written when it is lost, and takes nothing new until it goes on', async () => {
+    const { press, screen, lose, run } = await scene('elsewhere');
+    await press('i', 'h', 'o', 'l', 'd');
+    await lose('it has ended');
+    await press('enter');
+    expect(screen()).toContain('Not sent, Esc keeps it. The run stands still: R goes on with it here.');
+    await press('esc', 'esc', 'i');
+    expect(screen()).toMatch(/The run stands still: R goes on with it here\./);
+    await press('R');
+    await run.play(midRun().events);
+    await press('i');
+    expect(screen()).toContain('❯ hold');
+    expect(run.commands).toEqual([]);
+  });
+
   it('that was lost is left without a word of its going on', async () => {
     const { press, lose, end } = await scene('elsewhere');
     await lose('it has ended');

@@ -14,6 +14,7 @@ import { RULE_KEYS } from './run-rules.ts';
 import { SPAWN_KEYS } from './run-spawn.ts';
 import { STEER_KEYS } from './run-steer.ts';
 import { isIdle } from '../waits.ts';
+import { stillWords } from '../view/lost.ts';
 import { killQuestion, stopQuestion } from './run-questions.ts';
 import { move, nextInNeed, select, selectedOf } from './run-state.ts';
 import type { Message, RunUi } from './run-state.ts';
@@ -67,7 +68,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     action: 'run.message',
     hint: 'message',
     help: 'Write a message to the selected agent.',
-    whyNot: (ui, context) => running(context) ?? about(ui, context, closed),
+    whyNot: (ui, context) => running(context) ?? stillWords(context) ?? about(ui, context, closed),
     run: (ui, context) => ({ ui: { ...ui, message: newMessage(ui, selectedOf(ui, context)?.id ?? 'all') } }),
   },
   {
@@ -75,7 +76,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     action: 'run.messageAll',
     hint: '',
     help: 'Write a message to all agents.',
-    whyNot: (_, context) => running(context),
+    whyNot: (_, context) => running(context) ?? stillWords(context),
     run: (ui) => ({ ui: { ...ui, message: newMessage(ui, 'all') } }),
   },
   ...SPAWN_KEYS,

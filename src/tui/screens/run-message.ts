@@ -3,6 +3,7 @@ import { completeKey } from '../complete.ts';
 import type { Binding, Context, Effect } from '../screen.ts';
 import type { Input } from '../term/terminal.ts';
 import { edit, editorText, isEmpty, openEditor } from '../text/editor.ts';
+import { stillWords } from '../view/lost.ts';
 import type { Message, RunUi } from './run-state.ts';
 
 const NEXT_DELIVERY = { sequential: 'important', important: 'urgent', urgent: 'sequential' } as const;
@@ -66,10 +67,13 @@ export const MESSAGE_KEYS: readonly Binding<RunUi>[] = [
   })),
 ];
 
-function send(ui: RunUi, message: Message): Effect<RunUi> {
+function send(ui: RunUi, message: Message, context: Context): Effect<RunUi> {
   const done = { ...ui, message: null, draft: '' };
   const text = editorText(message.editor);
   if (text.trim() === '') return { ui: done };
+  // Nobody would read it: what was written stays, as a draft behind Esc.
+  const why = stillWords(context);
+  if (why !== null) return { ui, toast: { level: 'warn', text: `Not sent, Esc keeps it. ${why}` } };
   return { ui: done, commands: [{ do: 'message', to: message.to, text, delivery: message.delivery }] };
 }
 

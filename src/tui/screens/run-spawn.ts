@@ -5,6 +5,7 @@ import { isFinal } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import type { Choice, Dialog, DialogEffect, Field, FormValues } from '../dialog.ts';
 import type { Binding, Context } from '../screen.ts';
+import { stillWords } from '../view/lost.ts';
 import { modelChoices } from './plan-fields.ts';
 import { selectedOf } from './run-state.ts';
 import type { RunUi } from './run-state.ts';
@@ -19,7 +20,7 @@ export const SPAWN_KEYS: readonly Binding<RunUi>[] = [
     action: 'run.spawn',
     hint: 'spawn',
     help: 'In a run without a plan, spawn a child of main that works beside it.',
-    whyNot: (_, { state }) => (state.idle ? over(state.finished) : ''),
+    whyNot: (_, context) => (context.state.idle ? (over(context.state.finished) ?? stillWords(context)) : ''),
     run: (_, context) => formFor(context.state.agents.get(ROOT), context),
   },
   {
@@ -31,7 +32,9 @@ export const SPAWN_KEYS: readonly Binding<RunUi>[] = [
       const agent = selectedOf(ui, context);
       if (agent === undefined) return 'There is no agent yet.';
       return (
-        over(context.state.finished) ?? (isFinal(agent) ? `${agent.name} has ended: it has no more children.` : null)
+        over(context.state.finished) ??
+        stillWords(context) ??
+        (isFinal(agent) ? `${agent.name} has ended: it has no more children.` : null)
       );
     },
     run: (ui, context) => formFor(selectedOf(ui, context), context),

@@ -1,10 +1,15 @@
 /** The line that says that a run has lost its process, on whatever screen one is. */
+import type { Context } from '../screen.ts';
 import { fit, restyle, span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { wrap } from '../text/wrap.ts';
 
 /** Rows it may take. */
 const MOST = 3;
+
+/** Why nothing can be asked of a run that has lost its process; null of another one. */
+export const stillWords = ({ elsewhere }: Pick<Context, 'elsewhere'>): string | null =>
+  elsewhere?.lost ? 'The run stands still: R goes on with it here.' : null;
 
 /** Why, as a sentence. */
 export function lostWords(why: string): string {
