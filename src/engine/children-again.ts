@@ -8,9 +8,7 @@ import { ROOT } from '../domain/ids.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
-import type { MimirEvent } from '../events/event.ts';
 import type { AgentState } from '../events/state.ts';
-import { standingsOf } from '../events/turns.ts';
 import { childRules } from '../policy/children.ts';
 import { roleNamed, roleProblem } from '../policy/roles.ts';
 import { openBelow } from './children-end.ts';
@@ -72,17 +70,18 @@ export function agentAgain({ options, recorder, root }: AgainParts, one: AgentSt
 }
 
 /** The order to go on with. Turns that it had for earlier work are not counted against what it is told now. */
-export function orderAgain({ options, recorder }: AgainParts, one: NewAgent, stored: readonly MimirEvent[]): WorkOrder {
+export function orderAgain(
+  { options, recorder, conversations }: AgainParts & Pick<RunParts, 'conversations'>,
+  one: NewAgent,
+): WorkOrder {
   const state = recorder.state();
   const findings = findingsOf(state, one.dependsOn, findingLimits(options, one.model.used));
   const order = orderOf(options, one, findings);
   const dir = workingDirOf(state, one.agent);
-  const ended = stored.findLastIndex((event) => event.type === 'agent.finished' && event.agent === one.agent);
-  const had = standingsOf(stored.slice(0, ended + 1), [one.agent]).get(one.agent)?.replies ?? 0;
   return {
     ...order,
-    ...standingsOf(stored, [one.agent]).get(one.agent),
-    iterations: order.iterations + had,
+    ...conversations.of(one.agent),
+    iterations: order.iterations + conversations.repliesBefore(one.agent),
     ...(dir === '' ? {} : { workingDir: dir }),
   };
 }

@@ -66,7 +66,10 @@ class Beside implements Children, Ties {
 
   async spawn(parent: AgentId, wish: SpawnWish, by: AgentId | null): Promise<Result<Receipt, string>> {
     const parts = this.of();
-    const making = made(parts, { parent, wish, by }, (child) => this.begin(child, '', []));
+    const making = made(parts, { parent, wish, by }, (child) => {
+      parts.conversations.keep(child.agent, true);
+      this.begin(child, '');
+    });
     this.asking.add(making);
     const child = await making.finally(() => this.asking.delete(making));
     if (!child.ok) return child;
@@ -88,17 +91,19 @@ class Beside implements Children, Ties {
     const one = agentAgain(parts, state);
     if (!one.ok) return one.fault;
     this.adopt(state);
-    this.begin(one.value, state.outcome === 'completed' ? state.summary : '', parts.recorder.stored());
+    this.begin(one.value, state.outcome === 'completed' ? state.summary : '');
     return null;
   }
 
   resume(isTaken: (agent: AgentId) => boolean = () => false): void {
     const parts = this.of();
-    const { recorder, crew } = parts;
-    const stored = recorder.stored();
+    const { recorder, crew, conversations } = parts;
+    const lives = livesIn(recorder.stored());
     // Who was made or written to since the run goes on works already.
-    for (const child of unfinishedChildren(recorder.state()).filter(({ id }) => !this.now.has(id))) {
-      const end = this.endWithParent(child, stored);
+    const open = unfinishedChildren(recorder.state()).filter(({ id }) => !this.now.has(id));
+    for (const { id } of open) conversations.keep(id, false);
+    for (const child of open) {
+      const end = this.endWithParent(child, lives);
       const again = agentAgain(parts, child);
       if (end !== null) recorder.record(crew.finished(child.id, end.outcome, child.summary, end.why));
       else if (!again.ok)
@@ -111,12 +116,13 @@ class Beside implements Children, Ties {
         });
       else {
         this.adopt(child);
-        this.begin(again.value, answerBefore(stored, child.id), stored);
+        this.begin(again.value, lives.get(child.id)?.answer ?? '');
         continue;
       }
+      conversations.drop(child.id);
       this.endCalled(child.id);
     }
-    for (const agent of mailedSince(recorder.state(), stored)) if (!isTaken(agent)) this.revive(agent);
+    for (const agent of mailedSince(recorder.state(), lives)) if (!isTaken(agent)) this.revive(agent);
   }
 
   working(): boolean {
@@ -163,10 +169,10 @@ class Beside implements Children, Ties {
     return this.of().inbox.onMail(agent, heard);
   }
 
-  /** Lets it work; nothing waits for it here but `settled`. `stored`: the log, where it has worked before. */
-  private begin(one: NewAgent, before: string, stored: readonly MimirEvent[]): void {
+  /** Lets it work; nothing waits for it here but `settled`. `before`: what it has answered in an earlier stretch. */
+  private begin(one: NewAgent, before: string): void {
     const parts = this.of();
-    const work = this.work(parts, one, () => parts.crew.run(orderAgain(parts, one, stored), undefined, before))
+    const work = this.work(parts, one, () => parts.crew.run(orderAgain(parts, one), undefined, before))
       .catch((error: unknown) => {
         this.faults.push(error);
         parts.stop(error instanceof Error ? error.message : String(error));
@@ -220,10 +226,10 @@ class Beside implements Children, Ties {
   /** Its parent's end was to be its own, and the run was cut off before that; null: it goes on. */
   private endWithParent(
     child: AgentState,
-    stored: readonly MimirEvent[],
+    lives: ReadonlyMap<AgentId, Life>,
   ): { readonly outcome: 'killed' | 'abandoned'; readonly why: string } | null {
     const { options, recorder } = this.of();
-    if (!this.isLeft(child) || wasBegunAfter(stored, child)) return null;
+    if (!this.isLeft(child) || wasBegunAfter(lives, child)) return null;
     if (recorder.state().agents.get(child.owner ?? ROOT)?.outcome === 'killed')
       return { outcome: 'killed', why: 'killed with its parent' };
     const { orphans } = childRules(options.rules);
@@ -239,25 +245,34 @@ class Beside implements Children, Ties {
 const hasMail = ({ messages }: RunState, agent: AgentId): boolean =>
   messages.some(({ to, delivered }) => to === agent && !delivered);
 
+/** What the log says of an agent's stretches of work: numbers of events, and what it had answered when its work ended last, if well. */
+interface Life {
+  readonly begunAt: number;
+  readonly endedAt: number;
+  readonly answer: string;
+}
+
+function livesIn(events: readonly MimirEvent[]): ReadonlyMap<AgentId, Life> {
+  const lives = new Map<AgentId, Life>();
+  for (const event of events) {
+    if (event.type !== 'agent.finished' && (event.type !== 'agent.status' || event.status !== 'initializing')) continue;
+    const life = lives.get(event.agent) ?? { begunAt: 0, endedAt: 0, answer: '' };
+    const answer = event.type === 'agent.finished' && event.outcome === 'completed' ? event.summary : '';
+    const next = event.type === 'agent.finished' ? { endedAt: event.seq, answer } : { begunAt: event.seq };
+    lives.set(event.agent, { ...life, ...next });
+  }
+  return lives;
+}
+
 /** Who has ended, and was written to after that without an answer. */
-function mailedSince({ agents, messages }: RunState, stored: readonly MimirEvent[]): readonly AgentId[] {
-  const ends = new Map<AgentId, number>();
-  for (const event of stored) if (event.type === 'agent.finished') ends.set(event.agent, event.seq);
+function mailedSince({ agents, messages }: RunState, lives: ReadonlyMap<AgentId, Life>): readonly AgentId[] {
+  const endOf = (agent: AgentId): number => lives.get(agent)?.endedAt || Infinity;
   // Who has ended by its own word was to go on with what had come before that as well.
-  const isLate = ({ to, seq }: SentMessage): boolean =>
-    seq > (ends.get(to) ?? Infinity) || (agents.get(to)?.signalled ?? null) !== null;
+  const isLate = ({ to, seq }: SentMessage): boolean => seq > endOf(to) || (agents.get(to)?.signalled ?? null) !== null;
   const readers = new Set(messages.filter((one) => !one.delivered && isLate(one)).map(({ to }) => to));
   return [...readers].filter((id) => id !== ROOT && (agents.get(id)?.outcome ?? null) !== null);
 }
 
 /** Did it go on by a message when its parent had ended already? */
-const wasBegunAfter = (stored: readonly MimirEvent[], { id, owner }: AgentState): boolean =>
-  stored.findLastIndex(
-    (event) => event.type === 'agent.status' && event.agent === id && event.status === 'initializing',
-  ) > stored.findLastIndex((event) => event.type === 'agent.finished' && event.agent === owner);
-
-/** What it had answered when its work ended last; empty where it had not ended well. */
-function answerBefore(stored: readonly MimirEvent[], agent: AgentId): string {
-  const last = stored.findLast((event) => event.type === 'agent.finished' && event.agent === agent);
-  return last?.type === 'agent.finished' && last.outcome === 'completed' ? last.summary : '';
-}
+const wasBegunAfter = (lives: ReadonlyMap<AgentId, Life>, { id, owner }: AgentState): boolean =>
+  (lives.get(id)?.begunAt ?? 0) > (lives.get(owner ?? ROOT)?.endedAt ?? 0);

@@ -11,8 +11,10 @@ import type { Recorder } from './recorder.ts';
 export interface Conversations {
   /** Keeps that of `agent` until it is let go; `isNew`: the log holds nothing of one yet. */
   keep(agent: AgentId, isNew: boolean): void;
-  /** Where `agent`, which is kept, stands by the log. */
+  /** Where `agent` stands by the log; it is kept from then on. */
   of(agent: AgentId): Standing;
+  /** Replies for its work up to its last end, likewise. */
+  repliesBefore(agent: AgentId): number;
   /** It works no more: a conversation may be long. */
   drop(agent: AgentId): void;
 }
@@ -25,20 +27,22 @@ export function openConversations(recorder: Pick<Recorder, 'stored' | 'onRecord'
     if (event.type === 'session.resumed') for (const one of known.values()) one.take(event);
     else if ('agent' in event && event.agent !== null) known.get(event.agent)?.take(event);
   });
+  const found = (agent: AgentId): Conversation => {
+    const one = known.get(agent);
+    if (one !== undefined) return one;
+    unread.add(agent);
+    for (const [id, conversation] of conversationsIn(recorder.stored(), unread)) known.set(id, conversation);
+    unread.clear();
+    return known.get(agent) ?? new Conversation(agent);
+  };
   return {
     keep(agent, isNew) {
       if (known.has(agent)) return;
       if (isNew) known.set(agent, new Conversation(agent));
       else unread.add(agent);
     },
-    of(agent) {
-      if (!known.has(agent)) {
-        unread.add(agent);
-        for (const [id, one] of conversationsIn(recorder.stored(), unread)) known.set(id, one);
-        unread.clear();
-      }
-      return known.get(agent)?.standing() ?? { turns: [], replies: 0 };
-    },
+    of: (agent) => found(agent).standing(),
+    repliesBefore: (agent) => found(agent).repliesBefore(),
     drop(agent) {
       known.delete(agent);
       unread.delete(agent);

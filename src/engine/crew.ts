@@ -94,11 +94,9 @@ class LocalCrew implements Crew {
 
   /** A message may have given it another seat already. */
   private leave(agent: AgentId, seat: Seat): void {
-    if (this.seats.get(agent) === seat) {
-      this.seats.delete(agent);
-      this.parts.conversations.drop(agent);
-    }
+    if (this.seats.get(agent) === seat) this.seats.delete(agent);
     this.parts.ties.left(agent);
+    if (!this.seats.has(agent)) this.parts.conversations.drop(agent);
   }
 
   interrupt(agent: AgentId): boolean {

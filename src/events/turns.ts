@@ -25,6 +25,7 @@ export class Conversation {
   private readonly turns: Turn[] = [];
   private lastStop: StopReason = 'end';
   private replies = 0;
+  private earlier = 0;
   /** Calls for its work that have begun. */
   private readonly work = new Set<CallId>();
   /** A call for a summary is no part of the conversation: what it gave comes with `context.compacted`. */
@@ -50,11 +51,17 @@ export class Conversation {
     return { turns: this.isUnfinished() ? this.turns.slice(0, -1) : [...this.turns], replies: this.replies };
   }
 
+  /** Replies for its work up to its last end; 0 where it had none. */
+  repliesBefore(): number {
+    return this.earlier;
+  }
+
   private count(event: MimirEvent): void {
     if (event.type === 'agent.status' && event.status === 'pending') this.replies = 0;
     if (event.type === 'model.started' && event.purpose === 'work') this.work.add(event.call);
     if (event.type === 'model.started' && event.purpose === 'compact') this.summaries.add(event.call);
     if (event.type === 'model.finished' && this.work.has(event.call)) this.replies += 1;
+    if (event.type === 'agent.finished') this.earlier = this.replies;
   }
 
   private isUnfinished(): boolean {
