@@ -146,5 +146,12 @@ describe('mimir agents create, where a model may be asked', () => {
     terminal.press('esc');
     await terminal.waitFor((screen) => !screen.some((line) => line.includes('New agent')));
     expect(existsSync(file('.mimir'))).toBe(false);
+    // Who leaves meanwhile leaves no session behind that could be gone on with.
+    terminal.type(`/agents create ${GERMAN}`);
+    terminal.press('enter');
+    await terminal.waitFor('Asking sonnet-4.5 (anthropic) for a draft');
+    terminal.press('ctrl-c', 'ctrl-c');
+    expect((await terminal.exit).code).toBe(0);
+    expect((await home.run(['sessions'])).out.match(/ finished {2}Draft/g)?.length).toBe(2);
   });
 });
