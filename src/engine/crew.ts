@@ -13,6 +13,7 @@ import { WAITS } from './children-end.ts';
 import type { Conversations } from './conversations.ts';
 import type { EndCause, Ending, Killed } from './crew-end.ts';
 import { close, closeStopped, finishedEvent, killerName } from './crew-end.ts';
+import { hasMail } from './inbox.ts';
 import type { Slots } from './slots.ts';
 
 export interface Crew {
@@ -160,7 +161,7 @@ class LocalCrew implements Crew {
     const { agent } = order;
     this.status(agent, hasSaidItsEnd(recorder.state(), agent) ? 'waiting' : 'initializing', '');
     for (let now: Partial<Standing> = {}; ; now = conversations.of(agent)) {
-      seat.release = await slots.take(seat.control.signal);
+      seat.release = isReviewOfIdle(recorder.state(), agent) ? NO_SLOT : await slots.take(seat.control.signal);
       // The slot is given back when the end is recorded: in the log no two share one.
       try {
         const outcome = await this.stretch({ ...order, ...now }, seat);
@@ -251,8 +252,10 @@ function hasSaidItsEnd({ agents }: RunState, agent: AgentId): boolean {
   return one !== undefined && one.signalled !== null && one.outcome === null;
 }
 
-const hasMail = ({ messages }: RunState, agent: AgentId): boolean =>
-  messages.some(({ to, delivered }) => to === agent && !delivered);
+/** Who judges work of a run without a plan, which may never end, waits for no slot of that. One review is made at a time. */
+const isReviewOfIdle = ({ idle, agents }: RunState, agent: AgentId): boolean =>
+  idle && (agents.get(agent)?.forced ?? null) !== null;
+const NO_SLOT = (): void => {};
 
 /** Ends an agent that works, waits or is interrupted. A kill is the stronger word; otherwise the first one stays. */
 function endSeat(seat: Seat, cause: EndCause): void {

@@ -30,16 +30,16 @@ export function isWoken({ recorder }: Pick<RunParts, 'recorder'>): boolean {
 
 const AT_WORK: ReadonlySet<string> = new Set(['initializing', 'running', 'waiting']);
 
-/** Does anybody work, or wait for an answer? Who is interrupted does neither. */
-export const isAtWork = ({ agents, approvals }: Pick<RunState, 'agents' | 'approvals'>): boolean =>
-  approvals.length > 0 ||
-  [...agents.values()].some((one) => AT_WORK.has(one.status) && !(one.id === ROOT && isIdle(one)));
+/** Does anybody work of `those`, or wait for an answer? Who is interrupted does neither. */
+export function isAtWork({ agents, approvals }: RunState, those: (one: AgentState) => boolean = () => true): boolean {
+  if (approvals.length > 0) return true;
+  for (const one of agents.values())
+    if (AT_WORK.has(one.status) && those(one) && !(one.id === ROOT && isIdle(one))) return true;
+  return false;
+}
 
 /** Whoever judges works for nobody; one that was cut off waits to be asked again. */
-const workOf = (state: RunState): Pick<RunState, 'agents' | 'approvals'> => ({
-  agents: new Map([...state.agents].filter(([, { forced }]) => forced === null)),
-  approvals: state.approvals,
-});
+const isNoReview = ({ forced }: AgentState): boolean => forced === null;
 
 export interface Rest {
   /** Something happened: all may be at rest now. */
@@ -52,7 +52,7 @@ export interface Rest {
 export function openRest(parts: RunParts, isWanted: () => boolean): Rest {
   const { recorder, children } = parts;
   let heard: (() => void) | null = null;
-  const isRest = (): boolean => !isWoken(parts) && !isAtWork(workOf(recorder.state())) && isWanted();
+  const isRest = (): boolean => isWanted() && !isAtWork(recorder.state(), isNoReview) && !isWoken(parts);
   const look = async (): Promise<void> => {
     if (heard === null || !isRest()) return;
     // Whoever has ended by its own word may not have been judged yet: that follows at once.

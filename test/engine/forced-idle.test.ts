@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { forcing, gatesOf, reviewers, verdict, writing } from '../support/forced.ts';
 import { always, ended, isReview, judged } from '../support/forced-idle.ts';
 import { say, waits, wish } from '../support/idle.ts';
-import { AGENT } from '../support/run.ts';
+import { AGENT, RULES } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
 const ROOT = AGENT('ROOT');
@@ -121,6 +121,8 @@ describe('nothing that agents do keeps their work from being judged', () => {
     const replies: (() => void)[] = [];
     const run = always({
       world,
+      // Nor does it need a slot, which it would have to wait for.
+      rules: { ...RULES, maxParallelAgents: { ...RULES.maxParallelAgents, value: 1 } },
       script: async (request) => {
         if (isReview(request)) return undefined;
         await new Promise<void>((resolve) => void replies.push(resolve));
