@@ -19,6 +19,7 @@ import { isOwed, openChildrenOf, withEnd } from './children-end.ts';
 import { watchOver } from './children-idle.ts';
 import { made } from './children-spawn.ts';
 import type { Ties } from './crew-end.ts';
+import { hasMail } from './inbox.ts';
 import type { NewAgent } from './orders.ts';
 import type { RunParts } from './parts.ts';
 
@@ -241,9 +242,6 @@ class Beside implements Children, Ties {
     return spawned !== null && reader !== undefined && reader.id !== ROOT && isFinal(reader);
   }
 }
-
-const hasMail = ({ messages }: RunState, agent: AgentId): boolean =>
-  messages.some(({ to, delivered }) => to === agent && !delivered);
 
 /** What the log says of an agent's stretches of work: numbers of events, and what it had answered when its work ended last, if well. */
 interface Life {

@@ -5,7 +5,7 @@
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { EventBody } from '../events/event.ts';
-import type { SentMessage } from '../events/state.ts';
+import type { RunState, SentMessage } from '../events/state.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Longest message in characters: more is cut with a word. */
@@ -106,6 +106,10 @@ export function openInbox(recorder: Recorder): Inbox {
     },
   };
 }
+
+/** Is there anything that `agent` has not read? */
+export const hasMail = ({ messages }: Pick<RunState, 'messages'>, agent: AgentId): boolean =>
+  messages.some(({ to, delivered }) => to === agent && !delivered);
 
 const inWords = ({ from, content, notice }: SentMessage): string =>
   notice !== null
