@@ -3,7 +3,6 @@ import { fitText } from '../tui/text/clip.ts';
 import { toLabel } from '../tui/text/sanitise.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT } from './exit.ts';
-
 import { openReader, orExit } from './log-of.ts';
 import { projectOf } from './project.ts';
 import type { Verb } from './verb.ts';
@@ -20,8 +19,7 @@ export const sessionsVerb: Verb = {
     else if (all.length === 0) io.say('No session of this project yet. `mimir` starts one.');
     else {
       for (const { session, state, startedAt, task } of all) {
-        const when = startedAt.slice(0, 16).replace('T', ' ');
-        const head = `${session}  ${when}  ${state.padEnd(8)}  `;
+        const head = `${session}  ${localMinute(startedAt)}  ${state.padEnd(8)}  `;
         io.say(head + fitText(toLabel(task), Math.max(20, io.width - head.length - 1)).trimEnd());
       }
       const running = all.find(({ state }) => state === 'running');
@@ -30,3 +28,12 @@ export const sessionsVerb: Verb = {
     return Promise.resolve(EXIT.done);
   },
 };
+
+/** `2026-11-22 14:03` on this machine's clock, as all times that a person reads without a zone. */
+function localMinute(iso: string): string {
+  const time = new Date(iso);
+  const [month, day, hour, minute] = [time.getMonth() + 1, time.getDate(), time.getHours(), time.getMinutes()].map(
+    (part) => String(part).padStart(2, '0'),
+  );
+  return `${time.getFullYear()}-${month}-${day} ${hour}:${minute}`;
+}

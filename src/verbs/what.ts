@@ -42,7 +42,11 @@ function what(args: Arguments, io: Io): Promise<number> {
     const { record, seen } = await targetOf(seat, word);
     const deep = args.has('deep') ? seenOrExit(await seen.detail(record.agent)) : null;
     if (args.has('json')) io.json(deep === null ? record : { ...record, ...deep });
-    else for (const line of lines(record, deep, isHidden(seat, record))) io.say(cut(line, io));
+    else {
+      for (const line of lines(record, deep, isHidden(seat, record))) io.say(cut(line, io));
+      if (seat.as === null && record.is_waiting_input && seen.family.state === 'running')
+        io.say(`\`mimir attach ${record.run}\` shows what it asks`);
+    }
     return EXIT.done;
   });
 }

@@ -5,6 +5,7 @@ import { allVerb } from '../../src/verbs/all.ts';
 import { childrenVerb } from '../../src/verbs/children.ts';
 import { othersVerb } from '../../src/verbs/others.ts';
 import { statusVerb } from '../../src/verbs/status.ts';
+import { whatVerb } from '../../src/verbs/what.ts';
 import {
   asks,
   at,
@@ -148,11 +149,25 @@ describe('mimir status and mimir all', () => {
     expect(out).toContain('  1 question for you: `mimir attach k7f3a2`');
     expect(out).toContainEqual(holding('waiting_input'));
     expect(out).toContainEqual(holding('  asks: npm test'));
+    expect((await stage.ask(whatVerb, ['engineer-cache'])).out).toEqual([
+      holding('engineer-cache (fgul86) waiting_input: '),
+      'Last activity 10s ago',
+      '`mimir attach k7f3a2` shows what it asks',
+    ]);
   });
 
   it('are friendly where nothing was run', async () => {
     const none = said('No session of this project yet. `mimir` starts one.');
     expect([await stage.ask(statusVerb, []), await stage.ask(allVerb, [])]).toEqual([none, none]);
     expect((await stage.ask(allVerb, ['--json'])).json).toEqual([[]]);
+  });
+});
+
+describe('mimir sessions', () => {
+  it('says when a run began on the clock of this machine', async () => {
+    stage.write(RUN, FAMILY);
+    const sessions = async (TZ: string): Promise<string> => (await stage.home.run(['sessions'], { env: { TZ } })).out;
+    expect(await sessions('UTC')).toMatch(/^k7f3a2 {2}2026-11-22 09:00 {2}/m);
+    expect(await sessions('Asia/Tokyo')).toMatch(/^k7f3a2 {2}2026-11-22 18:00 {2}/m);
   });
 });
