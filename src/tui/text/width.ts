@@ -6,7 +6,7 @@
 /** The user-perceived characters of a text, in order. */
 export function graphemes(text: string): readonly string[] {
   if (isSimple(text)) return text.split('');
-  return [...segmentsOf(text)].map(({ segment }) => segment);
+  return [...clustersOf(text)];
 }
 
 /** True when every unit of a text is a letter or sign of one column by itself: it can be measured and cut by units. */
@@ -16,7 +16,7 @@ export const isSimple = (text: string): boolean => SIMPLE.test(text);
 export function widthOf(text: string): number {
   if (isSimple(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmentsOf(text)) width += clusterWidth(segment);
+  for (const cluster of clustersOf(text)) width += clusterWidth(cluster);
   return width;
 }
 
@@ -33,7 +33,7 @@ export function clusterWidth(cluster: string): 0 | 1 | 2 {
 /** True when every terminal agrees on the columns of this cluster, so that its cursor may be trusted after it. */
 export function isAgreed(cluster: string): boolean {
   const code = cluster.codePointAt(0) ?? 0;
-  if (cluster.length > 1) return false;
+  if (cluster.length > 1 || PREPENDED.test(cluster)) return false;
   return (
     code < 0x2000 || (code >= 0x2010 && code < 0x2100) || BOXES.test(cluster) || (isCjk(code) && !NEW.test(cluster))
   );
@@ -42,6 +42,24 @@ export function isAgreed(cluster: string): boolean {
 /** Letters and signs of one unit and one column that never join: nearly all that is on a screen, found without segmenting. */
 const SIMPLE =
   /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2319\u23ce\u2500-\u25fc\u2800-\u28ff\u276f\u27e9\u2713\u2717]*$/;
+
+/** The first letter alone where it would take whatever follows, a blank too, into its cluster: a line could not be put together of parts. */
+function* clustersOf(text: string): Generator<string> {
+  for (const { segment } of segmentsOf(text)) {
+    let rest = segment;
+    for (let first = firstOf(rest); first.length < rest.length && PREPENDED.test(first); first = firstOf(rest)) {
+      yield first;
+      rest = rest.slice(first.length);
+    }
+    yield rest;
+  }
+}
+
+const firstOf = (text: string): string => String.fromCodePoint(text.codePointAt(0) ?? 0);
+
+/** What Unicode calls Prepend: signs before a number, and a few letters of India. */
+const PREPENDED =
+  /^[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\u{110bd}\u{110cd}\u{111c2}\u{111c3}\u{113d1}\u{1193f}\u{11941}\u{11a3a}\u{11a84}-\u{11a89}\u{11d46}\u{11f02}]$/u;
 
 let segmenter: Intl.Segmenter | null = null;
 

@@ -45,6 +45,15 @@ describe('the width of text', () => {
 });
 
 describe('lines of an exact width', () => {
+  it.each(['\u0600', '\u0890', '\u0d4e', '\u{11a3a}'])(
+    'are that wide where they end in a sign that takes what follows: %s',
+    (sign) => {
+      expect(graphemes(`x${sign}${sign} y`)).toEqual(['x', sign, sign, ' ', 'y']);
+      expect(widthOf(fitText(`x${sign}`, 5))).toBe(5);
+      expect(widthOf(fitText(`x${sign}yz`, 3))).toBe(3);
+    },
+  );
+
   it('are that wide for any text (F05)', () => {
     fc.assert(
       fc.property(anyLine, anyLine, width, (left, right, w) => {
