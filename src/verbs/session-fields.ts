@@ -5,7 +5,7 @@ export type Fields = Readonly<Record<string, string>>;
 export const RECORD: Fields = {
   session_id: 'short id, six letters and digits',
   name: 'what it is called; `main` is the root of a run',
-  friendly_name: 'as it was asked for with --name, or null',
+  friendly_name: 'its name from --name, behind its role: `finder-scout`; or null',
   agent: 'its place in the run: `ROOT::S1`',
   run: 'id of the run',
   parent_session_id: 'short id of its parent; null for the root',
