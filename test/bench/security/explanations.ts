@@ -21,7 +21,14 @@ export const explanations = (size: Size): Promise<readonly Figure[]> =>
       const role = roleNamed('main', roles);
       if (role === null) throw new Error('the role "main" is missing');
       const { capabilities } = role;
-      const asker = { project: { root: project, places }, config: config.value, role, capabilities, agent: null };
+      const asker = {
+        project: { root: project, places },
+        config: config.value,
+        role,
+        capabilities,
+        agent: null,
+        spawns: { depth: 1, agents: 0, siblings: 0 },
+      };
       await explainCommand(COMMAND, { ...asker, mode: rules.mode });
     };
     return middleAnd('an explanation', 95, await timed(times(size, 100), explain));
