@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SoundPlan } from '../../../src/domain/plan.ts';
 import { ASCII, UNICODE } from '../../../src/tui/glyphs.ts';
-import { plain, span } from '../../../src/tui/text/clip.ts';
-import { widthOf } from '../../../src/tui/text/width.ts';
+import { lineWidth, plain, span } from '../../../src/tui/text/clip.ts';
 import { lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from '../../../src/tui/view/lanes.ts';
 import { soundPlan } from '../../support/arbitraries.ts';
 import { graph, RACE } from '../../support/plans.ts';
@@ -107,7 +106,7 @@ describe('the lanes of a plan', () => {
         const { count, rows } = lanesOf(plan.tasks);
         for (const row of rows) {
           const lines = [nodeLine(row, count, most, glyphs, span(glyphs.node)), restLine(row, count, most, glyphs)];
-          expect(lines.map((line) => widthOf(plain(line)))).toEqual(lines.map(() => lanesWidth(count, most)));
+          expect(lines.map(lineWidth)).toEqual(lines.map(() => lanesWidth(count, most)));
           expect(plain(lines[0] ?? [])).toContain(glyphs.node);
         }
       }),

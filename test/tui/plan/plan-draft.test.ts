@@ -15,9 +15,8 @@ import type { Page } from '../../../src/tui/page.ts';
 import type { Context } from '../../../src/tui/screen.ts';
 import { planScreen } from '../../../src/tui/screens/plan.ts';
 import type { Size } from '../../../src/tui/term/terminal.ts';
-import { plain } from '../../../src/tui/text/clip.ts';
+import { lineWidth, plain } from '../../../src/tui/text/clip.ts';
 import type { Line } from '../../../src/tui/text/line.ts';
-import { widthOf } from '../../../src/tui/text/width.ts';
 import { soundPlan } from '../../support/arbitraries.ts';
 import { childOf, RoleName, ROOT } from '../../../src/domain/ids.ts';
 import { contextFor, RACE, task } from '../../support/plans.ts';
@@ -167,7 +166,7 @@ function session(start: RunState, room: Size): { readonly press: (key: string) =
     if (effect?.dialog) boxes = [overlayFor(effect.dialog, context)];
     for (const command of effect?.commands ?? []) context = after(context, command);
   };
-  const widths = (lines: readonly Line[]): readonly number[] => lines.map((line) => widthOf(plain(line)));
+  const widths = (lines: readonly Line[]): readonly number[] => lines.map(lineWidth);
   return {
     press(key) {
       page.settle(context, room);

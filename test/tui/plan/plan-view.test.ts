@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ModelId, ROOT } from '../../../src/domain/ids.ts';
 import { harmless } from '../../../src/tui/clean.ts';
 import { ASCII, UNICODE } from '../../../src/tui/glyphs.ts';
-import { plain } from '../../../src/tui/text/clip.ts';
+import { lineWidth, plain } from '../../../src/tui/text/clip.ts';
 import type { Line } from '../../../src/tui/text/line.ts';
-import { widthOf } from '../../../src/tui/text/width.ts';
 import { planScreen } from '../../../src/tui/screens/plan.ts';
 import { FIRST } from '../../../src/tui/screens/plan-ui.ts';
 import type { PlanUi } from '../../../src/tui/screens/plan-ui.ts';
@@ -136,9 +135,7 @@ describe('the plan screen', () => {
         const live = new Map([[ROOT, harmless(words)]]);
         const context = contextOf(state, { glyphs: ascii ? ASCII : UNICODE, live });
         const { lines } = planScreen.body({ ...FIRST, row, pane, scroll }, context, size);
-        expect(lines.map((line) => widthOf(plain(line)))).toEqual(
-          Array.from({ length: size.height }, () => size.width),
-        );
+        expect(lines.map(lineWidth)).toEqual(Array.from({ length: size.height }, () => size.width));
         expect(lines.map((line) => plain(line)).join('')).not.toMatch(/\p{Cc}/u);
       }),
       { numRuns: 200 },

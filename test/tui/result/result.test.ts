@@ -10,8 +10,7 @@ import type { ResultUi } from '../../../src/tui/screens/result.ts';
 import { resultScreen } from '../../../src/tui/screens/result.ts';
 import { loadColours } from '../../../src/tui/view/code.ts';
 import { TABS } from '../../../src/tui/screens/result-view.ts';
-import { plain } from '../../../src/tui/text/clip.ts';
-import { widthOf } from '../../../src/tui/text/width.ts';
+import { lineWidth, plain } from '../../../src/tui/text/clip.ts';
 import { contextOf } from '../../support/look.ts';
 import { modelRun } from '../../support/model-run.ts';
 import { finished } from '../../support/recorded-run.ts';
@@ -115,7 +114,7 @@ describe('the result screen', () => {
         (tab, width, height, context, ascii) => {
           const seen = { ...context, glyphs: ascii ? ASCII : UNICODE };
           const { lines } = resultScreen.body({ tab, top: 0 }, seen, { width, height });
-          expect(lines.map((line) => widthOf(plain(line)))).toEqual(Array.from({ length: height }, () => width));
+          expect(lines.map(lineWidth)).toEqual(Array.from({ length: height }, () => width));
         },
       ),
       { numRuns: 150 },

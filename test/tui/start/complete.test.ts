@@ -3,10 +3,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { behindAt, type Completing, completeKey, NOT_COMPLETING, offerOf } from '../../../src/tui/complete.ts';
 import { ASCII, UNICODE } from '../../../src/tui/glyphs.ts';
-import { plain } from '../../../src/tui/text/clip.ts';
+import { lineWidth, plain } from '../../../src/tui/text/clip.ts';
 import { startScreen } from '../../../src/tui/screens/start.ts';
 import { type Editor, editorText, openEditor } from '../../../src/tui/text/editor.ts';
-import { widthOf } from '../../../src/tui/text/width.ts';
 import { completeLines } from '../../../src/tui/view/complete.ts';
 import { contextOf } from '../plan/context.ts';
 
@@ -112,7 +111,7 @@ describe('the box with the paths', () => {
           if (offer === null) throw new Error('nothing is offered');
           const lines = completeLines(offer, contextOf(undefined, { glyphs }), width, height);
           expect(lines.length).toBeLessThanOrEqual(height);
-          expect(lines.every((line) => widthOf(plain(line)) === width)).toBe(true);
+          expect(lines.every((line) => lineWidth(line) === width)).toBe(true);
         },
       ),
     );

@@ -6,9 +6,8 @@ import { bindingFor } from '../../../src/tui/keymap.ts';
 import type { Effect } from '../../../src/tui/screen.ts';
 import { startScreen } from '../../../src/tui/screens/start.ts';
 import type { StartUi } from '../../../src/tui/screens/start.ts';
-import { plain } from '../../../src/tui/text/clip.ts';
+import { lineWidth, plain } from '../../../src/tui/text/clip.ts';
 import { editorText } from '../../../src/tui/text/editor.ts';
-import { widthOf } from '../../../src/tui/text/width.ts';
 import { SessionId } from '../../../src/domain/ids.ts';
 import { EMPTY } from '../../../src/events/state.ts';
 import { hostileText } from '../../support/arbitraries.ts';
@@ -217,9 +216,7 @@ describe('the start screen', () => {
           startScreen.first,
         );
         const { lines, cursor } = startScreen.body(ui, seen, size);
-        expect(lines.map((line) => widthOf(plain(line)))).toEqual(
-          Array.from({ length: size.height }, () => size.width),
-        );
+        expect(lines.map(lineWidth)).toEqual(Array.from({ length: size.height }, () => size.width));
         expect(cursor === null || cursor === undefined || (cursor.x < size.width && cursor.y < size.height)).toBe(true);
       }),
       { numRuns: 150 },
