@@ -19,7 +19,7 @@ export function brokenByChildren(events: readonly MimirEvent[], whole: boolean):
     const running = [...state.agents.values()].filter(({ id, status }) => id !== ROOT && status === 'running').length;
     if (running > state.maxParallel) broken.push(`${event.seq}: ${running} run in ${state.maxParallel} slots`);
   }
-  return whole ? [...broken, ...leftOver(state)] : broken;
+  return whole ? [...broken, ...leftOver(state, events)] : broken;
 }
 
 type Finished = Extract<MimirEvent, { readonly type: 'agent.finished' }>;
@@ -52,14 +52,19 @@ function noticeProblems(
   return behind ? [] : [`${event.seq}: a notice of ${event.notice?.of ?? ''} without an end`];
 }
 
-const leftOver = ({ agents, messages }: RunState): readonly string[] => [
+const leftOver = ({ agents, messages }: RunState, events: readonly MimirEvent[]): readonly string[] => [
   ...[...agents.values()].flatMap((one) => (one.id === ROOT || isFinal(one) ? [] : [`${one.id} has no end`])),
   ...messages.flatMap(({ seq, to, delivered }) => {
     const reader = agents.get(to);
-    return delivered || reader === undefined || !reads(reader) ? [] : [`${seq}: ${to} has not read`];
+    if (delivered || reader === undefined || !reads(reader) || cameTooLate(events, seq, reader)) return [];
+    return [`${seq}: ${to} has not read`];
   }),
 ];
 
 /** Who has ended well has read what it was sent, but for a child of a call that has ended by its own word: that is the last. */
 const reads = ({ id, outcome, call, signalled }: AgentState): boolean =>
   id !== ROOT && outcome === 'completed' && (call === null || signalled === null);
+
+/** A child of a call has given its answer with its end: what is sent to it afterwards is kept for people to see. */
+const cameTooLate = (events: readonly MimirEvent[], sent: number, { id, call }: AgentState): boolean =>
+  call !== null && events.some((event) => event.type === 'agent.finished' && event.agent === id && event.seq < sent);
