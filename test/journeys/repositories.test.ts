@@ -6,11 +6,9 @@ import { describe, expect, it } from 'vitest';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { openLogReadOnly } from '../../src/store/log.ts';
 import { claimCount, untrue } from '../models/folders.ts';
-import { bundled } from '../support/bundled.ts';
+import { PUBLISHED, SOURCES } from '../support/cli.ts';
 import { COMPILED } from '../support/compiled.ts';
 import { freshFolder } from '../support/folder.ts';
-
-const CLI = bundled();
 
 /** The sources inside an installed package, as a git repository of its own. */
 function repositoryFrom(folder: string): string {
@@ -31,7 +29,9 @@ function repositoryFrom(folder: string): string {
 /** Runs the real program and reads what it recorded. */
 function run(root: string, task: string): { readonly events: readonly MimirEvent[]; readonly summary: string } {
   const home = freshFolder();
-  execFileSync(process.execPath, [CLI, 'run', task, '--yes', '--cwd', root], {
+  // In Mimir's own checkout the sources: its `.mimir` holds the built-in defaults, which no other project may set.
+  const [node = '', program = ''] = root === process.cwd() ? SOURCES : PUBLISHED;
+  execFileSync(node, [program, 'run', task, '--yes', '--cwd', root], {
     env: { PATH: process.env['PATH'], HOME: home, XDG_CACHE_HOME: COMPILED, LANG: 'C.UTF-8' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

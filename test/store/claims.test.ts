@@ -53,7 +53,9 @@ describe('a claim left behind', () => {
   });
 
   it('does not hold for a process that has ended and that nobody has looked for: it writes nothing any more', async () => {
-    const parent = spawn('bash', ['-c', 'sleep 0 & exec sleep 60'], { stdio: 'ignore' });
+    // It ends once its parent is a program that never looks for it.
+    const ends = 'until grep -q sleep /proc/$$/comm; do :; done';
+    const parent = spawn('bash', ['-c', `{ ${ends}; } & exec sleep 60`], { stdio: 'ignore' });
     const zombie = (): string => zombieOf(parent.pid ?? 0);
     await until(() => zombie() !== '');
     const [pid = '', started = ''] = zombie().split(' ');

@@ -1,4 +1,5 @@
 /** Drives a program in a real pseudo-terminal as a person would: types, waits for what must appear, looks at cells. */
+import { Duplex } from 'node:stream';
 import { spawn } from '@lydell/node-pty';
 import { type Cell, openScreen } from './screen.ts';
 
@@ -51,6 +52,7 @@ export function startTerminal(command: string, args: readonly string[], options:
   const screen = openScreen(cols, rows);
   const env = { TERM: 'xterm-256color', LANG: 'C.UTF-8', ...(options.env ?? { PATH: process.env['PATH'] }) };
   const pty = spawn(command, [...args], { cols, rows, cwd, env, name: env.TERM ?? 'xterm-256color' });
+  readToTheEnd(pty);
   let written: Promise<unknown> = Promise.resolve();
   let output = '';
   let ended = false;
@@ -141,6 +143,20 @@ export function startTerminal(command: string, args: readonly string[], options:
     kill: () => {
       if (!ended) pty.kill('SIGKILL');
     },
+  };
+}
+
+/**
+ * node-pty closes its end 200 ms after the program has ended. Where this process was busy all the while, that comes before the
+ * last words were read: now they are read first.
+ */
+function readToTheEnd(pty: object): void {
+  const socket: unknown = '_socket' in pty ? pty._socket : null;
+  if (!(socket instanceof Duplex)) throw new Error('node-pty reads in another way now');
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (fault) => {
+    setImmediate(() => setImmediate(() => destroy(fault)));
+    return socket;
   };
 }
 
