@@ -215,7 +215,7 @@ const idleLines = (width: number): readonly Line[] => [
     3,
   ),
   ...wrap(
-    [span('d', { fg: 'focus', bold: true }), span('  leaves the run to a process of its own', { fg: 'muted' })],
+    [span('d', { fg: 'focus', bold: true }), span('  lets the run go on without this screen', { fg: 'muted' })],
     width,
     3,
   ),
