@@ -9,7 +9,9 @@ import type { Io } from './io.ts';
 import { forgiving } from './line-carrying.ts';
 import { LINE_COMMANDS } from './line-commands.ts';
 import { openConsole } from './line-console.ts';
+import type { AnnouncerParts } from './line-announce.ts';
 import { LineRun } from './line-run.ts';
+import type { Joined } from './line-run.ts';
 import { LineSession } from './line-session.ts';
 import { openLobby } from './lobby.ts';
 import type { RunLobby } from './lobby.ts';
@@ -27,6 +29,8 @@ export interface Following {
   readonly models: boolean;
   /** Where the last copy is kept. */
   readonly folder: string;
+  /** The run had begun before: what was said of it then is not said again. */
+  readonly joined?: Joined;
   /** Starts a process that goes on with the run, which has ended here. */
   readonly detach?: Lobby['detach'];
 }
@@ -38,12 +42,7 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
     return false;
   }
   if (!how.person) {
-    await new LineRun(controls, {
-      say: (line) => io.say(line),
-      paint: io.paint,
-      now: () => world.now(),
-      verbosity: () => 'normal',
-    }).ended;
+    await new LineRun(controls, announcing(io), undefined, how.joined).ended;
     return false;
   }
   const console = openConsole({ io, words: wordsOf, interrupted: () => process.kill(process.pid, 'SIGINT') });
@@ -51,7 +50,7 @@ export async function followRun({ controls, result }: Run, io: Io, how: Followin
   // A run that was ended waits for no answer.
   const close = (): void => console.close();
   void result.then(close, close);
-  session.follow(controls);
+  session.follow(controls, how.joined);
   try {
     await session.work();
     await session.parted();
@@ -67,13 +66,7 @@ export async function watchLines(io: Io, workshop: Workshop, session: SessionId)
   const reached = await reachRun(workshop.project, session);
   if (reached === null) throw new Exit(EXIT.wrongUse, `session ${session} has ended meanwhile`);
   const controls = forgiving(reached.controls);
-  const parts = {
-    say: (line: string) => io.say(line),
-    paint: io.paint,
-    now: () => world.now(),
-    verbosity: () => 'normal' as const,
-  };
-  const run = new LineRun(controls, parts, undefined, 'attached');
+  const run = new LineRun(controls, announcing(io), undefined, 'attached');
   await run.ended;
   const { finished } = run.state;
   reached.close();
@@ -82,6 +75,14 @@ export async function watchLines(io: Io, workshop: Workshop, session: SessionId)
     throw new Exit(EXIT.agentFailed, `${(await controls.lost) ?? ''}\n  \`mimir resume ${session}\` goes on with it`);
   return finished.status === 'completed' ? EXIT.done : EXIT.agentFailed;
 }
+
+/** For nobody who types. */
+const announcing = (io: Io): AnnouncerParts => ({
+  say: (line) => io.say(line),
+  paint: io.paint,
+  now: () => world.now(),
+  verbosity: () => 'normal',
+});
 
 const wordsOf = (): readonly string[] => LINE_COMMANDS.map(({ name }) => `${name} `);
 

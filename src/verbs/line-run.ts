@@ -1,4 +1,5 @@
 /** One run as line mode follows it: events folded into state and announced; it decides nothing. */
+import type { Millis } from '../domain/ids.ts';
 import type { MimirEvent } from '../events/event.ts';
 import { fold } from '../events/fold.ts';
 import type { RunState } from '../events/state.ts';
@@ -13,13 +14,11 @@ import { statusLine } from './line-look-commands.ts';
 import { thinkingOnce } from './line-mode.ts';
 import { planLines } from './plan-lines.ts';
 
-/** A run that had begun before: gone on with here, or followed in another process. */
-export type Joined = 'resumed' | 'attached';
+/** A run that had begun before: followed in another process, or gone on with here, of which its log tells behind `resumed`. */
+export type Joined = 'attached' | { readonly resumed: Millis };
 
 type Heard = (event: MimirEvent, state: RunState) => void;
 
-/** A run may go on a moment before it is followed. */
-const BEFORE_MS = 5000;
 /** How often sums that are due are said. */
 const TICK_MS = 1000;
 
@@ -30,7 +29,7 @@ export class LineRun {
   #state: RunState = EMPTY;
   #changes = 0;
   #stopped = false;
-  /** False while a resumed run tells what happened before: that was said when it happened. */
+  /** False while a run tells what happened before: that was said when it happened. */
   #caughtUp: boolean;
 
   constructor(controls: Controls, of: AnnouncerParts, heard: Heard = () => {}, how?: Joined) {
@@ -55,22 +54,20 @@ export class LineRun {
 
   async #follow(of: AnnouncerParts, heard: Heard, how?: Joined): Promise<void> {
     const announcer = new Announcer(of);
-    const since = of.now() - BEFORE_MS;
     const think = thinkingOnce(() => this.#state, of);
     const unwatch = this.controls.ticks((tick) => {
       if (of.verbosity() !== 'quiet' && !this.#stopped) think(tick);
     });
     const before = new Before(heard);
-    const quiet = how === 'attached' ? whenQuiet(() => this.#attach(of, before)) : null;
-    const hear = (event: MimirEvent): void =>
-      quiet === null || this.#caughtUp ? heard(event, this.#state) : before.take(event);
+    const quiet = how === 'attached' ? whenQuiet(() => this.#join(of, before, 'Attached to')) : null;
+    const hear = (event: MimirEvent): void => (this.#caughtUp ? heard(event, this.#state) : before.take(event));
     const timer = setInterval(() => announcer.tick(this.#state), TICK_MS).unref();
     try {
       for await (const event of this.controls.events(0)) {
         if (this.#stopped) return;
         this.#take(event);
         if (this.#caughtUp) announcer.hear(event, this.#state);
-        else if (how === 'resumed' && isResumption(event, since)) this.#catchUp(of, 'Going on with');
+        else if (isResumption(event, how)) this.#join(of, before, 'Going on with');
         quiet?.again();
         hear(event);
       }
@@ -81,9 +78,9 @@ export class LineRun {
     }
   }
 
-  #attach(of: AnnouncerParts, before: Before): void {
+  #join(of: AnnouncerParts, before: Before, head: string): void {
     if (this.#caughtUp || this.#state.seq === 0) return;
-    this.#catchUp(of, 'Attached to');
+    this.#catchUp(of, head);
     before.tell(this.#state);
   }
 
@@ -102,7 +99,7 @@ export class LineRun {
   }
 }
 
-/** What happened before a run was attached to: only the last of what asks the person something is heard, when all of it is known. */
+/** What happened before a run was joined: only the last of what asks the person something is heard, when all of it is known. */
 class Before {
   readonly #heard: Heard;
   readonly #last = new Map<MimirEvent['type'], MimirEvent>();
@@ -120,8 +117,8 @@ class Before {
   }
 }
 
-const isResumption = ({ type, time }: MimirEvent, since: number): boolean =>
-  type === 'session.resumed' && Date.parse(time) >= since;
+const isResumption = ({ type, time }: MimirEvent, how: Joined | undefined): boolean =>
+  typeof how === 'object' && type === 'session.resumed' && Date.parse(time) >= how.resumed;
 
 /** What happened before comes at once; behind it nothing comes for a moment. */
 const QUIET_MS = 120;

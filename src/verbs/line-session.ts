@@ -181,8 +181,9 @@ export class LineSession implements LineDesk {
     if (to === 'start') return this.#toStart();
     if (typeof to === 'string') return this.#carrying.part(to);
     const { lobby } = this.#of;
+    const joined = 'resume' in to ? { resumed: world.now() } : 'attach' in to ? 'attached' : undefined;
     const begun = lobby === null ? fail({ text: 'only a session begins runs: mimir --plain' }) : await begin(lobby, to);
-    if (begun.ok) this.follow(begun.value, 'resume' in to ? 'resumed' : 'attach' in to ? 'attached' : undefined);
+    if (begun.ok) this.follow(begun.value, joined);
     else this.refuse(begun.fault.text);
   }
 

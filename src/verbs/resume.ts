@@ -59,7 +59,7 @@ async function goOn(workshop: Workshop, args: Arguments, io: Io, what: Parameter
     const { openLines } = await import('./line-follow.ts');
     return openLines(args, io, workshop, { resume: session });
   }
-  return carry(workshop, args, io, what);
+  return carry(workshop, args, io, what, true);
 }
 
 const runsElsewhere = (session: string): string =>

@@ -16,6 +16,7 @@ import { newSession } from './session-reach.ts';
 import { settled } from './settled.ts';
 import { watchSignals } from './signals.ts';
 import type { Verb } from './verb.ts';
+import { world } from './world.ts';
 
 export const runVerb: Verb = {
   usage: 'mimir run "<task>" [options]  |  mimir run --plan NAME [--set name=value]…',
@@ -78,12 +79,19 @@ async function runPlan(args: Arguments, io: Io, name: string): Promise<number> {
 /** Of a run that is made for children that a person spawns: what lists of sessions say of it. */
 const IDLE_TASK = 'Waits for what it is told';
 
-/** Runs or resumes `what` to its end in lines or JSON; the exit code of INTERFACE. */
+interface Carried {
+  readonly session: SessionId;
+  readonly task: string;
+  readonly plan: RunOptions['plan'];
+}
+
+/** Runs or resumes `what` to its end in lines or JSON; the exit code of INTERFACE. `resumes`: it had begun before. */
 export async function carry(
   workshop: Workshop,
   args: Arguments,
   io: Io,
-  what: { readonly session: SessionId; readonly task: string; readonly plan: RunOptions['plan'] },
+  what: Carried,
+  resumes = false,
 ): Promise<number> {
   const json = args.has('json');
   const person = io.terminal && !json;
@@ -93,6 +101,7 @@ export async function carry(
   ]);
   refuseHumanAlone(workshop, person);
   const approval = approvalOf(workshop.config, args, person);
+  const joined = resumes ? { joined: { resumed: world.now() } } : {};
   const run = await workshop.start({ ...what, approval, person, pace: 'none' });
   const watch = watchSignals((signal) => run.stop(signal));
   // Nobody would see what a run does whose output is cut off.
@@ -106,6 +115,7 @@ export async function carry(
       approves: approval === 'person',
       models,
       folder,
+      ...joined,
       detach: async (session) => {
         await run.result;
         return settled(async () => (await import('./hosting.ts')).goOnElsewhere(session, args, workshop.project, io));

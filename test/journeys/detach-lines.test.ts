@@ -94,4 +94,18 @@ describe.concurrent('line mode', () => {
     expect(await person.leaves()).toBe(0);
     expect(run.effects()).toBe(1);
   });
+
+  it('says of a run that is gone on with in a pipe only what is new, and its report once', async () => {
+    const run = await leftRunning();
+    run.go();
+    await run.machine.mimir('run', WORK, '--yes', '--mode', 'yolo');
+    const session = await newest(run.machine);
+    await run.machine.mimir('send', 'oracle', 'And the docs?');
+    const { out } = await run.machine.mimir('resume', session, '--mode', 'yolo');
+    const lines = out.split('\n');
+    expect(lines[0]).toBe(`Going on with session ${session}: ${WORK}`);
+    expect(lines[1]).toMatch(/^0 of 1 running, 1 completed, .*nobody asks\.$/);
+    expect(lines.filter((line) => line.startsWith('completed: 1 agent'))).toHaveLength(1);
+    expect(out).not.toContain('Execution Plan');
+  });
 });
