@@ -81,7 +81,7 @@ export function notice(
   ];
 }
 
-/** `Child <name> completed: <summary>`; of one that was revived only what it has said since. */
+/** `Child <name> completed: <summary>`, `Child <name> was killed by the person: <last words>`; of one that was revived only what it has said since. */
 function wordsOf({ name, summary: before }: AgentState, { outcome, summary, error }: End): string {
   switch (outcome) {
     case 'completed':
@@ -89,7 +89,8 @@ function wordsOf({ name, summary: before }: AgentState, { outcome, summary, erro
     case 'partial':
       return `Child ${name} completed: ${sinceThen(before, summary)}\n(Cut off: ${error ?? 'a limit was met'}.)`;
     case 'killed':
-      return `Child ${name} failed: it was killed by the person${summary === '' ? '' : `. Its last words: ${summary}`}`;
+      // To a model "you" is the model.
+      return `Child ${name} was killed by the person${summary === '' ? '' : `: ${sinceThen(before, summary)}`}`;
     default:
       return `Child ${name} failed: ${error ?? outcome}`;
   }

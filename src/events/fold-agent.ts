@@ -212,6 +212,9 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     outcome: event.outcome,
     summary: event.summary,
     error: event.error,
+    ...(event.outcome === 'killed' && agent.outcome !== null
+      ? { closed: { outcome: agent.outcome, error: agent.error } }
+      : {}),
     reason: event.error ?? '',
     pause: null,
     endedAt: at,

@@ -95,6 +95,8 @@ function messageWords({ from, to, content, notice }: EventOf<'message.sent'>, na
 
 /** Does a notice of the child `name` tell that a person killed it, rather than that it failed? (engine/children-end.ts) */
 export const isOfKill = (content: string, name: string): boolean =>
+  content.startsWith(`Child ${name} was killed by `) ||
+  // As older logs have it.
   content.startsWith(`Child ${name} failed: it was killed by `);
 
 /** `rate limited: next try in 12 s (2 of 5)` */

@@ -14,7 +14,8 @@ export interface Moment {
   readonly idleTimeout: Millis;
 }
 
-const OF_OUTCOME: Readonly<Record<AgentOutcome, Lifecycle>> = {
+/** What an end is called. */
+export const OF_OUTCOME: Readonly<Record<AgentOutcome, Lifecycle>> = {
   completed: 'completed',
   // Marked as partial, and told all the same.
   partial: 'completed',

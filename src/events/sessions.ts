@@ -8,7 +8,7 @@ import type { MimirEvent } from './event.ts';
 import { plainLine } from './plain-line.ts';
 import { activityOf, askedFor, tokensOfAgent } from './queries.ts';
 import type { Moment } from './session-lifecycle.ts';
-import { activeAt, lifecycleOf } from './session-lifecycle.ts';
+import { activeAt, lifecycleOf, OF_OUTCOME } from './session-lifecycle.ts';
 import type { Naming } from './session-name.ts';
 import { sessionName } from './session-name.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -124,7 +124,7 @@ function standingOf(
     status,
     completion_status: over ? status : null,
     completion_message: over ? endWords(agent, status) : null,
-    partial: agent.outcome === 'partial',
+    partial: workOf(agent) === 'partial',
     created_at: since,
     spawned_at: since,
     completed_at: over ? isoOf(agent.endedAt ?? state.lastAt) : null,
@@ -153,9 +153,20 @@ function whileOthersWork({ agents }: RunState): string {
   return working === 0 ? '' : `waits for ${working} ${working === 1 ? 'agent' : 'agents'}`;
 }
 
-/** What its answer says first, or why it ended. */
+/** How its work has ended; a kill after that changes nothing about it. */
+const workOf = ({ closed, outcome }: AgentState): AgentState['outcome'] => closed?.outcome ?? outcome;
+
+/** What its answer says first, or why it ended; of one that was killed after its end both. */
 function endWords(agent: AgentState, status: Lifecycle): string {
   if (agent.outcome === null && status === 'abandoned') return 'the process that carried it is gone';
+  const { closed } = agent;
+  if (closed === undefined) return wordsOfEnd(agent, status);
+  const { outcome, error } = closed;
+  const words = wordsOfEnd({ ...agent, outcome, error, reason: error ?? '' }, OF_OUTCOME[outcome]);
+  return `${words} (${agent.error ?? 'killed'} after its end)`;
+}
+
+function wordsOfEnd(agent: AgentState, status: Lifecycle): string {
   const answer = status === 'completed' ? agent.summary : (agent.error ?? agent.reason);
   const said = answer.trim() === '' ? (agent.signalled?.message ?? agent.summary) : answer;
   return plainLine(said) || (agent.outcome ?? status);
@@ -189,8 +200,9 @@ function progressOf(agent: AgentState): Progress {
   };
 }
 
-function percentageOf({ outcome, todos, budget }: AgentState, used: number): number | null {
-  if (outcome === 'completed') return 100;
+function percentageOf(agent: AgentState, used: number): number | null {
+  if (workOf(agent) === 'completed') return 100;
+  const { todos, budget } = agent;
   const done = todos.filter(({ status }) => status === 'completed').length;
   if (todos.length > 0) return Math.round((done / todos.length) * 100);
   const { maxTokens = 0 } = budget;

@@ -113,6 +113,8 @@ export interface AgentState {
   readonly outcome: AgentOutcome | null;
   readonly summary: string;
   readonly error: string | null;
+  /** How its work had ended, of one that was killed after that: its summary is still that of its work. */
+  readonly closed?: { readonly outcome: AgentOutcome; readonly error: string | null };
   readonly todos: readonly Todo[];
   readonly blocks: readonly Block[];
   readonly usage: Usage;

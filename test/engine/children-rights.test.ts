@@ -82,7 +82,7 @@ describe('a kill', () => {
     await run.until(({ agents }) => agents.get(AGENT(S1))?.status === 'waiting');
     expect(await kill(run, CHILD)).toBe('Ada killed');
     await run.result;
-    expect(notices(run)).toEqual([`${S1} < ${CHILD} error: Child Ada failed: it was killed by the person`]);
+    expect(notices(run)).toEqual([`${S1} < ${CHILD} error: Child Ada was killed by the person`]);
     expect(outcomes(run)).toEqual([`${S1} completed`, `${CHILD} killed`]);
   });
 

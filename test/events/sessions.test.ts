@@ -220,6 +220,24 @@ describe('the life of a session', () => {
     expect(after(bodies)).toBe(expected);
   });
 
+  it.each<readonly [string, EventBody, string, boolean]>([
+    ['its answer', ended(CHILD, 'completed', '# Found\n\nTwo.'), 'Two. (killed by you after its end)', false],
+    ['what it has', ended(CHILD, 'partial', 'One.', 'too long'), 'One. (killed by you after its end)', true],
+    ['why it failed', ended(CHILD, 'failed', '', 'no disk'), 'no disk (killed by you after its end)', false],
+  ])('S010, S011, S048, S132: of one that is killed after its end still says %s', (_, end, words, partial) => {
+    const kill = ended(CHILD, 'killed', end.type === 'agent.finished' ? end.summary : '', 'killed by you');
+    const story = [...FAMILY, at(590, end), at(595, kill)];
+    expect(recordOf(CHILD, story)).toMatchObject({
+      status: 'killed',
+      completion_status: 'killed',
+      completion_message: words,
+      partial,
+    });
+    expect(recordOf(CHILD, [...FAMILY, at(595, ended(CHILD, 'killed', 'I look', 'killed by you'))])).toMatchObject({
+      completion_message: 'killed by you',
+    });
+  });
+
   it('D14 S127: is abandoned when the process that carries its run has died', () => {
     expect(after([status(CHILD, 'running')], { alive: false })).toBe('abandoned');
     expect(after([ended(CHILD, 'completed', 'a')], { alive: false })).toBe('completed');

@@ -80,15 +80,7 @@ export function spawnedLog(): Recording {
     .at(86, status(at('ROOT::S3::S1'), 'running'))
     .at(90, { type: 'agent.adopted', agent: at('ROOT::S3::S1'), owner: ROOT })
     .at(90, ended(at('ROOT::S3'), 'killed', '', 'killed by you'))
-    .at(
-      90,
-      notice(
-        'ROOT::S3',
-        ROOT,
-        'error',
-        'Child finder-callers failed: it was killed by the person. Its last words: I list.',
-      ),
-    );
+    .at(90, notice('ROOT::S3', ROOT, 'error', 'Child finder-callers was killed by the person: I list.'));
 }
 
 const called = (agent: string, call: string, description: string): readonly EventBody[] => [

@@ -41,7 +41,8 @@ const working = (agent: AgentState, context: Context): Line => [span(now(agent, 
 /** How it ended, or that it was interrupted; null while it goes on. */
 function ending(agent: AgentState): Line | null {
   if (agent.status === 'failed') return [span(`! ${oneLine(agent.error ?? agent.reason)}`, { fg: 'err', bold: true })];
-  if (agent.status === 'interrupted') return [span(`! ${oneLine(endOf(agent))}`, { fg: 'warn' })];
+  if (agent.status === 'interrupted')
+    return [span(`! ${oneLine(`${endOf(agent)}${workWords(agent)}`)}`, { fg: 'warn' })];
   if (agent.status !== 'completed') return null;
   return [span(oneLine(agent.summary) || 'completed', { fg: 'muted' })];
 }
@@ -138,10 +139,15 @@ const WORDLESS: Readonly<Partial<Record<AgentState['status'], string>>> = {
   waiting: 'waiting',
 };
 
+/** `: Three files in src`: what one had said at its end that was killed after that. */
+const workWords = ({ closed, summary }: AgentState): string =>
+  closed === undefined || summary === '' ? '' : `: ${summary}`;
+
 /** `killed: by the person`. */
 export function endOf(agent: AgentState): string {
   const outcome = agent.outcome ?? agent.status;
   const why = agent.error ?? agent.reason;
+  if (agent.closed !== undefined) return `${why || outcome} after its end`;
   if (why.startsWith(outcome)) return why;
   return why === '' ? outcome : `${outcome}: ${why}`;
 }

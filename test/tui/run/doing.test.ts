@@ -110,4 +110,17 @@ describe('what an agent is at', () => {
       '! skipped',
     ]);
   });
+
+  it('is the kill and the answer of one that was killed after its end', () => {
+    const log = ends('ROOT::S3', 'completed', 'Two races.').at(191, {
+      type: 'agent.finished',
+      agent: AgentId.parse('ROOT::S3'),
+      status: 'interrupted',
+      outcome: 'killed',
+      summary: 'Two races.',
+      error: 'killed by you',
+      metrics: { startTime: '', endTime: '', duration: 0, tokensUsed: 0, cost: 0, iterations: 1, toolCalls: 1 },
+    });
+    expect(said(log, 'ROOT::S3')).toBe('! killed by you after its end: Two races.');
+  });
 });

@@ -79,7 +79,7 @@ describe('a spawned child', () => {
     expect(seen).toContain('completed: Nothing stands against the diff.');
     expect(seen).not.toContain('Child reviewer-diff');
     expect(seen).toMatch(/from #3 finder-callers {2}news: killed +○ not read yet/);
-    expect(seen).toMatch(/ it was killed by the person\. Its last words: I list\./);
+    expect(seen).toMatch(/ was killed by the person: I list\./);
   });
 
   it('that has ended can be written to, and one that was killed can not (S131, H013)', () => {
