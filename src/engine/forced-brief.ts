@@ -35,7 +35,7 @@ const WHAT: Readonly<Record<Trigger, (whose: string) => string>> = {
 };
 
 const WHAT_WAS_DONE =
-  'All that was done since the last pass, and what it has changed. The next work waits while you look.';
+  'What was done since the last verdict, and all that has changed since the last pass. The next work waits while you look.';
 
 /** One line for cards and logs. */
 export const judgingTitle = (judging: Omit<Judging, 'patch' | 'fence'>): string => {

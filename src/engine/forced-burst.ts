@@ -41,7 +41,7 @@ type MarkParts = Pick<JudgeParts, 'recorder' | 'world'>;
 export function dueFrom({ recorder, world }: MarkParts, node: ForcedNode, after = Infinity): readonly EventBody[] {
   const gate = gateOf(recorder.state(), node);
   const upTo = gate?.upTo ?? 0;
-  return gate?.due !== undefined || after <= upTo ? [] : [dueEvent(node, upTo, world.now())];
+  return gate?.due !== undefined || after <= upTo ? [] : [dueEvent(node, { upTo, ...saidIn(gate) }, world.now())];
 }
 
 /** Work that is in the log behind what was judged: the run was cut off before that was written down. */
@@ -61,9 +61,13 @@ export const lapsed = ({ gates }: RunState, nodes: readonly ForcedNode[]): reado
       return { type: 'forced.gate', agent, role, trigger, tree, open: true, onFailure, why };
     });
 
+type Extent = Pick<ForcedGate, 'upTo' | 'saidUpTo'>;
+
+const saidIn = (gate: Extent | undefined): Extent => (gate?.saidUpTo === undefined ? {} : { saidUpTo: gate.saidUpTo });
+
 const dueEvent = (
   { role, onFailure, budget, estimatedSeconds }: ForcedNode,
-  upTo: number,
+  extent: Extent,
   since: Millis,
 ): EventBody => ({
   type: 'forced.gate',
@@ -74,7 +78,7 @@ const dueEvent = (
   open: false,
   onFailure,
   why: 'what is done now is judged when it rests',
-  upTo,
+  ...extent,
   due: { since, keeps: kept(budget, estimatedSeconds) },
 });
 
@@ -104,16 +108,26 @@ async function ofTree(parts: LookParts, node: ForcedNode, to: TreeId): Promise<J
   const state = recorder.state();
   const from = passedTree(state, node.role);
   if (from === null) return { pass: false, why: NOT_KNOWN };
-  const since = recorder.stored(gateOf(state, node)?.upTo ?? 0);
+  const gate = gateOf(state, node);
+  const told = gate?.saidUpTo ?? gate?.upTo ?? 0;
   const said = verdictOn(state, node.role, to);
   // A pass of before says nothing of what was done since, though the files are the same.
-  const holds = said !== null && (!said.pass || isGivenIn(since, node, said.agent));
-  return ask(
-    parts,
-    node,
-    { trigger: 'always', agent: ROOT, from, to, done: doneIn(state, since) },
-    holds ? said : null,
-  );
+  const holds = said !== null && (!said.pass || lookedUpTo(parts, node, to) !== null);
+  const done = (): readonly string[] => doneIn(recorder.state(), recorder.stored(told));
+  return ask(parts, node, { trigger: 'always', agent: ROOT, from, to, done }, holds ? said : null);
+}
+
+/**
+ * How far whoever has a verdict on `tree`, given when this review was due already, was told of what was done: one that was cut off and went
+ * on knows nothing of what came beside it. Null: there is no such verdict.
+ */
+function lookedUpTo({ recorder }: LookParts, node: ForcedNode, tree: TreeId): number | null {
+  const state = recorder.state();
+  const { upTo = 0 } = gateOf(state, node) ?? {};
+  const said = verdictOn(state, node.role, tree);
+  const since = recorder.stored(upTo);
+  if (said === null || !isGivenIn(since, node, said.agent)) return null;
+  return since.find((event) => event.type === 'agent.created' && event.agent === said.agent)?.seq ?? upTo;
 }
 
 /** Was it said when this review was due already? */
@@ -124,17 +138,16 @@ function isGivenIn(since: readonly MimirEvent[], { role }: ForcedNode, agent: Ag
   return since.slice(marked + 1).some((event) => event.type === 'forced.verdict' && event.agent === agent);
 }
 
-/** Recorded in one: what was done since `upTo` is due as soon as the rest is judged. */
-function settle(
-  { recorder, world }: LookParts,
-  node: ForcedNode,
-  upTo: number,
-  tree: string,
-  { pass, why }: Judged,
-): void {
+/** Recorded in one: what was done since the event `begun` is due as soon as the rest is judged. */
+function settle(parts: LookParts, node: ForcedNode, begun: number, tree: string, { pass, why }: Judged): void {
+  const { recorder, world } = parts;
   const { role, onFailure } = node;
   const state = recorder.state();
-  const gate: ForcedGate = { agent: ROOT, role, trigger: 'always', tree, open: pass, onFailure, why, upTo };
+  const looked = lookedUpTo(parts, node, tree);
+  const upTo = Math.min(begun, looked ?? begun);
+  const before = gateOf(state, node);
+  const said: Extent = looked === null ? { saidUpTo: before?.saidUpTo ?? before?.upTo ?? 0 } : {};
+  const gate: ForcedGate = { agent: ROOT, role, trigger: 'always', tree, open: pass, onFailure, why, upTo, ...said };
   const again = recorder.stored(upTo).some((event) => isWork(state, event));
-  recorder.record({ type: 'forced.gate', ...gate }, ...(again ? [dueEvent(node, upTo, world.now())] : []));
+  recorder.record({ type: 'forced.gate', ...gate }, ...(again ? [dueEvent(node, { upTo, ...said }, world.now())] : []));
 }

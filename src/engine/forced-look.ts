@@ -43,8 +43,8 @@ interface Question {
   readonly agent: AgentId;
   readonly from: TreeId;
   readonly to: TreeId;
-  /** Of a burst of a run without a plan: what was done in it. */
-  readonly done?: readonly string[];
+  /** Of a burst of a run without a plan: what was done in it, up to the step in which its reviewer is made. */
+  readonly done?: () => readonly string[];
 }
 
 /** What is said of a tree: what was said of it holds, otherwise a new agent judges it. Null when the run was stopped first. */
@@ -60,7 +60,7 @@ export async function ask(
   if (signal.aborted) return null;
   if (!changes.ok) return { pass: false, why: changes.fault };
   const what = { trigger, whose: nameOf(parts, agent), ...changes.value, tree: to };
-  return judge(parts, node, done === undefined ? what : { ...what, done });
+  return judge(parts, node, done === undefined ? what : { ...what, done: done() });
 }
 
 /** After work of `agent`: all that changed since the last pass, judged until it holds still. `before`: as it was before that work. */

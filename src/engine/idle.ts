@@ -52,7 +52,8 @@ export async function idleRun(parts: RunParts, resumed: boolean): Promise<RunRes
 async function carryOn(parts: RunParts, reviews: Reviews): Promise<void> {
   const { recorder, children, forced, signal } = parts;
   const stored = recorder.stored();
-  if (reviews.isDue() && !isMoved(stored)) await review(parts, reviews);
+  // One that goes on where it was cut off may leave what came beside it to another.
+  while (reviews.isDue() && !isMoved(stored) && !signal.aborted) await review(parts, reviews);
   if (signal.aborted) return;
   children.resume();
   if (wasAtWork(stored)) await converse(parts, reviews);

@@ -114,7 +114,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     ...state,
     verdicts: [...state.verdicts, { agent, role, tree, pass, summary, findings }],
   }),
-  'forced.gate': (state, { agent, role, trigger, tree, open, onFailure, why, upTo, due }) => ({
+  'forced.gate': (state, { agent, role, trigger, tree, open, onFailure, why, upTo, saidUpTo, due }) => ({
     ...state,
     gates: [
       ...state.gates.filter((gate) => gate.agent !== agent || gate.role !== role || gate.trigger !== trigger),
@@ -127,6 +127,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
         onFailure,
         why,
         ...(upTo === undefined ? {} : { upTo }),
+        ...(saidUpTo === undefined ? {} : { saidUpTo }),
         ...(due === undefined ? {} : { due }),
       },
     ],

@@ -53,6 +53,8 @@ export interface ForcedGate {
   readonly why: string;
   /** Of a run without a plan: what was done up to the event of this number is judged. */
   readonly upTo?: number;
+  /** Where that is less: what was done behind the event of this number has had no verdict, reviews of it came to none. */
+  readonly saidUpTo?: number;
   /** Work has begun since then, and its review is still to come: what is kept back of the run's limits for that. */
   readonly due?: { readonly since: Millis; readonly keeps: Budget };
 }

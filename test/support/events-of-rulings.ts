@@ -42,6 +42,7 @@ export const ofRulings = (
       onFailure: fc.constantFrom('warn', 'block'),
       why: text,
       upTo: fc.nat(),
+      saidUpTo: fc.nat(),
       due: fc.record({ since: fc.nat(), keeps: fc.constantFrom({}, { maxTokens: 40_000 }) }),
     },
     { requiredKeys: ['type', 'agent', 'role', 'trigger', 'tree', 'open', 'onFailure', 'why'] },
