@@ -12,6 +12,7 @@ import { openConsole } from './line-console.ts';
 import type { AnnouncerParts } from './line-announce.ts';
 import { LineRun } from './line-run.ts';
 import type { Joined } from './line-run.ts';
+import { waitingSaid } from './line-waiting.ts';
 import { LineSession } from './line-session.ts';
 import { openLobby } from './lobby.ts';
 import type { RunLobby } from './lobby.ts';
@@ -66,7 +67,8 @@ export async function watchLines(io: Io, workshop: Workshop, session: SessionId)
   const reached = await reachRun(workshop.project, session);
   if (reached === null) throw new Exit(EXIT.wrongUse, `session ${session} has ended meanwhile`);
   const controls = forgiving(reached.controls);
-  const run = new LineRun(controls, announcing(io), undefined, 'attached');
+  const waits = waitingSaid(session, io);
+  const run = new LineRun(controls, announcing(io), (_, state) => waits(state), 'attached');
   await run.ended;
   const { finished } = run.state;
   reached.close();
