@@ -5,6 +5,8 @@ import type { EventBody, MimirEvent } from '../events/event.ts';
 export interface SessionSummary {
   readonly session: SessionId;
   readonly task: string;
+  /** Of a run without a plan: the first line of what was asked of it first, shortened. Absent while nothing was. */
+  readonly asked?: string;
   /** ISO, UTC. */
   readonly startedAt: string;
   readonly lastAt: string;

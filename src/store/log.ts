@@ -164,6 +164,7 @@ function summariesOf(
     "SELECT type, data ->> 'status' AS status, data ->> '$.totals.cost' AS cost, data ->> '$.totals.agents' AS agents FROM events WHERE session = ? AND type IN ('session.finished', 'session.resumed') ORDER BY seq DESC LIMIT 1",
   );
   const isHeld = heldIn(database);
+  const askedIn = firstAsked(database, textOf);
   const stateOf = (session: SessionId, last: Columns | undefined): SessionSummary['state'] => {
     // A run that was stopped has written its end, and can still be gone on with.
     if (last?.['type'] === 'session.finished' && last['status'] !== 'stopped') return 'finished';
@@ -175,9 +176,11 @@ function summariesOf(
       const head = session === undefined ? undefined : last.get(session);
       if (session === undefined || head === undefined) return [];
       const ending = end.get(session);
+      const { idle, ...begun } = begunAs(String(start['data']), session, textOf);
       return {
         session,
-        ...begunAs(String(start['data']), session, textOf),
+        ...begun,
+        ...(idle === true ? askedIn(session) : {}),
         startedAt: String(start['time']),
         lastAt: String(head['time']),
         state: stateOf(session, ending),
@@ -202,14 +205,51 @@ function begunAs(
   data: string,
   session: SessionId,
   textOf: (hash: string) => string | undefined,
-): Pick<SessionSummary, 'task' | 'draft'> {
+): Pick<SessionSummary, 'task' | 'draft'> & { readonly idle?: true } {
   try {
     const first = decode({ data, seq: 1 }, session, textOf);
     if (first.type !== 'session.started') return { task: '' };
-    return { task: first.task, ...(first.draft === true ? { draft: true } : {}) };
+    const { task, draft, idle } = first;
+    return { task, ...(draft === true ? { draft } : {}), ...(idle === true ? { idle } : {}) };
   } catch {
     return { task: '(damaged record)' };
   }
+}
+
+/** Of each session what a child, or main, was told first: its task tells one such run as little from another as its plan does. */
+function firstAsked(
+  database: DatabaseSync,
+  textOf: (hash: string) => string | undefined,
+): (session: SessionId) => Pick<SessionSummary, 'asked'> {
+  // Its first records only: however long the log, a list costs the same.
+  const first = database.prepare(
+    "SELECT seq, data FROM events WHERE session = ? AND seq <= ? AND type IN ('agent.created', 'message.sent') ORDER BY seq",
+  );
+  return (session) => {
+    try {
+      for (const row of first.iterate(session, AMONG)) {
+        const asked = askedBy(decode({ data: String(row['data']), seq: Number(row['seq']) }, session, textOf));
+        if (asked !== '') return { asked };
+      }
+    } catch {
+      // A damaged record: `read` says more about it.
+    }
+    return {};
+  };
+}
+
+const AMONG = 50;
+const SHORT = 200;
+
+function askedBy(body: EventBody): string {
+  const words =
+    body.type === 'agent.created' && body.spawned !== undefined
+      ? body.task
+      : body.type === 'message.sent' && body.from === 'person'
+        ? body.content
+        : '';
+  const line = words.split('\n').find((one) => one.trim() !== '') ?? '';
+  return line.trim().slice(0, SHORT);
 }
 
 type Columns = Readonly<Record<string, SQLOutputValue>>;

@@ -128,10 +128,15 @@ interface Wanted {
 }
 
 /** Nobody carries it: it can be gone on with here. */
-async function offer({ session, task }: SessionSummary, args: Arguments, io: Io, workshop: Workshop): Promise<number> {
+async function offer(
+  { session, task, asked }: SessionSummary,
+  args: Arguments,
+  io: Io,
+  workshop: Workshop,
+): Promise<number> {
   const words = `no process carries session ${session} now\n  \`mimir resume ${session}\` goes on with it`;
   if (!io.terminal) throw new Exit(EXIT.wrongUse, words);
-  io.say(`No process carries session ${session} now: ${harmless(task.split('\n')[0] ?? '')}`);
+  io.say(`No process carries session ${session} now: ${harmless((asked ?? task).split('\n')[0] ?? '')}`);
   const { openAsker } = await import('./line-asker.ts');
   const asker = openAsker();
   const typed = await asker.ask('Go on with it here? y yes, anything else no: ', 'fresh');

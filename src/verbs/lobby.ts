@@ -18,6 +18,7 @@ import { planFromTemplate, templatesHere } from './lobby-templates.ts';
 import type { Begin, LobbyRuns } from './lobby-runs.ts';
 import { runsFrom } from './lobby-runs.ts';
 import { eventsOf } from './log-of.ts';
+import { toLabel } from '../tui/text/sanitise.ts';
 import { settled } from './settled.ts';
 import { chosenTheme, namesOfThemes } from './theme-choice.ts';
 import type { Start, Workshop } from './workshop.ts';
@@ -215,9 +216,9 @@ const infoOf = (
     .sessions()
     .filter(({ draft }) => draft !== true)
     .slice(0, 20)
-    .map(({ session, task, startedAt, state, ended }) => ({
+    .map(({ session, task, asked, startedAt, state, ended }) => ({
       id: session,
-      task,
+      task: asked === undefined ? task : toLabel(asked),
       when: startedAt,
       state,
       ...(ended === undefined ? {} : { ended }),

@@ -18,9 +18,9 @@ export const sessionsVerb: Verb = {
     if (args.has('json')) io.json(all);
     else if (all.length === 0) io.say('No session of this project yet. `mimir` starts one.');
     else {
-      for (const { session, state, startedAt, task } of all) {
+      for (const { session, state, startedAt, task, asked } of all) {
         const head = `${session}  ${localMinute(startedAt)}  ${state.padEnd(8)}  `;
-        io.say(head + fitText(toLabel(task), Math.max(20, io.width - head.length - 1)).trimEnd());
+        io.say(head + fitText(toLabel(asked ?? task), Math.max(20, io.width - head.length - 1)).trimEnd());
       }
       const running = all.find(({ state }) => state === 'running');
       if (running !== undefined && io.terminal) io.say(`\`mimir attach ${running.session}\` shows what runs now.`);

@@ -1,13 +1,14 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SessionId } from '../../src/domain/ids.ts';
+import { AgentId, ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import type { Log } from '../../src/ports/log.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
 import { body, history } from '../support/events.ts';
 import { freshFolder } from '../support/folder.ts';
+import { made, spawned } from '../support/family-story.ts';
 import { memoryLog } from '../support/log.ts';
 
 const NOON = '2026-01-01T12:00:00.000Z';
@@ -15,7 +16,8 @@ const ONE = SessionId.parse('session-one');
 const TWO = SessionId.parse('session-two');
 
 const mode = (mode: 'human' | 'confirm' | 'yolo'): EventBody => ({ type: 'session.mode', mode });
-const start = (task: string): EventBody => ({
+const start = (task: string, more: { readonly idle?: true } = {}): EventBody => ({
+  ...more,
   type: 'session.started',
   task,
   cwd: '/project',
@@ -34,6 +36,16 @@ const finish: EventBody = {
   summary: 'done',
   totals: { cost: 0, tokens: 0, agents: 1, duration: 10 },
 };
+
+const letter = (content: string): EventBody => ({
+  type: 'message.sent',
+  agent: null,
+  from: 'person',
+  to: ROOT,
+  kind: 'request',
+  delivery: 'important',
+  content,
+});
 
 const fresh = (): Log => openLog({ stateDir: freshFolder(), project: freshFolder() });
 
@@ -203,5 +215,25 @@ describe('a log read by another', () => {
     log.close();
     expect(openLogReadOnly({ stateDir, project: b }).sessions()).toEqual([]);
     expect(openLogReadOnly({ stateDir, project: link }).sessions()).toHaveLength(1);
+  });
+});
+
+describe('a run without a plan', () => {
+  it('is listed with what was asked of it first: of a child, or of main', () => {
+    const log = fresh();
+    const idle = start('Waits', { idle: true });
+    const main = made(ROOT, 'main', 'Waits');
+    const child = made(AgentId.parse('ROOT::S1'), 'explore', '\n  Find every caller\nof it', spawned('x'));
+    log.append(ONE, NOON, [idle, main]);
+    expect(log.sessions().map(({ task, asked }) => [task, asked])).toEqual([['Waits', undefined]]);
+    log.append(ONE, NOON, [child, letter('later')]);
+    log.append(TWO, NOON, [idle, main, letter('x'.repeat(70_000)), child]);
+    log.append(SessionId.parse('planned'), NOON, [start('Survey'), main, letter('more')]);
+    expect(log.sessions().map(({ task, asked }) => [task, asked])).toEqual([
+      ['Survey', undefined],
+      ['Waits', 'x'.repeat(200)],
+      ['Waits', 'Find every caller'],
+    ]);
+    log.close();
   });
 });
