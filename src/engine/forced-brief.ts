@@ -4,7 +4,8 @@ import { bytesIn, headOf } from '../domain/text.ts';
 
 /** Bytes of the diff that are put before it; the files themselves it can read. */
 const MOST_PATCH = 24_000;
-const MOST_FILES = 200;
+/** Bytes of their names, which may be long: a brief that has no room in a budget is a review that never happens. */
+const MOST_NAMES = 8000;
 
 /** After its role's own words. Not open to a project's instructions: those may be part of what it judges. */
 export const REVIEW_RULES = `A rule of the organisation makes you judge a change before the work goes on. Nobody but you opens this gate.
@@ -52,8 +53,9 @@ function subjectOf({ trigger, whose, done }: Omit<Judging, 'patch' | 'fence'>): 
 
 /** The first turn of a forced agent. */
 export function judgingText({ trigger, whose, files, patch, done, fence }: Judging): string {
-  const listed = files.slice(0, MOST_FILES).map((file) => `- ${JSON.stringify(file)}`);
-  const more = files.length > MOST_FILES ? [`- and ${files.length - MOST_FILES} more`] : [];
+  let room = MOST_NAMES;
+  const listed = files.map((file) => `- ${JSON.stringify(file)}`).filter((line) => (room -= bytesIn(line)) >= 0);
+  const more = files.length > listed.length ? [`- and ${files.length - listed.length} more`] : [];
   const shown = headOf(patch, MOST_PATCH);
   const cut = bytesIn(patch) > MOST_PATCH ? '\nThe diff was cut here: read the files for the rest.' : '';
   const names = files.length === 0 ? 'None.' : [...listed, ...more].join('\n');

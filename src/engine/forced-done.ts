@@ -1,11 +1,13 @@
 /** What was done in a burst of work, in lines for whoever judges it: what had an effect, and what was said. Pure. */
 import type { AgentId } from '../domain/ids.ts';
+import { bytesIn } from '../domain/text.ts';
 import type { MimirEvent } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 
-/** Lines at most, and characters of each. Acts come before words: who talks much hides nothing behind that. */
-const MOST_LINES = 120;
-const LONGEST = 300;
+/** Bytes of all lines. Acts come before words: who talks much hides nothing behind that. */
+const MOST = 24_000;
+/** Characters of a line. A long command may have its sting at the end: what is cut says so. */
+const [LONGEST_ACT, LONGEST_WORDS] = [1500, 300];
 
 /** Acts that can't be taken back, each with its agent, then what was said; what is left out is counted. */
 export function doneIn({ agents }: RunState, events: readonly MimirEvent[]): readonly string[] {
@@ -13,17 +15,38 @@ export function doneIn({ agents }: RunState, events: readonly MimirEvent[]): rea
     const one = agents.get(agent);
     return one === undefined || one.forced !== null ? null : one.name;
   };
-  const line = (agent: AgentId, what: string): readonly string[] => {
+  const line = (agent: AgentId, what: string, longest: number): readonly string[] => {
     const name = worker(agent);
-    return name === null ? [] : [`${name} ${what}`.replaceAll('\n', ' ').slice(0, LONGEST).toWellFormed()];
+    return name === null ? [] : [cut(`${name} ${what}`.replaceAll('\n', ' '), longest)];
   };
   const acts = events.flatMap((event) =>
-    event.type === 'tool.started' && event.repeat === 'never' ? line(event.agent, `did: ${event.label}`) : [],
+    event.type === 'tool.started' && event.repeat === 'never'
+      ? line(event.agent, `did: ${event.label}`, LONGEST_ACT)
+      : [],
   );
   const words = events.flatMap((event) =>
-    event.type === 'agent.message' ? line(event.agent, `said: ${event.text}`) : [],
+    event.type === 'agent.message' ? line(event.agent, `said: ${event.text}`, LONGEST_WORDS) : [],
   );
-  const all = [...acts, ...words];
-  const left = all.length - MOST_LINES;
-  return left <= 0 ? all : [...all.slice(0, MOST_LINES), `and ${left} more`];
+  const [shown, left] = fitting(acts, MOST);
+  const [said, unsaid] = left > 0 ? [[], words.length] : fitting(words, MOST - bytesOf(shown));
+  return [
+    ...shown,
+    ...(left === 0 ? [] : [`AND ${left} MORE ACTS that are not shown: what you can't see you can't pass`]),
+    ...said,
+    ...(unsaid === 0 ? [] : [`and ${unsaid} more of what was said`]),
+  ];
+}
+
+function cut(line: string, longest: number): string {
+  const left = line.length - longest;
+  return left <= 0 ? line.toWellFormed() : `${line.slice(0, longest).toWellFormed()}… (${left} MORE CHARACTERS)`;
+}
+
+const bytesOf = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + bytesIn(line) + 1, 0);
+
+/** The first that have room, and how many have none. */
+function fitting(lines: readonly string[], room: number): readonly [readonly string[], number] {
+  let taken = 0;
+  const shown = lines.filter((line) => (taken += bytesIn(line) + 1) <= room);
+  return [shown, lines.length - shown.length];
 }
