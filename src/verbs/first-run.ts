@@ -18,10 +18,14 @@ import { world } from './world.ts';
 const STARTING = SessionId.parse('first-run');
 const LOOK_MS = 20;
 
-/** Starts a run without a plan that waits for children, unless one lives by now, or when it is our turn; true: it did. */
-export async function startFirstRun(args: Arguments, io: Io): Promise<boolean> {
+/**
+ * Starts a run without a plan that waits for children, unless one lives by now, or when it is our turn; true: it did. `check` throws
+ * where it would be begun for nothing.
+ */
+export async function startFirstRun(args: Arguments, io: Io, check: (root: string) => void): Promise<boolean> {
   const project = projectOf(args, io);
   if (livesIn(project)) return false;
+  check(project.root);
   const log = orExit(() => openLog({ stateDir: project.places.state, project: project.root }));
   try {
     await saidMeanwhile(io, 'another process begins a run in this project: waiting for it', ourTurn(log));

@@ -1,4 +1,5 @@
 /** What `mimir spawn` was asked for, from its words and flags (CONTRACT S022 to S030). Wrong words are exit 2. */
+import { statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { SpawnWish } from '../domain/spawn.ts';
 import { EXIT, Exit } from './exit.ts';
@@ -79,4 +80,15 @@ export function withFolder(wish: SpawnWish, root: string, io: Pick<Io, 'where'>)
     );
   }
   return { ...wish, workingDir: folder === '' ? '.' : folder };
+}
+
+/** Exit 2 where the folder that was asked for is none of the project at `root` now. */
+export function requireFolder(wish: SpawnWish, root: string, io: Pick<Io, 'where'>): void {
+  const { workingDir } = withFolder(wish, root, io);
+  if (workingDir === null || statSync(resolve(root, workingDir), { throwIfNoEntry: false })?.isDirectory() === true)
+    return;
+  throw new Exit(
+    EXIT.wrongUse,
+    `--working-dir ${wish.workingDir ?? ''}: there is no such folder in the project ${root}\n  expected a folder in it`,
+  );
 }

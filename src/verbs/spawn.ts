@@ -9,7 +9,7 @@ import { fieldLines, only, picked, RECORD, SPAWNED } from './session-fields.ts';
 import type { Seat } from './session-seat.ts';
 import { doneOrExit, doorOf, seated } from './session-seat.ts';
 import { named, selfOf } from './session-target.ts';
-import { wishFrom, withFolder } from './session-wish.ts';
+import { requireFolder, wishFrom, withFolder } from './session-wish.ts';
 import type { Verb } from './verb.ts';
 
 export const spawnVerb: Verb = {
@@ -37,7 +37,9 @@ async function spawn(args: Arguments, io: Io): Promise<number> {
   const wish = wishFrom(args);
   // A run without a plan that waits for children, where none lives (CONTRACT D33).
   const isFirst =
-    doorOf(io) === null && !args.has('run') && (await (await import('./first-run.ts')).startFirstRun(args, io));
+    doorOf(io) === null &&
+    !args.has('run') &&
+    (await (await import('./first-run.ts')).startFirstRun(args, io, (root) => requireFolder(wish, root, io)));
   return seated(args, io, async (seat) => {
     const { record, seen } = await selfOf(seat, args.get('run'));
     const root = seen.family.sessions[0]?.working_dir ?? record.working_dir;
@@ -45,6 +47,8 @@ async function spawn(args: Arguments, io: Io): Promise<number> {
     const done = await seat.submit(record.run, command);
     // Nobody wants the run that was begun for nothing.
     if (!done.ok && isFirst) await seat.submit(record.run, { do: 'stop run', reason: 'its first child was refused' });
+    // What is wrong in the words of the caller is no rule that says no.
+    if (!done.ok) requireFolder(wish, root, io);
     const receipt = doneOrExit(done);
     const child = await childIn(seat, record.run, receipt.agent);
     if (args.has('json')) io.json(picked(child, SPAWNED));

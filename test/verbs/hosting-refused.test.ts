@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
+import type { LogReader } from '../../src/store/log.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
 import type { Home } from '../support/cli.ts';
 import { openHome, PUBLISHED, SMALL } from '../support/cli.ts';
@@ -39,6 +40,28 @@ describe('a spawn that is refused where nothing runs', () => {
     onTestFinished(() => log.close());
     await until(() => log.sessions().every(({ state }) => state === 'stopped'));
     expect(log.sessions()).toHaveLength(1);
+  });
+});
+
+describe('a spawn into a folder that is none of the project', () => {
+  const files = (home: Home): LogReader => {
+    const log = openLogReadOnly({ stateDir: home.state, project: home.project });
+    onTestFinished(() => log.close());
+    return log;
+  };
+
+  it.each([
+    [
+      'nosuch',
+      /^mimir: --working-dir nosuch: there is no such folder in the project \S+\n {2}expected a folder in it\n$/,
+    ],
+    ['..', /^mimir: --working-dir \.\. is outside of the project \S+\n {2}expected a folder in it\n$/],
+  ])('S028: is exit 2 where nothing runs, and begins no run: %s', async (folder, words) => {
+    const home = fresh();
+    const ran = await home.run(['spawn', 'finder', 'Find add', '--working-dir', folder]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(words);
+    expect(files(home).sessions()).toEqual([]);
   });
 });
 

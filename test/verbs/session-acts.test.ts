@@ -172,6 +172,16 @@ describe('mimir spawn', () => {
     expect(await stage.ask(spawnVerb, argv)).toEqual(wrong(err));
     expect(stage.asked).toEqual([]);
   });
+
+  it('S028: a folder that is not there is exit 2 as well, also where a run lives', async () => {
+    await stage.carry(RUN, () => fail({ text: 'no' }));
+    expect(await stage.ask(spawnVerb, ['x'])).toEqual(wrong('no', 3));
+    expect(await stage.ask(spawnVerb, ['x', '--working-dir', '/home/me/shop/nosuch'])).toEqual(
+      wrong(
+        '--working-dir /home/me/shop/nosuch: there is no such folder in the project /home/me/shop\n  expected a folder in it',
+      ),
+    );
+  });
 });
 
 describe('mimir kill', () => {
