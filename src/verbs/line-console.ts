@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Interface } from 'node:readline/promises';
 import type { Millis } from '../domain/ids.ts';
 import type { Io } from './io.ts';
+import { fitting } from './line-wrap.ts';
 import { world } from './world.ts';
 
 export interface Typed {
@@ -15,7 +16,7 @@ export interface Typed {
 }
 
 export interface LineConsole {
-  /** A line of ours, above what is being typed. */
+  /** A line of ours, above what is being typed; broken at words where the terminal is narrower. */
   say(line: string): void;
   complain(line: string): void;
   /** The next line; null at the end of input; `woken` when `signal` is aborted first, and then no line is lost. */
@@ -54,10 +55,11 @@ export function openConsole({ io, interrupted, words }: ConsoleParts): LineConso
     keys.prompt(prompt);
     return queue.wait(signal);
   };
-  const say = (line: string): void => keys.above(() => io.say(line));
+  const [fit, fitComplaint] = [fitting(process.stdout), fitting(process.stderr)];
+  const say = (line: string): void => keys.above(() => io.say(fit(line)));
   return {
     say,
-    complain: (line) => keys.above(() => io.complain(line)),
+    complain: (line) => keys.above(() => io.complain(fitComplaint(line))),
     next,
     fresh: () => keys.fresh(),
     async ask(prompt, how) {

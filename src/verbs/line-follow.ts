@@ -13,6 +13,7 @@ import type { AnnouncerParts } from './line-announce.ts';
 import { LineRun } from './line-run.ts';
 import type { Joined } from './line-run.ts';
 import { waitingSaid } from './line-waiting.ts';
+import { fitting } from './line-wrap.ts';
 import { LineSession } from './line-session.ts';
 import { openLobby } from './lobby.ts';
 import type { RunLobby } from './lobby.ts';
@@ -67,7 +68,7 @@ export async function watchLines(io: Io, workshop: Workshop, session: SessionId)
   const reached = await reachRun(workshop.project, session);
   if (reached === null) throw new Exit(EXIT.wrongUse, `session ${session} has ended meanwhile`);
   const controls = forgiving(reached.controls);
-  const waits = waitingSaid(session, io);
+  const waits = waitingSaid(session, announcing(io));
   const run = new LineRun(controls, announcing(io), (_, state) => waits(state), 'attached');
   await run.ended;
   const { finished } = run.state;
@@ -80,7 +81,7 @@ export async function watchLines(io: Io, workshop: Workshop, session: SessionId)
 
 /** For nobody who types. */
 const announcing = (io: Io): AnnouncerParts => ({
-  say: (line) => io.say(line),
+  say: (line) => io.say(fitting(process.stdout)(line)),
   paint: io.paint,
   now: () => world.now(),
   verbosity: () => 'normal',
