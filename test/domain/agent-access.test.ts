@@ -1,5 +1,11 @@
+/** What a sentence says of access, in several languages: what it takes away, and what it leaves. */
 import { describe, expect, it } from 'vitest';
 import { saidOfAccess } from '../../src/domain/agent-access.ts';
+
+const READS = { readOnly: true, noCommands: false };
+const NO_SHELL = { readOnly: false, noCommands: true };
+const BOTH = { readOnly: true, noCommands: true };
+const NOTHING = { readOnly: false, noCommands: false };
 
 const READ_ONLY = [
   "an agent which isn't allowed to write",
@@ -39,6 +45,50 @@ const NEITHER = [
 ];
 
 describe('what a sentence says of access', () => {
+  it.each([
+    ['a code review agent with read-only access', READS],
+    ['Reviews code; it must NOT modify any file', READS],
+    ['finds bugs but doesn’t fix them', READS],
+    ['ein Agent, der nur lesend auf das Projekt zugreift', READS],
+    ['prüft Übersetzungen und ändert nichts', READS],
+    ['prüft Übersetzungen, ohne Dateien zu verändern', READS],
+    ['Codeprüfer mit Lesezugriff, keine Shell', BOTH],
+    ['behebt fehlschlagende Tests, führt aber keine Befehle aus', NO_SHELL],
+    ['relit le code en lecture seule', READS],
+    ['relit le code sans rien modifier et sans shell', BOTH],
+    ['revisa el código, solo lectura, sin ejecutar comandos', BOTH],
+    ['revisa o código sem alterar nada', READS],
+    ['controlla il codice in sola lettura', READS],
+    ['tylko do odczytu', READS],
+    ['проверяет код, только чтение, без команд', BOTH],
+    ['一个只读的代码审查代理', READS],
+    ['检查翻译，不要修改任何文件，不执行命令', BOTH],
+    ['唯讀的安全審查員', READS],
+    ['読み取り専用のレビュー担当', READS],
+    ['コードを確認し、変更はしない。コマンドは実行しない', BOTH],
+    ['읽기 전용 검토자, 셸 없이', BOTH],
+    ['a migration assistant that renames modules, never runs commands', NO_SHELL],
+  ])('"%s" takes away', (sentence, expected) => {
+    const { readOnly, noCommands } = saidOfAccess(sentence);
+    expect({ readOnly: readOnly !== null, noCommands: noCommands !== null }).toEqual(expected);
+  });
+
+  it.each([
+    'fixes failing tests and runs them',
+    'behebt fehlschlagende Tests und führt sie aus',
+    'schreibt Tests, die nicht flackern',
+    'ändert Übersetzungen und hält sie einheitlich',
+    'corrige les tests qui échouent',
+    'escribe la documentación que falta',
+    '修复失败的测试并运行它们',
+    '把 CommonJS 模块改成 ES 模块',
+    '失敗したテストを修正して実行する',
+    'Finds notable shells of dead code',
+  ])('"%s" takes nothing away', (sentence) => {
+    const { readOnly, noCommands } = saidOfAccess(sentence);
+    expect({ readOnly: readOnly !== null, noCommands: noCommands !== null }).toEqual(NOTHING);
+  });
+
   it.each(READ_ONLY)('T029: changes nothing: %s', (sentence) => {
     expect(saidOfAccess(sentence).readOnly).not.toBeNull();
   });
