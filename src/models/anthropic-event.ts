@@ -3,7 +3,7 @@
  * this is done for each piece of each reply: a schema takes longer to be made ready than a whole first reply to be read.
  */
 import type { Json } from '../domain/turn.ts';
-import { at, isFields } from './wire-json.ts';
+import { at, DEEPEST, isFields } from './wire-json.ts';
 
 export type Event =
   | { readonly type: 'message_start'; readonly message: { readonly model: string; readonly usage: unknown } }
@@ -151,9 +151,10 @@ function inputIn(block: unknown): unknown {
   return input === undefined ? {} : input;
 }
 
-/** A number that is too large to be one has no JSON. */
-function isJson(value: unknown): value is Json {
+/** A number that is too large to be one has no JSON; nor does anybody ask for an input that is so deep. */
+function isJson(value: unknown, depth = 0): value is Json {
+  if (depth > DEEPEST) return false;
   if (typeof value === 'number') return Number.isFinite(value);
-  if (Array.isArray(value)) return value.every(isJson);
-  return isFields(value) ? Object.values(value).every(isJson) : value !== undefined;
+  if (Array.isArray(value)) return value.every((part) => isJson(part, depth + 1));
+  return isFields(value) ? Object.values(value).every((part) => isJson(part, depth + 1)) : value !== undefined;
 }

@@ -5,9 +5,9 @@
 import { fail, ok } from '../domain/result.ts';
 import type { Result } from '../domain/result.ts';
 import type { Json } from '../domain/turn.ts';
+import { DEEPEST } from './wire-json.ts';
 
 const MOST_CHARACTERS = 1_000_000;
-const DEEPEST = 100;
 
 /**
  * The arguments of a tool call: one JSON object, at most a million characters and 100 levels deep. Nothing at all is a call without

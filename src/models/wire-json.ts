@@ -44,10 +44,15 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** Parsed JSON as `Json`, key by key in its order; what has no JSON becomes null. */
-export function jsonOf(value: unknown): Json {
+/** Levels of what anybody sends for a reason: what is deeper is not followed, since a stack has an end. */
+export const DEEPEST = 100;
+
+/** Parsed JSON as `Json`, key by key in its order; what has no JSON, or is too deep, becomes null. */
+export function jsonOf(value: unknown, depth = 0): Json {
+  if (depth > DEEPEST) return null;
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  if (Array.isArray(value)) return value.map(jsonOf);
-  return isFields(value) ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, jsonOf(part)])) : null;
+  if (Array.isArray(value)) return value.map((part) => jsonOf(part, depth + 1));
+  if (!isFields(value)) return null;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, jsonOf(part, depth + 1)]));
 }

@@ -5,6 +5,7 @@ import type { ModelReply } from '../../src/domain/turn.ts';
 import { MessageReader } from '../../src/models/anthropic-reply.ts';
 import type { NoReply } from '../../src/models/anthropic-result.ts';
 import { replyOf } from '../../src/models/anthropic-result.ts';
+import { jsonOf } from '../../src/models/wire-json.ts';
 import { ask } from './anthropic-parts.ts';
 
 const start = {
@@ -188,6 +189,17 @@ describe('the events of a stream', () => {
       { id: 'call-1.1', tool: 'read_file', input: { path: 'whole' } },
       { id: 'toolu_1', tool: 'read_file', input: {} },
     ]);
+  });
+
+  it('are none with an input that is deeper than a stack', () => {
+    const deep: unknown = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
+    const reader = new MessageReader(false);
+    reader.take(start);
+    expect(reader.take(open(0, { type: 'tool_use', id: 'a', name: 'read_file', input: deep }))).toEqual({
+      ok: false,
+      fault: 'an event has a form that is not known',
+    });
+    expect(JSON.stringify(jsonOf(deep))).toContain('[null]');
   });
 
   it('keep reasoning only with its seal, and beside something that was said', () => {
