@@ -36,6 +36,8 @@ export class LineAnswers {
   /** The one that was accepted or refused: the run may take a moment to say so. */
   #decided = 0;
   #saidAt: Millis = 0;
+  /** Was it said that what is typed goes to main? */
+  #talks = false;
 
   constructor(parts: AnswersParts) {
     this.#of = parts;
@@ -85,11 +87,15 @@ export class LineAnswers {
     else desk.refuse(`there is no command "${line.split(/\s/)[0] ?? ''}": help lists them. Nothing was done`);
   }
 
-  /** Says what has not been said: a question whole, or the options of a plan. */
+  /** Says what has not been said: a question whole, the options of a plan, or whom one talks to. */
   async sayWhatWaits(): Promise<void> {
     const { desk, console, models } = this.#of;
     const put = this.questions.unsaid(desk.state);
     if (put !== null) return this.#put(put);
+    if (this.isTalk() && !this.#talks) {
+      this.#talks = true;
+      console.say('What you type is a message to main; help lists the commands.');
+    }
     if (!this.isOffered() || this.#said === this.#proposed) return;
     this.#said = this.#proposed;
     for (const line of optionsFor(models)) console.say(line);

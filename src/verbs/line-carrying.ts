@@ -64,11 +64,14 @@ export class LineCarrying {
     return this.#handing !== null;
   }
 
-  /** Another run is followed from now on; none. */
-  follow(controls: Controls | null): void {
+  /** Another run is followed from now on; none. `ended`: its last event is known, after which a process that is gone was not lost. */
+  follow(controls: Controls | null, ended: Promise<void> = Promise.resolve()): void {
     this.#controls = controls;
     this.#lost = false;
-    void controls?.lost?.then((why) => this.#wasLost(controls, why));
+    const lost = (why: string): void => {
+      if (controls !== null) this.#wasLost(controls, why);
+    };
+    void controls?.lost?.then((why) => ended.catch(() => {}).then(() => lost(why)));
   }
 
   /** Asks whether to leave a run that is not over; true when it is left, or when there is nothing to ask. */

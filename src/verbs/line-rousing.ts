@@ -8,6 +8,8 @@ export const DECIDING: ReadonlySet<Command['do']> = new Set(['approve plan', 're
 
 /** What changes what the person is asked. */
 export const ROUSING: ReadonlySet<MimirEvent['type']> = new Set([
+  'session.started',
+  'session.resumed',
   'plan.proposed',
   'plan.approved',
   'plan.rejected',

@@ -154,7 +154,6 @@ export class LineSession implements LineDesk {
   follow(given: Controls, how?: Joined): void {
     const controls = forgiving(given);
     this.#run?.stop();
-    this.#carrying.follow(controls);
     this.#answers = new LineAnswers({ ...this.#of, desk: this });
     const announcing = {
       say: (line: string) => this.#announce(line),
@@ -164,6 +163,7 @@ export class LineSession implements LineDesk {
     };
     const run = new LineRun(controls, announcing, (event, state) => this.#heard(event, state), how);
     this.#run = run;
+    this.#carrying.follow(controls, run.ended);
     void run.ended.then(
       () => this.#ended(run),
       (error: unknown) => this.#over.reject(error),

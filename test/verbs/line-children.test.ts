@@ -112,6 +112,8 @@ describe('a run without a plan in lines', () => {
   it('takes what is no command for a word to main, and the prompt says to whom one talks (H013, H014)', async () => {
     const person = await typist(idleLog().events);
     expect(person.prompt()).toBe('main (ROOT)> ');
+    const hint = 'What you type is a message to main; help lists the commands.';
+    expect(person.said.filter((line) => line === hint)).toHaveLength(1);
     await person.types('Look into the cache, please');
     expect(person.commands).toEqual([
       { do: 'message', to: 'ROOT', text: 'Look into the cache, please', delivery: 'important' },
