@@ -1,4 +1,6 @@
 /** How a person's text comes to a session: as the answer to its question, else as a letter that waits for the run, alive or not. */
+import type { SessionId } from '../domain/ids.ts';
+import { ROOT } from '../domain/ids.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { ControlFault } from '../ports/control.ts';
 import type { Delivery, Receipt } from '../ports/controls.ts';
@@ -42,11 +44,13 @@ export async function sendAsPerson(target: Target, post: Post, { seat, args, io 
   orExit(() => openMailbox({ stateDir: project.places.state, project: project.root }).put(record.run, letter));
   const unread = seen.family.state === 'running' ? await poked(target, project, io) : DOWN;
   if (unread !== null) return keptWords(target, unread);
+  if (agent.outcome !== null && !(await goesOn(target))) return notTaken(target);
+  if (waitsForApproval(agent, state)) return keptWords(target, approving(post.delivery));
   return sentWords(target, comesAs(agent, state, post.delivery));
 }
 
 /** Who was closed by a decision reads nothing any more, and forced agents are written to by nobody. */
-function refuseUnread({ record, seen }: Target, { finished }: RunState, { outcome, forced }: AgentState): void {
+function refuseUnread({ record, seen }: Target, { finished }: RunState, { outcome, forced, call }: AgentState): void {
   if (forced !== null) {
     throw new Exit(EXIT.refused, `${named(record)} is a forced agent: nobody writes to it`);
   }
@@ -54,6 +58,12 @@ function refuseUnread({ record, seen }: Target, { finished }: RunState, { outcom
     throw new Exit(
       EXIT.refused,
       `${named(record)} was ${outcome}: it reads nothing any more\n  \`mimir spawn "<prompt>"\` starts another one`,
+    );
+  }
+  if (outcome !== null && call !== null) {
+    throw new Exit(
+      EXIT.refused,
+      `${named(record)} has finished its call: it reads nothing any more\n  \`mimir spawn "<prompt>"\` starts another one`,
     );
   }
   if (finished?.status === 'rejected') {
@@ -74,11 +84,21 @@ interface Unread {
   readonly why: string;
   /** A resume is what it takes. */
   readonly down: boolean;
+  /** What to do, where it is not that. */
+  readonly next?: (run: SessionId) => string;
 }
 
 const DOWN: Unread = { why: 'its run is not running', down: true };
 const ENDED: Unread = { why: 'its run answers nobody now', down: true };
 const STUCK: Unread = { why: 'its run does not answer now, and reads it when it goes on', down: false };
+
+/** Main has its next turn for another plan, or for a report; what is to be read when work is done is for the report. */
+const approving = (delivery: Delivery): Unread => ({
+  why: `the plan waits for your approval; main reads this ${delivery === 'sequential' ? '' : 'for the next plan, or '}for the report on several agents`,
+  down: false,
+  next: (run) =>
+    `\`mimir attach ${run}\` shows the plan${delivery === 'sequential' ? '; --important is read for the next plan too' : ''}`,
+});
 
 /** Has the living run look into the box; null when it does. The letter lies there either way. */
 async function poked({ record }: Target, project: ProjectPlace, io: Io): Promise<Unread | null> {
@@ -97,8 +117,38 @@ async function poked({ record }: Target, project: ProjectPlace, io: Io): Promise
   }
 }
 
-const keptWords = ({ record }: Target, { why, down }: Unread): string =>
-  `Kept for ${named(record)}: ${why}${down ? `\n  \`mimir resume ${record.run}\` goes on with it and hands the message over` : ''}`;
+const RESUME = 'goes on with it and hands the message over';
+
+const keptWords = ({ record }: Target, { why, down, next }: Unread): string => {
+  const how = down ? `\`mimir resume ${record.run}\` ${RESUME}` : next?.(record.run);
+  return `Kept for ${named(record)}: ${why}${how === undefined ? '' : `\n  ${how}`}`;
+};
+
+/** Who has ended goes on with a letter in the moment when the run takes it, unless a rule speaks against it by now. */
+async function goesOn({ seen, record }: Target): Promise<boolean> {
+  for (const until = world.elapsed() + TAKEN_WITHIN_MS; ; await world.sleep(LOOK_MS)) {
+    const now = (await seen.again()).sessions.find(({ agent }) => agent === record.agent);
+    if (now === undefined || now.completed_at !== record.completed_at) return true;
+    if (world.elapsed() > until) return false;
+  }
+}
+
+const TAKEN_WITHIN_MS = 500;
+const LOOK_MS = 20;
+
+/** It lies in the box of a run that is being stopped, or in the log for those who look. */
+async function notTaken(target: Target): Promise<string> {
+  const { seen, record } = target;
+  if ((await seen.again()).kept_messages > 0) return keptWords(target, ENDED);
+  throw new Exit(
+    EXIT.refused,
+    `${named(record)} has ended and can't go on now: the message stands in the log of run ${record.run}, unread\n  \`mimir spawn "<prompt>"\` starts another one`,
+  );
+}
+
+/** Main of a run with a plan has no turn until a person has said yes or no to it. */
+const waitsForApproval = ({ id, status }: AgentState, { phase }: RunState): boolean =>
+  id === ROOT && phase === 'approving' && status === 'waiting';
 
 /** How it reaches its reader: who has ended or only waits goes on with it at once. */
 function comesAs(

@@ -15,6 +15,7 @@ import type { EventBody, MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { CHILD_DEFAULTS } from '../../src/policy/children.ts';
 import type { Command, Receipt, Refusal } from '../../src/ports/controls.ts';
+import type { Letter } from '../../src/ports/mailbox.ts';
 import { openLog } from '../../src/store/log.ts';
 import { openMailbox } from '../../src/store/mailbox.ts';
 import { Exit } from '../../src/verbs/exit.ts';
@@ -35,6 +36,9 @@ export interface Asked {
 
 type Answer = (command: Command, by: AgentId | null) => Result<Receipt, Refusal>;
 
+/** What becomes of the letters in the box of a run. */
+type Poked = (box: { readonly letters: readonly Letter[]; taken(): void }) => void;
+
 export interface Stage {
   readonly home: Home;
   readonly asked: Asked[];
@@ -42,7 +46,7 @@ export interface Stage {
   /** Puts a run into the log, each event at its time. */
   write(session: SessionId, events: readonly Timed[]): void;
   /** This process carries the run from now on; `answer` is what its engine would do. */
-  carry(session: SessionId, answer?: Answer): Promise<Carried>;
+  carry(session: SessionId, answer?: Answer, poked?: Poked): Promise<Carried>;
   /** Runs the verb in this process. */
   ask(verb: Verb, argv: readonly string[], how?: How): Promise<Said>;
 }
@@ -91,7 +95,7 @@ export function openStage(now: number): Stage {
   const write: Stage['write'] = (session, events) => {
     for (const { at, body } of events) log.append(session, new Date(at).toISOString(), [body]);
   };
-  const carry: Stage['carry'] = async (session, answer = () => ok({ text: 'done' })) => {
+  const carry: Stage['carry'] = async (session, answer = () => ok({ text: 'done' }), poked) => {
     log.claim(session);
     const stored = (): readonly MimirEvent[] => log.read(session);
     const view = { session, stored, state: () => foldAll(stored()) };
@@ -118,6 +122,18 @@ export function openStage(now: number): Stage {
       },
       poke: () => {
         pokes += 1;
+        const waiting = mailbox.waiting(session);
+        const ids = waiting.map(({ id }) => id);
+        if (poked !== undefined) return poked({ letters: waiting, taken: () => mailbox.taken(session, ids) });
+        // Who has ended goes on with it.
+        const ended = waiting.filter(({ to }) => (view.state().agents.get(to)?.outcome ?? null) !== null);
+        write(
+          session,
+          ended.map(({ to }) => ({
+            at: Date.now(),
+            body: { type: 'agent.status', agent: to, status: 'initializing', reason: '' },
+          })),
+        );
       },
     });
     return {

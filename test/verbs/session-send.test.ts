@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { whereOf } from '../../src/control/places.ts';
+import { shortId } from '../../src/domain/digest.ts';
 import type { AgentId } from '../../src/domain/ids.ts';
 import { ROOT, SessionId } from '../../src/domain/ids.ts';
 import { fail, ok } from '../../src/domain/result.ts';
@@ -24,6 +25,7 @@ import {
   spawned,
   started,
   status,
+  TASK,
 } from '../support/family-story.ts';
 import { like } from '../support/like.ts';
 import type { Stage } from '../support/session-stage.ts';
@@ -159,6 +161,66 @@ describe('mimir send of a person', () => {
       wrong('the plan of run r3j3ct was rejected: nothing goes on there', 3),
     );
     expect([letters(), letters(REJECTED)]).toEqual([[], []]);
+  });
+
+  it('says that nobody reads it: a child of a call that has ended, one that can not go on now', async () => {
+    stage.write(RUN, [at(596, ended(TASK, 'completed', 'Found two.'))]);
+    await stage.carry(
+      RUN,
+      () => ok({ text: '' }),
+      (box) => box.taken(),
+    );
+    expect(await stage.ask(sendVerb, [TASK, 'x'])).toEqual(
+      wrong(
+        `explore (${shortId(RUN, TASK)}) has finished its call: it reads nothing any more\n  \`mimir spawn "<prompt>"\` starts another one`,
+        3,
+      ),
+    );
+    expect(stage.pokes()).toBe(0);
+    expect(await stage.ask(sendVerb, ['child-vyqj8b', 'x'])).toEqual(
+      wrong(
+        'child-vyqj8b (vyqj8b) has ended and can\'t go on now: the message stands in the log of run k7f3a2, unread\n  `mimir spawn "<prompt>"` starts another one',
+        3,
+      ),
+    );
+  });
+
+  it('keeps it where the run is being stopped', async () => {
+    await stage.carry(
+      RUN,
+      () => ok({ text: '' }),
+      () => undefined,
+    );
+    expect(await stage.ask(sendVerb, ['child-vyqj8b', 'x'])).toEqual(
+      said(
+        'Kept for child-vyqj8b (vyqj8b): its run answers nobody now\n  `mimir resume k7f3a2` goes on with it and hands the message over',
+      ),
+    );
+  });
+
+  it('says when main of a plan that waits for approval reads it', async () => {
+    const PLANNED = SessionId.parse('p1anned');
+    const choices = { roles: [], models: [], limits: { maxTasks: 50, maxParallel: 4, run: {}, agent: {} } };
+    stage.write(PLANNED, [
+      at(0, started()),
+      at(0, made(ROOT, 'main', 'x')),
+      at(1, { type: 'plan.proposed', plan: { reason: '', tasks: [] }, choices, by: 'opus-4.5', ms: 1, digest: 'd' }),
+      at(1, status(ROOT, 'waiting')),
+    ]);
+    await stage.carry(PLANNED);
+    const kept = 'the plan waits for your approval; main reads this';
+    const name = `main (${shortId(PLANNED, ROOT)})`;
+    expect(await stage.ask(sendVerb, ['p1anned', 'only src', '--important'])).toEqual(
+      said(
+        `Kept for ${name}: ${kept} for the next plan, or for the report on several agents\n  \`mimir attach p1anned\` shows the plan`,
+      ),
+    );
+    expect(await stage.ask(sendVerb, ['p1anned', 'be short'])).toEqual(
+      said(
+        `Kept for ${name}: ${kept} for the report on several agents\n  \`mimir attach p1anned\` shows the plan; --important is read for the next plan too`,
+      ),
+    );
+    expect(letters(PLANNED)).toEqual([letter(ROOT, 'only src', 'important'), letter(ROOT, 'be short')]);
   });
 
   it('is exit 2 without a reader, a text, or with two ways at once', async () => {
