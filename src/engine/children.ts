@@ -19,6 +19,7 @@ import { isOwed, openChildrenOf, withEnd } from './children-end.ts';
 import { watchOver } from './children-idle.ts';
 import { made } from './children-spawn.ts';
 import type { Ties } from './crew-end.ts';
+import { markWork } from './forced-burst.ts';
 import { hasMail } from './inbox.ts';
 import type { NewAgent } from './orders.ts';
 import type { RunParts } from './parts.ts';
@@ -173,6 +174,8 @@ class Beside implements Children, Ties {
   /** Lets it work; nothing waits for it here but `settled`. `before`: what it has answered in an earlier stretch. */
   private begin(one: NewAgent, before: string): void {
     const parts = this.of();
+    // What its review will need is kept back from its first call on.
+    markWork(parts);
     const work = this.work(parts, one, () => parts.crew.run(orderAgain(parts, one), undefined, before))
       .catch((error: unknown) => {
         this.faults.push(error);

@@ -15,6 +15,7 @@ import { doneIn } from './forced-done.ts';
 import type { Judged, JudgeParts } from './forced-judge.ts';
 import type { LookParts } from './forced-look.ts';
 import { ask, isStill, KEEPS_CHANGING, NOT_KNOWN, treeNow, TRIES } from './forced-look.ts';
+import type { RunParts } from './parts.ts';
 import { passedTree, verdictOn } from './forced-record.ts';
 
 const WORK: ReadonlySet<MimirEvent['type']> = new Set([
@@ -42,6 +43,18 @@ export function dueFrom({ recorder, world }: MarkParts, node: ForcedNode, after 
   const gate = gateOf(recorder.state(), node);
   const upTo = gate?.upTo ?? 0;
   return gate?.due !== undefined || after <= upTo ? [] : [dueEvent(node, { upTo, ...saidIn(gate) }, world.now())];
+}
+
+/** Of a run without a plan: somebody begins to work, and what comes of it is to be judged. */
+export function markWork({
+  recorder,
+  world,
+  forced,
+  signal,
+}: Pick<RunParts, 'recorder' | 'world' | 'forced' | 'signal'>): void {
+  if (!recorder.state().idle || signal.aborted) return;
+  const events = forced.nodes('always').flatMap((node) => dueFrom({ recorder, world }, node));
+  if (events.length > 0) recorder.record(...events);
 }
 
 /** Work that is in the log behind what was judged: the run was cut off before that was written down. */

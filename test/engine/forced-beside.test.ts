@@ -3,7 +3,7 @@ import { ROOT } from '../../src/domain/ids.ts';
 import { memoryProject, verdict, writing } from '../support/forced.ts';
 import type { ForcedSetting } from '../support/forced.ts';
 import { always, ended, isReview, judged } from '../support/forced-idle.ts';
-import { say } from '../support/idle.ts';
+import { say, waits, wish } from '../support/idle.ts';
 import { AGENT } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
@@ -81,5 +81,19 @@ it('tells the next reviewer what one that came to no verdict was told', async ()
   await say(run, 'write even more');
   await run.until(judged(3));
   expect(told[2]?.split('main did: put a.txt').length).toBe(2);
+  await ended(run);
+});
+
+it('keeps what the review will need back from the first call of a spawned child as well', async () => {
+  const held = Promise.withResolvers<undefined>();
+  const run = always({
+    runBudget: { maxTokens: 45_000 },
+    script: (request) => (isReview(request) ? undefined : held.promise),
+  });
+  await run.until(waits);
+  await run.controls.submit({ do: 'spawn', parent: ROOT, wish: wish('write', { role: 'oracle', name: 'first' }) });
+  const state = await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
+  expect(state.gates[0]?.due?.keeps.maxTokens).toBe(40_000);
+  expect(state.agents.get(S1)?.open[0]?.tokens).toBe(5000);
   await ended(run);
 });
