@@ -65,11 +65,14 @@ export async function placeFor(where: Where, name: string): Promise<string | nul
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found?.isSocket() === true && (await isAnswered(path))) return null;
-    rmSync(path, { force: true });
-    return path;
+    if (found?.isDirectory() !== true) {
+      rmSync(path, { force: true });
+      return path;
+    }
   } catch (error) {
     throw new ControlFault(`${path} can't be a socket: ${wordsOf(error)}`);
   }
+  throw new ControlFault(`${path} can't be a socket: a folder is in its place\n  move it away`);
 }
 
 /** Notes in the state folder where the person's socket is. What can't be noted is found by the folders alone. */

@@ -49,6 +49,16 @@ describe('the place of a run’s sockets', () => {
     expect(lstatSync(runtime).mode & 0o777).toBe(0o700);
   });
 
+  it('is not where a folder is in its way, which is said and left alone', async () => {
+    const state = freshFolder();
+    const folder = join(state, 'runtime', 'name');
+    mkdirSync(folder, { recursive: true });
+    await expect(placeFor(at(state, join(state, 'runtime')), 'name')).rejects.toThrow(
+      `${folder} can't be a socket: a folder is in its place\n  move it away`,
+    );
+    expect(existsSync(folder)).toBe(true);
+  });
+
   it('is nowhere where other users could change it, nor behind a symbolic link', async () => {
     const state = freshFolder();
     const open = join(state, 'open');
