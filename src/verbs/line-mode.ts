@@ -2,10 +2,12 @@
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { EventOf } from '../events/by-type.ts';
+import { RUN_STOPPED } from '../engine/run-result.ts';
 import type { MimirEvent } from '../events/event.ts';
 import { elapsedOf } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Tick } from '../ports/controls.ts';
+import { HANDED_OVER } from '../ports/controls.ts';
 import { callsOf } from '../tui/agents.ts';
 import { counted, formatCost, formatDuration, formatTokens } from '../tui/format.ts';
 import type { Io } from './io.ts';
@@ -58,6 +60,8 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
       if (event.status === 'running' && callsOf(agent) === 0) return beginning(agent);
       // A wait is told of by the retry it is for; all who wait with it would say it again.
       if (event.reason === '' || event.status === 'waiting') return [];
+      // The end of the run says it of all at once.
+      if (event.status === 'interrupted' && event.reason === RUN_STOPPED) return [];
       return [`${name} ${event.status}: ${harmless(event.reason)}`];
     case 'tool.started':
       return event.tool === 'update_todos' ? [] : [paint.dim(`${name}   ${harmless(event.label)}`)];
@@ -153,6 +157,8 @@ function endLines(state: RunState, paint: Io['paint']): readonly string[] {
   const { finished } = state;
   if (finished === null) return [];
   if (finished.status === 'rejected') return [];
+  // It goes on: an end with sums and a report would say otherwise.
+  if (finished.status === 'stopped' && finished.summary === HANDED_OVER) return ['The run is handed over.'];
   const { totals } = finished;
   const sum = `${counted(totals.agents, 'agent')} · ${formatDuration(totals.duration)} · ${formatTokens(totals.tokens)} tokens · ${formatCost(totals.cost)}`;
   const words = runWords(state);
