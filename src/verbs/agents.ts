@@ -47,6 +47,7 @@ export const agentsVerb: Verb = {
     const project = projectOf(args, io);
     switch (what) {
       case 'list':
+        alone(what, rest);
         return list(project, args, io);
       case 'show':
         return show(oneName(what, rest), project, args, io);
@@ -55,6 +56,7 @@ export const agentsVerb: Verb = {
       case 'delete':
         return remove(oneName(what, rest), project, args, io);
       case 'help':
+        alone(what, rest);
         for (const line of AGENTS_HELP) io.say(line);
         return EXIT.done;
       default:
@@ -62,6 +64,12 @@ export const agentsVerb: Verb = {
     }
   },
 };
+
+/** A name that would be passed over is another wish. */
+function alone(what: string, [name]: readonly string[]): void {
+  if (name === undefined) return;
+  throw new Exit(EXIT.wrongUse, `mimir agents ${what} takes no name: "${name}"\n  mimir agents show ${name}`);
+}
 
 function oneName(what: string, words: readonly string[]): string {
   const [name, ...more] = words;

@@ -214,6 +214,16 @@ describe('mimir agents list, show, delete and help', () => {
     for (const word of ['show NAME', 'create DESCRIPTION', 'delete NAME', '.mimir/agents']) expect(out).toContain(word);
     expect((await home.run(['agents', 'burn'])).code).toBe(2);
   });
+
+  it('T026, T027: takes no name where it would be passed over', async () => {
+    for (const what of ['list', 'help']) {
+      expect(await home.run(['agents', what, 'finder'])).toMatchObject({
+        code: 2,
+        out: '',
+        err: `mimir: mimir agents ${what} takes no name: "finder"\n  mimir agents show finder\n`,
+      });
+    }
+  });
 });
 
 describe('/agents in line mode', () => {
