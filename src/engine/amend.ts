@@ -229,5 +229,5 @@ function tooMany({ options }: RunParts, state: RunState, before: SoundPlan, afte
   const { value, from } = options.rules.maxAgentsPerRun;
   const agents = state.agents.size - 1;
   if (come === 0 || before === after || agents + come <= value) return null;
-  return `the run has ${agents} agents already, and at most ${value} are allowed: ${reasonText(from)}`;
+  return `the run has ${agents === 1 ? '1 agent' : `${agents} agents`} already, and at most ${value} are allowed: ${reasonText(from)}`;
 }

@@ -201,7 +201,8 @@ export function spawnProblem(
   if (!(depth <= deepest.value)) {
     return { ...deepest.from, rule: `Max nesting depth (${deepest.value}) exceeded. Cannot create nested agent.` };
   }
-  if (!(agents < most.value)) return { ...most.from, rule: `${most.from.rule}: the run has ${agents} agents already` };
+  const has = `the run has ${agents === 1 ? '1 agent' : `${agents} agents`} already`;
+  if (!(agents < most.value)) return { ...most.from, rule: `${most.from.rule}: ${has}` };
   const { maxPerParent } = childRules(rules);
   if (siblings < maxPerParent.value) return null;
   const open = siblings === 1 ? '1 child of this agent is' : `${siblings} children of this agent are`;

@@ -116,7 +116,8 @@ export function stillOpen(state: RunState): readonly string[] {
   const gates = state.gates
     .filter(({ open }) => !open)
     .map(({ role, due }) => `the review by ${role} ${due === undefined ? 'did not pass' : 'is still to come'}`);
-  const lost = state.messages.filter(({ delivered }) => !delivered).length;
+  // A notice to main that nobody woke is kept there for the person, who reads it on the child's card.
+  const lost = state.messages.filter(({ delivered, to, notice }) => !delivered && !(to === ROOT && notice)).length;
   return [
     ...tasks,
     ...new Set(gates),

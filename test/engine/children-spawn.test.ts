@@ -213,7 +213,7 @@ describe('a child that a person spawns', () => {
     const rule = <T>(value: T): { value: T; from: typeof RULES.enabled.from } => ({ value, from: RULES.enabled.from });
     expect(await limited({ maxNestingDepth: rule(1) }, S1)).toMatch(/Max nesting depth \(1\) exceeded/);
     expect(await limited({ maxNestingDepth: rule(1) }, 'ROOT')).toBe('ROOT::S2');
-    expect(await limited({ maxAgentsPerRun: rule(1) }, 'ROOT')).toMatch(/the run has 1 agents already/);
+    expect(await limited({ maxAgentsPerRun: rule(1) }, 'ROOT')).toMatch(/the run has 1 agent already/);
     expect(await limited({ children: { maxPerParent: rule(0) } }, 'ROOT')).toMatch(/0 children of this agent/);
   });
 });
