@@ -23,7 +23,7 @@ it.each(USERS)(
             'mimir children --json',
             'mimir send code-x "Once more, please."',
             `${until('[ -e packages/api/two ]')}; mimir spawn "[slow] Sleep." --name slow`,
-            `${until('[ -e slow ]')}; mimir kill slow; mimir children --recursive --status all`,
+            `${until('[ -e slow ]')}; mimir kill slow; ${until('mimir children --recursive --status all > kids; grep -q killed kids')}; cat kids`,
           ],
           answer: 'The lead is done.',
         },
