@@ -90,8 +90,16 @@ export class Carrying {
       void this.#follow(feed.controls.session).catch(this.#of.fail);
     } else if (feed.elsewhere.lost !== null && boxes.top === undefined && !typing) {
       this.#seen = feed;
-      boxes.push(lostOverlay(feed.elsewhere.lost.why));
+      void this.#lost(feed.controls.session, feed.elsewhere.lost.why).catch(this.#of.fail);
     }
+  }
+
+  /** A run that came to its end before its end was read here is not lost: its log is shown. */
+  async #lost(session: SessionId, why: string): Promise<void> {
+    const { lobby, runs, boxes, changed } = this.#of;
+    const isShown = hasEnded(lobby, session) && (await runs.change(() => lookedAt(lobby, session))) === null;
+    if (!isShown) boxes.push(lostOverlay(why));
+    changed();
   }
 
   #openWanted({ agents }: RunState): void {

@@ -56,7 +56,7 @@ async function scene(
   const begun = async (what: string): ReturnType<typeof run.lobby.start> => {
     asked.push(what);
     const made = await run.lobby.start(what);
-    return made.ok ? ok(what === 'resume' ? made.value : wrapped(made.value)) : made;
+    return made.ok ? ok(['resume', 'look'].includes(what) ? made.value : wrapped(made.value)) : made;
   };
   const end = runApp({
     terminal,
@@ -189,6 +189,15 @@ describe('a run that another process carries', () => {
     run.learn({ sessions: [{ id: SESSION, task, when, state: 'finished' }] });
     await move();
     expect(asked).toEqual(['attach', 'look']);
+  });
+
+  it('is shown from the log, not as lost, when it came to its end before that was read here', async () => {
+    const { run, lose, asked, screen } = await scene('elsewhere');
+    const { when, task } = { when: new Date(START).toISOString(), task: 'Fix it' };
+    run.learn({ sessions: [{ id: SESSION, task, when, state: 'finished' }] });
+    await lose('the run has ended');
+    expect(asked).toEqual(['attach', 'look']);
+    expect(screen()).not.toContain('The run stands still');
   });
 
   it('opens the agent that was asked for', async () => {
