@@ -34,6 +34,24 @@ const story = (setting: ForcedSetting): TestRun =>
 
 const replies = (run: TestRun): number => run.events().filter(({ type }) => type === 'model.finished').length;
 
+/** A run without a plan whose first reviewer is in its call of a model when the run is handed over; it has ended here. */
+async function handedOverWhileJudged(setting: ForcedSetting): Promise<TestRun> {
+  const go = Promise.withResolvers<void>();
+  const run = always({
+    ...setting,
+    script: async (request) => {
+      if (isReview(request)) await go.promise;
+      return undefined;
+    },
+  });
+  await say(run, 'write it');
+  await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
+  const given = run.tell(QUIETLY);
+  go.resolve();
+  await given;
+  return run;
+}
+
 describe('a review that is cut by a hand-over', () => {
   it('goes on where it was, at any event: one agent, each answer paid once (D11, H022)', async () => {
     const lengths: number[] = [];
@@ -53,20 +71,8 @@ describe('a review that is cut by a hand-over', () => {
   });
 
   it('goes on in a run without a plan as well', async () => {
-    const go = Promise.withResolvers<void>();
     const project = memoryProject();
-    const run = always({
-      project,
-      script: async (request) => {
-        if (isReview(request)) await go.promise;
-        return undefined;
-      },
-    });
-    await say(run, 'write it');
-    await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
-    const given = run.tell(QUIETLY);
-    go.resolve();
-    await given;
+    const run = await handedOverWhileJudged({ project });
     const next = always({ project, log: run.log });
     await next.until(judged(1));
     expect(reviewers(next)).toEqual([S1]);
@@ -77,7 +83,6 @@ describe('a review that is cut by a hand-over', () => {
 
 describe('a review that was cut while the project changed', () => {
   it('ends without a verdict, and another one sees the whole change: a verdict is of one tree', async () => {
-    const go = Promise.withResolvers<void>();
     const project = memoryProject();
     const told: string[] = [];
     const setting: ForcedSetting = {
@@ -88,19 +93,7 @@ describe('a review that was cut while the project changed', () => {
           told.push(first.text);
       },
     };
-    const run = always({
-      ...setting,
-      forced: [forcing(['on-write'])],
-      script: async (request) => {
-        if (isReview(request)) await go.promise;
-        return undefined;
-      },
-    });
-    await say(run, 'write it');
-    await run.until(({ agents }) => agents.get(S1)?.open.length === 1);
-    const given = run.tell(QUIETLY);
-    go.resolve();
-    await given;
+    const run = await handedOverWhileJudged({ ...setting, forced: [forcing(['on-write'])] });
     project.write('other.txt', 'by hand');
     const next = always({ ...setting, forced: [forcing(['on-write'])], log: run.log });
     await next.until(({ gates }) => gates.length > 0);
