@@ -9,7 +9,10 @@ const FLOORS = [
   ['policy'],
   ['events'],
   ['ports'],
-  ['engine', 'models', 'tools', 'store', 'config', 'control', 'tui'],
+  ['engine', 'models', 'tools', 'store', 'config', 'control'],
+  // What screen, line mode and command line share: actions and presenters.
+  ['app'],
+  ['tui'],
   ['verbs'],
   ['cli.ts'],
 ];
@@ -41,7 +44,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   chalk: ['verbs/'],
   // A real shell grammar: what a command says can't be guessed.
   unbash: ['policy/'],
-  zod: ['domain/', 'config/', 'control/', 'tools/', 'models/', 'engine/gate', 'ports/tool.ts'],
+  zod: ['domain/', 'app/', 'config/', 'control/', 'tools/', 'models/', 'engine/gate', 'ports/tool.ts'],
   '@anthropic-ai/sdk': ['models/anthropic'],
   openai: ['models/openai'],
   '@pydantic/genai-prices': ['models/prices.ts'],
