@@ -7,30 +7,30 @@ import type { SoundPlan } from '../domain/plan.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import { isFinal, lostToProvider } from '../events/queries.ts';
+import { SKIPPED_BY_YOU } from '../events/retry.ts';
 import type { AgentState } from '../events/state.ts';
 import type { Standing } from '../events/turns.ts';
 import { standingsOf } from '../events/turns.ts';
 import { roleProblem } from '../policy/roles.ts';
 import { failureQuestion } from './failure-question.ts';
-import { closedBehind, gateWords, isSettled } from './forced-record.ts';
+import { closedBehind, isSettled } from './forced-record.ts';
 import type { NewAgent } from './orders.ts';
 import { findingLimits, findingsOf, orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import { inLine, plannedAgents } from './planned.ts';
+import { attemptBefore, storedToResume, triedAgain, waitsAgain } from './retry.ts';
 import type { Choice, Job } from './scheduler.ts';
 import { schedule } from './scheduler.ts';
-
-const SKIPPED_BY_YOU = 'skipped by you';
 
 /**
  * Every agent of the plan, as soon as its own needs are done, and all that works beside it, then the reviews of it all. Resolves when
  * nothing runs any more.
  */
 export async function runAgents(parts: RunParts, resumed: boolean): Promise<void> {
-  const { recorder, forced, scheduling, children } = parts;
+  const { forced, scheduling, children } = parts;
   const table = openTable(parts);
   // Read once: of hundreds of agents each would read the whole log again.
-  const stored = resumed ? recorder.stored() : [];
+  const stored = resumed ? storedToResume(parts, (id) => table.agent(id) !== undefined) : [];
   let known = knownOutcomes(parts, table, stored);
   const ids = table.agents().flatMap(({ agent }) => (known.has(agent) ? [] : [agent]));
   const standings = new Map(standingsOf(stored, ids));
@@ -48,10 +48,11 @@ export async function runAgents(parts: RunParts, resumed: boolean): Promise<void
         const standing = standings.get(id);
         standings.delete(id);
         const start = { again, standing, isNeeded: () => table.isNeeded(id) };
-        return orStop(parts, startAgent(parts, table.agent(id), start));
+        return orStop(parts, startByRule(parts, table.agent(id), start));
       },
       choose: (failed, blocked, moot) => orStop(parts, choiceAfter(parts, { failed, blocked, moot })),
       skipped: (id, because) => skip(parts, id, because),
+      restored: (id) => parts.recorder.record(waitsAgain(id)),
     });
     scheduling.now = running;
     const { outcomes, stopped } = await running.done;
@@ -154,6 +155,21 @@ interface Start {
   readonly isNeeded: () => boolean;
 }
 
+/** Under the rule `retry` a task that failed runs once more, whether another task needs it or not. */
+async function startByRule(parts: RunParts, one: NewAgent | undefined, start: Start): Promise<AgentOutcome | null> {
+  const outcome = await startAgent(parts, one, start);
+  if (one === undefined || outcome !== 'failed' || !mayRetryByRule(parts, one.agent)) return outcome;
+  parts.retried.add(one.agent);
+  return startAgent(parts, one, { ...start, again: true, standing: undefined });
+}
+
+/** An agent that was barred from starting has not run, and would be barred again. */
+const mayRetryByRule = ({ options, recorder, retried, signal }: RunParts, agent: AgentId): boolean =>
+  options.rules.onFailure.value === 'retry' &&
+  !signal.aborted &&
+  !retried.has(agent) &&
+  (recorder.state().agents.get(agent)?.firstRunAt ?? null) !== null;
+
 async function startAgent(parts: RunParts, one: NewAgent | undefined, start: Start): Promise<AgentOutcome | null> {
   const { recorder, crew } = parts;
   if (!one) throw new Error('an agent that is not in the plan');
@@ -208,12 +224,10 @@ async function work(
   const { agent } = one;
   const state = recorder.state();
   if (!again && state.agents.get(agent)?.outcome === 'completed') return 'completed';
-  const closed = again ? closedBehind(state, agent) : [];
-  if (again) recorder.record({ type: 'agent.status', agent, status: 'pending', reason: 'tried again' });
+  const failure = again || standing?.turns.length === 0 ? attemptBefore(state, agent) : '';
+  if (again) recorder.record(triedAgain(agent));
   const findings = findingsOf(recorder.state(), one.dependsOn, findingLimits(options, one.model.used));
-  const words = closed.map((gate) => gateWords(state, gate)).join('\n\n');
-  const told = `${one.task}\n\n## Why your work of before could not go on\n\n${words}`;
-  const order = orderOf(options, words === '' ? one : { ...one, task: told }, findings);
+  const order = orderOf(options, failure === '' ? one : { ...one, task: `${one.task}\n\n${failure}` }, findings);
   return crew.run({ ...order, ...(again ? {} : standing) });
 }
 
@@ -238,7 +252,7 @@ async function choiceAfter(parts: RunParts, failure: Failure): Promise<Choice> {
   const { failed: agent, moot } = failure;
   const choice = await chooseAfterFailure(parts, failure);
   if (choice === 'retry' && !moot.aborted && recorder.state().agents.get(agent)?.outcome === 'skipped')
-    recorder.record({ type: 'agent.status', agent, status: 'pending', reason: 'wanted after all' });
+    recorder.record(waitsAgain(agent));
   return choice;
 }
 

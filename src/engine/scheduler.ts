@@ -25,11 +25,13 @@ export interface Schedule<Id> {
   choose(failed: Id, blocked: readonly Id[], moot: AbortSignal): Promise<Choice>;
   /** Told when a task will never run. */
   skipped(id: Id, because: Id): void;
+  /** Told when a task that was skipped behind a failure waits for its needs again, since that failure is retried. */
+  restored(id: Id): void;
 }
 
 /** What a person may change while it runs. */
 export interface Scheduling<Id> {
-  /** Runs a failed task again; false when it isn't at a bad end. */
+  /** Runs a failed task again, and those that were skipped behind it once their needs are done; false when it isn't at a bad end. */
   retry(id: Id): boolean;
   /** Leaves a task out that has not started; false when it has. */
   skip(id: Id): boolean;
@@ -67,6 +69,8 @@ class Running<Id> implements Scheduling<Id> {
   private readonly choosing = new Map<Id, Question<Id>>();
   /** Of those that run: what they go on with behind that. */
   private readonly more = new Map<Id, Promise<AgentOutcome | null>>();
+  /** For each skipped task the one whose failure it was skipped for; a task that a person left out is its own cause. */
+  private readonly skippedFor = new Map<Id, Id>();
   private readonly faults: unknown[] = [];
   private stopped = false;
   private over = false;
@@ -201,12 +205,25 @@ class Running<Id> implements Scheduling<Id> {
   private again(id: Id): void {
     const leftOut = this.outcomes.get(id) === 'skipped';
     this.outcomes.delete(id);
+    this.skippedFor.delete(id);
+    this.restoreBehind(id);
     if (!leftOut) this.start(id, true);
+  }
+
+  private restoreBehind(failed: Id): void {
+    for (const [id, cause] of this.skippedFor) {
+      if (cause !== failed) continue;
+      this.skippedFor.delete(id);
+      this.outcomes.delete(id);
+      this.plan.restored(id);
+      this.restoreBehind(id);
+    }
   }
 
   private leaveOut(id: Id, because: Id): void {
     if (this.outcomes.has(id)) return;
     this.outcomes.set(id, 'skipped');
+    this.skippedFor.set(id, because);
     this.plan.skipped(id, because);
     for (const next of this.blockedBy(id)) this.leaveOut(next, id);
   }

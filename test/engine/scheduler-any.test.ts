@@ -69,6 +69,7 @@ describe('any schedule that is changed while it runs', () => {
             return what;
           },
           skipped: (id) => expect(jobs.some((job) => job.id === id)).toBe(true),
+          restored: (id) => expect(jobs.some((job) => job.id === id)).toBe(true),
         });
         for (const [at, one] of changes.entries())
           void later(order, `change ${at}`, () => {
@@ -121,6 +122,7 @@ describe('any schedule whose jobs end in one breath', () => {
             return 'retry';
           },
           skipped: () => undefined,
+          restored: () => undefined,
         });
         await done;
         expect([...starts.values()].reduce((sum, n) => sum + n, 0)).toBe(starts.size + retries);

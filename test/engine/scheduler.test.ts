@@ -5,7 +5,7 @@ import type { Choice, Job, Scheduling } from '../../src/engine/scheduler.ts';
 import { schedule } from '../../src/engine/scheduler.ts';
 import { dag } from '../support/dag.ts';
 
-type Told = readonly [what: 'start' | 'end' | 'skipped', id: number];
+type Told = readonly [what: 'start' | 'end' | 'skipped' | 'restored', id: number];
 const jobsOf = (...needs: readonly (readonly number[])[]): Job<number>[] =>
   needs.map((each, id) => ({ id, needs: each }));
 const chain = (length: number): Job<number>[] =>
@@ -40,6 +40,7 @@ function byHand(
       return new Promise((resolve) => answers.set(failed, resolve));
     },
     skipped: (id) => told.push(['skipped', id]),
+    restored: (id) => told.push(['restored', id]),
   });
   return {
     running,
@@ -156,6 +157,37 @@ describe('the scheduler', () => {
     expect((await running.done).stopped).toBe(false);
   });
 
+  it('runs what was skipped behind a failure once more when the failure is retried, however far behind', async () => {
+    const { answer, end, running, told } = byHand(jobsOf([], [0], [1], [], [3]));
+    await end(0, 'failed');
+    await answer(0, 'skip');
+    expect(running.skip(4)).toBe(true);
+    expect(running.retry(0)).toBe(true);
+    await end(0, 'completed');
+    await end(1, 'completed');
+    await end(2, 'completed');
+    await end(3, 'completed');
+    expect([...(await running.done).outcomes]).toEqual([
+      [4, 'skipped'],
+      [0, 'completed'],
+      [1, 'completed'],
+      [2, 'completed'],
+      [3, 'completed'],
+    ]);
+    expect(told.filter(([what]) => what !== 'end')).toEqual([
+      ['start', 0],
+      ['start', 3],
+      ['skipped', 1],
+      ['skipped', 2],
+      ['skipped', 4],
+      ['restored', 1],
+      ['restored', 2],
+      ['start', 0],
+      ['start', 1],
+      ['start', 2],
+    ]);
+  });
+
   it('rejects with the first fault, after all that was started has ended', async () => {
     const fault = new Error('disk full');
     const slow = Promise.withResolvers<AgentOutcome>();
@@ -166,6 +198,7 @@ describe('the scheduler', () => {
       start: (id) => (id === 0 ? Promise.reject(fault) : slow.promise),
       choose: () => Promise.resolve('skip'),
       skipped: () => undefined,
+      restored: () => undefined,
     });
     const rejected = done.catch((error: unknown) => {
       over = true;
@@ -193,7 +226,13 @@ describe('the scheduler', () => {
     ['a fan', [...jobsOf([]), ...Array.from({ length: 999 }, (_, index) => ({ id: index + 1, needs: [0] }))]],
   ])('of 1,000 jobs in %s is quick (O02)', async (_, jobs) => {
     const began = process.cpuUsage();
-    const all = { jobs, known: new Map(), choose: () => Promise.resolve('skip' as const), skipped: () => undefined };
+    const all = {
+      jobs,
+      known: new Map(),
+      choose: () => Promise.resolve('skip' as const),
+      skipped: () => undefined,
+      restored: () => undefined,
+    };
     const { outcomes } = await schedule<number>({ ...all, start: () => Promise.resolve('completed') }).done;
     expect(outcomes.size).toBe(1000);
     const failed = await schedule<number>({ ...all, start: () => Promise.resolve('failed') }).done;
@@ -246,6 +285,7 @@ describe('any schedule', () => {
             return what;
           },
           skipped: (id) => void skipped.push(id),
+          restored: (id) => void skipped.splice(skipped.indexOf(id), 1),
         });
         // One after the other, each with all that follows from it.
         for (await settled(); order.count() > 0; await settled()) await order.waitOne();

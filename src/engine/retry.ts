@@ -1,0 +1,70 @@
+/** A retry: what of a failed run is put back to pending when the run is resumed, and what a new attempt is told of the one before it. */
+import { headOf } from '../domain/text.ts';
+import type { AgentId } from '../domain/ids.ts';
+import type { EventBody, MimirEvent } from '../events/event.ts';
+import { lostToProvider } from '../events/queries.ts';
+import { retryOf } from '../events/retry.ts';
+import type { RunState } from '../events/state.ts';
+import { closedBehind, gateWords } from './forced-record.ts';
+import type { RunParts } from './parts.ts';
+
+/** Is the agent one of the plan in force? */
+type IsPlanned = (id: AgentId) => boolean;
+
+/** The log of a resumed run. If the run had ended as failed, its failed tasks and those behind them are put back to pending first. */
+export function storedToResume(parts: RunParts, isPlanned: IsPlanned): readonly MimirEvent[] {
+  const stored = parts.recorder.stored();
+  return endedFailed(stored) && retryAll(parts, isPlanned, stored) ? parts.recorder.stored() : stored;
+}
+
+/** Did the run end as failed, and was it resumed once since? */
+function endedFailed(stored: readonly MimirEvent[]): boolean {
+  const last = stored.filter(({ type }) => type === 'session.finished' || type === 'session.resumed').at(-2);
+  return last?.type === 'session.finished' && last.status === 'failed';
+}
+
+/** Puts what failed, and what was skipped behind it, back to pending: the schedule runs it again from the beginning. False: there is nothing. */
+function retryAll({ recorder }: RunParts, isPlanned: IsPlanned, stored: readonly MimirEvent[]): boolean {
+  const { failed, behind } = retryOf(recorder.state());
+  const lost = lostToProvider(stored);
+  const events = [
+    // The conversation with a provider that was lost is continued instead.
+    ...failed.filter((id) => isPlanned(id) && !lost.has(id)).map(triedAgain),
+    ...behind.filter(isPlanned).map(waitsAgain),
+  ];
+  if (events.length > 0) recorder.record(...events);
+  return events.length > 0;
+}
+
+export const triedAgain = (agent: AgentId): EventBody => ({
+  type: 'agent.status',
+  agent,
+  status: 'pending',
+  reason: 'tried again',
+});
+
+export const waitsAgain = (agent: AgentId): EventBody => ({
+  type: 'agent.status',
+  agent,
+  status: 'pending',
+  reason: 'waits again: what it needs is tried again',
+});
+
+/** Bytes of the former answer that a new try reads. */
+const LAST_ANSWER = 4000;
+
+/** What a new try of `agent` is told of the one before: why it failed or was not let pass, and its last words. Empty for a first try. */
+export function attemptBefore(state: RunState, agent: AgentId): string {
+  const one = state.agents.get(agent);
+  if (one === undefined || one.firstRunAt === null) return '';
+  const reviews = closedBehind(state, agent).map((gate) => gateWords(state, gate));
+  const why = reviews.length > 0 ? reviews.join('\n\n') : (one.error ?? '');
+  if (why === '') return '';
+  const answer = one.summary === '' || one.summary === `Failed: ${why}` ? '' : headOf(one.summary, LAST_ANSWER);
+  return [
+    '## The attempt before this one',
+    'This task was tried before, and that attempt failed. Its changes to files may still be there: look before you change them.',
+    `Why it failed:\n\n${why}`,
+    ...(answer === '' ? [] : [`Its answer:\n\n${answer}`]),
+  ].join('\n\n');
+}
