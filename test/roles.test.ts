@@ -69,7 +69,7 @@ describe('the shipped roles', () => {
     expect((await run.result).success).toBe(true);
     const agents = created(run).filter(({ parent }) => parent !== null);
     expect(agents.map(({ role, agent }) => [role, told.get(agent)])).toEqual(
-      PLANNED.map((role) => [role, TOOLS[role]]),
+      PLANNED.map((role) => [role, `${TOOLS[role]} read_finding`]),
     );
   });
 

@@ -48,7 +48,11 @@ export interface Finding {
   readonly role: RoleName;
   readonly description: string;
   readonly outcome: AgentOutcome;
+  /** Why it was ended before it was done. */
+  readonly because?: string;
   readonly summary: string;
+  /** Where `summary` is not all of it: which characters it is, of how many. */
+  readonly cut?: { readonly from: number; readonly to: number; readonly all: number };
 }
 
 /** Everything an executor needs to carry one agent through. Plain JSON: it survives a trip to another machine. */
@@ -59,6 +63,8 @@ export interface WorkOrder {
   readonly role: RoleName;
   /** The task in words, as approved. */
   readonly task: string;
+  /** Of a planned agent: what the person asked of the whole run, verbatim. */
+  readonly wholeTask?: string;
   readonly system: string;
   /** How it is asked for a summary when its conversation comes near the window; nothing: it is never asked. */
   readonly compact?: string;

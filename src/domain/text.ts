@@ -24,6 +24,15 @@ export function headOf(text: string, bytes: number, marker = CUT): string {
   return `${(line > head.length * 0.8 ? head.slice(0, line) : head).trimEnd()}\n${marker}`;
 }
 
+/** The longest head of `text` within `bytes` of UTF-8, no character cut in two. */
+export function withinBytes(text: string, bytes: number): string {
+  if (bytesIn(text) <= bytes) return text;
+  return Buffer.from(text)
+    .subarray(0, bytes)
+    .toString()
+    .replace(/\uFFFD+$/, '');
+}
+
 /** At most about `bytes`: two thirds from the head, one from the tail, whole lines where it can be, and `marker` between. */
 export function headAndTail(text: string, bytes: number, marker: (left: number) => string): string {
   const whole = Buffer.from(text.toWellFormed());

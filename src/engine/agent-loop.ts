@@ -2,7 +2,8 @@
  * Ask, use, ask … until an answer without calls; messages are looked at between turns. Knows the words and the gate,
  * nothing else: no clock, no chance, no files, no network, so that it can run anywhere the gate can be reached.
  */
-import type { Finding, WorkOrder, WorkOutcome } from '../domain/agent.ts';
+import type { WorkOrder, WorkOutcome } from '../domain/agent.ts';
+import { briefText } from '../domain/brief.ts';
 import { unreachable } from '../domain/result.ts';
 import type { ModelReply, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
 import { compact } from './compact.ts';
@@ -18,7 +19,7 @@ const SHORTENINGS = 2;
 /** Carries `order` through. Resolves however the agent ended; rejects only for a bug. */
 export async function runAgent(order: WorkOrder, gate: Gate, signal: AbortSignal): Promise<WorkOutcome> {
   const turns: Turn[] = [...order.turns];
-  if (turns.length === 0) turns.push(gate.tell(order, briefOf(order)));
+  if (turns.length === 0) turns.push(gate.tell(order, briefText(order)));
   await answerOpenCalls(order, gate, turns, signal);
   const known = gate.signalled(order) ?? answerGiven(order, gate, turns);
   if (known) return known;
@@ -96,15 +97,6 @@ async function makeRoom(
   else if (tooLong !== null) return ended({ is: 'too long', text: tooLong }, turns);
   return null;
 }
-
-/** The first user turn: the task, and what the tasks it needs have found. Nothing else of them (isolation, I002). */
-function briefOf({ task, findings }: WorkOrder): string {
-  if (findings.length === 0) return task;
-  return `${task}\n\n## What the tasks you need found\n\n${findings.map(findingText).join('\n\n')}`;
-}
-
-const findingText = ({ role, description, outcome, summary }: Finding): string =>
-  `### ${role}: ${description}\n(${outcome})\n\n${summary}`;
 
 /** A resumed conversation may end in calls without an answer: those that may be repeated, or were never begun, run now. */
 async function answerOpenCalls(order: WorkOrder, gate: Gate, turns: Turn[], signal: AbortSignal): Promise<void> {

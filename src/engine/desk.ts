@@ -1,6 +1,7 @@
 /** What tools ask of the run on behalf of an agent: its todos, messages, children, questions. The sender is stamped here. */
 import type { WorkOrder } from '../domain/agent.ts';
 import type { GateParts } from './gate.ts';
+import { readFinding } from './desk-findings.ts';
 import { sendMessage } from './desk-messages.ts';
 import type { TaskParts } from './desk-task.ts';
 import { taskFor } from './desk-task.ts';
@@ -21,6 +22,7 @@ export function deskOf(parts: DeskParts, order: WorkOrder, signal: AbortSignal):
       const done = todos.filter(({ status }) => status === 'completed').length;
       return { ok: true, text: `${done} of ${todos.length} done` };
     },
+    readFinding: (wanted) => readFinding(parts, order, wanted),
     sendMessage: (to, content) => sendMessage(parts, order, to, content),
     spawn: (child) => taskFor(parts, order, child, signal),
     giveVerdict: (verdict) => giveVerdict(parts, order, verdict),

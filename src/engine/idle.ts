@@ -10,6 +10,7 @@ import type { RunState } from '../events/state.ts';
 import { childRules } from '../policy/children.ts';
 import { LogFault } from '../ports/log.ts';
 import { runAgent } from './agent-loop.ts';
+import { withEnvironment } from './environment.ts';
 import { closedBehind, gateWords } from './forced-record.ts';
 import { isMoved, openReviews } from './idle-review.ts';
 import type { Reviews } from './idle-review.ts';
@@ -120,7 +121,7 @@ async function atWork(parts: RunParts, signal: AbortSignal): Promise<WorkOutcome
     const mail = gate.waiting(order, 'at the end');
     if (mail) turns.push(mail);
   }
-  return runAgent({ ...order, turns }, gate, signal);
+  return runAgent(await withEnvironment(parts, { ...order, turns }, signal), gate, signal);
 }
 
 /** What it has written is judged as a task's work is, before it waits again. */

@@ -84,9 +84,12 @@ async function writeReport(parts: RunParts, ended: readonly AgentId[]): Promise<
   const why = reply.ok ? 'the model gave no answer' : reply.fault.text;
   // The work is done: a merge that could not be written must not take it away.
   return `(The report could not be written: ${why}. What each agent found follows.)\n\n${results
-    .map(({ role, summary }) => `## ${role}\n\n${summary}`)
+    .map(({ role, ...one }) => `## ${role}\n\n${answerIn(one)}`)
     .join('\n\n')}`;
 }
+
+const answerIn = ({ summary, cut }: Pick<Finding, 'summary' | 'cut'>): string =>
+  cut === undefined ? summary : `${summary.trimEnd()}\n… (cut)`;
 
 function askForReport(
   { options, root, gate, signal }: RunParts,
@@ -99,7 +102,7 @@ function askForReport(
     capabilities: [],
   };
   const found = results.map(
-    ({ role, description, outcome, summary }) => `## ${role}: ${description}\n(${outcome})\n\n${summary}`,
+    ({ role, description, outcome, ...one }) => `## ${role}: ${description}\n(${outcome})\n\n${answerIn(one)}`,
   );
   const told = gate.tell(order, `# Task\n${options.task}\n\n# What the agents found\n\n${found.join('\n\n')}`);
   const purpose = { is: 'merge', task: options.task, results } as const;

@@ -1,24 +1,26 @@
 /** From a task, planned or spawned, to the order an agent is sent out with. */
 import type { Finding, ModelChoice, WorkOrder } from '../domain/agent.ts';
+import { FINDING_LIMIT, partOf } from '../domain/brief.ts';
 import type { Budget } from '../domain/budget.ts';
 import type { AgentId, CallId, ModelId, TaskId } from '../domain/ids.ts';
-import { depthOf } from '../domain/ids.ts';
+import { depthOf, ROOT } from '../domain/ids.ts';
 import type { PlanTask } from '../domain/plan.ts';
 import type { Prompts } from '../domain/prompts.ts';
 import type { Capability, Role } from '../domain/role.ts';
-import { bytesIn, fairShare, headOf } from '../domain/text.ts';
+import { bytesIn, fairShare, headOf, withinBytes } from '../domain/text.ts';
 import type { EventBody } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 import { childRules } from '../policy/children.ts';
 import { choicesOf, fallbacksFor } from './choices.ts';
 import type { RunOptions } from './run-options.ts';
 
-/** Longest summary that one task hands to another, in bytes, and all that one gets: contexts stay apart, which is the point. */
-const FOR_DEPENDANTS: FindingLimits = { one: 6000, all: 60_000 };
+/** What one task hands to another, and all that one gets. */
+const FOR_DEPENDANTS: FindingLimits = { one: FINDING_LIMIT, all: 240_000 };
 
-/** Both in bytes of UTF-8. */
 export interface FindingLimits {
+  /** Characters of one finding. */
   readonly one: number;
+  /** Bytes of UTF-8 of all findings together. */
   readonly all: number;
 }
 
@@ -74,7 +76,7 @@ export const createdEvent = (
   name: one.name,
   task: one.task,
   taskId: one.taskId,
-  tools: options.toolsOf(one.capabilities),
+  tools: toolsOf(options, one),
   budget: one.budget,
   dependsOn: one.dependsOn,
   model: one.model,
@@ -90,18 +92,27 @@ export const orderOf = (options: RunOptions, one: NewAgent, findings: readonly F
   taskId: one.taskId,
   role: one.role.name,
   task: one.task,
+  ...(one.taskId === null ? {} : { wholeTask: options.task }),
   system: withInstructions(toldTo(options, one), options.prompts),
   compact: options.prompts.compact,
   model: one.model,
   fallbacks: fallbacksFor(options, one.role, one.model.used),
   capabilities: one.capabilities,
-  tools: options.toolsOf(one.capabilities),
+  tools: toolsOf(options, one),
   budget: one.budget,
   iterations: one.role.iterations,
   findings,
   turns: [],
   ...spokenBy(one),
 });
+
+/** Those of its capabilities. Planned agents and ROOT can read findings of the run; a child has its prompt alone. */
+function toolsOf(options: RunOptions, { capabilities, taskId, agent }: NewAgent): readonly string[] {
+  const reads = taskId !== null || agent === ROOT;
+  const has = options.tools.tools.some(({ name }) => name === READ_FINDING);
+  return [...options.toolsOf(capabilities), ...(reads && has ? [READ_FINDING] : [])];
+}
+const READ_FINDING = 'read_finding';
 
 /** What all are told, what its role is told, and how it has children by its shell, only where it can: a word too many is paid at each turn. */
 function toldTo({ prompts, rules, doors }: RunOptions, { agent, capabilities, role }: NewAgent): string {
@@ -147,18 +158,21 @@ export function findingsOf(
     const one = state.agents.get(id);
     return one && one.outcome !== null ? [{ one, outcome: one.outcome }] : [];
   });
-  const share = fairShare(
-    ended.map(({ one }) => Math.min(most, bytesIn(one.summary))),
-    all,
-  );
-  return ended.map(({ one, outcome }) => ({
-    agent: one.id,
-    task: one.taskId,
-    role: one.role,
-    description: headOf(one.task, 600),
-    outcome,
-    summary: headOf(one.summary, Math.max(share, 200)),
-  }));
+  const shown = ended.map(({ one }) => partOf(one.summary, 0, most));
+  const share = fairShare(shown.map(bytesIn), all);
+  return ended.map(({ one, outcome }, index) => {
+    const summary = withinBytes(shown[index] ?? '', Math.max(share, 200));
+    return {
+      agent: one.id,
+      task: one.taskId,
+      role: one.role,
+      description: headOf(one.task, 600),
+      outcome,
+      ...(outcome === 'partial' && one.error !== null ? { because: one.error } : {}),
+      summary,
+      ...(summary.length < one.summary.length ? { cut: { from: 0, to: summary.length, all: one.summary.length } } : {}),
+    };
+  });
 }
 
 /** Of the window of `model`, what findings may fill. Known to be small: less than usual. */

@@ -19,6 +19,7 @@ import { openCrew } from './crew.ts';
 import type { Conversations } from './conversations.ts';
 import { openConversations } from './conversations.ts';
 import { deskOf } from './desk.ts';
+import { withEnvironment } from './environment.ts';
 import type { Forced } from './forced.ts';
 import { openForced } from './forced.ts';
 import type { Gate, GateParts } from './gate.ts';
@@ -117,7 +118,7 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   };
   const gate = gateOf(options, { ...books, recorder, approvals, forced, ticks, pause, children, crew: crewOf });
   const slots = openSlots(options.rules.maxParallelAgents.value);
-  const executor: Executor = { run: (order, signal) => runAgent(order, gate, signal) };
+  const executor = executorOf(options, recorder, gate);
   const crew = openCrew({ ...books, recorder, slots, world, executor, ties: children });
   made.crew = crew;
   const parts: RunParts = {
@@ -142,6 +143,10 @@ export function openParts(given: RunOptions, root: NewAgent): RunParts {
   };
   return parts;
 }
+
+const executorOf = (options: RunOptions, recorder: Recorder, gate: Gate): Executor => ({
+  run: async (order, signal) => runAgent(await withEnvironment({ options, recorder }, order, signal), gate, signal),
+});
 
 const nothingYet = (): Pick<RunParts, 'scheduling' | 'deciding' | 'handing' | 'retried'> => ({
   scheduling: { now: null, amend: null },

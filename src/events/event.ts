@@ -121,6 +121,8 @@ export type EventBody =
       readonly text: string;
       readonly messages: readonly number[];
     }
+  /** What its system prompt says of machine and project: recorded at its first start, so that it stays equal after a resume. */
+  | { readonly type: 'agent.environment'; readonly agent: AgentId; readonly text: string }
   /** A person gave it another model: it holds from the agent's next turn on. */
   | { readonly type: 'agent.model'; readonly agent: AgentId; readonly model: ModelChoice }
   | { readonly type: 'agent.todos'; readonly agent: AgentId; readonly todos: readonly Todo[] }

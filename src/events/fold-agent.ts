@@ -87,7 +87,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     const clocked = clock(agent, onTheClock, at);
     const note = event.status === 'interrupted' || event.status === 'failed';
     return {
-      ...clocked,
+      ...(event.status === 'pending' ? withoutEnvironment(clocked) : clocked),
       status: event.status,
       reason: event.reason,
       pause: event.status === 'waiting' ? agent.pause : null,
@@ -107,6 +107,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     ...withNews(agent),
     blocks: add(agent, { is: 'told', text: event.text }),
   }),
+  'agent.environment': (agent, { text }) => ({ ...agent, environment: text }),
   'agent.model': (agent, event) => ({
     ...agent,
     model: event.model,
@@ -220,6 +221,12 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     endedAt: at,
   }),
 };
+
+/** A retry begins a new conversation, in the environment of its own start. */
+function withoutEnvironment(agent: AgentState): AgentState {
+  const { environment, ...others } = agent;
+  return environment === undefined ? agent : others;
+}
 
 /** The agent after `event`; the same object when nothing changed. */
 export function foldAgent(agent: AgentState, event: MimirEvent, at: Millis): AgentState {

@@ -179,6 +179,7 @@ const KNOWN: ReadonlySet<string> = new Set<EventType>([
   'agent.model',
   'agent.status',
   'agent.told',
+  'agent.environment',
   'agent.todos',
   'agent.message',
   'model.started',

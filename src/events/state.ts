@@ -103,6 +103,8 @@ export interface AgentState {
   readonly owner: AgentId | null;
   /** What it said of its own end, since it last began; null while it said nothing. */
   readonly signalled: { readonly status: 'completed' | 'error'; readonly message: string } | null;
+  /** The environment block of its system prompt; absent before its first start. */
+  readonly environment?: string;
   /** Calls by tool, those that were refused as well. */
   readonly toolsUsed: Readonly<Record<string, number>>;
   readonly lastTool: { readonly name: string; readonly label: string; readonly at: Millis } | null;

@@ -1,6 +1,10 @@
+import type { EnvironmentFacts } from '../domain/environment.ts';
 import type { RepositoryFacts } from '../domain/repository.ts';
 
-/** Bounded facts for planners: at most `tools`' caps of files and bytes are looked at, nothing is run but hardened git. */
+/** Bounded facts about the project: at most `tools`' caps of files and bytes are looked at, nothing is run but hardened git. */
 export interface RepositoryPort {
+  /** For planners. */
   facts(signal: AbortSignal): Promise<RepositoryFacts>;
+  /** For an agent that starts now. Missing: agents get no environment block. Never rejects; what can't be read is left out. */
+  environment?(signal: AbortSignal): Promise<EnvironmentFacts>;
 }

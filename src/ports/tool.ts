@@ -24,6 +24,8 @@ export interface Desk {
   setTodos(todos: readonly Todo[]): ToolOutput;
   /** To an agent of the same run, by id or name, through the orchestrator. */
   sendMessage(to: string, content: string): ToolOutput;
+  /** What a finished task of the run has answered, from character `from` on; `room`: bytes that the result may have. */
+  readFinding(wanted: { readonly task: string; readonly from: number; readonly room: number }): ToolOutput;
   /** Runs a child and resolves with its final text only. `protocol`: it works by words, as who asks for it does. */
   spawn(child: {
     readonly description: string;

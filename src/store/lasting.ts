@@ -30,6 +30,7 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
   'agent.changed': false,
   'agent.status': false,
   'agent.told': false,
+  'agent.environment': false,
   'agent.todos': false,
   'agent.message': false,
   'agent.finished': 'by outcome',

@@ -2,7 +2,14 @@
 import { ok, type Result } from '../domain/result.ts';
 import type { Tool, ToolPort } from '../ports/tool.ts';
 import { bashTool } from './bash.ts';
-import { askUserTool, giveVerdictTool, sendMessageTool, taskTool, updateTodosTool } from './desk-tools.ts';
+import {
+  askUserTool,
+  giveVerdictTool,
+  readFindingTool,
+  sendMessageTool,
+  taskTool,
+  updateTodosTool,
+} from './desk-tools.ts';
 import { editFileTool } from './edit-file.ts';
 import { type Environment, toolEnvironment } from './environment.ts';
 import type { OwnProgram } from './launcher.ts';
@@ -61,6 +68,7 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
     gitCommitTool({ root: root.value, environment, stateDir: options.stateDir, home: options.home }),
     updateTodosTool,
     sendMessageTool,
+    readFindingTool,
     askUserTool,
     giveVerdictTool,
     taskTool,

@@ -3,18 +3,18 @@
  * Nothing is run but ripgrep's listing and hardened git. What can't be read is left out, never a failure.
  */
 import { lstatSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { RepositoryFacts } from '../domain/repository.ts';
-import { plainLine, plainText } from '../domain/text.ts';
+import { plainLine } from '../domain/text.ts';
 import type { RepositoryPort } from '../ports/repository.ts';
 import { type Environment, programOn, toolEnvironment } from './environment.ts';
+import { gatherEnvironment } from './environment-facts.ts';
 import { runGit } from './git-hardening.ts';
 import { listProject } from './listing.ts';
-import { decode, isBinary, shownName } from './output.ts';
+import { shownName } from './output.ts';
+import { headOf, topOf } from './project-look.ts';
 import type { Root } from './root.ts';
 import { noSandbox, type Sandbox } from './sandbox.ts';
-import { openFile } from './workspace.ts';
 
 const FILE_CAP = 20_000;
 const MANIFEST_BYTES = 2000;
@@ -36,9 +36,6 @@ const MANIFEST_NAMES = new Set(
 const README = /^readme(\.(md|markdown|rst|txt|adoc|org))?$/i;
 const TEST_PATH =
   /(^|\/)(tests?|specs?|__tests__)\/|[._-](test|spec|tests|specs)\.[a-z]+$|(^|\/)test_[^/]+$|(Test|Tests|Spec)\.[a-z]+$/;
-/** Folders that are no part of a project even where nothing ignores them. */
-const NOT_SHOWN = new Set(['.git', 'node_modules']);
-
 const UNBOXED = noSandbox('not probed');
 
 interface RepositoryOptions {
@@ -54,6 +51,7 @@ export const openRepository = (
   root: Root,
   { fileCap = FILE_CAP, environment = toolEnvironment(root.path), sandbox = UNBOXED }: RepositoryOptions = {},
 ): RepositoryPort => ({
+  environment: (signal) => gatherEnvironment(root, { environment, sandbox }, signal),
   async facts(signal) {
     const [{ files, more }, git] = await Promise.all([
       listProject(root, fileCap, signal),
@@ -67,7 +65,7 @@ export const openRepository = (
       more,
       bytes: await bytesOf(root, files, signal),
       languages: languagesOf(files),
-      top: await topOf(root, files, more),
+      top: (await topOf(root, files, more)).slice(0, TOP).map(nameOf),
       manifests: await manifestsOf(root, files),
       readme: await readmeOf(root, files),
       folders: foldersOf(files),
@@ -102,17 +100,6 @@ function languagesOf(files: readonly string[]): RepositoryFacts['languages'] {
     .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
     .slice(0, LANGUAGES)
     .map(([extension, count]) => ({ extension: nameOf(extension), files: count }));
-}
-
-/** What lies at the top; ignored folders are left out where the listing is complete enough to tell. */
-async function topOf(root: Root, files: readonly string[], more: boolean): Promise<readonly string[]> {
-  const listedTops = new Set(files.map((file) => file.split('/', 1)[0] ?? file));
-  const entries = await readdir(root.path, { withFileTypes: true }).catch(() => []);
-  return entries
-    .filter(({ name }) => !NOT_SHOWN.has(name) && (more || listedTops.has(name)))
-    .map((entry) => `${nameOf(entry.name)}${entry.isDirectory() ? '/' : ''}`)
-    .sort()
-    .slice(0, TOP);
 }
 
 /** The largest folders at the top, and what lies in each: folders by size, then files by name. */
@@ -181,19 +168,4 @@ async function manifestsOf(root: Root, files: readonly string[]): Promise<Reposi
 async function readmeOf(root: Root, files: readonly string[]): Promise<string> {
   const readme = files.filter((file) => README.test(file)).sort()[0];
   return readme === undefined ? '' : headOf(root, readme, README_BYTES);
-}
-
-async function headOf(root: Root, name: string, bytes: number): Promise<string> {
-  const file = await openFile(root, name);
-  if (!file.ok) return '';
-  try {
-    const { buffer, bytesRead } = await file.value.handle.read(Buffer.alloc(bytes), 0, bytes, 0);
-    const head = buffer.subarray(0, bytesRead);
-    // A character cut in two at the end is better left out than shown as broken.
-    return isBinary(head) ? '' : plainText(decode(head).replace(/\uFFFD+$/, ''));
-  } catch {
-    return '';
-  } finally {
-    await file.value.handle.close();
-  }
 }

@@ -26,6 +26,7 @@ const CARDS: ByType<[], [], string> = {
   'agent.created': ({ task }) => task,
   'agent.status': ({ status, reason }) => (reason === '' ? status : `${status}: ${reason}`),
   'agent.told': ({ text }) => `told: ${firstOf(text)}`,
+  'agent.environment': () => 'its environment block was gathered',
   'agent.message': ({ text }) => firstOf(text),
   'agent.todos': ({ todos }) => {
     const done = todos.filter(({ status }) => status === 'completed').length;

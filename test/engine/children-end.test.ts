@@ -14,7 +14,7 @@ import {
 } from '../support/children.ts';
 import type { Act } from '../support/children.ts';
 import { toldTo } from '../support/run-looks.ts';
-import { AGENT, calling, RULES } from '../support/run.ts';
+import { AGENT, briefOf, calling, RULES } from '../support/run.ts';
 import type { FakeWorld } from '../support/world.ts';
 import { fakeWorld } from '../support/world.ts';
 
@@ -36,7 +36,7 @@ describe('a notice', () => {
     await has(run, CHILD, 'completed');
     go.resolve();
     await run.result;
-    expect(toldTo(run, S1)).toEqual(['lead', NEWS(CHILD, 'Child Ada completed: found at a.ts:1')]);
+    expect(toldTo(run, S1)).toEqual([briefOf('lead'), NEWS(CHILD, 'Child Ada completed: found at a.ts:1')]);
     expect(notices(run)).toEqual([`${S1} < ${CHILD} completed: Child Ada completed: found at a.ts:1`]);
   });
 
@@ -107,7 +107,7 @@ describe('a parent that wants to hear of its child', () => {
     ]);
     go.resolve();
     expect((await run.result).success).toBe(true);
-    expect(toldTo(run, S1)).toEqual(['lead', NEWS(CHILD, `Child Ada completed: ${CHILD} is done`)]);
+    expect(toldTo(run, S1)).toEqual([briefOf('lead'), NEWS(CHILD, `Child Ada completed: ${CHILD} is done`)]);
     expect(statusesOf(run, S1)).toEqual(['initializing', 'running', 'waiting', 'running', 'completed']);
     expect(run.state().agents.get(AGENT(S1))?.summary).toBe('spawned\n\nall in all: a.ts:1');
   });

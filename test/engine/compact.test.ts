@@ -8,7 +8,7 @@ import { scriptedModel } from '../../src/models/scripted.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import type { Setting, TestRun } from '../support/run.ts';
-import { AGENT, calling, planOf, RULES, testRun } from '../support/run.ts';
+import { AGENT, briefOf, calling, planOf, RULES, testRun } from '../support/run.ts';
 import { turnsOf } from '../support/story.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -70,7 +70,7 @@ describe('a conversation near the window', () => {
     const kept = after?.turns.slice(2) ?? [];
     expect(compacted[0]).toMatchObject({ agent: S1, kept: kept.length });
     expect(compacted.every(({ tokens }) => tokens.after < tokens.before)).toBe(true);
-    expect(textOf(after?.turns[0])).toBe('do a');
+    expect(textOf(after?.turns[0])).toBe(briefOf('do a'));
     expect(textOf(after?.turns[1])).toBe(compacted[0]?.summary);
     expect(textOf(after?.turns[1])).toContain('SUMMARY of it');
     const { blocks } = agentOf(run);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AGENT, calling, planOf, RULES, says, testRun } from '../support/run.ts';
+import { AGENT, briefOf, calling, planOf, RULES, says, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 import { held, inSecondTurn, toldTo } from '../support/run-looks.ts';
 
@@ -25,7 +25,7 @@ describe('interrupt and resume', () => {
     go.resolve();
     expect(await run.tell({ do: 'resume', agent: S1 })).toBe('finder 1 resumed: it goes on where it was');
     expect((await run.result).success).toBe(true);
-    expect(toldTo(run, S1)).toEqual(['do a']);
+    expect(toldTo(run, S1)).toEqual([briefOf('do a')]);
     expect(typesOf(run, S1).filter((type) => type === 'tool.started')).toEqual(['tool.started']);
   });
 

@@ -1,69 +1,98 @@
-/** What agents hand on, within what the reader's window holds: to those that need them, and to the report. */
+/** The tool `read_finding`: whole answers of finished tasks of the run, part by part. */
 import { describe, expect, it } from 'vitest';
-import { scriptedModel } from '../../src/models/scripted.ts';
-import type { Setting } from '../support/run.ts';
-import { planOf, RULES, testRun } from '../support/run.ts';
+import { readFindingTool } from '../../src/tools/desk-tools.ts';
+import type { ModelRequest } from '../../src/ports/model.ts';
+import type { Tool, ToolPort } from '../../src/ports/tool.ts';
+import { AGENT, planOf, says, testRun } from '../support/run.ts';
 
-const models = (window: number): NonNullable<Setting['catalogue']> => [
-  scriptedModel('scripted/fast', { aliases: ['fast'], window, price: { input: 1, output: 5 } }),
-];
-const names = Array.from({ length: 50 }, (_, n) => `t${n}`);
-const report = (n: number): string => `found by ${n}: ${'word '.repeat(3000)}`;
+const tool: Tool = {
+  ...readFindingTool,
+  label: (input) => readFindingTool.label(readFindingTool.input.parse(input)),
+  run: (input, context) => readFindingTool.run(readFindingTool.input.parse(input), context),
+};
+const port: ToolPort = { tools: [tool], sandbox: { is: 'none', because: 'a test' } };
+const reading = (input: { readonly task: string; readonly from?: number }) => ({
+  text: '',
+  calls: [{ tool: 'read_finding', input }],
+});
 
-/** A run of fifty agents with long reports; what the merge and the last agent were told. */
-async function fifty(
-  window: number,
-  setting: Setting = {},
-): Promise<{ readonly told: Map<string, string>; message: string }> {
-  const told = new Map<string, string>();
+/** What the second task gets for its calls, one a turn, when the first has answered `answer`. */
+async function read(answer: string, ...wanted: readonly { readonly task: string; readonly from?: number }[]) {
+  const requests: ModelRequest[] = [];
   const run = testRun({
-    catalogue: models(window),
-    rules: { ...RULES, maxTasksPerPlan: { ...RULES.maxTasksPerPlan, value: 60 } },
-    plan: planOf(...names.map((name) => [name] as const), ['last', ...names]),
-    ...setting,
-    record: ({ agent, purpose, turns: [first] }) => {
-      if (first?.by === 'user') told.set(purpose.is === 'merge' ? 'merge' : agent, first.text);
-    },
-    script:
-      setting.script ??
-      (({ agent, purpose }) =>
-        purpose.is === 'work' && agent !== 'ROOT::S51' ? { text: report(Number(agent.slice(7))) } : undefined),
+    plan: planOf(['a'], ['b', 'a'], ['c', 'b']),
+    port,
+    record: (request) => void requests.push(request),
+    script: says({ 'ROOT::S1': [{ text: answer }], 'ROOT::S2': wanted.map(reading) }),
   });
-  await run.result;
-  return { told, message: run.state().finished?.summary ?? '' };
+  expect((await run.result).success).toBe(true);
+  const last = requests.findLast(({ agent }) => agent === 'ROOT::S2');
+  const results = last?.turns.flatMap((turn) => (turn.by === 'tools' ? turn.results : [])) ?? [];
+  return { run, requests, results: results.map(({ ok, text }) => (ok ? text : `refused: ${text}`)) };
 }
 
-describe('what fifty agents found', () => {
-  it.each([
-    ['small', 32_000],
-    ['usual', 200_000],
-  ] as const)(
-    'fits into the request for the report and for a dependant of a %s window, of each something (O058, O060)',
-    async (_, window) => {
-      const { told } = await fifty(window);
-      for (const text of [told.get('merge') ?? '', told.get('ROOT::S51') ?? '']) {
-        expect(Buffer.byteLength(text)).toBeLessThan(window * 2);
-        for (let n = 1; n <= 50; n += 1) expect(text).toContain(`found by ${n}: word`);
-      }
-      expect(told.get('merge')).toContain('… (cut)');
-    },
-  );
+const found = (part: string, note = ''): string =>
+  `<finding-1 agent="ROOT::S1" role="finder" outcome="completed">\nIts part: do a\n\n${part}\n${note === '' ? '' : `\n${note}\n`}</finding-1>`;
 
-  it('is given shorter to a model that finds it too long, and as it is where that fails too (O060)', async () => {
-    const lengths: number[] = [];
-    const { message } = await fifty(200_000, {
-      script: ({ agent, purpose, turns: [first] }) => {
-        if (purpose.is === 'work') return { text: report(Number(agent.slice(7))) };
-        if (purpose.is !== 'merge') return undefined;
-        lengths.push(first?.by === 'user' ? Buffer.byteLength(first.text) : 0);
-        return { fault: { is: 'too long', message: 'prompt is too long' } };
-      },
-    });
-    expect(lengths).toHaveLength(2);
-    expect(lengths[1]).toBeLessThan((lengths[0] ?? 0) / 2);
-    expect(message).toContain(
-      '(The report could not be written: fast: prompt is too long. What each agent found follows.)',
+describe('read_finding', () => {
+  it('gives the finding of a finished task by its number, its id, or the id or name of its agent', async () => {
+    const { results } = await read(
+      'at a.ts:1',
+      { task: '#1' },
+      { task: '1' },
+      { task: 'a' },
+      { task: 'ROOT::S1' },
+      { task: 'Finder 1' },
     );
-    expect(message).toContain('found by 50');
+    expect(results).toEqual(Array.from({ length: 5 }, () => found('at a.ts:1')));
+  });
+
+  it('gives what was cut from the first turn, part by part, to the last character', async () => {
+    const answer = Array.from({ length: 34_000 }, (_, n) => String.fromCodePoint(97 + (n % 26))).join('');
+    const { results } = await read(
+      answer,
+      { task: '#1', from: 24_000 },
+      { task: '#1', from: 32_000 },
+      { task: '#1', from: 34_000 },
+    );
+    expect(results).toEqual([
+      found(answer.slice(24_000), '(cut: characters 24000 to 34000 of 34000)'),
+      found(answer.slice(32_000), '(cut: characters 32000 to 34000 of 34000)'),
+      'refused: The finding of finder 1 (ROOT::S1) has 34000 characters: nothing is left from 34000 on.',
+    ]);
+  });
+
+  it('gives as much as the result has room for, and where the rest begins', async () => {
+    const { results } = await read('x'.repeat(60_000), { task: '#1' });
+    const [, to] = /from (\d+) gives what follows/.exec(results[0] ?? '') ?? [];
+    expect(Number(to)).toBeGreaterThan(10_000);
+    expect(results[0]).toContain(`\n${'x'.repeat(Number(to))}\n`);
+  });
+
+  it('says which tasks there are when it knows no such task, and which have not ended', async () => {
+    const { results } = await read('x', { task: '9' }, { task: '#3' }, { task: 'ROOT' });
+    const others = 'Tasks: ROOT::S1 (finder 1, completed), ROOT::S3 (finder 3, pending)';
+    expect(results).toEqual([
+      `refused: This run has no task "9" whose finding you can read. ${others}`,
+      'refused: finder 3 (ROOT::S3) has not ended: there is no finding of it yet.',
+      `refused: This run has no task "ROOT" whose finding you can read. ${others}`,
+    ]);
+  });
+
+  it('is a tool of planned agents and of ROOT, but of no child', async () => {
+    const { run } = await read('x');
+    expect(run.state().agents.get(AGENT('ROOT'))?.tools).toContain('read_finding');
+    expect(run.state().agents.get(AGENT('ROOT::S1'))?.tools).toContain('read_finding');
+    const child = testRun({
+      plan: { reason: '', tasks: [{ id: 'o', description: 'do o', role: 'oracle', maySpawn: true }] },
+      mode: 'yolo',
+      script: says({
+        'ROOT::S1': [
+          { text: '', calls: [{ tool: 'Task', input: { description: 'd', prompt: 'p', subagent_type: 'explore' } }] },
+        ],
+      }),
+    });
+    await child.result;
+    expect(child.state().agents.get(AGENT('ROOT::S1::S1'))?.tools).not.toContain('read_finding');
   });
 });

@@ -4,7 +4,7 @@ import type { AgentId } from '../../src/domain/ids.ts';
 import type { Command } from '../../src/ports/controls.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
-import { AGENT, calling, FAST, MODELS, planOf, ROLES, RULES, SLOW, testRun } from '../support/run.ts';
+import { AGENT, briefOf, calling, FAST, MODELS, planOf, ROLES, RULES, SLOW, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 import { eventsOf, held, inSecondTurn, throughTime } from '../support/run-looks.ts';
 
@@ -49,7 +49,7 @@ describe('another model for an agent at work', () => {
     expect(asked.map(({ model }) => model)).toEqual([FAST, FAST, SLOW]);
     expect(
       asked[2]?.turns.map((turn) => (turn.by === 'tools' ? turn.results.map(({ text }) => text) : turn.text)),
-    ).toEqual(['do a', 'looking', ['read did x'], 'again', ['read did y']]);
+    ).toEqual([briefOf('do a'), 'looking', ['read did x'], 'again', ['read did y']]);
     const one = run.state().agents.get(S1);
     expect(one?.byModel.map(({ model, calls, cost }) => [model, calls, cost])).toEqual([
       [FAST, 2, 0.00045],

@@ -102,6 +102,7 @@ async function use(port: ToolPort, call: ToolCall, onTodos: (todos: readonly Tod
         return { ok: true, text: 'noted' };
       },
       sendMessage: () => ({ ok: true, text: 'sent' }),
+      readFinding: () => ({ ok: false, text: 'not here' }),
       spawn: async () => ({ ok: false, text: 'no' }),
       askUser: async () => ({ ok: false, text: 'nobody' }),
       giveVerdict: () => ({ ok: false, text: 'none' }),

@@ -34,6 +34,7 @@ const context: ToolContext = {
   desk: {
     setTodos: () => told,
     sendMessage: () => told,
+    readFinding: () => ({ ok: false, text: 'not here' }),
     spawn: () => Promise.resolve(told),
     askUser: () => Promise.resolve(told),
     giveVerdict: () => told,

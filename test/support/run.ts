@@ -1,5 +1,6 @@
 /** A run to test with: scripted models, small tools that write down what they did, a log in memory, a clock that waits. */
 import { z } from 'zod';
+import { briefText } from '../../src/domain/brief.ts';
 import type { Budget } from '../../src/domain/budget.ts';
 import { AgentId, ModelId, RoleName, SessionId } from '../../src/domain/ids.ts';
 import { DraftPlan } from '../../src/domain/plan.ts';
@@ -224,6 +225,9 @@ export interface TestRun extends Run {
   /** Resolves when the log satisfies `holds`. */
   until(holds: (state: RunState) => boolean): Promise<RunState>;
 }
+
+/** The first turn of a planned agent without needs, in a run of the usual task. */
+export const briefOf = (part: string): string => briefText({ task: part, wholeTask: 'the task', findings: [] });
 
 export const AGENT = (id: string): AgentId => AgentId.parse(id);
 

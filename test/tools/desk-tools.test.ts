@@ -13,9 +13,11 @@ const port = () => {
 };
 
 describe('the tools of a project', () => {
-  it('are those that capabilities stand for, and every agent has its own three; verdicts are for forced agents', () => {
+  it('are those that capabilities stand for, and every agent has its own three; findings and verdicts are for those that the run gives them to', () => {
     const { tools, sandbox } = port();
-    expect(tools.map(({ name }) => name).toSorted()).toEqual([...toolsFor(CAPABILITIES), 'give_verdict'].toSorted());
+    expect(tools.map(({ name }) => name).toSorted()).toEqual(
+      [...toolsFor(CAPABILITIES), 'read_finding', 'give_verdict'].toSorted(),
+    );
     expect(toolsFor([])).toEqual(['update_todos', 'send_message', 'ask_user']);
     expect(toolsFor(['git-read', 'read'])).toEqual([
       'read_file',
@@ -83,6 +85,10 @@ describe('the agent tools', () => {
     expect(await tools.use('ask_user', { question: 'Which?' })).toEqual({
       ok: true,
       text: JSON.stringify({ question: 'Which?', options: [] }),
+    });
+    expect(await tools.use('read_finding', { task: '#2', from: 24_000 })).toEqual({
+      ok: true,
+      text: JSON.stringify({ task: '#2', from: 24_000, room: 61_440 }),
     });
     await expect(tools.use('update_todos', { todos: [{ description: 'x', status: 'doing' }] })).rejects.toThrow();
   });

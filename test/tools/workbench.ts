@@ -10,6 +10,7 @@ import { freshFolder } from '../support/repos.ts';
 const echoDesk: Desk = {
   setTodos: (todos) => ({ ok: true, text: JSON.stringify(todos) }),
   sendMessage: (to, content) => ({ ok: true, text: JSON.stringify({ to, content }) }),
+  readFinding: (wanted) => ({ ok: true, text: JSON.stringify(wanted) }),
   spawn: (child) => Promise.resolve({ ok: true, text: JSON.stringify(child) }),
   askUser: (question, options) => Promise.resolve({ ok: true, text: JSON.stringify({ question, options }) }),
   giveVerdict: (verdict) => ({ ok: true, text: JSON.stringify(verdict) }),

@@ -42,7 +42,14 @@ function foldedRail(rows: readonly Line[], all: number, most: number, look: Bloc
 /** What runs or changes something: its output is worth a look without asking for it. */
 export const isCommand = ({ tool }: ToolCall): boolean => !QUIET.has(tool);
 
-const QUIET: ReadonlySet<string> = new Set(['read_file', 'list_files', 'search', 'update_todos', 'send_message']);
+const QUIET: ReadonlySet<string> = new Set([
+  'read_file',
+  'list_files',
+  'search',
+  'update_todos',
+  'send_message',
+  'read_finding',
+]);
 
 /** `⚙ read src/a.ts` */
 function toolHead(block: ToolCall, { glyphs, cwd }: BlockLook): Line {
