@@ -4,8 +4,9 @@
  */
 import type { Finding, WorkOrder } from './agent.ts';
 
-
+/** Characters of the person's task that an agent gets. */
 const TASK_LIMIT = 8000;
+/** Characters of one finding that an agent gets at once. */
 export const FINDING_LIMIT = 24_000;
 
 type Briefed = Pick<WorkOrder, 'task' | 'wholeTask' | 'findings'>;
