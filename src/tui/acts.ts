@@ -2,6 +2,7 @@
  * What screens and boxes ask the app for, done: at the terminal, in the lobby, with the run. Which screen is shown, and boxes
  * over it, are the app's own.
  */
+import type { SessionId } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, unreachable } from '../domain/result.ts';
 import type { Receipt, Refusal } from '../ports/controls.ts';
@@ -139,15 +140,34 @@ export class Acts {
   }
 
   #former(what: Extract<Deed, Former>): void {
-    const { lobby, runs, toast, letGo } = this.#of;
+    const { lobby, runs, toast } = this.#of;
     const named = 'look' in what ? what.look : 'attach' in what ? what.attach : what.resume;
     const session = lobby.info().sessions.find(({ id }) => id === named)?.id;
     if (session === undefined) return toast({ level: 'error', text: `There is no session ${named} here.` });
+    if ('resume' in what && runs.feed?.controls.session === session) return this.#resumeShown(session);
+    return this.#openFormer(what, session);
+  }
+
+  #openFormer(what: Extract<Deed, Former>, session: SessionId): void {
+    const { lobby, runs, letGo } = this.#of;
     if (runs.feed?.state.finished) letGo();
     if ('attach' in what) return runs.begin(() => attachTo(lobby, session));
     if (!('look' in what)) return runs.begin(() => lobby.resume(session));
     const refused = fail({ text: 'Former sessions can not be looked at here.' });
     return runs.begin(() => lobby.look?.(session) ?? Promise.resolve(refused));
+  }
+
+  /** The run that is on the screen stays there while it is opened again. */
+  #resumeShown(session: SessionId): void {
+    const { lobby, runs, toast, show, changed, fail: broken } = this.#of;
+    void runs
+      .change(() => lobby.resume(session))
+      .then((refused) => {
+        if (refused === null) show('run');
+        else toast({ level: 'error', text: refused });
+        changed();
+      })
+      .catch(broken);
   }
 
   #export(format: ReportFormat): void {

@@ -1,4 +1,5 @@
 /** Commands about what came of a run: the report, agents against their estimates, files, the export; and on to another run. */
+import { retryRun, retryWords } from '../app/actions/retry.ts';
 import { ROOT } from '../domain/ids.ts';
 import { elapsedOf, tokensOfAgent } from '../events/queries.ts';
 import { inOrder } from '../tui/agents.ts';
@@ -56,15 +57,16 @@ export const RESULT_COMMANDS: readonly LineCommand[] = [
   },
   {
     name: 'resume',
-    short: ['r', 'retry'],
+    short: ['r', retryRun.word],
     arguments: '',
-    help: 'Goes on with a run that was stopped or failed: what failed is tried again, what is done stays done.',
+    help: 'Resumes a stopped run; of a failed one the failed tasks run again, and those that were skipped behind them.',
     where: ENDED,
     actions: ['result.resume', 'result.retry'],
     run: async (_, desk) => {
       const { finished, session } = desk.state;
       const over = finished?.status === 'completed' || finished?.status === 'rejected';
       if (finished === null || over || session === null) return desk.refuse('this run is over: new begins another');
+      if (finished.status === 'failed') desk.say(retryWords(desk.state));
       await desk.go({ resume: session });
     },
   },

@@ -11,6 +11,13 @@ import type { ProjectPlace } from './project-trust.ts';
 export const newestStoppedOf = (all: readonly SessionSummary[]): SessionSummary | undefined =>
   all.find(({ state, draft }) => state === 'stopped' && draft !== true);
 
+/** The newest of `all` that can be resumed without a message: it was stopped, or it failed and its failed tasks can run again. */
+export const newestToResumeOf = (all: readonly SessionSummary[]): SessionSummary | undefined =>
+  all.find(
+    ({ state, draft, ended }) =>
+      draft !== true && (state === 'stopped' || (state === 'finished' && ended?.status === 'failed')),
+  );
+
 /** Why `session` has nothing left to do, or null when it can go on. A failed run may, with a wider limit say. */
 export function overBecause(
   { log, project }: { readonly log: Pick<Log, 'read'>; readonly project: ProjectPlace },

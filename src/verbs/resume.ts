@@ -9,13 +9,13 @@ import type { Workshop } from './workshop.ts';
 import { openWorkshop } from './workshop.ts';
 import { orExit, sessionOf } from './log-of.ts';
 import { projectOf } from './project.ts';
-import { newestStoppedOf, overBecause } from './resumable.ts';
+import { newestToResumeOf, overBecause } from './resumable.ts';
 import { carry } from './run.ts';
 import type { Verb } from './verb.ts';
 
 export const resumeVerb: Verb = {
   usage: 'mimir resume [SESSION] [options]',
-  summary: 'Goes on with a stopped or crashed run; without an id, the newest that was stopped.',
+  summary: 'Resumes a stopped, crashed or failed run; failed tasks run again. Without an id, the newest such run.',
   example: 'mimir resume 4f9a2c',
   words: 1,
   flags: {
@@ -35,7 +35,7 @@ async function resume(args: Arguments, io: Io): Promise<number> {
   const project = projectOf(args, io);
   const workshop = await openWorkshop(args, asHosted(args, io), project);
   const [name] = args.words;
-  const { session, task, state } = name === undefined ? newestStopped(workshop) : sessionOf(workshop.log, name);
+  const { session, task, state } = name === undefined ? newestToResume(workshop) : sessionOf(workshop.log, name);
   if (state === 'running') throw new Exit(EXIT.wrongUse, runsElsewhere(session));
   const over = overBecause(workshop, session);
   if (over !== null) throw new Exit(EXIT.wrongUse, `${over}\n  \`mimir report ${session}\` shows its report`);
@@ -65,16 +65,16 @@ async function goOn(workshop: Workshop, args: Arguments, io: Io, what: Parameter
 const runsElsewhere = (session: string): string =>
   `session ${session} runs in another process\n  \`mimir attach ${session}\` shows it`;
 
-/** The newest that can be gone on with; one that another process carries on is left to it. */
-function newestStopped({ log }: Workshop): SessionSummary {
+/** The newest run that can be resumed; a run of another process is left to that process. */
+function newestToResume({ log }: Workshop): SessionSummary {
   const all = orExit(() => log.sessions());
-  const stopped = newestStoppedOf(all);
+  const stopped = newestToResumeOf(all);
   if (stopped) return stopped;
   const running = all.find(({ state }) => state === 'running');
   throw new Exit(
     EXIT.wrongUse,
     running
       ? runsElsewhere(running.session)
-      : 'no session of this project was stopped\n  `mimir sessions` lists what there is',
+      : 'no session of this project was stopped or failed\n  `mimir sessions` lists what there is',
   );
 }

@@ -59,16 +59,16 @@ export async function runOn(
 export const of = (events: readonly Event[], type: string): readonly Event[] =>
   events.filter((event) => event['type'] === type);
 
-/** The plan of these tasks as a model answers it: `[description, role]`. */
-export const planText = (...tasks: readonly (readonly [string, string])[]): string =>
+/** The plan of these tasks as a model answers it: `[description, role, ids of the tasks it needs]`. */
+export const planText = (...tasks: readonly (readonly [string, string, ...string[]])[]): string =>
   JSON.stringify({
     reason: 'It is little.',
-    tasks: tasks.map(([description, recommendedRole], index) => ({
+    tasks: tasks.map(([description, recommendedRole, ...dependencies], index) => ({
       id: `task-${index + 1}`,
       description,
       recommendedRole,
       recommendedModel: null,
       estimatedTokens: 8000,
-      dependencies: [],
+      dependencies,
     })),
   });

@@ -79,7 +79,7 @@ describe('mimir agents create, where a model may be asked', () => {
     });
     const sessions = (await home.run(['sessions'])).out;
     expect(sessions.match(/Draft a custom agent: behebt/g)?.length).toBe(2);
-    expect((await home.run(['resume'])).err).toContain('no session of this project was stopped');
+    expect((await home.run(['resume'])).err).toContain('no session of this project was stopped or failed');
   });
 
   it('asks nobody for what could not be made, nor with --no-model', async () => {

@@ -130,7 +130,11 @@ describe('wrong use is exit 2 and says what was meant:', () => {
       ['report', 'nope'],
       'there is no session "nope" of this project\n  `mimir sessions` lists them',
     ],
-    ['nothing to resume', ['resume'], 'no session of this project was stopped\n  `mimir sessions` lists what there is'],
+    [
+      'nothing to resume',
+      ['resume'],
+      'no session of this project was stopped or failed\n  `mimir sessions` lists what there is',
+    ],
   ];
   it.each(cases)('%s', async (_, args, err) => {
     expect(await home.run(args)).toEqual(refused(`mimir: ${err}\n`));

@@ -1,4 +1,5 @@
 /** The end of a run: its keys and where one has scrolled to. What it looks like is result-view.ts. */
+import { retryRun, retryWords } from '../../app/actions/retry.ts';
 import type { DialogEffect } from '../dialog.ts';
 import type { ReportFormat } from '../../ports/lobby.ts';
 import type { Binding, Context, Effect, Screen } from '../screen.ts';
@@ -108,12 +109,15 @@ const RESULT_KEYS: readonly Binding<ResultUi>[] = [
     run: (_, { state }) => (state.session === null ? {} : { app: { resume: state.session } }),
   },
   {
-    keys: ['R'],
+    keys: retryRun.keys,
     action: 'result.retry',
     hint: 'retry',
-    help: 'Go on with a run that failed: what failed is tried again, what is done stays done.',
-    whyNot: (_, { state }) => (state.finished?.status === 'failed' ? null : 'This run did not fail.'),
-    run: (_, { state }) => (state.session === null ? {} : { app: { resume: state.session } }),
+    help: retryRun.help,
+    whyNot: (_, { state }) => retryRun.whyNot(state),
+    run: (_, { state }) =>
+      state.session === null
+        ? {}
+        : { app: { resume: state.session }, toast: { level: 'info', text: retryWords(state) } },
   },
   {
     keys: ['p'],

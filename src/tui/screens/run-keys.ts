@@ -1,4 +1,5 @@
 /** The keys of the run screen: one table for dispatch, footer, help and README. */
+import { retryRun, retryWords } from '../../app/actions/retry.ts';
 import type { AgentState } from '../../events/state.ts';
 import { askedFor, isFinal } from '../../events/queries.ts';
 import { closedWords, isAtWork } from '../agents.ts';
@@ -104,13 +105,18 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     keys: ['R'],
     action: 'run.retry',
     hint: 'retry',
-    help: 'Try the selected agent again after it failed.',
+    help: 'Try the selected agent again after it failed; when the run has ended, all of its failed tasks.',
     whyNot: (ui, context) =>
       // Then the key goes on with the run itself.
       context.elsewhere?.lost
         ? SILENT
-        : about(ui, context, (agent) => (agent.status === 'failed' ? null : `${agent.name} didn't fail.`)),
-    run: (ui, context) => onSelected(ui, context, (agent) => ({ commands: [{ do: 'retry', agent: agent.id }] })),
+        : context.state.finished
+          ? retryRun.whyNot(context.state)
+          : about(ui, context, (agent) => (agent.status === 'failed' ? null : `${agent.name} didn't fail.`)),
+    run: (ui, context) =>
+      context.state.finished && context.state.session !== null
+        ? { app: { resume: context.state.session }, toast: { level: 'info', text: retryWords(context.state) } }
+        : onSelected(ui, context, (agent) => ({ commands: [{ do: 'retry', agent: agent.id }] })),
   },
   {
     keys: ['x'],

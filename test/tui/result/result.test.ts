@@ -82,7 +82,10 @@ describe('the result screen', () => {
   it('goes on only with what can go on', () => {
     const session = story.state.session;
     expect(press('r', ended('stopped'))).toEqual({ app: { resume: session } });
-    expect(press('R', ended('failed'))).toEqual({ app: { resume: session } });
+    expect(press('R', ended('failed'))).toEqual({
+      app: { resume: session },
+      toast: { level: 'info', text: 'Running 2 tasks again: librarian, reviewer.' },
+    });
     expect([press('r', ended('completed')), press('R', ended('completed'))]).toEqual([
       'This run was not stopped.',
       'This run did not fail.',
