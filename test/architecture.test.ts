@@ -44,6 +44,8 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   chalk: ['verbs/'],
   // A real shell grammar: what a command says can't be guessed.
   unbash: ['policy/'],
+  // Loaded where the person has a configuration of Cargo.
+  'smol-toml': ['tools/cargo-config.ts'],
   zod: ['domain/', 'app/', 'config/', 'control/', 'tools/', 'models/', 'engine/gate', 'ports/tool.ts'],
   '@anthropic-ai/sdk': ['models/anthropic'],
   openai: ['models/openai'],
@@ -87,6 +89,11 @@ const WRITERS: readonly string[] = [
   // A script that starts Mimir itself.
   'tools/launcher.ts',
   'tools/sandbox-masks.ts',
+  // `/tmp` of agents, kept caches of builds, and a configuration of Cargo, all in the state folder.
+  'tools/agent-tmp.ts',
+  'tools/kept-folders.ts',
+  'tools/private-home.ts',
+  'tools/sandbox-home.ts',
   'tools/tree-index.ts',
   'tools/tree-stage.ts',
   'tools/tree-store.ts',

@@ -39,6 +39,7 @@ export async function contextOf(
     box: boxFor(parts, order),
     desk: parts.desk(order, call, signal),
     ...(order.workingDir === undefined ? {} : { workingDir: order.workingDir }),
+    ...(judges ? { judges } : {}),
     ...(door ? { door } : {}),
     onOutput: (delta) => parts.tick({ agent: order.agent, is: 'output', delta }),
   };

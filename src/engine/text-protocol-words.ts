@@ -48,7 +48,7 @@ const BOXES: Readonly<Record<Wording['box'], string>> = {
   none: '',
   'read-only': '\n- Commands run in a box without network in which nothing of the project can be changed.',
   'read-write':
-    '\n- Commands run in a box without network. Only the project can be written, but not .git and .mimir; HOME and /tmp are empty and gone afterwards.',
+    '\n- Commands run in a box without network. Only the project can be written, but not .git and .mimir; /tmp is your own and stays until you have ended; HOME is empty each time, but for caches of packages and builds.',
 };
 
 const ENDING = `How you end, whatever is said of it above: with a command that begins with an echo of MIMIR_FINAL_OUTPUT. What

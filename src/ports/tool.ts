@@ -57,6 +57,8 @@ export interface ToolContext {
   readonly room?: number;
   /** The folder that a command starts in, relative to the project's root; the root when left out. */
   readonly workingDir?: string;
+  /** It judges what others did: its commands find nothing that commands of others have left. */
+  readonly judges?: true;
   /** Where a command can ask the run as this agent (`mimir who`): a socket, and nothing else of the host. Absent: it can't. */
   readonly door?: string;
   /** The tree that was proposed and that forced agents let pass: nothing else may be committed. Absent where none was asked. */
@@ -100,4 +102,6 @@ export interface ToolPort {
   readonly sandbox: SandboxState;
   /** A folder of the project as somebody wrote it: relative to the root, empty for the root itself; or why it is none of its folders. */
   folder?(written: string): Promise<Result<string, string>>;
+  /** This agent, or every agent (null), has ended: what only its commands needed is removed. */
+  ended?(agent: AgentId | null): Promise<void>;
 }

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { unreachable } from '../domain/result.ts';
-import type { Tool, ToolOutput } from '../ports/tool.ts';
+import type { Tool, ToolContext, ToolOutput } from '../ports/tool.ts';
 import { commandInputs } from './command-inputs.ts';
 import { type Environment, programOn } from './environment.ts';
 import { type OwnProgram, quoted } from './launcher.ts';
@@ -13,7 +13,8 @@ import { done, refused } from './outcome.ts';
 import { capOutput, RESULT_BYTES } from './output.ts';
 import type { Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
-import { runBoxed, type Sandbox } from './sandbox.ts';
+import type { Boxed, Sandbox } from './sandbox.ts';
+import { runBoxed } from './sandbox-run.ts';
 import { doorOutside } from './sandbox-door.ts';
 import { workingFolder } from './working-folder.ts';
 
@@ -21,7 +22,7 @@ const WORDS =
   'Runs one bash command in the project root and gives its output, exit code and duration. Each command is a fresh shell: `cd` and variables do not last. There is no standard input and no terminal. When the command ends, everything it left running in the background is ended too. Prefer read_file, list_files, search and git to their shell counterparts: they need no question.';
 /** What a command finds in the box, for the model to know. */
 const IN_BOX =
-  ' It runs in a sandbox: no network; only the project can be written (by roles that write), but not .git, .mimir and the folders of editors; .env* files can not be read; HOME and /tmp are empty and gone afterwards.';
+  ' It runs in a sandbox: no network; only the project can be written (by roles that write), but not .git, .mimir and the folders of editors; .env* files can not be read; packages that are on this machine can be used, by cargo, go, mvn, npm and the like; /tmp is your own and stays until you have ended; HOME is empty each time, but for caches of packages and builds.';
 
 const Input = z.strictObject({
   command: z
@@ -70,11 +71,17 @@ export const bashTool = (place: BashPlace): Tool<Input> => ({
     // A box that was promised and can't be had means that the command is not run.
     const end = await (context.box === 'none'
       ? runProgram({ ...what, env: openEnvironment(place, context.door), ...course })
-      : runBoxed(place.sandbox, { ...what, env: place.environment, box: context.box, door: context.door }, course));
+      : runBoxed(place.sandbox, { ...what, ...inBox(place, context, context.box) }, course));
     const bytes = Math.min(context.room ?? RESULT_BYTES, RESULT_BYTES);
     return commandOutput(end, { timeout, bytes, folder: context.workingDir });
   },
 });
+
+const inBox = (
+  { environment }: BashPlace,
+  { door, agent, judges }: ToolContext,
+  box: Boxed['box'],
+): Pick<Boxed, 'env' | 'box' | 'door' | 'agent' | 'judges'> => ({ env: environment, box, door, agent, judges });
 
 /** Of a command outside of a box. */
 const openEnvironment = ({ environment, program, stateDir }: BashPlace, door: string | undefined): Environment =>
@@ -94,7 +101,8 @@ function commandOutput(end: ProgramEnd, { timeout, bytes, folder }: Frame): Tool
   const alive = end.survivors === 0 ? '' : `; STILL RUNNING, could not be ended: ${end.survivors}`;
   // The tools for files go by the root: a model that reads paths in this output should know the difference.
   const where = folder === undefined ? '' : `; run in ${folder}, but tools for files take paths from the project root`;
-  const head = `${endText(end, timeout)} after ${seconds}${note}${alive}${where}`;
+  const told = end.note === undefined ? '' : `\n${end.note}`;
+  const head = `${endText(end, timeout)} after ${seconds}${note}${alive}${where}${told}`;
   // Both ends of both streams survive: the end of a long output is where the error stands.
   const room = bytes - Buffer.byteLength(head) - 64;
   const half = Math.floor(room / 2);

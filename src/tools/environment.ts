@@ -5,6 +5,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isInside } from './root.ts';
+import { PLACE_VARIABLES } from './toolchains.ts';
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -41,6 +42,12 @@ export function toolEnvironment(
 
 /** Does this variable lead to something that acts for the person (`SSH_AUTH_SOCK`)? */
 const isThePersons = (name: string): boolean => ACTS_FOR_THE_PERSON.test(name);
+
+/** Variables by which a person keeps packages of toolchains elsewhere. No child gets them. */
+export const placeVariables = (source: NodeJS.ProcessEnv = process.env): Environment =>
+  Object.fromEntries(
+    PLACE_VARIABLES.flatMap((name) => (source[name] === undefined ? [] : [[name, source[name]] as const])),
+  );
 
 /** The absolute path of a program on the PATH of `environment`, or null. */
 export function programOn(environment: Environment, name: string): string | null {

@@ -6,7 +6,8 @@ import { fail, ok, type Result } from '../domain/result.ts';
 import type { Environment } from './environment.ts';
 import type { Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
-import { runBoxed, type Sandbox } from './sandbox.ts';
+import type { Sandbox } from './sandbox.ts';
+import { runBoxed } from './sandbox-run.ts';
 
 /** Settings that name a program, read another file, or reach a network, each made harmless. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [

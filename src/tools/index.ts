@@ -73,5 +73,10 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
     giveVerdictTool,
     taskTool,
   ];
-  return ok({ tools, sandbox: sandbox.state, folder: (written) => projectFolder(root.value, written) });
+  return ok({
+    tools,
+    sandbox: sandbox.state,
+    folder: (written) => projectFolder(root.value, written),
+    ended: (agent) => sandbox.ended(agent),
+  });
 }

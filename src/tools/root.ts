@@ -24,6 +24,8 @@ export interface PathRules {
   readonly denyWrite: readonly PathRule[];
   /** One list for each layer that names one: writable is what is in all of them. */
   readonly allowWrite: readonly { readonly paths: readonly string[]; readonly rule: string }[];
+  /** Outside the project: what commands may read beyond the usual. */
+  readonly allowRead?: readonly PathRule[];
 }
 
 /** Made by `checkRoot` only. `path` is real: no link on the way to it. */
@@ -63,13 +65,14 @@ export function checkRoot(
 
 const NO_RULES: PathRules = { denyRead: [], denyWrite: [], allowWrite: [] };
 
-function placed(root: string, home: string, { denyRead, denyWrite, allowWrite }: PathRules): PathRules {
+function placed(root: string, home: string, { denyRead, denyWrite, allowWrite, allowRead = [] }: PathRules): PathRules {
   const place = (written: string): string =>
     /^~(\/|$)/.test(written) ? path.join(home, written.slice(1)) : path.resolve(root, written);
   const at = ({ path: written, rule }: PathRule): PathRule => ({ path: place(written), rule });
   return {
     denyRead: denyRead.map(at),
     denyWrite: denyWrite.map(at),
+    ...(allowRead.length === 0 ? {} : { allowRead: allowRead.map(at) }),
     allowWrite: allowWrite.map(({ paths, rule }) => ({ paths: paths.map(place), rule })),
   };
 }

@@ -48,6 +48,8 @@ export interface ProgramEnd {
   readonly ended: number;
   /** Processes that are still running, although all was done to end them. */
   readonly survivors: number;
+  /** Of the sandbox, for who reads the output. */
+  readonly note?: string;
 }
 
 /** Resolves when no process of it is left (as far as they can be found); never rejects. */

@@ -3,6 +3,9 @@
  * paths get here; what is not there any more makes bubblewrap refuse, which is what is wanted.
  */
 import { availableParallelism } from 'node:os';
+import { isInside } from './root.ts';
+import type { HomeParts } from './sandbox-home.ts';
+import { BOX_HOME } from './toolchains.ts';
 
 /** A file or a folder, and where it is shown. */
 export type Bind = readonly [from: string, to: string];
@@ -23,10 +26,9 @@ export interface BoxPlan {
   readonly readOnly: readonly string[];
   readonly secretFiles: readonly string[];
   readonly secretFolders: readonly string[];
+  /** Its home and `/tmp`. */
+  readonly home: Pick<HomeParts, 'tmp' | 'binds' | 'kept' | 'covered'>;
 }
-
-/** The home of commands: empty, their own, gone with them. */
-export const BOX_HOME = '/tmp/home';
 
 const [MIB, GIB] = [1024 * 1024, 1024 * 1024 * 1024];
 const TMP_BYTES = 2 * GIB;
@@ -38,12 +40,7 @@ const APART = [
   '--hostname box --cap-drop ALL --new-session --die-with-parent',
 ];
 
-const SYSTEM = [
-  '--ro-bind / /',
-  `--dev /dev --size ${SHM_BYTES} --tmpfs /dev/shm --remount-ro /dev`,
-  '--proc /proc',
-  `--size ${TMP_BYTES} --tmpfs /tmp --dir ${BOX_HOME}`,
-];
+const SYSTEM = ['--ro-bind / /', `--dev /dev --size ${SHM_BYTES} --tmpfs /dev/shm --remount-ro /dev`, '--proc /proc'];
 
 const FIXED: readonly string[] = [...APART, ...SYSTEM].flatMap((words) => words.split(' '));
 
@@ -52,6 +49,7 @@ export function boxArguments(plan: BoxPlan): readonly string[] {
     places.flatMap((place) => [option, place, place]);
   return [
     ...FIXED,
+    ...homeArguments(plan),
     ...plan.hidden.flatMap((place) => ['--size', String(MIB), '--tmpfs', place]),
     ...onto('--ro-bind', plan.shown),
     ...plan.binds.flatMap(([from, to]) => ['--ro-bind', from, to]),
@@ -65,6 +63,25 @@ export function boxArguments(plan: BoxPlan): readonly string[] {
     ...plan.hidden.flatMap((place) => ['--remount-ro', place]),
     '--chdir',
     plan.cwd,
+  ];
+}
+
+/**
+ * `/tmp` and the home in it. What an agent keeps there it may have filled with links, which the way to a mount would follow:
+ * with anything but the home mounted below `/tmp`, that is an empty one.
+ */
+function homeArguments({ home, root, shown, binds }: BoxPlan): readonly string[] {
+  const fresh = ['--size', String(TMP_BYTES), '--tmpfs'];
+  const onlyHome = ![root, ...shown, ...binds.map(([, to]) => to)].some((place) => isInside('/tmp', place));
+  const tmp =
+    home.tmp !== null && onlyHome
+      ? ['--bind', home.tmp, '/tmp', ...fresh, BOX_HOME]
+      : [...fresh, '/tmp', '--dir', BOX_HOME];
+  return [
+    ...tmp,
+    ...home.binds.flatMap(([from, to]) => ['--ro-bind', from, to]),
+    ...home.kept.flatMap(([from, to]) => ['--bind', from, to]),
+    ...home.covered.flatMap((place) => ['--size', String(MIB), '--tmpfs', place, '--remount-ro', place]),
   ];
 }
 

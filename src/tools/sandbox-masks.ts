@@ -174,9 +174,9 @@ function take(folder: string, mine: string): boolean {
 }
 
 /** Number and start of this process, and something of its own: several boxes of one process differ. */
-const ownMark = (): string => `${process.pid}.${startOf('self') ?? 0}.${randomBytes(6).toString('hex')}`;
+export const ownMark = (): string => `${process.pid}.${startOf('self') ?? 0}.${randomBytes(6).toString('hex')}`;
 
-function isAlive(mark: string): boolean {
+export function isAlive(mark: string): boolean {
   const [pid = '', start = ''] = mark.split('.');
   return startOf(pid) === start;
 }

@@ -40,15 +40,19 @@ export const hiddenFiles = (): readonly string[] => (process.getuid?.() === 0 ? 
 const MOST_SOCKETS = 64;
 
 /**
- * Sockets of the file system that somebody listens on, but for those in folders that are covered anyway (`hidden`): another
+ * Sockets of the file system that somebody listens on, but for those in folders that are covered anyway (`hidden`), as far
+ * as nothing in them is shown: another
  * network namespace does not keep from them, and a read-only mount neither. Those of the project are the person's own work.
  */
-export function openSockets(root: string, hidden: readonly string[]): readonly string[] {
+export function openSockets(root: string, hidden: readonly string[], shown: readonly string[] = []): readonly string[] {
   try {
     const lines = readFileSync('/proc/net/unix', 'utf8').split('\n').slice(1);
     const places = lines.flatMap((line) => / (\/.+)$/.exec(line)?.[1] ?? []);
     // Mimir's own are many, and must not push out those that matter.
-    const open = places.filter((place) => !['/tmp', ...hidden].some((folder) => isInside(folder, place)));
+    const isShown = (place: string): boolean => shown.some((folder) => isInside(folder, place));
+    const open = places.filter(
+      (place) => isShown(place) || !['/tmp', ...hidden].some((folder) => isInside(folder, place)),
+    );
     return [...new Set(open)]
       .slice(0, MOST_SOCKETS)
       .flatMap(realPlace)
@@ -118,7 +122,10 @@ export function toolChains(environment: Environment, home: string, hidden: reado
   const env: Record<string, string> = {};
   for (const name of chains) {
     const variable = name === null ? null : CHAINS[name];
-    if (name !== null && typeof variable === 'string') env[variable] = path.join(realHome, name);
+    if (name === null || typeof variable !== 'string') continue;
+    const folder = path.join(realHome, name);
+    // Shown where it really is: the link to it is hidden with the home.
+    env[variable] = realPlace(folder)[0] ?? folder;
   }
   const trees = linked.filter((place) => !named.includes(path.dirname(place))).map((place) => treeOf(realHome, place));
   const apart = [...named, ...trees].filter((place) => !whole.some((tree) => isInside(tree, place)));

@@ -6,18 +6,21 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
 import type { SandboxState, ToolContext } from '../ports/tool.ts';
-import { type Environment, programOn, toolEnvironment } from './environment.ts';
+import { type Environment, placeVariables, programOn, toolEnvironment } from './environment.ts';
 import { checkRoot, isInside, type PathRules, type Root } from './root.ts';
-import { type ProgramEnd, runProgram } from './run-program.ts';
 import type { OwnProgram } from './launcher.ts';
-import { BOX_HOME, boxArguments, type BoxPlan, limited } from './sandbox-box.ts';
+import { boxArguments, type BoxPlan, limited } from './sandbox-box.ts';
 import { coveredFor, doorInBox, withDoor } from './sandbox-door.ts';
 import { findBubblewrap } from './sandbox-find.ts';
 import { type Found, isFolder, lookThrough, NEVER_MADE, realPlace } from './sandbox-look.ts';
 import { type Masks, masksOf } from './sandbox-masks.ts';
 import { firstAbsent, foldersAbove, writablePlaces } from './sandbox-paths.ts';
 import { type Chains, gitFolders, hiddenFiles, hiddenFolders, openSockets, toolChains } from './sandbox-places.ts';
+import { BOX_HOME } from './toolchains.ts';
+import { type Bounds, type HomeParts, type Homes, NO_HOME, openHomes } from './sandbox-home.ts';
+import { closedIn, openPlaces, type Surroundings } from './sandbox-open.ts';
 import { whyRefused } from './sandbox-refusal.ts';
+import { runBoxed, startBoxed } from './sandbox-run.ts';
 
 const PROBE_MS = 5000;
 
@@ -33,6 +36,8 @@ export interface SandboxOptions {
   readonly program?: OwnProgram;
   /** Folders in which sockets of Mimir's own are made: always covered. */
   readonly hide?: readonly string[];
+  /** Bytes that caches and `/tmp` may have before they are emptied, where they are not the usual ones. */
+  readonly bounds?: Bounds;
 }
 
 export interface Boxed {
@@ -46,6 +51,10 @@ export interface Boxed {
   readonly secrets?: 'seen';
   /** As `ToolContext.door`. */
   readonly door?: string | undefined;
+  /** Whose `/tmp` it gets; absent: an empty one. */
+  readonly agent?: string | undefined;
+  /** As `ToolContext.judges`. */
+  readonly judges?: boolean | undefined;
 }
 
 /** What to start instead. Started with this environment and no other: bubblewrap's own can be read in the box. */
@@ -53,6 +62,8 @@ export interface Wrapped {
   readonly file: string;
   readonly argv: readonly string[];
   readonly env: Environment;
+  /** For who reads the output; null: nothing. */
+  readonly note: string | null;
   /** To be called when no process of it is left. */
   end(): Promise<void>;
 }
@@ -61,17 +72,20 @@ export interface Sandbox {
   readonly state: SandboxState;
   /** How to start a program boxed; or why it can't be, and then it must not be started at all. */
   wrap(spec: Boxed): Promise<Result<Wrapped, string>>;
+  /** This agent, or every agent (null), has ended: its `/tmp` goes. */
+  ended(agent: string | null): Promise<void>;
 }
 
 /** The sandbox that says there is none, and boxes nothing. */
 export const noSandbox = (because: string): Sandbox => ({
   state: { is: 'none', because },
   wrap: () => Promise.resolve(fail(because)),
+  ended: () => Promise.resolve(),
 });
 
 /** Finds bubblewrap and tries it. Never rejects: where it does not work, the state says why and what to do. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const root = checkRoot(options.root, { home: options.home, state: options.stateDir });
+  const root = checkRoot(options.root, { home: options.home, state: options.stateDir, rules: options.paths });
   if (!root.ok) return noSandbox(root.fault);
   if (process.platform !== 'linux') return noSandbox('the sandbox needs Linux');
   const environment = options.environment ?? toolEnvironment(root.value.path);
@@ -84,12 +98,23 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     chains: new Map<string, Chains>(),
     known: { readOnly: new Set<string>(), secret: new Set<string>() },
   };
-  const parts = { program, bash, root: root.value, masks, options, probing: false, ...fresh };
+  const homes = openHomes({
+    ...aroundOf(root.value, options),
+    environment,
+    variables: placeVariables(),
+    bubblewrap: program,
+    bounds: options.bounds,
+  });
+  const parts = { program, bash, root: root.value, masks, homes, options, probing: false, ...fresh };
   const state = { is: 'bubblewrap' } as const;
-  const trial: Sandbox = { state, wrap: (spec) => wrapIn({ ...parts, probing: true }, spec) };
+  const ended = (agent: string | null): Promise<void> => homes.ended(agent);
+  const trial: Sandbox = { state, wrap: (spec) => wrapIn({ ...parts, probing: true }, spec), ended };
   const probe = { box: 'read-only', file: yes, args: [], cwd: root.value.path, env: environment } as const;
   const [fault] = await Promise.all([faultOf(trial, probe), masks.tidy()]);
-  return fault === null ? { state, wrap: (spec) => wrapIn(parts, spec) } : noSandbox(fault);
+  if (fault !== null) return noSandbox(fault);
+  // Nothing waits for what earlier processes have left.
+  void homes.tidy();
+  return { state, wrap: (spec) => wrapIn(parts, spec), ended };
 }
 
 /** Null when a box stood. */
@@ -102,54 +127,12 @@ async function faultOf(trial: Sandbox, probe: Boxed): Promise<string | null> {
   return end.is === 'exited' && end.exit === 0 ? null : whyRefused(end, PROBE_MS);
 }
 
-/** How a program is run, beside what it is. */
-export interface Course {
-  readonly timeLimit: number;
-  readonly signal?: AbortSignal;
-  readonly input?: string;
-  onOutput?(chunk: string): void;
-}
-
-/**
- * Runs a program in a box to its end, or not at all: `is` is then "not boxed", with the reason in `stderr`. Where bubblewrap
- * refuses, nothing of it has run: it is tried once more, since a socket that was to be covered may have gone meanwhile.
- */
-export async function runBoxed(sandbox: Sandbox, spec: Boxed, course: Course): Promise<ProgramEnd> {
-  for (let again = true; ; again = false) {
-    const wrapped = await sandbox.wrap(spec);
-    if (!wrapped.ok) return notBoxed(wrapped.fault);
-    const end = await startBoxed(wrapped.value, course);
-    if (end.is !== 'not boxed' || !again) return end;
-  }
-}
-
-async function startBoxed(wrapped: Wrapped, course: Course): Promise<ProgramEnd> {
-  try {
-    const signal = course.signal ?? new AbortController().signal;
-    const { file, argv, env } = wrapped;
-    return await runProgram({ ...course, signal, file, args: argv, env, cwd: '/', boxed: true });
-  } finally {
-    await wrapped.end();
-  }
-}
-
-const notBoxed = (fault: string): ProgramEnd => ({
-  is: 'not boxed',
-  exit: null,
-  endedBy: null,
-  stdout: '',
-  stderr: fault,
-  whole: true,
-  milliseconds: 0,
-  ended: 0,
-  survivors: 0,
-});
-
 interface Parts {
   readonly program: string;
   readonly bash: string;
   readonly root: Root;
   readonly masks: Masks;
+  readonly homes: Homes;
   readonly options: SandboxOptions;
   readonly probing: boolean;
   /** By PATH: looked for once, since there may be hundreds of links. */
@@ -180,9 +163,15 @@ async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string
     await begun.value();
     return fail(`${found.link} is a symbolic link; replace it by a real folder to run commands here`);
   }
-  const { box, env } = planOf(parts, root.value, spec, { paths, writable, covered, found });
+  const { agent } = spec;
+  const inHome = agent === undefined || parts.probing ? NO_HOME : await parts.homes.forCommand({ ...spec, agent });
+  const { box, env } = planOf(parts, root.value, spec, { paths, writable, covered, found, inHome });
   const argv = [...OF_STATUS, ...boxArguments(box), '--', ...limited(parts.bash, [spec.file, ...spec.args])];
-  return ok({ file: parts.program, argv, env, end: begun.value });
+  const end = async (): Promise<void> => {
+    inHome.end();
+    await begun.value();
+  };
+  return ok({ file: parts.program, argv, env, note: inHome.note, end });
 }
 
 function withKnown({ known }: Parts, found: Found): Found {
@@ -194,11 +183,13 @@ function withKnown({ known }: Parts, found: Found): Found {
 }
 
 interface Paths {
+  readonly allowRead: readonly string[];
   readonly denyRead: readonly string[];
   readonly denyWrite: readonly string[];
 }
 
 const pathsOf = ({ rules }: Root): Paths => ({
+  allowRead: (rules.allowRead ?? []).map(({ path: place }) => place),
   denyRead: rules.denyRead.map(({ path: place }) => place),
   denyWrite: rules.denyWrite.map(({ path: place }) => place),
 });
@@ -215,13 +206,21 @@ interface Looked {
   readonly writable: readonly string[];
   readonly covered: readonly string[];
   readonly found: Found;
+  readonly inHome: HomeParts;
 }
+
+const aroundOf = (root: Root, { home, stateDir }: SandboxOptions): Surroundings => ({
+  home,
+  root: root.path,
+  stateDir,
+  denied: pathsOf(root).denyRead.flatMap(realPlace),
+});
 
 function planOf(
   parts: Parts,
   root: Root,
   { file, cwd, env, secrets, door }: Boxed,
-  { paths, writable, covered, found }: Looked,
+  { paths, writable, covered, found, inHome }: Looked,
 ): { readonly box: BoxPlan; readonly env: Environment } {
   const { home, stateDir, program, hide = [] } = parts.options;
   const apart = (place: string): boolean => !isInside(root.path, place);
@@ -236,16 +235,19 @@ function planOf(
   // What is read-only in any case is left as it is: shown once more, it could show what is hidden.
   const inWritable = (place: string): boolean => writable.some((folder) => isInside(folder, place));
   const unread = paths.denyRead.flatMap(realPlace);
+  const around = aroundOf(root, parts.options);
+  const open = openPlaces([...paths.allowRead, ...inHome.shown], around);
   const ofProject = [...found.secret, ...unread.filter(inside(root.path))];
   const secret = [
     ...new Set([
       ...(secrets === 'seen' ? [] : ofProject),
       ...hiddenFiles(),
-      ...openSockets(root.path, hidden),
+      ...openSockets(root.path, hidden, open),
+      ...closedIn(open, around),
       ...unread.filter(apart),
       ...ownDoors,
     ]),
-  ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, root.path));
+  ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, [root.path, ...open]));
   const kept = [...covered, ...paths.denyWrite.flatMap(realPlace).filter(inWritable)];
   const box = {
     cwd,
@@ -253,14 +255,15 @@ function planOf(
     root: root.path,
     writable,
     pinned: foldersAbove(writable, [...kept, ...ofProject, ...ownDoors]),
-    shown: [...chains.folders.flatMap(realPlace), ...gitFolders(root)],
+    shown: [...chains.folders.flatMap(realPlace), ...gitFolders(root), ...open],
     binds: shown?.binds ?? [],
+    home: inHome,
     // Covers among it are gone as soon as the last box that may write has ended: where nothing may be written, none is named.
     readOnly: [...new Set([...found.readOnly.filter(inWritable), ...kept])],
     secretFiles: secret.filter((place) => !isFolder(place)),
     secretFolders: secret.filter(isFolder),
   };
-  const known = { ...env, ...chains.env, HOME: BOX_HOME };
+  const known = { ...env, ...inHome.env, ...chains.env, HOME: BOX_HOME };
   return { box, env: shown === null ? known : withDoor(known, shown.env) };
 }
 
@@ -277,6 +280,6 @@ const inside =
   (place: string): boolean =>
     isInside(root, place);
 
-/** What lies in a hidden folder is not there to be covered, but for what the project holds. */
-const isSeen = (place: string, hidden: readonly string[], root: string): boolean =>
-  isInside(root, place) || !['/tmp', ...hidden].some((folder) => isInside(folder, place));
+/** What lies in a hidden folder is not there to be covered, but for what the project holds and what a rule opens. */
+const isSeen = (place: string, hidden: readonly string[], open: readonly string[]): boolean =>
+  open.some((folder) => isInside(folder, place)) || !['/tmp', ...hidden].some((folder) => isInside(folder, place));

@@ -46,7 +46,11 @@ export async function beginRun({ project, config, providers, common }: Ground, w
   const run = startRun({ ...common, ...what, models, learned, law, ...serving.parts });
   const served = serving.serve(run, what.person ? Promise.resolve() : asked(run));
   const archived = archiving(run, rules, project.places.home);
-  const closed = closing(remembered(run, place, archived), serving, () => release(log, what.session));
+  const cleaned = cleaning(run, common.tools);
+  const closed = closing(remembered(run, place, archived), serving, async () => {
+    await cleaned;
+    release(log, what.session);
+  });
   return { ...run, served, result: closed };
 }
 
@@ -81,13 +85,22 @@ async function remembered({ controls, result }: Run, place: Place, archived: Pro
 }
 
 /** The result, when nobody is served any more and the session is free for others. */
-async function closing(result: Promise<RunResult>, serving: Serving, release: () => void): Promise<RunResult> {
+async function closing(result: Promise<RunResult>, serving: Serving, release: () => Promise<void>): Promise<RunResult> {
   try {
     return await result;
   } finally {
     await serving.close();
-    release();
+    await release();
   }
+}
+
+/** Has the tools remove what only commands of agents needed that have ended; of all when the run has. */
+async function cleaning({ controls, result }: Run, tools: RunOptions['tools']): Promise<void> {
+  const each = async (): Promise<void> => {
+    for await (const event of controls.events(0)) if (event.type === 'agent.finished') await tools.ended?.(event.agent);
+  };
+  await Promise.race([each(), result.catch(() => null)]);
+  await tools.ended?.(null);
 }
 
 /** Loaded only where the person names a folder for them. */

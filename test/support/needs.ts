@@ -3,9 +3,13 @@
  * failure (`.ci/run`).
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { beforeEach, type TestContext } from 'vitest';
 
-export type Need = 'bubblewrap' | 'git' | 'root' | 'tmux';
+export type Need = 'bubblewrap' | 'cargo' | 'git' | 'npm' | 'pytest' | 'root' | 'tmux';
+
+/** The sources of a crate, as Debian has them. */
+export const ITOA = '/usr/share/cargo/registry/itoa-1.0.1';
 
 const starts = (command: string, ...args: readonly string[]): boolean =>
   spawnSync(command, [...args], { stdio: 'ignore' }).status === 0;
@@ -16,6 +20,10 @@ const LOOKS: Readonly<Record<Need, () => string | null>> = {
     starts('bwrap', '--unshare-user', '--dev-bind', '/', '/', 'true')
       ? null
       : 'needs bubblewrap, and namespaces for it: it is missing here or refused',
+  cargo: () =>
+    starts('cargo', '--version') && existsSync(ITOA) ? null : 'needs cargo and the package librust-itoa-dev',
+  npm: () => (starts('npm', '--version') ? null : 'needs npm, which is missing here'),
+  pytest: () => (starts('/usr/bin/python3', '-m', 'pytest', '--version') ? null : 'needs the package python3-pytest'),
   git: () => (starts('git', '--version') ? null : 'needs git, which is missing here'),
   root: () => (process.getuid?.() === 0 ? null : 'needs root: it gives files to other users'),
   tmux: () => (starts('tmux', '-V') ? null : 'needs tmux, which is missing here'),

@@ -7,7 +7,7 @@ import { afterAll, expect, it } from 'vitest';
 import { toolEnvironment } from '../../src/tools/environment.ts';
 import { openSandbox, type Sandbox } from '../../src/tools/index.ts';
 import { runProgram } from '../../src/tools/run-program.ts';
-import { runBoxed } from '../../src/tools/sandbox.ts';
+import { runBoxed } from '../../src/tools/sandbox-run.ts';
 import { isRoot } from '../support/boxes.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mimir-tests-')));

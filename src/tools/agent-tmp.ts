@@ -1,0 +1,61 @@
+/**
+ * `/tmp` of each agent: a folder in the state folder, there from its first command to its end. What a process that was
+ * killed has left is removed by a later one.
+ */
+import { mkdirSync, readdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { bytesIn, type Helpers, removeFolder } from './kept-folders.ts';
+import { isAlive, ownMark } from './sandbox-masks.ts';
+
+export const TMP_BYTES = 2 * 1024 * 1024 * 1024;
+
+export interface AgentFolders {
+  /** Made where it is missing. */
+  of(agent: string): string;
+  bytes(agent: string): Promise<number | null>;
+  /** Of this agent, or of all (null). */
+  remove(agent: string | null): Promise<void>;
+  /** What dead processes have left. */
+  tidy(): Promise<void>;
+}
+
+export function agentFolders(stateDir: string, root: string, helpers: Helpers): AgentFolders {
+  const key = createHash('sha256').update(root).digest('hex').slice(0, 24);
+  const all = path.join(stateDir, 'scratch', key);
+  const own = path.join(all, ownMark());
+  const folders = new Map<string, string>();
+  let made = 0;
+  return {
+    of(agent) {
+      const known = folders.get(agent);
+      const folder = known ?? path.join(own, String((made += 1)));
+      folders.set(agent, folder);
+      // The sandbox mounts the home there. While it does, no command can put something else in its place.
+      mkdirSync(path.join(folder, 'home'), { recursive: true, mode: 0o700 });
+      return folder;
+    },
+    bytes(agent) {
+      const folder = folders.get(agent);
+      return folder === undefined ? Promise.resolve(0) : bytesIn(helpers, [folder]);
+    },
+    async remove(agent) {
+      const mine = [...folders].filter(([name]) => agent === null || name === agent);
+      for (const [name] of mine) folders.delete(name);
+      await Promise.all(mine.map(([, folder]) => removeFolder(helpers, folder)));
+      if (agent === null && made > 0) await removeFolder(helpers, own);
+    },
+    async tidy() {
+      const dead = namesIn(all).filter((mark) => !isAlive(mark));
+      for (const mark of dead) await removeFolder(helpers, path.join(all, mark));
+    },
+  };
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
