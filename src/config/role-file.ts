@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { RoleName } from '../domain/ids.ts';
+import { defaultIterations, MOST_ITERATIONS } from '../domain/role.ts';
 import type { Role } from '../domain/role.ts';
 import { bytesIn } from '../domain/text.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
@@ -27,15 +28,16 @@ const Front = z.object({
   models: z.array(z.string().min(1).max(200)).max(20).default([]),
   /** Another program's word for one (`also`). */
   model: z.string().max(200).optional(),
-  iterations: z.int().min(1).max(200).default(20),
-  minTokens: z.int().min(0).max(1e9).default(120_000),
+  iterations: z.int().min(1).max(MOST_ITERATIONS).optional(),
+  /** Of earlier versions: without effect, and told so. */
+  minTokens: z.unknown().optional(),
   maxDuration: Duration.optional(),
   writes: z.boolean().default(false),
   planned: z.boolean().default(true),
   protocol: z.literal('text').optional(),
   prompt: z.string().max(60_000).optional(),
 });
-const FRONT_KEYS = Object.keys(Front.shape).filter((key) => key !== 'model');
+const FRONT_KEYS = Object.keys(Front.shape).filter((key) => key !== 'model' && key !== 'minTokens');
 
 export interface RoleText {
   /** As people would name it. */
@@ -110,7 +112,8 @@ function roleOf(
   if (refused.length > 0) return fail(refused);
   const role = roleFrom(given, front, { name: name.data, prompt, listed });
   const mute = role.protocol === 'text' && !role.capabilities.includes('shell');
-  return mute ? fail([shellFault(given, tree)]) : ok({ role, notes: findings.map(faultText) });
+  const told = [...findings, ...withoutEffect(given, tree)];
+  return mute ? fail([shellFault(given, tree)]) : ok({ role, notes: told.map(faultText) });
 }
 
 interface Sound extends Pick<Role, 'name' | 'prompt'> {
@@ -120,20 +123,29 @@ interface Sound extends Pick<Role, 'name' | 'prompt'> {
 function roleFrom(given: RoleText, front: z.infer<typeof Front>, { name, prompt, listed }: Sound): Role {
   const tools = listed.filter(isToolName);
   const standing = { writes: front.writes, root: name === 'main', commits: given.commits === true };
+  const capabilities = front.tools === undefined ? (['read'] as const) : capabilitiesOf(tools, standing);
   return {
     name,
     description: front.description,
     prompt,
     tools: front.tools === undefined ? ['file_search'] : tools,
-    capabilities: front.tools === undefined ? ['read'] : capabilitiesOf(tools, standing),
+    capabilities,
     models: modelsOf(given, front),
-    iterations: front.iterations,
-    minTokens: front.minTokens,
+    iterations: front.iterations ?? defaultIterations(name, capabilities),
     ...budgetOf(front.maxDuration),
     planned: front.planned,
     ...(front.protocol === undefined ? {} : { protocol: front.protocol }),
     source: given.source,
   };
+}
+
+/** A key of earlier versions: older files still have it, so it is told and never refused. */
+const GONE = 'minTokens';
+
+function withoutEffect(given: RoleText, tree: Tree): readonly ConfigFault[] {
+  if (tree.is !== 'map' || !tree.entries.some(({ key }) => key === GONE)) return [];
+  const remedy = 'take it out; budgets.role says what an agent of this role may use';
+  return [{ ...faultAt(given, `${GONE} has no effect any more`, remedy), ...placeOf(tree, [GONE]) }];
 }
 
 /** Its agents work by commands alone. */
@@ -175,7 +187,7 @@ function findingsIn(
     problem,
     remedy,
   });
-  const known = [...FRONT_KEYS, ...(given.also ?? [])];
+  const known = [...FRONT_KEYS, GONE, ...(given.also ?? [])];
   const foreign = tree.is === 'map' ? tree.entries.map(({ key }) => key).filter((key) => !known.includes(key)) : [];
   const unknownTools = listed.filter((name) => !isToolName(name));
   return [

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { MODES } from '../domain/mode.ts';
+import { MOST_ITERATIONS } from '../domain/role.ts';
 
 /** `500ms`, `10s`, `10m`, `1h`, `90d`, or whole milliseconds. */
 export const Duration = z
@@ -30,7 +31,12 @@ const name = z.string().min(1).max(200);
 const names = z.array(name).max(500);
 const Limits = z.strictObject({
   maxCost: z.number().min(0).max(1e6).describe('US dollars; 0 means none may be spent').optional(),
-  maxTokens: z.int().min(0).max(1e12).describe('Input and output together; 0 means none').optional(),
+  maxTokens: z
+    .int()
+    .min(0)
+    .max(1e12)
+    .describe('Input, output and cache writes in full, cache reads at a tenth; 0 means none')
+    .optional(),
   maxDuration: Duration.optional(),
 });
 /** Of all runs of a day, which has no length of its own to limit. */
@@ -41,7 +47,7 @@ const RoleSettings = z.strictObject({
   defaultModel: name.optional(),
   fallbackModels: names.optional(),
   tools: names.optional(),
-  iterations: z.int().min(1).max(200).optional(),
+  iterations: z.int().min(1).max(MOST_ITERATIONS).describe('Turns of an agent, the closing answer included').optional(),
 });
 
 const Orchestration = z.strictObject({

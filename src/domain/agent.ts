@@ -22,6 +22,9 @@ export type AgentOutcome = (typeof OUTCOMES)[number];
 export const statusOfOutcome = (outcome: AgentOutcome): AgentStatus =>
   outcome === 'completed' || outcome === 'failed' ? outcome : 'interrupted';
 
+/** Did it end with an answer, whole or in part? Only other ends block those that depend on it (CONTRACT D16, D40). */
+export const isAnswered = (outcome: AgentOutcome): boolean => outcome === 'completed' || outcome === 'partial';
+
 /** Asked for and really used; `because` says why they differ, null when they don't. */
 export interface ModelChoice {
   readonly asked: string;

@@ -116,7 +116,7 @@ function withRole(task: PlanTask, role: string, choices: PlanChoices): Draft {
   const { id, description, dependsOn, estimatedTokens, writes, maySpawn } = task;
   const own = { id, description, dependsOn, estimatedTokens, writes, maySpawn, role };
   if (before === undefined) return own;
-  const basic = defaultBudget(estimatedTokens, before, before.limit ?? choices.limits.agent);
+  const basic = defaultBudget(before, before.limit ?? choices.limits.agent);
   const tools = narrowedTools(task, before.tools, choices.roles.find(({ name }) => name === role)?.tools ?? []);
   return {
     ...own,

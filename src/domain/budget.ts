@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 export const Budget = z.strictObject({
-  /** Input and output together, over all calls. */
+  /** Over all calls, counted by `limitTokens`. */
   maxTokens: z.int().min(0).max(1e12).optional(),
   /** US dollars. */
   maxCost: z.number().min(0).max(1e6).optional(),
@@ -21,6 +21,15 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 export const tokensOf = (usage: Usage): number => usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
+
+/**
+ * Tokens as limits on tokens count them: new input, output and cache writes in full, cache reads at a tenth, rounded up. A
+ * long conversation is read from the cache at each turn for about a tenth of the price, so that counted in full it would
+ * end ordinary work. Only limits are weighted: cards, events and totals show tokens as they are (`tokensOf`).
+ */
+export const limitTokens = ({ input, output, cacheRead, cacheWrite }: Usage): number =>
+  input + output + cacheWrite + Math.ceil(cacheRead / 10);
+
 export const addUsage = (a: Usage, b: Usage): Usage => ({
   input: a.input + b.input,
   output: a.output + b.output,

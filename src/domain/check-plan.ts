@@ -129,7 +129,7 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
   if (description === '') look.faults.push({ task: draft.id, problem: 'its description has nothing that can be seen' });
   if (id === null || model === null) return null;
   const option = look.models.get(model.used);
-  const estimatedTokens = Math.ceil(draft.estimatedTokens ?? defaultTokens(role.minTokens));
+  const estimatedTokens = Math.ceil(draft.estimatedTokens ?? defaultTokens(role.capabilities));
   return {
     id,
     description,
@@ -139,7 +139,7 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
     estimatedTokens,
     estimatedCost: estimatedCost(estimatedTokens, option),
     estimatedSeconds: estimatedSeconds(estimatedTokens, option),
-    budget: fullBudget(draft.budget ?? {}, estimatedTokens, role, limitOf(look, role)),
+    budget: fullBudget(draft.budget ?? {}, role, limitOf(look, role)),
     dependsOn,
     writes: (draft.writes ?? []).map(seenText),
     maySpawn: draft.maySpawn ?? false,

@@ -15,8 +15,9 @@ const OVERHEAD_SECONDS = 5;
 /** Tokens a second, for a model of which nothing is known. */
 const UNKNOWN_SPEED = 50;
 
-/** Tokens of a task for which nobody said a number: half of what the role gets at least. */
-export const defaultTokens = (minTokens: number): number => Math.ceil(minTokens / 2);
+/** Tokens of a task for which nobody said a number, by what its role can do: work that writes reads more as well. */
+export const defaultTokens = (capabilities: readonly string[]): number =>
+  capabilities.includes('write') ? 400_000 : 200_000;
 
 /** US dollars for `tokens`; null when the price is not known, 0 when the model is free. */
 export function estimatedCost(tokens: number, model: ModelOption | undefined): Usd | null {
@@ -33,15 +34,16 @@ export function estimatedSeconds(tokens: number, model: ModelOption | undefined)
   return Math.max(1, Math.round((tokens * (1 - INPUT_SHARE)) / speed) + OVERHEAD_SECONDS);
 }
 
-/** What a role says of the budgets of its agents. */
-type Floor = Pick<PlanChoices['roles'][number], 'minTokens' | 'budget'>;
+/** At this many times its estimate a task is warned of. It goes on: an estimate is no limit (CONTRACT D17). */
+export const WARNED_AT_ESTIMATE = 2;
 
-/** Twice the estimate, not below the role's floor (CONTRACT O051, D17), and within what one agent may use. */
-export const defaultBudget = (tokens: number, role: Floor, limit: Budget): Budget =>
-  fullBudget({}, tokens, role, limit);
+/**
+ * The budget of a task: `asked`, with the role's own where that says nothing, within what one agent may use. The estimate has
+ * no part in it (CONTRACT D17).
+ */
+export const fullBudget = (asked: Budget, role: Pick<PlanChoices['roles'][number], 'budget'>, limit: Budget): Budget =>
+  tightest({ ...role.budget, ...withoutAbsent(asked) }, limit);
 
-/** `asked` with the role's own where it says nothing, within what one agent may use. */
-export function fullBudget(asked: Budget, tokens: number, { minTokens, budget }: Floor, limit: Budget): Budget {
-  const own = { ...budget, maxTokens: Math.max(2 * tokens, minTokens) };
-  return tightest({ ...own, ...withoutAbsent(asked) }, limit);
-}
+/** The budget of a task that says nothing of it. */
+export const defaultBudget = (role: Pick<PlanChoices['roles'][number], 'budget'>, limit: Budget): Budget =>
+  fullBudget({}, role, limit);

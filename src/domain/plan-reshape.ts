@@ -118,9 +118,7 @@ const limitOf = (task: PlanTask, choices: PlanChoices): Budget => roleOf(task, c
 /** Nobody chose it: it follows from the estimate and the role. */
 function isDefault(task: PlanTask, choices: PlanChoices): boolean {
   const role = roleOf(task, choices);
-  return (
-    role !== undefined && sameBudget(task.budget, defaultBudget(task.estimatedTokens, role, limitOf(task, choices)))
-  );
+  return role !== undefined && sameBudget(task.budget, defaultBudget(role, limitOf(task, choices)));
 }
 
 export const sameBudget = (a: Budget, b: Budget): boolean =>

@@ -72,7 +72,8 @@ export interface PlanChoices {
     readonly capabilities: readonly string[];
     /** The model the role gets when nothing else is asked for, resolved and allowed. */
     readonly model: ModelChoice;
-    readonly minTokens: number;
+    /** Only in plans of earlier versions: without effect. */
+    readonly minTokens?: number;
     /** What its agents get where a task says nothing: a quick role has little time. */
     readonly budget?: Budget;
     /** What it goes on with when its model can't be reached, in order; what the rules strike out has a reason. Absent: not said. */

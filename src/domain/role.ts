@@ -6,6 +6,13 @@ export const CAPABILITIES = ['read', 'write', 'shell', 'git-read', 'git-write', 
 /** `read` includes search. A `shell` without `write` is a shell in a read-only box, or none where there is no box. */
 export type Capability = (typeof CAPABILITIES)[number];
 
+/** The most turns that a role may be given by its file or by configuration. */
+export const MOST_ITERATIONS = 500;
+
+/** Turns of a role that says no number itself: work that writes takes many more than a look (CONTRACT D31). */
+export const defaultIterations = (name: string, capabilities: readonly Capability[]): number =>
+  name === 'main' || capabilities.includes('write') ? 150 : 60;
+
 export interface Role {
   readonly name: RoleName;
   readonly description: string;
@@ -16,9 +23,8 @@ export interface Role {
   readonly capabilities: readonly Capability[];
   /** Models in order of preference and fallback: names as written, not yet resolved. */
   readonly models: readonly string[];
+  /** Turns that an agent of this role has at most; the last one is its closing answer. */
   readonly iterations: number;
-  /** The least token budget an agent of this role gets, however small the estimate (CONTRACT D17). */
-  readonly minTokens: number;
   /** What an agent of this role gets where its task says nothing, within what the rules allow. */
   readonly budget?: Budget;
   /** `text`: for models without tool calls (CONTRACT D23). Its agents work by commands in a shell, so they need one. */

@@ -54,11 +54,11 @@ export function choicesOf(options: RunOptions): PlanChoices {
   const roles = plannableRoles(rules, options.roles).flatMap((role) => {
     const model = modelFor(options, role, null);
     if (!model.ok) return [];
-    const { name, description, tools, capabilities, minTokens } = role;
+    const { name, description, tools, capabilities } = role;
     const own = role.budget === undefined ? {} : { budget: role.budget };
     const limit = budgetOf(options, name);
     const fallbacks = chainOf(options, role);
-    return [{ name, description, tools, capabilities, model: model.value.choice, minTokens, ...own, fallbacks, limit }];
+    return [{ name, description, tools, capabilities, model: model.value.choice, ...own, fallbacks, limit }];
   });
   const models = options.models.models().map((model) => {
     const problem = modelProblem(model.id, rules);

@@ -63,6 +63,8 @@ export async function taskFor(
 
 function answerOf({ id, error, summary }: AgentState, outcome: AgentOutcome | null): ToolOutput {
   if (outcome === 'completed') return { ok: true, text: summary };
+  if (outcome === 'partial' && summary !== '')
+    return { ok: true, text: `(The child ${id} ended before its work was whole: ${error ?? ''})\n\n${summary}` };
   const last = summary === '' ? '' : `\nIts last words:\n${summary}`;
   return refused(`The child ${id} did not complete (${error ?? outcome ?? 'it was stopped'}).${last}`);
 }

@@ -147,7 +147,7 @@ function ofNode(state: RunState, node: ForcedNode): Part {
 function leftOf(state: RunState, { id, budget: { maxTokens = 0, maxCost = 0 } }: AgentState): Part {
   const used = committed(state, id);
   const micro = Math.max(0, toMicro(maxCost) - toMicro(used.cost));
-  return { tokens: Math.max(0, maxTokens - used.tokens), micro, ms: 0 };
+  return { tokens: Math.max(0, maxTokens - used.limitTokens), micro, ms: 0 };
 }
 
 const underWay = (state: RunState): readonly AgentState[] =>

@@ -3,7 +3,7 @@
  * and is never more than that.
  */
 import type { Usage } from '../domain/budget.ts';
-import { tokensOf } from '../domain/budget.ts';
+import { limitTokens } from '../domain/budget.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { ModelReply } from '../domain/turn.ts';
 import type { ModelFault, ModelRequest } from '../ports/model.ts';
@@ -42,7 +42,7 @@ export function broken({ parts, request, model, reserved: promised }: Asked, fau
     message: fault.message,
     ...(settled === null ? {} : { usage: settled.usage, cost: settled.cost, priced: settled.priced }),
   });
-  settleDay(parts, { call, tokens: settled === null ? 0 : tokensOf(settled.usage), cost: settled?.cost ?? 0 });
+  settleDay(parts, { call, tokens: settled === null ? 0 : limitTokens(settled.usage), cost: settled?.cost ?? 0 });
   if (settled !== null) warn(parts, agent);
 }
 
@@ -78,7 +78,7 @@ export function finished(
     },
     ...(reply.text === '' ? [] : [{ type: 'agent.message' as const, agent, call, text: reply.text }]),
   );
-  settleDay(parts, { call, tokens: tokensOf(settled.usage), cost: settled.cost });
+  settleDay(parts, { call, tokens: limitTokens(settled.usage), cost: settled.cost });
   warn(parts, agent);
   if (request.purpose.is !== 'compact') prefixes.learn(agent, model.id, request.turns.length, settled.usage);
   return reply;

@@ -3,7 +3,7 @@ import type { WorkOrder } from '../domain/agent.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { daysFor } from './gate-day.ts';
 import type { AskFault, GateFault, GateParts } from './gate.ts';
-import { timeExhausted, timeLeft, timeToWarning, warnings } from './limits.ts';
+import { estimateWarning, timeExhausted, timeLeft, timeToWarning, warnings } from './limits.ts';
 
 /** Between two looks at the time that is left. */
 const SHORTEST = 50;
@@ -77,6 +77,7 @@ export function warn(parts: GateParts, agent: AgentId): void {
   const { recorder, world } = parts;
   const used = recorder.state().agents.get(agent)?.model.used;
   const days = parts.day === undefined || used === undefined ? [] : daysFor(parts, used);
-  const warned = warnings(recorder.state(), agent, world.now(), days);
+  const state = recorder.state();
+  const warned = [...warnings(state, agent, world.now(), days), ...estimateWarning(state, agent)];
   if (warned.length > 0) recorder.record(...warned);
 }

@@ -3,12 +3,13 @@
  * each is used, when its time is over, and what is said of it. Pure; what a call may take of them is gate-reserve.ts's.
  */
 import type { Budget } from '../domain/budget.ts';
+import { WARNED_AT_ESTIMATE } from '../domain/estimate.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
 import { parentOf, ROOT, toMicro } from '../domain/ids.ts';
 import type { Reason } from '../domain/reason.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { EventBody } from '../events/event.ts';
-import { committed, elapsedOf } from '../events/queries.ts';
+import { committed, elapsedOf, estimateKey, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { keptBack } from './forced-record.ts';
 
@@ -65,7 +66,12 @@ export const isCounted = ({ maxTokens, maxCost }: Budget): boolean => maxTokens 
 
 /** Used and promised, of the limit's agent and all below it, or of the day. */
 export const usedOf = (state: RunState, { agent, day }: Limit): { readonly tokens: number; readonly cost: number } =>
-  day === undefined ? committed(state, agent) : day.used;
+  day === undefined ? countedOf(state, agent) : day.used;
+
+function countedOf(state: RunState, agent: AgentId): { readonly tokens: number; readonly cost: number } {
+  const { limitTokens, cost } = committed(state, agent);
+  return { tokens: limitTokens, cost };
+}
 
 /** The limit on time that is over, or null. A clock that went backwards tells nothing: the time is treated as spent. */
 export function timeOver(state: RunState, { agent, scope, budget, kept, day }: Limit, now: Millis): Exhausted | null {
@@ -122,6 +128,17 @@ export function timeExhausted(state: RunState, agent: AgentId, now: Millis): Exh
 const warnedKey = ({ agent, scope, day }: Limit, what: Exhausted['what']): string =>
   `${day?.model ?? (scope === 'agent' ? agent : scope)}:${what}`;
 
+/** The word that a task has used twice the tokens of its estimate, once: it goes on (CONTRACT D17). */
+export function estimateWarning(state: RunState, agent: AgentId): readonly EventBody[] {
+  const one = state.agents.get(agent);
+  const task = state.plan?.tasks.find(({ id }) => id === one?.taskId);
+  if (one === undefined || task === undefined || state.warned.includes(estimateKey(agent))) return [];
+  const limit = task.estimatedTokens * WARNED_AT_ESTIMATE;
+  const spent = tokensOfAgent(one);
+  if (limit === 0 || spent < limit) return [];
+  return [{ type: 'budget.warned', agent, scope: 'agent', what: 'tokens', spent, limit, estimate: true }];
+}
+
 /** `budget.warned` events for limits whose 80 % were passed and that were not warned of before. */
 export function warnings(
   state: RunState,
@@ -162,7 +179,7 @@ const ofModel = (day: DayLimitNow | undefined): { readonly of?: string } =>
 
 function settledOf(state: RunState, agent: AgentId): { readonly tokens: number; readonly cost: number } {
   const used = committed(state, agent);
-  return { tokens: used.tokens - used.reservedTokens, cost: used.cost - used.reservedCost };
+  return { tokens: used.limitTokens - used.reservedTokens, cost: used.cost - used.reservedCost };
 }
 
 /** An amount of what a limit counts, for people. */

@@ -1,4 +1,5 @@
 /** The agents of an approved plan: which starts when, what starts are checked against, what follows from a failure. */
+import { isAnswered } from '../domain/agent.ts';
 import type { AgentOutcome } from '../domain/agent.ts';
 import { planDigest } from '../domain/digest.ts';
 import type { AgentId } from '../domain/ids.ts';
@@ -51,6 +52,7 @@ export async function runAgents(parts: RunParts, resumed: boolean): Promise<void
         return orStop(parts, startByRule(parts, table.agent(id), start));
       },
       choose: (failed, blocked, moot) => orStop(parts, choiceAfter(parts, { failed, blocked, moot })),
+      satisfies: (id, outcome) => isAnswered(outcome) && (outcome === 'completed' || hasAnswer(parts, id)),
       skipped: (id, because) => skip(parts, id, because),
       restored: (id) => parts.recorder.record(waitsAgain(id)),
     });
@@ -66,6 +68,9 @@ export async function runAgents(parts: RunParts, resumed: boolean): Promise<void
   }
   scheduling.amend = null;
 }
+
+/** A partial end without a word gives those that need it nothing (CONTRACT D40). */
+const hasAnswer = ({ recorder }: RunParts, id: AgentId): boolean => recorder.state().agents.get(id)?.summary !== '';
 
 /** The agents of the plan in force, which may be amended at any time until the report is begun. */
 interface Table {
@@ -206,7 +211,7 @@ async function judgedWork(parts: RunParts, one: NewAgent, start: Start): Promise
   const outcome = await work(parts, one, start);
   if (outcome === null || parts.signal.aborted) return null;
   const passage = await parts.forced.afterTask(one, before);
-  if (passage !== 'closed' || outcome !== 'completed') return passage === null ? null : outcome;
+  if (passage !== 'closed' || !isAnswered(outcome)) return passage === null ? null : outcome;
   // The schedule asks where somebody waits.
   if (start.isNeeded()) return 'failed';
   const moot = new AbortController().signal;

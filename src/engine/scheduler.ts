@@ -1,8 +1,9 @@
 /**
  * Starts every task whose needs are done, and looks again whenever one ends. No waves: a quick branch never waits for a
- * slow one it doesn't need (CONTRACT D7). What depends on a failed task waits for a choice (D16). How many run at once
+ * slow one it doesn't need (CONTRACT D7). What depends on a failed task waits for a choice (D16); a partial answer is one (D40). How many run at once
  * is the slots'; what an agent does is the loop's.
  */
+import { isAnswered } from '../domain/agent.ts';
 import type { AgentOutcome } from '../domain/agent.ts';
 
 export interface Job<Id> {
@@ -23,6 +24,8 @@ export interface Schedule<Id> {
    * aborted when nobody is blocked by it any more; the choice doesn't count then.
    */
   choose(failed: Id, blocked: readonly Id[], moot: AbortSignal): Promise<Choice>;
+  /** May what needs `id` begin, now that it has ended so? By `isAnswered` where it is missing. */
+  satisfies?(id: Id, outcome: AgentOutcome): boolean;
   /** Told when a task will never run. */
   skipped(id: Id, because: Id): void;
   /** Told when a task that was skipped behind a failure waits for its needs again, since that failure is retried. */
@@ -89,7 +92,9 @@ class Running<Id> implements Scheduling<Id> {
   }
 
   retry(id: Id): boolean {
-    if (this.over || this.stopped || !this.bad(id) || this.outcomes.get(id) === 'skipped') return false;
+    const outcome = this.outcomes.get(id);
+    const isBad = outcome !== undefined && outcome !== 'completed' && outcome !== 'skipped';
+    if (this.over || this.stopped || !isBad) return false;
     this.again(id);
     this.look();
     return true;
@@ -135,7 +140,7 @@ class Running<Id> implements Scheduling<Id> {
   private look(): void {
     if (!this.stopped) {
       for (const { id, needs } of this.waiting()) {
-        if (needs.every((need) => this.outcomes.get(need) === 'completed')) this.start(id, false);
+        if (needs.every((need) => this.outcomes.has(need) && !this.bad(need))) this.start(id, false);
       }
       this.lookAtFailures();
     }
@@ -230,7 +235,7 @@ class Running<Id> implements Scheduling<Id> {
 
   private bad(id: Id): boolean {
     const outcome = this.outcomes.get(id);
-    return outcome !== undefined && outcome !== 'completed';
+    return outcome !== undefined && !(this.plan.satisfies?.(id, outcome) ?? isAnswered(outcome));
   }
 
   private waiting(): readonly Job<Id>[] {

@@ -5,11 +5,12 @@
 import { tokensOf } from '../domain/budget.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
-import type { ByType } from './by-type.ts';
+import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { EventType, MimirEvent } from './event.ts';
 import { clock, foldAgent, newAgent } from './fold-agent.ts';
 import { logLine } from './log-line.ts';
+import { estimateKey } from './queries.ts';
 import { Roster, withAgent } from './roster.ts';
 import { withSpend } from './spend.ts';
 import type { AgentState, RunState } from './state.ts';
@@ -134,7 +135,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
   }),
   'budget.warned': (state, event) => ({
     ...state,
-    warned: [...state.warned, `${event.of ?? (event.scope === 'agent' ? event.agent : event.scope)}:${event.what}`],
+    warned: [...state.warned, warnedKey(event)],
   }),
   'message.sent': (state, event) => ({
     ...state,
@@ -201,6 +202,10 @@ const KNOWN: ReadonlySet<string> = new Set<EventType>([
   'agent.finished',
   'session.finished',
 ]);
+
+/** How it is remembered that somebody was warned: once for each limit, until it is changed. */
+const warnedKey = ({ agent, of, scope, what, estimate }: EventOf<'budget.warned'>): string =>
+  estimate === true ? estimateKey(agent) : `${of ?? (scope === 'agent' ? agent : scope)}:${what}`;
 
 /** The state after `event`. Events of an unknown type are counted and otherwise ignored. */
 export function fold(state: RunState, event: MimirEvent): RunState {

@@ -65,7 +65,7 @@ const LINES: ByType<[], [names: Names], Words> = {
   'approval.answered': (event) => ['info', `${event.answer} by ${event.by}`],
   'policy.decided': (event) =>
     event.decision === 'allow' ? null : ['warn', `${event.decision}: ${event.subject}: ${event.rule}`],
-  'budget.warned': (event) => ['warn', `80 % of the ${ownerOf(event)} ${event.what} is used`],
+  'budget.warned': (event) => ['warn', warnedWords(event)],
   'budget.exhausted': (event) => ['error', `the ${event.scope}'s ${event.what} are used up`],
   'message.sent': (event, names) => ['info', messageWords(event, names)],
   'agent.finished': ({ outcome, error }) => [
@@ -104,6 +104,12 @@ export const retryText = ({ cause, wait, attempt, attempts }: EventOf<'model.ret
   `${cause}: next try in ${Math.ceil(wait / 1000)} s${attempt === undefined ? '' : ` (${attempt} of ${attempts ?? attempt})`}`;
 
 /** `run's`, `daily scripted/fast`: whose limit is warned of. */
+/** At what people are warned: a part of a limit, or twice an estimate, which is none. */
+export const warnedWords = (event: EventOf<'budget.warned'>): string =>
+  event.estimate === true
+    ? 'twice the tokens of its estimate are used; it goes on'
+    : `80 % of the ${ownerOf(event)} ${event.what} is used`;
+
 const ownerOf = ({ scope, of }: EventOf<'budget.warned'>): string => (of === undefined ? `${scope}'s` : `daily ${of}`);
 
 /** `names`: what agents are called; by their ids where nobody says. */

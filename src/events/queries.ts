@@ -1,6 +1,6 @@
 /** Questions to a run's state that more than one room asks. Pure; `now` is passed in. */
 import type { AgentStatus } from '../domain/agent.ts';
-import { tokensOf } from '../domain/budget.ts';
+import { limitTokens, tokensOf } from '../domain/budget.ts';
 import type { AgentId, Millis, Usd } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
 import { PROVIDERS_FAULTS } from '../domain/model-fault.ts';
@@ -14,6 +14,9 @@ export const elapsedOf = (agent: AgentState, now: Millis): Millis =>
 
 export const tokensOfAgent = (agent: AgentState): number => tokensOf(agent.usage);
 
+/** How the fold remembers that an agent was warned of at twice its estimate. */
+export const estimateKey = (agent: AgentId): string => `${agent}:estimate`;
+
 export const isFinal = (agent: AgentState): boolean => agent.outcome !== null;
 
 /** Why an agent ended whose task an amendment took out of the plan. */
@@ -25,6 +28,8 @@ export const isTakenOut = ({ outcome, error }: AgentState): boolean => outcome =
 /** What is used and what is promised to calls in flight: limits are judged on the sum. */
 export interface Committed {
   readonly tokens: number;
+  /** The same as limits on tokens count them (`limitTokens`). */
+  readonly limitTokens: number;
   readonly cost: Usd;
   /** Part of it: reserved by calls that have not been settled. */
   readonly reservedTokens: number;
@@ -35,16 +40,18 @@ export interface Committed {
 export function committed(state: RunState, agent: AgentId): Committed {
   // By their children, not by looking through everybody, and of everybody by pieces: this is asked at every call.
   const pieces = agent === ROOT ? piecesOf(state.agents) : [within(state, agent)];
-  let [tokens, micro, reservedTokens, reservedMicro] = [0, 0, 0, 0];
+  let [tokens, weighed, micro, reservedTokens, reservedMicro] = [0, 0, 0, 0, 0];
   for (const piece of pieces) {
     const sums = sumsOf(piece);
     tokens += sums.tokens;
+    weighed += sums.weighed;
     micro += sums.micro;
     reservedTokens += sums.reservedTokens;
     reservedMicro += sums.reservedMicro;
   }
   return {
     tokens: tokens + reservedTokens,
+    limitTokens: weighed + reservedTokens,
     cost: fromMicro(micro + reservedMicro),
     reservedTokens,
     reservedCost: fromMicro(reservedMicro),
@@ -53,6 +60,7 @@ export function committed(state: RunState, agent: AgentId): Committed {
 
 interface Sums {
   readonly tokens: number;
+  readonly weighed: number;
   readonly micro: number;
   readonly reservedTokens: number;
   readonly reservedMicro: number;
@@ -64,9 +72,10 @@ const known = new WeakMap<readonly AgentState[], Sums>();
 function sumsOf(agents: readonly AgentState[]): Sums {
   const found = known.get(agents);
   if (found !== undefined) return found;
-  const sums = { tokens: 0, micro: 0, reservedTokens: 0, reservedMicro: 0 };
+  const sums = { tokens: 0, weighed: 0, micro: 0, reservedTokens: 0, reservedMicro: 0 };
   for (const one of agents) {
     sums.tokens += tokensOf(one.usage);
+    sums.weighed += limitTokens(one.usage);
     sums.micro += toMicro(one.cost);
     for (const call of one.open) {
       sums.reservedTokens += call.tokens;

@@ -107,6 +107,8 @@ export type Ruling =
       readonly what: 'tokens' | 'cost' | 'time';
       readonly spent: number;
       readonly limit: number;
+      /** `limit` is twice the estimate of its task, which ends nobody. */
+      readonly estimate?: true;
     }
   | {
       readonly type: 'budget.exhausted';

@@ -1,8 +1,9 @@
 /** Agents in the order of the screen, and the few words that several panes say about one. */
 import type { ModelChoice } from '../domain/agent.ts';
+import { limitTokens } from '../domain/budget.ts';
 import { depthOf, fromMicro, parentOf, ROOT, toMicro } from '../domain/ids.ts';
 import type { AgentId, Millis, Usd } from '../domain/ids.ts';
-import { committed, elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
+import { committed, elapsedOf, isFinal } from '../events/queries.ts';
 import type { Spawned } from '../events/event.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Todo } from '../domain/turn.ts';
@@ -134,7 +135,7 @@ export const modelText = (model: ModelChoice, glyphs: Glyphs): string =>
 export function budgetShare(state: RunState, agent: AgentState, now: Millis): number | null {
   const { maxTokens, maxCost, maxDuration } = agent.budget;
   const shares = [
-    share(tokensOfAgent(agent), maxTokens),
+    share(limitTokens(agent.usage), maxTokens),
     share(agent.cost, maxCost),
     share(elapsedOf(agent, now), maxDuration),
   ].filter((one) => one !== null);
@@ -145,7 +146,7 @@ export function budgetShare(state: RunState, agent: AgentState, now: Millis): nu
 /** The run's own share: tokens and money of all agents, promised ones as well. */
 export function runShare(state: RunState): number | null {
   const all = committed(state, ROOT);
-  const shares = [share(all.tokens, state.budget.maxTokens), share(all.cost, state.budget.maxCost)].filter(
+  const shares = [share(all.limitTokens, state.budget.maxTokens), share(all.cost, state.budget.maxCost)].filter(
     (one) => one !== null,
   );
   return shares.length === 0 ? null : Math.max(...shares);

@@ -24,8 +24,8 @@ agentOrchestration:
 #   allowedEndpoints: [api.anthropic.com]     # hosts that models may be called on
 
 budgets:
-  run: { maxCost: 5.00 }      # US dollars
-  agent: { maxCost: 1.00 }
+  run: { maxCost: 10.00 }     # US dollars
+  agent: { maxCost: 2.00 }
 
 mode:
   max: confirm                # human < confirm < yolo: the loosest that may be chosen here

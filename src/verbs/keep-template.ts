@@ -57,7 +57,7 @@ function kept(task: PersonTask, { rules, roles }: Pick<Loaded, 'rules' | 'roles'
     ...(maySpawn && { maySpawn }),
   };
   if (role === undefined) return { ...own, model, tools, budget, ...said };
-  const basic = defaultBudget(estimatedTokens, role, agentBudget(role.name, rules));
+  const basic = defaultBudget(role, agentBudget(role.name, rules));
   return {
     ...own,
     ...(role.models[0] !== model && { model }),

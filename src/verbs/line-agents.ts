@@ -2,6 +2,7 @@
  * Agents in words: the numbers by which a person names them, and the lines that list them, their tree and who waits for whom. A number
  * is that of the agent's id (`4` is ROOT::S4, `4.1` its first child, 0 is main): it stays the same while the run lasts.
  */
+import { isAnswered } from '../domain/agent.ts';
 import type { AgentOutcome } from '../domain/agent.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
@@ -127,7 +128,7 @@ const needsOf = ({ agents }: RunState, { dependsOn }: AgentState): readonly Agen
   dependsOn.flatMap((id) => agents.get(id) ?? []);
 
 const needsLeft = (state: RunState, agent: AgentState): readonly AgentState[] =>
-  needsOf(state, agent).filter(({ outcome }) => outcome !== 'completed');
+  needsOf(state, agent).filter(({ outcome }) => outcome === null || !isAnswered(outcome));
 
 /** What keeps it from ever running, followed down to those that ended without a result: `2 finder failed`. */
 export function blockers(

@@ -4,6 +4,7 @@ import { ROOT } from '../domain/ids.ts';
 import type { EventOf } from '../events/by-type.ts';
 import { RUN_STOPPED } from '../engine/run-result.ts';
 import type { MimirEvent } from '../events/event.ts';
+import { warnedWords } from '../events/log-line.ts';
 import { elapsedOf } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Tick } from '../ports/controls.ts';
@@ -78,7 +79,7 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
     case 'context.compacted':
       return modelLines(event, agent, paint);
     case 'budget.warned':
-      return [paint.yellow(harmless(`${name} 80 % of the ${event.scope}'s ${event.what} is used`))];
+      return [paint.yellow(harmless(`${name} ${warnedWords(event)}`))];
     case 'budget.exhausted':
       return [paint.red(harmless(`${name} the ${event.scope}'s ${event.what} are used up`))];
     case 'agent.finished':

@@ -19,7 +19,7 @@ describe('loading', () => {
       rules.maxNestingDepth.value,
       rules.onFailure.value,
     ]).toEqual(['confirm', 'yolo', 4, 2, 'ask']);
-    expect(rules.runBudget.value).toEqual({ maxCost: 5, maxTokens: 2_000_000, maxDuration: 3_600_000 });
+    expect(rules.runBudget.value).toEqual({ maxCost: 10, maxDuration: 3_600_000 });
     expect([rules.allowedModels, rules.deniedModels, rules.allowedSubAgents, rules.disabledRoles]).toEqual([
       [],
       [],

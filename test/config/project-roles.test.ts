@@ -42,8 +42,7 @@ describe('a role of a project', () => {
       tools: ['Read', 'Grep'],
       capabilities: ['read'],
       models: [],
-      iterations: 20,
-      minTokens: 120_000,
+      iterations: 60,
       planned: true,
       source: '.mimir/agents/auditor.md',
     });

@@ -53,11 +53,22 @@ describe('the built-in roles', () => {
     expect(roles.flatMap(({ models }) => models).filter((name) => resolveModel(name, []) === null)).toEqual([]);
   });
 
-  it('take 20 steps, rush 5 in half a minute, and are planned as decided (D8, D31, O155, O158)', () => {
+  it('take 150 turns where they write, 60 where they read, rush 5 in half a minute, and are planned as decided (D8, D31, O155, O158)', () => {
     const { roles, rules } = loaded();
-    expect(
-      roles.filter(({ iterations }) => iterations !== 20).map(({ name, iterations }) => [name, iterations]),
-    ).toEqual([['rush', 5]]);
+    expect(Object.fromEntries(roles.map(({ name, iterations }) => [name, iterations]))).toEqual({
+      main: 150,
+      finder: 60,
+      oracle: 150,
+      librarian: 60,
+      refactoring: 150,
+      rush: 5,
+      reviewer: 60,
+      security: 60,
+      tester: 150,
+      code: 150,
+      explore: 60,
+      plan: 60,
+    });
     expect(roles.flatMap(({ name, budget }) => (budget === undefined ? [] : [[name, budget]]))).toEqual([
       ['rush', { maxDuration: 30_000 }],
     ]);
@@ -70,7 +81,6 @@ describe('the built-in roles', () => {
       'reviewer',
       'tester',
     ]);
-    expect(roles.every(({ minTokens }) => minTokens >= 60_000)).toBe(true);
   });
 
   it('are all the files there are, each with a prompt of its own (O002)', () => {
@@ -85,7 +95,7 @@ describe('a role file', () => {
   it('is front matter and a prompt', () => {
     expect(
       read(
-        '---\ndescription: Reads logs\ntools: [file_operations, git]\nmodels: [haiku-4.5]\niterations: 7\nminTokens: 5000\nmaxDuration: 90s\nwrites: true\nplanned: false\n---\n\nRead the logs.\n',
+        '---\ndescription: Reads logs\ntools: [file_operations, git]\nmodels: [haiku-4.5]\niterations: 7\nmaxDuration: 90s\nwrites: true\nplanned: false\n---\n\nRead the logs.\n',
       ),
     ).toEqual({
       ok: true,
@@ -98,7 +108,6 @@ describe('a role file', () => {
           capabilities: ['read', 'write', 'git-read'],
           models: ['haiku-4.5'],
           iterations: 7,
-          minTokens: 5000,
           budget: { maxDuration: 90_000 },
           planned: false,
           source: 'agents/mine.md',
@@ -148,7 +157,26 @@ describe('a role file', () => {
   it('with tools that nobody knows is loaded without them, and is told so (O077)', () => {
     expect(told(agent('tools: [Raed, file_search]\ncolour: red'))).toEqual([
       'agents/mine.md:3:1: unknown tool "Raed" is left out — did you mean "Read"?',
-      'agents/mine.md:4:1: unknown key colour is ignored — known here: name, description, tools, models, iterations, minTokens, maxDuration, writes, planned, protocol, prompt',
+      'agents/mine.md:4:1: unknown key colour is ignored — known here: name, description, tools, models, iterations, maxDuration, writes, planned, protocol, prompt',
+    ]);
+  });
+
+  it('has 150 turns where it may write and 60 where it may not, unless it says a number (D31)', () => {
+    const turns = (front: string): number | null => {
+      const result = read(agent(front));
+      return result.ok ? result.value.role.iterations : null;
+    };
+    expect([
+      turns('tools: [Read]'),
+      turns('tools: [Read, Bash]'),
+      turns('tools: [Read, Write]\nwrites: true'),
+      turns('tools: [Read]\niterations: 500'),
+    ]).toEqual([60, 60, 150, 500]);
+  });
+
+  it('of an earlier version may say minTokens, which has no effect any more, and is told so (D17)', () => {
+    expect(told(agent('tools: [Read]\nminTokens: 5000'))).toEqual([
+      'agents/mine.md:4:1: minTokens has no effect any more — take it out; budgets.role says what an agent of this role may use',
     ]);
   });
 
@@ -156,14 +184,14 @@ describe('a role file', () => {
     expect([
       told('no front matter'),
       told('---\ntools: [Read]\n---\nx'),
-      told('---\ndescription: x\niterations: 500\n---\nx'),
+      told('---\ndescription: x\niterations: 501\n---\nx'),
       told('---\ndescription: x\n---\n'),
       told('---\ndescription: x\nname: no way\n---\nx'),
       told('---\na: &x 1\n---\nx'),
     ]).toEqual([
       ['agents/mine.md: has no front matter — begin with "---", the keys, and "---"'],
       ['agents/mine.md:2:1: description is empty — write text'],
-      ['agents/mine.md:3:1: iterations is 500 — write at most 200'],
+      ['agents/mine.md:3:1: iterations is 501 — write at most 500'],
       ['agents/mine.md: has no prompt — write below the front matter what the role is to do'],
       [
         'agents/mine.md:3:1: "no way" can\'t be the name of a role — use up to 40 letters, digits, "_" or "-", a letter first',

@@ -37,7 +37,7 @@ describe('checking a plan', () => {
           estimatedTokens: 10_000,
           estimatedCost: 0.054,
           estimatedSeconds: 34,
-          budget: { maxTokens: 20_000, maxCost: 1 },
+          budget: { maxCost: 1 },
           dependsOn: [],
           writes: [],
           maySpawn: false,
@@ -77,7 +77,7 @@ describe('checking a plan', () => {
     expect(problems(one({ role: 'finder', dependsOn: [], dependencies: [] }))).toEqual([]);
   });
 
-  it('gives a role its floor, however small the estimate, and 0 for a model that is free (D17)', () => {
+  it('takes no limit from an estimate, makes one where nobody did, and 0 of cost for a model that is free (D17)', () => {
     const plan = planOf({
       tasks: [
         { id: 'a', description: 'x', role: 'finder', estimatedTokens: 10 },
@@ -86,15 +86,11 @@ describe('checking a plan', () => {
       ],
     });
     expect(
-      plan.tasks.map(({ budget, estimatedTokens, estimatedCost }) => [
-        budget.maxTokens,
-        estimatedTokens,
-        estimatedCost,
-      ]),
+      plan.tasks.map(({ budget, estimatedTokens, estimatedCost }) => [budget, estimatedTokens, estimatedCost]),
     ).toEqual([
-      [8000, 10, 0.000018],
-      [8000, 4000, 0],
-      [8000, 4000, null],
+      [{ maxCost: 1 }, 10, 0.000018],
+      [{ maxCost: 1 }, 200_000, 0],
+      [{ maxCost: 1 }, 200_000, null],
     ]);
   });
 
@@ -111,14 +107,14 @@ describe('checking a plan', () => {
       budgetWith({ budget: { maxDuration: 60_000 } }),
       planOf(one({}), context).tasks[0]?.budget,
     ]).toEqual([
-      { maxTokens: 8000, maxCost: 3, maxDuration: 30_000 },
-      { maxTokens: 8000, maxCost: 2, maxDuration: 30_000 },
-      { maxTokens: 8000, maxCost: 3, maxDuration: 60_000 },
-      { maxTokens: 8000, maxCost: 1 },
+      { maxCost: 3, maxDuration: 30_000 },
+      { maxCost: 2, maxDuration: 30_000 },
+      { maxCost: 3, maxDuration: 60_000 },
+      { maxCost: 1 },
     ]);
     const rush = planOf(one({ recommendedRole: 'rush' }), context);
     const other = applyEdit(rush, { is: 'role', task: task('a'), role: 'finder' }, context);
-    expect(other.ok && other.value.tasks[0]?.budget).toEqual({ maxTokens: 8000, maxCost: 1 });
+    expect(other.ok && other.value.tasks[0]?.budget).toEqual({ maxCost: 1 });
   });
 
   it('keeps budgets within what one agent may use, and refuses those over it', () => {

@@ -58,7 +58,7 @@ describe('an agent', () => {
         task: 'do a',
         taskId: 'a',
         tools: ['read', ...own],
-        budget: { maxTokens: 1_200_000 },
+        budget: {},
         dependsOn: [],
         model,
       },

@@ -19,7 +19,7 @@ const rules = rulesWith(
   { maxPerParent: { value: 100, from } },
   { maxAgentsPerRun: { value: 200, from }, maxParallelAgents: { value: 100, from } },
 );
-const roles = [...ROLES, LEADER].map((role) => ({ ...role, iterations: 200, minTokens: 1e9 }));
+const roles = [...ROLES, LEADER].map((role) => ({ ...role, iterations: 200 }));
 
 interface Counted extends Log {
   reads(): number;

@@ -47,12 +47,30 @@ describe('what is committed', () => {
   );
 
   it('counts an agent with all its children, calls in flight at what they may cost', () => {
-    expect(committed(state, FINDER)).toEqual({ tokens: 1015, cost: 0.52, reservedTokens: 1000, reservedCost: 0.5 });
-    expect(committed(state, REVIEWER)).toEqual({ tokens: 15, cost: 0.04, reservedTokens: 0, reservedCost: 0 });
+    expect(committed(state, FINDER)).toEqual({
+      tokens: 1015,
+      limitTokens: 1015,
+      cost: 0.52,
+      reservedTokens: 1000,
+      reservedCost: 0.5,
+    });
+    expect(committed(state, REVIEWER)).toEqual({
+      tokens: 15,
+      limitTokens: 15,
+      cost: 0.04,
+      reservedTokens: 0,
+      reservedCost: 0,
+    });
   });
 
   it('counts the whole run at ROOT, its own calls included (D18)', () => {
-    expect(committed(state, ROOT)).toEqual({ tokens: 1045, cost: 0.57, reservedTokens: 1000, reservedCost: 0.5 });
+    expect(committed(state, ROOT)).toEqual({
+      tokens: 1045,
+      limitTokens: 1045,
+      cost: 0.57,
+      reservedTokens: 1000,
+      reservedCost: 0.5,
+    });
   });
 
   it('is spent only when the call is settled', () => {

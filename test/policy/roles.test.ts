@@ -14,7 +14,6 @@ const role = (name: string, planned = true): Role => ({
   capabilities: ['read'],
   models: ['haiku-4.5'],
   iterations: 20,
-  minTokens: 60_000,
   planned,
   source: 'built-in',
 });

@@ -139,8 +139,8 @@ class Ledger {
     for (let at: AgentId | null = event.agent; at !== null; at = parentOf(at)) {
       const used = committed(this.state, at);
       const limit = at === ROOT ? this.state.budget : (this.state.agents.get(at)?.budget ?? {});
-      if (used.tokens > (limit.maxTokens ?? Infinity))
-        this.broken.push(`${at}: ${used.tokens} of ${limit.maxTokens} tokens`);
+      if (used.limitTokens > (limit.maxTokens ?? Infinity))
+        this.broken.push(`${at}: ${used.limitTokens} of ${limit.maxTokens} tokens`);
       if (toMicro(used.cost) > toMicro(limit.maxCost ?? Infinity))
         this.broken.push(`${at}: $${used.cost} of $${limit.maxCost}`);
     }

@@ -38,7 +38,6 @@ const role = (name: string, asked: string, tools: string): PlanChoices['roles'][
   tools: tools.split(' '),
   capabilities: ['read'],
   model: { asked, used: MODELS.find(({ label }) => label === asked)?.id ?? ModelId.parse('x/y'), because: null },
-  minTokens: 8000,
 });
 
 export const CHOICES: PlanChoices = {

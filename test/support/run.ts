@@ -59,7 +59,6 @@ const role = (name: string, capabilities: readonly Capability[], planned = true)
   capabilities,
   models: ['fast', 'slow'],
   iterations: 20,
-  minTokens: 1_000_000,
   planned,
   source: 'built-in',
 });

@@ -1,4 +1,5 @@
 /** What an agent is at, in a line: what it writes, runs or waits for, why it has not begun, how it ended. For cards and rows. */
+import { isAnswered } from '../../domain/agent.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { activityOf, askedFor, isFinal } from '../../events/queries.ts';
@@ -162,12 +163,14 @@ function stuckWords({ id, taskId }: AgentState, { state, glyphs, now: at }: Cont
 
 /** `waits for #1 finder, #2 oracle`, or why it can't start. */
 export function pendingText(agent: AgentState, { state }: Context): string {
-  const needs = agent.dependsOn.filter((id) => state.agents.get(id)?.status !== 'completed');
+  const outcomes = agent.dependsOn.map((id) => ({ id, outcome: state.agents.get(id)?.outcome ?? null }));
+  const needs = outcomes.flatMap(({ id, outcome }) => (outcome === null || !isAnswered(outcome) ? [id] : []));
+  const partial = outcomes.flatMap(({ id, outcome }) => (outcome === 'partial' ? [toLabel(labelOf(state, id))] : []));
   // A need that was tried again blocks nothing any more, whatever the reason was.
   const tried = agent.reason.startsWith('blocked by') && !needs.some((id) => isOver(state, id));
   if (agent.reason !== '' && !tried) return oneLine(agent.reason);
   return needs.length === 0
-    ? 'ready to start'
+    ? `ready to start${partial.length === 0 ? '' : `, with a partial answer of ${partial.join(', ')}`}`
     : `waits for ${needs.map((id) => toLabel(labelOf(state, id))).join(', ')}`;
 }
 

@@ -95,7 +95,12 @@ function waiting(state: RunState, plan: SoundPlan, task: PlanTask, glyphs: Glyph
     const words = `blocked by ${name(bad, true)}, which ${HOW[how] ?? 'did not complete'}`;
     return { sign: '!', ink: 'err', words, short: `blocked by ${name(bad, false)}`, stuck: true };
   }
-  if (open.length === 0) return { sign, ink: 'faint', words: 'waits for a free place', short: '', stuck: false };
+  if (open.length === 0) {
+    const partial = task.dependsOn.filter((id) => agentOfTask(state, id)?.outcome === 'partial');
+    const of =
+      partial.length === 0 ? '' : `, with a partial answer of ${partial.map((id) => name(id, true)).join(', ')}`;
+    return { sign, ink: 'faint', words: `waits for a free place${of}`, short: '', stuck: false };
+  }
   const words = `waits for ${open.map((id) => name(id, true)).join(', ')}`;
   return { sign, ink: 'faint', words, short: '', stuck: false };
 }
