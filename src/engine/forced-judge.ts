@@ -104,7 +104,8 @@ function read(agent: AgentState | undefined, verdict: GivenVerdict | null): Judg
   if (verdict !== null) return judged(verdict);
   if (agent?.model.used === OFFLINE)
     return { pass: false, why: 'no language model is configured, and the offline analyst judges nothing' };
-  if (agent?.outcome === 'completed') return { pass: false, why: 'it ended without a verdict: words are none' };
+  if (agent?.outcome === 'completed')
+    return { pass: false, why: 'it ended without a verdict, also after a reminder: words are none' };
   return {
     pass: false,
     why: `it did not come to its end (${agent?.outcome ?? 'lost'}: ${agent?.error ?? 'no reason'})`,

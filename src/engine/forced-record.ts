@@ -14,6 +14,18 @@ export function verdictOf(state: RunState, agent: AgentId): GivenVerdict | null 
   return state.verdicts.findLast((one) => one.agent === agent) ?? null;
 }
 
+/** What a reviewer is told once that ends in words. */
+export const VERDICT_REMINDER =
+  'You have ended without a verdict. Words do not open the gate: call `give_verdict` now, with `pass`, `summary` and `findings`. There is no other reminder.';
+
+/** Would this reviewer end without a verdict, and was it not reminded yet? */
+export function lacksVerdict({ agents, verdicts }: RunState, agent: AgentId): boolean {
+  const one = agents.get(agent);
+  if (one === undefined || one.forced === null) return false;
+  const wasReminded = one.blocks.some((block) => block.is === 'told' && block.text === VERDICT_REMINDER);
+  return !wasReminded && !verdicts.some((verdict) => verdict.agent === agent);
+}
+
 type Judged = NonNullable<AgentState['forced']>;
 
 /** Verdicts of `role` that count, on what `fits`, oldest first. */

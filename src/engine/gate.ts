@@ -22,6 +22,7 @@ import { askModel } from './gate-ask.ts';
 import type { Hold } from './gate-hold.ts';
 import type { Compaction, Room } from './gate-room.ts';
 import { recordCompaction, roomOf } from './gate-room.ts';
+import { lacksVerdict, VERDICT_REMINDER } from './forced-record.ts';
 import type { CommitGate } from './gate-forced.ts';
 import { useTools } from './gate-use.ts';
 import type { LimitBook } from './gate-limit.ts';
@@ -143,7 +144,10 @@ export function openGate(parts: GateParts): Gate {
     tell: (order, text) => tell(order, text, []),
     waiting(order, when) {
       const mail = parts.inbox.take(order.agent, when);
-      return mail === null ? null : tell(order, mail.text, mail.messages);
+      if (mail !== null) return tell(order, mail.text, mail.messages);
+      return when === 'at the end' && lacksVerdict(parts.recorder.state(), order.agent)
+        ? tell(order, VERDICT_REMINDER, [])
+        : null;
     },
     signalled({ agent }) {
       const said = parts.recorder.state().agents.get(agent)?.signalled ?? null;

@@ -68,7 +68,11 @@ describe('a forced agent after work that changed files', () => {
   });
 
   it.each<readonly [string, readonly ScriptedReply[], string]>([
-    ['A13: words without a call', [{ text: 'PASS, all fine' }], 'it ended without a verdict: words are none'],
+    [
+      'A13: words without a call',
+      [{ text: 'PASS, all fine' }],
+      'it ended without a verdict, also after a reminder: words are none',
+    ],
     [
       'a verdict in the wrong form',
       [{ text: '', calls: [{ tool: 'give_verdict', input: { pass: 'yes' } }] }],
@@ -87,6 +91,18 @@ describe('a forced agent after work that changed files', () => {
     expect(ends(run)).toEqual({ o1: 'completed', b: 'skipped' });
     expect(run.state().gates[0]).toMatchObject({ open: false });
     expect(run.state().gates[0]?.why).toContain(why);
+  });
+
+  it('is reminded once when it answers in words, and its verdict then counts', async () => {
+    const run = forcedRun({ script: story([{ text: 'PASS, all fine' }, verdict(true)]) });
+    expect(await run.result).toMatchObject({ status: 'completed' });
+    expect(gatesOf(run)).toEqual([['ROOT::S1', 'on-write', true, 'passed: nothing found']]);
+    const told = run
+      .events()
+      .flatMap((event) => (event.type === 'agent.told' && event.agent === 'ROOT::S3' ? [event] : []));
+    expect(told.slice(1).map(({ text }) => text)).toEqual([
+      'You have ended without a verdict. Words do not open the gate: call `give_verdict` now, with `pass`, `summary` and `findings`. There is no other reminder.',
+    ]);
   });
 
   it('goes on where the rule only warns, and says so', async () => {

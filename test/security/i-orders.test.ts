@@ -194,7 +194,9 @@ describe('who judges work', () => {
       Array.from({ length: 4 }, () => 'security review 1 judges work: its verdict is all that it says'),
     );
     expect(opened).not.toContain(reviewers(run)[0]);
-    expect(gatesOf(run)).toEqual([[S1, 'on-write', false, 'it ended without a verdict: words are none']]);
+    expect(gatesOf(run)).toEqual([
+      [S1, 'on-write', false, 'it ended without a verdict, also after a reminder: words are none'],
+    ]);
   });
 });
 
