@@ -40,6 +40,8 @@ const KEYS: readonly KeyRule[] = [
   rule('enforcement.forcedSubAgents.*.trigger', 'restriction', 'union'),
   rule('enforcement.forcedSubAgents.*.model', 'restriction', 'highest'),
   rule('enforcement.forcedSubAgents', 'restriction'),
+  rule('enforcement.permissions', 'restriction', ['allow', 'ask']),
+  rule('permissions', 'grant'),
   rule('budgets.atLimit', 'restriction', ['finish', 'stop']),
   rule('budgets', 'restriction', 'min'),
   rule('approvals.answerWithin', 'restriction', 'min'),

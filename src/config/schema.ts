@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { MODES } from '../domain/mode.ts';
 import { MOST_ITERATIONS } from '../domain/role.ts';
+import { Permissions } from '../domain/permissions.ts';
 
 /** `500ms`, `10s`, `10m`, `1h`, `90d`, or whole milliseconds. */
 export const Duration = z
@@ -76,6 +77,10 @@ const Enforcement = z.strictObject({
   allowedEndpoints: names.describe('Hosts that models may be called on; absent: any').optional(),
   allowedSubAgents: names.describe('Roles that plans may use; absent: any').optional(),
   forcedSubAgents: z.record(name, Forced).describe('Roles that run whatever a plan says').optional(),
+  permissions: z
+    .strictObject({ edits: z.literal('ask').optional(), commands: z.literal('ask').optional() })
+    .describe('What no plan may allow: each change of a file, each command is asked about')
+    .optional(),
 });
 
 const Price = z.strictObject({
@@ -229,6 +234,9 @@ export const Settings = z.strictObject({
       deny: names.describe('Never run; stronger than the others').optional(),
     })
     .optional(),
+  permissions: Permissions.describe(
+    'What plans let agents do without asking, unless a person decides otherwise',
+  ).optional(),
   sandbox: Sandbox.optional(),
   env: z.strictObject({ passthrough: names.describe('Variables that commands may see').optional() }).optional(),
   childAgents: ChildAgents.optional(),

@@ -30,7 +30,11 @@ const TemplateFile = z.strictObject({
   description: z.string().trim().max(1000).default(''),
   arguments: z.record(z.string(), Argument).default({}),
   reason: z.string().max(20_000).default(''),
-  tasks: z.array(DraftTask).min(1).max(1000),
+  // What agents may do without asking is decided by the person who starts it, not by a template.
+  tasks: z
+    .array(DraftTask.omit({ permissions: true }))
+    .min(1)
+    .max(1000),
   // As a printed plan has it; made anew from the rules.
   forced: z.array(z.unknown()).max(100).optional(),
 });

@@ -2,6 +2,8 @@
 import { type Budget, withoutAbsent } from '../domain/budget.ts';
 import { jsonDigest } from '../domain/digest.ts';
 import { type Mode, MODES, isLooser } from '../domain/mode.ts';
+import { PERMITTED, Permission, type Permitted } from '../domain/permissions.ts';
+import type { Reason } from '../domain/reason.ts';
 import { builtIn } from '../policy/rules.ts';
 import type { BudgetRule, CommandRule, CommandRules, ModelEntry, Rule, Rules } from '../policy/rules.ts';
 import type { Layer } from './layer.ts';
@@ -52,6 +54,7 @@ export function toRules(layers: readonly Layer[], values: Values, models: RuleLi
     ...forced(layers),
     ...limitsOfDays(values, models),
     ...(values.has('approvals.answerWithin') ? { answerWithin: number(values, 'approvals.answerWithin') } : {}),
+    ...permissionRules(values),
     ...boxRules(layers, passedOn(layers)),
     ...childRulesFrom(values),
   };
@@ -100,6 +103,22 @@ function limitsOfDays(values: Values, { budgets }: RuleLists): Pick<Rules, 'dayB
     ...(Object.keys(day.value).length === 0 ? {} : { dayBudget: day }),
     ...(budgets.length === 0 ? {} : { modelBudgets: budgets }),
     ...(values.has('budgets.atLimit') ? { atLimit: word(values, 'budgets.atLimit', ['finish', 'stop'] as const) } : {}),
+  };
+}
+
+/** No keys where nobody says anything: equal policies, equal digests. */
+function permissionRules(values: Values): Pick<Rules, 'permissions' | 'permissionsHeld'> {
+  const permissions: Partial<Record<Permitted, Rule<Permission>>> = {};
+  const permissionsHeld: Partial<Record<Permitted, Reason>> = {};
+  for (const what of PERMITTED) {
+    const chosen = values.get(`permissions.${what}`);
+    if (chosen !== undefined) permissions[what] = { value: Permission.parse(chosen.value), from: chosen.from };
+    const held = values.get(`enforcement.permissions.${what}`);
+    if (held !== undefined) permissionsHeld[what] = held.from;
+  }
+  return {
+    ...(Object.keys(permissions).length === 0 ? {} : { permissions }),
+    ...(Object.keys(permissionsHeld).length === 0 ? {} : { permissionsHeld }),
   };
 }
 

@@ -4,6 +4,7 @@ import { Budget } from '../domain/budget.ts';
 import { ON_FAILURE, TRIGGERS } from '../domain/forced.ts';
 import { AgentId, ModelId, RoleName, TaskId } from '../domain/ids.ts';
 import { MODES } from '../domain/mode.ts';
+import { Permission, Permissions } from '../domain/permissions.ts';
 import { SpawnWish } from '../domain/spawn.ts';
 
 /** Of texts that people and plans write; a line has its own bound. */
@@ -28,6 +29,7 @@ const task = z.strictObject({
   dependsOn: ids,
   writes: z.array(text).max(100).readonly(),
   maySpawn: z.boolean(),
+  permissions: Permissions.exactOptional(),
 });
 
 const forced = z.strictObject({
@@ -45,6 +47,7 @@ const forced = z.strictObject({
 const PlanShape = z.strictObject({
   reason: text,
   tasks: z.array(task).max(1000).readonly(),
+  permissions: Permissions.exactOptional(),
   forced: z.array(forced).max(100).readonly().exactOptional(),
 });
 
@@ -70,6 +73,14 @@ const EditShape = z.discriminatedUnion('is', [
       .array(z.strictObject({ task: TaskId, model: name }))
       .max(1000)
       .readonly(),
+  }),
+  z.strictObject({
+    is: z.literal('permissions'),
+    task: TaskId.nullable(),
+    permissions: z.strictObject({
+      edits: Permission.nullable().exactOptional(),
+      commands: Permission.nullable().exactOptional(),
+    }),
   }),
   z.strictObject({ is: z.literal('move'), task: TaskId, by: z.union([z.literal(1), z.literal(-1)]) }),
   z.strictObject({

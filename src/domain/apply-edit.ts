@@ -6,6 +6,8 @@ import { checkPlan, readDraft } from './check-plan.ts';
 import type { PlanContext } from './check-plan.ts';
 import { defaultBudget } from './estimate.ts';
 import type { TaskId } from './ids.ts';
+import type { Permissions } from './permissions.ts';
+import { PERMITTED } from './permissions.ts';
 import type { PlanEdit } from './plan-edit.ts';
 import type { PlanChoices, PlanFault, PlanTask, SoundPlan } from './plan.ts';
 import type { Draft, Drafts } from './plan-drafts.ts';
@@ -19,8 +21,9 @@ import { fail, ok, unreachable } from './result.ts';
 export function applyEdit(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<SoundPlan, string> {
   const drafts = draftsAfter(plan, edit, context);
   if (!drafts.ok) return drafts;
-  const reason = edit.is === 'replace' ? edit.plan.reason : plan.reason;
-  const draft = readDraft({ reason, tasks: drafts.value });
+  const { reason, permissions } = edit.is === 'replace' ? edit.plan : plan;
+  const ofPlan = isOfPlan(edit) ? permissionsAfter(permissions, edit) : permissions;
+  const draft = readDraft({ reason, tasks: drafts.value, permissions: ofPlan });
   if (!draft.ok) return fail(wordsOf(draft.fault));
   const checked = checkPlan(draft.value, context);
   return checked.ok ? checked : fail(wordsOf(checked.fault));
@@ -51,6 +54,8 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
       return `${named(plan, edit.other)} joined to ${named(plan, edit.task)}`;
     case 'models':
       return modelsText(plan, edit);
+    case 'permissions':
+      return permissionsText(edit, plan);
     case 'move':
       return `${named(plan, edit.task)}: moved ${edit.by === 1 ? 'down' : 'up'}`;
     case 'form':
@@ -64,6 +69,7 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
 
 function draftsAfter(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<Drafts, string> {
   const drafts = draftsOf(plan);
+  if (isOfPlan(edit)) return ok(drafts);
   if (edit.is === 'replace') return ok(draftsOf(edit.plan));
   if (edit.is === 'add')
     return ok([
@@ -96,6 +102,8 @@ function changed(draft: Draft, task: PlanTask, edit: FieldEdit, choices: PlanCho
       return { ...draft, tools: edit.tools };
     case 'depends':
       return { ...draft, dependsOn: edit.dependsOn };
+    case 'permissions':
+      return { ...draft, permissions: permissionsAfter(draft.permissions, edit) };
     case 'form':
       return {
         ...(edit.role === task.role ? draft : withRole(task, edit.role, choices)),
@@ -110,11 +118,35 @@ function changed(draft: Draft, task: PlanTask, edit: FieldEdit, choices: PlanCho
   }
 }
 
+type PermissionsEdit = Extract<PlanEdit, { readonly is: 'permissions' }>;
+
+/** Is it about all tasks together? */
+const isOfPlan = (edit: PlanEdit): edit is PermissionsEdit & { readonly task: null } =>
+  edit.is === 'permissions' && edit.task === null;
+
+/** Null takes a word back. */
+function permissionsAfter(before: Permissions | undefined, { permissions }: PermissionsEdit): Permissions {
+  const { edits, commands } = { ...before, ...permissions };
+  return { ...(edits == null ? {} : { edits }), ...(commands == null ? {} : { commands }) };
+}
+
+/** `#2 code: edits are allowed, commands ask`; without a task `all tasks: …`. */
+function permissionsText({ task, permissions }: PermissionsEdit, plan: SoundPlan): string {
+  const said = PERMITTED.flatMap((what) => {
+    const permission = permissions[what];
+    if (permission === undefined) return [];
+    return [
+      permission === null ? `${what} as in the plan` : permission === 'allow' ? `${what} are allowed` : `${what} ask`,
+    ];
+  });
+  return `${task === null ? 'all tasks' : named(plan, task)}: ${said.join(', ') || 'permissions stay'}`;
+}
+
 /** What came from the old role comes from the new one; what a person narrowed or chose stays as far as it can. */
 function withRole(task: PlanTask, role: string, choices: PlanChoices): Draft {
   const before = choices.roles.find(({ name }) => name === task.role);
-  const { id, description, dependsOn, estimatedTokens, writes, maySpawn } = task;
-  const own = { id, description, dependsOn, estimatedTokens, writes, maySpawn, role };
+  const { id, description, dependsOn, estimatedTokens, writes, maySpawn, permissions } = task;
+  const own = { id, description, dependsOn, estimatedTokens, writes, maySpawn, permissions: permissions ?? {}, role };
   if (before === undefined) return own;
   const basic = defaultBudget(before, before.limit ?? choices.limits.agent);
   const tools = narrowedTools(task, before.tools, choices.roles.find(({ name }) => name === role)?.tools ?? []);

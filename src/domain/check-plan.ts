@@ -8,6 +8,8 @@ import { fullBudget, defaultTokens, estimatedCost, estimatedSeconds } from './es
 import type { ForcedNode } from './forced.ts';
 import type { RoleName } from './ids.ts';
 import { TaskId } from './ids.ts';
+import type { Permissions, Permitted } from './permissions.ts';
+import { PERMITTED, plainPermissions } from './permissions.ts';
 import { orderOf } from './plan-order.ts';
 import type { ModelOption, PlanChoices, PlanFault, PlanTask, SoundPlan } from './plan.ts';
 import { DraftPlan } from './plan.ts';
@@ -27,6 +29,8 @@ export interface PlanContext {
   roleProblem(role: string): string | null;
   /** What rules add to a plan of these tasks, or why they can't; nothing where it is missing. Never taken from a draft. */
   forced?(tasks: readonly PlanTask[]): Result<readonly ForcedNode[], string>;
+  /** Why rules hold this permission at `ask`, or null. Missing: no rule does. */
+  permissionProblem?(what: Permitted): string | null;
   /** Ids that are no longer free, beside those of the plan: who had them is remembered. None where it is missing. */
   readonly taken?: readonly TaskId[];
 }
@@ -51,6 +55,7 @@ export function checkPlan(draft: DraftPlan, context: PlanContext): Result<SoundP
   if (draft.tasks.length > maxTasks) {
     faults.push({ task: null, problem: `the plan has ${draft.tasks.length} tasks; at most ${maxTasks} are allowed` });
   }
+  checkPermissions(look, null, draft.permissions);
   for (const task of draft.tasks) checkId(look, task.id);
   const tasks = new Map(draft.tasks.flatMap((task) => checkTask(look, task) ?? []).map((task) => [task.id, task]));
   const ordered = orderOf([...tasks.keys()], (id) => tasks.get(id)?.dependsOn ?? []);
@@ -59,8 +64,13 @@ export function checkPlan(draft: DraftPlan, context: PlanContext): Result<SoundP
     faults.push({ task: cycle[0] ?? null, problem });
   }
   if (faults.length > 0) return fail(faults);
+  const own = plainPermissions(draft.permissions, true);
   return withForced(
-    { reason: seenText(draft.reason), tasks: ordered.order.flatMap((id) => tasks.get(id) ?? []) },
+    {
+      reason: seenText(draft.reason),
+      tasks: ordered.order.flatMap((id) => tasks.get(id) ?? []),
+      ...(own === null ? {} : { permissions: own }),
+    },
     context,
   );
 }
@@ -124,6 +134,8 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
   const model = modelOf(look, draft, role);
   const tools = toolsOf(look, draft, role);
   checkBudget(look, draft, role);
+  checkPermissions(look, draft.id, draft.permissions);
+  const permissions = plainPermissions(draft.permissions, false);
   // What is approved is what was seen: an order that no screen shows is none.
   const description = seenText(draft.description).trim();
   if (description === '') look.faults.push({ task: draft.id, problem: 'its description has nothing that can be seen' });
@@ -143,7 +155,16 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
     dependsOn,
     writes: (draft.writes ?? []).map(seenText),
     maySpawn: draft.maySpawn ?? false,
+    ...(permissions === null ? {} : { permissions }),
   };
+}
+
+/** What a rule holds at `ask` can be allowed by nobody. */
+function checkPermissions({ context, faults }: Look, task: string | null, permissions: Permissions = {}): void {
+  for (const what of PERMITTED) {
+    const problem = permissions[what] === 'allow' ? (context.permissionProblem?.(what) ?? null) : null;
+    if (problem !== null) faults.push({ task, problem: `${what} can't be allowed: ${problem}` });
+  }
 }
 
 /** Both spellings of one field; given differently they are a fault, and the person's one is taken on. */

@@ -1,5 +1,6 @@
 /** What a person may change in a plan before approving it. Applied by the engine, checked like the plan itself. */
 import type { Budget } from './budget.ts';
+import type { Permission, Permitted } from './permissions.ts';
 import type { SoundPlan } from './plan.ts';
 import type { TaskId } from './ids.ts';
 
@@ -27,6 +28,12 @@ export type PlanEdit =
   | { readonly is: 'join'; readonly task: TaskId; readonly other: TaskId }
   /** Several models at once: a variant of the plan (what-if.ts). */
   | { readonly is: 'models'; readonly models: readonly { readonly task: TaskId; readonly model: string }[] }
+  /** What agents may do without asking, of one task or (null) of the plan. What is left out stays; null: as the plan has it. */
+  | {
+      readonly is: 'permissions';
+      readonly task: TaskId | null;
+      readonly permissions: Readonly<Partial<Record<Permitted, Permission | null>>>;
+    }
   | { readonly is: 'move'; readonly task: TaskId; readonly by: 1 | -1 }
   /** The manual form: several fields of one task at once. */
   | {

@@ -8,6 +8,8 @@ import type { PlanContext } from './check-plan.ts';
 import { defaultBudget } from './estimate.ts';
 import { fromMicro, toMicro } from './ids.ts';
 import type { TaskId } from './ids.ts';
+import type { Permission } from './permissions.ts';
+import { PERMITTED, permissionsOf } from './permissions.ts';
 import type { PlanEdit } from './plan-edit.ts';
 import type { Draft, Drafts } from './plan-drafts.ts';
 import { draftsOf, freshIds, named } from './plan-drafts.ts';
@@ -71,6 +73,7 @@ export function join(plan: SoundPlan, task: PlanTask, otherId: TaskId, choices: 
     tools: joinedTools(task, other, choices),
     writes: joinedWrites(task, other, choices),
     maySpawn: task.maySpawn || other.maySpawn,
+    ...joinedPermissions(plan, task, other),
   });
   const rewired = (draft: Draft): Draft => ({
     ...draft,
@@ -162,6 +165,17 @@ function joinedTools(task: PlanTask, other: PlanTask, choices: PlanChoices): rea
   const has = roleOf(task, choices)?.tools ?? task.tools;
   const more = has.includes('*') ? other.tools : other.tools.filter((tool) => has.includes(tool));
   return [...new Set([...task.tools, ...more])];
+}
+
+/** What one of the two has to ask for, both have to; as the plan has it where both do. */
+function joinedPermissions(plan: SoundPlan, task: PlanTask, other: PlanTask): Pick<Draft, 'permissions'> {
+  const [ofPlan, a, b] = [permissionsOf(plan), permissionsOf(plan, task), permissionsOf(plan, other)];
+  const joined: { edits?: Permission; commands?: Permission } = {};
+  for (const what of PERMITTED) {
+    const both = a[what] === 'allow' && b[what] === 'allow' ? 'allow' : 'ask';
+    if (both !== ofPlan[what]) joined[what] = both;
+  }
+  return { permissions: joined };
 }
 
 /** Empty is "what it needs to" of a role that changes files: then nobody can say what both may change. */

@@ -6,6 +6,7 @@ import type { Budget } from './budget.ts';
 import type { ForcedNode } from './forced.ts';
 import type { TaskId, Usd } from './ids.ts';
 import { fromMicro, toMicro } from './ids.ts';
+import type { Permissions } from './permissions.ts';
 import type { PlanTask, SoundPlan } from './plan.ts';
 
 /** Tasks by the longest way to them. Only for drawing: a task starts as soon as its own needs are done (CONTRACT D7). */
@@ -165,12 +166,14 @@ export interface PlannerTask {
   readonly budget: Budget;
   readonly writes: readonly string[];
   readonly maySpawn: boolean;
+  readonly permissions?: Permissions;
 }
 
 /** A plan as it is printed. `forced` is there to be seen: a plan that is read gets it from the rules, whatever it says. */
 interface Printed<Task> {
   readonly reason: string;
   readonly tasks: readonly Task[];
+  readonly permissions?: Permissions;
   readonly forced?: readonly PrintedForced[];
 }
 
@@ -180,6 +183,9 @@ interface PrintedForced extends Omit<ForcedNode, 'model'> {
 
 const forcedForm = ({ forced = [] }: SoundPlan): Pick<Printed<unknown>, 'forced'> =>
   forced.length === 0 ? {} : { forced: forced.map((node) => ({ ...node, model: node.model.used })) };
+
+const permissionsForm = ({ permissions }: Pick<SoundPlan, 'permissions'>): Pick<SoundPlan, 'permissions'> =>
+  permissions === undefined ? {} : { permissions };
 
 /** INTERFACE, "Plans": the planner's spelling. Reads back to the same plan under the same rules. */
 export function toPlannerForm(plan: SoundPlan): Printed<PlannerTask> {
@@ -200,7 +206,9 @@ export function toPlannerForm(plan: SoundPlan): Printed<PlannerTask> {
       budget: task.budget,
       writes: task.writes,
       maySpawn: task.maySpawn,
+      ...permissionsForm(task),
     })),
+    ...permissionsForm(plan),
     ...forcedForm(plan),
   };
 }
@@ -217,6 +225,7 @@ export interface PersonTask {
   readonly dependsOn: readonly string[];
   readonly writes: readonly string[];
   readonly maySpawn: boolean;
+  readonly permissions?: Permissions;
 }
 
 /** INTERFACE, "Plans": the person's spelling. Reads back to the same plan under the same rules. */
@@ -234,7 +243,9 @@ export function toPersonForm(plan: SoundPlan): Printed<PersonTask> {
       dependsOn: task.dependsOn,
       writes: task.writes,
       maySpawn: task.maySpawn,
+      ...permissionsForm(task),
     })),
+    ...permissionsForm(plan),
     ...forcedForm(plan),
   };
 }

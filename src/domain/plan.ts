@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ModelChoice } from './agent.ts';
 import { Budget } from './budget.ts';
 import type { ForcedNode } from './forced.ts';
+import { Permissions } from './permissions.ts';
 import type { ModelId, RoleName, TaskId, Usd } from './ids.ts';
 import type { Learned } from './learned.ts';
 import type { Price } from './price.ts';
@@ -28,6 +29,8 @@ export interface PlanTask {
   /** Globs that the task may change; empty when it was not said. */
   readonly writes: readonly string[];
   readonly maySpawn: boolean;
+  /** What differs from the plan's own permissions; missing where nothing does. */
+  readonly permissions?: Permissions;
 }
 
 declare const sound: unique symbol;
@@ -37,6 +40,8 @@ export interface SoundPlan {
   /** Why the work was split, or not. */
   readonly reason: string;
   readonly tasks: readonly PlanTask[];
+  /** What agents may do without asking; missing: nothing (permissions.ts). */
+  readonly permissions?: Permissions;
   /** Locked: what the rules add to every plan. Missing where there is none. */
   readonly forced?: readonly ForcedNode[];
 }
@@ -97,7 +102,7 @@ export interface PlanChoices {
 
 const text = (max: number): z.ZodString => z.string().trim().min(1).max(max);
 
-/** Planner form and person's form (INTERFACE, "Plans"); unknown keys are refused. Nothing in it grants anything. */
+/** Planner form and person's form (INTERFACE, "Plans"); unknown keys are refused. `permissions` count only where a person wrote them. */
 export const DraftTask = z.strictObject({
   id: z.string().max(64),
   description: text(20_000),
@@ -112,6 +117,7 @@ export const DraftTask = z.strictObject({
   budget: Budget.optional(),
   writes: z.array(z.string().max(500)).max(100).optional(),
   maySpawn: z.boolean().optional(),
+  permissions: Permissions.optional(),
   // What `--json` prints beside the planner's fields (see toPlannerForm): read so that a printed plan is a plan, not used.
   usedModel: z.string().max(300).optional(),
   modelReason: z.string().max(2000).nullable().optional(),
@@ -123,11 +129,14 @@ export type DraftTask = z.infer<typeof DraftTask>;
 export const DraftPlan = z.strictObject({
   reason: z.string().max(20_000).default(''),
   tasks: z.array(DraftTask).min(1).max(10_000),
+  permissions: Permissions.optional(),
   // What rules add, as `--json` and `--yaml` print it: read so that a printed plan is a plan, and made anew from the rules.
   forced: z.array(z.unknown()).max(100).optional(),
   // What it will probably use and cost otherwise, as `--json` prints it: read for the same reason, and made anew.
   estimate: z.unknown().optional(),
   whatIf: z.unknown().optional(),
+  // Which tasks may come to acts that are asked about, as `--json` prints it: read for the same reason, and made anew.
+  asks: z.unknown().optional(),
 });
 export type DraftPlan = z.infer<typeof DraftPlan>;
 

@@ -10,6 +10,7 @@ import type { PlanTask, SoundPlan } from '../domain/plan.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
+import { modeFor } from '../events/modes.ts';
 import { isFinal } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Command, PlanChange, PlanPreview } from '../ports/controls.ts';
@@ -53,6 +54,8 @@ export function amendPlan(parts: RunParts, { edits, base, digest }: Amendment): 
     ...inLine(parts, state, agents, { before, now: plan }),
   );
   scheduling.amend?.();
+  // What it allows by now needs no answer any more.
+  parts.approvals.release((agent) => modeFor(recorder.state(), agent), 'the changed plan');
   return ok(receiptOf(changes));
 }
 
@@ -159,7 +162,15 @@ function barred({ tasks }: SoundPlan, begun: AllBegun, context: PlanContext): st
 
 /** As it was approved, where it is written like that: what rules of now would make of it is of no matter any more. */
 const asItWas = (begun: Begun | undefined, task: PlanTask): PlanTask =>
-  begun === undefined || !isWrittenSame(begun, task) ? task : { ...begun.task, dependsOn: task.dependsOn };
+  begun === undefined || !isWrittenSame(begun, task)
+    ? task
+    : withPermissionsOf(task, { ...begun.task, dependsOn: task.dependsOn });
+
+/** They are no part of the work: a person may change them of a task that has begun. */
+function withPermissionsOf({ permissions }: PlanTask, begun: PlanTask): PlanTask {
+  const { permissions: _, ...task } = begun;
+  return permissions === undefined ? task : { ...task, permissions };
+}
 
 function isWrittenSame({ task: old, agent }: Begun, now: PlanTask): boolean {
   // Of one that was left out nobody waits for the needs: they may be gone.
@@ -200,6 +211,7 @@ function namedIn(edit: PlanEdit): readonly string[] {
     case 'models':
     case 'add':
     case 'move':
+    case 'permissions':
       return [];
     default:
       return [edit.task];

@@ -21,6 +21,7 @@ import { openBelow } from './children-end.ts';
 import type { AskedRequest } from './gate-question.ts';
 import { requestFor, sinceChanged } from './gate-question.ts';
 import type { GateParts } from './gate.ts';
+import { permissionsFor } from './plan-permissions.ts';
 import type { OpenToolCall } from './gate-begun.ts';
 
 /** A call of a tool that the agent has, with its input read. */
@@ -150,6 +151,7 @@ function judge(
     interactive: person,
     sandbox: context.box,
     capabilities: order.capabilities,
+    permissions: permissionsFor(state, order.agent, rules),
     granted: false,
     answered,
     binds: { agent: order.agent, action: actionOf(use, tree) },

@@ -9,6 +9,7 @@ import { roleNamed } from '../policy/roles.ts';
 import type { Decision } from '../policy/rules.ts';
 import type { ModeOf } from './approvals.ts';
 import type { RunParts } from './parts.ts';
+import { permissionsFor } from './plan-permissions.ts';
 
 type Kind = 'turn' | Capability;
 
@@ -45,7 +46,7 @@ const counted = (count: number): string => (count === 1 ? '1 agent' : `${count} 
 
 /** Null: judged as before. */
 function changeFor(
-  { options }: RunParts,
+  { options, recorder }: RunParts,
   agent: AgentState,
   kind: Kind,
   [before, after]: readonly [before: ModeOf, after: ModeOf],
@@ -53,8 +54,16 @@ function changeFor(
   const capabilities = roleNamed(agent.role, options.roles)?.capabilities ?? [];
   if (kind !== 'turn' && !capabilities.includes(kind)) return null;
   const sandbox = options.tools.sandbox.is === 'none' ? 'none' : boxFor(capabilities);
+  const permissions = permissionsFor(recorder.state(), agent.id, options.rules);
   const verdictIn = (mode: Mode): Decision['verdict'] => {
-    const circumstances = { mode, interactive: options.person, sandbox, capabilities, granted: false } as const;
+    const circumstances = {
+      mode,
+      interactive: options.person,
+      sandbox,
+      capabilities,
+      permissions,
+      granted: false,
+    } as const;
     return decide(actionOf(kind), options.rules, circumstances).verdict;
   };
   const now = verdictIn(after(agent.id));

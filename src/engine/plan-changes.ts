@@ -1,5 +1,6 @@
 /** What differs between two plans, a line for each task, as the person is asked about it. Pure. */
 import type { Budget } from '../domain/budget.ts';
+import { PERMITTED, permissionsOf } from '../domain/permissions.ts';
 import type { ModelOption, PlanTask, SoundPlan } from '../domain/plan.ts';
 import type { PlanChange } from '../ports/controls.ts';
 
@@ -84,8 +85,16 @@ function wordsOf(look: Look, old: PlanTask, task: PlanTask): readonly string[] {
     toolWords(old, task),
     budgetWords(old.budget, task.budget),
     isSame(old.writes, task.writes) ? '' : `may change ${task.writes.join(', ') || 'what it needs to'}`,
+    ...permissionWords(look, old, task),
     old.maySpawn === task.maySpawn ? '' : `may ${task.maySpawn ? '' : 'no longer '}start agents of its own`,
   ].filter((one) => one !== '');
+}
+
+function permissionWords({ before, after }: Look, old: PlanTask, task: PlanTask): readonly string[] {
+  const [was, is] = [permissionsOf(before, old), permissionsOf(after, task)];
+  return PERMITTED.map((what) =>
+    was[what] === is[what] ? '' : is[what] === 'allow' ? `${what} are allowed without asking` : `${what} ask`,
+  );
 }
 
 function modelWords(look: Look, old: PlanTask, { model }: PlanTask): string {

@@ -22,6 +22,10 @@ export function planContextOf(options: RunOptions, choices: PlanChoices): PlanCo
   return {
     choices: { ...choices, roles },
     forced: (tasks) => forcedNodes(options, tasks),
+    permissionProblem(what) {
+      const held = options.rules.permissionsHeld?.[what];
+      return held === undefined ? null : reasonText(held);
+    },
     resolveModel(asked, name) {
       const role = roleNamed(name, options.roles);
       if (role === null) return fail(`there is no role ${name}`);

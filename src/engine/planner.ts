@@ -13,6 +13,7 @@ import { planIn, plannerForm } from '../domain/planner-form.ts';
 import type { ModelReply, Turn } from '../domain/turn.ts';
 import { askRoot } from './ask-root.ts';
 import type { AskFault, Gate } from './gate.ts';
+import { withoutPermissions } from './plan-permissions.ts';
 import { modelNames, planRequest } from './plan-request.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -122,7 +123,8 @@ function readReply(
   const json = planIn(reply.text);
   if (json === undefined) return fail([formFault(reply)]);
   const draft = readDraft(json);
-  return draft.ok ? checkPlan(withBounds(withModels(draft.value, options), context), context) : draft;
+  if (!draft.ok) return draft;
+  return checkPlan(withBounds(withModels(withoutPermissions(draft.value), options), context), context);
 }
 
 function formFault({ text, stopReason }: ModelReply): PlanFault {

@@ -26,6 +26,7 @@ import { openParts, rootAgent } from './parts.ts';
 import type { Planning } from './planner.ts';
 import { makePlan, planByHand } from './planner.ts';
 import { agreeOnPlan } from './plan-approval.ts';
+import { deniedUnattended, startingPermissions } from './plan-permissions.ts';
 import { planContextOf } from './plan-context.ts';
 import { reopen } from './reopen.ts';
 import { runAgents } from './run-agents.ts';
@@ -214,7 +215,9 @@ async function propose(parts: RunParts, choices: PlanChoices, hint: string): Pro
     if (!made.ok && made.fault.is !== 'stopped') parts.failed(made.fault.text, made.fault.is);
     return null;
   }
-  const { plan, by, fault } = offered;
+  const { by, fault } = offered;
+  const plan = startingPermissions(offered.plan, options, before);
+  const unattended = deniedUnattended(options, plan, choices);
   recorder.record({
     type: 'plan.proposed',
     plan,
@@ -223,6 +226,7 @@ async function propose(parts: RunParts, choices: PlanChoices, hint: string): Pro
     ms: Math.round(world.elapsed() - began),
     digest: planDigest(plan),
     ...(fault === undefined ? {} : { fault }),
+    ...(unattended === null ? {} : { unattended }),
   });
   return plan;
 }

@@ -50,6 +50,8 @@ export type EventBody =
       readonly digest: string;
       /** Why no planner made it, where one should have. */
       readonly fault?: string;
+      /** Where nobody can be asked: tasks whose acts will be denied, by what they are. */
+      readonly unattended?: { readonly edits: readonly TaskId[]; readonly commands: readonly TaskId[] };
     }
   | { readonly type: 'plan.edited'; readonly plan: SoundPlan; readonly edit: string; readonly digest: string }
   | { readonly type: 'plan.approved'; readonly digest: string; readonly by: string }

@@ -15,7 +15,8 @@ import { type CommandRule, type CommandRules, builtIn } from './rules.ts';
  */
 export type CommandVerdict = (
   | { readonly verdict: 'allow' | 'ask' | 'deny' | 'unclear'; readonly because: Reason }
-  | { readonly verdict: 'none' }
+  /** `doubt`: why the command is not understood whole; absent: it is. */
+  | { readonly verdict: 'none'; readonly doubt?: string }
 ) & { readonly destroys?: Reason };
 
 /** More programs in one command are judged, but never allowed by a rule. */
@@ -23,10 +24,10 @@ const MOST_PROGRAMS = 50;
 
 /** The strictest rule that matches any part of `command`. Pure, and total for any text. */
 export function judgeCommand(command: string | null, rules: CommandRules | null): CommandVerdict {
-  if (command === null) return { verdict: 'none' };
+  if (command === null) return { verdict: 'none', doubt: 'its text is not known' };
   const reading = readCommand(command);
   const wide = reading.simples.map(destroys).find((why) => why !== null);
-  const verdict = rules === null ? { verdict: 'none' as const } : judged(reading, rules);
+  const verdict = rules === null ? none(reading) : judged(reading, rules);
   return wide === undefined ? verdict : { ...verdict, destroys: builtIn(`always asked: ${wide}`) };
 }
 
@@ -40,7 +41,7 @@ function judged(reading: Reading, rules: CommandRules): CommandVerdict {
   if (why !== null && first !== undefined) return unclear(first, why);
   const asked = strictest(rules.ask, parts);
   if (asked !== null) return { verdict: 'ask', because: asked.rule.from };
-  return why === null ? allowed(reading, parts, rules) : { verdict: 'none' };
+  return (why === null ? allowed(reading, parts, rules) : null) ?? none(reading);
 }
 
 const unclear = ({ from }: CommandRule, why: string): CommandVerdict => ({
@@ -80,16 +81,20 @@ function strictest(
 }
 
 /** Only when each program has a rule of its own, and the command is nothing but these programs. */
-function allowed({ more }: Reading, parts: readonly Part[], rules: CommandRules): CommandVerdict {
-  if (more.length > 0 || parts.length > MOST_PROGRAMS) return { verdict: 'none' };
+function allowed({ more }: Reading, parts: readonly Part[], rules: CommandRules): CommandVerdict | null {
+  if (more.length > 0 || parts.length > MOST_PROGRAMS) return null;
   let because: Reason | null = null;
   for (const part of parts) {
     const rule = rules.allow.find(({ words }) => covers(words, part));
-    if (rule === undefined) return { verdict: 'none' };
+    if (rule === undefined) return null;
     because ??= rule.from;
   }
-  return because === null ? { verdict: 'none' } : { verdict: 'allow', because };
+  return because === null ? null : { verdict: 'allow', because };
 }
+
+/** No rule speaks. */
+const none = ({ doubts: [doubt] }: Reading): CommandVerdict =>
+  doubt === undefined ? { verdict: 'none' } : { verdict: 'none', doubt };
 
 /** A wildcard stands for words that are no acts. `./npm` is not `npm` here: it may be anything. */
 function covers(pattern: CommandRule['words'], { simple, acts }: Part): boolean {

@@ -4,6 +4,7 @@
  */
 import { CAPABILITIES, type Capability } from '../domain/role.ts';
 import { MODES, isLooser, type Mode } from '../domain/mode.ts';
+import type { AllPermissions, Permitted } from '../domain/permissions.ts';
 import type { ModelId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
@@ -47,6 +48,8 @@ export interface Circumstances {
   readonly capabilities: readonly Capability[];
   /** The person allowed equal actions for the session. Never counts for a shell without a sandbox. */
   readonly granted: boolean;
+  /** What the approved plan lets the agent do without asking; absent: nothing. */
+  readonly permissions?: AllPermissions;
   /** The person has just allowed this very action: what would ask is allowed now, what is denied stays denied. */
   readonly answered?: boolean;
   /** Who will do what (its digest): an allowed action gets a permit for exactly this. Absent: nothing will be done by it. */
@@ -130,6 +133,7 @@ function judgedTool(action: ToolAction, rules: Rules, context: Circumstances, ro
     return deny(builtIn(`${action.tool} needs "${capability}", which this agent does not have`));
   }
   if (capability === 'shell') return judgedShell(action, rules, context, row);
+  if (capability === 'write') return byPlan('edits', rules, context) ?? byTable(capability, context, row);
   return byTable(capability, context, row);
 }
 
@@ -150,7 +154,7 @@ function judgedShell(action: ToolAction, rules: Rules, context: Circumstances, r
   }
   const command = judgeCommand(action.command ?? null, rules.commands ?? null);
   if (command.verdict === 'deny') return deny(command.because);
-  return context.sandbox === 'none' ? unboxed(rules, context, row) : boxed(command, context, row);
+  return context.sandbox === 'none' ? unboxed(rules, context, row) : boxed(command, rules, context, row);
 }
 
 /** No rule and no grant allows a command outside a box: it asks every time, or it is denied. */
@@ -160,14 +164,28 @@ function unboxed(rules: Rules, context: Circumstances, row: Row): Decision {
   return askSingly(row('shell asks, UNSANDBOXED'));
 }
 
-function boxed(command: CommandVerdict, context: Circumstances, row: Row): Decision {
+function boxed(command: CommandVerdict, rules: Rules, context: Circumstances, row: Row): Decision {
   // yolo skips "ask", never "deny": a deny rule that could not be tried on this command counts as a hit.
   if (context.mode === 'yolo' && command.verdict === 'unclear') return deny(command.because);
   if (command.destroys !== undefined) return askSingly(command.destroys);
   if (context.mode === 'yolo') return allow(row('shell runs in the sandbox'));
-  if (command.verdict === 'ask') return context.granted ? allow(command.because) : ask(command.because);
-  if (command.verdict === 'allow' && context.mode === 'confirm') return allow(command.because);
-  return byTable('shell', context, row);
+  return byRule(command, context) ?? byPlannedCommand(command, rules, context) ?? byTable('shell', context, row);
+}
+
+/** What a command rule says; null where none speaks, or none can be sure. */
+function byRule(command: CommandVerdict, { granted, mode }: Circumstances): Decision | null {
+  if (command.verdict === 'ask') return granted ? allow(command.because) : ask(command.because);
+  return command.verdict === 'allow' && mode === 'confirm' ? allow(command.because) : null;
+}
+
+/** Only a command that is understood whole, and that no rule speaks of. */
+const byPlannedCommand = (command: CommandVerdict, rules: Rules, context: Circumstances): Decision | null =>
+  command.verdict === 'none' && command.doubt === undefined ? byPlan('commands', rules, context) : null;
+
+/** What the approved plan allows in mode confirm; null where it says nothing, or a rule holds it at `ask`. */
+function byPlan(what: Permitted, { permissionsHeld }: Rules, { mode, permissions }: Circumstances): Decision | null {
+  if (mode !== 'confirm' || permissions?.[what] !== 'allow' || permissionsHeld?.[what] !== undefined) return null;
+  return allow(builtIn(`the approved plan allows ${what}`));
 }
 
 function judgedSpawn(action: SpawnAction, rules: Rules, context: Circumstances, row: Row): Decision {

@@ -3,6 +3,7 @@
  * here. For comparing; nobody is judged by it.
  */
 import type { Budget } from '../domain/budget.ts';
+import { PERMITTED } from '../domain/permissions.ts';
 import { agentBudget } from './budgets.ts';
 import { childRules } from './children.ts';
 import type { Rule, Rules } from './rules.ts';
@@ -45,6 +46,7 @@ export const deciding = (rules: Rules): object => ({
       onFailure,
     ]),
   ),
+  held: PERMITTED.filter((what) => rules.permissionsHeld?.[what] !== undefined),
   box: boxOf(rules),
   children: childrenOf(rules),
 });

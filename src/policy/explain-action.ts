@@ -2,6 +2,7 @@
 import type { Reason } from '../domain/reason.ts';
 import type { Capability } from '../domain/role.ts';
 import { MODES, isLooser } from '../domain/mode.ts';
+import { ASK_ALL, type Permitted } from '../domain/permissions.ts';
 import { judgeCommand } from './commands.ts';
 import { type Action, type Circumstances, decide } from './decide.ts';
 import {
@@ -47,10 +48,18 @@ const LISTS = ['deny', 'ask', 'allow'] as const;
 
 function partsOf(action: Action, rules: Rules, { mode, sandbox }: Circumstances): readonly Part[] {
   const lowered: Part[] = isLooser(mode, rules.maxMode.value) ? [{ reason: rules.maxMode.from, says: 'ask' }] : [];
-  if (capabilityOf(action) !== 'shell') return lowered;
+  const capability = capabilityOf(action);
+  const kept = heldParts(capability, rules);
+  if (capability !== 'shell') return [...kept, ...lowered];
   const required = rules.sandboxRequired;
   const boxed: Part[] = required?.value === true && sandbox === 'none' ? [{ reason: required.from, says: 'deny' }] : [];
-  return [...hitsOf(commandOf(action), rules), ...boxed, ...lowered];
+  return [...hitsOf(commandOf(action), rules), ...boxed, ...kept, ...lowered];
+}
+
+/** The rule that keeps a plan from allowing it. */
+function heldParts(capability: Capability | null, { permissionsHeld: held = {} }: Rules): readonly Part[] {
+  const reason = capability === 'write' ? held.edits : capability === 'shell' ? held.commands : undefined;
+  return reason === undefined ? [] : [{ reason, says: 'ask' }];
 }
 
 /** Each rule asked alone: what it says of this command, the losing ones as well. */
@@ -72,6 +81,8 @@ function changesFor(action: Action, rules: Rules, context: Circumstances): reado
     ...(action.is === 'spawn' ? spawnChanges(rules) : []),
     ...capabilityChange(capability, context),
     ...(capability === 'shell' ? shellChanges(commandOf(action) ?? '', rules, context) : []),
+    ...(capability === 'shell' ? permissionChanges('commands', rules, context) : []),
+    ...(capability === 'write' ? permissionChanges('edits', rules, context) : []),
     ...modeChanges(rules, context),
     ...(context.interactive
       ? []
@@ -179,6 +190,28 @@ function shellChanges(
       ...given,
       commands: { ...(given.commands ?? NO_RULES), allow: [...(given.commands?.allow ?? []), rule] },
     })),
+  ];
+}
+
+/** What a person may decide with the plan, and the rule that keeps it from counting. */
+function permissionChanges(
+  what: Permitted,
+  rules: Rules,
+  { permissions = ASK_ALL }: Circumstances,
+): readonly Change<Case>[] {
+  const held = rules.permissionsHeld?.[what];
+  const allowed = { permissions: { ...permissions, [what]: 'allow' as const } };
+  if (held === undefined)
+    return [change(`allow ${what} with the plan: P there, --allow ${what}, or permissions.${what}: allow`, allowed)];
+  const { [what]: _, ...others } = rules.permissionsHeld ?? {};
+  return [
+    {
+      words: `${takeOut(what, held)}, and allow ${what} with the plan`,
+      apply: (given) => ({
+        rules: { ...given.rules, permissionsHeld: others },
+        context: { ...given.context, ...allowed },
+      }),
+    },
   ];
 }
 

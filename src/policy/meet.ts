@@ -65,10 +65,20 @@ type Optional =
   | 'modelBudgets'
   | 'atLimit'
   | 'answerWithin'
+  | 'permissionsHeld'
   | 'box';
 
 /** Rules that may be missing: then the other set's holds, but for what it only grants. */
 function optional(a: Rules, b: Rules): Pick<Rules, Optional> {
+  return { ...restrictions(a, b), ...heldPermissions(a, b) };
+}
+
+function heldPermissions({ permissionsHeld: a }: Rules, { permissionsHeld: b }: Rules): Pick<Rules, 'permissionsHeld'> {
+  const held = either(a, b, (x, y) => ({ ...y, ...x }));
+  return held === undefined ? {} : { permissionsHeld: held };
+}
+
+function restrictions(a: Rules, b: Rules): Pick<Rules, Exclude<Optional, 'permissionsHeld'>> {
   const commands = commandsOf(a.commands, b.commands);
   const required = either(a.sandboxRequired, b.sandboxRequired, (x, y) => stricter(x, y, (p, q) => !p && q));
   const endpoints = either(a.allowedEndpoints, b.allowedEndpoints, (x, y) => distinct([...x, ...y], listOf));

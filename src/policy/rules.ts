@@ -2,6 +2,7 @@
 import type { Budget } from '../domain/budget.ts';
 import type { OnFailure, Trigger } from '../domain/forced.ts';
 import type { Mode } from '../domain/mode.ts';
+import type { Permission, Permitted } from '../domain/permissions.ts';
 import type { Reason } from '../domain/reason.ts';
 import type { Permit } from './permit.ts';
 
@@ -66,6 +67,10 @@ export interface Rules {
   readonly modelBudgets?: readonly { readonly model: ModelEntry; readonly budget: Rule<Budget> }[];
   /** What happens at a limit when nobody answers. Absent: `finish`. */
   readonly atLimit?: Rule<'finish' | 'stop'>;
+  /** What plans start with, as the person configured it. Absent: everything asks. */
+  readonly permissions?: Readonly<Partial<Record<Permitted, Rule<Permission>>>>;
+  /** Permissions that no plan may set to `allow`, and what says so. Absent: none. */
+  readonly permissionsHeld?: Readonly<Partial<Record<Permitted, Reason>>>;
   /** Milliseconds after which a question without an answer is denied. Absent: none. */
   readonly answerWithin?: Rule<number>;
   /** What is said of children that are spawned; what is left out has its default in children.ts. */

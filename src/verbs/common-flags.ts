@@ -4,6 +4,8 @@ import type { Budget } from '../domain/budget.ts';
 import { withoutAbsent } from '../domain/budget.ts';
 import type { Mode } from '../domain/mode.ts';
 import { MODES } from '../domain/mode.ts';
+import type { Permissions } from '../domain/permissions.ts';
+import { PERMITTED } from '../domain/permissions.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 
@@ -37,6 +39,17 @@ export function modeFrom(args: Arguments): Mode | undefined {
   const mode = MODES.find((one) => one === text);
   if (mode === undefined) throw wrong('--mode', text, 'human, confirm or yolo');
   return mode;
+}
+
+/** `--allow edits,commands`; undefined without the flag. */
+export function allowFrom(args: Arguments): Permissions | undefined {
+  const text = args.get('allow');
+  if (text === undefined) return undefined;
+  const names = text.split(',').map((name) => name.trim());
+  const chosen = PERMITTED.filter((what) => names.includes(what));
+  const isKnown = names.every((name) => PERMITTED.some((what) => what === name));
+  if (!isKnown || chosen.length === 0) throw wrong('--allow', text, 'edits, commands, or both: edits,commands');
+  return Object.fromEntries(chosen.map((what) => [what, 'allow']));
 }
 
 export function roleModelsFrom(args: Arguments): ReadonlyMap<string, string> {

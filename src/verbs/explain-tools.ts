@@ -84,8 +84,18 @@ function standsFor(tool: string): readonly (Capability | null)[] {
 }
 
 /** With a person to ask, as on a screen. The sandbox is tried out only where a shell needs it. */
-async function contextOf({ project, config, mode, capabilities }: Asker, shell: boolean): Promise<Circumstances> {
+async function contextOf(
+  { project, config, mode, capabilities, permissions }: Asker,
+  shell: boolean,
+): Promise<Circumstances> {
   const box = shell ? (await openBox(project, config.rules)).sandbox.state.is : 'none';
   const kind = capabilities.includes('write') ? 'read-write' : 'read-only';
-  return { mode, interactive: true, sandbox: box === 'none' ? 'none' : kind, capabilities, granted: false };
+  return {
+    mode,
+    interactive: true,
+    sandbox: box === 'none' ? 'none' : kind,
+    capabilities,
+    permissions,
+    granted: false,
+  };
 }

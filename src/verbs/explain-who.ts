@@ -2,6 +2,8 @@
 import type { Loaded } from '../config/load.ts';
 import { suggestion } from '../config/nearest.ts';
 import { depthOf } from '../domain/ids.ts';
+import type { AllPermissions } from '../domain/permissions.ts';
+import { configuredPermissions, permissionsFor } from '../engine/plan-permissions.ts';
 import type { Mode } from '../domain/mode.ts';
 import { CAPABILITIES, type Capability, type Role } from '../domain/role.ts';
 import { foldAll } from '../events/fold.ts';
@@ -26,6 +28,8 @@ export interface Asker {
   readonly capabilities: readonly Capability[];
   /** Its id; null where no agent was named. */
   readonly agent: string | null;
+  /** What its plan lets it do without asking; where no agent is named, what plans start with. */
+  readonly permissions: AllPermissions;
   /** Where its next child would stand. */
   readonly spawns: Spawns;
 }
@@ -46,7 +50,14 @@ export function askerOf(args: Arguments, io: Io, withRole: boolean): Asker {
   const { config } = hereOf(project, io, {}, 'look');
   const named = args.get('agent');
   const given = withRole ? args.get('role') : undefined;
-  const common = { project, config, mode: modeFrom(args) ?? config.rules.mode, agent: null, spawns: FIRST };
+  const common = {
+    project,
+    config,
+    mode: modeFrom(args) ?? config.rules.mode,
+    permissions: configuredPermissions(config.rules),
+    agent: null,
+    spawns: FIRST,
+  };
   if (named === undefined) {
     const role = roleOf(given ?? 'main', config.roles);
     return { ...common, role, capabilities: role.capabilities };
@@ -54,7 +65,9 @@ export function askerOf(args: Arguments, io: Io, withRole: boolean): Asker {
   const { state, one } = agentNamed(named, project);
   const mode = modeFrom(args) ?? modeFor(state, one.id);
   const role = roleOf(given ?? one.role, config.roles);
-  return { ...common, role, mode, capabilities: capabilitiesOf(one), agent: one.id, spawns: spawnsOf(state, one) };
+  const permissions = permissionsFor(state, one.id, config.rules);
+  const capabilities = capabilitiesOf(one);
+  return { ...common, role, mode, permissions, capabilities, agent: one.id, spawns: spawnsOf(state, one) };
 }
 
 interface Found {

@@ -120,6 +120,7 @@ export const carriedOn = (args: Arguments): readonly string[] => [
 export const startFlags = (args: Arguments): readonly string[] => [
   ...carriedOn(args),
   ...(args.get('mode') === undefined ? [] : [`--mode=${args.get('mode') ?? ''}`]),
+  ...(args.get('allow') === undefined ? [] : [`--allow=${args.get('allow') ?? ''}`]),
   ...(args.has('yes') ? ['--yes'] : []),
 ];
 

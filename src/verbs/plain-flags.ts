@@ -11,6 +11,13 @@ export const MODELS: Flags = {
   'no-offline': { value: '', help: 'end with 6 instead of using the built-in analyst' },
 };
 
+export const ALLOW: Flags = {
+  allow: {
+    value: 'edits,commands',
+    help: 'what agents may do without asking: edits, commands in the sandbox, or both',
+  },
+};
+
 export const LIMITS: Flags = {
   mode: { value: 'human|confirm|yolo', help: 'how much is asked (default: confirm)' },
   'max-cost': { value: 'USD', help: 'the run may cost at most this' },

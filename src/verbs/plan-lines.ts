@@ -1,7 +1,8 @@
 /** A plan in lines (CONTRACT O099 to O101, D21). */
 import { Chalk } from 'chalk';
+import { withoutAsking } from '../app/views/permissions.ts';
 import type { ForcedNode } from '../domain/forced.ts';
-import type { PlanTask } from '../domain/plan.ts';
+import type { PlanTask, SoundPlan } from '../domain/plan.ts';
 import { totalsOf } from '../domain/plan-view.ts';
 import type { RunState } from '../events/state.ts';
 import { formatCost, formatTokens } from '../tui/format.ts';
@@ -22,7 +23,7 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
     `${plan.tasks.length === 1 ? 'One agent' : `${plan.tasks.length} agents`}, planned by ${harmless(planBy)}. ${harmless(plan.reason)}`,
     ...(state.planFault === '' ? [] : [paint.yellow(`Planning failed: ${harmless(state.planFault)}`)]),
     '',
-    ...plan.tasks.flatMap((task, index) => taskLines(task, index + 1, numbers, paint)),
+    ...plan.tasks.flatMap((task) => taskLines(plan, task, numbers, paint)),
     ...forcedLines(plan.forced ?? [], paint),
     `Total: ${formatTokens(totals.tokens)} tokens, ${cost}, about ${totals.seconds} s with ${maxParallel} at once`,
     // Once it is approved, what was used is what counts.
@@ -38,22 +39,24 @@ export const plainPlanLines = (state: RunState): readonly string[] =>
 const PLAIN = new Chalk({ level: 0 });
 
 function taskLines(
+  plan: SoundPlan,
   task: PlanTask,
-  number: number,
   numbers: ReadonlyMap<string, string>,
   paint: Io['paint'],
 ): readonly string[] {
   const { asked, used, because } = task.model;
   const model = because === null ? `${asked} (recommended)` : `${asked} -> ${used} (${because})`;
   const cost = task.estimatedCost === null ? 'price not known' : formatCost(task.estimatedCost);
+  const allowed = withoutAsking(plan, task);
   const needs = task.dependsOn.map((id) => numbers.get(id) ?? id).join(', ');
   return [
-    `${number}. ${paint.bold(task.role)}  ${harmless(model)}`,
+    `${plan.tasks.indexOf(task) + 1}. ${paint.bold(task.role)}  ${harmless(model)}`,
     ...harmless(task.description)
       .split('\n')
       .map((line) => `   ${line}`),
     paint.dim(`   Estimate: ${formatTokens(task.estimatedTokens)} tokens, ${cost}`),
     ...(needs === '' ? [] : [paint.dim(`   Depends on: Task ${needs}`)]),
+    ...(allowed === 'nothing' ? [] : [`   Without asking: ${allowed}`]),
   ];
 }
 

@@ -1,4 +1,5 @@
 /** What a plan will probably use, and what it would cost with other models: a line each for people, and as JSON for programs. */
+import { tasksThatAsk } from '../domain/permissions.ts';
 import type { Expected, Range } from '../domain/range.ts';
 import { fitOf, totalRange } from '../domain/range.ts';
 import type { Variant } from '../domain/what-if.ts';
@@ -48,5 +49,5 @@ export function outlookOf({ plan, choices, maxParallel }: RunState): object {
     seconds: totals.seconds,
     models: Object.fromEntries(edit.models.map(({ task, model }) => [task, model])),
   }));
-  return { estimate: totalRange(plan, choices, maxParallel), whatIf };
+  return { estimate: totalRange(plan, choices, maxParallel), whatIf, asks: tasksThatAsk(plan, choices) };
 }

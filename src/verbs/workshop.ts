@@ -4,13 +4,15 @@
  */
 import type { Loaded } from '../config/load.ts';
 import type { SessionId } from '../domain/ids.ts';
+import { PERMITTED } from '../domain/permissions.ts';
 import type { DraftPlan } from '../domain/plan.ts';
+import { reasonText } from '../domain/reason.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import type { Log } from '../ports/log.ts';
 import { openLog } from '../store/log.ts';
 import type { DraftGround } from './agents-model.ts';
 import type { ServedRun } from './begin-run.ts';
-import { budgetFrom, modeFrom, roleModelsFrom } from './common-flags.ts';
+import { allowFrom, budgetFrom, modeFrom, roleModelsFrom } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
@@ -54,6 +56,7 @@ export interface Start {
 /** Opens configuration and log, or ends with the code that INTERFACE names. */
 export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Promise<Workshop> {
   const { config, most } = configForRun(project, io, configFlags(args));
+  refuseHeld(args, config);
   const providers = await openProviders(args, config);
   const every = config.preferences.audit?.checkpointEvery;
   const log = orExit(() => openLog({ stateDir: project.places.state, project: project.root }, undefined, every));
@@ -95,14 +98,29 @@ function configFlags(args: Arguments): Parameters<typeof configForRun>[2] {
   const { maxCost, maxTokens, maxDuration } = budgetFrom(args);
   const mode = modeFrom(args);
   const model = args.get('model');
+  const allow = allowFrom(args);
   return {
     ...(maxCost === undefined ? {} : { maxCost }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(maxDuration === undefined ? {} : { maxDuration }),
     ...(mode === undefined ? {} : { mode }),
     ...(model === undefined ? {} : { model }),
+    ...(allow === undefined ? {} : { allow }),
     roleModels: Object.fromEntries(roleModelsFrom(args)),
   };
+}
+
+/** What was typed can't loosen a rule: it ends before anything runs, with the place of the rule. */
+function refuseHeld(args: Arguments, { rules }: Loaded): void {
+  const allow = allowFrom(args) ?? {};
+  for (const what of PERMITTED) {
+    const held = allow[what] === undefined ? undefined : rules.permissionsHeld?.[what];
+    if (held === undefined) continue;
+    throw new Exit(
+      EXIT.refused,
+      `--allow ${what} is refused: ${reasonText(held)}\n  leave it out; each is asked about`,
+    );
+  }
 }
 
 /** Human mode needs somebody who answers each turn. */

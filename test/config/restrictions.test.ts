@@ -199,3 +199,26 @@ describe('keys of the administrator', () => {
     ]);
   });
 });
+
+describe('permissions', () => {
+  it('are a grant: of the user and of managed files, refused in a project', () => {
+    expect(loaded({ user: 'permissions: { edits: allow }\n' }).rules.permissions).toEqual({
+      edits: { value: 'allow', from: { rule: 'permissions.edits: allow', layer: 'user', file: USER, line: 1 } },
+    });
+    expect(faults({ project: 'permissions: { edits: allow }\n' })).toEqual([
+      expect.stringMatching(/^\.mimir\/config\.yml:1:16: permissions\.edits /),
+    ]);
+  });
+
+  it('are held at ask by any layer, and by nothing loosened', () => {
+    const held = { rule: 'enforcement.permissions.commands: ask', layer: 'project', file: PROJECT, line: 1 };
+    const { rules } = loaded({
+      user: 'permissions: { commands: allow }\n',
+      project: 'enforcement: { permissions: { commands: ask } }\n',
+    });
+    expect(rules.permissionsHeld).toEqual({ commands: held });
+    expect(faults({ user: 'enforcement: { permissions: { commands: allow } }\n' })).toEqual([
+      `${USER}:1:31: enforcement.permissions.commands is "allow" — write one of: ask`,
+    ]);
+  });
+});

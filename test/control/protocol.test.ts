@@ -46,6 +46,7 @@ const EDITS: { readonly [Is in PlanEdit['is']]: Extract<PlanEdit, { readonly is:
   split: { is: 'split', task, descriptions: ['a', 'b'], inOrder: true },
   join: { is: 'join', task, other },
   models: { is: 'models', models: [{ task, model: 'deep' }] },
+  permissions: { is: 'permissions', task: null, permissions: { edits: 'allow', commands: null } },
   move: { is: 'move', task, by: -1 },
   form: { is: 'form', task, description: 'x', role: 'finder', model: 'fast', budget: {}, dependsOn: [], tools: [] },
   replace: { is: 'replace', plan },

@@ -128,6 +128,7 @@ describe('an explanation', () => {
   it('of a command that asks says what would let it run', () => {
     expect(explainAction('command npm test', shell('npm test'), someRules(), at()).change).toEqual([
       'allow it in your own config: commands.allow: ["npm test"]',
+      'allow commands with the plan: P there, --allow commands, or permissions.commands: allow',
       'mode yolo, which the rules allow here',
     ]);
     expect(

@@ -40,6 +40,8 @@ const FIELDS: Readonly<Record<keyof Rules, true>> = {
   modelBudgets: true,
   atLimit: true,
   answerWithin: true,
+  permissions: true,
+  permissionsHeld: true,
   box: true,
   children: true,
 };

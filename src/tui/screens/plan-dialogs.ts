@@ -1,4 +1,6 @@
 /** What the plan screen asks a person, and the edit that an answer becomes. Every edit is judged at its field first. */
+import { permissionsEdit } from '../../app/actions/set-permissions.ts';
+import { permissionChoices } from '../../app/views/permissions.ts';
 import type { PlanEdit } from '../../domain/plan-edit.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { RunState } from '../../events/state.ts';
@@ -75,6 +77,21 @@ export const toolsDialog = (of: Subject): Dialog =>
     [{ is: 'checks', name: 'tools', label: 'Tools', values: of.task.tools, choices: toolChoices(of.choices, of.task) }],
     (values) => ok({ is: 'tools', task: of.task.id, tools: values.checks['tools'] ?? [] }),
   );
+
+/** What agents may do without asking, of all tasks and of this one. */
+export function permissionsDialog(of: Subject): Dialog {
+  const choices = permissionChoices(of.plan, of.task);
+  return {
+    is: 'pick',
+    title: 'What agents may do without asking',
+    choices: choices.map(({ value, label, note }) => ({ value, label, note, whyNot: null })),
+    value: '',
+    then: (chosen) => {
+      const found = choices.find(({ value }) => value === chosen);
+      return found === undefined ? {} : of.send(permissionsEdit(found.args));
+    },
+  };
+}
 
 export const needsDialog = (of: Subject): Dialog =>
   editForm(

@@ -1,4 +1,5 @@
 /** The keys of the plan screen (SCREENS, section 7; CONTRACT D25), in the order of the footer. What they do is plan-acts.ts. */
+import { setPermissions } from '../../app/actions/set-permissions.ts';
 import type { Dialog } from '../dialog.ts';
 import type { Binding, Context } from '../screen.ts';
 import type { Run, WhyNot } from './plan-acts.ts';
@@ -38,6 +39,7 @@ import {
   manualDialog,
   modelDialog,
   needsDialog,
+  permissionsDialog,
   roleDialog,
   toolsDialog,
 } from './plan-dialogs.ts';
@@ -99,6 +101,14 @@ export const PLAN_KEYS: readonly Key[] = [
   task('plan.budget', 'b', '', "Set the task's budget of tokens, dollars and time.", budgetDialog),
   task('plan.tools', 't', '', 'Choose which of its tools the agent has.', toolsDialog),
   task('plan.needs', 'D', '', 'Choose what has to be done before the task.', needsDialog),
+  key(
+    'plan.permissions',
+    setPermissions.keys,
+    'permissions',
+    setPermissions.help,
+    whyNotChange,
+    asks((of) => permissionsDialog(of)),
+  ),
   key('plan.moveDown', ['J'], '', 'Move the task down.', whyNotTask, move(1)),
   key('plan.moveUp', ['K'], '', 'Move the task up.', whyNotTask, move(-1)),
   key('plan.cap', ['B'], '', 'Raise or lower what the whole run may use.', whyNotCap, raiseCap),

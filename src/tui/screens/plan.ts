@@ -3,6 +3,7 @@
  * the planner's words; once it runs, the same with where each task stands, and changes to what has not begun. Where a click
  * goes is decided here; the panes are plan-panes.ts, the keys plan-keys.ts.
  */
+import { planAllows } from '../../app/views/permissions.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { SoundPlan } from '../../domain/plan.ts';
 import { modelName } from '../agents.ts';
@@ -36,9 +37,9 @@ export const planScreen: Screen<PlanUi> = {
   settle: (ui, context) => settledDraft(awaited(ui, context.state), context),
   painted: (ui, { state, now }) => painted(ui, state, now),
   moving: (ui, { state, now }) => isOffered(state) && !isSeen(ui, state, now),
-  header: (_, context, width = 120) => ({
+  header: (ui, context, width = 120) => ({
     left: context.state.session === null ? [] : crumbs('plan', context.state.task, context.glyphs),
-    right: madeBy(context, width),
+    right: [...allowedNow(ui, context, width), ...madeBy(context, width)],
   }),
   body,
   input,
@@ -48,6 +49,13 @@ export const planScreen: Screen<PlanUi> = {
     return plan === null ? '' : `${selectedRow(ui, plan) + 1}/${plan.tasks.length + forcedOf(plan).length}`;
   },
 };
+
+/** `edits allowed · `, where something needs no asking. */
+function allowedNow(ui: PlanUi, context: Context, width: number): Line {
+  const plan = shownPlan(ui, context);
+  const words = plan === null ? '' : planAllows(plan);
+  return words === '' || width < 60 ? [] : [span(`${words} ${context.glyphs.dot} `, { fg: 'warn' })];
+}
 
 /** `by opus-4.5 in 6s · $0.0184`, `from template review`; nothing while the plan is being made. */
 function madeBy({ state, glyphs }: Context, width: number): Line {

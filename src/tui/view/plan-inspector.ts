@@ -1,4 +1,5 @@
 /** Everything about one task of a plan, with the key that changes each part. A list of lines; the pane scrolls it. */
+import { withoutAsking } from '../../app/views/permissions.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan.ts';
 import { dependantsOf } from '../../domain/plan-view.ts';
 import { fitOf, rangeOf } from '../../domain/range.ts';
@@ -54,6 +55,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
       '',
     ),
     ...(task.writes.length === 0 ? [] : field('Writes', [span(task.writes.join(', '), { fg: 'fg' })], '')),
+    ...(mayChange(of) ? field('May do', [span(mayDo(of), { fg: 'fg' })], 'P') : []),
     ...watchLines(of, width),
     gap,
     taskTitle(of, glyphs),
@@ -139,6 +141,15 @@ function whole(parts: readonly string[], between: string, width: number): readon
     return rows.length > 0 && widthOf(joined) <= width ? [...rows.slice(0, -1), joined] : [...rows, part];
   }, []);
 }
+
+/** Nothing is to be decided of a role that neither changes files nor runs commands. */
+function mayChange({ task, choices }: Inspected): boolean {
+  const role = choices?.roles.find(({ name }) => name === task.role);
+  return role === undefined || role.capabilities.some((one) => one === 'write' || one === 'shell');
+}
+
+/** `edits without asking`; `nothing without asking`. */
+const mayDo = ({ plan, task }: Inspected): string => `${withoutAsking(plan, task)} without asking`;
 
 /** What a person should look at before accepting it; nothing where all is as usual. */
 function watchLines(of: Inspected, width: number): readonly Line[] {

@@ -1,6 +1,7 @@
 /** How long `mimir policy explain` takes once it runs: the configuration read anew, the sandbox tried out, the answer found. */
 import { join } from 'node:path';
 import { loadConfig } from '../../../src/config/load.ts';
+import { ASK_ALL } from '../../../src/domain/permissions.ts';
 import { roleNamed } from '../../../src/policy/roles.ts';
 import { explainCommand } from '../../../src/verbs/explain-tools.ts';
 import type { Figure } from '../table.ts';
@@ -26,6 +27,7 @@ export const explanations = (size: Size): Promise<readonly Figure[]> =>
         config: config.value,
         role,
         capabilities,
+        permissions: ASK_ALL,
         agent: null,
         spawns: { depth: 1, agents: 0, siblings: 0 },
       };

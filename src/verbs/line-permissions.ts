@@ -1,0 +1,63 @@
+/** `permissions` in line mode: what agents may do without asking, said and decided. */
+import type { PermissionsArgs } from '../app/actions/set-permissions.ts';
+import { permissionsEdit, setPermissions } from '../app/actions/set-permissions.ts';
+import { withoutAsking } from '../app/views/permissions.ts';
+import type { Permissions, Permitted } from '../domain/permissions.ts';
+import { Permission, PERMITTED } from '../domain/permissions.ts';
+import type { PlanTask } from '../domain/plan.ts';
+import { ok } from '../domain/result.ts';
+import { change, taskNamed } from './line-change.ts';
+import type { LineCommand, LineDesk } from './line-command.ts';
+
+export const PERMISSION_COMMANDS: readonly LineCommand[] = [
+  {
+    name: setPermissions.word,
+    short: [],
+    arguments: '[N] [edits|commands|all ask|allow]',
+    help: 'Says, or decides for all tasks or for task N, what agents may do without asking: permissions edits allow.',
+    where: ['plan', 'run'],
+    actions: ['plan.permissions'],
+    run: permissions,
+  },
+];
+
+const KINDS: ReadonlyMap<string, readonly Permitted[]> = new Map<string, readonly Permitted[]>([
+  ['edits', ['edits']],
+  ['commands', ['commands']],
+  ['all', PERMITTED],
+]);
+
+async function permissions(typed: string, desk: LineDesk): Promise<void> {
+  const [first = '', ...rest] = typed.split(/\s+/).filter((word) => word !== '');
+  const isNumber = /^#?\d+$/.test(first);
+  const named = isNumber ? taskNamed(desk, first) : ok(null);
+  if (!named.ok) return desk.refuse(named.fault);
+  const words = isNumber || first === '' ? rest : [first, ...rest];
+  if (words.length === 0) return sayPermissions(named.value, desk);
+  const wanted = permissionsIn(words);
+  if (wanted === null) return desk.refuse('expected edits, commands or all, and ask or allow: permissions edits allow');
+  await decideOn({ task: named.value === null ? null : named.value.id, permissions: wanted }, desk);
+}
+
+async function decideOn(args: PermissionsArgs, desk: LineDesk): Promise<void> {
+  const why = setPermissions.whyNot(desk.state, args);
+  if (why !== null) return desk.refuse(why);
+  await change(desk, permissionsEdit(args));
+}
+
+/** `edits allow`, `all ask`; null for anything else. */
+function permissionsIn([what = '', to, ...more]: readonly string[]): Permissions | null {
+  const kinds = KINDS.get(what);
+  const permission = Permission.safeParse(to);
+  if (kinds === undefined || !permission.success || more.length > 0) return null;
+  return Object.fromEntries(kinds.map((one) => [one, permission.data]));
+}
+
+function sayPermissions(task: PlanTask | null, desk: LineDesk): void {
+  const { plan } = desk.state;
+  if (plan === null) return desk.refuse('there is no plan yet');
+  const tasks = task === null ? plan.tasks : [task];
+  desk.say(
+    ...tasks.map((one) => `${plan.tasks.indexOf(one) + 1}. ${one.role}: ${withoutAsking(plan, one)} without asking`),
+  );
+}
