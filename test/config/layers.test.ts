@@ -74,7 +74,7 @@ describe('unknown keys', () => {
     });
     expect(notes).toEqual([
       `${USER}:1:7: unknown key ui.teme — did you mean "theme"?`,
-      `${USER}:2:1: unknown key colour — known here: agentOrchestration, enforcement, budgets, limits, mode, commands, sandbox, env, childAgents, providers, trust, ui, …`,
+      `${USER}:2:1: unknown key colour — known here: agentOrchestration, enforcement, budgets, limits, mode, commands, permissions, sandbox, env, childAgents, providers, trust, …`,
     ]);
     expect(rules.maxParallelAgents.value).toBe(3);
   });

@@ -104,7 +104,7 @@ export const PLAN_KEYS: readonly Key[] = [
   key(
     'plan.permissions',
     setPermissions.keys,
-    'permissions',
+    'allow',
     setPermissions.help,
     whyNotChange,
     asks((of) => permissionsDialog(of)),

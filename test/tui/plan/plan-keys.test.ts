@@ -303,6 +303,7 @@ describe('keys of the plan screen', () => {
       's split',
       'S join',
       '$ what if',
+      'P allow',
       'Esc cancel',
       '^R regenerate',
     ]);
