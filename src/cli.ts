@@ -2,7 +2,8 @@
 /** Reads argv, loads one verb, turns a failure into an exit code. */
 import { enableCompileCache, flushCompileCache } from 'node:module';
 
-const { env } = process;
+// A copy: variables with secrets are taken out of the process itself.
+const env = { ...process.env };
 // In a folder of one's own: what stands in the shared one below /tmp could be anybody's code.
 const cache = env['XDG_CACHE_HOME'] ?? (env['HOME'] === undefined ? '' : `${env['HOME']}/.cache`);
 if (cache.startsWith('/')) {

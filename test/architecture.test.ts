@@ -131,7 +131,10 @@ const FS_IMPORT = /import (type )?([^;']*?)\s*from\s*'node:fs(?:\/promises)?'/g;
 
 /** The inside learns of time, chance and the environment through ports only. */
 const DENIED: readonly { readonly what: RegExp; readonly allowed: readonly string[] }[] = [
-  { what: /\bprocess\.(?:env|argv)\b/, allowed: ['cli.ts', 'config/load.ts', 'tui/term/', 'tools/environment.ts'] },
+  {
+    what: /\bprocess\.(?:env|argv)\b/,
+    allowed: ['cli.ts', 'config/load.ts', 'tui/term/', 'tools/environment.ts', 'verbs/secrets.ts'],
+  },
   {
     what: /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomUUID\b|\bsetTimeout\b|\bsetInterval\b/,
     allowed: ['cli.ts', 'verbs/', 'tui/term/', 'tools/', 'store/trail.ts'],

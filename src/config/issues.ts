@@ -30,6 +30,7 @@ export function wordsFor(issue: z.core.$ZodIssue, value: unknown): Words {
 /** A key may stand where the name of its variable belongs, and a password in an address: such values are never repeated. */
 function secretly(name: string): string | null {
   if (name.endsWith('apiKeyEnv')) return 'no name of a variable';
+  if (name.includes('.headers.')) return 'no value of a header';
   return name.endsWith('baseUrl') ? 'no address' : null;
 }
 
@@ -68,10 +69,11 @@ function among(value: unknown, choices: readonly string[]): string {
 }
 
 function remedyByName(name: string): string {
-  if (/[Dd]uration|retention|Timeout|Interval|answerWithin/.test(name))
+  if (/[Dd]uration|retention|Timeout|Interval|answerWithin|retryFor/.test(name))
     return 'write a time such as 500ms, 30s, 10m, 1h or 90d';
   if (name === 'minVersion') return 'write a version in quotes, such as "1.0"';
   if (name.endsWith('baseUrl')) return 'write an address such as http://127.0.0.1:11434/v1';
+  if (name.includes('.headers.')) return 'write a text, or {env: NAME} for the value of a variable';
   if (name.endsWith('apiKeyEnv')) return 'write the name of an environment variable, such as ANTHROPIC_API_KEY';
   if (name.startsWith('providers')) return 'name a provider with lower-case letters, digits, "-" or "_"';
   return '`mimir config schema` shows what may stand here';

@@ -34,6 +34,7 @@ import { readPrompts } from './prompts.ts';
 import { readLayers } from './read-layers.ts';
 import { rolesOf } from './roles-in-force.ts';
 import { withSettings } from './roles.ts';
+import { type Secret, secretsIn } from './secrets.ts';
 import { withoutEffect } from './without-effect.ts';
 
 export interface Sources {
@@ -70,6 +71,8 @@ export interface Loaded {
   readonly preferences: Preferences;
   /** Every provider that can be named, with its key: never to be printed or recorded as a whole. */
   readonly providers: readonly ConfiguredProvider[];
+  /** What the environment holds under names that the configuration has for secrets: never to be printed or recorded. */
+  readonly secrets: readonly Secret[];
   /** Models of the person's own providers, beside those that the catalogue knows. */
   readonly models: readonly NamedModel[];
   /** Every key with what holds and where it is written. */
@@ -133,6 +136,7 @@ function together(
     prompts: readPrompts(packageRoot, instructions.text),
     preferences,
     providers: providersOf(preferences.providers, env, rules),
+    secrets: secretsIn(preferences, env),
     models,
     values,
     places,

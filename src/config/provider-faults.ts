@@ -1,6 +1,7 @@
 /** What is wrong with providers as they are written: addresses, names, models that nobody has. Told before anything runs. */
 import { baseUrlProblem } from './base-url.ts';
 import type { ConfigFault } from './fault.ts';
+import { headerFaults } from './headers.ts';
 import type { Layer } from './layer.ts';
 import type { Environment } from './paths.ts';
 import { BUILT_IN, addressIn, wireNameOf } from './providers.ts';
@@ -13,6 +14,7 @@ export const providerFaults = (layer: Layer): readonly ConfigFault[] =>
     ...addressFaults(layer, name, entry),
     ...modelFaults(layer, name, entry),
     ...protocolFaults(layer, name, entry),
+    ...headerFaults(layer, name, entry),
   ]);
 
 /** A model of this name would be taken for the built-in analyst, which no list of allowed models binds. */

@@ -5,10 +5,11 @@
 import type { Millis } from '../domain/ids.ts';
 import type { Price } from '../domain/price.ts';
 import type { OwnModel, ProviderKind, ProviderSetup } from '../domain/provider.ts';
-import { isLoopback } from '../domain/provider.ts';
+import { isLoopback, RETRY_FOR } from '../domain/provider.ts';
 import { reasonText } from '../domain/reason.ts';
 import { endpointProblem, resolveModel } from '../policy/models.ts';
 import type { Rules } from '../policy/rules.ts';
+import { headersOf } from './headers.ts';
 import type { Environment } from './paths.ts';
 import type { Settings } from './schema.ts';
 import { durationMs } from './schema.ts';
@@ -53,14 +54,13 @@ export const BUILT_IN: readonly (Base & { readonly keyEnv: string })[] = [
   },
 ];
 
-/** SECURITY, J05: a reasoning model may think this long before its first word. */
-const FIRST_EVENT_MS: Millis = 300_000;
-/** SECURITY, J05: Anthropic's streams carry pings, so silence is a fault soon; others are silent while a model thinks. */
-const IDLE_MS: Readonly<Record<ProviderKind, Millis>> = {
-  anthropic: 30_000,
-  openai: 120_000,
-  'openai-compatible': 120_000,
-};
+/** SECURITY, J05: so long may a call last before its first word, and stop between two. */
+const FIRST_EVENT_MS: Millis = 120_000;
+const IDLE_MS: Millis = 120_000;
+/** SECURITY, J05: so long a model may think that does not stream it. */
+const SILENT_THINKING_MS: Millis = 300_000;
+/** SECURITY, J05: Anthropic's streams carry pings, so that a stream in which nothing at all comes is broken. */
+const PING_MS: Millis = 30_000;
 
 type Written = NonNullable<Settings['providers']>;
 export type ProviderEntry = Written[string];
@@ -87,6 +87,7 @@ function ownBase(name: string, { kind, baseUrl }: ProviderEntry): Base {
 function setupOf(base: Base, entry: ProviderEntry | undefined, env: Environment, rules: Rules): ConfiguredProvider {
   const { name } = base;
   const { kind, apiKeyEnv: keyEnv = base.keyEnv } = entry ?? { kind: base.kind };
+  const { headers, obstacle } = headersOf(entry ?? {}, env);
   const address = entry?.baseUrl ?? addressIn(env, base);
   const setup = {
     name,
@@ -95,25 +96,39 @@ function setupOf(base: Base, entry: ProviderEntry | undefined, env: Environment,
     key: keyEnv === null ? null : valueOf(env, keyEnv),
     keyEnv,
     models: modelsOf(name, entry),
-    ...spoken(entry),
+    ...givenBy(entry, headers),
     ...patience(kind, entry),
   };
   const configured = entry !== undefined || address !== null || setup.key !== null;
-  return { ...setup, ...usability(setup, rules), configured };
+  return { ...setup, ...usability({ ...setup, obstacle }, rules), configured };
 }
 
-const spoken = ({ protocol }: Pick<ProviderEntry, 'protocol'> = {}): Pick<ProviderSetup, 'protocol'> =>
-  protocol === undefined ? {} : { protocol };
+/** What only an entry says. */
+const givenBy = (
+  entry: ProviderEntry | undefined,
+  headers: NonNullable<ProviderSetup['headers']>,
+): Pick<ProviderSetup, 'protocol' | 'headers' | 'answersAs'> => ({
+  ...(entry?.protocol === undefined ? {} : { protocol: entry.protocol }),
+  ...(entry?.headers === undefined ? {} : { headers }),
+  ...(entry?.answersAs === undefined ? {} : { answersAs: entry.answersAs }),
+});
 
+type Times = Pick<ProviderSetup, 'firstEventMs' | 'idleMs' | 'silentThinkingMs' | 'pingMs' | 'retryForMs'>;
+
+/** What somebody wrote holds for all models of the provider. */
 function patience(
   kind: ProviderKind,
-  entry: ProviderEntry | undefined,
-): Pick<ProviderSetup, 'firstEventMs' | 'idleMs'> {
+  { firstTokenTimeout, idleTimeout, retryFor }: Partial<ProviderEntry> = {},
+): Times {
   const ms = (written: string | number | undefined, usual: Millis): Millis =>
     written === undefined ? usual : (durationMs(written) ?? usual);
+  const said = firstTokenTimeout !== undefined || idleTimeout !== undefined;
   return {
-    firstEventMs: ms(entry?.firstTokenTimeout, FIRST_EVENT_MS),
-    idleMs: ms(entry?.idleTimeout, IDLE_MS[kind]),
+    firstEventMs: ms(firstTokenTimeout, FIRST_EVENT_MS),
+    idleMs: ms(idleTimeout, IDLE_MS),
+    ...(said || kind === 'anthropic' ? {} : { silentThinkingMs: SILENT_THINKING_MS }),
+    ...(kind === 'anthropic' ? { pingMs: PING_MS } : {}),
+    retryForMs: ms(retryFor, RETRY_FOR),
   };
 }
 
@@ -127,12 +142,13 @@ function valueOf(env: Environment, name: string): string | null {
 export const addressIn = (env: Environment, { baseUrlEnv }: Pick<Base, 'baseUrlEnv'>): string | null =>
   baseUrlEnv === null ? null : valueOf(env, baseUrlEnv);
 
+/** `obstacle`: what its headers lack. */
 function usability(
-  setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>,
+  setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'> & { readonly obstacle: string | null },
   rules: Rules,
 ): Pick<ConfiguredProvider, 'unusable' | 'forbidden'> {
   const rule = ruleAgainst(setup, rules);
-  return rule === null ? { unusable: obstacleTo(setup) } : { unusable: rule, forbidden: true };
+  return rule === null ? { unusable: obstacleTo(setup) ?? setup.obstacle } : { unusable: rule, forbidden: true };
 }
 
 /** The rule that forbids its host, in words; asked first: a host that is not allowed gets no key, whatever is set. */

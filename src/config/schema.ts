@@ -93,12 +93,12 @@ const Price = z.strictObject({
 /** As it goes on the wire. */
 const wireName = z.string().regex(/^\S{1,200}$/);
 
+const variable = z.string().regex(/^[A-Z_][A-Z0-9_]{0,99}$/);
+const HeaderValue = z.union([z.string().max(8000), z.strictObject({ env: variable })]);
+
 const ProviderSettings = z.strictObject({
   kind: z.enum(['anthropic', 'openai', 'openai-compatible']),
-  apiKeyEnv: z
-    .string()
-    .regex(/^[A-Z_][A-Z0-9_]{0,99}$/)
-    .optional(),
+  apiKeyEnv: variable.optional(),
   baseUrl: z
     .string()
     .regex(/^https?:\/\/\S{1,500}$/)
@@ -110,8 +110,17 @@ const ProviderSettings = z.strictObject({
     .optional(),
   prices: z.record(wireName, Price).describe('US dollars per million tokens').optional(),
   windows: z.record(wireName, z.int().min(1000).max(1e8)).describe('Context windows in tokens').optional(),
-  firstTokenTimeout: Duration.describe('How long a call may be silent before its first event').optional(),
-  idleTimeout: Duration.describe('How long a stream may be silent between two events').optional(),
+  firstTokenTimeout: Duration.describe('How long a call may last before the first word of its answer').optional(),
+  idleTimeout: Duration.describe('How long an answer may stop between two words').optional(),
+  retryFor: Duration.describe('How long a failing call is tried again; 0: never').optional(),
+  answersAs: z
+    .record(wireName, z.array(wireName).max(50))
+    .describe('Other names under which a model may answer')
+    .optional(),
+  headers: z
+    .record(z.string().min(1).max(100), HeaderValue)
+    .describe('Headers of each request: a text, or {env: NAME} for a value from the environment')
+    .optional(),
 });
 
 const Sandbox = z.strictObject({

@@ -24,6 +24,9 @@ interface Row {
 
 /** Lists of several layers that something must be in stand apart: put together they would look like more than holds. */
 function rowsOf([name, { path, value, from, said }]: readonly [string, Effective]): readonly Row[] {
+  const isHeader =
+    path[0] === 'providers' && path[2] === 'headers' && typeof value === 'string' && path[4] === undefined;
+  if (isHeader) return [{ name, value: '(not shown)', place: placeText(from) }];
   if (ruleOf(path).merge !== 'each') return [{ name, value: words(value), place: placeText(from) }];
   return said.map((one) => ({ name, value: words(one.value), place: placeText(one.from) }));
 }

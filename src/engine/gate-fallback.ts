@@ -44,7 +44,7 @@ export function afterGivingUp(
   if (!PROVIDERS_FAULTS.has(fault.is)) return { is: 'model', text };
   parts.lines.giveUp(providerOf(model.id));
   tried.models.add(model.id);
-  const next = tried.causes.has(fault.is) ? undefined : nextModel(parts, order, model.id, fault.is, tried);
+  const next = nextModel(parts, order, model.id, fault.is, tried);
   tried.causes.add(fault.is);
   if (next === undefined) return nothingLeft(parts, question, { from: model.id, cause: fault.is, tried, text });
   fallBack(parts, order, model.id, next, gaveUp);
@@ -72,9 +72,17 @@ function nothingLeft(parts: GateParts, { order, purpose }: Question, { from, cau
   return pause(parts, order, nobody, 'model');
 }
 
-/** The next in the order of fallback that may be called now. */
-function nextModel(parts: GateParts, order: WorkOrder, from: ModelId, cause: Cause, tried: Tried): ModelId | undefined {
+/** The next in the order of fallback that may be called now instead of `from`; none where the cause has led on before. */
+export function nextModel(
+  parts: GateParts,
+  order: WorkOrder,
+  from: ModelId,
+  cause: Cause,
+  tried: Tried,
+): ModelId | undefined {
+  if (tried.causes.has(cause)) return undefined;
   return fallbacksOf(parts, order).find((id) => {
+    if (id === from) return false;
     const option = optionFor(parts.models.models(), id);
     return option !== undefined && mayFollow(parts, from, option, cause, tried) && ruleAgainst(parts, option) === null;
   });

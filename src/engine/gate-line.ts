@@ -20,19 +20,20 @@ export interface Pass {
   end(): void;
 }
 
-/** What one who waits should know: 0 when only others are in front. */
+/** What one who waits should know. `wait`: 0 when only others are in front. */
 export interface Standing {
   readonly fault: ModelFault;
   readonly wait: Millis;
   readonly tries: number;
+  /** Milliseconds for which the provider has refused everybody. */
+  readonly trouble: Millis;
 }
 
 export interface Visitor {
-  /** Tries made so far, and how many there may be: those that others fail while this one stands in line count as its own. */
+  /** Tries made so far: those that others fail while this one stands in line count as its own. */
   readonly tries: number;
-  readonly most: number;
-  /** Who would have to wait longer than this goes away at once. */
-  readonly patience: Millis;
+  /** Asked before it is told to wait: who does not stay goes away at once. */
+  readonly stays: (standing: Standing) => boolean;
   /** Told when waiting begins, and when it begins again. */
   readonly onWait: (standing: Standing) => void;
   readonly signal: AbortSignal;
@@ -53,6 +54,8 @@ export interface Lines {
   /** No call is sent there any more: it refused the key. */
   close(provider: string, fault: ModelFault): void;
   isClosed(provider: string): boolean;
+  /** Milliseconds for which it has refused everybody; 0 when nothing is wrong. */
+  trouble(provider: string): Millis;
   /** Somebody has used up all tries there. Forgotten as soon as a call gets through. */
   giveUp(provider: string): void;
   /** Has every provider that was called been given up, and does none answer right now? */
@@ -71,6 +74,7 @@ export function openLines(world: Pick<World, 'elapsed' | 'sleep'>): Lines {
     enter: (provider, visitor) => lineOf(provider).enter(visitor),
     close: (provider, fault) => lineOf(provider).close(fault),
     isClosed: (provider) => lines.get(provider)?.isClosed() ?? false,
+    trouble: (provider) => lines.get(provider)?.trouble() ?? 0,
     giveUp: (provider) => lineOf(provider).giveUp(),
     allDown: () => [...lines.values()].every((line) => line.isDown()),
   };
@@ -78,8 +82,7 @@ export function openLines(world: Pick<World, 'elapsed' | 'sleep'>): Lines {
 
 interface Waiting {
   tries: number;
-  readonly most: number;
-  readonly patience: Millis;
+  stays(standing: Standing): boolean;
   /** Passes given out before it came: their refusals are none of its tries. */
   readonly since: number;
   say(standing: Standing): void;
@@ -92,6 +95,8 @@ class Line {
   private fault: ModelFault | null = null;
   private closed = false;
   private down = false;
+  /** When the first of the refusals came that nothing else came between; null when there is none. */
+  private since: Millis | null = null;
   /** Nobody is let through before, by the clock that never goes back. */
   private until: Millis = 0;
   /** Calls that may be under way without having got through; no limit while nothing is wrong. */
@@ -107,7 +112,7 @@ class Line {
     this.world = world;
   }
 
-  enter({ tries, most, patience, onWait, signal }: Visitor): Promise<Entry> {
+  enter({ tries, stays, onWait, signal }: Visitor): Promise<Entry> {
     if (this.closed && this.fault) return Promise.resolve({ is: 'hopeless', fault: this.fault, tries });
     if (signal.aborted) return Promise.resolve({ is: 'left' });
     const now = this.passNow();
@@ -121,8 +126,7 @@ class Line {
       };
       const waiting: Waiting = {
         tries,
-        most,
-        patience,
+        stays,
         since: this.passes,
         leave: (entry) => {
           out();
@@ -159,6 +163,10 @@ class Line {
     return this.closed;
   }
 
+  trouble(): Millis {
+    return this.since === null ? 0 : this.world.elapsed() - this.since;
+  }
+
   giveUp(): void {
     this.down = true;
   }
@@ -187,6 +195,7 @@ class Line {
     };
     const pass: Pass = {
       through: () => {
+        this.since = null;
         if (prove()) this.gotThrough(era);
       },
       refused: (fault, wait) => {
@@ -201,13 +210,12 @@ class Line {
         this.look();
       },
     };
-    if (this.window !== Infinity) void this.proveInTime(pass, watch.signal);
+    const proveInTime = async (): Promise<void> => {
+      await this.world.sleep(PROVEN_AFTER, watch.signal);
+      if (prove()) this.gotThrough(era);
+    };
+    if (this.window !== Infinity) void proveInTime();
     return pass;
-  }
-
-  private async proveInTime(pass: Pass, ended: AbortSignal): Promise<void> {
-    await this.world.sleep(PROVEN_AFTER, ended);
-    if (!ended.aborted) pass.through();
   }
 
   private gotThrough(era: number): void {
@@ -226,6 +234,7 @@ class Line {
     this.until = Math.max(this.until, this.world.elapsed() + wait);
     if (this.closed) return;
     this.fault = fault;
+    this.since ??= this.world.elapsed();
     // Of many that were sent before the first refusal, the others' refusals are no news.
     if (era === this.era) {
       this.era += 1;
@@ -241,11 +250,12 @@ class Line {
 
   private tell(waiting: Waiting): void {
     const { fault } = this;
-    const { tries, most, patience } = waiting;
+    const { tries } = waiting;
     if (fault === null) return;
     const wait = Math.max(0, Math.round(this.until - this.world.elapsed()));
-    if (tries >= most || wait > patience) waiting.leave({ is: 'hopeless', fault, tries });
-    else waiting.say({ fault, wait, tries });
+    const standing = { fault, wait, tries, trouble: this.trouble() };
+    if (waiting.stays(standing)) waiting.say(standing);
+    else waiting.leave({ is: 'hopeless', fault, tries });
   }
 
   /** Lets in whoever may, and comes back when the time is over. */

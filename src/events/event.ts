@@ -171,7 +171,7 @@ export type EventBody =
       readonly model: ModelId;
       readonly cause: string;
       readonly wait: Millis;
-      /** The try that comes next, from 2, and how many there are at most. */
+      /** The try that comes next, from 2, and how many there are at most; without that, time alone ends the tries. */
       readonly attempt?: number;
       readonly attempts?: number;
     }

@@ -99,9 +99,15 @@ export const isOfKill = (content: string, name: string): boolean =>
   // As older logs have it.
   content.startsWith(`Child ${name} failed: it was killed by `);
 
-/** `rate limited: next try in 12 s (2 of 5)` */
+/** `rate limited: next try in 12 s (try 2)`; `(2 of 5)` where tries are counted. */
 export const retryText = ({ cause, wait, attempt, attempts }: EventOf<'model.retry'>): string =>
-  `${cause}: next try in ${Math.ceil(wait / 1000)} s${attempt === undefined ? '' : ` (${attempt} of ${attempts ?? attempt})`}`;
+  `${cause}: next try in ${Math.ceil(wait / 1000)} s${triesText(attempt, attempts)}`;
+
+/** ` (try 2)`, ` (2 of 5)`; empty in logs that don't say. */
+export function triesText(attempt: number | undefined, attempts: number | undefined): string {
+  if (attempt === undefined) return '';
+  return attempts === undefined ? ` (try ${attempt})` : ` (${attempt} of ${attempts})`;
+}
 
 /** `run's`, `daily scripted/fast`: whose limit is warned of. */
 /** At what people are warned: a part of a limit, or twice an estimate, which is none. */

@@ -5,9 +5,7 @@ import type { ModelFault } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import type { NoReply } from './anthropic-result.ts';
 import { causesOf, connectionFault, field, hostOf, statusFault } from './http-fault.ts';
-import { ABORTED } from './provider.ts';
 import { redact } from './redact.ts';
-import type { WhyStopped } from './watch.ts';
 import type { Wire } from './wire.ts';
 
 interface Failing {
@@ -35,7 +33,7 @@ export function thrownFault({ setup, world, wire }: Failing, error: unknown): Mo
 
 export const malformedFault = (setup: ProviderSetup, why: string): ModelFault => ({
   is: 'malformed',
-  message: `${hostOf(setup)} answered with something that is no reply: ${redact(why, setup.key)}`,
+  message: `${hostOf(setup)} answered with something that is no reply: ${redact(why, setup)}`,
 });
 
 /** A whole answer that is something else: the page of a proxy, a reply to another question; null for a stream of events. */
@@ -52,11 +50,6 @@ export function noReplyFault(setup: ProviderSetup, wire: Wire, { is, why }: NoRe
   if (is === 'malformed') return malformedFault(setup, why);
   if (wire.bytes() === 0) return malformedFault(setup, 'it is empty');
   return { is: 'cut', message: `${hostOf(setup)} broke off its reply: ${why}` };
-}
-
-export function stoppedFault(setup: ProviderSetup, why: WhyStopped): ModelFault {
-  if (why === 'aborted') return ABORTED;
-  return { is: 'silent', message: `${hostOf(setup)} went silent: nothing came for longer than it may take` };
 }
 
 function headersOf(error: object): Headers | undefined {

@@ -42,6 +42,7 @@ export class MessageReader {
   #explanation = '';
   #complete = false;
   #writtenBytes = 0;
+  #content = 0;
 
   constructor(formed: boolean) {
     this.#formed = formed;
@@ -93,6 +94,11 @@ export class MessageReader {
     return this.#model !== null;
   }
 
+  /** Grows with each event that has content: a part of a block that is not empty, a block that holds something, why it stopped. */
+  get content(): number {
+    return this.#content;
+  }
+
   /** Did the last event come? */
   get complete(): boolean {
     return this.#complete;
@@ -116,6 +122,8 @@ export class MessageReader {
 
   #open(index: number, start: BlockStart): Result<Delta | null, string> {
     if (this.#blocks.has(index)) return fail('a block began twice');
+    if (start.type !== 'text' && start.type !== 'thinking') this.#content += 1;
+    else if ((start.type === 'text' ? start.text : start.thinking) !== '') this.#content += 1;
     const isFirstText = ![...this.#blocks.values()].some(({ block }) => block.type === 'text' && block.text !== '');
     this.#blocks.set(index, { block: start.type === 'tool_use' ? { ...start, json: '' } : { ...start }, ended: false });
     if (start.type === 'tool_use') this.#writtenBytes += bytesOf(start.name);
@@ -128,6 +136,7 @@ export class MessageReader {
     const at = this.#blocks.get(index);
     if (at === undefined || at.ended) return fail('a part came of a block that is not there');
     const { block } = at;
+    if (!isEmpty(delta)) this.#content += 1;
     switch (delta.type) {
       case 'text_delta':
         if (block.type !== 'text') return NOT_ITS_KIND;
@@ -172,8 +181,22 @@ export class MessageReader {
     this.#outputIsFinal ||= reportsOutput(usage);
     this.#usage = counted(this.#usage, usage);
     this.#stop = delta.stop_reason ?? this.#stop;
+    if (delta.stop_reason !== null) this.#content += 1;
     this.#explanation = delta.stop_details?.explanation ?? this.#explanation;
     return ok(null);
+  }
+}
+
+function isEmpty(delta: BlockDelta): boolean {
+  switch (delta.type) {
+    case 'text_delta':
+      return delta.text === '';
+    case 'input_json_delta':
+      return delta.partial_json === '';
+    case 'thinking_delta':
+      return delta.thinking === '';
+    default:
+      return false;
   }
 }
 

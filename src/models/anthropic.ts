@@ -10,14 +10,14 @@ import type { Usage } from '../domain/budget.ts';
 import type { ModelReply } from '../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
-import { malformedFault, noReplyFault, stoppedFault, thrownFault, typeFault } from './anthropic-fault.ts';
+import { malformedFault, noReplyFault, thrownFault, typeFault } from './anthropic-fault.ts';
 import { openLearned } from './anthropic-learned.ts';
 import type { Learned } from './anthropic-learned.ts';
 import { MessageReader } from './anthropic-reply.ts';
 import { replyOf } from './anthropic-result.ts';
 import { askedOf } from './anthropic-wire.ts';
 import type { Asked } from './anthropic-wire.ts';
-import { eventFault, field } from './http-fault.ts';
+import { eventFault, field, stoppedFault } from './http-fault.ts';
 import { eventsIn } from './wire-events.ts';
 import { parsed } from './wire-json.ts';
 import type { Caller } from './provider.ts';
@@ -89,7 +89,7 @@ async function oneCall(
         .asResponse(),
     );
     const read = await watch.unlessStopped(readAll(parts, { answer, reader, wire, watch, onDelta }));
-    if (!read.ok) return fail({ ...stoppedFault(setup, read.fault), ...spentWhenStopped(reader, wire) });
+    if (!read.ok) return fail({ ...stoppedFault(setup, read.fault, watch), ...spentWhenStopped(reader, wire) });
     if (read.value !== null) return fail({ ...read.value, ...spent() });
     const reply = replyOf(reader.progress(), request, { provider: setup.name, formed });
     if (reply.ok) return reply;
@@ -164,11 +164,11 @@ function takeEvent(setup: ProviderSetup, { reader, watch, onDelta }: Streaming, 
   const event = parsed(text);
   if (event === undefined) return malformedFault(setup, 'an event is no JSON');
   if (field(event, 'type') === 'error') return eventFault(setup, event);
+  const before = reader.content;
   const taken = reader.take(event);
   if (!taken.ok) return malformedFault(setup, taken.fault);
-  if (taken.value === 'other') return null;
-  watch.said();
-  if (taken.value !== null) onDelta(taken.value);
+  if (reader.content > before) watch.said();
+  if (taken.value !== null && taken.value !== 'other') onDelta(taken.value);
   return null;
 }
 

@@ -5,11 +5,13 @@
 import type { ProviderSetup } from '../domain/provider.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { ModelFault } from '../ports/model.ts';
+import { ABORTED } from './provider.ts';
 import { redact } from './redact.ts';
 import { retryAfter, waitIn } from './retry-after.ts';
+import type { Watch, WhyStopped } from './watch.ts';
 
 /** Who is called, for advice. */
-export type Called = Pick<ProviderSetup, 'name' | 'baseUrl' | 'key' | 'keyEnv'>;
+export type Called = Pick<ProviderSetup, 'name' | 'baseUrl' | 'key' | 'keyEnv' | 'headers'>;
 
 /** A response that is an error. `body`: as parsed, or its text, or whatever the client library kept of it. */
 export interface Refusal {
@@ -58,8 +60,21 @@ export function connectionFault(called: Called, error: unknown): ModelFault {
     const message = `${hostOf(called)} answered with a redirect to another address, which is not followed: set the final address as its base URL`;
     return { is: 'refused', message };
   }
-  const why = known?.[1] ?? redact(causes.at(-1) ?? 'no reason was given', called.key);
+  const why = known?.[1] ?? redact(causes.at(-1) ?? 'no reason was given', called);
   return { is: 'unreachable', message: `can't reach ${hostOf(called)}: ${why}` };
+}
+
+/** The fault of a call that was ended here: aborted from outside, or because nothing with content came for too long. */
+export function stoppedFault(
+  setup: Pick<ProviderSetup, 'name' | 'baseUrl' | 'firstEventMs' | 'idleMs'>,
+  why: WhyStopped,
+  watch: Pick<Watch, 'begun'>,
+): ModelFault {
+  if (why === 'aborted') return ABORTED;
+  const begun = watch.begun();
+  const seconds = Math.round((begun ? setup.idleMs : setup.firstEventMs) / 1000);
+  const message = begun ? `${hostOf(setup)} stopped within its answer` : `${hostOf(setup)} gave no answer`;
+  return { is: 'silent', message: `${message} for ${seconds} s`, ...(begun ? { begun } : {}) };
 }
 
 /** Host and port, never a user, a password or a query. */
@@ -133,7 +148,7 @@ function byWords({ type, code, message }: Said): Cause | null {
 }
 
 function faultOf(called: Called, is: Cause, said: Said, otherwise: string): ModelFault {
-  const words = redact(said.message, called.key) || otherwise;
+  const words = redact(said.message, called) || otherwise;
   const host = hostOf(called);
   const key = called.keyEnv === null ? 'its key' : called.keyEnv;
   switch (is) {

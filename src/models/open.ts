@@ -40,6 +40,7 @@ export function routeModels(providers: readonly Provider[]): ModelPort {
       if (!option.usable.yes) return fail({ is: 'refused', message: `${option.label}: ${option.usable.because}` });
       return provider.call(request, signal, onDelta);
     },
+    termsOf: (model) => routes.get(model)?.provider.termsOf?.(model) ?? null,
     count: async (request, signal) => (await routes.get(request.model)?.provider.count?.(request, signal)) ?? null,
   };
 }

@@ -8,14 +8,13 @@ import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { ModelFault } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
-import { connectionFault, eventFault, hostOf, statusFault } from './http-fault.ts';
+import { connectionFault, eventFault, hostOf, statusFault, stoppedFault } from './http-fault.ts';
 import type { Answer } from './openai-client.ts';
 import { DONE, eventsIn } from './wire-events.ts';
 import { at, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from './wire-json.ts';
 import type { Fields } from './wire-json.ts';
 import type { Read, Reader, Reading } from './openai-reading.ts';
 import type { Refused, Route } from './openai-traits.ts';
-import { ABORTED } from './provider.ts';
 import { redact } from './redact.ts';
 import type { Watch } from './watch.ts';
 import { watchStream } from './watch.ts';
@@ -28,6 +27,8 @@ export interface Exchange {
   readonly reader: Reader;
   /** Most tokens that may come back. */
   readonly maxOutput: number;
+  /** How long this model may be silent, where it is not as the provider's others. */
+  readonly times?: Pick<ProviderSetup, 'firstEventMs' | 'idleMs'>;
 }
 
 export interface Failed {
@@ -43,7 +44,8 @@ export async function exchange(
   parts: Exchange,
   signal: AbortSignal,
 ): Promise<Result<Read, Failed>> {
-  const watch = watchStream(setup, world, signal);
+  const times = { ...setup, ...parts.times };
+  const watch = watchStream(times, world, signal);
   const wire = openWire(setup, bearer, watch.beat);
   const over = openEnd();
   try {
@@ -52,7 +54,7 @@ export async function exchange(
     // What is whole stays whole, even if the server never closes the stream.
     const reading: Reading = came.fault === 'silent' ? parts.reader.reading(over.done) : { is: 'cut' };
     if (reading.is === 'reply') return ok(reading.reply);
-    return failed(stoppedFault(setup, came.fault, wire), spentWhenStopped(parts, wire));
+    return failed(stoppedFault(times, came.fault, watch), spentWhenStopped(parts, wire));
   } finally {
     watch.end();
     // Nothing to abort where the stream was read to its end: that connection is used again.
@@ -167,14 +169,23 @@ function isTheEnd({ parts, watch, over }: Call, event: Fields | typeof DONE): bo
   return parts.reader.take(event);
 }
 
-/** Some keep a stream alive with events, or with chunks in which nothing is said. */
+/** Some keep a stream alive with events, or with chunks in which nothing is said; and that an answer has begun is no part of it. */
 function says(event: Fields): boolean {
-  if (/^(?:ping|keepalive)$/.test(textAt(event, 'type'))) return false;
+  const type = textAt(event, 'type');
+  if (type.startsWith('response.')) return type.endsWith('.delta') ? textAt(event, 'delta') !== '' : SAID.test(type);
   const choice = listAt(event, 'choices')[0];
-  const delta = fieldsAt(choice, 'delta');
-  if (delta === null || textAt(choice, 'finish_reason') !== '') return true;
-  return Object.entries(delta).some(([name, value]) => name !== 'role' && value !== '' && value !== null);
+  if (textAt(choice, 'finish_reason') !== '') return true;
+  const delta = fieldsAt(choice, 'delta') ?? fieldsAt(choice, 'message') ?? {};
+  return Object.entries(delta).some(([name, value]) => name !== 'role' && !isEmpty(value));
 }
+
+const SAID = /\.(?:done|completed|incomplete|failed)$/;
+
+/** Numbers say where something belongs, not what. */
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'string' ? value === '' : !isList(value) || Object.values(value).every(isEmpty);
+
+const isList = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** A connection can be used again if its stream is read to the end, which mostly comes at once; a server that keeps it open is left. */
 async function closed({ world }: Call, events: AsyncGenerator<string>): Promise<void> {
@@ -238,14 +249,8 @@ async function notAStream(call: Call, response: Response, type: string): Promise
 
 const malformed = (setup: ProviderSetup, why: string): ModelFault => ({
   is: 'malformed',
-  message: `${hostOf(setup)} did not answer as it should: ${redact(why, setup.key)}. Is its base URL right?`,
+  message: `${hostOf(setup)} did not answer as it should: ${redact(why, setup)}. Is its base URL right?`,
 });
-
-function stoppedFault(setup: ProviderSetup, why: 'aborted' | 'silent', wire: Wire): ModelFault {
-  if (why === 'aborted') return ABORTED;
-  const seconds = Math.round((wire.bytes() === 0 ? setup.firstEventMs : setup.idleMs) / 1000);
-  return { is: 'silent', message: `${hostOf(setup)} said nothing for ${seconds} s` };
-}
 
 /** What a call used up that didn't come to its end: as the server counted, else one token for every byte, which no tokenizer exceeds. */
 function spentOn({ reader, maxOutput }: Exchange, wire: Wire): Usage {

@@ -37,7 +37,7 @@ export interface Refused {
 export const firstTraits = ({ kind, baseUrl }: Pick<ProviderSetup, 'kind' | 'baseUrl'>, model: string): Traits => ({
   streamOptions: true,
   // OpenAI's reasoning models know only the newer name, wherever they are served; many compatible servers only the older one.
-  limit: kind === 'openai' || /^(?:o\d|gpt-[5-9])/.test(plain(model)) ? 'max_completion_tokens' : 'max_tokens',
+  limit: kind === 'openai' || thinksSilently(model) ? 'max_completion_tokens' : 'max_tokens',
   limitLearned: false,
   format: 'schema',
   cacheKey: kind === 'openai',
@@ -53,6 +53,9 @@ const MARKED = /^https:\/\/(?:[a-z]+\.)?openrouter\.ai\//;
 
 /** Routers put a maker before the name. */
 const plain = (model: string): string => model.slice(model.lastIndexOf('/') + 1);
+
+/** OpenAI's reasoning models, wherever they are served: what they think is told in a summary afterwards, if at all. */
+export const thinksSilently = (model: string): boolean => /^(?:o\d|gpt-[5-9])/.test(plain(model));
 
 /** OpenAI's older models; newer ones reason. A wrong guess costs one refused request. */
 const WITHOUT_REASONING = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt|davinci|babbage)|chat-latest/;

@@ -18,7 +18,7 @@ import type { Read } from './openai-reading.ts';
 import { readResponses } from './openai-responses-reply.ts';
 import { countedBody, responsesBody } from './openai-responses-wire.ts';
 import type { Refused, Route, Traits } from './openai-traits.ts';
-import { firstTraits, learn, noSuchRoute, refusesTools } from './openai-traits.ts';
+import { firstTraits, learn, noSuchRoute, refusesTools, thinksSilently } from './openai-traits.ts';
 import { opaqueOf } from './openai-turns.ts';
 import type { Caller } from './provider.ts';
 import { ABORTED } from './provider.ts';
@@ -40,7 +40,8 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
     const names = { model, cacheKey: `mimir-${run}-${request.agent}`.slice(0, 64) };
     const traits = traitsOf.get(model) ?? firstTraits(setup, model);
     const asked = route;
-    const came = await exchange(setup, world, exchangeOf({ request, traits, names, route, onDelta }), signal);
+    const parts = exchangeOf({ request, traits, names, route, onDelta });
+    const came = await exchange(setup, world, { ...parts, ...timesFor(setup, model) }, signal);
     if (came.ok) return ok(replyOf(setup, request, came.value));
     const { fault, refused } = came.fault;
     if (refused === null) return fail(fault);
@@ -73,6 +74,13 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
       return countInput(setup, world, countedBody(request, traits, model), signal);
     },
   };
+}
+
+/** Models that think without a word of it may be silent for longer. */
+function timesFor({ silentThinkingMs: ms, idleMs }: ProviderSetup, model: string): Pick<Exchange, 'times'> {
+  return ms === undefined || !thinksSilently(model)
+    ? {}
+    : { times: { firstEventMs: ms, idleMs: Math.max(ms, idleMs) } };
 }
 
 /** What follows the first slash of a canonical id; there may be more of them. */

@@ -17,6 +17,7 @@ export interface Provider {
   models(): readonly ModelOption[];
   readonly call: ModelPort['call'];
   readonly count?: ModelPort['count'];
+  readonly termsOf?: ModelPort['termsOf'];
 }
 
 /** What reaches one provider over its own wire: loaded when it is first needed, since client libraries are slow to load. */

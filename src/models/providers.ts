@@ -6,11 +6,12 @@ import { ModelId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import { FREE } from '../domain/price.ts';
 import type { OwnModel, ProviderSetup } from '../domain/provider.ts';
-import { isLoopback } from '../domain/provider.ts';
+import { isLoopback, isOwnServer, RETRY_FOR } from '../domain/provider.ts';
 import type { World } from '../ports/world.ts';
 import { KNOWN, optionOf, providerOf } from './catalogue.ts';
 import type { Aliases, Known } from './catalogue.ts';
 import type { PublishedModels } from './own-prices.ts';
+import type { ProviderTerms } from '../ports/model.ts';
 import type { Caller, Provider } from './provider.ts';
 
 export interface Serving {
@@ -39,6 +40,11 @@ export function servedBy(setup: ProviderSetup, { aliases, world, published }: Se
       .filter(({ id }) => !known.some((model) => model.id === id))
       .map(({ model, id }) => ownOption(id, model, setup, { aliases, published })),
   ];
+  const terms = (model: ModelId): ProviderTerms => ({
+    retryFor: setup.retryForMs ?? RETRY_FOR,
+    answersAs: setup.answersAs?.[model.slice(setup.name.length + 1)] ?? [],
+    own: isOwnServer(setup),
+  });
   let loading: Promise<Caller> | null = null;
   const caller = (): Promise<Caller> => (loading ??= load(setup, world));
   return {
@@ -46,6 +52,7 @@ export function servedBy(setup: ProviderSetup, { aliases, world, published }: Se
     models: () => options,
     call: async (request, signal, onDelta) => (await caller()).call(request, signal, onDelta),
     count: async (request, signal) => (await (await caller()).count?.(request, signal)) ?? null,
+    termsOf: terms,
     // A client that can't be loaded is told by the call that needs it.
     warm: () => void Promise.all([caller(), loadClient(setup)]).catch(() => undefined),
   };

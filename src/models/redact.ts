@@ -1,4 +1,5 @@
 /** Makes what a provider said fit for a person's eyes: without the key or parts of it, on one line, not too long. */
+import type { ProviderSetup } from '../domain/provider.ts';
 import { encodedForms, HIDDEN } from '../domain/redact.ts';
 
 const LONGEST = 400;
@@ -6,11 +7,15 @@ const LONGEST = 400;
 const PART = 6;
 const SHOWN = HIDDEN;
 
-/** `text` without the key in any form, without control characters, at most 400 characters. */
-export function redact(text: string, key: string | null): string {
+/** What of a provider's setup is secret. */
+export type Secrets = Pick<ProviderSetup, 'key' | 'headers'>;
+
+/** `text` without the key in any form or the value of a header, without control characters, at most 400 characters. */
+export function redact(text: string, { key, headers = {} }: Secrets): string {
   // Cut before the search too, since a provider may send megabytes; the margin keeps a key from being cut in two.
   const plain = oneLine(text.slice(0, LONGEST * 20));
-  const hidden = hideMasked(formsOf(key).reduce(hideParts, plain));
+  const whole = Object.values(headers).flatMap(formsOf).reduce(hideWhole, plain);
+  const hidden = hideMasked(formsOf(key).reduce(hideParts, whole));
   return hidden.length <= LONGEST ? hidden : `${hidden.slice(0, LONGEST - 1).trimEnd()}…`;
 }
 
@@ -26,6 +31,10 @@ function formsOf(key: string | null): readonly string[] {
   if (key === null || key === '') return [];
   return [...new Set([oneLine(key), ...encodedForms(key)])].filter((form) => form !== '');
 }
+
+/** Short values of headers are words, such as the name of a team. */
+const hideWhole = (text: string, value: string): string =>
+  value.length < PART + 2 ? text : text.replaceAll(value, SHOWN);
 
 /** A short "key" such as `none` or `ollama` is a word: only hidden where it stands alone. */
 function hideParts(text: string, key: string): string {

@@ -10,7 +10,7 @@ import type { ModelOption } from '../domain/plan.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Result } from '../domain/result.ts';
 import type { Json, ModelReply, StopReason, ToolCall } from '../domain/turn.ts';
-import type { Delta, ModelFault, ModelRequest } from '../ports/model.ts';
+import type { Delta, ModelFault, ModelRequest, ProviderTerms } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import { bytesOf, bytesOfTurn, tokensIn, toolCallId, unlessAborted } from './provider.ts';
 import type { Provider } from './provider.ts';
@@ -45,6 +45,8 @@ export interface ScriptedOptions {
   readonly count?: (request: ModelRequest) => number | null;
   /** What a call that is aborted has used up by then; nothing when left out. */
   readonly aborted?: Usage;
+  /** What the gate is told of the provider; the usual terms when left out. */
+  readonly terms?: ProviderTerms;
 }
 
 /** A usable model of price 0 for scripts; the id in canonical form, `scripted/model` by default. */
@@ -71,10 +73,11 @@ export function scriptedProvider(options: ScriptedOptions): Provider {
   const models = options.models ?? [scriptedModel()];
   const made = new Map<string, number>();
 
-  const { count } = options;
+  const { count, terms } = options;
   return {
     name: 'scripted',
     models: () => models,
+    ...(terms === undefined ? {} : { termsOf: () => terms }),
     ...(count === undefined ? {} : { count: (request: ModelRequest) => Promise.resolve(count(request)) }),
     async call(request, signal, onDelta) {
       const key = `${request.agent} ${request.purpose.is}`;

@@ -1,6 +1,6 @@
 /**
- * Watches one streaming call: ends it when it is aborted from outside or stays silent for too long, whether or not the client library
- * settles. One timer that looks in now and then, not one for each event. What a silence means is the gate's to say.
+ * Watches one streaming call: ends it when it is aborted from outside or says nothing for too long, whether or not the client library
+ * settles. Two timers that look in now and then, not one for each event. What a silence means is the gate's to say.
  */
 import type { ProviderSetup } from '../domain/provider.ts';
 import { fail } from '../domain/result.ts';
@@ -14,8 +14,10 @@ export interface Watch {
   readonly signal: AbortSignal;
   /** Something came, be it only a sign of life. */
   readonly beat: () => void;
-  /** What came says something. */
+  /** What came has content. */
   readonly said: () => void;
+  /** Did anything with content come? */
+  begun(): boolean;
   /** Why the call was stopped; null while it wasn't. */
   why(): WhyStopped | null;
   /** `work`, or why the call was stopped as soon as it is: what `work` does afterwards, a rejection too, is left to itself. */
@@ -25,15 +27,29 @@ export interface Watch {
 }
 
 const OVER = 'over';
-/** A silence is noticed at most this share of `idleMs` late, and never early. */
+/** A silence is noticed at most this share of its bound late, and never early. */
 const LOOKS = 8;
 
+/** Resolves when `count` has stayed the same for `bound`, or `ended` is aborted. */
+async function quietFor(
+  bound: number,
+  count: () => number,
+  world: Pick<World, 'sleep'>,
+  ended: AbortSignal,
+): Promise<void> {
+  for (let quiet = 0; quiet < LOOKS && !ended.aborted; ) {
+    const seen = count();
+    await world.sleep(bound / LOOKS, ended);
+    quiet = count() === seen ? quiet + 1 : 0;
+  }
+}
+
 /**
- * Watches a call that begins now. Silent: no beat within `firstEventMs`, then none for `idleMs`. Signs of life alone don't keep a call
- * alive for ever: where nothing else came for `firstEventMs` it is silent too.
+ * Watches a call that begins now. Silent: nothing with content within `firstEventMs`, then nothing for `idleMs`; signs of life count
+ * for neither. Where `pingMs` is given, also when nothing at all comes for so long, once anything came.
  */
 export function watchStream(
-  setup: Pick<ProviderSetup, 'firstEventMs' | 'idleMs'>,
+  setup: Pick<ProviderSetup, 'firstEventMs' | 'idleMs' | 'pingMs'>,
   world: Pick<World, 'sleep'>,
   outside: AbortSignal,
 ): Watch {
@@ -45,8 +61,6 @@ export function watchStream(
   let beats = 0;
   let words = 0;
 
-  const step = setup.idleMs / LOOKS;
-  const patience = Math.max(setup.firstEventMs, setup.idleMs);
   const stop = (because: WhyStopped): void => {
     if (why !== null || ended.signal.aborted) return;
     why = because;
@@ -61,30 +75,30 @@ export function watchStream(
     first.abort(OVER);
     ended.abort(OVER);
   };
-  const look = async (): Promise<void> => {
+  const stopWhenQuiet = async (count: () => number, bound: number): Promise<void> => {
+    await quietFor(bound, count, world, ended.signal);
+    stop('silent');
+  };
+  const lookForWords = async (): Promise<void> => {
     await world.sleep(setup.firstEventMs, first.signal);
-    if (beats === 0) stop('silent');
-    for (let quiet = 0, empty = 0; !ended.signal.aborted; ) {
-      const [seen, heard] = [beats, words];
-      await world.sleep(step, ended.signal);
-      quiet = beats === seen ? quiet + 1 : 0;
-      empty = words === heard ? empty + step : 0;
-      if (quiet >= LOOKS || empty >= patience) stop('silent');
-    }
+    if (words === 0) stop('silent');
+    await stopWhenQuiet(() => words, setup.idleMs);
   };
 
   if (outside.aborted) stop('aborted');
   else outside.addEventListener('abort', onAbort, { once: true });
-  if (why === null) void look();
+  if (why === null) void lookForWords();
   return {
     signal: inner.signal,
     beat: () => {
       beats += 1;
-      if (beats === 1) first.abort(OVER);
+      if (beats === 1 && setup.pingMs !== undefined) void stopWhenQuiet(() => beats, setup.pingMs);
     },
     said: () => {
       words += 1;
+      if (words === 1) first.abort(OVER);
     },
+    begun: () => words > 0,
     why: () => why,
     unlessStopped: (work) =>
       Promise.race([

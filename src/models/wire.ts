@@ -38,7 +38,19 @@ export const headersIn = ({ headers }: RequestInit): Headers =>
 /** The headers that carry a key, by kind of provider. */
 export type KeyHeaders = (key: string) => Readonly<Record<string, string>>;
 
-export function openWire(setup: Pick<ProviderSetup, 'key'>, keyHeaders: KeyHeaders, beat: () => void): Wire {
+/** Of a library's headers those that may go out, and `own` beside or instead of them. */
+function headersFor(init: RequestInit, own: Readonly<Record<string, string>>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of headersIn(init)) if (SENT.test(name)) headers.set(name, value);
+  for (const [name, value] of Object.entries(own)) headers.set(name, value);
+  return headers;
+}
+
+export function openWire(
+  setup: Pick<ProviderSetup, 'key' | 'headers'>,
+  keyHeaders: KeyHeaders,
+  beat: () => void,
+): Wire {
   let bytes = 0;
   let sent = 0;
   let head: { status: number; type: string } | null = null;
@@ -52,10 +64,7 @@ export function openWire(setup: Pick<ProviderSetup, 'key'>, keyHeaders: KeyHeade
     sent: () => sent,
     head: () => head,
     async fetch(input, init = {}) {
-      const headers = new Headers();
-      for (const [name, value] of headersIn(init)) if (SENT.test(name)) headers.set(name, value);
-      for (const [name, value] of Object.entries(setup.key === null ? {} : keyHeaders(setup.key)))
-        headers.set(name, value);
+      const headers = headersFor(init, { ...(setup.key === null ? {} : keyHeaders(setup.key)), ...setup.headers });
       if (typeof init.body === 'string') sent += bytesOf(init.body);
       const response = await fetch(input, { ...init, headers, redirect: 'error' });
       head = { status: response.status, type: response.headers.get('content-type') ?? '' };

@@ -5,7 +5,7 @@
  */
 import type { Usage } from '../domain/budget.ts';
 import type { Finding } from '../domain/agent.ts';
-import type { AgentId, CallId, ModelId, RoleName } from '../domain/ids.ts';
+import type { AgentId, CallId, Millis, ModelId, RoleName } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { RepositoryFacts } from '../domain/repository.ts';
 import type { Result } from '../domain/result.ts';
@@ -56,7 +56,7 @@ export interface ModelRequest {
  * Why a call failed, in the only terms the engine acts on.
  *
  * - `rate limited` (429), `overloaded` (500, 502, 503, 529), `unreachable` (no connection, DNS, TLS), `cut` (the stream ended early or broke),
- *   `silent` (no event within the time that the provider has for one): may pass; tried again.
+ *   `silent` (nothing of a reply within the time that the provider has for it): may pass; tried again.
  * - `malformed`: what came can't be read as a reply (HTML, no JSON, an event that isn't one): tried again, once.
  * - `unauthorised` (401, 403), `no credit` (402, a quota that is used up): another provider may do, the same one won't.
  * - `refused` (400, 404, 413 …): the request itself is at fault; nothing is tried again.
@@ -81,6 +81,8 @@ export interface ModelFault {
   readonly message: string;
   /** What the provider asked to wait, if it did: whatever it said, not yet capped; never negative. */
   readonly retryAfterMs?: number;
+  /** Of `silent`: something of the reply had come. Missing: nothing had. */
+  readonly begun?: true;
   /**
    * What the call used up before it failed: as the provider counted where it did, else an upper bound (one token for each byte received).
    * Missing when the provider refused it before any work began: then nothing is billed.
@@ -97,6 +99,16 @@ export interface Words {
 /** A piece of a reply as it streams: words, or arguments of a call that is being written. Nothing of a call is carried out before the end. */
 export type Delta = Words | { readonly is: 'call'; readonly tool: string; readonly text: string };
 
+/** What was set up for the provider of a model, as far as the gate acts on it. */
+export interface ProviderTerms {
+  /** Milliseconds for which a failing call is tried again. */
+  readonly retryFor: Millis;
+  /** Other models' names as they come over the wire, under which this model may answer. */
+  readonly answersAs: readonly string[];
+  /** A server of the person's own, not the maker's: what it calls its models is its own affair. */
+  readonly own: boolean;
+}
+
 export interface ModelPort {
   /** Every known model, usable or not; fixed for the run. */
   models(): readonly ModelOption[];
@@ -109,6 +121,8 @@ export interface ModelPort {
     signal: AbortSignal,
     onDelta: (delta: Delta) => void,
   ): Promise<Result<ModelReply, ModelFault>>;
+  /** Terms of the provider that serves `model`; null for one that nobody set up, such as the built-in analyst. */
+  termsOf?(model: ModelId): ProviderTerms | null;
   /** Tokens that `request` would put in, by the provider's own count and at no cost; null where it has none or can't be asked. */
   count?(request: ModelRequest, signal: AbortSignal): Promise<number | null>;
 }

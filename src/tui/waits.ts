@@ -102,7 +102,7 @@ function untilOf(agent: AgentState): Millis | null {
 }
 
 function triesOf(agent: AgentState): string {
-  const [said] = / \(\d+ of \d+\)$/.exec(saidOf(agent)) ?? [];
+  const [said] = / \((?:\d+ of \d+|try \d+)\)$/.exec(saidOf(agent)) ?? [];
   const { attempt = null, attempts = null } = agent.pause ?? {};
   if (said !== undefined || attempt === null) return said ?? '';
   return attempts === null ? ` (try ${attempt})` : ` (${attempt} of ${attempts})`;

@@ -155,7 +155,7 @@ function optionsFor(
     rules,
     law: oncePerTurn(openLaw(config, rules)),
     ...(day === null ? {} : { day }),
-    redactor: openRedactor(config.providers.flatMap(({ key }) => key ?? [])),
+    redactor: openRedactor(config.secrets.map(({ value }) => value)),
     roles: config.roles,
     prompts: config.prompts,
     models,

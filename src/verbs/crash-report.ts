@@ -4,6 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import { placesOf } from '../config/paths.ts';
 import { openRedactor } from '../domain/redact.ts';
 import type { Io } from './io.ts';
+import { takenSecrets } from './secrets.ts';
 import { world } from './world.ts';
 
 /** The report of a bug outside a run. */
@@ -12,12 +13,12 @@ export function reportOf(env: Io['env'], error: unknown): string | null {
   return isAbsolute(state) ? crashReport(state, error, env) : null;
 }
 
-/** Text about a fault, without what the environment holds under the name of a key, whosever it is. */
+/** Text about a fault, without what the environment holds under the name of a key, whosever it is, or of a secret of the configuration. */
 export function withoutKeys(env: Io['env'], text: string): string {
   const keys = Object.entries(env).flatMap(([name, value]) =>
     SECRET.test(name) && value !== undefined ? [value] : [],
   );
-  return openRedactor(keys).clean(text);
+  return openRedactor([...keys, ...takenSecrets()]).clean(text);
 }
 
 const SECRET = /KEY|TOKEN|SECRET|PASSW/i;

@@ -4,7 +4,7 @@ import { ROOT } from '../domain/ids.ts';
 import type { EventOf } from '../events/by-type.ts';
 import { RUN_STOPPED } from '../engine/run-result.ts';
 import type { MimirEvent } from '../events/event.ts';
-import { warnedWords } from '../events/log-line.ts';
+import { triesText, warnedWords } from '../events/log-line.ts';
 import { elapsedOf } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Tick } from '../ports/controls.ts';
@@ -134,8 +134,8 @@ function modelLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
 }
 
 function waitWords({ model, cause, wait, attempt, attempts }: EventOf<'model.retry'>): string {
-  const tries = attempt === undefined ? '' : ` (${attempt} of ${attempts ?? '?'})`;
-  return `waits for ${model.split('/')[0] ?? ''}: ${cause}; next try in ${Math.ceil(wait / 1000)} s${tries}`;
+  const when = `next try in ${Math.ceil(wait / 1000)} s${triesText(attempt, attempts)}`;
+  return `waits for ${model.split('/')[0] ?? ''}: ${cause}; ${when}`;
 }
 
 const compactedWords = ({ tokens }: EventOf<'context.compacted'>): string =>

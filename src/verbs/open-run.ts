@@ -56,7 +56,7 @@ export async function openRuns({ project, config, most, providers, log, asked }:
     log,
     ...(day === null ? {} : { day }),
     world,
-    redactor: openRedactor(config.providers.flatMap(({ key }) => key ?? [])),
+    redactor: openRedactor(config.secrets.map(({ value }) => value)),
     offlineOnly: providers.offlineOnly,
     runBudget: rules.runBudget.value,
   };

@@ -14,6 +14,7 @@ import { giveTrust, trustQuestion } from '../config/trust-record.ts';
 import { type Result, ok } from '../domain/result.ts';
 import { packageRoot } from './package-root.ts';
 import type { ProjectPlace } from './project-place.ts';
+import { takeSecrets } from './secrets.ts';
 
 export type { ProjectPlace } from './project-place.ts';
 
@@ -32,8 +33,11 @@ export function loadHere(
   flags: ConfigFlags,
   how: 'record' | 'look',
 ): Result<Here, readonly ConfigFault[]> {
-  const load: Load = (trusted) =>
-    loadConfig({ packageRoot: packageRoot(), projectRoot: project.root, env, flags, trusted });
+  const load: Load = (trusted) => {
+    const loaded = loadConfig({ packageRoot: packageRoot(), projectRoot: project.root, env, flags, trusted });
+    if (loaded.ok) takeSecrets(loaded.value.secrets);
+    return loaded;
+  };
   const known = trustHere(project, []);
   const recorded = known.state === 'trusted' ? loadTrusted(project, load, known.digest) : null;
   return recorded ?? loadUnrecorded(project, load, how);

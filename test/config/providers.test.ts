@@ -42,8 +42,10 @@ describe('the built-in providers', () => {
         key: CANARY,
         keyEnv: 'ANTHROPIC_API_KEY',
         models: [],
-        firstEventMs: 300_000,
-        idleMs: 30_000,
+        firstEventMs: 120_000,
+        idleMs: 120_000,
+        pingMs: 30_000,
+        retryForMs: 600_000,
         unusable: null,
         configured: true,
       },
@@ -54,8 +56,10 @@ describe('the built-in providers', () => {
         key: 'o',
         keyEnv: 'OPENAI_API_KEY',
         models: [],
-        firstEventMs: 300_000,
+        firstEventMs: 120_000,
         idleMs: 120_000,
+        silentThinkingMs: 300_000,
+        retryForMs: 600_000,
         unusable: null,
         configured: true,
       },
@@ -66,8 +70,10 @@ describe('the built-in providers', () => {
         key: 'r',
         keyEnv: 'OPENROUTER_API_KEY',
         models: [],
-        firstEventMs: 300_000,
+        firstEventMs: 120_000,
         idleMs: 120_000,
+        silentThinkingMs: 300_000,
+        retryForMs: 600_000,
         unusable: null,
         configured: true,
       },
@@ -112,6 +118,7 @@ describe('the built-in providers', () => {
     windows: { claude-in-house: 64000 }
     firstTokenTimeout: 10m
     idleTimeout: 45s
+    retryFor: 20s
 `;
     const env = { WORK_KEY: 'w', ANTHROPIC_API_KEY: CANARY, ANTHROPIC_BASE_URL: 'https://elsewhere.example' };
     expect(named('anthropic', providersWith(env, user))).toEqual({
@@ -126,6 +133,8 @@ describe('the built-in providers', () => {
       ],
       firstEventMs: 600_000,
       idleMs: 45_000,
+      pingMs: 30_000,
+      retryForMs: 20_000,
       unusable: null,
       configured: true,
     });
@@ -264,8 +273,9 @@ describe('what is refused', () => {
 describe('a key', () => {
   it('is in no note, no fault, no rule and nothing that `config show` prints (A07)', () => {
     const user = `providers:\n  mine: { kind: openai-compatible, baseUrl: "https://api.example/v1", apiKeyEnv: MINE, apiKey: ${CANARY} }\n`;
-    const { providers, ...rest } = loadedWith({ MINE: CANARY, ANTHROPIC_API_KEY: CANARY }, { user });
+    const { providers, secrets, ...rest } = loadedWith({ MINE: CANARY, ANTHROPIC_API_KEY: CANARY }, { user });
     expect(providers.filter(({ key }) => key === CANARY)).toHaveLength(2);
+    expect(secrets.filter(({ value }) => value === CANARY)).toHaveLength(2);
     expect(JSON.stringify({ ...rest, values: null })).not.toContain(CANARY);
     expect(showConfig(rest).join('\n')).not.toContain(CANARY);
     expect(rest.notes.join('\n')).toContain('unknown key providers.mine.apiKey');
@@ -284,7 +294,16 @@ describe('a key', () => {
 
 it('providers are described by the schema of the configuration', () => {
   const schema = JSON.stringify(configSchemaJson());
-  for (const key of ['apiKeyEnv', 'baseUrl', 'windows', 'firstTokenTimeout', 'idleTimeout']) {
+  for (const key of [
+    'apiKeyEnv',
+    'baseUrl',
+    'windows',
+    'firstTokenTimeout',
+    'idleTimeout',
+    'retryFor',
+    'headers',
+    'answersAs',
+  ]) {
     expect(schema).toContain(`"${key}"`);
   }
 });

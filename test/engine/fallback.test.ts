@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
-import { ended, fault, hops, meets, one } from '../support/faulty.ts';
+import { ended, fault, hops, meets, one, timesOf } from '../support/faulty.ts';
 import { eventsOf } from '../support/run-looks.ts';
 import { AGENT, calling, FAST, MODELS, planOf, ROLES, RULES, SLOW } from '../support/run.ts';
 import type { Script } from '../support/run.ts';
@@ -20,15 +20,35 @@ describe('another model', () => {
     ({ agent, model }) =>
       agent === S1 ? answer(model) : undefined;
 
-  it.each(['rate limited', 'overloaded', 'cut', 'silent', 'malformed'] as const)(
-    'is asked when the tries are used up for "%s", with an event (D4)',
-    async (is) => {
-      const run = await ended({ roles: ROLES, script: only((model) => (model === FAST ? fault(is) : undefined)) });
-      const tries = is === 'silent' || is === 'malformed' ? 2 : 5;
-      expect(hops(run)).toEqual([[FAST, SLOW, `${is}: it is ${is} (tried ${tries} times)`]]);
-      expect(run.state().agents.get(S1)?.outcome).toBe('completed');
-    },
-  );
+  it.each([
+    ['rate limited', 600_000, 27],
+    ['overloaded', 60_000, 9],
+    ['cut', 3826, 5],
+    ['malformed', 255, 2],
+    ['silent', 0, 1],
+  ] as const)('is asked after "%s" for %i ms, with an event (D4, J05)', async (is, after, tries) => {
+    const run = await ended({ roles: ROLES, script: only((model) => (model === FAST ? fault(is) : undefined)) });
+    const times = tries === 1 ? '' : ` (tried ${tries} times)`;
+    expect(hops(run)).toEqual([[FAST, SLOW, `${is}: it is ${is}${times}`]]);
+    expect(timesOf(run, 'model.fallback')[0]).toBe(after);
+    expect(run.state().agents.get(S1)?.outcome).toBe('completed');
+  });
+
+  it('is asked after a second silence where an answer had begun (J05)', async () => {
+    const silent = fault('silent', { begun: true });
+    const run = await ended({ roles: ROLES, script: only((model) => (model === FAST ? silent : undefined)) });
+    expect(hops(run)).toEqual([[FAST, SLOW, 'silent: it is silent (tried 2 times)']]);
+  });
+
+  it('is asked at once by whoever comes later, the report too, when the provider has been down for a minute', async () => {
+    const run = await ended({
+      ...three,
+      plan: planOf(['a'], ['b', 'a']),
+      script: ({ purpose, model }) => (purpose.is === 'work' && model !== other.id ? fault('unreachable') : undefined),
+    });
+    expect(timesOf(run, 'model.fallback')).toEqual([60_000, 60_000, 60_000]);
+    expect((await run.result).success).toBe(true);
+  });
 
   it.each(['unauthorised', 'no credit', 'unreachable'] as const)(
     'of another provider only is asked after "%s" (J07)',
@@ -59,7 +79,7 @@ describe('another model', () => {
     expect(run.state().agents.get(S1)).toMatchObject({
       outcome: 'failed',
       error:
-        'fast: it is overloaded (tried 5 times); no other model may take its place: deniedModels: [slow] (managed, /etc/mimir.yml:3)',
+        'fast: it is overloaded (tried 27 times); no other model may take its place: deniedModels: [slow] (managed, /etc/mimir.yml:3)',
     });
     expect(eventsOf(run, 'policy.decided')[0]).toMatchObject({ subject: SLOW, decision: 'deny', ...from });
   });
@@ -70,7 +90,7 @@ describe('another model', () => {
     const run = await ended({ roles: ROLES, rules, script: only(() => fault('overloaded')) });
     expect(hops(run)).toEqual([]);
     expect(run.state().agents.get(S1)?.error).toBe(
-      'fast: it is overloaded (tried 5 times); no other model may take its place: modelFallback: deny (user, /home/u/config.yml:4)',
+      'fast: it is overloaded (tried 27 times); no other model may take its place: modelFallback: deny (user, /home/u/config.yml:4)',
     );
   });
 
@@ -95,8 +115,8 @@ describe('a run that nobody answers', () => {
         purpose.is !== 'work' ? undefined : agent === S1 && n === 0 ? calling('read x') : fault('unreachable'),
     });
     expect(await down.result).toMatchObject({ success: false, status: 'stopped', errorIs: 'model' });
-    expect((await down.result).error).toBe('no model could be reached. fast: it is unreachable (tried 5 times)');
-    expect(down.state().lastAt - down.state().startedAt).toBeLessThan(60_000);
+    expect((await down.result).error).toBe('no model could be reached. fast: it is unreachable (tried 26 times)');
+    expect(down.state().lastAt - down.state().startedAt).toBeLessThanOrEqual(601_000);
     const acts: string[] = [];
     const again = await ended({ log: down.log, acts });
     expect((await again.result).success).toBe(true);

@@ -5,7 +5,7 @@ import { scriptedModel } from '../../src/models/scripted.ts';
 import { ended, fault, hops, meets, one, waiting } from '../support/faulty.ts';
 import { eventsOf, throughTime, toldTo } from '../support/run-looks.ts';
 import { AGENT, FAST, MODELS, planOf, ROLES, RULES, testRun } from '../support/run.ts';
-import type { TestRun } from '../support/run.ts';
+import type { Script, TestRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
 const ROOT = AGENT('ROOT');
@@ -14,7 +14,7 @@ const retries = (run: TestRun): unknown[] =>
   run.events().flatMap((event) => (event.type === 'model.retry' ? [[event.attempt, event.attempts, event.wait]] : []));
 
 describe('a call that failed', () => {
-  it('is tried again up to five times, each try reserved and given free again (J03, G06)', async () => {
+  it('is tried again, each try reserved and given free again (J03, G06)', async () => {
     const overloaded = fault('overloaded');
     const run = await ended({ script: meets(overloaded, overloaded, overloaded, overloaded) });
     expect(run.state().agents.get(S1)).toMatchObject({ outcome: 'completed', iterations: 1, open: [] });
@@ -27,23 +27,42 @@ describe('a call that failed', () => {
     );
     // Full jitter below a bound that doubles; chance stands still here, a little above its middle.
     expect(retries(run)).toEqual([
-      [2, 5, 255],
-      [3, 5, 510],
-      [4, 5, 1020],
-      [5, 5, 2041],
+      [2, undefined, 255],
+      [3, undefined, 510],
+      [4, undefined, 1020],
+      [5, undefined, 2041],
     ]);
   });
 
   it.each([
-    ['silent', 2],
     ['malformed', 2],
     ['cut', 5],
-    ['unreachable', 5],
-    ['rate limited', 5],
-  ] as const)('for "%s" is tried %i times in all (J05)', async (is, tries) => {
+  ] as const)('for "%s" is tried %i times in all', async (is, tries) => {
     const run = await ended({ script: ({ agent }) => (agent === S1 ? fault(is) : undefined) });
     expect(eventsOf(run, 'model.started').length).toBe(tries);
     expect(run.state().finished?.summary).toContain(`fast: it is ${is} (tried ${tries} times)`);
+  });
+
+  it.each(['unreachable', 'overloaded', 'rate limited', 'silent'] as const)(
+    'for "%s" is tried for ten minutes, with pauses that grow to a minute at most (J05, J09)',
+    async (is) => {
+      const { run, world } = waiting({ script: ({ agent }) => (agent === S1 ? fault(is) : undefined) });
+      await throughTime(run, world);
+      const waits = run.events().flatMap((event) => (event.type === 'model.retry' ? [event.wait] : []));
+      expect(waits.slice(0, 9)).toEqual([255, 510, 1020, 2041, 4080, 8161, 16_322, 30_603, 30_603]);
+      expect(Math.max(...waits)).toBeLessThanOrEqual(60_000);
+      expect(waits.reduce((sum, wait) => sum + wait, 0)).toBe(600_000);
+      expect(eventsOf(run, 'model.started').length).toBe(waits.length + 1);
+    },
+  );
+
+  it('for a fault of the provider is tried for as long as its entry says', async () => {
+    const script: Script = ({ agent }) => (agent === S1 ? fault('overloaded') : undefined);
+    const lasted = async (retryFor: number): Promise<number> => {
+      const run = await ended({ script, scripted: { terms: { retryFor, answersAs: [], own: false } } });
+      return run.state().lastAt - run.state().startedAt;
+    };
+    expect([await lasted(3000), await lasted(0)]).toEqual([3000, 0]);
   });
 
   it.each(['refused', 'unauthorised', 'no credit'] as const)('for "%s" is not tried again (J07)', async (is) => {
@@ -53,12 +72,12 @@ describe('a call that failed', () => {
   });
 
   it.each([
-    [2000, [[2, 5, 2255]]],
-    [59_900, [[2, 5, 60_000]]],
+    [2000, [[2, undefined, 2255]]],
+    [59_900, [[2, undefined, 60_000]]],
     [86_400_000, [[2, 2, 60_000]]],
     [Number.POSITIVE_INFINITY, [[2, 2, 255]]],
-    [-1, [[2, 5, 255]]],
-    [Number.NaN, [[2, 5, 255]]],
+    [-1, [[2, undefined, 255]]],
+    [Number.NaN, [[2, undefined, 255]]],
   ])('waits as long as the provider asks, %d ms, and a minute at most (J01, J02)', async (retryAfterMs, waits) => {
     const run = await ended({ script: meets(fault('rate limited', { retryAfterMs })) });
     expect(retries(run)).toEqual(waits);
@@ -110,7 +129,7 @@ describe('a wait for a provider', () => {
     const { run, world } = waiting({ script: meets(limited) });
     await until(run);
     expect(run.state().agents.get(S1)).toMatchObject({
-      reason: 'scripted is rate limited; next try in 13 s (2 of 5)',
+      reason: 'scripted is rate limited; next try in 13 s (try 2)',
       runningSince: null,
     });
     await world.advance(13_000);
@@ -132,7 +151,7 @@ describe('a wait for a provider', () => {
     });
     await run.until(({ agents }) => agents.get(ROOT)?.status === 'waiting');
     expect(run.state().phase).toBe('planning');
-    expect(run.state().agents.get(ROOT)?.reason).toBe('scripted is rate limited; next try in 13 s (2 of 5)');
+    expect(run.state().agents.get(ROOT)?.reason).toBe('scripted is rate limited; next try in 13 s (try 2)');
     await world.advance(13_000);
     expect((await run.result).success).toBe(true);
     expect(run.state().agents.get(ROOT)?.ranMs).toBe(12_255);

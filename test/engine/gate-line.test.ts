@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
-import { chanceOf, LONGEST_WAIT, MOST_TRIES, triesAfter, waitAfter, waitText } from '../../src/engine/gate-backoff.ts';
+import { chanceOf, LONGEST_WAIT, timeForMore, waitAfter, waitText } from '../../src/engine/gate-backoff.ts';
 import type { Cause } from '../../src/engine/gate-backoff.ts';
 import { openLines } from '../../src/engine/gate-line.ts';
 import type { Entry, Lines, Pass, Standing } from '../../src/engine/gate-line.ts';
@@ -9,6 +9,9 @@ import { isSameModel } from '../../src/policy/same-model.ts';
 import type { ModelFault } from '../../src/ports/model.ts';
 import type { FakeWorld } from '../support/world.ts';
 import { fakeWorld } from '../support/world.ts';
+
+/** The visitors of these tests go away after so many. */
+const MOST_TRIES = 5;
 
 const LIMITED: ModelFault = { is: 'rate limited', message: 'too many' };
 
@@ -25,11 +28,10 @@ function visit(
 ): Visitor {
   const { provider = 'one', tries = 0, patience = Infinity } = more;
   const control = new AbortController();
+  const stays = (standing: Standing): boolean => standing.tries < MOST_TRIES && standing.wait <= patience;
   const visitor: Visitor = { entry: null, standings: [], leave: () => control.abort() };
   const onWait = (standing: Standing): void => void visitor.standings.push(standing);
-  void lines
-    .enter(provider, { tries, most: MOST_TRIES, patience, onWait, signal: control.signal })
-    .then((entry) => (visitor.entry = entry));
+  void lines.enter(provider, { tries, stays, onWait, signal: control.signal }).then((entry) => (visitor.entry = entry));
   return visitor;
 }
 
@@ -68,7 +70,7 @@ describe('the line in front of a provider', () => {
     const [here, there] = [visit(lines), visit(lines, { provider: 'two' })];
     await settle();
     expect([here.entry, there.entry?.is]).toEqual([null, 'pass']);
-    expect(here.standings).toEqual([{ fault: LIMITED, wait: 2000, tries: 0 }]);
+    expect(here.standings).toEqual([{ fault: LIMITED, wait: 2000, tries: 0, trouble: 0 }]);
     here.leave();
   });
 
@@ -112,7 +114,12 @@ describe('the line in front of a provider', () => {
       passOf(probe).refused(LIMITED, 2000);
       passOf(probe).end();
       await settle();
-      expect(many.at(-1)?.standings.at(-1)).toEqual({ fault: LIMITED, wait: 2000, tries });
+      expect(many.at(-1)?.standings.at(-1)).toEqual({
+        fault: LIMITED,
+        wait: 2000,
+        tries,
+        trouble: (tries - 1) * 2000,
+      });
     }
     await world.advance(2000);
     passOf(many[3] ?? visit(lines)).refused(LIMITED, 2000);
@@ -222,10 +229,21 @@ describe('a wait', () => {
           expect(wait).toBeLessThanOrEqual(LONGEST_WAIT);
           if (retryAfterMs !== undefined && retryAfterMs > 0 && Number.isFinite(retryAfterMs))
             expect(wait).toBeGreaterThanOrEqual(Math.round(Math.min(LONGEST_WAIT, retryAfterMs)));
-          expect(triesAfter(fault)).toBeLessThanOrEqual(MOST_TRIES);
         },
       ),
     );
+  });
+
+  it('is followed by no other try once the time of the provider is over', () => {
+    const so = { tries: 9, lost: 1, failing: 59_000, trouble: 0, retryFor: 600_000, mayLeave: false };
+    const left = (is: Cause, more: Partial<typeof so> = {}): number =>
+      timeForMore({ is, message: '' }, { ...so, ...more });
+    expect([left('overloaded'), left('overloaded', { failing: 600_000 })]).toEqual([541_000, 0]);
+    expect([left('unreachable', { mayLeave: true }), left('rate limited', { mayLeave: true })]).toEqual([
+      1000, 541_000,
+    ]);
+    expect(left('overloaded', { mayLeave: true, trouble: 60_000 })).toBe(0);
+    expect([left('cut', { lost: 5 }), left('malformed', { lost: 2 }), left('refused')]).toEqual([0, 0, 0]);
   });
 
   it('is spread over all that its bound allows', () => {
@@ -244,6 +262,9 @@ describe('a wait', () => {
   it('is said in words that tell who, why, how long and how often', () => {
     const words = { cause: 'rate limited', wait: 12_000, attempt: 2, attempts: 5 } as const;
     expect(waitText('anthropic', words)).toBe('anthropic is rate limited; next try in 12 s (2 of 5)');
+    expect(waitText('anthropic', { ...words, attempts: null })).toBe(
+      'anthropic is rate limited; next try in 12 s (try 2)',
+    );
     expect(waitText('openai', { ...words, cause: 'unreachable', wait: 0, attempt: 1 })).toBe(
       "openai can't be reached; in line for the next try",
     );

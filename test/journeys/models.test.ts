@@ -164,6 +164,10 @@ describe.concurrent('a provider that has a bad day', () => {
 
   it('ends with 6 in words when nothing listens where the provider should be', async () => {
     const machine = makeMachine(LEDGER, { ANTHROPIC_API_KEY: 'test-key', ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' });
+    const folder = join(machine.home, 'config/mimir');
+    mkdirSync(folder, { recursive: true });
+    const entry = 'providers: { anthropic: { kind: anthropic, retryFor: 1s } }\n';
+    writeFileSync(join(folder, 'config.yml'), entry, { mode: 0o600 });
     const { code, err } = await machine.mimir('run', STORY_TASK, '--yes');
     expect(code).toBe(6);
     expect(err).toContain('127.0.0.1:9');

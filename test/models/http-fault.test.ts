@@ -192,7 +192,7 @@ describe('what a provider said, made fit to be shown', () => {
     fc.assert(
       fc.property(keys, some, some, fc.nat(), fc.nat(), (key, before, after, from, length) => {
         const part = key.slice(from % key.length).slice(0, 6 + (length % key.length));
-        const shown = redact(`${before}${key}${after} ${part} ${encodeURIComponent(key)}`, key);
+        const shown = redact(`${before}${key}${after} ${part} ${encodeURIComponent(key)}`, { key });
         const parts = Array.from({ length: key.length - 5 }, (_, at) => key.slice(at, at + 6));
         expect(parts.filter((one) => shown.includes(one))).toEqual([]);
       }),
@@ -209,15 +209,15 @@ describe('what a provider said, made fit to be shown', () => {
     ['red \u001b[31mtext\u0007\u009b2J and \u202eback\n\nlines', 'red [31mtext 2J and back lines'],
     ['', ''],
   ])('%j', (said, shown) => {
-    expect(redact(said, KEY)).toBe(shown);
+    expect(redact(said, { key: KEY })).toBe(shown);
   });
 
   it('is cut where it goes on for too long', () => {
-    expect(redact('x'.repeat(1_000_000), KEY)).toBe(`${'x'.repeat(399)}…`);
+    expect(redact('x'.repeat(1_000_000), { key: KEY })).toBe(`${'x'.repeat(399)}…`);
   });
 
   it('leaves words alone where the key is a mere word', () => {
-    expect(redact('ollamas: no ollama here', 'ollama')).toBe('ollamas: no [key] here');
-    expect(redact('no key at all', null)).toBe('no key at all');
+    expect(redact('ollamas: no ollama here', { key: 'ollama' })).toBe('ollamas: no [key] here');
+    expect(redact('no key at all', { key: null })).toBe('no key at all');
   });
 });

@@ -127,7 +127,7 @@ describe.each(WIRES)('a fault over %s', (_, kind, model) => {
     const came = await call;
     expect(came.ok ? came : [came.fault.is, came.fault.message, came.fault.spent !== undefined]).toEqual([
       'silent',
-      holding('said nothing for 8 s'),
+      holding('stopped within its answer for 8 s'),
       true,
     ]);
     expect(world.sleepers()).toBe(0);

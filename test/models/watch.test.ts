@@ -12,11 +12,12 @@ function watched() {
 }
 
 describe('the watch over a streaming call', () => {
-  it('J05: ends a call that has no first event in time, and says so', async () => {
+  it('J05: ends a call that has no first word in time, and says so', async () => {
     const { world, watch } = watched();
     const call = watch.unlessStopped(NEVER);
     await world.advance(299);
     expect([watch.why(), watch.signal.aborted]).toEqual([null, false]);
+    expect(watch.begun()).toBe(false);
     await world.advance(1);
     expect([watch.why(), watch.signal.aborted, await call]).toEqual(['silent', true, { ok: false, fault: 'silent' }]);
     expect(world.sleepers()).toBe(0);
@@ -31,33 +32,48 @@ describe('the watch over a streaming call', () => {
       await world.advance(79);
       expect(watch.why()).toBeNull();
     }
-    watch.beat();
+    watch.said();
     await world.advance(79);
     expect(watch.why()).toBeNull();
     await world.advance(11);
     expect(watch.why()).toBe('silent');
   });
 
-  it('J05: ends a stream that gives signs of life only, after the time that a first event has', async () => {
-    const { world, watch } = watched();
-    watch.beat();
-    watch.said();
-    for (let ping = 0; ping < 14; ping += 1) {
+  it('J05: takes no sign of life for a word, neither before the first nor between two', async () => {
+    for (const [said, after] of [
+      [false, 300],
+      [true, 80],
+    ] as const) {
+      const { world, watch } = watched();
+      if (said) watch.said();
+      for (let ping = 0; ping < after / 10 - 1; ping += 1) {
+        await world.advance(10);
+        watch.beat();
+      }
+      expect(watch.why()).toBeNull();
       await world.advance(20);
-      watch.beat();
+      expect([watch.why(), watch.begun(), world.sleepers()]).toEqual(['silent', said, 0]);
     }
-    expect(watch.why()).toBeNull();
-    await world.advance(20);
+  });
+
+  it('J05: ends a stream in which nothing at all comes for longer than pings take, words or not', async () => {
+    const world = fakeWorld();
+    const watch = watchStream({ ...times, pingMs: 40 }, world, new AbortController().signal);
+    await world.advance(100);
     watch.beat();
-    await world.advance(30);
-    expect([watch.why(), world.sleepers()]).toEqual(['silent', 0]);
+    await world.advance(39);
+    watch.beat();
+    await world.advance(39);
+    expect(watch.why()).toBeNull();
+    await world.advance(10);
+    expect([watch.why(), watch.begun(), world.sleepers()]).toEqual(['silent', false, 0]);
   });
 
   it('J05: takes words that come now and then between signs of life for a stream that goes on', async () => {
     const { world, watch } = watched();
     for (let ping = 0; ping < 100; ping += 1) {
       watch.beat();
-      if (ping % 12 === 0) watch.said();
+      if (ping % 3 === 0) watch.said();
       await world.advance(20);
     }
     expect(watch.why()).toBeNull();

@@ -54,6 +54,23 @@ describe('the way to a provider', () => {
     },
   );
 
+  it('sends the headers that the person set, instead of its own where both have one', async () => {
+    const wire = openWire(
+      { key: null, headers: { 'x-team': 'payments', 'user-agent': 'ours' } },
+      () => ({}),
+      () => undefined,
+    );
+    const seen = await echoing([], async (url) => {
+      const response = await wire.fetch(url, {
+        method: 'POST',
+        headers: { 'user-agent': 'a library', 'x-else': 'no' },
+      });
+      return response.headers.get('x-seen');
+    });
+    expect(seen?.split(' ')).toEqual(expect.arrayContaining(['x-team', 'user-agent']));
+    expect(seen).not.toContain('x-else');
+  });
+
   it('sends the key in its own header, and no header that is not known', async () => {
     const wire = openWire(
       { key: 'k' },

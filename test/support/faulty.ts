@@ -36,6 +36,10 @@ export const meets =
 export const hops = (run: TestRun): unknown[] =>
   run.events().flatMap((event) => (event.type === 'model.fallback' ? [[event.from, event.to, event.cause]] : []));
 
+/** When events of a type happened, in milliseconds since the run began. */
+export const timesOf = (run: TestRun, type: MimirEvent['type']): readonly number[] =>
+  run.events().flatMap((event) => (event.type === type ? [Date.parse(event.time) - run.state().startedAt] : []));
+
 /** The first event of a type. */
 export const one = <T extends MimirEvent['type']>(run: TestRun, type: T): Extract<MimirEvent, { type: T }> => {
   const found = run.events().find((event): event is Extract<MimirEvent, { type: T }> => event.type === type);

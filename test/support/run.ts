@@ -202,7 +202,7 @@ export interface Setting extends Partial<Omit<RunOptions, 'models' | 'tools' | '
   /** Told of every request to a model. */
   readonly record?: ((request: ModelRequest) => void) | undefined;
   /** What the provider counts, and what calls that are aborted cost. */
-  readonly scripted?: Pick<ScriptedOptions, 'count' | 'aborted'>;
+  readonly scripted?: Pick<ScriptedOptions, 'count' | 'aborted' | 'terms'>;
   /** The models there are: two with prices when left out. */
   readonly catalogue?: typeof MODELS;
   /** Tools instead of the small ones. */
