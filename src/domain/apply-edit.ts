@@ -16,6 +16,7 @@ import { join, sameBudget, split } from './plan-reshape.ts';
 import { dependantsOf } from './plan-view.ts';
 import type { Result } from './result.ts';
 import { fail, ok, unreachable } from './result.ts';
+import { MAIN } from './role.ts';
 
 /** The plan after `edit`, or why it can't be made; `plan` itself is never changed. */
 export function applyEdit(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<SoundPlan, string> {
@@ -23,10 +24,26 @@ export function applyEdit(plan: SoundPlan, edit: PlanEdit, context: PlanContext)
   if (!drafts.ok) return drafts;
   const { reason, permissions } = edit.is === 'replace' ? edit.plan : plan;
   const ofPlan = isOfPlan(edit) ? permissionsAfter(permissions, edit) : permissions;
-  const draft = readDraft({ reason, tasks: drafts.value, permissions: ofPlan });
+  const draft = readDraft({ reason, tasks: withoutMain(plan, drafts.value, context), permissions: ofPlan });
   if (!draft.ok) return fail(wordsOf(draft.fault));
   const checked = checkPlan(draft.value, context);
   return checked.ok ? checked : fail(wordsOf(checked.fault));
+}
+
+/** `main` does single tasks: with another task beside it, its task goes to a role that implements. */
+function withoutMain(plan: SoundPlan, drafts: Drafts, { choices, mainHasBegun }: PlanContext): Drafts {
+  if (drafts.length === 1 || mainHasBegun === true) return drafts;
+  const task = plan.tasks.find(({ role }) => role === MAIN);
+  const others = choices.roles.filter(({ single }) => single !== true);
+  const writer = others.find(({ name }) => name === 'code') ?? others.find((one) => one.capabilities.includes('write'));
+  const role = (writer ?? others[0])?.name;
+  if (task === undefined || role === undefined) return drafts;
+  const changed = withRole(task, role, choices);
+  return drafts.map((draft) => {
+    if (draft.role !== MAIN) return draft;
+    const { id, description, dependsOn, estimatedTokens = task.estimatedTokens } = draft;
+    return { ...changed, id, description, dependsOn, estimatedTokens };
+  });
 }
 
 /** What `edit` does to `plan`, for the log: `#2 finder: description changed`, tasks named as on the screens. */
@@ -145,8 +162,10 @@ function permissionsText({ task, permissions }: PermissionsEdit, plan: SoundPlan
 /** What came from the old role comes from the new one; what a person narrowed or chose stays as far as it can. */
 function withRole(task: PlanTask, role: string, choices: PlanChoices): Draft {
   const before = choices.roles.find(({ name }) => name === task.role);
-  const { id, description, dependsOn, estimatedTokens, writes, maySpawn, permissions } = task;
-  const own = { id, description, dependsOn, estimatedTokens, writes, maySpawn, permissions: permissions ?? {}, role };
+  const { id, description, dependsOn, estimatedTokens, writes, maySpawn, permissions = {} } = task;
+  // `main` spawns by its role, others because the plan says so.
+  const spawns = task.role === MAIN || role === MAIN ? {} : { maySpawn };
+  const own = { id, description, dependsOn, estimatedTokens, writes, permissions, role, ...spawns };
   if (before === undefined) return own;
   const basic = defaultBudget(before, before.limit ?? choices.limits.agent);
   const tools = narrowedTools(task, before.tools, choices.roles.find(({ name }) => name === role)?.tools ?? []);

@@ -15,6 +15,7 @@ import type { ModelOption, PlanChoices, PlanFault, PlanTask, SoundPlan } from '.
 import { DraftPlan } from './plan.ts';
 import type { DraftTask } from './plan.ts';
 import type { Result } from './result.ts';
+import { MAIN } from './role.ts';
 import { fail, ok } from './result.ts';
 import { seenText } from './text.ts';
 
@@ -31,6 +32,8 @@ export interface PlanContext {
   forced?(tasks: readonly PlanTask[]): Result<readonly ForcedNode[], string>;
   /** Why rules hold this permission at `ask`, or null. Missing: no rule does. */
   permissionProblem?(what: Permitted): string | null;
+  /** `main` has begun as the one task of this plan: other tasks may stand beside it. */
+  readonly mainHasBegun?: boolean;
   /** Ids that are no longer free, beside those of the plan: who had them is remembered. None where it is missing. */
   readonly taken?: readonly TaskId[];
 }
@@ -49,7 +52,7 @@ export function readDraft(json: unknown): Result<DraftPlan, readonly PlanFault[]
 
 /** A plan in which nothing is wrong, its tasks in topological order, or everything that is wrong with the draft. */
 export function checkPlan(draft: DraftPlan, context: PlanContext): Result<SoundPlan, readonly PlanFault[]> {
-  const look = lookAt(context);
+  const look = lookAt(context, draft.tasks.length === 1 || context.mainHasBegun === true);
   const { faults } = look;
   const { maxTasks } = context.choices.limits;
   if (draft.tasks.length > maxTasks) {
@@ -82,10 +85,11 @@ function withForced(plan: SoundPlan, context: PlanContext): Result<SoundPlan, re
   return ok(forced.value.length === 0 ? plan : { ...plan, forced: forced.value });
 }
 
-function lookAt(context: PlanContext): Look {
+function lookAt(context: PlanContext, mayBeMain: boolean): Look {
   const { roles, models } = context.choices;
   return {
     context,
+    mayBeMain,
     roles: new Map(roles.map((role) => [role.name, role])),
     models: new Map(models.map((model) => [model.id, model])),
     tools: new Set(roles.flatMap(({ tools }) => tools)),
@@ -96,6 +100,8 @@ function lookAt(context: PlanContext): Look {
 
 interface Look {
   readonly context: PlanContext;
+  /** Can a task be main's? */
+  readonly mayBeMain: boolean;
   /** Closed look-ups: names come from a model, and `constructor` is a property of every object. */
   readonly roles: ReadonlyMap<string, PlannedRole>;
   readonly models: ReadonlyMap<string, ModelOption>;
@@ -154,7 +160,7 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
     budget: fullBudget(draft.budget ?? {}, role, limitOf(look, role)),
     dependsOn,
     writes: (draft.writes ?? []).map(seenText),
-    maySpawn: draft.maySpawn ?? false,
+    maySpawn: draft.maySpawn ?? role.name === MAIN,
     ...(permissions === null ? {} : { permissions }),
   };
 }
@@ -183,18 +189,25 @@ interface Named {
 function roleOf(look: Look, draft: DraftTask): PlannedRole | null {
   const person = { name: 'role', value: draft.role };
   const asked = oneOf(look, draft.id, person, { name: 'recommendedRole', value: draft.recommendedRole });
-  const known = (): string => [...look.roles.keys()].join(', ');
   if (asked === undefined || asked === '') {
-    look.faults.push({ task: draft.id, problem: `it has no role; known roles: ${known()}` });
+    look.faults.push({ task: draft.id, problem: `it has no role; known roles: ${knownRoles(look)}` });
     return null;
   }
   const role = look.roles.get(asked) ?? null;
-  const refused = asked === 'main' ? 'the role "main" is the root and can\'t be planned' : null;
-  const unknown = role === null ? `there is no role "${asked}"; known roles: ${known()}` : null;
-  const problem = refused ?? look.context.roleProblem(asked) ?? unknown;
+  const unknown = role === null ? `there is no role "${asked}"; known roles: ${knownRoles(look)}` : null;
+  const problem = mainProblem(look, asked) ?? look.context.roleProblem(asked) ?? unknown;
   if (problem !== null) look.faults.push({ task: draft.id, problem });
   return problem === null ? role : null;
 }
+
+const mainProblem = ({ mayBeMain }: Look, role: string): string | null =>
+  role === MAIN && !mayBeMain
+    ? 'the role "main" does the work of a plan of one task; give this task another role'
+    : null;
+
+/** Names of the roles that a task of this plan can have. */
+const knownRoles = ({ roles, mayBeMain }: Look): string =>
+  [...roles.values()].flatMap(({ name, single }) => (single === true && !mayBeMain ? [] : [name])).join(', ');
 
 function modelOf(look: Look, draft: DraftTask, role: PlannedRole): ModelChoice | null {
   const person = { name: 'model', value: draft.model };

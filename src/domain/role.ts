@@ -6,12 +6,15 @@ export const CAPABILITIES = ['read', 'write', 'shell', 'git-read', 'git-write', 
 /** `read` includes search. A `shell` without `write` is a shell in a read-only box, or none where there is no box. */
 export type Capability = (typeof CAPABILITIES)[number];
 
+/** The role that leads a run, and does the work of a plan that has one task. */
+export const MAIN = 'main';
+
 /** The most turns that a role may be given by its file or by configuration. */
 export const MOST_ITERATIONS = 500;
 
 /** Turns of a role that says no number itself: work that writes takes many more than a look (CONTRACT D31). */
 export const defaultIterations = (name: string, capabilities: readonly Capability[]): number =>
-  name === 'main' || capabilities.includes('write') ? 150 : 60;
+  name === MAIN || capabilities.includes('write') ? 150 : 60;
 
 export interface Role {
   readonly name: RoleName;

@@ -10,6 +10,7 @@ import type { PlanTask, SoundPlan } from '../domain/plan.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
+import { MAIN } from '../domain/role.ts';
 import { modeFor } from '../events/modes.ts';
 import { isFinal } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
@@ -140,6 +141,7 @@ function contextOf({ options }: RunParts, state: RunState): PlanContext {
 /** What has begun is as it was approved, whatever the rules say by now: it is theirs to stop it, not this check's. */
 const withBegun = (context: PlanContext, begun: readonly Begun[]): PlanContext => ({
   ...context,
+  mainHasBegun: begun.some(({ task }) => task.role === MAIN),
   roleProblem: (role) => (begun.some(({ task }) => task.role === role) ? null : context.roleProblem(role)),
   resolveModel(asked, role) {
     const found = context.resolveModel(asked, role);

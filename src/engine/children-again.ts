@@ -10,7 +10,7 @@ import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { AgentState } from '../events/state.ts';
 import { childRules } from '../policy/children.ts';
-import { roleNamed, roleProblem } from '../policy/roles.ts';
+import { plannedRoleProblem, roleNamed, roleProblem } from '../policy/roles.ts';
 import { openBelow } from './children-end.ts';
 import { capabilitiesIn, workingDirOf } from './children-spawn.ts';
 import type { NewAgent } from './orders.ts';
@@ -51,7 +51,8 @@ function whyCrowded({ options, recorder }: AgainParts, { name, parent, spawned }
 
 /** As what it goes on, or the rule that speaks against it by now. */
 export function agentAgain({ options, recorder, root }: AgainParts, one: AgentState): Result<NewAgent, string> {
-  const problem = roleProblem(one.role, options.rules, options.roles);
+  const problemOf = one.taskId === null ? roleProblem : plannedRoleProblem;
+  const problem = problemOf(one.role, options.rules, options.roles);
   if (problem !== null) return fail(`${problem.text}: ${reasonText(problem.reason)}`);
   const role = roleNamed(one.role, options.roles);
   if (role === null) return fail(`there is no role ${one.role} any more`);

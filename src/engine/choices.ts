@@ -7,6 +7,7 @@ import { reasonText } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Role } from '../domain/role.ts';
+import { MAIN } from '../domain/role.ts';
 import { agentBudget } from '../policy/budgets.ts';
 import {
   chooseModel,
@@ -58,7 +59,9 @@ export function choicesOf(options: RunOptions): PlanChoices {
     const own = role.budget === undefined ? {} : { budget: role.budget };
     const limit = budgetOf(options, name);
     const fallbacks = chainOf(options, role);
-    return [{ name, description, tools, capabilities, model: model.value.choice, ...own, fallbacks, limit }];
+    const single = name === MAIN ? ({ single: true } as const) : {};
+    const choice = model.value.choice;
+    return [{ name, description, tools, capabilities, model: choice, ...own, fallbacks, limit, ...single }];
   });
   const models = options.models.models().map((model) => {
     const problem = modelProblem(model.id, rules);

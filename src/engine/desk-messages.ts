@@ -1,5 +1,8 @@
 /** The tool `send_message`: to whom an agent writes, by the names it knows; what becomes of a letter is in letters.ts. */
 import type { WorkOrder } from '../domain/agent.ts';
+import type { AgentId } from '../domain/ids.ts';
+import { MAIN } from '../domain/role.ts';
+import { mainAgent } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
 import type { DeskParts } from './desk.ts';
 import type { GateParts } from './gate.ts';
@@ -13,7 +16,7 @@ export function sendMessage(parts: DeskParts, order: WorkOrder, to: string, cont
   const all = [...parts.recorder.state().agents.values()];
   const wanted = to.trim().toLowerCase();
   if (wanted === 'all') return toAll(parts, order, content);
-  const called = calledBy(wanted, all);
+  const called = calledBy(wanted, all, mainAgent(parts.recorder.state()));
   const [receiver, ...more] = called;
   // A child may be given the name of somebody else, to get what is meant for them.
   if (receiver !== undefined && more.length > 0)
@@ -29,8 +32,9 @@ export function sendMessage(parts: DeskParts, order: WorkOrder, to: string, cont
 }
 
 /** An id is nobody else's name. */
-function calledBy(wanted: string, all: readonly AgentState[]): readonly AgentState[] {
-  if (wanted === 'orchestrator' || wanted === 'main') return all.filter(({ parent }) => parent === null);
+function calledBy(wanted: string, all: readonly AgentState[], main: AgentId): readonly AgentState[] {
+  if (wanted === 'orchestrator') return all.filter(({ parent }) => parent === null);
+  if (wanted === MAIN) return all.filter(({ id }) => id === main);
   const byId = all.filter(({ id }) => id.toLowerCase() === wanted);
   return byId.length > 0 ? byId : all.filter(({ name }) => name.toLowerCase() === wanted);
 }

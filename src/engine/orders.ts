@@ -133,7 +133,9 @@ const spokenBy = ({ protocol, role }: NewAgent): Pick<WorkOrder, 'protocol'> =>
 
 /** Capabilities of the role, less those whose tool the plan took away; spawning only where the plan says so (D1). */
 export function capabilitiesOf(task: PlanTask, role: Role): readonly Capability[] {
-  const without = role.tools.filter((tool) => !task.tools.includes(tool)).flatMap((tool) => STANDS_FOR[tool] ?? []);
+  const all = role.tools.includes('*') ? Object.keys(STANDS_FOR) : role.tools;
+  const taken = task.tools.includes('*') ? [] : all.filter((tool) => !task.tools.includes(tool));
+  const without = taken.flatMap((tool) => STANDS_FOR[tool] ?? []);
   const left = role.capabilities.filter((one) => one !== 'spawn' && !without.includes(one));
   return task.maySpawn ? [...left, 'spawn'] : left;
 }

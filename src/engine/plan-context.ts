@@ -5,7 +5,7 @@ import type { RoleName } from '../domain/ids.ts';
 import type { PlanChoices } from '../domain/plan.ts';
 import { reasonText } from '../domain/reason.ts';
 import { fail, ok } from '../domain/result.ts';
-import { roleNamed, roleProblem } from '../policy/roles.ts';
+import { plannedRoleProblem, roleNamed } from '../policy/roles.ts';
 import { modelFor } from './choices.ts';
 import { forcedNodes } from './forced-plan.ts';
 import type { RunOptions } from './run-options.ts';
@@ -33,11 +33,10 @@ export function planContextOf(options: RunOptions, choices: PlanChoices): PlanCo
       return model.ok ? ok(model.value.choice) : model;
     },
     roleProblem(name) {
-      const problem = roleProblem(name, options.rules, options.roles);
+      const problem = plannedRoleProblem(name, options.rules, options.roles);
       const forced = (options.rules.forcedAgents ?? []).some((rule) => rule.name === name);
       const aside = forced ? '; it is not for plans: rules start it themselves' : '';
-      if (problem !== null) return `${problem.text}${aside} — ${reasonText(problem.reason)}`;
-      return roleNamed(name, options.roles)?.planned === true ? null : `the role ${name} can't be planned`;
+      return problem === null ? null : `${problem.text}${aside} — ${reasonText(problem.reason)}`;
     },
   };
 }

@@ -28,7 +28,9 @@ export function planRequest({ task, hint, before, choices, facts, split }: PlanR
     `# Task\n${task}`,
     hint === '' ? '' : `# The person asked for another plan\n${hint}`,
     before === null ? '' : headOf(`# The plan before, which was not taken\n${planText(before)}`, BEFORE_BYTES),
-    `# Roles\n${choices.roles.map((role) => roleLine(role, choices.models)).join('\n')}`,
+    `# Roles\n${severalRoles(choices)
+      .map((role) => roleLine(role, choices.models))
+      .join('\n')}`,
     modelsText(choices.models),
     limitsText(choices),
     factsText(facts),
@@ -55,6 +57,10 @@ const offered = (models: readonly ModelOption[]): readonly ModelOption[] =>
 /** Names of the models that a plan may recommend. */
 export const modelNames = ({ models }: PlanChoices): readonly string[] =>
   [...new Set(offered(models).map(nameOf))].slice(0, NAMES_OFFERED);
+
+/** The roles that tasks of a plan of several may have. */
+export const severalRoles = ({ roles }: PlanChoices): PlanChoices['roles'] =>
+  roles.filter(({ single }) => single !== true);
 
 type PlannedRole = PlanChoices['roles'][number];
 

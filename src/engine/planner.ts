@@ -9,12 +9,13 @@ import type { DraftPlan, PlanChoices, PlanFault, SoundPlan } from '../domain/pla
 import type { RepositoryFacts } from '../domain/repository.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
+import { MAIN } from '../domain/role.ts';
 import { planIn, plannerForm } from '../domain/planner-form.ts';
 import type { ModelReply, Turn } from '../domain/turn.ts';
 import { askRoot } from './ask-root.ts';
 import type { AskFault, Gate } from './gate.ts';
 import { withoutPermissions } from './plan-permissions.ts';
-import { modelNames, planRequest } from './plan-request.ts';
+import { modelNames, planRequest, severalRoles } from './plan-request.ts';
 import type { RunOptions } from './run-options.ts';
 
 const REPAIRS = 2;
@@ -52,6 +53,8 @@ export async function makePlan(planning: Planning, signal: AbortSignal): Promise
     return given.ok ? ok({ plan: given.value, by: options.plan.from }) : fail(notSound(options.plan.from, given.fault));
   }
   if (!options.rules.enabled.value) return oneTask(planning, 'orchestration is switched off', 'the rules');
+  if (severalRoles(context.choices).length === 0)
+    return oneTask(planning, 'the rules allow no role of a sub-agent', 'the rules');
   return askPlanner(planning, signal);
 }
 
@@ -71,7 +74,7 @@ async function askPlanner(planning: Planning, signal: AbortSignal): Promise<Resu
   const { options, gate, root, context, hint, before } = planning;
   const facts = await planning.facts(signal);
   const { choices } = context;
-  const roles = choices.roles.map(({ name }) => name);
+  const roles = severalRoles(choices).map(({ name }) => name);
   const split = !options.rules.autoDetect.value;
   const purpose = {
     is: 'plan',
@@ -124,7 +127,15 @@ function readReply(
   if (json === undefined) return fail([formFault(reply)]);
   const draft = readDraft(json);
   if (!draft.ok) return draft;
-  return checkPlan(withBounds(withModels(withoutPermissions(draft.value), options), context), context);
+  return checkPlan(withBounds(withModels(doneByMain(withoutPermissions(draft.value), context), options), context), context);
+}
+
+/** A single task is main's, whatever role the planner names (CONTRACT D37). */
+function doneByMain(draft: DraftPlan, { choices }: PlanContext): DraftPlan {
+  const [task, ...more] = draft.tasks;
+  if (task === undefined || more.length > 0 || !choices.roles.some(({ name }) => name === MAIN)) return draft;
+  const { recommendedRole: _role, tools: _tools, maySpawn: _spawns, ...rest } = task;
+  return { ...draft, tasks: [{ ...rest, role: MAIN }] };
 }
 
 function formFault({ text, stopReason }: ModelReply): PlanFault {
@@ -165,7 +176,7 @@ const repairText = (faults: readonly PlanFault[]): string =>
 /** The whole task for one agent: also where splitting is switched off (CONTRACT O048, O065). */
 function oneTask({ options, context }: Planning, reason: string, by: string): Result<Planned, PlanningFault> {
   const roles = context.choices.roles.map(({ name }) => name);
-  const role = roles.find((name) => name === 'oracle') ?? roles[0];
+  const role = [MAIN, 'oracle'].find((name) => roles.some((one) => one === name)) ?? roles[0];
   const draft = {
     reason: `One agent for the whole task: ${reason}`,
     tasks: [{ id: 'task-1', description: options.task.slice(0, 20_000), role }],

@@ -12,7 +12,7 @@ import { SKIPPED_BY_YOU } from '../events/retry.ts';
 import type { AgentState } from '../events/state.ts';
 import type { Standing } from '../events/turns.ts';
 import { standingsOf } from '../events/turns.ts';
-import { roleProblem } from '../policy/roles.ts';
+import { plannedRoleProblem } from '../policy/roles.ts';
 import { failureQuestion } from './failure-question.ts';
 import { closedBehind, isSettled } from './forced-record.ts';
 import type { NewAgent } from './orders.ts';
@@ -195,7 +195,7 @@ async function startAgent(parts: RunParts, one: NewAgent | undefined, start: Sta
 /** Rules may forbid by now what was approved: the agent does not begin, and what needs it waits. */
 function barred({ options, recorder, crew }: RunParts, { agent, role }: NewAgent): boolean {
   const { rules } = options;
-  const problem = roleProblem(role.name, rules, options.roles);
+  const problem = plannedRoleProblem(role.name, rules, options.roles);
   if (problem === null) return false;
   const { policyHash } = rules;
   const about = { subject: role.name, action: 'role', decision: 'deny', ...problem.reason, policyHash } as const;

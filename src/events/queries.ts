@@ -4,6 +4,7 @@ import { limitTokens, tokensOf } from '../domain/budget.ts';
 import type { AgentId, Millis, Usd } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
 import { PROVIDERS_FAULTS } from '../domain/model-fault.ts';
+import { MAIN } from '../domain/role.ts';
 import type { ApprovalRequest, MimirEvent } from './event.ts';
 import { piecesOf } from './roster.ts';
 import type { AgentState, RunState } from './state.ts';
@@ -24,6 +25,15 @@ export const TAKEN_OUT = 'taken out of the plan';
 
 /** Is its task in the plan no more? It never ran, and is no part of the work. */
 export const isTakenOut = ({ outcome, error }: AgentState): boolean => outcome === 'skipped' && error === TAKEN_OUT;
+
+/**
+ * Whom a person talks to who talks to `main`: the agent that does the plan's only task as `main`, else ROOT. ROOT plans and reports;
+ * in a plan of one task by `main` it knows nothing that this agent does not know better.
+ */
+export function mainAgent({ agents }: Pick<RunState, 'agents'>): AgentId {
+  for (const one of agents.values()) if (one.role === MAIN && one.taskId !== null && !isTakenOut(one)) return one.id;
+  return ROOT;
+}
 
 /** What is used and what is promised to calls in flight: limits are judged on the sum. */
 export interface Committed {

@@ -1,6 +1,8 @@
 /** Which session a word names (CONTRACT D15, S060): its place, its short id, or its name. Pure; what is told of a miss is for a person. */
+import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
+import { MAIN } from '../domain/role.ts';
 import type { Family, SessionRecord } from './session-record.ts';
 
 /** Why nothing is named: nobody, or several. */
@@ -26,16 +28,21 @@ export function foundIn(family: Pick<Family, 'sessions'>, word: string): Result<
   for (const way of ways) {
     const candidates = family.sessions.filter(way);
     const [one] = candidates;
-    if (one !== undefined) return candidates.length === 1 ? ok(one) : several(candidates);
+    if (one !== undefined) return candidates.length === 1 ? ok(one) : several(withoutRoot(low, candidates));
   }
   return fail({ is: 'nobody', candidates: [] });
 }
 
+/** A plan of one task has a second `main`, which does the work: that one is meant. */
+const withoutRoot = (word: string, candidates: readonly SessionRecord[]): readonly SessionRecord[] =>
+  word === MAIN ? candidates.filter(({ agent }) => agent !== ROOT) : candidates;
+
 /** Of several with the same name the only one that is not at its end. */
 function several(candidates: readonly SessionRecord[]): Result<SessionRecord, Miss> {
   const going = candidates.filter(({ is_complete }) => !is_complete);
-  const [one] = going;
-  return one !== undefined && going.length === 1 ? ok(one) : fail({ is: 'several', candidates });
+  const left = candidates.length === 1 ? candidates : going;
+  const [one] = left;
+  return one !== undefined && left.length === 1 ? ok(one) : fail({ is: 'several', candidates });
 }
 
 /** All that is below `top`, parents before children. */

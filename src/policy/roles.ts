@@ -1,6 +1,7 @@
 /** Which roles may be used: known, switched on, and in every layer's list. What a role may do is `decide`'s to judge. */
 import type { Reason } from '../domain/reason.ts';
 import type { Role } from '../domain/role.ts';
+import { MAIN } from '../domain/role.ts';
 import { type Rules, builtIn } from './rules.ts';
 
 /** Names that the Task tool of other programs uses (CONTRACT D22). */
@@ -26,21 +27,42 @@ export function roleNamed<R extends Pick<Role, 'name'>>(name: string, roles: rea
 export function roleProblem(name: string, rules: Rules, roles: readonly Pick<Role, 'name'>[]): RoleProblem | null {
   const role = roleNamed(name, roles);
   if (role === null) return unknownRole(name, roles);
-  if (role.name === 'main')
+  if (role.name === MAIN)
     return { text: `Role 'main' is the root of a run, never a sub-agent`, reason: builtIn('one root per run') };
-  const off = rules.disabledRoles.find((entry) => entry.role === role.name);
-  if (off !== undefined) return { text: `Role '${role.name}' is switched off`, reason: off.from };
+  const off = switchedOff(role.name, rules);
+  if (off !== null) return off;
   const list = rules.allowedSubAgents.find(({ value }) => !value.includes(role.name));
   if (list === undefined) return null;
   return { text: `Sub-agent role '${role.name}' is not allowed by enterprise policy`, reason: list.from };
 }
 
-/** The roles that a planner may use here. */
+/**
+ * Why no task of a plan can have this role, or null. `main` is the role of a plan's only task: no list of sub-agents blocks it, since it
+ * is none; it can be switched off.
+ */
+export function plannedRoleProblem(
+  name: string,
+  rules: Rules,
+  roles: readonly Pick<Role, 'name' | 'planned'>[],
+): RoleProblem | null {
+  const role = roleNamed(name, roles);
+  if (role?.name === MAIN) return switchedOff(MAIN, rules);
+  const problem = roleProblem(name, rules, roles);
+  if (problem !== null || role?.planned !== false) return problem;
+  return { text: `The role ${name} can't be planned`, reason: builtIn(`role "${name}" is not for plans`) };
+}
+
+/** The roles that tasks of a plan may have here; `main` for a plan of one task. */
 export const plannableRoles = (rules: Rules, roles: readonly Role[]): readonly Role[] =>
-  roles.filter((role) => role.planned && roleProblem(role.name, rules, roles) === null);
+  roles.filter((role) => plannedRoleProblem(role.name, rules, roles) === null);
+
+function switchedOff(role: string, { disabledRoles }: Rules): RoleProblem | null {
+  const off = disabledRoles.find((entry) => entry.role === role);
+  return off === undefined ? null : { text: `Role '${role}' is switched off`, reason: off.from };
+}
 
 function unknownRole(name: string, roles: readonly Pick<Role, 'name'>[]): RoleProblem {
-  const known = roles.map((role) => role.name).filter((role) => role !== 'main');
+  const known = roles.map((role) => role.name).filter((role) => role !== MAIN);
   return {
     text: `There is no role '${name}'; known roles: ${known.join(', ')}`,
     reason: builtIn(`unknown role "${name}"`),

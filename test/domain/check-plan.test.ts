@@ -2,7 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyEdit } from '../../src/domain/apply-edit.ts';
 import { checkPlan } from '../../src/domain/check-plan.ts';
+import { RoleName } from '../../src/domain/ids.ts';
+import type { PlanChoices, SoundPlan } from '../../src/domain/plan.ts';
 import { DraftPlan } from '../../src/domain/plan.ts';
+import type { PlanEdit } from '../../src/domain/plan-edit.ts';
 import { toPersonForm, toPlannerForm } from '../../src/domain/plan-view.ts';
 import { soundPlan } from '../support/arbitraries.ts';
 import { check, CHOICES, contextFor, graph, planOf, task } from '../support/plans.ts';
@@ -21,6 +24,19 @@ const ring = (size: number): unknown => ({
     role: 'finder',
     dependsOn: [`t${(index + 1) % size}`],
   })),
+});
+
+const [FINDER] = CHOICES.roles;
+const withRole = (name: string, more: object): PlanChoices['roles'] =>
+  FINDER === undefined ? [] : [{ ...FINDER, name: RoleName.parse(name), ...more }];
+/** The roles of the pictures, with `main` and `code`. */
+const WITH_MAIN = contextFor({
+  ...CHOICES,
+  roles: [
+    ...withRole('main', { tools: ['*'], single: true }),
+    ...CHOICES.roles,
+    ...withRole('code', { capabilities: ['read', 'write'] }),
+  ],
 });
 
 describe('checking a plan', () => {
@@ -134,17 +150,55 @@ describe('checking a plan', () => {
     });
   });
 
-  it('looks roles up in a closed list; main is never planned (H05, O054, D8)', () => {
+  it('looks roles up in a closed list (H05, O054, D8)', () => {
     const known = 'finder, oracle, librarian, refactoring, rush, reviewer, tester';
-    const roles = ['constructor', '__proto__', 'Finder', 'main', 'forbidden', ''];
+    const roles = ['constructor', '__proto__', 'Finder', 'forbidden', ''];
     expect(roles.flatMap((name) => problems(one({ recommendedRole: name })).map(([, problem]) => problem))).toEqual([
       `there is no role "constructor"; known roles: ${known}`,
       `there is no role "__proto__"; known roles: ${known}`,
       `there is no role "Finder"; known roles: ${known}`,
-      'the role "main" is the root and can\'t be planned',
       "Sub-agent role 'forbidden' is not allowed by enterprise policy",
       `it has no role; known roles: ${known}`,
     ]);
+  });
+
+  it('gives main, which may spawn, the only task of a plan, and no task beside others (D1, D37)', () => {
+    const alone = check(one({ recommendedRole: 'main' }), WITH_MAIN);
+    expect(alone.ok && alone.value.tasks.map(({ role, maySpawn }) => [role, maySpawn])).toEqual([['main', true]]);
+    const two = ['a', 'b'].map((id) => ({ id, description: 'do', role: 'main' }));
+    const beside = check({ tasks: two }, WITH_MAIN);
+    const problem = 'the role "main" does the work of a plan of one task; give this task another role';
+    expect(beside).toEqual({ ok: false, fault: ['a', 'b'].map((id) => ({ task: id, problem })) });
+  });
+
+  it('gives its task to a role that implements when an edit puts another beside it, and back as the person says', () => {
+    const alone = check(one({ recommendedRole: 'main', estimatedTokens: 9000 }), WITH_MAIN);
+    if (!alone.ok) throw new Error('not sound');
+    const roles = (plan: SoundPlan): readonly unknown[] => plan.tasks.map(({ role, maySpawn }) => [role, maySpawn]);
+    const edited = (plan: SoundPlan, edit: PlanEdit): SoundPlan => {
+      const next = applyEdit(plan, edit, WITH_MAIN);
+      if (!next.ok) throw new Error(next.fault);
+      return next.value;
+    };
+    const added = edited(alone.value, {
+      is: 'add',
+      description: 'look at it',
+      role: 'reviewer',
+      dependsOn: [task('a')],
+    });
+    expect(roles(added)).toEqual([
+      ['code', false],
+      ['reviewer', false],
+    ]);
+    const dropped = edited(added, { is: 'drop', task: task('task-2') });
+    expect(roles(dropped)).toEqual([['code', false]]);
+    expect(roles(edited(dropped, { is: 'role', task: task('a'), role: 'main' }))).toEqual([['main', true]]);
+    const split = edited(alone.value, { is: 'split', task: task('a'), descriptions: ['one', 'two'], inOrder: true });
+    expect(roles(split)).toEqual([
+      ['code', false],
+      ['code', false],
+    ]);
+    expect(split.tasks.map(({ estimatedTokens }) => estimatedTokens)).toEqual([4500, 4500]);
   });
 
   it('passes on why a model cannot be had', () => {

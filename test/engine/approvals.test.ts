@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AGENT, calling, planOf, RULES, says, testRun } from '../support/run.ts';
+import { AGENT, calling, filed, planOf, RULES, says, testRun } from '../support/run.ts';
 import { eventsOf, outputs, ran } from '../support/run-looks.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -8,7 +8,7 @@ const S2 = AGENT('ROOT::S2');
 describe('approvals', () => {
   it('are asked for writing, not for reading, and never kill an agent when denied', async () => {
     const acts: string[] = [];
-    const run = testRun({ plan: planOf(['o']), acts, script: says({ [S1]: [calling('read a', 'write b')] }) });
+    const run = testRun({ ...filed(planOf(['o'])), acts, script: says({ [S1]: [calling('read a', 'write b')] }) });
     const { approvals, agents } = await run.until((state) => state.approvals.length === 1);
     expect(agents.get(S1)?.status).toBe('waiting');
     expect(approvals[0]?.request).toEqual({

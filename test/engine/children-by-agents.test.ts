@@ -3,7 +3,7 @@ import { committed } from '../../src/events/queries.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import { acting, gate, LED, notices, outcomes, rulesWith, says, spawned, spawns } from '../support/children.ts';
 import type { Act } from '../support/children.ts';
-import { AGENT, calling, RULES } from '../support/run.ts';
+import { AGENT, calling, filed, planOf, RULES } from '../support/run.ts';
 import type { TestRun } from '../support/run.ts';
 
 const ROOT = AGENT('ROOT');
@@ -96,14 +96,11 @@ describe('a child that an agent spawns', () => {
 
   it('is refused to one that may not have any, and in the log as denied (D1)', async () => {
     const said: string[] = [];
-    const run = acting({
-      [S1]: [
-        async (of) => {
-          said.push(await spawned(of, S1, {}, S1));
-          return undefined;
-        },
-      ],
-    });
+    const asking: Act = async (of) => {
+      said.push(await spawned(of, S1, {}, S1));
+      return undefined;
+    };
+    const run = acting({ [S1]: [asking] }, filed(planOf(['a'])));
     await run.result;
     expect(said[0]).toMatch(/^Denied: spawning needs "spawn", which this agent does not have/);
     expect(run.events().filter((event) => event.type === 'policy.decided')).toMatchObject([

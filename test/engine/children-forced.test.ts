@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { spawned } from '../support/children.ts';
 import { forcedRun, forcing, gatesOf, verdict, writing } from '../support/forced.ts';
-import { AGENT, planOf } from '../support/run.ts';
+import { AGENT, filed, planOf } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -43,7 +43,7 @@ describe('work beside the plan', () => {
   it('that did not pass fails the run (O137)', async () => {
     const go = Promise.withResolvers<void>();
     const run = forcedRun({
-      plan: planOf(['a']),
+      ...filed(planOf(['a'])),
       script: async ({ agent, purpose }, n) => {
         if (purpose.is !== 'work') return undefined;
         if (purpose.role === 'security') return n === 0 ? verdict(false, 'a.ts:1') : undefined;

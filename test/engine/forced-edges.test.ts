@@ -9,7 +9,7 @@ import type { TreePort } from '../../src/ports/tree.ts';
 import { giveVerdictTool } from '../../src/tools/desk-tools.ts';
 import { forcedRun, forcing, gatesOf, reviewers, SECURITY, verdict } from '../support/forced.ts';
 import { cutLog } from '../support/log.ts';
-import { AGENT, planOf, ROLES, RULES, says, type Script, type TestRun } from '../support/run.ts';
+import { AGENT, filed, planOf, ROLES, RULES, says, type Script, type TestRun } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 const S2 = AGENT('ROOT::S2');
@@ -160,7 +160,7 @@ describe('an agent that is stopped while its commit is judged', () => {
       rules: { ...RULES, maxParallelAgents: { ...RULES.maxParallelAgents, value: 3 } },
       forced: [forcing(['on-commit'])],
       toolsOf: (capabilities) => (capabilities.includes('git-write') ? ['commit'] : []),
-      plan,
+      ...filed(plan),
       script: (request, n) => {
         if (request.purpose.is === 'work' && request.purpose.role === 'security') return replies.shift() ?? never;
         return says({ [S1]: [committing], [S2]: [committing] })(request, n);
@@ -198,7 +198,7 @@ describe('an agent that is stopped while its commit is judged', () => {
       roles,
       forced: [forcing(['on-commit'])],
       toolsOf: (capabilities) => (capabilities.includes('git-write') ? ['commit'] : []),
-      plan: planOf(['o1']),
+      ...filed(planOf(['o1'])),
       script: (request, n) =>
         request.purpose.is === 'work' && request.purpose.role === 'security' && n === 0
           ? verdict(true)

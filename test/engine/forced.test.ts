@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fail } from '../../src/domain/result.ts';
 import { commitAll, makeRepository } from '../support/repos.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
-import { AGENT, planOf, says, type Script } from '../support/run.ts';
+import { AGENT, filed, planOf, says, type Script } from '../support/run.ts';
 import { ends, forcedRun, forcing, gatesOf, memoryProject, reviewers, verdict, writing } from '../support/forced.ts';
 import type { MemoryProject } from '../support/forced.ts';
 
@@ -187,7 +187,7 @@ describe('what else changes while a run goes on', () => {
 
   it('is not looked at in a run that only reads', async () => {
     const project = memoryProject();
-    const run = forcedRun({ project, plan: planOf(['a']), script: editing('ROOT::S1', project) });
+    const run = forcedRun({ project, ...filed(planOf(['a'])), script: editing('ROOT::S1', project) });
     expect((await run.result).status).toBe('completed');
     expect(gatesOf(run)).toEqual([]);
   });

@@ -93,7 +93,7 @@ describe('a tool call', () => {
             text: '',
             calls: [
               { tool: 'Read', input: {} },
-              { tool: 'Task', input: {} },
+              { tool: 'git', input: {} },
             ],
           },
         ],
@@ -101,7 +101,7 @@ describe('a tool call', () => {
     );
     expect(outputs(run)).toEqual([
       [false, 'Tool not found: Read'],
-      [false, 'Tool not found: Task'],
+      [false, 'Tool not found: git'],
     ]);
     expect(run.state().agents.get(S1)).toMatchObject({ outcome: 'completed', toolCalls: 2 });
   });

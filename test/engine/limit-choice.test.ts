@@ -7,7 +7,7 @@ import type { ApprovalRequest, MimirEvent } from '../../src/events/event.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { builtIn } from '../../src/policy/rules.ts';
 import type { Rule, Rules } from '../../src/policy/rules.ts';
-import { AGENT, calling, planOf, RULES, testRun } from '../support/run.ts';
+import { AGENT, calling, filed, planOf, RULES, testRun } from '../support/run.ts';
 import type { Script, Setting, TestRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
@@ -32,7 +32,7 @@ const reading =
 
 const limited = (setting: Setting = {}): TestRun =>
   testRun({
-    plan: planWith({ maxTokens: 12_000 }),
+    ...filed(planWith({ maxTokens: 12_000 })),
     rules: { ...RULES, agentBudget: most({ maxTokens: 40_000 }) },
     script: reading(4),
     ...setting,
@@ -142,7 +142,7 @@ describe('at a limit a person', () => {
       purpose.is === 'work' && n < 3
         ? { ...calling(`read ${n}`), usage: { input: 1000, output: n < 2 ? 1000 : 10 } }
         : undefined;
-    const run = limited({ catalogue, plan: planWith({ maxCost: 0.7 }), script });
+    const run = limited({ catalogue, ...filed(planWith({ maxCost: 0.7 })), script });
     const { request } = await asked(run);
     expect(request.options.find((option) => option.startsWith('cheaper'))).toMatch(
       /^cheaper: go on with cheap \(\$1 in, \$5 out per million tokens\), at most \$0\.\d{4} for the next call$/,

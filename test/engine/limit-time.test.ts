@@ -1,7 +1,7 @@
 /** A limit on time: what runs is ended at once, then it is asked; and people are told at 80 %. */
 import { describe, expect, it } from 'vitest';
 import type { Budget } from '../../src/domain/budget.ts';
-import { AGENT, testRun } from '../support/run.ts';
+import { AGENT, filed, testRun } from '../support/run.ts';
 import type { TestRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
@@ -15,7 +15,7 @@ describe('a limit on time', () => {
     let calls = 0;
     const run = testRun({
       world,
-      plan: planWith({ maxDuration: 2000 }),
+      ...filed(planWith({ maxDuration: 2000 })),
       script: ({ agent }) => {
         if (agent !== S1) return undefined;
         calls += 1;

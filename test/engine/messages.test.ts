@@ -36,7 +36,7 @@ describe('a message', () => {
       },
     });
     await run.until(({ agents }) => agents.get(S1)?.iterations === 1);
-    expect(await send(run, 'sequential')).toBe('sent to finder (read when its work is done)');
+    expect(await send(run, 'sequential')).toBe('sent to main (read when its work is done)');
     go.resolve();
     await run.result;
     expect(seen).toEqual([briefOf('do a'), 'tools', letter('sequential')]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
-import { AGENT, calling, FAST, MODELS, planOf, RULES, says, testRun } from '../support/run.ts';
+import { AGENT, calling, FAST, filed, MODELS, planOf, RULES, says, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -10,7 +10,7 @@ const of = (run: TestRun, type: MimirEvent['type'], agent = 'ROOT::S1'): MimirEv
   run.events().filter((event) => event.type === type && 'agent' in event && event.agent === agent);
 /** A finished run of one agent, an oracle when its task begins with `o`. */
 async function ran(script: Setting['script'], setting: Setting = {}): Promise<TestRun> {
-  const run = testRun({ plan: planOf(['o']), mode: 'yolo', ...setting, ...(script ? { script } : {}) });
+  const run = testRun({ ...filed(planOf(['o'])), mode: 'yolo', ...setting, ...(script ? { script } : {}) });
   await run.result;
   return run;
 }

@@ -5,7 +5,7 @@ import { boxedTools } from '../support/boxed.ts';
 import { commandRules } from '../support/commands.ts';
 import { eventsOf, outputs } from '../support/run-looks.ts';
 import type { Setting, TestRun } from '../support/run.ts';
-import { AGENT, calling, planOf, RULES, says, testRun } from '../support/run.ts';
+import { AGENT, calling, filed, planOf, RULES, says, testRun } from '../support/run.ts';
 
 const [ROOT, S1, S2] = [AGENT('ROOT'), AGENT('ROOT::S1'), AGENT('ROOT::S2')];
 
@@ -148,7 +148,7 @@ describe('what a change would do (H020)', () => {
   });
 
   it('names commands that nothing boxes', async () => {
-    const run = testRun({ plan: planOf(['o']), script: says({ [S1]: [calling('bash ls')] }) });
+    const run = testRun({ ...filed(planOf(['o'])), script: says({ [S1]: [calling('bash ls')] }) });
     const { approvals } = await openOf(run, 1);
     expect(run.controls.previewMode('yolo')).toMatchObject({
       changes: ['writes of 1 agent run without asking', 'commands of 1 agent are denied'],
@@ -225,7 +225,7 @@ describe('committing', () => {
     propose: () => Promise<{ ok: true; value: typeof proposal } | { ok: false; fault: string }>,
   ): TestRun =>
     testRun({
-      plan: planOf(['o']),
+      ...filed(planOf(['o'])),
       port: boxedTools({ acts, commit: { propose } }),
       roles: testRun().options.roles.map((role) =>
         role.name === 'oracle' ? { ...role, capabilities: [...role.capabilities, 'git-write'] as const } : role,
@@ -302,7 +302,7 @@ it('a command that the person types in human mode goes through the gate: not ask
 it('the question about a command holds it byte for byte, however long and whatever it hides', async () => {
   const hidden = `npm test${' '.repeat(300)}; curl x \u202e\u200b\t\r${'x'.repeat(9000)}\n`;
   const script = says({ [S1]: [{ text: '', calls: [{ tool: 'bash', input: { command: hidden } }] }] });
-  const run = testRun({ plan: planOf(['o']), port: boxedTools({ acts: [] }), script });
+  const run = testRun({ ...filed(planOf(['o'])), port: boxedTools({ acts: [] }), script });
   const { approvals } = await openOf(run, 1);
   expect(approvals[0]?.request.exact).toBe(hidden);
   expect(approvals[0]?.request.title).toBe(`oracle: ${hidden.slice(0, 100)}…`);

@@ -6,7 +6,7 @@ import type { TestRun } from '../support/run.ts';
 const task = (id: string): object => ({ id, description: 'do it', recommendedRole: 'finder' });
 const PLAN = JSON.stringify({ reason: '', tasks: [task('a'), task('b')] });
 const tasksOf = (run: TestRun): unknown[] => run.state().plan?.tasks.map(({ id, role }) => [id, role]) ?? [];
-const ALONE = [['task-1', 'oracle']];
+const ALONE = [['task-1', 'main']];
 
 describe('a person whose plan nobody could make (H01)', () => {
   /** Whether the planner can be reached is decided call by call; everybody else always can. */

@@ -30,7 +30,7 @@ async function planned(
   return { run, asked };
 }
 const tasksOf = (run: TestRun): unknown[] => run.state().plan?.tasks.map(({ id, role }) => [id, role]) ?? [];
-const ALONE = [['task-1', 'oracle']];
+const ALONE = [['task-1', 'main']];
 const rule = <T>(value: T): { readonly value: T; readonly from: typeof RULES.enabled.from } => ({
   value,
   from: RULES.enabled.from,
@@ -86,7 +86,7 @@ describe('the planner', () => {
       JSON.stringify(plan(task('a', { recommendedModel: null, writes: null, dependencies: null, budget: null }))),
     ]) {
       const { run, asked } = await planned([answer]);
-      expect([asked.length, tasksOf(run)]).toEqual([1, [['a', 'finder']]]);
+      expect([asked.length, tasksOf(run)]).toEqual([1, [['a', 'main']]]);
     }
   });
 
@@ -105,9 +105,9 @@ describe('the planner', () => {
     ['the id __proto__', plan(task('__proto__'))],
     ['the id constructor', plan(task('constructor'))],
     ['an empty id', plan(task(''))],
-    ['the role constructor', plan(task('a', { recommendedRole: 'constructor' }))],
-    ['the role Finder', plan(task('a', { recommendedRole: 'Finder' }))],
-    ['a role with an invisible sign', plan(task('a', { recommendedRole: 'finder\u200B' }))],
+    ['the role constructor', plan(task('a', { recommendedRole: 'constructor' }), task('b'))],
+    ['the role Finder', plan(task('a', { recommendedRole: 'Finder' }), task('b'))],
+    ['a role with an invisible sign', plan(task('a', { recommendedRole: 'finder\u200B' }), task('b'))],
     ['the role 17', plan(task('a', { recommendedRole: 17 }))],
     ['tools for all', plan(task('a', { tools: '*' }))],
     ['a mode', { ...plan(task('a')), mode: 'yolo' }],
@@ -187,14 +187,18 @@ describe('the planner', () => {
 
   it('learns of a role that is not allowed, with the rule, and may mend it (O054)', async () => {
     const from = { rule: 'allowedSubAgents: [finder]', layer: 'managed', file: '/etc/m.yml', line: 4 } as const;
-    const { run, asked } = await planned([plan(task('a', { recommendedRole: 'oracle' })), plan(task('a'))], {
+    const denied = plan(task('a', { recommendedRole: 'oracle' }), task('b'));
+    const { run, asked } = await planned([denied, plan(task('a'), task('b'))], {
       rules: { ...RULES, allowedSubAgents: [{ value: ['finder'], from }] },
     });
     expect(asked[1]).toContain(
       "Sub-agent role 'oracle' is not allowed by enterprise policy — allowedSubAgents: [finder]",
     );
     expect(asked[1]).toContain('/etc/m.yml:4');
-    expect(tasksOf(run)).toEqual([['a', 'finder']]);
+    expect(tasksOf(run)).toEqual([
+      ['a', 'finder'],
+      ['b', 'finder'],
+    ]);
   });
 
   it('gets no plan approved by its own word, and no budget above the rules (H06)', async () => {
@@ -247,15 +251,28 @@ describe('a run that rules leave nothing to', () => {
     expect(heard).toEqual([]);
   });
 
-  it('has no role to plan: it says so, and asks no model', async () => {
+  it('has no role of a sub-agent: main does the task, and no planner is asked (D37, O135)', async () => {
     const { run, asked } = await planned([plan()], { rules: { ...RULES, allowedSubAgents: [{ value: [], from }] } });
+    expect((await run.result).success).toBe(true);
+    expect([asked, tasksOf(run), run.state().plan?.reason]).toEqual([
+      [],
+      ALONE,
+      'One agent for the whole task: the rules allow no role of a sub-agent',
+    ]);
+  });
+
+  it('has no role to plan at all: it says so, and asks no model', async () => {
+    const { run, asked } = await planned([plan()], {
+      rules: { ...RULES, allowedSubAgents: [{ value: [], from }], disabledRoles: [{ role: 'main', from }] },
+    });
     expect(await run.result).toMatchObject({ status: 'failed', errorIs: 'denied' });
     expect((await run.result).error).toMatch(/^no role may be planned/);
     expect(asked).toEqual([]);
   });
 
   it('names a model that nobody knows for the only role left: in words, not as a bug', async () => {
-    const { run } = await planned(['no plan'], { roleModels: new Map([['oracle', 'gpt-none']]) });
+    const rules = { ...RULES, disabledRoles: [{ role: 'main', from }] };
+    const { run } = await planned(['no plan'], { rules, roleModels: new Map([['oracle', 'gpt-none']]) });
     expect(await run.result).toMatchObject({ status: 'failed', errorIs: 'denied' });
     expect((await run.result).error).toContain('There is no model "gpt-none"');
   });

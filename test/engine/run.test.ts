@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { AGENT, planOf, RULES, testRun } from '../support/run.ts';
+import { TaskId } from '../../src/domain/ids.ts';
+import { AGENT, filed, planOf, RULES, says, testRun } from '../support/run.ts';
+
+const S1 = 'ROOT::S1';
 
 const typesOf = (run: ReturnType<typeof testRun>): string[] => run.events().map(({ type }) => type);
 
@@ -37,11 +40,48 @@ describe('a run', () => {
     expect(agents.every(({ seq }) => seq > (approved?.seq ?? Infinity))).toBe(true);
   });
 
-  it('gives the answer of a single agent as the report, without a merge (O043, O048, O065)', async () => {
-    const run = testRun({ plan: planOf(['a']) });
+  it('has a single task done by main, whatever role the planner named, and its answer is the report (O043, O048, O065, D37)', async () => {
+    const task = { subagent_type: 'explore', description: 'look', prompt: 'look there' };
+    const run = testRun({
+      plan: planOf(['a']),
+      mode: 'yolo',
+      script: says({ [S1]: [{ text: '', calls: [{ tool: 'Task', input: task }] }, { text: 'done, with help' }] }),
+    });
+    expect((await run.result).success).toBe(true);
+    const { agents, finished, plan } = run.state();
+    expect(plan?.tasks.map(({ role, maySpawn }) => [role, maySpawn])).toEqual([['main', true]]);
+    expect(
+      [...agents.values()].map(({ id, role, name, parent, outcome }) => [id, role, name, parent, outcome]),
+    ).toEqual([
+      ['ROOT', 'main', 'main', null, 'completed'],
+      [S1, 'main', 'main', 'ROOT', 'completed'],
+      ['ROOT::S1::S1', 'explore', 'look', S1, 'completed'],
+    ]);
+    expect(finished?.summary).toBe('done, with help');
+    const calls = run
+      .events()
+      .flatMap((event) => (event.type === 'model.started' ? [`${event.agent} ${event.purpose}`] : []));
+    expect(calls).toEqual(['ROOT plan', `${S1} work`, 'ROOT::S1::S1 work', `${S1} work`]);
+  });
+
+  it('keeps the role that a plan file or a person gives to the only task (D37)', async () => {
+    const fromFile = testRun(filed(planOf(['a'])));
+    await fromFile.result;
+    expect(fromFile.state().agents.get(AGENT(S1))?.role).toBe('finder');
+    const run = testRun({ plan: planOf(['a']), approval: 'person' });
+    const { plan } = await run.until(({ phase }) => phase === 'approving');
+    const edit = { is: 'role', task: plan?.tasks[0]?.id ?? TaskId.parse('none'), role: 'oracle' } as const;
+    await run.tell({ do: 'edit plan', edit });
+    await run.tell({ do: 'approve plan', digest: run.state().planDigest });
     await run.result;
-    expect(run.state().finished?.summary).toBe('ROOT::S1 is done');
-    expect(run.events().filter((event) => event.type === 'model.started' && event.purpose === 'merge')).toEqual([]);
+    expect(run.state().agents.get(AGENT(S1))?.role).toBe('oracle');
+  });
+
+  it('has it done by main whatever sub-agents an administrator allows (D37, O135)', async () => {
+    const list = { value: ['finder'], from: RULES.enabled.from };
+    const run = testRun({ plan: planOf(['a']), rules: { ...RULES, allowedSubAgents: [list] } });
+    expect((await run.result).success).toBe(true);
+    expect(run.state().agents.get(AGENT(S1))?.role).toBe('main');
   });
 
   it('says "User rejected plan" when the person cancels (O050)', async () => {
@@ -100,9 +140,7 @@ describe('a run', () => {
     });
     expect((await run.result).success).toBe(true);
     expect(calls).toBe(3);
-    expect(run.state().plan?.tasks.map(({ role, description }) => [role, description])).toEqual([
-      ['oracle', 'the task'],
-    ]);
+    expect(run.state().plan?.tasks.map(({ role, description }) => [role, description])).toEqual([['main', 'the task']]);
   });
 
   it('hands findings of needed tasks to their dependants, and nothing else of them (O058, O140, I002, T019)', async () => {

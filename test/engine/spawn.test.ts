@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { committed } from '../../src/events/queries.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
-import { AGENT, calling, planOf, RULES, testRun } from '../support/run.ts';
+import { AGENT, calling, filed, planOf, RULES, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -29,7 +29,8 @@ const ofS1 =
     return request.agent === S1 ? undefined : child?.(request, n);
   };
 /** A run whose one agent may spawn, in yolo mode. */
-const parentRun = (setting: Setting): TestRun => testRun({ plan: planWith('oracle', true), mode: 'yolo', ...setting });
+const parentRun = (setting: Setting): TestRun =>
+  testRun({ ...filed(setting.plan ?? planWith('oracle', true)), mode: 'yolo', ...setting });
 const results = (run: TestRun, agent: string = S1): [boolean, string][] =>
   run
     .events()
@@ -37,7 +38,7 @@ const results = (run: TestRun, agent: string = S1): [boolean, string][] =>
 
 describe('a child made by the Task tool', () => {
   it('is made only where the plan says so (D1)', async () => {
-    const run = testRun({ plan: planOf(['o']), mode: 'yolo', script: ofS1(spawning()) });
+    const run = testRun({ ...filed(planOf(['o'])), mode: 'yolo', script: ofS1(spawning()) });
     await run.result;
     expect(results(run)).toEqual([[false, 'Tool not found: Task']]);
   });

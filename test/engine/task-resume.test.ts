@@ -4,7 +4,7 @@ import { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import { cutLog, lengthsOf, memoryLog } from '../support/log.ts';
-import { AGENT, calling, RULES, testRun } from '../support/run.ts';
+import { AGENT, calling, filed, RULES, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
@@ -21,7 +21,7 @@ const task = (prompt: string, subagent_type = 'explore'): NonNullable<ScriptedRe
 
 /** One agent that calls for two children at once, each of which reads and answers; then it writes, and is done. */
 const story = (acts: string[] = []): Setting => ({
-  plan: PLAN,
+  ...filed(PLAN),
   acts,
   script: ({ agent, purpose }, n) => {
     if (purpose.is !== 'work') return undefined;

@@ -4,7 +4,7 @@ import type { AgentId } from '../../src/domain/ids.ts';
 import type { ToolContext, ToolPort } from '../../src/ports/tool.ts';
 import type { Doors } from '../../src/ports/doors.ts';
 import { CHILD_DEFAULTS } from '../../src/policy/children.ts';
-import { AGENT, calling, planOf, RULES, testRun } from '../support/run.ts';
+import { AGENT, calling, filed, planOf, RULES, testRun } from '../support/run.ts';
 import type { Setting } from '../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
@@ -28,7 +28,7 @@ function openDoors(): Doors & { readonly seen: string[] } {
 async function systemOf(setting: Setting, role = 'oracle', maySpawn = true): Promise<string> {
   let system = '';
   const run = testRun({
-    plan: { reason: '', tasks: [{ id: 't', description: 'do t', role, maySpawn }] },
+    ...filed({ reason: '', tasks: [{ id: 't', description: 'do t', role, maySpawn }] }),
     mode: 'yolo',
     prompts: { ...PROMPTS, children: WORDS },
     record: (request) => {

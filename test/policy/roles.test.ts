@@ -3,6 +3,7 @@ import { RoleName } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/role.ts';
 import { agentBudget, priceProblem } from '../../src/policy/budgets.ts';
 import { plannableRoles, roleNamed, roleProblem } from '../../src/policy/roles.ts';
+import type { Rules } from '../../src/policy/rules.ts';
 import { builtIn } from '../../src/policy/rules.ts';
 import { someRules, written } from './some-rules.ts';
 
@@ -56,9 +57,11 @@ describe('a role', () => {
     expect(roleProblem('general-purpose', rules, ROLES)).toBeNull();
   });
 
-  it('is offered to planners when it is planned and allowed (D8)', () => {
-    expect(plannableRoles(someRules(), ROLES).map(({ name }) => name)).toEqual(['finder', 'oracle']);
-    expect(plannableRoles(someRules({ allowedSubAgents: [list] }), ROLES).map(({ name }) => name)).toEqual(['finder']);
+  it('is for plans when it is planned and allowed; main always is, where nobody switched it off (D8, D37)', () => {
+    const names = (rules: Rules): readonly string[] => plannableRoles(rules, ROLES).map(({ name }) => name);
+    expect(names(someRules())).toEqual(['main', 'finder', 'oracle']);
+    expect(names(someRules({ allowedSubAgents: [list] }))).toEqual(['main', 'finder']);
+    expect(names(someRules({ disabledRoles: [{ role: 'main', from: list.from }] }))).toEqual(['finder', 'oracle']);
   });
 });
 

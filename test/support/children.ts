@@ -7,7 +7,7 @@ import { RoleName } from '../../src/domain/ids.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import type { Rules, ChildRules } from '../../src/policy/rules.ts';
 import type { Command, Delivery, Receipt, Refusal } from '../../src/ports/controls.ts';
-import { AGENT, planOf, ROLES, RULES, testRun } from './run.ts';
+import { AGENT, filed, planOf, ROLES, RULES, testRun } from './run.ts';
 import type { Setting, TestRun } from './run.ts';
 
 /** What an agent does before its next reply, and the reply. */
@@ -31,6 +31,7 @@ export function acting(acts: Readonly<Record<string, readonly (Act | undefined)[
     plan: planOf(['a']),
     mode: 'yolo',
     roles: [...ROLES, LEADER],
+    ...(setting.plan === LED ? filed(LED) : {}),
     ...setting,
     script: async (request, n) => {
       const { agent, purpose } = request;

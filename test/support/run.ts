@@ -331,3 +331,6 @@ const FACTS = {
 
 /** A plan as a person would have written it into a file. */
 export const draftOf = (plan: unknown): DraftPlan => DraftPlan.parse(plan);
+
+/** A run of this plan from a file: its only task keeps its role, where a planner's goes to main. */
+export const filed = (plan: unknown): Pick<Setting, 'file'> => ({ file: { draft: draftOf(plan), from: 'plan.yml' } });

@@ -6,7 +6,7 @@ import type { ScriptedReply } from '../../src/models/scripted.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
 import { openTools } from '../../src/tools/index.ts';
 import { type Files, freshFolder, makeFolder } from './repos.ts';
-import { ROLES, RULES, type Script, type Setting, type TestRun, testRun } from './run.ts';
+import { filed, ROLES, RULES, type Script, type Setting, type TestRun, testRun } from './run.ts';
 
 /** A reply as such a model writes it: a sentence, and a block with the command. */
 export const runs = (command: string, words = 'Next step.'): ScriptedReply => ({
@@ -71,7 +71,7 @@ export interface WordSetting extends Setting {
 /** In yolo mode, on a folder with these files. */
 export function wordRun({ files = {}, folder = makeFolder(files), ...setting }: WordSetting): TestRun {
   return testRun({
-    plan: wordPlan(),
+    ...filed(setting.plan ?? wordPlan()),
     mode: 'yolo',
     roles: WORD_ROLES,
     rules: { ...RULES, maxNestingDepth: { ...RULES.maxNestingDepth, value: 3 } },
