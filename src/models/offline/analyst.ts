@@ -63,7 +63,7 @@ function turnFor(request: ModelRequest): NextTurn {
     case 'work': {
       const tools = new Set(request.tools.map(({ name }) => name));
       const brief = { task: purpose.task, role: purpose.role, findings: purpose.findings, tools };
-      const turn = nextTurn(partFor(purpose.role), brief, turns);
+      const turn = nextTurn(partFor(purpose.role, purpose.task), brief, turns);
       return turn.asks.length > 0 ? turn : { ...turn, text: signed(turn.text) };
     }
     default:

@@ -3,7 +3,7 @@
  * what it costs the analyst. Data for planning.ts, which picks and orders them.
  */
 import type { RepositoryFacts } from '../../domain/repository.ts';
-import { listed, plural } from './words.ts';
+import { listed, plural, wishesIn } from './words.ts';
 import type { Topic } from './topic.ts';
 import type { Wish } from './words.ts';
 
@@ -28,6 +28,8 @@ export interface Subject {
 
 export interface Slot {
   readonly name: SlotName;
+  /** How its descriptions begin. */
+  readonly begins: RegExp;
   /** In order of preference: the first that may be planned takes it. */
   readonly roles: readonly string[];
   /** Looks whose findings this one really uses, where they are part of the plan. */
@@ -41,6 +43,7 @@ export interface Slot {
 export const SLOTS: readonly Slot[] = [
   {
     name: 'state',
+    begins: /^Tell (?:the (?:size|state)|what changed)/,
     roles: ['rush'],
     needs: [],
     tokens: 6000,
@@ -54,6 +57,7 @@ export const SLOTS: readonly Slot[] = [
   },
   {
     name: 'entries',
+    begins: /^Find the entry points/,
     roles: ['finder', 'explore', 'Explore'],
     needs: [],
     tokens: 6000,
@@ -61,6 +65,7 @@ export const SLOTS: readonly Slot[] = [
   },
   {
     name: 'places',
+    begins: /^Find where/,
     roles: ['finder', 'explore', 'Explore'],
     needs: [],
     tokens: 7000,
@@ -69,6 +74,7 @@ export const SLOTS: readonly Slot[] = [
   },
   {
     name: 'papers',
+    begins: /^(?:Read|Count how the dependencies)/,
     roles: ['librarian'],
     needs: [],
     tokens: 4000,
@@ -83,6 +89,7 @@ export const SLOTS: readonly Slot[] = [
   },
   {
     name: 'riskiest',
+    begins: /^Find the riskiest/,
     roles: ['reviewer', 'security'],
     needs: [],
     tokens: 28_000,
@@ -91,6 +98,7 @@ export const SLOTS: readonly Slot[] = [
   },
   {
     name: 'risks',
+    begins: /^Go through/,
     roles: ['reviewer', 'security'],
     needs: ['places'],
     tokens: 8000,
@@ -99,6 +107,7 @@ export const SLOTS: readonly Slot[] = [
   },
   {
     name: 'security',
+    begins: /^Go through .* for security risks/,
     roles: ['security', 'reviewer'],
     needs: ['places'],
     tokens: 5000,
@@ -107,6 +116,7 @@ export const SLOTS: readonly Slot[] = [
   },
   {
     name: 'tests',
+    begins: /^Find (?:the test command|what .* offers to run tests)/,
     roles: ['tester'],
     needs: ['places'],
     tokens: 11_000,
@@ -117,6 +127,7 @@ export const SLOTS: readonly Slot[] = [
   },
   {
     name: 'shape',
+    begins: /^Measure what could be simpler/,
     roles: ['refactoring'],
     needs: ['places'],
     tokens: 18_000,
@@ -125,6 +136,7 @@ export const SLOTS: readonly Slot[] = [
   },
   {
     name: 'links',
+    begins: /^Draw the import graph/,
     roles: ['oracle', 'plan', 'Plan'],
     needs: ['state', 'entries', 'places', 'papers', 'risks', 'security', 'riskiest', 'tests', 'shape'],
     tokens: 16_000,
@@ -164,6 +176,18 @@ export const LOOKS: Readonly<Record<Wish, readonly SlotName[]>> = {
 
 /** For a task whose words name no wish: a first look at everything. */
 export const ALL_ROUND: readonly SlotName[] = ['state', 'entries', 'papers', 'risks', 'security', 'tests', 'links'];
+
+/**
+ * The role whose look answers a task that one agent has alone, whatever that agent's role is: by the analyst's own words where the task
+ * is one of its plans, else by what a person's words wish for. Null where they ask for work that the analyst can't do, or for nothing it knows.
+ */
+export function roleForAlone(task: string): string | null {
+  const own = SLOTS.find(({ begins }) => begins.test(task));
+  const [wish] = wishesIn(task);
+  const looks = wish === undefined || wish === 'change' ? [] : LOOKS[wish];
+  const asked = looks.find((look) => look !== 'places') ?? looks[0];
+  return (own ?? SLOTS.find(({ name }) => name === asked))?.roles[0] ?? null;
+}
 
 /** What is dropped last when a plan may have few tasks only. */
 export const WORTH: readonly SlotName[] = [

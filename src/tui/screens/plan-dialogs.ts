@@ -59,7 +59,7 @@ export const modelDialog = (of: Subject): Dialog => ({
 export const roleDialog = (of: Subject): Dialog => ({
   is: 'pick',
   title: `${titleOf(of)}: role`,
-  choices: roleChoices(of.choices),
+  choices: roleChoices(of.choices, of.plan.tasks.length),
   value: of.task.role,
   then: (role) => of.send({ is: 'role', task: of.task.id, role }),
 });
@@ -123,7 +123,13 @@ export const manualDialog = (of: Subject): Dialog =>
         lines: 4,
         hint: 'what the agent is to do',
       },
-      { is: 'choice', name: 'role', label: 'Role', value: of.task.role, choices: roleChoices(of.choices) },
+      {
+        is: 'choice',
+        name: 'role',
+        label: 'Role',
+        value: of.task.role,
+        choices: roleChoices(of.choices, of.plan.tasks.length),
+      },
       { is: 'choice', name: 'model', label: 'Model', value: modelValue(of), choices: modelChoices(of.choices) },
       ...budgetFields(of.task.budget),
       { is: 'checks', name: 'tools', label: 'Tools', values: of.task.tools, choices: toolChoices(of.choices, of.task) },

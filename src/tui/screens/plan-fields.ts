@@ -106,8 +106,11 @@ function priceText(price: ModelOption['price']): string {
   return `${dollars(price.input).padStart(6)} / ${dollars(price.output)} per M`.padEnd(PRICE);
 }
 
-export const roleChoices = (choices: PlanChoices): readonly Choice[] =>
-  choices.roles.map(({ name, description }) => ({ value: name, label: name, note: description, whyNot: null }));
+/** The roles that a task of a plan with so many `tasks` can have. */
+export const roleChoices = (choices: PlanChoices, tasks: number): readonly Choice[] =>
+  choices.roles.flatMap(({ name, description, single }) =>
+    single === true && tasks > 1 ? [] : [{ value: name, label: name, note: description, whyNot: null }],
+  );
 
 export const toolChoices = (choices: PlanChoices, task: PlanTask): readonly Choice[] => {
   const own = choices.roles.find(({ name }) => name === task.role)?.tools ?? task.tools;

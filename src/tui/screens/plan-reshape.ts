@@ -12,23 +12,26 @@ import { descendants, needChoices, readIds, roleChoices } from './plan-fields.ts
 import { editForm, nameOf, taskLine, titleOf } from './plan-form.ts';
 
 /** A new task; it needs the selected one unless that is unchecked. */
-export const addDialog = (of: Subject): Dialog =>
-  editForm(
+export function addDialog(of: Subject): Dialog {
+  const roles = roleChoices(of.choices, of.plan.tasks.length + 1);
+  const role = (roles.find(({ value }) => value === of.task.role) ?? roles.at(-1))?.value ?? of.task.role;
+  return editForm(
     of,
     'Add an agent',
     [
       { is: 'text', name: 'task', label: 'Task', value: '', lines: 4, hint: 'what the agent is to do' },
-      { is: 'choice', name: 'role', label: 'Role', value: of.task.role, choices: roleChoices(of.choices) },
+      { is: 'choice', name: 'role', label: 'Role', value: role, choices: roles },
       { is: 'checks', name: 'needs', label: 'Needs', values: [], choices: needChoices(of.plan, null) },
     ],
     (values) =>
       ok({
         is: 'add',
         description: values.texts['task'] ?? '',
-        role: values.texts['role'] ?? of.task.role,
+        role: values.texts['role'] ?? role,
         dependsOn: readIds(values, 'needs'),
       }),
   );
+}
 
 export function dropDialog(of: Subject): Dialog {
   const dependants = dependantsOf(of.plan, of.task.id);

@@ -1,4 +1,5 @@
 /** Which part the analyst takes for which role. Roles that it doesn't know look around like a finder. */
+import { roleForAlone } from '../plan-slots.ts';
 import type { Brief, Part, Work } from '../step.ts';
 import { finder } from './finder.ts';
 import { librarian } from './librarian.ts';
@@ -33,5 +34,6 @@ const PARTS: ReadonlyMap<string, Part> = new Map([
   ['main', unwritten],
 ]);
 
-/** Never fails: an unknown role gets the finder's part. */
-export const partFor = (role: string): Part => PARTS.get(role) ?? finder;
+/** Never fails: an unknown role gets the finder's part, and `main` the part that its task asks for. */
+export const partFor = (role: string, task: string): Part =>
+  PARTS.get(role === 'main' ? (roleForAlone(task) ?? role) : role) ?? finder;
