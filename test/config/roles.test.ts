@@ -53,7 +53,7 @@ describe('the built-in roles', () => {
     expect(roles.flatMap(({ models }) => models).filter((name) => resolveModel(name, []) === null)).toEqual([]);
   });
 
-  it('take 150 turns where they write, 60 where they read, rush 5 in half a minute, and are planned as decided (D8, D31, O155, O158)', () => {
+  it('take 150 turns where they write, 60 where they read, rush 5 in half a minute, and are planned as decided (D8, D31, D37, D38, O155, O158)', () => {
     const { roles, rules } = loaded();
     expect(Object.fromEntries(roles.map(({ name, iterations }) => [name, iterations]))).toEqual({
       main: 150,
@@ -73,6 +73,7 @@ describe('the built-in roles', () => {
       ['rush', { maxDuration: 30_000 }],
     ]);
     expect(plannableRoles(rules, roles).map(({ name }) => name)).toEqual([
+      'main',
       'finder',
       'oracle',
       'librarian',
@@ -80,6 +81,7 @@ describe('the built-in roles', () => {
       'rush',
       'reviewer',
       'tester',
+      'code',
     ]);
   });
 

@@ -7,8 +7,14 @@ import { templatesIn } from '../../src/config/template-folders.ts';
 import { fillTemplate } from '../../src/config/templates.ts';
 import { bringsOf } from '../../src/config/trust-brings.ts';
 import { trustFiles } from '../../src/config/trust-files.ts';
-import { CHOICES, planOf } from '../support/plans.ts';
+import { RoleName } from '../../src/domain/ids.ts';
+import { CHOICES, contextFor, planOf } from '../support/plans.ts';
 import { freshDirectory } from './some-place.ts';
+
+/** Those of the pictures, and the one that implements. */
+const ROLES = CHOICES.roles.flatMap((role) =>
+  role.name === 'refactoring' ? [role, { ...role, name: RoleName.parse('code') }] : [role],
+);
 
 const AUDIT = `description: Audit {{target}}
 name: audit
@@ -92,10 +98,10 @@ describe('the templates that are shipped', () => {
     const [first] = one.info.arguments;
     const made = fillTemplate(one, { [first?.name ?? '']: 'src/auth' });
     if (!made.ok) throw new Error(made.fault);
-    const plan = planOf(made.value.draft);
+    const plan = planOf(made.value.draft, contextFor({ ...CHOICES, roles: ROLES }));
     expect(plan.tasks.length).toBe(one.info.tasks);
     expect(JSON.stringify(plan)).not.toContain('{{');
-    const roles = new Set<string>(CHOICES.roles.map(({ name }) => name));
+    const roles = new Set<string>(ROLES.map(({ name }) => name));
     expect(plan.tasks.filter(({ role }) => !roles.has(role))).toEqual([]);
   });
 });

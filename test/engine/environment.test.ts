@@ -86,7 +86,7 @@ describe('the environment block', () => {
         length,
         'Agent 1: ROOT::S1 is done',
       ]);
-      expect(systemsOf(requests, S1).filter((system) => system !== `common\n\nYou are finder.${block(1)}`)).toEqual([]);
+      expect(systemsOf(requests, S1).filter((system) => system !== `common\n\nYou are main.${block(1)}`)).toEqual([]);
     }
   });
 

@@ -43,12 +43,12 @@ it('approves beforehand, plans without a role and runs one at a time as the sett
 
 it('gives the whole task to one agent where orchestration is off, and another model where one is set (O125, O132)', async () => {
   const events = await runWith(
-    'agentOrchestration:\n  enabled: false\n  promptForApproval: false\n  roles: { oracle: { defaultModel: o3-mini } }\n',
+    'agentOrchestration:\n  enabled: false\n  promptForApproval: false\n  roles: { main: { defaultModel: o3-mini } }\n',
   );
   const [, agent, ...others] = events.filter(({ type }) => type === 'agent.created');
   expect(others).toEqual([]);
   expect(agent).toMatchObject({
-    role: 'oracle',
+    role: 'main',
     task: 'Review this repository',
     model: { asked: 'o3-mini', used: 'offline/analyst' },
   });
