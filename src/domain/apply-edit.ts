@@ -162,10 +162,8 @@ function permissionsText({ task, permissions }: PermissionsEdit, plan: SoundPlan
 /** What came from the old role comes from the new one; what a person narrowed or chose stays as far as it can. */
 function withRole(task: PlanTask, role: string, choices: PlanChoices): Draft {
   const before = choices.roles.find(({ name }) => name === task.role);
-  const { id, description, dependsOn, estimatedTokens, writes, maySpawn, permissions = {} } = task;
-  // `main` spawns by its role, others because the plan says so.
-  const spawns = task.role === MAIN || role === MAIN ? {} : { maySpawn };
-  const own = { id, description, dependsOn, estimatedTokens, writes, permissions, role, ...spawns };
+  const { id, description, dependsOn, estimatedTokens, writes, permissions = {} } = task;
+  const own = { id, description, dependsOn, estimatedTokens, writes, permissions, role, ...spawnsAs(task, role) };
   if (before === undefined) return own;
   const basic = defaultBudget(before, before.limit ?? choices.limits.agent);
   const tools = narrowedTools(task, before.tools, choices.roles.find(({ name }) => name === role)?.tools ?? []);
@@ -176,6 +174,10 @@ function withRole(task: PlanTask, role: string, choices: PlanChoices): Draft {
     ...(tools.length === 0 ? {} : { tools }),
   };
 }
+
+/** `main` spawns by its role, others because the plan says so. */
+const spawnsAs = ({ maySpawn, role: before }: PlanTask, role: string): Pick<Draft, 'maySpawn'> =>
+  before === MAIN || role === MAIN ? {} : { maySpawn };
 
 /** What is left of a narrowed list under another role; empty when the list was the role's own. */
 function narrowedTools(task: PlanTask, before: readonly string[], after: readonly string[]): readonly string[] {

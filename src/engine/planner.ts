@@ -127,7 +127,10 @@ function readReply(
   if (json === undefined) return fail([formFault(reply)]);
   const draft = readDraft(json);
   if (!draft.ok) return draft;
-  return checkPlan(withBounds(withModels(doneByMain(withoutPermissions(draft.value), context), options), context), context);
+  return checkPlan(
+    withBounds(withModels(doneByMain(withoutPermissions(draft.value), context), options), context),
+    context,
+  );
 }
 
 /** A single task is main's, whatever role the planner names (CONTRACT D37). */
