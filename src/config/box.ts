@@ -1,5 +1,6 @@
 /** What the layers say about the sandbox and about variables of commands, as rules; and paths that can't be kept. */
 import path from 'node:path';
+import { CREDENTIALS } from '../domain/credentials.ts';
 import type { BoxRules, Rule, Rules } from '../policy/rules.ts';
 import type { ConfigFault } from './fault.ts';
 import type { Layer } from './layer.ts';
@@ -9,6 +10,7 @@ export function boxRules(
   layers: readonly Layer[],
   passthrough: readonly Rule<readonly string[]>[],
 ): Pick<Rules, 'box'> {
+  const open = openedBy(layers);
   const box: BoxRules = {
     denyRead: pathsOf(layers, 'denyRead'),
     denyWrite: pathsOf(layers, 'denyWrite'),
@@ -16,6 +18,7 @@ export function boxRules(
       const value = layer.settings.sandbox?.fs?.allowWrite;
       return value === undefined ? [] : [{ value, from: layer.reason(['sandbox', 'fs', 'allowWrite']) }];
     }),
+    ...(open.length === 0 ? {} : { allowRead: open }),
     passthrough: inAll(passthrough),
   };
   return Object.values(box).some((list: readonly unknown[]) => list.length > 0) ? { box } : {};
@@ -29,6 +32,32 @@ const pathsOf = (layers: readonly Layer[], key: 'denyRead' | 'denyWrite'): reado
     })),
   );
 
+/** What an organisation opens bounds what a person may: of two lists, what lies in both, by the names as they are written. */
+function openedBy(layers: readonly Layer[]): readonly Rule<string>[] {
+  const lists = layers.flatMap((layer): readonly (readonly Rule<string>[])[] => {
+    const paths = layer.settings.sandbox?.fs?.allowRead;
+    if (paths === undefined) return [];
+    return [
+      paths.map((value, index) => ({
+        value: plain(value),
+        from: { ...layer.reason(['sandbox', 'fs', 'allowRead', index]), rule: `sandbox.fs.allowRead: ${value}` },
+      })),
+    ];
+  });
+  const [first = [], ...others] = lists;
+  const met = others.reduce(
+    (before, list) =>
+      before.flatMap((one) =>
+        list.flatMap((other) => (lies(one.value, other.value) ? [other] : lies(other.value, one.value) ? [one] : [])),
+      ),
+    first,
+  );
+  return met.filter(({ value }, index) => met.findIndex((other) => other.value === value) === index);
+}
+
+const plain = (written: string): string => path.normalize(written).replace(/(.)\/$/, '$1');
+const lies = (folder: string, place: string): boolean => place === folder || place.startsWith(`${folder}/`);
+
 /** What an organisation lists bounds what a person may pass on. */
 function inAll([first, ...others]: readonly Rule<readonly string[]>[]): readonly Rule<string>[] {
   if (first === undefined) return [];
@@ -39,7 +68,7 @@ function inAll([first, ...others]: readonly Rule<readonly string[]>[]): readonly
 
 /** Paths that would be kept from nobody. A place to write outside of the project can't be given: the sandbox has no such place. */
 export const boxFaults = (layer: Layer): readonly ConfigFault[] => [
-  ...(['denyRead', 'denyWrite', 'allowWrite'] as const).flatMap((key) => pathFaults(layer, key)),
+  ...(['denyRead', 'denyWrite', 'allowWrite', 'allowRead'] as const).flatMap((key) => pathFaults(layer, key)),
   ...(layer.settings.env?.passthrough ?? []).flatMap((written, index) =>
     /^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(written)
       ? []
@@ -53,7 +82,7 @@ export const boxFaults = (layer: Layer): readonly ConfigFault[] => [
   ),
 ];
 
-type PathKey = 'denyRead' | 'denyWrite' | 'allowWrite';
+type PathKey = 'denyRead' | 'denyWrite' | 'allowWrite' | 'allowRead';
 
 function pathFaults(layer: Layer, key: PathKey): readonly ConfigFault[] {
   return (layer.settings.sandbox?.fs?.[key] ?? []).flatMap((written, index) => {
@@ -61,10 +90,24 @@ function pathFaults(layer: Layer, key: PathKey): readonly ConfigFault[] {
       layer.fault(['sandbox', 'fs', key, index], `${key} names "${written}", ${problem}`, remedy),
     ];
     if (/[*?]/.test(written)) return fault('and patterns mean nothing here', 'name each file or folder');
+    if (key === 'allowRead') return openFault(written, fault);
     return isOutside(written, layer.name === 'project', key)
       ? fault('which is outside of the project', 'name a path inside it')
       : [];
   });
+}
+
+/** What lies in the project is read anyway; where credentials are is opened to nobody. */
+function openFault(
+  written: string,
+  fault: (problem: string, remedy: string) => readonly ConfigFault[],
+): readonly ConfigFault[] {
+  const place = plain(written);
+  if (!/^(?:~\/|\/)/.test(written)) return fault('which is no place outside of the project', 'begin it with / or ~/');
+  if (['/', '~', '~/'].includes(place)) return fault('which is too much', 'name the folders that commands need');
+  return CREDENTIALS.some((name) => lies(`~/${name}`, place))
+    ? fault('where credentials lie', 'name a folder that holds none')
+    : [];
 }
 
 /** A project's rules are about the project: with system folders hidden by it, no sandbox would work. */

@@ -56,6 +56,7 @@ const KEYS: readonly KeyRule[] = [
   rule('sandbox.fs.denyRead', 'restriction', 'union'),
   rule('sandbox.fs.denyWrite', 'restriction', 'union'),
   rule('sandbox.fs.allowWrite', 'restriction', 'each'),
+  rule('sandbox.fs.allowRead', 'grant', 'each'),
   rule('ui.theme', 'preference'),
   rule('ui', 'grant'),
   rule('providers', 'grant'),

@@ -130,6 +130,7 @@ const Sandbox = z.strictObject({
     .strictObject({
       denyRead: names.describe('Paths that agents and commands may not read').optional(),
       denyWrite: names.describe('Paths that they may not write').optional(),
+      allowRead: names.describe('Folders outside of the project that commands may read as well').optional(),
       allowWrite: names.describe('The only places that they may write; absent: the whole project').optional(),
     })
     .optional(),

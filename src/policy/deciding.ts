@@ -66,6 +66,7 @@ const boxOf = ({ box }: Rules): readonly unknown[] => [
     sorted((box?.[key] ?? []).map(({ value }) => value)),
   ),
   lists(box?.allowWrite ?? []),
+  ...(box?.allowRead === undefined ? [] : [sorted(box.allowRead.map(({ value }) => value))]),
 ];
 
 const lists = (rules: readonly Rule<readonly string[]>[]): readonly unknown[] =>

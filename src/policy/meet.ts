@@ -219,15 +219,22 @@ const modelBudgets = (a: ModelBudgets, b: ModelBudgets): ModelBudgets =>
         ),
     );
 
-function boxOf(a: BoxRules | undefined, b: BoxRules | undefined): BoxRules | undefined {
+/** What one of them grants and the other does not is not granted. */
+const inBoth = (a: readonly Rule<string>[] = [], b: readonly Rule<string>[] = []): readonly Rule<string>[] =>
+  a.filter(({ value }) => b.some((other) => other.value === value));
+
+const NO_BOX: BoxRules = { denyRead: [], denyWrite: [], allowWrite: [], passthrough: [] };
+
+function boxOf(a: BoxRules = NO_BOX, b: BoxRules = NO_BOX): BoxRules | undefined {
   const of = (key: 'denyRead' | 'denyWrite'): readonly Rule<string>[] =>
-    distinct([...(a?.[key] ?? []), ...(b?.[key] ?? [])], ({ value }) => value);
-  const passed = (b?.passthrough ?? []).map(({ value }) => value);
+    distinct([...a[key], ...b[key]], ({ value }) => value);
+  const open = inBoth(a.allowRead, b.allowRead);
   const box: BoxRules = {
     denyRead: of('denyRead'),
     denyWrite: of('denyWrite'),
-    allowWrite: distinct([...(a?.allowWrite ?? []), ...(b?.allowWrite ?? [])], listOf),
-    passthrough: (a?.passthrough ?? []).filter(({ value }) => passed.includes(value)),
+    allowWrite: distinct([...a.allowWrite, ...b.allowWrite], listOf),
+    ...(open.length === 0 ? {} : { allowRead: open }),
+    passthrough: inBoth(a.passthrough, b.passthrough),
   };
   return Object.values(box).some((list: readonly unknown[]) => list.length > 0) ? box : undefined;
 }

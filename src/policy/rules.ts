@@ -116,6 +116,8 @@ export interface BoxRules {
   readonly denyWrite: readonly Rule<string>[];
   /** One list for each layer that names one: a path is writable when it is in all of them. Empty: the project root. */
   readonly allowWrite: readonly Rule<readonly string[]>[];
+  /** Outside of the project: what commands may read beyond the usual. */
+  readonly allowRead?: readonly Rule<string>[];
   /** Names of variables that commands may see beside the usual few. */
   readonly passthrough: readonly Rule<string>[];
 }

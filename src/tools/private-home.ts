@@ -67,7 +67,7 @@ export function privateHome(
 }
 
 /** Commands that still run in it go on with what they have, unnamed; the next ones begin with an empty one. False when something of it stays. */
-async function emptyHome(helpers: Helpers, folder: string): Promise<boolean> {
+export async function emptyHome(helpers: Helpers, folder: string): Promise<boolean> {
   const gone = `${folder}.${GONE}.${randomBytes(6).toString('hex')}`;
   try {
     renameSync(folder, gone);

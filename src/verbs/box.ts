@@ -86,5 +86,6 @@ const valuesOf = (rules: readonly Rule<string>[]): readonly string[] => rules.ma
 export const pathsOf = (box: Rules['box']): PathRules => ({
   denyRead: (box?.denyRead ?? []).map(({ value, from }) => ({ path: value, rule: reasonText(from) })),
   denyWrite: (box?.denyWrite ?? []).map(({ value, from }) => ({ path: value, rule: reasonText(from) })),
+  allowRead: (box?.allowRead ?? []).map(({ value, from }) => ({ path: value, rule: reasonText(from) })),
   allowWrite: (box?.allowWrite ?? []).map(({ value, from }) => ({ paths: value, rule: reasonText(from) })),
 });

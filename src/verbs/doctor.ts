@@ -1,4 +1,4 @@
-/** `mimir doctor`: what works here and what doesn't, with what to do about it. Looks only, changes nothing. */
+/** `mimir doctor`: what works here and what doesn't, with what to do about it. Looks only; changes nothing but the caches of commands, where it is asked to. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { faultText } from '../config/fault.ts';
@@ -9,11 +9,11 @@ import { reasonText } from '../domain/reason.ts';
 import type { SessionSummary } from '../ports/log.ts';
 import { openLogReadOnly } from '../store/log.ts';
 import { folderOf } from '../store/place.ts';
-import { type Sandbox, checkRoot, openSandbox } from '../tools/index.ts';
+import { checkRoot, openSandbox, toolEnvironment } from '../tools/index.ts';
 import { bubblewrapVersion } from '../tools/sandbox-find.ts';
 import { counted } from '../tui/format.ts';
 import { visible } from '../tui/text/sanitise.ts';
-import { openBox } from './box.ts';
+import { type Box, openBox, pathsOf } from './box.ts';
 import { archiveFolder, archiveProblem } from './child-archive.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
@@ -21,6 +21,7 @@ import type { Io } from './io.ts';
 import type { Finding } from './doctor-policy.ts';
 import { dayFindings, forcedFindings, policyFindings, rightsFindings, trustFindings } from './doctor-policy.ts';
 import { runFindings } from './doctor-runs.ts';
+import { cacheFindings, toolchainFindings } from './doctor-toolchains.ts';
 import { templatesHere } from './lobby-templates.ts';
 import { packageVersion } from './package-root.ts';
 import type { ProjectPlace } from './project-trust.ts';
@@ -31,15 +32,23 @@ import { KEYS } from './providers.ts';
 import type { Verb } from './verb.ts';
 
 export const doctorVerb: Verb = {
-  usage: 'mimir doctor [--json]',
+  usage: 'mimir doctor [--clear-caches] [--json]',
   summary: 'Says what works here and what does not, and what to do about it.',
   example: 'mimir doctor',
   words: 0,
-  flags: { ...JSON_FLAG, ...CWD },
+  flags: {
+    'clear-caches': {
+      value: '',
+      help: 'empties the caches of packages and builds that commands of this project keep',
+    },
+    ...JSON_FLAG,
+    ...CWD,
+  },
   async run(args, io) {
     const project = projectOf(args, io);
     const here = loadHere(project, environmentOf(project, io), {}, 'look');
     const loaded = here.ok ? here.value.config : null;
+    const box = await boxOf(project, loaded);
     const findings = [
       program(),
       rootOf(project),
@@ -49,7 +58,8 @@ export const doctorVerb: Verb = {
       here.ok ? templates(project, here.value.trust.state === 'trusted') : [],
       providers(loaded),
       forcedFindings(loaded),
-      await sandbox(project, loaded),
+      await sandbox(project, loaded, box),
+      ...(await toolchains(project, box, args.has('clear-caches'))),
       user(),
       ...(await stateAndRuns(project, io)),
       archive(project, loaded),
@@ -136,11 +146,9 @@ const openly = (baseUrl: string): string =>
   baseUrl.startsWith('http:') && !isLoopback(baseUrl) ? ' (unencrypted: whoever is on the way can read it)' : '';
 
 /** Tried out with what a run would use. */
-async function sandbox(project: ProjectPlace, config: Loaded | null): Promise<Finding> {
-  const place = { root: project.root, home: project.places.home, stateDir: project.places.state };
-  const tried = await (config === null ? openSandbox(place) : boxOrWords(project, config));
+async function sandbox(project: ProjectPlace, config: Loaded | null, tried: Box | string): Promise<Finding> {
   if (typeof tried === 'string') return { what: 'sandbox', state: 'problem', words: tried };
-  const { state: box } = tried;
+  const { state: box } = tried.sandbox;
   if (box.is !== 'none') {
     const version = await bubblewrapVersion(project.root);
     return {
@@ -162,13 +170,24 @@ async function sandbox(project: ProjectPlace, config: Loaded | null): Promise<Fi
 }
 
 /** Words where the rules themselves leave no sandbox. */
-async function boxOrWords(project: ProjectPlace, { rules }: Loaded): Promise<Sandbox | string> {
+async function boxOf(project: ProjectPlace, config: Loaded | null): Promise<Box | string> {
   try {
-    return (await openBox(project, rules)).sandbox;
+    if (config !== null) return await openBox(project, config.rules);
+    const place = { root: project.root, home: project.places.home, stateDir: project.places.state };
+    return { sandbox: await openSandbox(place), environment: toolEnvironment(project.root), paths: pathsOf(undefined) };
   } catch (error) {
     if (error instanceof Exit) return error.message.replaceAll('\n  ', '; ');
     throw error;
   }
+}
+
+/** Of toolchains, and of what commands keep of their caches. */
+async function toolchains(project: ProjectPlace, box: Box | string, clear: boolean): Promise<readonly Finding[]> {
+  const { home, state } = project.places;
+  const environment = typeof box === 'string' ? toolEnvironment(project.root) : box.environment;
+  const place = { root: project.root, home, stateDir: state, environment };
+  const found = typeof box === 'string' ? [] : await toolchainFindings(box, place);
+  return [...found, ...(await cacheFindings(place, clear))];
 }
 
 function user(): Finding {

@@ -152,6 +152,31 @@ describe('the box', () => {
     expect(rules.box?.passthrough.map(({ value }) => value)).toEqual(['B']);
   });
 
+  it('opens to commands what a person names, as far as an organisation does where it names any, and nothing for a project', () => {
+    const opened = (...all: readonly (readonly ['managed' | 'user', readonly string[]])[]): unknown =>
+      rulesOf(
+        all.map(([name, allowRead]) => someLayer(name, { sandbox: { fs: { allowRead: [...allowRead] } } })),
+      ).box?.allowRead?.map(({ value, from }) => [value, from.rule]);
+    expect(opened(['user', ['~/sdk/', '/srv/data']])).toEqual([
+      ['~/sdk', 'sandbox.fs.allowRead: ~/sdk/'],
+      ['/srv/data', 'sandbox.fs.allowRead: /srv/data'],
+    ]);
+    const both = opened(['managed', ['/srv', '~/a/b']], ['user', ['/srv/data', '~/a', '~/sdk']]);
+    expect(both).toEqual([
+      ['/srv/data', 'sandbox.fs.allowRead: /srv/data'],
+      ['~/a/b', 'sandbox.fs.allowRead: ~/a/b'],
+    ]);
+    expect(faults({ project: 'sandbox: { fs: { allowRead: [/srv] } }\n' })).toEqual([
+      expect.stringContaining("sandbox.fs.allowRead can't be set by a project"),
+    ]);
+    expect(faults({ user: 'sandbox: { fs: { allowRead: [sdk, ~/, ~/.ssh/id, "~/a*"] } }\n' })).toEqual([
+      `${USER}:1:30: allowRead names "sdk", which is no place outside of the project — begin it with / or ~/`,
+      `${USER}:1:35: allowRead names "~/", which is too much — name the folders that commands need`,
+      `${USER}:1:39: allowRead names "~/.ssh/id", where credentials lie — name a folder that holds none`,
+      `${USER}:1:50: allowRead names "~/a*", and patterns mean nothing here — name each file or folder`,
+    ]);
+  });
+
   it('has no place outside of the project to write, no odd names of variables, and no network yet', () => {
     expect(faults({ user: 'sandbox: { fs: { allowWrite: [../other] } }\nenv: { passthrough: ["A=B"] }\n' })).toEqual([
       `${USER}:1:31: allowWrite names "../other", which is outside of the project — name a path inside it`,

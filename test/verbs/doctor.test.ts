@@ -1,8 +1,9 @@
 /** What `mimir doctor` says of policy, with a managed one at /etc/mimir. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { homeFolder } from '../../src/tools/private-home.ts';
 import type { Home, How } from '../support/cli.ts';
 import { openHome } from '../support/cli.ts';
 import { holding, like, part } from '../support/like.ts';
@@ -65,6 +66,46 @@ describe('mimir doctor', () => {
     mkdirSync(join(home.project, '.mimir/agents'), { recursive: true });
     writeFileSync(join(home.project, '.mimir/agents/a\u001b[31m\u200bb.md'), 'x');
     expect((await home.run(['doctor'])).out).toContain(String.raw`.mimir/agents/a\x1b[31m\u{200b}b.md`);
+  });
+
+  it('names the toolchains that start in the sandbox, with their packages, and says of one that does not', async () => {
+    // Not below /tmp: commands have their own.
+    const bin = mkdtempSync('/var/tmp/mimir-tests-');
+    const scripts = { cargo: 'echo cargo 1.2.3', go: 'echo go version go1.4.5 linux', uv: 'echo broken >&2; exit 3' };
+    for (const [name, script] of Object.entries(scripts))
+      writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    mkdirSync(join(home.root, 'home/.cargo/registry/cache'), { recursive: true });
+    const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+    const found = (await findings({ env })).filter(({ what }) => what === 'toolchain');
+    rmSync(bin, { recursive: true });
+    expect(found).toEqual(
+      expect.arrayContaining([
+        part({
+          state: 'ok',
+          words: 'cargo 1.2.3 starts in the sandbox, offline, with the packages of ~/.cargo/registry/cache',
+        }),
+        part({ state: 'ok', words: 'go 1.4.5 starts in the sandbox, offline; no packages of it on this machine' }),
+        part({ state: 'note', words: 'uv does not start in the sandbox: broken' }),
+      ]),
+    );
+  });
+
+  it('says what commands of the project keep, and empties it where it is asked to', async () => {
+    const caches = async (...words: readonly string[]): Promise<unknown> => {
+      const { out } = await home.run(['doctor', '--json', ...words]);
+      const all = z.array(z.record(z.string(), z.unknown())).parse(JSON.parse(out));
+      return all.filter(({ what }) => what === 'caches').map(({ words }) => words);
+    };
+    expect(await caches()).toEqual(['nothing kept for commands of this project']);
+    const folder = homeFolder(home.state, realpathSync(home.project));
+    mkdirSync(join(folder, 'cache-go-build'), { recursive: true });
+    writeFileSync(join(folder, 'cache-go-build/x'), 'x'.repeat(2 * 1024 * 1024));
+    expect(await caches()).toEqual([
+      like(/^2 MiB of at most 4 GiB kept for commands of this project, in .*; mimir doctor --clear-caches empties it$/),
+    ]);
+    expect(await caches('--clear-caches')).toEqual(['emptied: 2 MiB removed']);
+    expect(existsSync(folder)).toBe(false);
+    expect(await caches()).toEqual(['nothing kept for commands of this project']);
   });
 
   it('names the version of the sandbox', async () => {
