@@ -10,7 +10,8 @@ import type { Reason } from '../domain/reason.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { ToolCall } from '../domain/turn.ts';
 import { modeFor } from '../events/modes.ts';
-import { decide } from '../policy/decide.ts';
+import { moreThanReading } from '../policy/commands-reads.ts';
+import { decide, type ReadingFacts } from '../policy/decide.ts';
 import type { Permit } from '../policy/permit.ts';
 import type { Decision } from '../policy/rules.ts';
 import type { Proposal, Tool, ToolContext } from '../ports/tool.ts';
@@ -34,11 +35,19 @@ export interface Use {
   readonly said: boolean;
   /** Of a call that had begun before the run was resumed, and goes on now. */
   readonly begun?: OpenToolCall | null;
+  /** Of a shell: what was found out about the project, as `permitted` does. */
+  readonly reading?: ReadingFacts | undefined;
 }
 
 /** What a tool may be used with, or why not, in words for the model. */
 export type Passed =
-  | { readonly ok: true; readonly permit: Permit; readonly tree: TreeId | null }
+  | {
+      readonly ok: true;
+      readonly permit: Permit;
+      readonly tree: TreeId | null;
+      readonly box: 'read-only' | undefined;
+      readonly rule: string | undefined;
+    }
   | { readonly ok: false; readonly text: string };
 
 const no = (text: string): Passed => ({ ok: false, text });
@@ -47,8 +56,9 @@ const no = (text: string): Passed => ({ ok: false, text });
  * Decides; has made what would be committed; asks the person where it must; has forced agents judge the commit; and decides
  * again after each wait, since the world has moved. The permit is of the last decision.
  */
-export async function permitted(parts: GateParts, use: Use, context: ToolContext): Promise<Passed> {
-  const { tool, input, order, said } = use;
+export async function permitted(parts: GateParts, given: Use, context: ToolContext): Promise<Passed> {
+  const { tool, input, order, said } = given;
+  const use = { ...given, reading: await readingFacts(given, context) };
   if (tool.propose === undefined) return allowed(parts, use, context, null, said);
   const first = judge(parts, use, context, { answered: said, tree: null });
   if (first.verdict === 'deny') return no(denied(parts, use, first.because));
@@ -59,6 +69,13 @@ export async function permitted(parts: GateParts, use: Use, context: ToolContext
   const judged = await parts.forced.beforeCommit(order, proposed.value, context.signal);
   if (!judged.ok) return no(judged.fault);
   return allowed(parts, use, context, proposed.value, asked.answered);
+}
+
+/** Undefined for anything but a command in a sandbox that only reads: then nothing has to be looked at. */
+async function readingFacts({ tool, input }: Use, context: ToolContext): Promise<ReadingFacts | undefined> {
+  const look = context.box === 'none' ? undefined : tool.reading?.(input, context);
+  if (look === undefined || moreThanReading(tool.label(input), look.place) !== null) return undefined;
+  return { place: look.place, obstacle: await look.obstacle() };
 }
 
 type Allowed = { readonly ok: false; readonly text: string } | (Extract<Passed, { ok: true }> & { answered: boolean });
@@ -78,7 +95,14 @@ async function allowed(
     if (decision.verdict === 'allow')
       return decision.permit === undefined
         ? { ok: false, text: 'Not run: it was allowed without a permit.' }
-        : { ok: true, permit: decision.permit, tree, answered: said };
+        : {
+            ok: true,
+            permit: decision.permit,
+            tree,
+            box: decision.box,
+            rule: decision.box && decision.because.rule,
+            answered: said,
+          };
     const problem = await askPerson(parts, use, context, { decision, proposal });
     if (problem !== null) return { ok: false, text: problem };
     said = true;
@@ -154,6 +178,7 @@ function judge(
     permissions: permissionsFor(state, order.agent, rules),
     granted: false,
     answered,
+    reading: use.reading,
     binds: { agent: order.agent, action: actionOf(use, tree) },
   };
   if (tool.capability === 'spawn') {

@@ -92,8 +92,9 @@ async function useOne(
     if (signal.aborted) return NOT_BEGUN;
     if (step.signal.aborted) return no('Not run: a message or the end of the time came first.');
     if (!passed.ok) return no(passed.text);
-    const { permit, tree } = passed;
-    return await act(parts, use, tree === null ? context : { ...context, tree }, permit);
+    const { permit, tree, box, rule } = passed;
+    const within = box === undefined ? context : { ...context, box, reads: true as const };
+    return await act(parts, use, tree === null ? within : { ...within, tree }, { permit, rule });
   } finally {
     step.end();
   }
@@ -119,13 +120,18 @@ async function act(
   parts: GateParts,
   use: Use,
   context: ToolContext & { readonly room: number },
-  permit: Permit,
+  { permit, rule }: { readonly permit: Permit; readonly rule: string | undefined },
 ): Promise<ToolOutput> {
   const { recorder, world, rules } = parts;
   const { order, call, tool, input } = use;
   const { agent } = order;
   const action = actionOf(use, context.tree ?? null);
-  const spent = Permit.spend(permit, { agent, action, policyHash: rules.policyHash });
+  const spent = Permit.spend(permit, {
+    agent,
+    action,
+    policyHash: rules.policyHash,
+    box: context.reads === true ? 'read-only' : undefined,
+  });
   if (!spent.ok) return refused(parts, use, `Not run: ${spent.fault}.`);
   const label = tool.label(input);
   if (!use.begun)
@@ -137,6 +143,7 @@ async function act(
       label,
       input: call.input,
       repeat: tool.repeat,
+      ...(rule === undefined ? {} : { rule }),
     });
   const began = world.elapsed();
   const printed = await counted(parts, use, () => tool.run(input, roomy(use, context)));

@@ -202,6 +202,8 @@ export type EventBody =
       readonly label: string;
       readonly input: Json;
       readonly repeat: 'safe' | 'never';
+      /** The rule of the program by which it ran without a question in another box than the agent's own. */
+      readonly rule?: string;
     }
   | {
       readonly type: 'tool.finished';

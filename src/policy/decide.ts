@@ -10,6 +10,7 @@ import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
 import { priceProblem } from './budgets.ts';
 import { childRules } from './children.ts';
+import { moreThanReading, type ReadingPlace } from './commands-reads.ts';
 import { type CommandVerdict, judgeCommand } from './commands.ts';
 import { modelProblem } from './models.ts';
 import { Permit } from './permit.ts';
@@ -39,6 +40,13 @@ export type Action =
   /** One call of a model: its canonical id, and its price where that is known. */
   | { readonly is: 'model'; readonly model: ModelId; readonly price: ModelOption['price'] };
 
+/** What was found out about the project for a command that only reads. */
+export interface ReadingFacts {
+  readonly place: ReadingPlace;
+  /** Why it asks all the same, in words; null: nothing speaks against it. */
+  readonly obstacle: string | null;
+}
+
 export interface Circumstances {
   readonly mode: Mode;
   /** A person can be asked: there is a terminal. */
@@ -50,6 +58,8 @@ export interface Circumstances {
   readonly granted: boolean;
   /** What the approved plan lets the agent do without asking; absent: nothing. */
   readonly permissions?: AllPermissions;
+  /** Where a command that only reads would run without a question. Absent: nowhere, it asks as others do. */
+  readonly reading?: ReadingFacts | undefined;
   /** The person has just allowed this very action: what would ask is allowed now, what is denied stays denied. */
   readonly answered?: boolean;
   /** Who will do what (its digest): an allowed action gets a permit for exactly this. Absent: nothing will be done by it. */
@@ -80,7 +90,7 @@ function settled(decision: Decision, context: Circumstances): Decision {
 
 function permitted(decision: Decision, { policyHash }: Rules, { binds }: Circumstances): Decision {
   if (decision.verdict !== 'allow' || binds === undefined) return decision;
-  return { ...decision, permit: Permit.mint({ ...binds, policyHash }) };
+  return { ...decision, permit: Permit.mint({ ...binds, policyHash, box: decision.box }) };
 }
 
 function judged(action: Action, rules: Rules, context: Circumstances): Decision {
@@ -154,7 +164,7 @@ function judgedShell(action: ToolAction, rules: Rules, context: Circumstances, r
   }
   const command = judgeCommand(action.command ?? null, rules.commands ?? null);
   if (command.verdict === 'deny') return deny(command.because);
-  return context.sandbox === 'none' ? unboxed(rules, context, row) : boxed(command, rules, context, row);
+  return context.sandbox === 'none' ? unboxed(rules, context, row) : boxed(command, action, { rules, context, row });
 }
 
 /** No rule and no grant allows a command outside a box: it asks every time, or it is denied. */
@@ -164,12 +174,37 @@ function unboxed(rules: Rules, context: Circumstances, row: Row): Decision {
   return askSingly(row('shell asks, UNSANDBOXED'));
 }
 
-function boxed(command: CommandVerdict, rules: Rules, context: Circumstances, row: Row): Decision {
+interface Judging {
+  readonly rules: Rules;
+  readonly context: Circumstances;
+  readonly row: Row;
+}
+
+function boxed(command: CommandVerdict, action: ToolAction, { rules, context, row }: Judging): Decision {
   // yolo skips "ask", never "deny": a deny rule that could not be tried on this command counts as a hit.
   if (context.mode === 'yolo' && command.verdict === 'unclear') return deny(command.because);
   if (command.destroys !== undefined) return askSingly(command.destroys);
   if (context.mode === 'yolo') return allow(row('shell runs in the sandbox'));
-  return byRule(command, context) ?? byPlannedCommand(command, rules, context) ?? byTable('shell', context, row);
+  const reads = readsOnly(command, action, context);
+  return (
+    byRule(command, context) ??
+    (reads?.obstacle === null ? byReading(row) : null) ??
+    byPlannedCommand(command, rules, context) ??
+    byTable('shell', context, (words) => row(reads ? `${words}: it only reads, but ${reads.obstacle ?? ''}` : words))
+  );
+}
+
+/** A command that only reads (D39): no question, in a box in which nothing can be written. */
+const byReading = (row: Row): Decision => ({ verdict: 'allow', because: row('reads only'), box: 'read-only' });
+
+/** What was found out about the project where no rule speaks of the command and it only reads; else null. */
+function readsOnly(
+  { verdict }: CommandVerdict,
+  { command }: ToolAction,
+  { mode, reading }: Circumstances,
+): ReadingFacts | null {
+  if (verdict !== 'none' || mode !== 'confirm' || reading === undefined || command === undefined) return null;
+  return moreThanReading(command, reading.place) === null ? reading : null;
 }
 
 /** What a command rule says; null where none speaks, or none can be sure. */

@@ -10,6 +10,8 @@ export interface Binding {
   readonly agent: string;
   readonly action: string;
   readonly policyHash: string;
+  /** The box that it was allowed for; absent: the agent's own. */
+  readonly box?: 'read-only' | undefined;
 }
 
 /** Nobody can make one up: its constructor is closed, and what it is for can't be read or changed. */
@@ -31,9 +33,10 @@ export class Permit {
     if (!(#binding in permit)) return fail('this is no permit');
     if (permit.#spent) return fail('its permit was used already');
     permit.#spent = true;
-    const { agent, action, policyHash } = permit.#binding;
+    const { agent, action, policyHash, box } = permit.#binding;
     if (agent !== binding.agent) return fail('its permit is for another agent');
     if (action !== binding.action) return fail('its permit is for another action');
+    if (box !== binding.box) return fail('its permit is for another box');
     if (policyHash !== binding.policyHash) return fail('the rules changed since it was allowed');
     return ok(undefined);
   }

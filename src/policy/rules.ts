@@ -137,7 +137,13 @@ export interface CommandRules {
 /** What may happen to an action. `ask` becomes deny where nobody can be asked. */
 export type Decision =
   /** `permit`: what the gate needs to act; there where the decision was for one action of one agent. */
-  | { readonly verdict: 'allow'; readonly because: Reason; readonly permit?: Permit }
+  | {
+      readonly verdict: 'allow';
+      readonly because: Reason;
+      readonly permit?: Permit;
+      /** It was allowed for this box alone: a command that only reads. Absent: the agent's own. */
+      readonly box?: 'read-only';
+    }
   /** `singly`: no answer of the session covers it, each one is asked. */
   | { readonly verdict: 'ask'; readonly because: Reason; readonly singly?: true }
   | { readonly verdict: 'deny'; readonly because: Reason };

@@ -52,6 +52,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** `read-only` and `read-write` name the sandbox; `none` is UNSANDBOXED. */
   readonly box: 'none' | 'read-only' | 'read-write';
+  /** The command was found to only read and nobody was asked: `box` is read-only, and it sees less. */
+  readonly reads?: true;
   readonly desk: Desk;
   /** Bytes that the result may have before it is cut: a tool that can give a whole part within it does. */
   readonly room?: number;
@@ -65,6 +67,14 @@ export interface ToolContext {
   readonly tree?: TreeId;
   /** Output while it runs, for the live view. */
   onOutput(chunk: string): void;
+}
+
+/** Where a command would run, and a look through the project. */
+export interface ReadingLook {
+  /** The project and the folder that the command starts in: absolute. */
+  readonly place: { readonly root: string; readonly folder: string };
+  /** Why a command that only reads has to ask all the same, in words; null: nothing speaks against it. Never rejects. */
+  obstacle(): Promise<string | null>;
 }
 
 /** What a crash between `tool.started` and `tool.finished` means: reads may be repeated, effects never by themselves. */
@@ -86,6 +96,8 @@ export interface Tool<Input = unknown> {
     input: Input,
     context?: Pick<ToolContext, 'workingDir'>,
   ): Promise<readonly { readonly path: string; readonly digest: string }[]>;
+  /** Of a shell: what policy has to know before a command that only reads runs without a question. Changes nothing. */
+  reading?(input: Input, context: Pick<ToolContext, 'workingDir'>): ReadingLook;
   /** Of tools that make commits: what would be committed. Nothing is changed by it. */
   propose?(input: Input, context: ToolContext): Promise<Result<Proposal, string>>;
   /** Resolves with an error result for anything that goes wrong outside; rejects only for a bug. */

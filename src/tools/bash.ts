@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { z } from 'zod';
-import { unreachable } from '../domain/result.ts';
+import { ok, unreachable } from '../domain/result.ts';
 import type { Tool, ToolContext, ToolOutput } from '../ports/tool.ts';
 import { commandInputs } from './command-inputs.ts';
 import { type Environment, programOn } from './environment.ts';
@@ -13,6 +13,7 @@ import { done, refused } from './outcome.ts';
 import { capOutput, RESULT_BYTES } from './output.ts';
 import type { Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
+import { readingEnvironment, readingLook } from './reading.ts';
 import type { Boxed, Sandbox } from './sandbox.ts';
 import { runBoxed } from './sandbox-run.ts';
 import { doorOutside } from './sandbox-door.ts';
@@ -57,6 +58,8 @@ export const bashTool = (place: BashPlace): Tool<Input> => ({
   inputs: ({ command }, context) =>
     commandInputs(place.root.path, command, path.resolve(place.root.path, context?.workingDir ?? '.')),
 
+  reading: ({ command }, { workingDir }) => readingLook(place, command, workingDir),
+
   async run({ command, timeout }, context) {
     const bash = programOn(place.environment, 'bash');
     if (bash === null) return refused('not run: there is no bash on the PATH');
@@ -69,19 +72,21 @@ export const bashTool = (place: BashPlace): Tool<Input> => ({
       onOutput: (chunk: string) => context.onOutput(chunk),
     };
     // A box that was promised and can't be had means that the command is not run.
+    const env =
+      context.reads === true ? await readingEnvironment(place, command, context.signal) : ok(place.environment);
+    if (!env.ok) return refused(`not run: ${env.fault}`);
     const end = await (context.box === 'none'
       ? runProgram({ ...what, env: openEnvironment(place, context.door), ...course })
-      : runBoxed(place.sandbox, { ...what, ...inBox(place, context, context.box) }, course));
+      : runBoxed(place.sandbox, { ...what, env: env.value, ...inBox(context, context.box) }, course));
     const bytes = Math.min(context.room ?? RESULT_BYTES, RESULT_BYTES);
     return commandOutput(end, { timeout, bytes, folder: context.workingDir });
   },
 });
 
 const inBox = (
-  { environment }: BashPlace,
-  { door, agent, judges }: ToolContext,
+  { door, agent, judges, reads }: ToolContext,
   box: Boxed['box'],
-): Pick<Boxed, 'env' | 'box' | 'door' | 'agent' | 'judges'> => ({ env: environment, box, door, agent, judges });
+): Pick<Boxed, 'box' | 'door' | 'agent' | 'judges' | 'reads'> => ({ box, door, agent, judges, reads });
 
 /** Of a command outside of a box. */
 const openEnvironment = ({ environment, program, stateDir }: BashPlace, door: string | undefined): Environment =>

@@ -125,6 +125,17 @@ export const hardenedEnvironment = (
   more: readonly (readonly [name: string, value: string])[],
 ): Environment => gitEnvironment(environment, [...SETTINGS, ...more]);
 
+/**
+ * The environment in which any git that starts in this repository runs nothing that its configuration names, also as one of
+ * several programs of a command. Repositories within it are not covered.
+ */
+export async function harmlessGit(call: GitCall, directory: string): Promise<Result<Environment, ProgramEnd>> {
+  const harmless = await settingsOf(call, directory);
+  return harmless.ok
+    ? ok(gitEnvironment(call.environment, [...SETTINGS, ['diff.ignoreSubmodules', 'all'], ...harmless.value]))
+    : harmless;
+}
+
 /** For every program that the configuration names, an empty one; a filter with none is no longer required either. */
 function neutralised(listed: string): readonly (readonly [name: string, value: string])[] {
   const programs = [...new Set(listed.split('\0'))].filter((name) => NAMED_PROGRAM.test(name));

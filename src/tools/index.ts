@@ -27,6 +27,7 @@ import { writeFileTool } from './write-file.ts';
 export { listProject } from './listing.ts';
 export type { OwnProgram } from './launcher.ts';
 export { openRepository } from './repository.ts';
+export { readingLook } from './reading.ts';
 export { type Environment, toolEnvironment } from './environment.ts';
 export { checkRoot, type PathRules, type Root } from './root.ts';
 export { openSandbox, type Sandbox } from './sandbox.ts';

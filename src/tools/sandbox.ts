@@ -12,6 +12,7 @@ import type { OwnProgram } from './launcher.ts';
 import { boxArguments, type BoxPlan, limited } from './sandbox-box.ts';
 import { coveredFor, doorInBox, withDoor } from './sandbox-door.ts';
 import { findBubblewrap } from './sandbox-find.ts';
+import { systemOnly } from './sandbox-reading.ts';
 import { type Found, isFolder, lookThrough, NEVER_MADE, realPlace } from './sandbox-look.ts';
 import { type Masks, masksOf } from './sandbox-masks.ts';
 import { firstAbsent, foldersAbove, writablePlaces } from './sandbox-paths.ts';
@@ -21,6 +22,7 @@ import { type Bounds, type HomeParts, type Homes, NO_HOME, openHomes } from './s
 import { closedIn, openPlaces, type Surroundings } from './sandbox-open.ts';
 import { whyRefused } from './sandbox-refusal.ts';
 import { runBoxed, startBoxed } from './sandbox-run.ts';
+import { NOT_WALKED, projectWalk, TOO_LARGE, type Walked } from './sandbox-walk.ts';
 
 const PROBE_MS = 5000;
 
@@ -49,6 +51,8 @@ export interface Boxed {
   readonly env: Environment;
   /** Of programs that tell nothing of what is in `.env*` files: the files are left as they are. */
   readonly secrets?: 'seen';
+  /** A command that only reads and that nobody was asked about: it sees less, and runs only where every secret is covered. */
+  readonly reads?: boolean | undefined;
   /** As `ToolContext.door`. */
   readonly door?: string | undefined;
   /** Whose `/tmp` it gets; absent: an empty one. */
@@ -74,6 +78,8 @@ export interface Sandbox {
   wrap(spec: Boxed): Promise<Result<Wrapped, string>>;
   /** This agent, or every agent (null), has ended: its `/tmp` goes. */
   ended(agent: string | null): Promise<void>;
+  /** What the project holds that no command may read, and repositories below it. */
+  walk(): Promise<Walked>;
 }
 
 /** The sandbox that says there is none, and boxes nothing. */
@@ -81,6 +87,7 @@ export const noSandbox = (because: string): Sandbox => ({
   state: { is: 'none', because },
   wrap: () => Promise.resolve(fail(because)),
   ended: () => Promise.resolve(),
+  walk: () => Promise.resolve(NOT_WALKED),
 });
 
 /** Finds bubblewrap and tries it. Never rejects: where it does not work, the state says why and what to do. */
@@ -105,16 +112,17 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     bubblewrap: program,
     bounds: options.bounds,
   });
-  const parts = { program, bash, root: root.value, masks, homes, options, probing: false, ...fresh };
+  const walk = projectWalk(root.value.path);
+  const parts = { program, bash, root: root.value, masks, homes, options, probing: false, walk, ...fresh };
   const state = { is: 'bubblewrap' } as const;
   const ended = (agent: string | null): Promise<void> => homes.ended(agent);
-  const trial: Sandbox = { state, wrap: (spec) => wrapIn({ ...parts, probing: true }, spec), ended };
+  const trial: Sandbox = { state, walk, wrap: (spec) => wrapIn({ ...parts, probing: true }, spec), ended };
   const probe = { box: 'read-only', file: yes, args: [], cwd: root.value.path, env: environment } as const;
   const [fault] = await Promise.all([faultOf(trial, probe), masks.tidy()]);
   if (fault !== null) return noSandbox(fault);
   // Nothing waits for what earlier processes have left.
   void homes.tidy();
-  return { state, wrap: (spec) => wrapIn(parts, spec), ended };
+  return { state, walk, wrap: (spec) => wrapIn(parts, spec), ended };
 }
 
 /** Null when a box stood. */
@@ -135,6 +143,7 @@ interface Parts {
   readonly homes: Homes;
   readonly options: SandboxOptions;
   readonly probing: boolean;
+  readonly walk: () => Promise<Walked>;
   /** By PATH: looked for once, since there may be hundreds of links. */
   readonly chains: Map<string, Chains>;
   /** What was ever found: a look is bounded, and folders that a command makes could come before what matters. */
@@ -158,10 +167,11 @@ async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string
   const begun = covered.length === 0 ? ok(() => Promise.resolve()) : await parts.masks.begin(covered);
   if (!begun.ok) return fail(`the state directory ${stateDir} can't be used for it: ${begun.fault}`);
   // Looked at when the covers are there: they are found as what they cover is.
-  const found = withKnown(parts, lookThrough(root.value.path));
-  if (found.link !== null) {
+  const { found, whole } = await lookAt(parts, root.value.path);
+  const fault = found.link === null ? whyHidden(spec, whole) : `${found.link} ${NO_LINK}`;
+  if (fault !== null) {
     await begun.value();
-    return fail(`${found.link} is a symbolic link; replace it by a real folder to run commands here`);
+    return fail(fault);
   }
   const { agent } = spec;
   const inHome = agent === undefined || parts.probing ? NO_HOME : await parts.homes.forCommand({ ...spec, agent });
@@ -172,6 +182,17 @@ async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string
     await begun.value();
   };
   return ok({ file: parts.program, argv, env, note: inHome.note, end });
+}
+
+const NO_LINK = 'is a symbolic link; replace it by a real folder to run commands here';
+const whyHidden = ({ reads }: Boxed, whole: boolean): string | null => (reads === true && !whole ? TOO_LARGE : null);
+
+/** The bounded look for what is protected, and the walk for what is secret; while the sandbox is tried out, without the walk. */
+async function lookAt(parts: Parts, root: string): Promise<{ readonly found: Found; readonly whole: boolean }> {
+  const walked = parts.probing ? NOT_WALKED : await parts.walk();
+  const looked = lookThrough(root);
+  const secret = [...new Set([...looked.secret, ...walked.secret.flatMap(realPlace)])];
+  return { found: withKnown(parts, { ...looked, secret }), whole: walked.whole };
 }
 
 function withKnown({ known }: Parts, found: Found): Found {
@@ -219,7 +240,7 @@ const aroundOf = (root: Root, { home, stateDir }: SandboxOptions): Surroundings 
 function planOf(
   parts: Parts,
   root: Root,
-  { file, cwd, env, secrets, door }: Boxed,
+  { file, cwd, env, secrets, door, reads }: Boxed,
   { paths, writable, covered, found, inHome }: Looked,
 ): { readonly box: BoxPlan; readonly env: Environment } {
   const { home, stateDir, program, hide = [] } = parts.options;
@@ -227,7 +248,11 @@ function planOf(
   const doors = [...hide, ...(door === undefined ? [] : coveredFor(door, stateDir))].flatMap(realPlace);
   // A runtime folder may lie anywhere, also in the project.
   const ownDoors = doors.filter(inside(root.path));
-  const hidden = hiddenFolders([home, stateDir, tmpdir(), ...paths.denyRead.filter(apart)], doors.filter(apart));
+  const less = systemOnly(reads);
+  const hidden = hiddenFolders(
+    [home, stateDir, tmpdir(), ...less.hidden, ...paths.denyRead.filter(apart)],
+    doors.filter(apart),
+  );
   const shown = door === undefined ? null : doorInBox(door, program, { root: root.path, stateDir, hidden });
   // What the probe runs is the system's own: looking for tool chains would only keep the first screen waiting.
   const ofSystem = ![parts.bash, file].some((program) => hidden.some((folder) => isInside(folder, program)));
@@ -256,7 +281,7 @@ function planOf(
     writable,
     pinned: foldersAbove(writable, [...kept, ...ofProject, ...ownDoors]),
     shown: [...chains.folders.flatMap(realPlace), ...gitFolders(root), ...open],
-    binds: shown?.binds ?? [],
+    binds: [...less.binds, ...(shown?.binds ?? [])],
     home: inHome,
     // Covers among it are gone as soon as the last box that may write has ended: where nothing may be written, none is named.
     readOnly: [...new Set([...found.readOnly.filter(inWritable), ...kept])],
@@ -268,10 +293,11 @@ function planOf(
 }
 
 function chainsOf({ chains, options }: Parts, env: Environment, hidden: readonly string[]): Chains {
-  const known = chains.get(env['PATH'] ?? '');
+  const key = [env['PATH'] ?? '', ...hidden].join(path.delimiter);
+  const known = chains.get(key);
   if (known !== undefined) return known;
   const found = toolChains(env, options.home, hidden);
-  chains.set(env['PATH'] ?? '', found);
+  chains.set(key, found);
   return found;
 }
 

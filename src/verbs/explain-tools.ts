@@ -7,10 +7,10 @@ import { type Reason, reasonText } from '../domain/reason.ts';
 import { changePlace, type Explanation } from '../policy/explain.ts';
 import { explainAction } from '../policy/explain-action.ts';
 import { builtIn } from '../policy/rules.ts';
-import { checkRoot, toolsFor } from '../tools/index.ts';
+import { checkRoot, readingLook, toolsFor } from '../tools/index.ts';
 import { type Access, insideName } from '../tools/path-rules.ts';
 import { realName } from '../tools/workspace.ts';
-import { openBox, pathsOf } from './box.ts';
+import { type Box, openBox, pathsOf } from './box.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Asker } from './explain-who.ts';
 import { ofCapability } from './explain-who.ts';
@@ -27,7 +27,7 @@ export async function explainTool(tool: string, asker: Asker): Promise<readonly 
 
 export async function explainCommand(command: string, asker: Asker): Promise<Explanation> {
   const action: Action = { is: 'tool', tool: 'bash', capability: 'shell', command };
-  return explainAction(`command ${command}`, action, asker.config.rules, await contextOf(asker, true));
+  return explainAction(`command ${command}`, action, asker.config.rules, await contextOf(asker, true, command));
 }
 
 /** For reading and for writing: by the name, and by what it leads to. */
@@ -87,15 +87,23 @@ function standsFor(tool: string): readonly (Capability | null)[] {
 async function contextOf(
   { project, config, mode, capabilities, permissions }: Asker,
   shell: boolean,
+  command: string | null = null,
 ): Promise<Circumstances> {
-  const box = shell ? (await openBox(project, config.rules)).sandbox.state.is : 'none';
+  const opened = shell ? await openBox(project, config.rules) : null;
+  const boxed = opened !== null && opened.sandbox.state.is !== 'none';
   const kind = capabilities.includes('write') ? 'read-write' : 'read-only';
-  return {
-    mode,
-    interactive: true,
-    sandbox: box === 'none' ? 'none' : kind,
-    capabilities,
-    permissions,
-    granted: false,
-  };
+  const reading = boxed && command !== null ? await readingIn(project, opened, command) : undefined;
+  const sandbox = boxed ? kind : 'none';
+  return { mode, interactive: true, sandbox, capabilities, permissions, granted: false, reading };
+}
+
+async function readingIn(
+  { root: folder, places }: Asker['project'],
+  { environment, sandbox, paths }: Box,
+  command: string,
+): Promise<Circumstances['reading']> {
+  const root = checkRoot(folder, { home: places.home, state: places.state, rules: paths });
+  if (!root.ok) return undefined;
+  const look = readingLook({ root: root.value, environment, sandbox }, command);
+  return { place: look.place, obstacle: await look.obstacle() };
 }

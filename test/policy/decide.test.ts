@@ -106,6 +106,54 @@ describe('what a mode never loosens', () => {
   });
 });
 
+describe('a command that only reads (D39)', () => {
+  const reading = { place: { root: '/project', folder: '/project' }, obstacle: null };
+  const judge = (command: string, changes: Partial<Circumstances> = {}, rules = someRules()) =>
+    decide(use('shell', command), rules, at({ reading, ...changes }));
+
+  it('is allowed in mode confirm for a read-only box, also where nobody can be asked', () => {
+    const allowed = { verdict: 'allow', because: builtIn('mode confirm: reads only'), box: 'read-only' };
+    expect(judge('cat a.ts | head')).toEqual(allowed);
+    expect(judge('cat a.ts', { interactive: false })).toEqual(allowed);
+    expect(judge('cat a.ts', { sandbox: 'read-only', capabilities: ['read', 'shell'] })).toEqual(allowed);
+    expect(judge('npm test').verdict).toBe('ask');
+    expect(judge('cat ../a.ts').verdict).toBe('ask');
+  });
+
+  it('asks in mode human and without a sandbox, and runs in yolo as any other', () => {
+    expect(judge('cat a.ts', { mode: 'human' })).toEqual({
+      verdict: 'ask',
+      because: builtIn('mode human: shell asks'),
+    });
+    expect(judge('cat a.ts', { sandbox: 'none' }).verdict).toBe('ask');
+    expect(judge('cat a.ts', { mode: 'yolo' })).toEqual({
+      verdict: 'allow',
+      because: builtIn('mode yolo: shell runs in the sandbox'),
+    });
+  });
+
+  it('asks, with the reason, where the project does not permit it', () => {
+    expect(judge('cat a.ts', { reading: { ...reading, obstacle: 'it is too large' } })).toEqual({
+      verdict: 'ask',
+      because: builtIn('mode confirm: shell asks: it only reads, but it is too large'),
+    });
+  });
+
+  it('obeys the rules on commands first', () => {
+    const rule = (words: string) => ({ words: words.split(' '), from: written(words, 1) });
+    const rules = (list: 'allow' | 'ask' | 'deny', words: string) =>
+      someRules({ commands: { allow: [], ask: [], deny: [], [list]: [rule(words)] } });
+    expect(judge('cat a.ts', {}, rules('deny', 'cat **')).verdict).toBe('deny');
+    expect(judge('cat a.ts', {}, rules('ask', 'cat **')).verdict).toBe('ask');
+    expect(judge('cat $(ls)', {}, rules('deny', 'cat b **')).verdict).toBe('ask');
+    expect(judge('cat a.ts', {}, rules('deny', 'curl **')).verdict).toBe('allow');
+    expect(judge('cat a.ts', {}, rules('allow', 'cat **'))).toEqual({
+      verdict: 'allow',
+      because: written('cat **', 1),
+    });
+  });
+});
+
 describe('spawning', () => {
   it('is denied below the deepest level, in the words of the first design (O055)', () => {
     const from = written('agentOrchestration.maxNestingDepth: 2', 7);

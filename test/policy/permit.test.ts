@@ -27,6 +27,22 @@ describe('a permit', () => {
     expect(decide(read, rules, at({ capabilities: [] }))).not.toHaveProperty('permit');
   });
 
+  it('for the read-only box of a command that only reads opens no other box', () => {
+    const reading = { place: { root: '/project', folder: '/project' }, obstacle: null };
+    const shell = { is: 'tool', tool: 'bash', capability: 'shell', command: 'ls' } as const;
+    const permit = (): Permit => {
+      const decision = decide(shell, rules, at({ reading }));
+      if (decision.verdict !== 'allow' || decision.permit === undefined) throw new Error('no permit');
+      return decision.permit;
+    };
+    expect(Permit.spend(permit(), FOR)).toEqual({ ok: false, fault: 'its permit is for another box' });
+    expect(Permit.spend(permit(), { ...FOR, box: 'read-only' })).toEqual({ ok: true, value: undefined });
+    expect(Permit.spend(permitOf(), { ...FOR, box: 'read-only' })).toEqual({
+      ok: false,
+      fault: 'its permit is for another box',
+    });
+  });
+
   it('is needed for each call of a model, and there is none against a rule', () => {
     const binds = { agent: 'ROOT::S1', action: 'digest' };
     const model = ModelId.parse('double/one');

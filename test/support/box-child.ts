@@ -11,7 +11,7 @@ import { type BoxAnswer, BoxOrders } from './box-orders.ts';
 
 // For this process alone: no command sees it.
 delete process.env['NODE_COMPILE_CACHE'];
-const { paths, program, hide, door, workingDir, ...orders } = BoxOrders.parse(JSON.parse(process.argv[2] ?? ''));
+const { paths, program, hide, door, workingDir, reads, ...orders } = BoxOrders.parse(JSON.parse(process.argv[2] ?? ''));
 const own = program === undefined ? {} : { program };
 const sandbox = await openSandbox({
   ...orders,
@@ -31,6 +31,7 @@ const context: ToolContext = {
   box: orders.box,
   ...(door === undefined ? {} : { door }),
   ...(workingDir === undefined ? {} : { workingDir }),
+  ...(reads === undefined ? {} : { reads }),
   desk: {
     setTodos: () => told,
     sendMessage: () => told,

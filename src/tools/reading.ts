@@ -1,0 +1,51 @@
+/**
+ * What policy has to know of the project before a command that only reads runs without a question, and what such a command gets
+ * in its environment so that git starts nothing that a repository names.
+ */
+import path from 'node:path';
+import type { ReadingLook } from '../ports/tool.ts';
+import { fail, ok, type Result } from '../domain/result.ts';
+import { type Environment, programOn } from './environment.ts';
+import { harmlessGit } from './git-hardening.ts';
+import { gitOf, type Root } from './root.ts';
+import type { Sandbox } from './sandbox.ts';
+import { TOO_LARGE } from './sandbox-walk.ts';
+
+interface Ground {
+  readonly root: Root;
+  readonly environment: Environment;
+  readonly sandbox: Sandbox;
+}
+
+const GIT = /\bgit\b/;
+
+/** `folder`: where the command starts, relative to the root. */
+export function readingLook(ground: Ground, command: string, folder = '.'): ReadingLook {
+  const { path: root } = ground.root;
+  return { place: { root, folder: path.resolve(root, folder) }, obstacle: () => obstacleOf(ground, command) };
+}
+
+async function obstacleOf({ root, sandbox }: Ground, command: string): Promise<string | null> {
+  const { whole, repositories } = await sandbox.walk();
+  if (!whole) return TOO_LARGE;
+  if (!GIT.test(command)) return null;
+  const state = gitOf(root.path);
+  if (state.is === 'none') return state.because;
+  const [inner] = repositories;
+  // git would obey its configuration, in its folder as well as from above, where it is a submodule.
+  return inner === undefined ? null : `${path.relative(root.path, inner)} is a git repository of its own`;
+}
+
+/** The environment of a command that only reads, or why it can't be made. */
+export async function readingEnvironment(
+  { root, environment, sandbox }: Ground,
+  command: string,
+  signal: AbortSignal,
+): Promise<Result<Environment, string>> {
+  const state = GIT.test(command) ? gitOf(root.path) : null;
+  const git = programOn(environment, 'git');
+  if (state === null || git === null) return ok(environment);
+  if (state.is === 'none') return fail(state.because);
+  const found = await harmlessGit({ root, git, environment, signal, sandbox }, state.directory);
+  return found.ok ? found : fail(`git could not be made harmless: ${found.fault.stderr.trim()}`);
+}

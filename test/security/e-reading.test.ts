@@ -1,0 +1,202 @@
+/** Commands that only read run without a question: in a box that shows less, and in which nothing of theirs could be written. */
+import { createHash } from 'node:crypto';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { moreThanReading } from '../../src/policy/commands-reads.ts';
+import { openSandbox, openTools } from '../../src/tools/index.ts';
+import { giveTo, openPlace, type Place, printed, runCommands, USERS } from '../support/boxes.ts';
+import { git, writeFiles } from '../support/repos.ts';
+import { anyCommand, READING } from '../support/reading-commands.ts';
+
+const READS = { box: 'read-only', reads: true } as const;
+const FILES = {
+  'a.txt': 'one\ntwo\n',
+  'src/b.ts': 'one();\n',
+  list: 'a.txt\nsrc/b.ts\n',
+  'package.json': '{"name":"x"}\n',
+};
+
+function repositoryIn(place: Place): void {
+  owned(place, 'init', '--quiet', '--initial-branch=main');
+  owned(place, 'add', '--all');
+  owned(place, 'commit', '--quiet', '--message=Begin');
+  giveTo(place, place.project);
+}
+
+/** Also where the folder is another user's. */
+const owned = ({ project }: Place, ...args: readonly string[]): string =>
+  git(project, '-c', 'safe.directory=*', ...args);
+
+/** Names, kinds and contents of everything in the folder. */
+function treeOf(folder: string): readonly string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => !name.startsWith('.git/index'),
+  );
+  return names.toSorted().map((name) => {
+    const place = path.join(folder, name);
+    const stat = lstatSync(place);
+    const content = stat.isFile() ? createHash('sha256').update(readFileSync(place)).digest('hex') : '';
+    return `${name} ${stat.mode} ${content}`;
+  });
+}
+
+const missing = /command not found/;
+
+describe.each(USERS)('a reading command of the user %s', (user) => {
+  it('runs in the stricter box as anywhere else, and leaves the project as it was', async () => {
+    const place = openPlace(user, FILES);
+    repositoryIn(place);
+    const before = treeOf(place.project);
+    const reading = await runCommands(place, READING, READS);
+    const open = await runCommands(place, READING, { box: 'none' });
+    // The folder above is another one there.
+    const told = (texts: readonly string[]): readonly string[] =>
+      texts.filter((text) => !missing.test(text)).map((text) => text.replaceAll(/^total.*\n|^d.* \.\.\n/gm, ''));
+    expect(told(reading.texts)).toEqual(told(open.texts));
+    expect(treeOf(place.project)).toEqual(before);
+  });
+
+  it('sees the project and the system, but no other folder of the machine', async () => {
+    const place = openPlace(user, FILES);
+    const look = [
+      'ls /srv /opt /var /home /root /run 2>/dev/null | grep -v :$ | grep .',
+      `ls ${place.other}`,
+      'cat /etc/fstab /etc/hosts /etc/hostname /etc/shadow /etc/ssh/ssh_config 2>/dev/null',
+      'touch a.txt /etc/x /var/x 2>/dev/null && echo wrote',
+    ];
+    const texts = (await runCommands(place, look, READS)).texts.map((text) => text.split('\n')[1] ?? '');
+    const parents = path.relative('/', place.project).split('/')[0] ?? '';
+    expect(texts).toEqual([parents === 'var' ? expect.stringContaining('mimir-box-') : '', '--- stderr ---', '', '']);
+    expect(await printed(place, 'cat a.txt | awk "{print}"; id -un >/dev/null && echo named', READS)).toEqual([
+      'one',
+      'two',
+      'named',
+    ]);
+  });
+
+  it('reads no .env file, however deep it lies and however many folders there are', async () => {
+    const seven = 'a/b/c/d/e/f/g/.env';
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`many/${at}/x.txt`, '']));
+    const place = openPlace(user, {
+      ...FILES,
+      ...many,
+      [seven]: 'SECRET=1\n',
+      'many/499/.env.local': 'SECRET=2\n',
+      'node_modules/x/y/z/.ENV': 'SECRET=3\n',
+      '.envs/live/key': 'SECRET=4\n',
+      'z/real': 'SECRET=5\n',
+    });
+    symlinkSync('../z/real', path.join(place.project, 'src/.env.link'));
+    giveTo(place, place.project);
+    for (const how of [READS, { box: 'read-write' }] as const) {
+      expect(await printed(place, `cat ${seven} 2>&-; grep -rs SECRET . ; ls | wc -l`, how)).toEqual([
+        expect.any(String),
+      ]);
+    }
+  });
+
+  it('starts nothing that the repository names', async () => {
+    const place = openPlace(user, FILES);
+    const evil = path.join(place.project, 'evil');
+    writeFileSync(evil, '#!/bin/sh\necho RAN >&2\ncat "$@"\n');
+    chmodSync(evil, 0o755);
+    writeFiles(place.project, { '.gitattributes': '*.ts filter=x diff=x\n*.txt diff=y\n' });
+    repositoryIn(place);
+    for (const [name, value] of HOSTILE) owned(place, 'config', name, value.replace('EVIL', evil));
+    writeFiles(place.project, { 'src/b.ts': 'two();\n', 'a.txt': 'three\n' });
+    giveTo(place, place.project);
+    const commands = READING.filter((command) => command.includes('git')).concat(
+      'git diff',
+      'git log -p',
+      'git show',
+      'git status',
+      'git log --format=%G?',
+      'git blame src/b.ts',
+      'git grep one',
+      'git stash list',
+    );
+    const hardened = await runCommands(place, commands, READS);
+    expect(hardened.texts.filter((text) => text.includes('RAN'))).toEqual([]);
+    // The same in the box of others: what is named there would run.
+    const plain = await runCommands(place, ['git status', 'git diff', 'git log -p', 'git blame src/b.ts'], {
+      box: 'read-only',
+    });
+    expect(plain.texts.filter((text) => text.includes('RAN')).length).toBeGreaterThan(1);
+  });
+});
+
+const HOSTILE = [
+  ['core.fsmonitor', 'EVIL'],
+  ['filter.x.clean', 'EVIL'],
+  ['filter.x.smudge', 'EVIL'],
+  ['filter.x.process', 'EVIL'],
+  ['filter.x.required', 'true'],
+  ['diff.external', 'EVIL'],
+  ['diff.x.command', 'EVIL'],
+  ['diff.y.textconv', 'EVIL'],
+  ['core.pager', 'EVIL'],
+  ['pager.log', 'EVIL'],
+  ['core.sshCommand', 'EVIL'],
+  ['gpg.program', 'EVIL'],
+  ['log.showSignature', 'true'],
+  ['alias.status', '!EVIL'],
+  ['core.hooksPath', '.'],
+  ['core.alternateRefsCommand', 'EVIL'],
+] as const;
+
+describe('what the project holds', () => {
+  const obstacle = async (place: Place, command: string): Promise<string | null> => {
+    const where = { root: place.project, home: place.home, stateDir: place.state };
+    const tools = openTools({ ...where, sandbox: await openSandbox(where) });
+    if (!tools.ok) throw new Error(tools.fault);
+    const bash = tools.value.tools.find(({ name }) => name === 'bash');
+    return (await bash?.reading?.(bash.input.parse({ command }), {}).obstacle()) ?? null;
+  };
+
+  it('makes git ask where a repository lies in another, or where there is none', async () => {
+    const place = openPlace(USERS[0] ?? 'ordinary', FILES);
+    expect(await obstacle(place, 'ls')).toBeNull();
+    expect(await obstacle(place, 'git status')).toBe('this folder is not the top of a git repository');
+    repositoryIn(place);
+    expect(await obstacle(place, 'git status')).toBeNull();
+    mkdirSync(path.join(place.project, 'deep/inner'), { recursive: true });
+    git(path.join(place.project, 'deep/inner'), 'init', '--quiet');
+    expect(await obstacle(place, 'ls; git -P log')).toBe('deep/inner is a git repository of its own');
+    expect(await obstacle(place, 'ls')).toBeNull();
+  });
+
+  it('makes every command ask where there are more .env files than can be covered, and runs none of them', async () => {
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`p/${at}/.env`, 'SECRET\n']));
+    const place = openPlace(USERS[0] ?? 'ordinary', { ...FILES, ...many });
+    expect(await obstacle(place, 'ls')).toBe('the project is too large to be searched for .env files');
+    expect((await runCommands(place, ['cat p/299/.env'], READS)).texts).toEqual([
+      'not run: the sandbox could not start this: the project is too large to be searched for .env files',
+    ]);
+  });
+});
+
+it('any command that is judged to only read leaves a project as it was, even where it could write', async () => {
+  const place = openPlace(USERS[0] ?? 'ordinary', { ...FILES, evil: '#!/bin/sh\ntouch made\n' });
+  chmodSync(path.join(place.project, 'evil'), 0o755);
+  repositoryIn(place);
+  const before = treeOf(place.project);
+  const where = { root: place.project, folder: place.project };
+  const all = fc.sample(anyCommand(), { numRuns: 40_000, seed: 39 });
+  const reading = [...new Set(all)].filter((command) => moreThanReading(command, where) === null);
+  expect(reading.length).toBeGreaterThan(300);
+  const script = reading
+    .slice(0, 600)
+    .map((command) => `timeout 2 bash -c ${quoted(command)} </dev/null >/dev/null 2>&1`);
+  await runCommands(
+    place,
+    chunks(script, 250).map((part) => part.join('\n')),
+    { box: 'read-write', timeout: 120 },
+  );
+  expect(treeOf(place.project)).toEqual(before);
+});
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+const chunks = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
