@@ -13,6 +13,7 @@ import { isSameModel } from '../policy/same-model.ts';
 import type { ModelFault, ModelRequest } from '../ports/model.ts';
 import { inputBound } from './gate-bound.ts';
 import { daysFor, promiseDay } from './gate-day.ts';
+import { keepClosing, keepingFor, timeFor } from './gate-closing.ts';
 import type { Pass } from './gate-line.ts';
 import { bindingOf, keepToRules, permitFor } from './gate-model.ts';
 import type { Reservation } from './gate-reserve.ts';
@@ -43,15 +44,15 @@ export async function oneCall(
   signal: AbortSignal,
 ): Promise<Result<ModelReply, GateFault | BrokenCall>> {
   if (signal.aborted) return fail(stopped(signal));
-  const step = stepSignal(parts, question.order, signal);
+  const step = stepSignal(parts, question.order, signal, timeFor(question));
   try {
     keepToRules(parts);
     const draft = draftOf(parts, question, model);
     // Judged anew for each try: others may have been waited for, and rules tightened meanwhile.
     const permit = permitFor(parts, model, draft.agent, draft.call);
     if (permit === null) return fail({ is: 'again' });
-    const asked = await askingFor(parts, draft, model, step.signal);
-    if (step.signal.aborted) return fail(whyEnded(parts, question.order, step.why(), signal));
+    const asked = await askingFor(parts, question, draft, { model, signal: step.signal });
+    if (step.signal.aborted) return fail(whyEnded(parts, question.order, step, signal));
     let promise = judge(parts, asked);
     while (waitsForOthers(parts, asked, promise)) {
       const early = await othersEnd(parts, question, asked, signal);
@@ -79,11 +80,12 @@ async function whenOpened({ underWay }: GateParts, held: Promise<void>, signal: 
 /** What is asked for: by bytes, or as the provider counts where that does not fit. */
 async function askingFor(
   parts: GateParts,
+  question: Question,
   draft: ModelRequest,
-  model: ModelOption,
-  signal: AbortSignal,
+  { model, signal }: { readonly model: ModelOption; readonly signal: AbortSignal },
 ): Promise<Asking> {
-  const byBytes = { agent: draft.agent, model, inputBound: inputBound(parts.prefixes, draft) };
+  const kept = keepingFor(parts, question, model);
+  const byBytes = { agent: draft.agent, model, inputBound: inputBound(parts.prefixes, draft), ...kept };
   const first = judge(parts, byBytes);
   if (first.ok || first.exhausted.what === 'time') return byBytes;
   const exact = await counted(parts, draft, signal);
@@ -120,7 +122,7 @@ function limitMet(
       need: { tokens: asked.inputBound + ENOUGH_OUTPUT, cost },
       judge: (model) => {
         const bound = inputBound(parts.prefixes, { ...draft, model: model.id });
-        return judge(parts, { ...asked, model, inputBound: bound });
+        return judge(parts, { ...asked, model, inputBound: bound, ...(asked.closing && { closing: { cached: 0 } }) });
       },
     },
   };
@@ -157,6 +159,7 @@ function draftOf(parts: GateParts, question: Question, model: ModelOption): Mode
     turns: [...turns],
     maxOutputTokens: model.outputLimit,
     format: format === undefined ? null : jsonSchemaOf(format),
+    ...(question.closing === true ? { toolChoice: 'none' as const } : {}),
   };
   return asSpoken(parts, question, model, draft);
 }
@@ -202,6 +205,7 @@ async function act(
   const { agent, call } = request;
   const purpose = request.purpose.is;
   recorder.record({ type: 'model.started', agent, call, model: model.id, purpose, reserved: asked.reserved });
+  keepClosing(parts, agent, promise.closing);
   const end = parts.underWay.begin(call);
   const ended = parts.hold.begin(`a reply for ${agent}`);
   parts.underWay.done();
@@ -229,7 +233,7 @@ async function answered(
   });
   if (!reply.ok) {
     broken(asked, reply.fault);
-    if (reply.fault.is === 'aborted') return fail(whyEnded(parts, question.order, step.why(), signal));
+    if (reply.fault.is === 'aborted') return fail(whyEnded(parts, question.order, step, signal));
     return fail({ is: 'broken', fault: reply.fault, call });
   }
   pass.through();

@@ -3,6 +3,7 @@ import type { WorkOrder } from '../domain/agent.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { daysFor } from './gate-day.ts';
 import type { AskFault, GateFault, GateParts } from './gate.ts';
+import type { TimeFor } from './limits.ts';
 import { estimateWarning, timeExhausted, timeLeft, timeToWarning, warnings } from './limits.ts';
 
 /** Between two looks at the time that is left. */
@@ -13,12 +14,14 @@ export interface Step {
   readonly signal: AbortSignal;
   /** Why it was ended early, when it was not the agent's own signal. */
   readonly why: () => 'message' | 'time' | null;
+  /** How much of the time of limits it may use. */
+  readonly time: TimeFor;
   /** To be called when the step is over. */
   readonly end: () => void;
 }
 
 /** What ends one step: the agent's own signal, an urgent message, its deadline. */
-export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSignal): Step {
+export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSignal, time: TimeFor): Step {
   const { inbox, recorder, world } = parts;
   // One for every call of every agent: reasons are given, since an abort without one makes an error with its stack.
   const own = new AbortController();
@@ -34,7 +37,7 @@ export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSign
   const ended = new AbortController();
   const watchTime = async (): Promise<void> => {
     for (;;) {
-      const left = timeLeft(recorder.state(), order.agent, world.now());
+      const left = timeLeft(recorder.state(), order.agent, world.now(), time);
       if (left === Infinity || ended.signal.aborted) return;
       if (left <= 0) return because('time');
       const early = timeToWarning(recorder.state(), order.agent, world.now());
@@ -48,6 +51,7 @@ export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSign
   return {
     signal: own.signal,
     why: () => why,
+    time,
     end: () => {
       unwatch();
       signal.removeEventListener('abort', stop);
@@ -60,12 +64,12 @@ export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSign
 export function whyEnded(
   parts: GateParts,
   order: WorkOrder,
-  why: 'message' | 'time' | null,
+  { why, time }: Pick<Step, 'why' | 'time'>,
   signal: AbortSignal,
 ): GateFault {
   if (signal.aborted) return stopped(signal);
-  if (why === 'message') return { is: 'told' };
-  const exhausted = timeExhausted(parts.recorder.state(), order.agent, parts.world.now());
+  if (why() === 'message') return { is: 'told' };
+  const exhausted = timeExhausted(parts.recorder.state(), order.agent, parts.world.now(), time);
   // None by now: it was raised in the meantime.
   return exhausted === null ? { is: 'again' } : { is: 'limit', exhausted };
 }

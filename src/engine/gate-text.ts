@@ -19,7 +19,7 @@ import type { AskFault, GateParts, Question } from './gate.ts';
 import { notOwn, readReply, SHELL, textTurns, unreadInARow } from './text-protocol.ts';
 import { GIVEN_UP, MOST_UNREAD, protocolWords } from './text-protocol-words.ts';
 
-type Asks = Pick<Question, 'order' | 'purpose'>;
+type Asks = Pick<Question, 'order' | 'purpose' | 'closing'>;
 
 /**
  * By its role, or by its model of the moment: who falls back to a model of the other kind speaks the other way from then on. The
@@ -51,10 +51,13 @@ export function asSpoken(parts: GateParts, question: Asks, model: ModelOption, d
 }
 
 /** The reply to it as the engine takes it. `call` is the id of the call of the model. */
-export function asHeard({ order, purpose }: Asks, model: ModelOption, call: CallId, reply: ModelReply): ModelReply {
+export function asHeard(asks: Asks, model: ModelOption, call: CallId, reply: ModelReply): ModelReply {
+  const { order, closing } = asks;
   const own = reply.calls.map((one) => ({ ...one, id: notOwn(one.id) }));
   if (!speaksText(order, model)) return { ...reply, calls: uniqueCalls(own) };
-  return isWork({ order, ...(purpose && { purpose }) }) ? readReply(reply, call) : { ...reply, calls: [] };
+  // A closing answer is its words, whatever command stands in them.
+  if (closing) return { ...reply, calls: [], stopReason: reply.stopReason === 'tool use' ? 'end' : reply.stopReason };
+  return isWork(asks) ? readReply(reply, call) : { ...reply, calls: [] };
 }
 
 /** An agent that works by commands needs a shell, and no tool of its own: without one, or with, it is not even asked. */

@@ -13,6 +13,8 @@ export interface Prefix {
   /** Turns of the conversation that the count covers, the reply included. */
   readonly turns: number;
   readonly tokens: number;
+  /** Part of them that the provider read from its cache or wrote into it: the next request probably reads it. */
+  readonly cached: number;
 }
 
 /** Bytes of anything as JSON in UTF-8; of a string, its own. */
@@ -22,6 +24,8 @@ export const bytesOf = (value: unknown): number =>
 export interface PrefixBook {
   /** What is known of the beginning of `turns`; nothing when they are another conversation, or another model counted. */
   of(agent: AgentId, model: ModelId, turns: readonly Turn[]): Prefix | undefined;
+  /** What is known last of the conversation of `agent`. */
+  last(agent: AgentId): Prefix | undefined;
   learn(agent: AgentId, model: ModelId, turnsAsked: number, usage: Usage): void;
   /** The conversation was shortened: nothing of it is known any more. */
   forget(agent: AgentId): void;
@@ -37,8 +41,10 @@ export function openPrefixBook(): PrefixBook {
       return prefix?.model === model && turns[prefix.turns - 1]?.by === 'model' ? prefix : undefined;
     },
     learn: (agent, model, turnsAsked, usage) => {
-      prefixes.set(agent, { model, turns: turnsAsked + 1, tokens: tokensOf(usage) });
+      const cached = usage.cacheRead + usage.cacheWrite;
+      prefixes.set(agent, { model, turns: turnsAsked + 1, tokens: tokensOf(usage), cached });
     },
+    last: (agent) => prefixes.get(agent),
     forget: (agent) => void prefixes.delete(agent),
   };
 }

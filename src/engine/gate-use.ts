@@ -6,16 +6,18 @@ import { z } from 'zod';
 import type { WorkOrder } from '../domain/agent.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
-import type { ToolCall, ToolResult } from '../domain/turn.ts';
+import type { ToolCall, ToolResult, Turn } from '../domain/turn.ts';
 import { Permit } from '../policy/permit.ts';
 import type { ToolContext, ToolOutput } from '../ports/tool.ts';
+import { withNote } from './closing-words.ts';
+import { closingBytes } from './gate-closing.ts';
 import { contextOf, counted, oneAtATime, runsTogether, whenHeld } from './gate-context.ts';
 import type { Use } from './gate-permit.ts';
 import { actionOf, permitted } from './gate-permit.ts';
 import { resultRoom } from './gate-room.ts';
 import { stepSignal } from './gate-step.ts';
 import { childAgain, roomy, withChild } from './gate-text-use.ts';
-import type { GateParts } from './gate.ts';
+import type { GateParts, ResultsTurn } from './gate.ts';
 import { begunBefore } from './gate-begun.ts';
 import { unreadIn } from './text-protocol.ts';
 import { UNREAD } from './text-protocol-words.ts';
@@ -40,7 +42,8 @@ export async function useTools(
   for (const call of calls.slice(MOST_CALLS))
     give(call, refused(parts, { order, call }, `At most ${MOST_CALLS} calls in one reply: this one was not run.`));
   const inTurn = oneAtATime();
-  const room = resultRoom(parts, order, Math.min(calls.length, MOST_CALLS));
+  const many = Math.min(calls.length, MOST_CALLS);
+  const room = Math.min(resultRoom(parts, order, many), closingBytes(parts, order, many));
   const one = async (call: ToolCall): Promise<void> =>
     give(call, await useOne(parts, order, { call, room, said: by === 'person', inTurn }, signal));
   let together: Promise<void>[] = [];
@@ -80,7 +83,7 @@ async function useOne(
   const read = readCall(parts, { order, call, begun });
   if (!read.ok) return no(read.fault);
   const { tool } = read.value;
-  const step = stepSignal(parts, order, signal);
+  const step = stepSignal(parts, order, signal, said ? 'whole' : 'closing kept');
   try {
     const context = { ...(await contextOf(parts, order, { call: call.id, tool }, step.signal)), room };
     const use = { order, call, ...read.value, said: said || begun !== null, begun };
@@ -160,6 +163,22 @@ async function act(
     ms,
   });
   return output;
+}
+
+/** Answers `calls` without carrying out any of them. */
+export const refuseTools = (
+  parts: GateParts,
+  order: WorkOrder,
+  calls: readonly ToolCall[],
+  text: string,
+): readonly ToolResult[] => calls.map((call) => ({ call: call.id, ...refused(parts, { order, call }, text) }));
+
+/** Puts `text` at the end of the last result, in the log as well: a resumed agent reads the same. */
+export function noteResults({ recorder }: GateParts, { agent }: WorkOrder, turn: ResultsTurn, text: string): Turn {
+  const last = turn.results.at(-1);
+  if (last === undefined) return turn;
+  recorder.record({ type: 'tool.noted', agent, call: last.call, text });
+  return { by: 'tools', results: withNote(turn.results, text) };
 }
 
 /** An error result for the model, recorded like any call. The child of one that had begun before ends with it. */

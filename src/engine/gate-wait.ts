@@ -24,7 +24,7 @@ export async function whileWaiting<T>(
 ): Promise<Waited<T>> {
   const { recorder } = parts;
   const { agent } = order;
-  const step = stepSignal(parts, order, signal);
+  const step = stepSignal(parts, order, signal, 'whole');
   const left = new AbortController();
   const unwatch = parts.switches.watch(agent, () => left.abort('another model'));
   let shown = false;
@@ -35,7 +35,7 @@ export async function whileWaiting<T>(
   try {
     const value = await wait(say, AbortSignal.any([step.signal, left.signal]));
     const again = left.signal.aborted ? ({ is: 'again' } as const) : null;
-    const early = step.signal.aborted ? whyEnded(parts, order, step.why(), signal) : again;
+    const early = step.signal.aborted ? whyEnded(parts, order, step, signal) : again;
     // Who was stopped is given its state by who stopped it.
     if (shown && early?.is !== 'stopped')
       recorder.record({ type: 'agent.status', agent, status: 'running', reason: '' });

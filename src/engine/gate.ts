@@ -19,12 +19,13 @@ import type { Tick } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import type { Approvals } from './approvals.ts';
 import { askModel } from './gate-ask.ts';
+import type { ClosingBook } from './gate-closing.ts';
 import type { Hold } from './gate-hold.ts';
 import type { Compaction, Room } from './gate-room.ts';
 import { recordCompaction, roomOf } from './gate-room.ts';
 import { lacksVerdict, VERDICT_REMINDER } from './forced-record.ts';
 import type { CommitGate } from './gate-forced.ts';
-import { useTools } from './gate-use.ts';
+import { noteResults, refuseTools, useTools } from './gate-use.ts';
 import type { LimitBook } from './gate-limit.ts';
 import type { Switches } from './gate-switch.ts';
 import type { Lines } from './gate-line.ts';
@@ -70,13 +71,21 @@ export interface Question {
   readonly purpose?: Purpose;
   /** The form of the whole reply, where it should have one. */
   readonly format?: z.ZodType;
+  /** The last turn of the agent: no tool may be called in it, and what limits keep back for it may be used. */
+  readonly closing?: true;
 }
+
+export type ResultsTurn = Extract<Turn, { readonly by: 'tools' }>;
 
 export interface Gate {
   /** One reply of the agent's model, within policy and budget; falls back as the order says. Never rejects but for a bug. */
   ask(question: Question, signal: AbortSignal): Promise<Result<ModelReply, AskFault>>;
   /** All calls of one reply: reading ones together, others in the order asked; results in the order asked. */
   use(order: WorkOrder, calls: readonly ToolCall[], signal: AbortSignal): Promise<readonly ToolResult[]>;
+  /** Answers calls that may not be carried out; nothing is done. */
+  refuse(order: WorkOrder, calls: readonly ToolCall[], text: string): readonly ToolResult[];
+  /** The same results with a sentence at their end, recorded. */
+  note(order: WorkOrder, turn: ResultsTurn, text: string): Turn;
   /** Puts a user turn into the agent's context and records it. */
   tell(order: WorkOrder, text: string): Turn;
   /** Messages that wait for the agent as one user turn, recorded as delivered; null when there are none. */
@@ -108,6 +117,7 @@ export interface GateParts {
   readonly prefixes: PrefixBook;
   readonly lines: Lines;
   readonly underWay: UnderWay;
+  readonly closings: ClosingBook;
   /** Stands before each commit. */
   readonly forced: CommitGate;
   readonly limits: LimitBook;
@@ -141,6 +151,8 @@ export function openGate(parts: GateParts): Gate {
   return {
     ask: (question, signal) => askModel(parts, question, signal),
     use: (order, calls, signal) => useTools(parts, order, calls, signal),
+    refuse: (order, calls, text) => refuseTools(parts, order, calls, text),
+    note: (order, turn, text) => noteResults(parts, order, turn, text),
     tell: (order, text) => tell(order, text, []),
     waiting(order, when) {
       const mail = parts.inbox.take(order.agent, when);

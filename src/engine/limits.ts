@@ -73,12 +73,24 @@ function countedOf(state: RunState, agent: AgentId): { readonly tokens: number; 
   return { tokens: limitTokens, cost };
 }
 
+/** What a step may use of limits on time: all of it, or less what its agent needs for its closing answer. */
+export type TimeFor = 'whole' | 'closing kept';
+
+/** Milliseconds of a limit that are kept for the closing answer: a fifth, a minute at most. */
+const closingTime = (maxDuration: Millis, time: TimeFor): Millis =>
+  time === 'whole' ? 0 : Math.min(60_000, Math.floor(maxDuration / 5));
+
 /** The limit on time that is over, or null. A clock that went backwards tells nothing: the time is treated as spent. */
-export function timeOver(state: RunState, { agent, scope, budget, kept, day }: Limit, now: Millis): Exhausted | null {
+export function timeOver(
+  state: RunState,
+  { agent, scope, budget, kept, day }: Limit,
+  now: Millis,
+  time: TimeFor = 'whole',
+): Exhausted | null {
   const { maxDuration } = budget;
   if (maxDuration === undefined || day !== undefined) return null;
   const spent = timeOf(state, agent, now);
-  return spent < maxDuration - (kept.maxDuration ?? 0)
+  return spent < maxDuration - (kept.maxDuration ?? 0) - closingTime(maxDuration, time)
     ? null
     : { type: 'budget.exhausted', agent, scope, what: 'time', spent: timeSaid(spent, maxDuration), limit: maxDuration };
 }
@@ -98,9 +110,11 @@ const isBackwards = ({ runningSince }: AgentState, now: Millis): boolean =>
   !(now >= (runningSince ?? -Infinity) - CLOCK_SLACK);
 
 /** Milliseconds that the agent and all above it still may run; Infinity without a limit on time. */
-export function timeLeft(state: RunState, agent: AgentId, now: Millis): Millis {
+export function timeLeft(state: RunState, agent: AgentId, now: Millis, time: TimeFor = 'whole'): Millis {
   const lefts = limitsAbove(state, agent).map(({ agent: at, budget: { maxDuration }, kept }) =>
-    maxDuration === undefined ? Infinity : maxDuration - (kept.maxDuration ?? 0) - timeOf(state, at, now),
+    maxDuration === undefined
+      ? Infinity
+      : maxDuration - (kept.maxDuration ?? 0) - closingTime(maxDuration, time) - timeOf(state, at, now),
   );
   return Math.max(0, Math.min(...lefts));
 }
@@ -116,9 +130,9 @@ export function timeToWarning(state: RunState, agent: AgentId, now: Millis): Mil
 }
 
 /** The limit on time that ended `agent`, for the record. */
-export function timeExhausted(state: RunState, agent: AgentId, now: Millis): Exhausted | null {
+export function timeExhausted(state: RunState, agent: AgentId, now: Millis, time: TimeFor = 'whole'): Exhausted | null {
   for (const limit of limitsAbove(state, agent)) {
-    const over = timeOver(state, limit, now);
+    const over = timeOver(state, limit, now, time);
     if (over) return over;
   }
   return null;

@@ -31,6 +31,7 @@ import { openHold } from './gate-hold.ts';
 import { openLines } from './gate-line.ts';
 import type { Switches } from './gate-switch.ts';
 import { openSwitches } from './gate-switch.ts';
+import { openClosings } from './gate-closing.ts';
 import { openUnderWay } from './gate-share.ts';
 import { openPrefixBook } from './gate-tokens.ts';
 import type { Inbox } from './inbox.ts';
@@ -227,6 +228,7 @@ function gateOf(options: RunOptions, needs: GateNeeds): Gate {
     prefixes: openPrefixBook(),
     lines: openLines(world),
     underWay: openUnderWay(),
+    closings: openClosings(),
     forced,
     limits,
     switches,

@@ -214,6 +214,8 @@ export type EventBody =
       readonly output: string;
       readonly ms: Millis;
     }
+  /** A sentence of Mimir at the end of a result that was given: how many turns are left, that calls repeat themselves. */
+  | { readonly type: 'tool.noted'; readonly agent: AgentId; readonly call: CallId; readonly text: string }
   | {
       readonly type: 'message.sent';
       readonly agent: AgentId | null;

@@ -199,6 +199,10 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
         : block,
     ),
   }),
+  'tool.noted': (agent, { text }) => ({
+    ...agent,
+    blocks: add(agent, noteBlock(text.replace(/^\(Mimir: |\)$/g, ''), 'info')),
+  }),
   'policy.decided': (agent, event) =>
     event.decision === 'deny'
       ? { ...agent, blocks: add(agent, noteBlock(`denied: ${event.subject}: ${event.rule}`, 'warn')) }

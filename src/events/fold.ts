@@ -189,6 +189,7 @@ const KNOWN: ReadonlySet<string> = new Set<EventType>([
   'model.retry',
   'model.fallback',
   'context.compacted',
+  'tool.noted',
   'tool.started',
   'tool.finished',
   'approval.requested',

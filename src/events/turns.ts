@@ -109,6 +109,11 @@ function addTurn(turns: Turn[], event: MimirEvent): void {
     turns.push({ by: 'model', text: '', calls, ...(event.opaque === undefined ? {} : { opaque: event.opaque }) });
   }
   if (event.type === 'agent.message') say(turns, event.text);
+  addResult(turns, event);
+}
+
+function addResult(turns: Turn[], event: MimirEvent): void {
+  if (event.type === 'tool.noted') noteResult(turns, event);
   if (event.type === 'tool.finished') answer(turns, { call: event.call, ok: event.ok, text: event.output });
 }
 
@@ -121,6 +126,15 @@ function shorten(turns: Turn[], { summary, kept }: EventOf<'context.compacted'>)
 function say(turns: Turn[], text: string): void {
   const last = turns.at(-1);
   if (last?.by === 'model') turns[turns.length - 1] = { ...last, text };
+}
+
+/** Puts a sentence behind the newest result of its call. */
+function noteResult(turns: Turn[], { call, text }: EventOf<'tool.noted'>): void {
+  const at = turns.findLastIndex((turn) => turn.by === 'tools' && turn.results.some((result) => result.call === call));
+  const turn = turns[at];
+  if (turn?.by !== 'tools') return;
+  const results = turn.results.map((one) => (one.call === call ? { ...one, text: `${one.text}\n\n${text}` } : one));
+  turns[at] = { by: 'tools', results };
 }
 
 /** Puts a result into the answer turn that belongs to the last model turn, in the order of its calls. */

@@ -52,7 +52,7 @@ export function askedOf(request: ModelRequest, allowed: Allowed = ALL_ALLOWED): 
       : { system: [{ type: 'text', text: request.system.toWellFormed(), ...CACHED }] }),
     ...thinking,
     ...(form.is === 'schema' ? { output_config: { format: { type: 'json_schema', schema: form.schema } } } : {}),
-    ...choiceOf(form, request.tools.length === 0 && tools.length > 0),
+    ...choiceOf(form, tools.length > 0 && (request.tools.length === 0 || request.toolChoice === 'none')),
     messages: withMarks(messages),
   };
   return { body, formed: form.is === 'tool' };
@@ -88,10 +88,10 @@ function formOf(format: Json | null, traits: Traits): Form {
   return { is: 'tool', tool: toolOf({ name: FORM_TOOL, description, schema: format }) };
 }
 
-/** `past`: the tools are named for what was called before, and none may be called now. */
-function choiceOf(form: Form, past: boolean): Pick<Body, 'tool_choice'> {
+/** `none`: tools are named, for what was called before, and none may be called now. */
+function choiceOf(form: Form, none: boolean): Pick<Body, 'tool_choice'> {
   if (form.is === 'tool') return { tool_choice: { type: 'tool', name: FORM_TOOL, disable_parallel_tool_use: true } };
-  return past ? { tool_choice: { type: 'none' } } : {};
+  return none ? { tool_choice: { type: 'none' } } : {};
 }
 
 const toolOf = ({ name, description, schema }: ToolSpec): Anthropic.Tool => ({

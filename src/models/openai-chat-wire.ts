@@ -23,7 +23,9 @@ export function chatBody(
       ...(request.system.trim() === '' ? [] : [{ role: 'system', content: request.system.toWellFormed() }]),
       ...joined(stepsOf(request.turns, request.model)).flatMap((step) => messagesOf(step, traits)),
     ],
-    ...(tools.length === 0 ? {} : { tools }),
+    ...(tools.length === 0
+      ? {}
+      : { tools, ...(request.toolChoice === 'none' && traits.noTools ? { tool_choice: 'none' } : {}) }),
     ...formatOf(request, traits),
     ...(traits.cacheKey ? { prompt_cache_key: cacheKey } : {}),
     ...(traits.mark ? { cache_control: { type: 'ephemeral' } } : {}),

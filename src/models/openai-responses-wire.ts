@@ -16,6 +16,7 @@ export function responsesBody(
     ...countedBody(request, traits, model),
     ...(traits.reasoning === 'none' ? {} : { include: ['reasoning.encrypted_content'] }),
     ...(traits.cacheKey ? { prompt_cache_key: cacheKey } : {}),
+    ...(request.tools.length > 0 && request.toolChoice === 'none' && traits.noTools ? { tool_choice: 'none' } : {}),
     max_output_tokens: request.maxOutputTokens,
     store: false,
     stream: true,

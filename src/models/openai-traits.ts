@@ -19,6 +19,8 @@ export interface Traits {
   readonly reasoning: 'summary' | 'sealed' | 'none';
   readonly parallel: boolean;
   readonly strict: boolean;
+  /** It can be told that no tool may be called (`tool_choice`); where it can't, the words of the turn say so. */
+  readonly noTools: boolean;
   /** What the server sealed in former replies goes back as it came; else words and calls alone. */
   readonly items: boolean;
   /** Chat Completions: reasoning goes back with the calls that it led to. */
@@ -45,6 +47,7 @@ export const firstTraits = ({ kind, baseUrl }: Pick<ProviderSetup, 'kind' | 'bas
   reasoning: WITHOUT_REASONING.test(plain(model)) ? 'none' : 'summary',
   parallel: true,
   strict: kind === 'openai',
+  noTools: true,
   items: true,
   thoughts: false,
 });
@@ -107,6 +110,11 @@ const LESSONS: readonly Lesson[] = [
     names: /parallel[_ ]tool/i,
     only: '/responses',
     teaches: (traits) => (traits.parallel ? { ...traits, parallel: false } : null),
+  },
+  {
+    names: /tool_choice/i,
+    teaches: (traits, { toolChoice }) =>
+      toolChoice === 'none' && traits.noTools ? { ...traits, noTools: false } : null,
   },
   {
     names: /invalid_encrypted_content|encrypted content (?:could not|for item)|item .*not found|without its required/i,

@@ -48,6 +48,8 @@ export interface ModelRequest {
   readonly tools: readonly ToolSpec[];
   readonly turns: readonly Turn[];
   readonly maxOutputTokens: number;
+  /** No tool may be called in the reply; `tools` are told as always, so that histories and prompt caches stay good. */
+  readonly toolChoice?: 'none';
   /** JSON Schema the whole reply should have, where the provider can enforce it. */
   readonly format: Json | null;
 }

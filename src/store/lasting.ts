@@ -40,6 +40,7 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
   'model.retry': false,
   'model.fallback': false,
   'context.compacted': false,
+  'tool.noted': false,
   'tool.started': 'by call',
   'tool.finished': 'by call',
   'approval.requested': true,

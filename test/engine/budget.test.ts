@@ -103,7 +103,7 @@ describe('a limit', () => {
         agent === S1 ? { ...calling(`read ${n}`), text: `part ${n}`, usage: { input: 5000 } } : undefined,
     });
     await run.result;
-    expect(run.state().agents.get(S1)).toMatchObject({ outcome: 'partial', summary: 'part 2' });
+    expect(run.state().agents.get(S1)).toMatchObject({ outcome: 'partial', summary: 'part 1' });
   });
 
   it('is warned of once at 80 % (2.6)', async () => {
@@ -245,7 +245,7 @@ describe('what is spent and promised together', () => {
         ...IDS.map((one, at) => [one, limits.agents[at] ?? {}] as const),
       ]) {
         const used = committed(now, id);
-        kept &&= used.tokens <= (limit.maxTokens ?? Infinity);
+        kept &&= used.limitTokens <= (limit.maxTokens ?? Infinity);
         kept &&= toMicro(used.cost) <= toMicro(limit.maxCost ?? Infinity);
       }
     };

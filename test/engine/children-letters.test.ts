@@ -172,7 +172,7 @@ describe('a message to an agent that has ended', () => {
 
   it('gives it as many turns as it had at first', async () => {
     const go = gate();
-    const roles = ROLES.map((role) => ({ ...role, iterations: role.name === 'explore' ? 2 : role.iterations }));
+    const roles = ROLES.map((role) => ({ ...role, iterations: role.name === 'explore' ? 3 : role.iterations }));
     const acts: Act[] = [() => calling('read a'), says('first'), () => calling('read b'), says('second')];
     const run = acting({ [S1]: [waits(go)], [S2]: acts }, { roles });
     await inTurn(run, S1, 1);

@@ -22,12 +22,12 @@ const byDefault = (value: Budget): Rules['agentBudget'] => {
 };
 const planWith = (budget: Budget): unknown => ({ tasks: [{ id: 't', description: 'do t', role: 'finder', budget }] });
 
-/** An agent that reads until it was answered `calls` times, 5000 tokens each. */
+/** An agent that reads until it was answered `calls` times, 2000 tokens each. */
 const reading =
   (calls: number): Script =>
   ({ purpose }, n) =>
     purpose.is === 'work' && n < calls
-      ? { ...calling(`read ${n}`), text: `part ${n}`, usage: { input: 5000 } }
+      ? { ...calling(`read ${n}`), text: `part ${n}`, usage: { input: 2000 } }
       : undefined;
 
 const limited = (setting: Setting = {}): TestRun =>

@@ -53,14 +53,20 @@ describe('the end of an agent', () => {
   it('comes when it goes in circles', async () => {
     const acts: string[] = [];
     const run = await ran(({ agent }) => (agent === S1 ? calling('read same') : undefined), { acts });
-    expect(run.state().agents.get(S1)?.error).toBe('Loop detected: the same calls 3 times in a row');
-    expect(acts.length).toBe(2);
+    expect(run.state().agents.get(S1)).toMatchObject({
+      outcome: 'partial',
+      error: 'Loop detected: the same calls with the same results 6 times in a row',
+    });
+    expect(acts.length).toBe(6);
   });
 
   it('comes after its iterations (O091, O098)', async () => {
-    const run = await ran(({ agent }, n) => (agent === S1 ? calling(`read ${n}`) : undefined));
-    const { error, summary, iterations } = run.state().agents.get(S1) ?? {};
-    expect([error, summary, iterations]).toEqual(['Max iterations reached', 'Failed: Max iterations reached', 20]);
+    const run = await ran(({ agent }, n) => {
+      if (agent !== S1) return undefined;
+      return n < 19 ? calling(`read ${n}`) : { text: 'half of it' };
+    });
+    const { outcome, error, summary, iterations } = run.state().agents.get(S1) ?? {};
+    expect([outcome, error, summary, iterations]).toEqual(['partial', 'Max iterations reached', 'half of it', 20]);
   });
 
   it.each([

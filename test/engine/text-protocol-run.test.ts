@@ -81,9 +81,15 @@ describe('an agent that works by words', () => {
   });
 
   it('goes in circles like any other', async () => {
-    const run = wordRun({ script: saying({ [S1]: [runs('ls'), runs('ls'), runs('ls'), ends('done')] }) });
+    const run = wordRun({
+      script: saying({ [S1]: [...Array.from({ length: 6 }, () => runs('ls')), { text: 'It is empty.' }] }),
+    });
     await run.result;
-    expect(run.state().agents.get(S1)?.error).toBe('Loop detected: the same calls 3 times in a row');
+    expect(run.state().agents.get(S1)).toMatchObject({
+      outcome: 'partial',
+      error: 'Loop detected: the same calls with the same results 6 times in a row',
+      summary: 'It is empty.',
+    });
   });
 
   it('reads a message that comes at its end, and answers that too', async () => {

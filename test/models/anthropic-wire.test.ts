@@ -121,6 +121,12 @@ describe('a conversation on the wire', () => {
     ]);
     expect(askedOf(ask({ tools: [] })).body).not.toHaveProperty('tools');
   });
+
+  it('says in a closing turn that no tool may be called, and names the same tools in the same words (D31)', () => {
+    const usual = askedOf(ask({})).body;
+    const { tool_choice: choice, ...closing } = askedOf({ ...ask({}), toolChoice: 'none' }).body;
+    expect([choice, closing]).toEqual([{ type: 'none' }, usual]);
+  });
 });
 
 /** A conversation as it grows: replies with reasoning and calls, results, and what people say in between. */

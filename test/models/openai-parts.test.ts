@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CallId } from '../../src/domain/ids.ts';
 import type { Turn } from '../../src/domain/turn.ts';
 import { chatBody } from '../../src/models/openai-chat-wire.ts';
+import { responsesBody } from '../../src/models/openai-responses-wire.ts';
 import { eventsIn } from '../../src/models/wire-events.ts';
 import { jsonOf } from '../../src/models/wire-json.ts';
 import { wireSchema } from '../../src/models/openai-schema.ts';
@@ -216,6 +217,37 @@ describe('a conversation', () => {
       answers: [{ id: 'call-1', text: '(no output)' }],
       kept: {},
     });
+  });
+});
+
+describe('a closing turn', () => {
+  const names = { model: 'm', cacheKey: 'x' };
+  it.each([
+    ['openai', 'https://api.openai.com/v1'],
+    ['openai-compatible', 'http://127.0.0.1:4000/v1'],
+  ] as const)(
+    'says to %s that no tool may be called, and names the same tools in the same words (D31)',
+    (kind, baseUrl) => {
+      const traits = firstTraits({ kind, baseUrl }, 'm');
+      const [usual, closing] = [requestFor(), { ...requestFor(), toolChoice: 'none' as const }];
+      expect([chatBody(closing, traits, names), responsesBody(closing, traits, names)]).toEqual([
+        { ...chatBody(usual, traits, names), tool_choice: 'none' },
+        { ...responsesBody(usual, traits, names), tool_choice: 'none' },
+      ]);
+      const without = { ...closing, tools: [] };
+      expect([chatBody(without, traits, names), responsesBody(without, traits, names)]).not.toContainEqual(
+        expect.objectContaining({ tool_choice: 'none' }),
+      );
+    },
+  );
+
+  it('is only said in words to a server that refuses the parameter', () => {
+    const traits = firstTraits({ kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:4000/v1' }, 'm');
+    const closing = { ...requestFor(), toolChoice: 'none' as const };
+    const refusal = { status: 400, text: 'tool_choice is not supported' };
+    const learned = learn(traits, refusal, closing, '/chat/completions');
+    expect(learned && chatBody(closing, learned, names)).toEqual(chatBody(requestFor(), traits, names));
+    expect(learn(traits, refusal, requestFor(), '/chat/completions')).toBe(null);
   });
 });
 

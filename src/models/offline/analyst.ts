@@ -64,6 +64,8 @@ function turnFor(request: ModelRequest): NextTurn {
       const tools = new Set(request.tools.map(({ name }) => name));
       const brief = { task: purpose.task, role: purpose.role, findings: purpose.findings, tools };
       const turn = nextTurn(partFor(purpose.role, purpose.task), brief, turns);
+      if (turn.asks.length > 0 && request.toolChoice === 'none')
+        return { text: signed(`It was ended before it had looked at everything. ${turn.text}`.trim()), asks: [] };
       return turn.asks.length > 0 ? turn : { ...turn, text: signed(turn.text) };
     }
     default:
