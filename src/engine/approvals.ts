@@ -68,7 +68,8 @@ interface Open {
   readonly settle: (answer: Answer, scope: 'once' | 'session') => void;
 }
 
-const NOBODY = 'mimir';
+/** In whose name a question is answered that nobody answered. */
+export const NOBODY = 'mimir';
 
 /**
  * `within`: after how many milliseconds a question is denied; read when it is asked. Undefined: it waits. `waitsOn`: does who asked

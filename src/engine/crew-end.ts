@@ -9,6 +9,7 @@ import type { AgentState, RunState } from '../events/state.ts';
 import type { World } from '../ports/world.ts';
 import type { End } from './children-end.ts';
 import type { Recorder } from './recorder.ts';
+import { unansweredReason } from './unanswered.ts';
 
 /** Why an agent was ended from outside. An interrupt is none of them: it can be resumed. */
 export type EndCause = 'kill' | 'run stopped' | 'parent ended';
@@ -32,7 +33,7 @@ export interface Ending {
 }
 
 export function close(
-  { ties }: Ending,
+  { ties, recorder }: Ending,
   agent: AgentId,
   outcome: Exclude<WorkOutcome, { is: 'stopped' }>,
   before: string,
@@ -42,8 +43,11 @@ export function close(
     return how;
   };
   switch (outcome.is) {
-    case 'completed':
-      return end('completed', joined(before, outcome.summary), null);
+    case 'completed': {
+      // Work that nobody could be asked about is not done, whatever the answer says (CONTRACT D42).
+      const left = unansweredReason(recorder.state(), agent);
+      return end(left === null ? 'completed' : 'partial', joined(before, outcome.summary), left);
+    }
     case 'partial':
       return end('partial', outcome.summary, outcome.reason);
     case 'failed':

@@ -6,7 +6,6 @@ import type { WorkOrder } from '../domain/agent.ts';
 import { jsonDigest } from '../domain/digest.ts';
 import { depthOf } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
-import type { Reason } from '../domain/reason.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { ToolCall } from '../domain/turn.ts';
 import { modeFor } from '../events/modes.ts';
@@ -17,13 +16,14 @@ import type { Decision } from '../policy/rules.ts';
 import type { Proposal, Tool, ToolContext } from '../ports/tool.ts';
 import type { TreeId } from '../ports/tree.ts';
 import type { Answer, InputFile, ModeOf } from './approvals.ts';
-import { changedInputs } from './approvals.ts';
+import { changedInputs, NOBODY } from './approvals.ts';
 import { openBelow } from './children-end.ts';
 import type { AskedRequest } from './gate-question.ts';
 import { requestFor, sinceChanged } from './gate-question.ts';
 import type { GateParts } from './gate.ts';
 import { permissionsFor } from './plan-permissions.ts';
 import type { OpenToolCall } from './gate-begun.ts';
+import { recordUnanswered } from './unanswered.ts';
 
 /** A call of a tool that the agent has, with its input read. */
 export interface Use {
@@ -61,7 +61,7 @@ export async function permitted(parts: GateParts, given: Use, context: ToolConte
   const use = { ...given, reading: await readingFacts(given, context) };
   if (tool.propose === undefined) return allowed(parts, use, context, null, said);
   const first = judge(parts, use, context, { answered: said, tree: null });
-  if (first.verdict === 'deny') return no(denied(parts, use, first.because));
+  if (first.verdict === 'deny') return no(denied(parts, use, first));
   const proposed = await tool.propose(input, context);
   if (!proposed.ok) return no(proposed.fault);
   const asked = await allowed(parts, use, context, proposed.value, said);
@@ -91,7 +91,7 @@ async function allowed(
   const tree = proposal?.tree ?? null;
   for (let said = answered; ; ) {
     const decision = judge(parts, use, context, { answered: said, tree });
-    if (decision.verdict === 'deny') return { ok: false, text: denied(parts, use, decision.because) };
+    if (decision.verdict === 'deny') return { ok: false, text: denied(parts, use, decision) };
     if (decision.verdict === 'allow')
       return decision.permit === undefined
         ? { ok: false, text: 'Not run: it was allowed without a permit.' }
@@ -127,6 +127,7 @@ async function askPerson(parts: GateParts, use: Use, context: ToolContext, toAsk
     if (changed !== null && changed.length === 0) return null;
     const { request } = changed === null ? made : sinceChanged(made, changed);
     const answer = await parts.approvals.ask(order, call.id, request, context.signal, { inputs, runs });
+    if (answer.is === 'denied' && answer.by === NOBODY) recordUnanswered(parts.recorder, use);
     if (answer.is !== 'allowed') return refusalText(answer);
     // What it reads may have been changed while the question was open: then the answer was for something else.
     if (inputs.length === 0) return null;
@@ -196,7 +197,10 @@ function judge(
 export const actionOf = ({ call, tool }: Use, tree: TreeId | null): string =>
   jsonDigest({ tool: tool.name, call: call.id, input: call.input, tree });
 
-function denied({ recorder, rules }: GateParts, { order, tool, call }: Use, because: Reason): string {
+type Denial = Extract<Decision, { readonly verdict: 'deny' }>;
+
+function denied({ recorder, rules }: GateParts, use: Use, { because, unanswered }: Denial): string {
+  const { order, tool, call } = use;
   recorder.record({
     type: 'policy.decided',
     agent: order.agent,
@@ -206,5 +210,6 @@ function denied({ recorder, rules }: GateParts, { order, tool, call }: Use, beca
     ...because,
     policyHash: rules.policyHash,
   });
+  if (unanswered === true) recordUnanswered(recorder, use);
   return `Denied: ${reasonText(because)}`;
 }

@@ -21,6 +21,7 @@ import type { GateParts, ResultsTurn } from './gate.ts';
 import { begunBefore } from './gate-begun.ts';
 import { unreadIn } from './text-protocol.ts';
 import { UNREAD } from './text-protocol-words.ts';
+import { madeGood } from './unanswered.ts';
 
 /** More calls in one reply than this are refused (SECURITY 2.6). */
 const MOST_CALLS = 16;
@@ -153,15 +154,8 @@ async function act(
   const { open, ...output } = await withChild(parts, use, context, printed);
   if (open === true) return output;
   const ms = Math.round(world.elapsed() - began);
-  recorder.record({
-    type: 'tool.finished',
-    agent,
-    call: call.id,
-    tool: call.tool,
-    ok: output.ok,
-    output: output.text,
-    ms,
-  });
+  const end = { agent, call: call.id, tool: call.tool, ok: output.ok, output: output.text, ms } as const;
+  recorder.record({ type: 'tool.finished', ...end }, ...(output.ok ? madeGood(recorder, use) : []));
   return output;
 }
 

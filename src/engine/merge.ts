@@ -13,6 +13,7 @@ import { reviewWords } from './forced-record.ts';
 import type { FindingLimits } from './orders.ts';
 import { findingLimits, findingsOf, orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
+import { notDoneSection } from './unanswered.ts';
 import { finish, result } from './run-result.ts';
 import type { RunResult } from './run-options.ts';
 
@@ -50,6 +51,7 @@ export async function concluded(parts: RunParts, report: string, before: RunStat
   const all = [
     report,
     ...lateAnswers(before, after).map(({ name, text }) => `## ${name}, later\n\n${text}`),
+    notDoneSection(after),
     ...(reviews === '' ? [] : [`## Reviews\n\n${reviews}`]),
   ];
   return finish(parts, all.filter((part) => part !== '').join('\n\n'));

@@ -9,6 +9,7 @@ import { isKilledByAgent } from './crew-end.ts';
 import { closedGates } from './forced-record.ts';
 import type { RunParts } from './parts.ts';
 import type { RunResult } from './run-options.ts';
+import { unansweredOf } from './unanswered.ts';
 
 /** Records the end of a run whose agents are done. */
 export function finish(parts: RunParts, report: string): RunResult {
@@ -18,7 +19,9 @@ export function finish(parts: RunParts, report: string): RunResult {
   const ends = endsOfWork(parts.recorder.stored());
   const isWell = (one: AgentState): boolean =>
     ends.get(one.id) === 'completed' || (one.spawned !== null && ends.get(one.id) === 'killed' && isKilledByAgent(one));
-  const success = work.length > 0 && work.every(isWell) && closedGates(parts.recorder.state()).length === 0;
+  const state = parts.recorder.state();
+  const isWhole = unansweredOf(state, ROOT).length === 0 && closedGates(state).length === 0;
+  const success = work.length > 0 && work.every(isWell) && isWhole;
   const status = success ? 'completed' : 'failed';
   close(parts, status, report === '' ? linesOf(agents) : report, success ? 'completed' : 'partial');
   return summed(parts, status, null);

@@ -87,7 +87,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     const clocked = clock(agent, onTheClock, at);
     const note = event.status === 'interrupted' || event.status === 'failed';
     return {
-      ...(event.status === 'pending' ? withoutEnvironment(clocked) : clocked),
+      ...(event.status === 'pending' ? begunAnew(clocked) : clocked),
       status: event.status,
       reason: event.reason,
       pause: event.status === 'waiting' ? agent.pause : null,
@@ -99,6 +99,14 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     };
   },
   'agent.signalled': (agent, { status, message }) => ({ ...agent, signalled: { status, message } }),
+  'act.unanswered': (agent, { effect, label }) => ({
+    ...agent,
+    unanswered: [...(agent.unanswered ?? []), { effect, label }],
+  }),
+  'act.done': (agent, { effect }) => ({
+    ...agent,
+    unanswered: (agent.unanswered ?? []).filter((one) => one.effect !== effect),
+  }),
   'agent.adopted': (agent, { owner }) => ({ ...agent, owner }),
   'agent.pinned': (agent, event) => ({ ...agent, pin: event.mode }),
   'budget.changed': (agent, event) => ({ ...agent, budget: event.budget }),
@@ -227,9 +235,9 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
 };
 
 /** A retry begins a new conversation, in the environment of its own start. */
-function withoutEnvironment(agent: AgentState): AgentState {
-  const { environment, ...others } = agent;
-  return environment === undefined ? agent : others;
+function begunAnew(agent: AgentState): AgentState {
+  const { environment: _environment, unanswered: _unanswered, ...others } = agent;
+  return others;
 }
 
 /** The agent after `event`; the same object when nothing changed. */

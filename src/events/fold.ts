@@ -195,6 +195,8 @@ const KNOWN: ReadonlySet<string> = new Set<EventType>([
   'approval.requested',
   'approval.answered',
   'policy.decided',
+  'act.unanswered',
+  'act.done',
   'budget.warned',
   'budget.exhausted',
   'message.sent',

@@ -8,7 +8,7 @@ import type { AgentState, RunState } from './state.ts';
 export const SKIPPED_BY_YOU = 'skipped by you';
 
 export interface Retry {
-  /** Planned agents that failed, were ended early, or did not pass a review that blocks. */
+  /** Planned agents that failed, were ended early, could not do something since nobody could be asked, or did not pass a review that blocks. */
   readonly failed: readonly AgentId[];
   /** Planned agents that were skipped because of those. */
   readonly behind: readonly AgentId[];
@@ -23,9 +23,12 @@ export function retryOf({ agents, gates }: RunState): Retry {
     );
   const idsOf = (which: (one: AgentState) => boolean): readonly AgentId[] => planned.filter(which).map(({ id }) => id);
   return {
-    failed: idsOf((one) => one.outcome !== null && (FAILED.has(one.outcome) || isBlocked(one))),
+    failed: idsOf((one) => one.outcome !== null && (FAILED.has(one.outcome) || isBlocked(one) || lacksAnswers(one))),
     behind: idsOf(({ outcome, error }) => outcome === 'skipped' && error !== SKIPPED_BY_YOU),
   };
 }
+
+/** Something was denied only because nobody could be asked. */
+const lacksAnswers = ({ unanswered = [] }: AgentState): boolean => unanswered.length > 0;
 
 const FAILED: ReadonlySet<AgentOutcome> = new Set(['failed', 'killed', 'abandoned']);

@@ -85,6 +85,16 @@ export type Ruling =
       readonly text: string;
       readonly by: string;
     }
+  /** Denied because nobody could be asked. `effect` is equal for acts that come to the same. */
+  | {
+      readonly type: 'act.unanswered';
+      readonly agent: AgentId;
+      readonly call: CallId;
+      readonly effect: string;
+      readonly label: string;
+    }
+  /** Such an act, done later all the same. */
+  | { readonly type: 'act.done'; readonly agent: AgentId; readonly call: CallId; readonly effect: string }
   | {
       readonly type: 'policy.decided';
       readonly agent: AgentId;

@@ -77,6 +77,12 @@ export interface ModelShare {
   readonly cost: Usd;
 }
 
+/** An act that was denied because nobody could be asked, and is not done yet. */
+export interface UnansweredAct {
+  readonly effect: string;
+  readonly label: string;
+}
+
 export interface AgentState {
   readonly id: AgentId;
   readonly parent: AgentId | null;
@@ -105,6 +111,8 @@ export interface AgentState {
   readonly signalled: { readonly status: 'completed' | 'error'; readonly message: string } | null;
   /** The environment block of its system prompt; absent before its first start. */
   readonly environment?: string;
+  /** What it could not do since nobody could be asked; absent: nothing. */
+  readonly unanswered?: readonly UnansweredAct[];
   /** Calls by tool, those that were refused as well. */
   readonly toolsUsed: Readonly<Record<string, number>>;
   readonly lastTool: { readonly name: string; readonly label: string; readonly at: Millis } | null;

@@ -85,7 +85,8 @@ function settled(decision: Decision, context: Circumstances): Decision {
   if (decision.verdict !== 'ask') return decision;
   if (context.answered === true) return allow(decision.because);
   if (context.interactive) return decision;
-  return deny({ ...decision.because, rule: `${decision.because.rule}, and nobody can be asked here` });
+  const because = { ...decision.because, rule: `${decision.because.rule}, and nobody can be asked here` };
+  return { verdict: 'deny', because, unanswered: true };
 }
 
 function permitted(decision: Decision, { policyHash }: Rules, { binds }: Circumstances): Decision {

@@ -146,7 +146,8 @@ export type Decision =
     }
   /** `singly`: no answer of the session covers it, each one is asked. */
   | { readonly verdict: 'ask'; readonly because: Reason; readonly singly?: true }
-  | { readonly verdict: 'deny'; readonly because: Reason };
+  /** `unanswered`: a person would have been asked, and nobody could be. */
+  | { readonly verdict: 'deny'; readonly because: Reason; readonly unanswered?: true };
 
 /** A rule of the program itself, not of a file. */
 export const builtIn = (rule: string): Reason => ({ rule, layer: 'default', file: null, line: null });

@@ -46,6 +46,8 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
   'approval.requested': true,
   'approval.answered': true,
   'policy.decided': true,
+  'act.unanswered': true,
+  'act.done': false,
   'budget.warned': false,
   'budget.exhausted': true,
   'message.sent': true,

@@ -1,0 +1,79 @@
+/**
+ * Acts that were denied because nobody could be asked (CONTRACT D42): recorded when it happens, taken back when the agent gets the
+ * same done later. An agent that ends with one left has not done its work whole.
+ */
+import type { AgentId } from '../domain/ids.ts';
+import type { EventBody } from '../events/event.ts';
+import type { RunState, UnansweredAct } from '../events/state.ts';
+import type { Use } from './gate-permit.ts';
+import type { Recorder } from './recorder.ts';
+
+type Acting = Pick<Use, 'order' | 'call' | 'tool' | 'input'>;
+
+/** What the act comes to, equal for acts that come to the same; null for what changes nothing. */
+function effectOf({ tool, input }: Acting): string | null {
+  switch (tool.capability) {
+    case 'write': {
+      const path: unknown = typeof input === 'object' && input !== null ? Reflect.get(input, 'path') : null;
+      return `write ${typeof path === 'string' ? plainPath(path) : tool.label(input)}`;
+    }
+    case 'shell':
+      return `run ${tool.label(input)}`;
+    case 'git-write':
+      return 'commit';
+    default:
+      return null;
+  }
+}
+
+/** `./src//a.ts` is `src/a.ts`. */
+const plainPath = (path: string): string =>
+  path
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/');
+
+/** Records that nobody could be asked about it. Nothing for acts that only look. */
+export function recordUnanswered(recorder: Recorder, use: Acting): void {
+  const { agent } = use.order;
+  const effect = effectOf(use);
+  if (effect === null || isOpen(recorder.state(), agent, effect)) return;
+  recorder.record({ type: 'act.unanswered', agent, call: use.call.id, effect, label: use.tool.label(use.input) });
+}
+
+/** The event that takes it back, where the act that has just been done had been denied before. */
+export function madeGood(recorder: Recorder, use: Acting): readonly EventBody[] {
+  const { agent } = use.order;
+  const effect = effectOf(use);
+  if (effect === null || !isOpen(recorder.state(), agent, effect)) return [];
+  return [{ type: 'act.done', agent, call: use.call.id, effect }];
+}
+
+const isOpen = (state: RunState, agent: AgentId, effect: string): boolean =>
+  unansweredOf(state, agent).some((one) => one.effect === effect);
+
+export const unansweredOf = ({ agents }: RunState, agent: AgentId): readonly UnansweredAct[] =>
+  agents.get(agent)?.unanswered ?? [];
+
+/** Why an agent that has answered is partial all the same; null where nothing is left. */
+export function unansweredReason(state: RunState, agent: AgentId): string | null {
+  const acts = unansweredOf(state, agent);
+  return acts.length === 0 ? null : `denied, since nobody could be asked: ${namesOf(acts).join(', ')}`;
+}
+
+/** A section of the report that names what was not done; empty where there is nothing. */
+export function notDoneSection({ agents }: RunState): string {
+  const lines = [...agents.values()].flatMap(({ name, unanswered = [] }) =>
+    namesOf(unanswered).map((act) => `- ${name}: ${act}`),
+  );
+  return lines.length === 0 ? '' : `## Not done\n\nDenied, since nobody could be asked:\n\n${lines.join('\n')}`;
+}
+
+const LONGEST = 200;
+
+/** The first line of each, in short. */
+const namesOf = (acts: readonly UnansweredAct[]): readonly string[] =>
+  acts.map(({ label }) => {
+    const [line = ''] = label.split('\n');
+    return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line === label ? line : `${line} …`;
+  });
