@@ -40,11 +40,11 @@ function startOf({ rules, plan: file }: RunOptions, what: Permitted): Permission
 
 /** Tasks whose acts will be denied, since nobody can be asked; null where somebody can, where nothing asks, and where there are none. */
 export function deniedUnattended(
-  { person, mode, rules }: Pick<RunOptions, 'person' | 'mode' | 'rules'>,
+  { person, approval, mode, rules }: Pick<RunOptions, 'person' | 'approval' | 'mode' | 'rules'>,
   plan: SoundPlan,
   choices: PlanChoices,
 ): ReturnType<typeof tasksThatAsk> | null {
-  if (person || (mode === 'yolo' && rules.maxMode.value === 'yolo')) return null;
+  if (person || approval === 'nobody' || (mode === 'yolo' && rules.maxMode.value === 'yolo')) return null;
   const tasks = tasksThatAsk(plan, choices);
   return PERMITTED.some((what) => tasks[what].length > 0) ? tasks : null;
 }

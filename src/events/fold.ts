@@ -55,8 +55,9 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     approvals: [],
   }),
   'session.mode': (state, event) => ({ ...state, mode: event.mode }),
-  'plan.proposed': (state, event) => ({
+  'plan.proposed': ({ unattended: _, ...state }, event) => ({
     ...state,
+    ...(event.unattended === undefined ? {} : { unattended: event.unattended }),
     phase: 'approving',
     plan: event.plan,
     planDigest: event.digest,

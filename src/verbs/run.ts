@@ -1,7 +1,5 @@
 /** `mimir run`: a run without a screen, for people in a plain terminal (line mode), scripts and CI. */
-import { unattendedWords } from '../app/views/unattended.ts';
 import type { SessionId } from '../domain/ids.ts';
-import type { Run } from '../engine/run.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { approvalOf, nobodyWords } from './approval.ts';
 import { COLOR } from './colour.ts';
@@ -88,15 +86,6 @@ interface Carried {
   readonly plan: RunOptions['plan'];
 }
 
-/** What nobody will be there to answer, as soon as there is a plan. */
-async function sayUnattended({ controls }: Pick<Run, 'controls'>, io: Io): Promise<void> {
-  for await (const event of controls.events(0)) {
-    if (event.type !== 'plan.proposed') continue;
-    if (event.unattended !== undefined) io.complain(`note: ${unattendedWords(event.unattended)}`);
-    return;
-  }
-}
-
 /** Runs or resumes `what` to its end in lines or JSON; the exit code of INTERFACE. `resumes`: it had begun before. */
 export async function carry(
   workshop: Workshop,
@@ -116,7 +105,6 @@ export async function carry(
   const joined = resumes ? { joined: { resumed: world.now() } } : {};
   const run = await workshop.start({ ...what, approval, person, pace: 'none' });
   const watch = watchSignals((signal) => run.stop(signal));
-  if (!resumes) void sayUnattended(run, io);
   // Nobody would see what a run does whose output is cut off.
   io.lost.addEventListener('abort', () => run.stop('its output was cut off'), { once: true });
   try {

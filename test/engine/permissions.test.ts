@@ -99,14 +99,14 @@ describe('a plan that allows edits', () => {
 
   it('says with the plan what nobody will be there to answer', async () => {
     const proposed = async (setting: Parameters<typeof testRun>[0]): Promise<unknown> => {
-      const run = testRun({ plan: planOf(['o1'], ['a']), person: false, approval: 'nobody', ...setting });
+      const run = testRun({ plan: planOf(['o1'], ['a']), person: false, ...setting });
       await run.result;
       return run.events().flatMap((one) => (one.type === 'plan.proposed' ? [one.unattended] : []))[0];
     };
     const tools = { ...draftOf(planOf(['o1'])), permissions: { edits: 'allow' as const } };
     expect([
       await proposed({}),
-      await proposed({ person: true }),
+      await proposed({ person: true, rules: { ...RULES, permissions: { edits: configured } } }),
       await proposed({ mode: 'yolo' }),
       await proposed({ file: { draft: tools, from: 'plan.yml' } }),
     ]).toEqual([{ edits: ['o1'], commands: [] }, undefined, undefined, undefined]);

@@ -7,12 +7,19 @@ import { fakeWorld } from '../support/world.ts';
 const S1 = AGENT('ROOT::S1');
 const ALONE: Setting = { person: false };
 const ends = (run: TestRun): unknown =>
-  run.events().flatMap((one) => (one.type === 'agent.finished' && one.agent !== 'ROOT' ? [[one.outcome, one.error]] : []));
+  run
+    .events()
+    .flatMap((one) => (one.type === 'agent.finished' && one.agent !== 'ROOT' ? [[one.outcome, one.error]] : []));
 
 describe('work that nobody could be asked about', () => {
   it('D42: leaves its agent partial and the run failed, and the report names it', async () => {
     const acts: string[] = [];
-    const run = testRun({ ...ALONE, plan: planOf(['o']), acts, script: says({ [S1]: [calling('write b', 'bash rm x')] }) });
+    const run = testRun({
+      ...ALONE,
+      plan: planOf(['o']),
+      acts,
+      script: says({ [S1]: [calling('write b', 'bash rm x')] }),
+    });
     const result = await run.result;
     expect([acts, result.success, result.status]).toEqual([[], false, 'failed']);
     expect(ends(run)).toEqual([['partial', 'denied, since nobody could be asked: write b, rm x']]);
