@@ -55,9 +55,9 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     approvals: [],
   }),
   'session.mode': (state, event) => ({ ...state, mode: event.mode }),
-  'plan.proposed': ({ unattended: _, ...state }, event) => ({
+  'plan.proposed': (state, event) => ({
     ...state,
-    ...(event.unattended === undefined ? {} : { unattended: event.unattended }),
+    unattended: event.unattended ?? null,
     phase: 'approving',
     plan: event.plan,
     planDigest: event.digest,

@@ -210,8 +210,8 @@ export interface RunState {
   /** Why no planner made the plan, where one should have; else empty. */
   readonly planFault: string;
   readonly choices: PlanChoices | null;
-  /** Where nobody can be asked: tasks whose acts will be denied; absent: none. */
-  readonly unattended?: { readonly edits: readonly TaskId[]; readonly commands: readonly TaskId[] };
+  /** Where nobody can be asked: tasks whose acts will be denied; null: none. */
+  readonly unattended: { readonly edits: readonly TaskId[]; readonly commands: readonly TaskId[] } | null;
   readonly approvedDigest: string | null;
   /** In order of creation. */
   readonly agents: ReadonlyMap<AgentId, AgentState>;
@@ -263,6 +263,7 @@ export const EMPTY: RunState = {
   planMs: 0,
   planFault: '',
   choices: null,
+  unattended: null,
   approvedDigest: null,
   agents: new Map(),
   spend: [],

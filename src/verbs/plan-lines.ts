@@ -27,7 +27,7 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
     ...plan.tasks.flatMap((task) => taskLines(plan, task, numbers, paint)),
     ...forcedLines(plan.forced ?? [], paint),
     `Total: ${formatTokens(totals.tokens)} tokens, ${cost}, about ${totals.seconds} s with ${maxParallel} at once`,
-    ...(state.unattended === undefined ? [] : [paint.yellow(unattendedWords(state.unattended))]),
+    ...(state.unattended === null ? [] : [paint.yellow(unattendedWords(state.unattended))]),
     // Once it is approved, what was used is what counts.
     ...(state.approvedDigest === null ? outlookLines(state) : []),
     '',
