@@ -24,7 +24,7 @@ describe('work that nobody could be asked about', () => {
     expect([acts, result.success, result.status]).toEqual([[], false, 'failed']);
     expect(ends(run)).toEqual([['partial', 'denied, since nobody could be asked: write b, rm x']]);
     expect(run.state().finished?.summary).toBe(
-      'ROOT::S1 is done\n\n## Not done\n\nDenied, since nobody could be asked:\n\n- oracle: write b\n- oracle: rm x',
+      'ROOT::S1 is done\n\n## Not done\n\nDenied, since nobody could be asked:\n\n- main: write b\n- main: rm x',
     );
   });
 
