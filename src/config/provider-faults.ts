@@ -51,9 +51,9 @@ const protocolFaults = (layer: Layer, name: string, { kind, protocol }: Provider
 function modelFaults(
   layer: Layer,
   name: string,
-  { models = [], prices, windows }: ProviderEntry,
+  { models = [], prices, windows, answersAs }: ProviderEntry,
 ): readonly ConfigFault[] {
-  return Object.entries({ prices, windows }).flatMap(([section, map]) =>
+  return Object.entries({ prices, windows, answersAs }).flatMap(([section, map]) =>
     Object.keys(map ?? {})
       .filter((model) => wireNameOf(name, model, models) === null)
       .map((model) =>

@@ -96,7 +96,7 @@ function setupOf(base: Base, entry: ProviderEntry | undefined, env: Environment,
     key: keyEnv === null ? null : valueOf(env, keyEnv),
     keyEnv,
     models: modelsOf(name, entry),
-    ...givenBy(entry, headers),
+    ...givenBy(name, entry, headers),
     ...patience(kind, entry),
   };
   const configured = entry !== undefined || address !== null || setup.key !== null;
@@ -105,12 +105,13 @@ function setupOf(base: Base, entry: ProviderEntry | undefined, env: Environment,
 
 /** What only an entry says. */
 const givenBy = (
+  name: string,
   entry: ProviderEntry | undefined,
   headers: NonNullable<ProviderSetup['headers']>,
 ): Pick<ProviderSetup, 'protocol' | 'headers' | 'answersAs'> => ({
   ...(entry?.protocol === undefined ? {} : { protocol: entry.protocol }),
   ...(entry?.headers === undefined ? {} : { headers }),
-  ...(entry?.answersAs === undefined ? {} : { answersAs: entry.answersAs }),
+  ...(entry?.answersAs === undefined ? {} : { answersAs: namesOf(name, entry) }),
 });
 
 type Times = Pick<ProviderSetup, 'firstEventMs' | 'idleMs' | 'silentThinkingMs' | 'pingMs' | 'retryForMs'>;
@@ -166,6 +167,15 @@ function obstacleTo(setup: Pick<ProviderSetup, 'baseUrl' | 'key' | 'keyEnv'>): s
   const needed = setup.key === null && setup.keyEnv !== null && !isLoopback(setup.baseUrl);
   return needed ? `no ${setup.keyEnv}` : null;
 }
+
+/** Other names of models, by the names of these on the wire. */
+const namesOf = (
+  provider: string,
+  { answersAs = {}, models = [] }: ProviderEntry,
+): NonNullable<ProviderSetup['answersAs']> =>
+  Object.fromEntries(
+    Object.entries(answersAs).map(([model, names]) => [wireNameOf(provider, model, models) ?? model, names]),
+  );
 
 /** Models that the entry names, and known ones of which it says a price or a window. */
 function modelsOf(provider: string, entry: ProviderEntry | undefined): readonly OwnModel[] {

@@ -37,6 +37,8 @@ export interface ModelReply {
   readonly calls: readonly ToolCall[];
   readonly stopReason: StopReason;
   readonly usage: Usage;
+  /** The provider left its count out: `usage` is an estimate. */
+  readonly estimated?: boolean;
   /** The model that answered, canonical. */
   readonly model: ModelId;
   readonly opaque?: Json;

@@ -5,11 +5,12 @@
 import { CallId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import { FREE, worstRates } from '../domain/price.ts';
+import { reasonText } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { ModelReply } from '../domain/turn.ts';
 import { Permit } from '../policy/permit.ts';
-import { isSameModel } from '../policy/same-model.ts';
+import { answerProblem } from '../policy/same-model.ts';
 import type { ModelFault, ModelRequest } from '../ports/model.ts';
 import { inputBound } from './gate-bound.ts';
 import { daysFor, promiseDay } from './gate-day.ts';
@@ -237,11 +238,21 @@ async function answered(
     return fail({ is: 'broken', fault: reply.fault, call });
   }
   pass.through();
-  if (!isSameModel(model.id, reply.value.model)) {
-    const fault = mismatch(model, reply.value);
+  const why = otherModel(parts, model, reply.value);
+  if (why !== null) {
+    const fault = mismatch(model, reply.value, why);
     broken(asked, fault);
     return fail({ is: 'broken', fault, call });
   }
   const heard = asHeard(question, model, call, reply.value);
   return ok(finished(asked, heard, Math.round(world.elapsed() - began)));
+}
+
+/** Why a reply in another model's name may not be used, behind a sentence; null when it may. */
+function otherModel({ models, rules }: GateParts, { id }: ModelOption, { model }: ModelReply): string | null {
+  const terms = models.termsOf?.(id) ?? null;
+  const problem = answerProblem(id, model, terms, rules);
+  if (problem === null) return null;
+  if (problem !== 'another model') return `, which is not allowed: ${reasonText(problem)}`;
+  return terms === null ? '' : ` (if that is right, allow it by answersAs of the provider)`;
 }

@@ -20,10 +20,10 @@ export interface Asked {
   readonly reserved: { readonly tokens: number; readonly cost: number };
 }
 
-/** Another model than the one that was asked: paid for, and nothing of it is used (SECURITY A08). */
-export const mismatch = ({ id }: ModelOption, { model, usage }: ModelReply): ModelFault => ({
+/** Another model than the one that was asked: paid for, and nothing of it is used (SECURITY A08). `why`: what forbids it, or what allows it. */
+export const mismatch = ({ id }: ModelOption, { model, usage }: ModelReply, why: string): ModelFault => ({
   is: 'mismatch',
-  message: `asked ${id}, but ${model} answered; nothing of the answer was used`,
+  message: `asked ${id}, but ${model} answered${why}; nothing of the answer was used`,
   spent: usage,
 });
 
@@ -71,6 +71,7 @@ export function finished(
       cost: settled.cost,
       priced: settled.priced,
       ...(settled.bounded ? { bounded: true } : {}),
+      ...(reply.estimated === true && !settled.bounded ? { estimated: true } : {}),
       stopReason: reply.stopReason,
       ms,
       calls: reply.calls,

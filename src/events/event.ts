@@ -147,6 +147,8 @@ export type EventBody =
       readonly priced: boolean;
       /** The provider's count was missing or can't be true: charged is what had been reserved. */
       readonly bounded?: boolean;
+      /** The provider left its count out: `usage` and `cost` are estimates. */
+      readonly estimated?: boolean;
       readonly stopReason: StopReason;
       readonly ms: Millis;
       readonly calls: readonly ToolCall[];

@@ -140,6 +140,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     cost: fromMicro(toMicro(agent.cost) + toMicro(event.cost)),
     byModel: withShare(agent.byModel, event.model, event.usage, event.cost),
     priced: agent.priced && event.priced,
+    ...(event.estimated === true ? { estimated: true } : {}),
   }),
   'model.failed': (agent, event) => ({
     ...agent,

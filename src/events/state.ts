@@ -133,6 +133,8 @@ export interface AgentState {
   readonly byModel: readonly ModelShare[];
   /** False when a call was made whose price is not known. */
   readonly priced: boolean;
+  /** A provider left the count of a call out: what it used, and what it cost, is partly estimated. */
+  readonly estimated?: boolean;
   readonly open: readonly OpenCall[];
   /** Null while no provider is waited for. */
   readonly pause: Pause | null;

@@ -28,6 +28,8 @@ export interface Progress {
   readonly explanation: string;
   /** The last event came. */
   readonly complete: boolean;
+  /** A block began before the one before it had ended, out of its place, or after the end was told. */
+  readonly disorder: boolean;
 }
 
 /** Reads one stream. `formed`: the reply is the input of a tool, which is shown as text then. */
@@ -43,6 +45,8 @@ export class MessageReader {
   #complete = false;
   #writtenBytes = 0;
   #content = 0;
+  #disorder = false;
+  #last = -1;
 
   constructor(formed: boolean) {
     this.#formed = formed;
@@ -86,6 +90,7 @@ export class MessageReader {
       stop: this.#stop,
       explanation: this.#explanation,
       complete: this.#complete,
+      disorder: this.#disorder,
     };
   }
 
@@ -122,14 +127,22 @@ export class MessageReader {
 
   #open(index: number, start: BlockStart): Result<Delta | null, string> {
     if (this.#blocks.has(index)) return fail('a block began twice');
-    if (start.type !== 'text' && start.type !== 'thinking') this.#content += 1;
-    else if ((start.type === 'text' ? start.text : start.thinking) !== '') this.#content += 1;
+    if (this.#blocks.size >= MOST_BLOCKS) return fail('it has more blocks than any reply');
+    this.#place(index);
+    if (isFilled(start)) this.#content += 1;
     const isFirstText = ![...this.#blocks.values()].some(({ block }) => block.type === 'text' && block.text !== '');
     this.#blocks.set(index, { block: start.type === 'tool_use' ? { ...start, json: '' } : { ...start }, ended: false });
     if (start.type === 'tool_use') this.#writtenBytes += bytesOf(start.name);
     if (start.type !== 'text') return ok(null);
     this.#writtenBytes += bytesOf(start.text);
     return ok(textDelta(isFirstText ? start.text : `${BETWEEN}${start.text}`));
+  }
+
+  /** Blocks come one after the other, and none after the end was told. */
+  #place(index: number): void {
+    const isNext = this.#last < index && (this.#blocks.get(this.#last)?.ended ?? true);
+    if (!isNext || this.#stop !== null) this.#disorder = true;
+    this.#last = Math.max(this.#last, index);
   }
 
   #grow(index: number, delta: BlockDelta): Result<Delta | null, string> {
@@ -187,6 +200,10 @@ export class MessageReader {
   }
 }
 
+/** Text and thinking mostly begin empty. */
+const isFilled = (start: BlockStart): boolean =>
+  start.type === 'text' ? start.text !== '' : start.type !== 'thinking' || start.thinking !== '';
+
 function isEmpty(delta: BlockDelta): boolean {
   switch (delta.type) {
     case 'text_delta':
@@ -199,6 +216,8 @@ function isEmpty(delta: BlockDelta): boolean {
       return false;
   }
 }
+
+const MOST_BLOCKS = 4096;
 
 const NOT_ITS_KIND = fail('a part came of another kind than its block');
 

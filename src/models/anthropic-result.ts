@@ -48,7 +48,8 @@ export function replyOf(
   const form = formed && stopped.value === 'tool use' ? blocks.find(isForm) : undefined;
   if (form !== undefined)
     return ok({ text: form.json, calls: [], stopReason: 'end', usage: progress.usage, model: model.data });
-  if (stopped.value === 'end' && blocks.some(isCall)) return malformed('it calls tools, but did not stop for them');
+  const why = againstCalls(progress, stopped.value);
+  if (why !== null) return malformed(why);
   return ok({ ...contentOf(blocks, stopped.value, progress, request), usage: progress.usage, model: model.data });
 }
 
@@ -79,6 +80,19 @@ function stopOf({ model, stop, complete, blocks }: Progress): Result<StopReason,
   if (!blocks.some(({ block }) => isCall(block))) return malformed('it stopped for tools, but calls none');
   if (blocks.some(({ ended }) => !ended)) return fail({ is: 'cut', why: 'a tool call in it has no end' });
   return ok(stopped);
+}
+
+/** Why no call of a whole reply may be carried out: what it is made of is not understood, or it is not what the provider sends. */
+function againstCalls({ blocks, disorder, usage }: Progress, stopped: StopReason): string | null {
+  if (stopped === 'end' && blocks.some(({ block }) => isCall(block)))
+    return 'it calls tools, but did not stop for them';
+  if (stopped !== 'tool use') return null;
+  if (blocks.some(({ block }) => block.type === 'other'))
+    return 'beside its tool calls stands a block of an unknown kind';
+  if (disorder) return 'its blocks came out of order';
+  return Number.isNaN(usage.input) || Number.isNaN(usage.output)
+    ? 'it calls tools, but does not say what it used'
+    : null;
 }
 
 const malformed = (why: string): { readonly ok: false; readonly fault: NoReply } => fail({ is: 'malformed', why });

@@ -11,6 +11,8 @@ export interface CallsInPieces {
   /** Takes one entry of a chunk's `tool_calls`. */
   take(entry: unknown): void;
   calls(): readonly RawCall[];
+  /** Why none of them may be carried out; null where nothing is wrong. */
+  problem(): string | null;
 }
 
 interface Open {
@@ -24,6 +26,7 @@ interface Open {
 /** The calls of one reply. What is written of their arguments goes to `onDelta`. */
 export function callsInPieces(onDelta: (delta: Delta) => void): CallsInPieces {
   const open: Open[] = [];
+  let problem: string | null = null;
   const tell = ({ tool }: Open, text: string): void => {
     if (text !== '') onDelta({ is: 'call', tool, text });
   };
@@ -32,21 +35,19 @@ export function callsInPieces(onDelta: (delta: Delta) => void): CallsInPieces {
     if (index !== null) return open.findLast((call) => call.index === index);
     return open.findLast((call) => id !== '' && call.id === id) ?? (id === '' ? open.at(-1) : undefined);
   };
+  const begin = (piece: Open): void => {
+    if (isBehind(piece, open.at(-1))) problem = 'its tool calls came out of order';
+    if (`${piece.tool}${piece.id}${piece.arguments}` !== '') open.push(piece);
+    tell(piece, piece.arguments);
+  };
   return {
     take(entry) {
       if (!isFields(entry)) return;
-      const index = numberAt(entry, 'index');
-      const piece = {
-        index,
-        id: textAt(entry, 'id'),
-        tool: textAt(at(entry, 'function'), 'name'),
-        arguments: argumentsIn(entry),
-        extra: fieldsAt(entry, 'extra_content'),
-      };
-      const call = meant(index, piece.id);
+      if (!/^(?:function)?$/.test(textAt(entry, 'type'))) problem = 'it calls a tool of an unknown kind';
+      const piece = pieceOf(entry);
+      const call = meant(piece.index, piece.id);
       if (call === undefined || isAnother(call, piece)) {
-        if (piece.tool !== '' || piece.id !== '' || piece.arguments !== '') open.push(piece);
-        tell(piece, piece.arguments);
+        begin(piece);
         return;
       }
       call.id ||= piece.id;
@@ -55,9 +56,22 @@ export function callsInPieces(onDelta: (delta: Delta) => void): CallsInPieces {
       call.extra ??= piece.extra;
       tell(call, piece.arguments);
     },
+    problem: () => problem,
     calls: () => open.map(({ id, tool, arguments: text, extra }) => ({ id, tool, arguments: text, extra })),
   };
 }
+
+const pieceOf = (entry: Fields): Open => ({
+  index: numberAt(entry, 'index'),
+  id: textAt(entry, 'id'),
+  tool: textAt(at(entry, 'function'), 'name'),
+  arguments: argumentsIn(entry),
+  extra: fieldsAt(entry, 'extra_content'),
+});
+
+/** Does a call begin in a place before that of the last one? */
+const isBehind = ({ index }: Open, last: Open | undefined): boolean =>
+  index !== null && last !== undefined && last.index !== null && index < last.index;
 
 /** Does `piece` begin a call of its own, though it came where `call` did? */
 function isAnother(call: Open, piece: Open): boolean {

@@ -5,6 +5,7 @@ import type { Delta, ModelRequest, Words } from '../ports/model.ts';
 import { callsInPieces, joinDetails } from './openai-chat-calls.ts';
 import { at, isFields, listAt, textAt } from './wire-json.ts';
 import type { RawCall, Read, Reader, Reading } from './openai-reading.ts';
+import { bytesOf } from './provider.ts';
 import { callsOf, NOT_COUNTED, usageOf, withoutCalls } from './openai-reading.ts';
 import type { Kept } from './openai-turns.ts';
 import { parseArguments } from './strict-json.ts';
@@ -69,6 +70,7 @@ export function readChat(
 
   return {
     usage: () => counted,
+    thought: () => bytesOf(came.thought),
     take(chunk) {
       if (error !== undefined) return true;
       error = at(chunk, 'error') ?? undefined;
@@ -89,7 +91,7 @@ export function readChat(
       if (came.refusal !== '') return withoutCalls({ ...read, text: came.refusal }, 'refused');
       return readingOf(
         request,
-        { finish: came.finish, thoughts: thoughtsOf(came, details), read, byTool },
+        { finish: came.finish, thoughts: thoughtsOf(came, details), read, byTool, problem: pieces.problem() },
         pieces.calls(),
       );
     },
@@ -102,6 +104,8 @@ interface Came {
   /** What goes back with the calls that it led to. */
   readonly thoughts: Pick<Kept, 'thought' | 'details'>;
   readonly byTool: boolean;
+  /** Of its tool calls. */
+  readonly problem: string | null;
 }
 
 /** Plain reasoning is wanted back by few servers, under one name; sealed one by those that send it. */
@@ -137,8 +141,9 @@ function wholeReply(request: ModelRequest, { read, thoughts, byTool }: Came, raw
 }
 
 /** What a stream that came to its end leaves out; null when it is all there. */
-function missing({ finish, read }: Came, raw: readonly RawCall[]): string | null {
+function missing({ finish, read, problem }: Came, raw: readonly RawCall[]): string | null {
   if (FINISH.get(finish) === 'tool use' && raw.length === 0) return 'it stopped for a tool call that did not come';
+  if (problem !== null) return problem;
   if (raw.some(({ tool }) => tool === '')) return 'a tool call has no name';
   if (finish !== '') return null;
   if (!raw.every(isWhole)) return 'its end';

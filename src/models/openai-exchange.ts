@@ -13,6 +13,7 @@ import type { Answer } from './openai-client.ts';
 import { DONE, eventsIn } from './wire-events.ts';
 import { at, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from './wire-json.ts';
 import type { Fields } from './wire-json.ts';
+import { estimated, NOT_COUNTED } from './openai-reading.ts';
 import type { Read, Reader, Reading } from './openai-reading.ts';
 import type { Refused, Route } from './openai-traits.ts';
 import { redact } from './redact.ts';
@@ -53,7 +54,7 @@ export async function exchange(
     if (came.ok) return came.value;
     // What is whole stays whole, even if the server never closes the stream.
     const reading: Reading = came.fault === 'silent' ? parts.reader.reading(over.done) : { is: 'cut' };
-    if (reading.is === 'reply') return ok(reading.reply);
+    if (reading.is === 'reply') return replied({ setup, parts, wire }, reading.reply);
     return failed(stoppedFault(times, came.fault, watch), spentWhenStopped(parts, wire));
   } finally {
     watch.end();
@@ -202,13 +203,21 @@ const GRACE = 100;
 /** Of what came, not of how it came. */
 class Unreadable extends Error {}
 
+/** A reply of those who always say what they used: without it, no tool that it calls is run. Of others it is estimated. */
+function replied({ setup, parts, wire }: Pick<Call, 'setup' | 'parts' | 'wire'>, reply: Read): Result<Read, Failed> {
+  if (setup.kind === 'openai-compatible')
+    return ok(estimated(reply, { sent: wire.sent(), thought: parts.reader.thought() }));
+  if (reply.calls.length === 0 || reply.usage !== NOT_COUNTED) return ok(reply);
+  return failed(malformed(setup, 'it calls tools, but does not say what it used'), spentOn(parts, wire));
+}
+
 function settled(call: Call, reading: Reading, broke: { readonly error: unknown } | null): Result<Read, Failed> {
   const { setup, parts, wire } = call;
   const spent = spentOn(parts, wire);
   if (broke !== null && !isCut(broke.error)) return failed(malformed(setup, wordsOf(broke.error)), spent);
   switch (reading.is) {
     case 'reply':
-      return ok(reading.reply);
+      return replied(call, reading.reply);
     case 'error':
       return failed(errorFault(call, reading.error), spent);
     case 'malformed':

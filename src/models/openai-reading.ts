@@ -1,7 +1,7 @@
 /** What both of OpenAI's wires make of a stream of events, and the words that their readers share. */
 import type { Usage } from '../domain/budget.ts';
 import type { Json, ModelReply } from '../domain/turn.ts';
-import { toolCallId } from './provider.ts';
+import { bytesOf, tokensIn, toolCallId } from './provider.ts';
 import type { ModelRequest } from '../ports/model.ts';
 import { parseArguments } from './strict-json.ts';
 import type { Kept } from './openai-turns.ts';
@@ -27,6 +27,8 @@ export interface Reader {
   take(event: unknown): boolean;
   /** What all of it makes, if nothing more comes. `done`: the stream said itself that this is the end. */
   reading(done: boolean): Reading;
+  /** Bytes of reasoning that came beside text and calls. */
+  thought(): number;
   /** What the server counted so far; null where it hasn't. */
   usage(): Usage | null;
 }
@@ -46,6 +48,25 @@ export function usageOf(usage: unknown, names: { readonly all: string; readonly 
   const beside = (numberAt(usage, 'total_tokens') ?? 0) - all;
   return { input: all - cacheRead - cacheWrite, output: Math.max(output, beside), cacheRead, cacheWrite };
 }
+
+/**
+ * The reply with what it used, where the server left that out or reports 0 of what can't be 0: a token for every four bytes that were
+ * sent or came. What the server did count stays.
+ */
+export function estimated(reply: Read, { sent, thought }: { readonly sent: number; readonly thought: number }): Read {
+  const { usage } = reply;
+  const isRead = usage.input + usage.cacheRead + usage.cacheWrite > 0;
+  const bytes = bytesOf(reply.text) + thought + (reply.calls.length === 0 ? 0 : bytesOf(JSON.stringify(reply.calls)));
+  const isWritten = usage.output > 0 || (usage !== NOT_COUNTED && bytes === 0);
+  if ((isRead && isWritten) || isAbsurd(usage)) return reply;
+  const input = isRead ? usage.input : tokensIn(sent);
+  const output = isWritten ? usage.output : Math.max(1, tokensIn(bytes));
+  return { ...reply, usage: { ...usage, input, output }, estimated: true };
+}
+
+/** What can't be true is passed on as it is. */
+const isAbsurd = (usage: Usage): boolean =>
+  usage !== NOT_COUNTED && Object.values(usage).some((count) => !Number.isSafeInteger(count) || count < 0);
 
 /** A call as a server sent it, its arguments as text. */
 export interface RawCall {

@@ -11,6 +11,7 @@ const ENDS: ReadonlySet<string> = new Set(['response.completed', 'response.incom
 /** A reader of the reply to `request`. What streams goes to `onDelta`. */
 export function readResponses(request: ModelRequest, onDelta: (delta: Delta) => void): Reader {
   const done = new Map<number, Fields>();
+  const order = openOrder();
   let end: Fields | null = null;
   let model = '';
   /** Where what is being told belongs: text of another item or part begins a paragraph. */
@@ -46,6 +47,7 @@ export function readResponses(request: ModelRequest, onDelta: (delta: Delta) => 
 
   return {
     usage,
+    thought: () => 0,
     take(event) {
       if (end !== null || !isFields(event)) return end !== null;
       const type = textAt(event, 'type');
@@ -53,6 +55,7 @@ export function readResponses(request: ModelRequest, onDelta: (delta: Delta) => 
       if (delta !== undefined) tell(delta, event);
       model = textAt(at(event, 'response'), 'model') || model;
       tellCall(type, event);
+      order.take(type, event);
       if (type === 'response.output_item.done') keepItem(done, event);
       // Servers in between put an error in a frame of their own.
       if (ENDS.has(type) || (type === '' && at(event, 'error'))) end = event;
@@ -63,8 +66,43 @@ export function readResponses(request: ModelRequest, onDelta: (delta: Delta) => 
       const whole = listAt(at(end, 'response'), 'output').filter(isFields);
       // Some servers leave the output of the last event empty.
       const items = whole.length > 0 ? whole : [...done].sort(([a], [b]) => a - b).map(([, item]) => item);
-      return readingOf(request, end, { items, model, usage: usage() ?? NOT_COUNTED });
+      const reading = readingOf(request, end, { items, model, usage: usage() ?? NOT_COUNTED });
+      const calls = reading.is === 'reply' ? reading.reply.calls.length : 0;
+      const why = calls === 0 ? null : againstCalls(items, done, order.broken());
+      return why === null ? reading : { is: 'malformed', why };
     },
+  };
+}
+
+/** Items as they are asked for; any other is a tool of the server's own, which is never asked for. */
+const KINDS: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_call']);
+
+/** Why no call of a whole reply may be carried out. `done`: items as they streamed. */
+function againstCalls(items: readonly Fields[], done: ReadonlyMap<number, Fields>, disorder: boolean): string | null {
+  if (!items.every((item) => KINDS.has(textAt(item, 'type'))))
+    return 'beside its tool calls stands an item of an unknown kind';
+  const called = (some: readonly Fields[]): string =>
+    some
+      .filter((item) => textAt(item, 'type') === 'function_call')
+      .map((item) => textAt(item, 'call_id'))
+      .join(' ');
+  const streamed = [...done].sort(([a], [b]) => a - b).map(([, item]) => item);
+  if (disorder || (streamed.length > 0 && called(streamed) !== called(items))) return 'its items came out of order';
+  return null;
+}
+
+/** Notices an item that begins before one that has begun or in its place, where the server says places. */
+function openOrder() {
+  let last = -1;
+  let broken = false;
+  return {
+    take(type: string, event: Fields): void {
+      const place = type === 'response.output_item.added' ? numberAt(event, 'output_index') : null;
+      if (place === null) return;
+      broken ||= place <= last;
+      last = Math.max(last, place);
+    },
+    broken: () => broken,
   };
 }
 

@@ -13,6 +13,8 @@ export interface Spent {
   readonly cost: Usd;
   /** False when a call was made whose price is not known. */
   readonly priced: boolean;
+  /** A provider left its count of a call out. */
+  readonly estimated?: boolean;
   readonly calls: number;
   readonly lost: LostTries;
   readonly retries: number;
@@ -38,6 +40,7 @@ export const spentOne = (agent: AgentState): Spent => ({
   usage: agent.usage,
   cost: agent.cost,
   priced: agent.priced,
+  ...(agent.estimated === true ? { estimated: true } : {}),
   calls: callsOf(agent),
   lost: agent.lost,
   retries: agent.retries,
@@ -50,6 +53,7 @@ function sum(a: Spent, b: Spent): Spent {
     usage: addUsage(a.usage, b.usage),
     cost: plus(a.cost, b.cost),
     priced: a.priced && b.priced,
+    ...(a.estimated === true || b.estimated === true ? { estimated: true } : {}),
     calls: a.calls + b.calls,
     lost: {
       calls: a.lost.calls + b.lost.calls,
@@ -64,9 +68,9 @@ function sum(a: Spent, b: Spent): Spent {
 
 const plus = (a: Usd, b: Usd): Usd => fromMicro(toMicro(a) + toMicro(b));
 
-/** `$0.0912`; `price not known`, or `at least $0.0912` where only a part of it is known. */
-export function costWords({ cost, priced }: Pick<Spent, 'cost' | 'priced'>): string {
-  if (priced) return formatCost(cost);
+/** `$0.0912`, `≈$0.0912` where it is an estimate; `price not known`, or `at least $0.0912` where only a part of it is known. */
+export function costWords({ cost, priced, estimated }: Pick<Spent, 'cost' | 'priced' | 'estimated'>): string {
+  if (priced) return `${estimated === true ? '≈' : ''}${formatCost(cost)}`;
   return cost > 0 ? `at least ${formatCost(cost)}` : 'price not known';
 }
 
@@ -95,5 +99,6 @@ export function troubleWords({ lost, retries, fallbacks, compactions }: Spent): 
 /** Of the whole run, as two short texts; each empty where there is nothing to say. */
 export function runWords({ agents }: RunState): { readonly tokens: string; readonly trouble: string } {
   const spent = spentBy(agents.values());
-  return { tokens: usageWords(spent.usage), trouble: troubleWords(spent) };
+  const about = spent.estimated === true ? '≈ ' : '';
+  return { tokens: `${about}${usageWords(spent.usage)}`, trouble: troubleWords(spent) };
 }

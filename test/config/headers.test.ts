@@ -7,6 +7,7 @@ import { showConfig } from '../../src/config/show.ts';
 import { PACKAGE, faults, somePlace } from './some-place.ts';
 
 const USER = '~/.config/mimir/config.yml';
+/** An entry of a server elsewhere. */
 const entry = (more: string): string =>
   `providers:\n  local:\n    kind: openai-compatible\n    baseUrl: "http://10.0.0.7:8000/v1"\n    models: [coder]\n${more}`;
 
@@ -90,4 +91,15 @@ describe('the variables that hold secrets', () => {
       { name: 'GATEWAY', value: 'gateway-1' },
     ]);
   });
+});
+
+it('other names that a model may answer under go by its name on the wire; they need a model that is there', () => {
+  const written = (answersAs: string): string =>
+    `providers:\n  anthropic: { kind: anthropic, answersAs: { ${answersAs}: [other] } }\n`;
+  expect(loadedWith({}, written('sonnet-4.5')).providers[0]?.answersAs).toEqual({
+    'claude-sonnet-4-5-20250929': ['other'],
+  });
+  expect(faults({ user: written('nobody') })).toEqual([
+    `${USER}:2:46: answersAs names "nobody", which provider "anthropic" doesn't have — add it to providers.anthropic.models`,
+  ]);
 });

@@ -190,6 +190,31 @@ describe('an answer of another model', () => {
     expect(acts).toEqual([]);
   });
 
+  it('is used, and charged, where the person allows that name (answersAs)', async () => {
+    const terms = { retryFor: 0, answersAs: ['opus'], own: false };
+    const run = await ended({
+      scripted: { terms },
+      script: ({ agent }, n) => (agent === S1 && n === 0 ? { text: 'Done.', model: wrong } : undefined),
+    });
+    expect(one(run, 'model.finished')).toMatchObject({ model: FAST });
+    expect(eventsOf(run, 'model.finished')[0]).toMatchObject({ model: wrong });
+    expect((await run.result).success).toBe(true);
+  });
+
+  it('that a rule forbids opens no model, though the person allows that name', async () => {
+    const from = { rule: 'deniedModels: [opus]', layer: 'managed', file: '/etc/mimir.yml', line: 3 } as const;
+    const run = await ended({
+      rules: { ...RULES, deniedModels: [{ written: 'opus', pattern: wrong, from }] },
+      scripted: { terms: { retryFor: 0, answersAs: ['opus'], own: true } },
+      script: ({ agent }, n) => (agent === S1 && n === 0 ? { ...calling('read x'), model: wrong } : undefined),
+    });
+    expect(await run.result).toMatchObject({
+      status: 'stopped',
+      error:
+        'model_mismatch: fast: asked scripted/fast, but scripted/opus answered, which is not allowed: deniedModels: [opus] (managed, /etc/mimir.yml:3); nothing of the answer was used',
+    });
+  });
+
   it('may be told by the provider as well', async () => {
     const run = await ended({ script: meets(fault('mismatch')) });
     expect(await run.result).toMatchObject({ status: 'stopped', errorIs: 'denied' });

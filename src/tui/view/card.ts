@@ -80,12 +80,19 @@ export const statusSpan = (agent: AgentState, { glyphs }: Context): Span =>
 function metrics(agent: AgentState, context: Context, width: number): Line {
   if (neverRan(agent)) return [];
   const dot = span(` ${context.glyphs.dot} `, { fg: 'faint' });
-  const tokens = formatTokens(tokensOfAgent(agent));
+  const about = aboutSign(agent, context);
+  const tokens = `${about}${formatTokens(tokensOfAgent(agent))}`;
   const parts: Span[] = [span(formatDuration(elapsedOf(agent, context.now)), { fg: 'fg' })];
-  if (width >= 30) parts.push(dot, span(costText(agent), { fg: 'fg', bold: true }));
+  if (width >= 30) parts.push(dot, span(`${about}${costText(agent)}`, { fg: 'fg', bold: true }));
   if (width >= 44) parts.push(dot, span(width >= 70 ? `${tokens} tok` : tokens, { fg: 'muted' }));
   return parts;
 }
+
+/** `≈` before numbers that are estimates, since a provider left its count out; empty where it counted. */
+export const aboutSign = (
+  { estimated = false }: Pick<AgentState, 'estimated'>,
+  { glyphs }: Pick<Context, 'glyphs'>,
+): string => (estimated ? (glyphs.ellipsis === '…' ? '≈' : '~') : '');
 
 /** What it cost; a question mark where a price isn't known: `$?`, or `$0.0912+?` where it is of a part. */
 export const costText = ({ cost, priced }: Pick<AgentState, 'cost' | 'priced'>): string =>

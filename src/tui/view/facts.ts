@@ -9,7 +9,7 @@ import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap, wrapText } from '../text/wrap.ts';
 import { restOf, waitOf } from '../waits.ts';
-import { costText } from './card.ts';
+import { aboutSign, costText } from './card.ts';
 import { endOf } from './doing.ts';
 import { closedGates, gateWords, judged, triggerWords, verdictLine, verdictOf } from './forced.ts';
 import { isolationWords } from './isolation.ts';
@@ -142,16 +142,21 @@ function modelLines(agent: AgentState, { glyphs }: Context, width: number): read
 const withChildren = ({ children }: AgentState, text: string): string =>
   children.length === 0 ? '' : `, with all below it ${text}`;
 
-function tokensText(agent: AgentState, { state }: Context): string {
+function tokensText(agent: AgentState, context: Context): string {
+  const { state } = context;
   const all = withChildren(agent, formatTokens(committed(state, agent.id).tokens));
-  return `${formatTokens(tokensOfAgent(agent))}${limit(agent.budget.maxTokens, formatTokens)}${all}`;
+  return `${aboutSign(agent, context)}${formatTokens(tokensOfAgent(agent))}${limit(agent.budget.maxTokens, formatTokens)}${all}`;
 }
 
-function costLine(agent: AgentState, { state }: Context): Line {
+function costLine(agent: AgentState, context: Context): Line {
+  const { state } = context;
   const reserved = reservedText(agent);
   const unpriced = unpricedText(agent);
   return [
-    span(`${costText(agent)}${limit(agent.budget.maxCost, formatLimit)}`, { fg: 'fg', bold: true }),
+    span(`${aboutSign(agent, context)}${costText(agent)}${limit(agent.budget.maxCost, formatLimit)}`, {
+      fg: 'fg',
+      bold: true,
+    }),
     ...(reserved === '' ? [] : [span(` + ${reserved}`, { fg: 'warn' })]),
     span(withChildren(agent, formatCost(committed(state, agent.id).cost)), { fg: 'fg' }),
     ...(unpriced === '' ? [] : [span(`: ${unpriced}`, { fg: 'warn' })]),

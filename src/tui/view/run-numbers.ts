@@ -3,6 +3,7 @@
  * come and go stand on the left of the others, so that nothing that is read moves.
  */
 import type { AgentStatus } from '../../domain/agent.ts';
+import { aboutSign } from './card.ts';
 import { spentOf } from '../../events/queries.ts';
 import type { RunState } from '../../events/state.ts';
 import { runShare } from '../agents.ts';
@@ -189,12 +190,19 @@ interface Money {
 }
 
 /** `$0.3849 / $2.00 ▰▰▱▱▱▱`; tokens where nothing costs anything. */
-function spend({ state, glyphs }: Context): Money {
+function spend(context: Context): Money {
+  const { state, glyphs } = context;
   const { cost, tokens } = spentOf(state);
   const cap = state.budget.maxCost;
   const share = runShare(state);
   const free = cost === 0 && tokens > 0;
-  const amount = free ? `${formatTokens(tokens)} tok` : `${formatCost(cost)}${tallyOf(state).priced ? '' : '+?'}`;
+  const about = aboutSign(
+    { estimated: [...state.agents.values()].some(({ estimated }) => estimated === true) },
+    context,
+  );
+  const amount = free
+    ? `${about}${formatTokens(tokens)} tok`
+    : `${about}${formatCost(cost)}${tallyOf(state).priced ? '' : '+?'}`;
   // As wide as the most that can be spent: the dollars move nothing either.
   const room = Math.max(7, formatCost(Math.max(cap ?? 0, cost)).length);
   return {
