@@ -22,7 +22,7 @@ const story = (): Script => {
   };
   const asks = {
     when: { first: '^Find every file', turn: 1 },
-    answer: { calls: [{ tool: 'bash', input: { command: 'ls src' } }] },
+    answer: { calls: [{ tool: 'bash', input: { command: 'npm test' } }] },
   };
   return ledgerStory({ rules: [PLANNER, told, asks, ...rules, MERGE], rate: 400 });
 };
@@ -61,7 +61,7 @@ describe.concurrent('a session in a dumb terminal', () => {
     await says(person, 'plan', '2. tester', 'in three sentences');
     const from = person.terminal.output().length;
     await says(person, 'accept', /Plan approved/);
-    await hears(person, from, 'ls src', '  1  y  yes, once', 'Question 1, #2 tester: allow it');
+    await hears(person, from, 'npm test', '  1  y  yes, once', 'Question 1, #2 tester: allow it');
     await says(
       person,
       'agents',
