@@ -61,21 +61,22 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
 /** Programs that run the one behind them. */
 const RUNNERS: ReadonlySet<string> = new Set(['timeout', 'xargs']);
 /** What is usually behind a pipe when it is not the first. */
-const FILTERS: ReadonlySet<string> = new Set(
-  'grep head tail sed -n sort uniq cut tr wc xargs'.split(' ').concat('sed -n'),
-);
+const FILTERS: ReadonlySet<string> = new Set('grep head tail sort uniq cut tr wc xargs'.split(' ').concat('sed -n'));
 
 function commandOf(programs: readonly string[]): string {
   let command = '';
-  let joined = '';
-  for (const program of programs) {
-    const words = `${program} ${ARGUMENTS[program] ?? 'x'}`.trim();
-    const piped = command !== '' && joined === '' && FILTERS.has(program) && !command.includes('<<');
-    const between = joined !== '' || command === '' ? joined : piped ? ' | ' : command.endsWith('EOF') ? '\n' : ' && ';
-    command += `${between}${words}`;
-    joined = RUNNERS.has(program) ? ' ' : '';
+  for (const [at, program] of programs.entries()) {
+    command += `${betweenOf(command, programs[at - 1], program)}${`${program} ${ARGUMENTS[program] ?? 'x'}`.trim()}`;
   }
   return command;
+}
+
+function betweenOf(command: string, before: string | undefined, program: string): string {
+  if (before === undefined) return '';
+  if (RUNNERS.has(before)) return ' ';
+  // A here-document ends with its line.
+  if (command.endsWith('EOF')) return '\n';
+  return FILTERS.has(program) && !command.includes('<<') ? ' | ' : ' && ';
 }
 
 /** For each run the commands of its steps that ran a program, in their order. */

@@ -9,6 +9,7 @@ import { FAMILY, RUN } from '../support/family-story.ts';
 import { holding, part } from '../support/like.ts';
 import type { ManagedHome } from '../support/managed.ts';
 import { managed } from '../support/managed.ts';
+import { skipWithout } from '../support/needs.ts';
 
 const POLICY = `enforcement:
   deniedModels: [opus-4.5]
@@ -88,6 +89,16 @@ describe('mimir policy explain', () => {
     });
     const [curl] = await explained('--command', 'curl x');
     expect(curl?.['rules']).toContainEqual(part({ says: 'allow', decides: false }));
+  });
+
+  it('says of a command that it only reads', async ({ skip }) => {
+    skipWithout('bubblewrap', skip);
+    const [reads, writes] = await Promise.all([
+      explained('--command', 'cat src/a.ts | head', '--role', 'tester'),
+      explained('--command', 'cat src/a.ts > b', '--role', 'tester'),
+    ]);
+    expect(reads[0]).toMatchObject({ decision: 'allow', because: { rule: 'mode confirm: reads only' } });
+    expect(writes[0]).toMatchObject({ decision: 'ask', because: { rule: 'mode confirm: shell asks' } });
   });
 
   it('answers for models, roles, tools and paths', async () => {
