@@ -30,7 +30,7 @@ export interface PrivateHome {
 
 export function privateHome(
   folder: string,
-  chains: readonly Toolchain[],
+  chains: () => readonly Toolchain[],
   { helpers, ground }: { readonly helpers: Helpers; readonly ground: Ground },
 ): PrivateHome {
   /** Once for a process: the person may have fetched packages since another one copied them. */
@@ -45,7 +45,7 @@ export function privateHome(
     async binds() {
       const kept: Bind[] = [];
       const names: string[] = [];
-      for (const chain of chains) {
+      for (const chain of chains()) {
         const found = packagesOf(chain, ground);
         const uses = isUsedBy(chain, ground.root);
         for (const each of found.filter(({ how }) => how !== 'read-only' && uses))

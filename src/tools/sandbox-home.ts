@@ -77,8 +77,10 @@ export const NO_HOME: HomeParts = {
 export function openHomes(options: HomeOptions): Homes {
   const { stateDir, root, environment, bubblewrap, bounds = { home: HOME_BYTES, tmp: TMP_BYTES } } = options;
   const helpers = { bubblewrap, environment };
-  const chains = toolchainsOn(options.environment);
-  const home = privateHome(homeFolder(stateDir, root), chains, { helpers, ground: options });
+  // Looked for with the first command: a start has no time for it.
+  let known: readonly Toolchain[] | null = null;
+  const chainsHere = (): readonly Toolchain[] => (known ??= toolchainsOn(environment));
+  const home = privateHome(homeFolder(stateDir, root), chainsHere, { helpers, ground: options });
   const folders = agentFolders(stateDir, root, helpers);
   const shared = bounded(
     bounds.home,
@@ -102,6 +104,7 @@ export function openHomes(options: HomeOptions): Homes {
   };
   return {
     async forCommand({ box, env, agent, judges }) {
+      const chains = chainsHere();
       const keeps = box === 'read-write' && judges !== true;
       const limits = [...(keeps ? [shared] : []), ownOf(agent)];
       const notes: string[] = [];
@@ -152,15 +155,19 @@ function bounded(
   words: string,
 ): Bounded {
   let [users, isOver] = [0, false];
+  // Before the first measure nothing is known.
+  let last = Infinity;
   let measuring: Promise<void> | null = null;
   const measure = async (): Promise<void> => {
-    const size = await bytes();
-    isOver = size === null || size > bound;
+    last = (await bytes()) ?? Infinity;
+    isOver = last > bound;
     measuring = null;
   };
   return {
     async begin() {
-      if (measuring !== null) await Promise.race([measuring, new Promise((resolve) => setTimeout(resolve, WAIT_MS))]);
+      // Far from the bound nobody waits.
+      if (measuring !== null && last > bound / 2)
+        await Promise.race([measuring, new Promise((resolve) => setTimeout(resolve, WAIT_MS))]);
       users += 1;
       if (!isOver || users > 1) return [];
       isOver = false;

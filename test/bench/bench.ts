@@ -18,6 +18,7 @@ import { spawns } from './spawn.ts';
 import { start } from './start.ts';
 import type { Figure } from './table.ts';
 import { tableOf, verdictOf } from './table.ts';
+import { toolchains } from './toolchains.ts';
 
 const MEASUREMENTS: readonly Measurement[] = [
   start,
@@ -31,6 +32,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   size,
   security,
   soaking,
+  toolchains,
 ];
 
 const words = process.argv.slice(2);
