@@ -15,10 +15,10 @@ import { closedBehind, gateWords } from './forced-record.ts';
 import { isMoved, openReviews } from './idle-review.ts';
 import type { Reviews } from './idle-review.ts';
 import { CHILDREN_WORK, isAtWork, isIdle, isWoken, mailOrRest, openRest, ROOT_WAITS } from './idle-wait.ts';
-import { orderOf } from './orders.ts';
+import { findingLimits, orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import { result, RUN_STOPPED } from './run-result.ts';
-import { handedOver } from './text-protocol.ts';
+import { standingText } from './standing-text.ts';
 import type { RunResult } from './run-options.ts';
 
 /** Until the run is stopped: it never ends by itself in any other way, and can always be resumed. */
@@ -66,58 +66,64 @@ async function carryOn(parts: RunParts, reviews: Reviews): Promise<void> {
 const review = (parts: RunParts, reviews: Reviews): Promise<void> =>
   reviews.review((words) => didNotPass(parts, words));
 
-/** What ROOT answers to messages of a run that was over; empty where none came. */
-export async function rootAnswers(parts: RunParts): Promise<string> {
-  const { recorder } = parts;
-  const { seq } = recorder.state();
-  if (!isWoken(parts)) return '';
-  await converse(parts);
-  const handed = handedOver(conversationOf(parts));
-  if (handed !== null) return handed;
-  const last = recorder.stored(seq).findLast((event) => event.type === 'agent.message' && event.agent === ROOT);
-  return last?.type === 'agent.message' ? last.text : '';
-}
-
-/** ROOT works until it has answered all that it was told. */
-async function converse(parts: RunParts, reviews?: Reviews): Promise<void> {
-  const { recorder, signal, slots, rootSeat, forced, root } = parts;
+/** ROOT works until it has answered all that it was told. Beside the agents of a plan it takes no slot. */
+export async function converse(parts: RunParts, reviews?: Reviews): Promise<void> {
+  const { recorder, signal, rootSeat, forced, root } = parts;
+  const { idle } = recorder.state();
   const stops = new AbortController();
   // As the crew says it: calls that wait for a child stay open.
   const stop = (): void => stops.abort('run stopped');
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   reviews?.begins();
-  recorder.record({ type: 'agent.status', agent: ROOT, status: 'initializing', reason: '' });
-  let release = await slots.take(stops.signal);
-  rootSeat.lend = () => {
-    release();
-    return async () => void (release = await slots.take(stops.signal));
-  };
+  const slot = idle ? await slotFor(parts, stops.signal) : NO_SLOT;
+  if (idle) rootSeat.lend = slot.lend;
   rootSeat.interrupt = () => stops.abort('interrupt');
   try {
     const before = await forced.begin(root);
     const outcome = stops.signal.aborted ? STOPPED : await atWork(parts, stops.signal);
     const interrupted = stops.signal.aborted;
-    release();
+    slot.release();
     await judged(parts, before);
     if (!signal.aborted) recorder.record(...afterWork(recorder.state(), outcome, interrupted));
   } finally {
-    release();
+    slot.release();
     rootSeat.lend = null;
     rootSeat.interrupt = null;
     signal.removeEventListener('abort', stop);
   }
 }
 
+interface Slot {
+  readonly release: () => void;
+  /** Gives the slot back; resolves with what takes one again. */
+  readonly lend: () => () => Promise<void>;
+}
+
+const NO_SLOT: Slot = { release: () => undefined, lend: () => () => Promise.resolve() };
+
+async function slotFor({ recorder, slots }: RunParts, signal: AbortSignal): Promise<Slot> {
+  recorder.record({ type: 'agent.status', agent: ROOT, status: 'initializing', reason: '' });
+  let release = await slots.take(signal);
+  const lend = (): (() => Promise<void>) => {
+    release();
+    return async () => void (release = await slots.take(signal));
+  };
+  return { release: () => release(), lend };
+}
+
 const STOPPED: WorkOutcome = { is: 'stopped', reason: 'run stopped' };
 
 async function atWork(parts: RunParts, signal: AbortSignal): Promise<WorkOutcome> {
   const { options, recorder, gate, root } = parts;
-  recorder.record({ type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
-  const order: WorkOrder = { ...orderOf(options, root, []), task: toldLast(recorder.state()) ?? options.task };
+  const state = recorder.state();
+  if (state.idle) recorder.record({ type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
+  const order: WorkOrder = { ...orderOf(options, root, []), task: toldLast(state) ?? options.task };
   const turns = [...conversationOf(parts)];
   // Before calls without an answer are answered nothing may be said.
   if (!hasOpenCalls(turns)) {
+    const limits = findingLimits(options, state.agents.get(ROOT)?.model.used ?? root.model.used);
+    if (!state.idle) turns.push(gate.tell(order, standingText(state, turns, limits)));
     const mail = gate.waiting(order, 'at the end');
     if (mail) turns.push(mail);
   }
@@ -132,16 +138,20 @@ async function judged({ forced, recorder, root, signal }: RunParts, before: Tree
 }
 type TreeBefore = Parameters<RunParts['forced']['afterTask']>[1];
 
+/** ROOT of a run with a plan is at work as long as its run is. */
+const ROOT_RUNS: EventBody = { type: 'agent.status', agent: ROOT, status: 'running', reason: '' };
+
 /** What it could not do is said where people look; then it waits for the next word. */
 function afterWork(state: RunState, outcome: WorkOutcome, interrupted: boolean): readonly EventBody[] {
+  const goesOn = state.idle ? ROOT_WAITS : ROOT_RUNS;
   const ends = (status: 'failed' | 'interrupted', reason: string): readonly EventBody[] => [
     { type: 'agent.status', agent: ROOT, status, reason },
-    ROOT_WAITS,
+    goesOn,
   ];
   if (interrupted) return ends('interrupted', 'interrupted by you');
   const closed = closedBehind(state, ROOT);
   if (closed.length > 0) return ends('failed', closed.map((gate) => gateWords(state, gate)).join('\n\n'));
-  return outcome.is === 'completed' || outcome.is === 'stopped' ? [ROOT_WAITS] : ends('failed', outcome.reason);
+  return outcome.is === 'completed' || outcome.is === 'stopped' ? [goesOn] : ends('failed', outcome.reason);
 }
 
 /** What ROOT says where it waits and a review did not pass; where it works, its gate says so. */

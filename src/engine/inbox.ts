@@ -82,14 +82,15 @@ export function openInbox(recorder: Recorder): Inbox {
     },
     arrived,
     take(agent, when) {
-      const { messages, idle } = recorder.state();
+      const { messages, idle, agents } = recorder.state();
+      const isOwn = (child: AgentId): boolean => agents.get(child)?.spawned?.by === ROOT;
       const waiting = messages.filter(
         ({ to, delivered, delivery, notice }) =>
           to === agent &&
           !delivered &&
           (when === 'at the end' || delivery !== 'sequential') &&
-          // Where ROOT has no conversation its children's answers are in the report, and their notices are the person's.
-          (notice === null || agent !== ROOT || idle),
+          // Children that a person gave to ROOT of a run with a plan: their answers are in the report, and their notices the person's.
+          (notice === null || agent !== ROOT || idle || isOwn(notice.of)),
       );
       if (waiting.length === 0) return null;
       return { text: waiting.map(inWords).join('\n\n'), messages: waiting.map(({ seq }) => seq) };

@@ -104,7 +104,7 @@ function receiptOf(one: AgentState, ended: boolean, delivery: Delivery): Receipt
   const works = one.status === 'running' || one.status === 'waiting';
   if (delivery === 'urgent') return { text: `sent to ${one.name}`, sent: works ? 'interrupted' : 'sent' };
   // Between turns there is nothing that would have to end first.
-  const idle = one.status === 'waiting' && (one.reason === WAITS || one.id === ROOT);
+  const idle = one.id === ROOT || (one.status === 'waiting' && one.reason === WAITS);
   return delivery === 'sequential' && !idle
     ? { text: `sent to ${one.name} (read when its work is done)`, sent: 'queued' }
     : { text: `sent to ${one.name}`, sent: 'sent' };

@@ -17,19 +17,21 @@ import { notDoneSection } from './unanswered.ts';
 import { finish, result } from './run-result.ts';
 import type { RunResult } from './run-options.ts';
 
-export async function merge(parts: RunParts): Promise<RunResult> {
+/** `talked`: what ROOT has answered to the person meanwhile, and done for them. */
+export async function merge(parts: RunParts, talked: readonly string[]): Promise<RunResult> {
   if (parts.signal.aborted) return result(parts);
   const before = parts.recorder.state();
   // Children that ROOT has taken on answer to it as its own do.
   const agents = [...before.agents.values()].filter((one) => one.id !== ROOT && [one.parent, one.owner].includes(ROOT));
   // Those that judge have no part of the work: what they said stands below the report.
   const ended = agents.filter((one) => isFinal(one) && one.forced === null && !isTakenOut(one));
-  const only = ended.length === 1 ? ended[0] : undefined;
+  const only = ended.length === 1 && talked.length === 0 ? ended[0] : undefined;
   const report = only
     ? only.summary
     : await writeReport(
         parts,
         ended.map(({ id }) => id),
+        talked,
       );
   return concluded(parts, report, before);
 }
@@ -70,17 +72,18 @@ const FOR_THE_REPORT: FindingLimits = { one: 24_000, all: 160_000 };
 /** After a model that found it too long. */
 const LESS = 4;
 
-async function writeReport(parts: RunParts, ended: readonly AgentId[]): Promise<string> {
+async function writeReport(parts: RunParts, ended: readonly AgentId[], talked: readonly string[]): Promise<string> {
   const { options, recorder } = parts;
   const model = recorder.state().agents.get(ROOT)?.model.used ?? parts.root.model.used;
   const limits = findingLimits(options, model, FOR_THE_REPORT);
   const results = findingsOf(recorder.state(), ended, limits);
   if (results.every(({ outcome }) => outcome === 'skipped')) return '';
-  let reply = await askForReport(parts, results);
+  let reply = await askForReport(parts, results, talked);
   if (!reply.ok && reply.fault.is === 'too long')
     reply = await askForReport(
       parts,
       findingsOf(recorder.state(), ended, { one: limits.one / LESS, all: limits.all / LESS }),
+      talked,
     );
   if (reply.ok && reply.value.text.trim() !== '') return reply.value.text;
   const why = reply.ok ? 'the model gave no answer' : reply.fault.text;
@@ -96,6 +99,7 @@ const answerIn = ({ summary, cut }: Pick<Finding, 'summary' | 'cut'>): string =>
 function askForReport(
   { options, root, gate, signal }: RunParts,
   results: readonly Finding[],
+  talked: readonly string[],
 ): ReturnType<typeof askRoot> {
   const order: WorkOrder = {
     ...orderOf(options, root, results),
@@ -106,7 +110,11 @@ function askForReport(
   const found = results.map(
     ({ role, description, outcome, ...one }) => `## ${role}: ${description}\n(${outcome})\n\n${answerIn(one)}`,
   );
-  const told = gate.tell(order, `# Task\n${options.task}\n\n# What the agents found\n\n${found.join('\n\n')}`);
+  const meanwhile = talked.length === 0 ? '' : `\n\n# What you told the person meanwhile\n\n${talked.join('\n\n')}`;
+  const told = gate.tell(
+    order,
+    `# Task\n${options.task}\n\n# What the agents found\n\n${found.join('\n\n')}${meanwhile}`,
+  );
   const purpose = { is: 'merge', task: options.task, results } as const;
   return askRoot(gate, { order, turns: [told], purpose }, 'at the end', signal);
 }

@@ -25,10 +25,10 @@ import type { RunOptions } from './run-options.ts';
 /**
  * Effects that may have happened are told to the model as unknown, never repeated; calls that wait for a child or a person stay
  * open, and so do their children; children whose call has ended without them end. Reviews wait until what they judge is
- * asked again. Calls of models without an end stay open in the log: their reservation is charged as uncertain, since the provider may have billed it. False: the
+ * asked again. `answers`: the run had ended, and only answers messages. Calls of models without an end stay open in the log: their reservation is charged as uncertain, since the provider may have billed it. False: the
  * run can't go on at all, and was stopped.
  */
-export function reopen(parts: RunParts): boolean {
+export function reopen(parts: RunParts, answers: boolean): boolean {
   const { options, recorder, crew } = parts;
   const state = recorder.state();
   const stored = recorder.stored();
@@ -56,6 +56,7 @@ export function reopen(parts: RunParts): boolean {
       policyHash: options.rules.policyHash,
       version: options.version,
       budget: budgetOf(options, stored),
+      ...(answers ? { answers } : {}),
     },
     ...(mode === state.mode ? [] : [{ type: 'session.mode', mode } as const]),
     ...unknown,

@@ -14,6 +14,8 @@ type IsPlanned = (id: AgentId) => boolean;
 /** The log of a resumed run. If the run had ended as failed, its failed tasks and those behind them are put back to pending first. */
 export function storedToResume(parts: RunParts, isPlanned: IsPlanned): readonly MimirEvent[] {
   const stored = parts.recorder.stored();
+  // Messages to a run that had ended are answered, and nothing of it is tried again.
+  if (parts.recorder.state().answering) return stored;
   return endedFailed(stored) && retryAll(parts, isPlanned, stored) ? parts.recorder.stored() : stored;
 }
 

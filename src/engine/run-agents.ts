@@ -15,6 +15,7 @@ import { standingsOf } from '../events/turns.ts';
 import { plannedRoleProblem } from '../policy/roles.ts';
 import { failureQuestion } from './failure-question.ts';
 import { closedBehind, isSettled } from './forced-record.ts';
+import type { MainTalk } from './main-talk.ts';
 import type { NewAgent } from './orders.ts';
 import { findingLimits, findingsOf, orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
@@ -27,7 +28,7 @@ import { schedule } from './scheduler.ts';
  * Every agent of the plan, as soon as its own needs are done, and all that works beside it, then the reviews of it all. Resolves when
  * nothing runs any more.
  */
-export async function runAgents(parts: RunParts, resumed: boolean): Promise<void> {
+export async function runAgents(parts: RunParts, resumed: boolean, talk: MainTalk): Promise<void> {
   const { forced, scheduling, children } = parts;
   const table = openTable(parts);
   // Read once: of hundreds of agents each would read the whole log again.
@@ -59,7 +60,9 @@ export async function runAgents(parts: RunParts, resumed: boolean): Promise<void
     scheduling.now = running;
     const { outcomes, stopped } = await running.done;
     known = outcomes;
-    await children.settled();
+    // What ROOT does for a person meanwhile may begin more.
+    do await children.settled();
+    while (await talk.settled());
     const isDone = (): boolean => stopped || table.jobs().every(({ id }) => outcomes.has(id));
     if (!parts.signal.aborted && isDone()) await forced.atEnd();
     if (parts.signal.aborted || (isDone() && !children.working())) break;
@@ -115,8 +118,11 @@ function knownOutcomes(
 ): ReadonlyMap<AgentId, AgentOutcome> {
   const lost = lostToProvider(stored);
   const known = new Map<AgentId, AgentOutcome>();
-  for (const [id, state] of parts.recorder.state().agents)
+  const { agents, answering } = parts.recorder.state();
+  for (const [id, state] of agents)
     if (state.outcome !== null && isOver(parts, table.agent(id), state, lost)) known.set(id, state.outcome);
+    // The run had ended before this agent could begin, and nothing begins by a message.
+    else if (answering && state.outcome === null && state.firstRunAt === null) known.set(id, 'skipped');
   return known;
 }
 
@@ -127,7 +133,8 @@ function isOver(
   state: AgentState,
   lost: ReadonlySet<AgentId>,
 ): boolean {
-  if (one === undefined || state.outcome === null || !stays(state, lost)) return false;
+  if (one === undefined || state.outcome === null) return false;
+  if (!recorder.state().answering && !stays(state, lost)) return false;
   if (state.outcome !== 'completed' || !forced.judges(one)) return true;
   return forced.nodes('on-write').every((node) => isSettled(recorder.state(), node, one.agent));
 }

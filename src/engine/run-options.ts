@@ -66,6 +66,11 @@ export interface RunOptions {
   readonly runBudget: Budget;
   /** No plan at all: ROOT waits for what it is told, and ends when nothing was for long (CONTRACT D33). */
   readonly idle?: boolean;
+  /**
+   * What a person says to `main` (events/queries.ts, `mainAgent`) as a recorded run is resumed. One that had completed or failed only
+   * answers it, and begins nothing of its plan again.
+   */
+  readonly followUp?: string;
   /** What agents' commands knock at; missing where none can. */
   readonly doors?: Doors;
   /** Letters that were kept while nothing ran; missing where none can come. */

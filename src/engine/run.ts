@@ -9,6 +9,7 @@ import { ROOT } from '../domain/ids.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
 import { fail } from '../domain/result.ts';
 import { foldAll } from '../events/fold.ts';
+import { mainAgent } from '../events/queries.ts';
 import type { RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import type { Controls, RunView } from '../ports/controls.ts';
@@ -16,9 +17,10 @@ import { LogFault } from '../ports/log.ts';
 import { choicesOf } from './choices.ts';
 import { forcedRoles } from './forced-plan.ts';
 import { reviewWords } from './forced-record.ts';
-import { idleRun, rootAnswers } from './idle.ts';
+import { idleRun } from './idle.ts';
 import { ROOT_WAITS } from './idle-wait.ts';
 import { hasLetters, takeLetters } from './kept-letters.ts';
+import { openTalk } from './main-talk.ts';
 import { concluded, merge } from './merge.ts';
 import { createdEvent, orderOf, startedEvent, withInstructions } from './orders.ts';
 import type { RunParts } from './parts.ts';
@@ -109,8 +111,9 @@ async function carryThrough(parts: RunParts): Promise<RunResult> {
     const { seq, finished } = parts.recorder.state();
     if (finished !== null && isOver(parts, finished.status)) return summed(parts, finished.status, null);
     const resumed = seq > 0;
-    if (!(resumed ? reopen(parts) : open(parts))) return result(parts);
+    if (!(resumed ? reopen(parts, onlyAnswers(parts)) : open(parts))) return result(parts);
     takeLetters(parts, 'later');
+    if (parts.options.followUp !== undefined) sendToMain(parts, parts.options.followUp);
     return await (parts.recorder.state().idle ? idleRun(parts, resumed) : plannedRun(parts, resumed));
   } catch (error) {
     // The log can't be written: stopping without a word in it is all that is left.
@@ -122,24 +125,38 @@ async function carryThrough(parts: RunParts): Promise<RunResult> {
 
 /** Nothing is left to do then, and nothing is written: the result is what it was. */
 const isOver = (parts: RunParts, status: RunResult['status']): boolean =>
-  status === 'rejected' || (status === 'completed' && !hasLetters(parts));
+  status === 'rejected' || (status === 'completed' && !hasLetters(parts) && parts.options.followUp === undefined);
+
+/** Had the run ended, so that it is resumed for messages alone? Or was it, and was stopped before it had answered them. */
+function onlyAnswers({ options, recorder }: RunParts): boolean {
+  const { finished, answering, idle } = recorder.state();
+  if (idle) return false;
+  const ended = finished?.status === 'completed' || (finished?.status === 'failed' && options.followUp !== undefined);
+  return ended || answering;
+}
+
+/** To whom reads it: an agent that can't be revived is none, and ROOT knows what it has found. */
+function sendToMain({ recorder, children, inbox }: RunParts, content: string): void {
+  const main = mainAgent(recorder.state());
+  const to = children.closed(main) === null ? main : ROOT;
+  inbox.send({ from: 'person', sender: null, to, kind: 'request', delivery: 'important', content });
+}
 
 async function plannedRun(parts: RunParts, resumed: boolean): Promise<RunResult> {
-  const before = resumed ? completedBefore(parts) : null;
+  const { recorder, children } = parts;
+  const { answering, approvedDigest } = recorder.state();
+  const before = answering ? endedBefore(parts) : null;
   // The work of the plan may be long in coming.
-  if (resumed && parts.recorder.state().approvedDigest === null) parts.children.resume();
-  if ((await approvedPlan(parts)) === null) return result(parts);
-  await runAgents(parts, resumed);
+  if (resumed && approvedDigest === null) children.resume();
+  if (before === null && (await approvedPlan(parts)) === null) return result(parts);
+  const talk = openTalk(parts);
+  if (recorder.state().approvedDigest !== null) await runAgents(parts, resumed, talk);
+  await talk.close();
   endLost(parts);
-  if (before === null || parts.signal.aborted) return merge(parts);
-  // It was over, and goes on for letters alone: the report stays, what was answered is added.
-  const own = await rootAnswers(parts);
-  if (own !== '') {
-    parts.forced.goOn();
-    await parts.forced.atEnd();
-  }
-  const report = withoutReviews(before);
-  return concluded(parts, own === '' ? report : `${report}\n\n## main, later\n\n${own}`, before);
+  if (before === null || parts.signal.aborted) return merge(parts, talk.answers());
+  // The run had ended: its report stays, and what is answered to messages is added.
+  const said = talk.answers().map((text) => `## main, later\n\n${text}`);
+  return concluded(parts, [withoutReviews(before), ...said].join('\n\n'), before);
 }
 
 /** Children of a call that nobody went on with: its parent has ended, by a rule that came between. */
@@ -151,11 +168,11 @@ function endLost({ recorder, crew, signal }: RunParts): void {
       recorder.record(crew.finished(id, 'abandoned', summary, 'its parent stopped'));
 }
 
-/** The state at the end of a run that had completed, however often it went on since; null of one that never had. */
-function completedBefore({ recorder }: RunParts): RunState | null {
+/** The state at the last end of the run that was no stop. */
+function endedBefore({ recorder }: RunParts): RunState {
   const stored = recorder.stored();
-  const end = stored.findLastIndex((event) => event.type === 'session.finished' && event.status === 'completed');
-  return end === -1 ? null : foldAll(stored.slice(0, end + 1));
+  const end = stored.findLastIndex((event) => event.type === 'session.finished' && event.status !== 'stopped');
+  return foldAll(stored.slice(0, end + 1));
 }
 
 /** The reviews are said anew at each end. */

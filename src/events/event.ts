@@ -40,6 +40,8 @@ export type EventBody =
       readonly version: string;
       /** The run's limits from now on; those of the start where it isn't said. */
       readonly budget?: Budget;
+      /** The run had ended: only messages are answered, and nothing of its plan is begun again. */
+      readonly answers?: true;
     }
   | {
       readonly type: 'plan.proposed';

@@ -44,6 +44,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     // Whatever ran when the last process ended has run until its last word, not through the time in between.
     ...begunAgain(withStoppedClocks(state, state.lastAt)),
     budget: event.budget ?? state.budget,
+    answering: event.answers === true,
     finished: null,
     phase: state.idle
       ? 'running'
@@ -157,6 +158,8 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
   'session.finished': (state, event, at) => ({
     ...withStoppedClocks(state, at),
     phase: 'finished',
+    // A stop leaves messages without an answer: a resume answers them.
+    answering: event.status === 'stopped' && state.answering,
     finished: { status: event.status, summary: event.summary, totals: event.totals },
     approvals: [],
   }),

@@ -228,6 +228,8 @@ export interface RunState {
   readonly firstTree: string | null;
   readonly verdicts: readonly GivenVerdict[];
   readonly gates: readonly ForcedGate[];
+  /** The run had ended and was resumed to answer messages; nothing of its plan runs again. */
+  readonly answering: boolean;
   readonly finished: {
     readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';
     readonly summary: string;
@@ -276,6 +278,7 @@ export const EMPTY: RunState = {
   firstTree: null,
   verdicts: [],
   gates: [],
+  answering: false,
   finished: null,
   unknown: 0,
 };
