@@ -48,6 +48,7 @@ const PlanShape = z.strictObject({
   reason: text,
   tasks: z.array(task).max(1000).readonly(),
   permissions: Permissions.exactOptional(),
+  commit: z.literal(true).exactOptional(),
   forced: z.array(forced).max(100).readonly().exactOptional(),
 });
 
@@ -82,6 +83,7 @@ const EditShape = z.discriminatedUnion('is', [
       commands: Permission.nullable().exactOptional(),
     }),
   }),
+  z.strictObject({ is: z.literal('commit'), commit: z.boolean() }),
   z.strictObject({ is: z.literal('move'), task: TaskId, by: z.union([z.literal(1), z.literal(-1)]) }),
   z.strictObject({
     is: z.literal('form'),

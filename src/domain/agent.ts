@@ -86,6 +86,8 @@ export interface WorkOrder {
   readonly workingDir?: string;
   /** `text`: its model has no tool calls, one command a turn stands in its text (CONTRACT D23). */
   readonly protocol?: 'text';
+  /** The commit that the approved plan asks for: where no person can be asked, that approval is the answer. */
+  readonly commits?: true;
   /** Replies that it has had for its work in all; none when left out. */
   readonly replies?: number;
 }

@@ -22,9 +22,13 @@ import { MAIN } from './role.ts';
 export function applyEdit(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<SoundPlan, string> {
   const drafts = draftsAfter(plan, edit, context);
   if (!drafts.ok) return drafts;
-  const { reason, permissions } = edit.is === 'replace' ? edit.plan : plan;
-  const ofPlan = isOfPlan(edit) ? permissionsAfter(permissions, edit) : permissions;
-  const draft = readDraft({ reason, tasks: withoutMain(plan, drafts.value, context), permissions: ofPlan });
+  const { reason, permissions, commit } = edit.is === 'replace' ? edit.plan : plan;
+  const draft = readDraft({
+    reason,
+    tasks: withoutMain(plan, drafts.value, context),
+    permissions: isOfPlan(edit) && edit.is === 'permissions' ? permissionsAfter(permissions, edit) : permissions,
+    commit: edit.is === 'commit' ? edit.commit : commit,
+  });
   if (!draft.ok) return fail(wordsOf(draft.fault));
   const checked = checkPlan(draft.value, context);
   return checked.ok ? checked : fail(wordsOf(checked.fault));
@@ -73,6 +77,8 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
       return modelsText(plan, edit);
     case 'permissions':
       return permissionsText(edit, plan);
+    case 'commit':
+      return edit.commit ? 'main commits the work at the end' : 'nothing is committed at the end';
     case 'move':
       return `${named(plan, edit.task)}: moved ${edit.by === 1 ? 'down' : 'up'}`;
     case 'form':
@@ -103,7 +109,10 @@ function draftsAfter(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Res
   return ok(drafts.map((draft) => (draft.id === task.id ? changed(draft, task, edit, context.choices) : draft)));
 }
 
-type FieldEdit = Exclude<PlanEdit, { readonly is: 'replace' | 'add' | 'drop' | 'move' | 'split' | 'join' | 'models' }>;
+type FieldEdit = Exclude<
+  PlanEdit,
+  { readonly is: 'replace' | 'add' | 'drop' | 'move' | 'split' | 'join' | 'models' | 'commit' }
+>;
 
 function changed(draft: Draft, task: PlanTask, edit: FieldEdit, choices: PlanChoices): Draft {
   switch (edit.is) {
@@ -138,8 +147,10 @@ function changed(draft: Draft, task: PlanTask, edit: FieldEdit, choices: PlanCho
 type PermissionsEdit = Extract<PlanEdit, { readonly is: 'permissions' }>;
 
 /** Is it about all tasks together? */
-const isOfPlan = (edit: PlanEdit): edit is PermissionsEdit & { readonly task: null } =>
-  edit.is === 'permissions' && edit.task === null;
+const isOfPlan = (
+  edit: PlanEdit,
+): edit is (PermissionsEdit & { readonly task: null }) | Extract<PlanEdit, { readonly is: 'commit' }> =>
+  edit.is === 'commit' || (edit.is === 'permissions' && edit.task === null);
 
 /** Null takes a word back. */
 function permissionsAfter(before: Permissions | undefined, { permissions }: PermissionsEdit): Permissions {

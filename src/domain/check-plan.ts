@@ -73,6 +73,7 @@ export function checkPlan(draft: DraftPlan, context: PlanContext): Result<SoundP
       reason: seenText(draft.reason),
       tasks: ordered.order.flatMap((id) => tasks.get(id) ?? []),
       ...(own === null ? {} : { permissions: own }),
+      ...(draft.commit === true ? { commit: true as const } : {}),
     },
     context,
   );

@@ -34,6 +34,8 @@ export type PlanEdit =
       readonly task: TaskId | null;
       readonly permissions: Readonly<Partial<Record<Permitted, Permission | null>>>;
     }
+  /** Whether `main` commits the work at the end. */
+  | { readonly is: 'commit'; readonly commit: boolean }
   | { readonly is: 'move'; readonly task: TaskId; readonly by: 1 | -1 }
   /** The manual form: several fields of one task at once. */
   | {

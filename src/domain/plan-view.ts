@@ -174,6 +174,7 @@ interface Printed<Task> {
   readonly reason: string;
   readonly tasks: readonly Task[];
   readonly permissions?: Permissions;
+  readonly commit?: true;
   readonly forced?: readonly PrintedForced[];
 }
 
@@ -209,6 +210,7 @@ export function toPlannerForm(plan: SoundPlan): Printed<PlannerTask> {
       ...permissionsForm(task),
     })),
     ...permissionsForm(plan),
+    ...(plan.commit === true ? { commit: true as const } : {}),
     ...forcedForm(plan),
   };
 }
@@ -246,6 +248,7 @@ export function toPersonForm(plan: SoundPlan): Printed<PersonTask> {
       ...permissionsForm(task),
     })),
     ...permissionsForm(plan),
+    ...(plan.commit === true ? { commit: true as const } : {}),
     ...forcedForm(plan),
   };
 }

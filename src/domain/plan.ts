@@ -42,6 +42,8 @@ export interface SoundPlan {
   readonly tasks: readonly PlanTask[];
   /** What agents may do without asking; missing: nothing (permissions.ts). */
   readonly permissions?: Permissions;
+  /** `main` commits the work at the end, behind the reviews; missing: nothing is committed on its own. */
+  readonly commit?: true;
   /** Locked: what the rules add to every plan. Missing where there is none. */
   readonly forced?: readonly ForcedNode[];
 }
@@ -132,6 +134,7 @@ export const DraftPlan = z.strictObject({
   reason: z.string().max(20_000).default(''),
   tasks: z.array(DraftTask).min(1).max(10_000),
   permissions: Permissions.optional(),
+  commit: z.boolean().optional(),
   // What rules add, as `--json` and `--yaml` print it: read so that a printed plan is a plan, and made anew from the rules.
   forced: z.array(z.unknown()).max(100).optional(),
   // What it will probably use and cost otherwise, as `--json` prints it: read for the same reason, and made anew.

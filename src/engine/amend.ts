@@ -214,6 +214,7 @@ function namedIn(edit: PlanEdit): readonly string[] {
     case 'add':
     case 'move':
     case 'permissions':
+    case 'commit':
       return [];
     default:
       return [edit.task];

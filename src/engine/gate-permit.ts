@@ -178,8 +178,8 @@ function judge(
     capabilities: order.capabilities,
     permissions: permissionsFor(state, order.agent, rules),
     granted: false,
-    answered,
     reading: use.reading,
+    answered: answered || (!person && order.commits === true && tool.capability === 'git-write'),
     binds: { agent: order.agent, action: actionOf(use, tree) },
   };
   if (tool.capability === 'spawn') {

@@ -30,7 +30,7 @@ export async function requestFor(asked: Asked, context: ToolContext): Promise<As
   const { capability } = tool;
   if (capability === null) return null;
   const label = tool.label(input);
-  const exact = proposal === null ? await exactOf(tool, input, context) : `${label}\n\n${proposal.patch}`;
+  const exact = proposal === null ? await exactOf(tool, input, context) : proposedText(proposal, label);
   const inputs = tool.inputs === undefined ? [] : await tool.inputs(input, context);
   if (context.signal.aborted) return null;
   const same =
@@ -52,6 +52,8 @@ export const sinceChanged = ({ request, inputs }: AskedRequest, paths: readonly 
   request: { ...request, because: `allowed before, but changed since: ${paths.join(', ')}; ${request.because}` },
   inputs,
 });
+
+const proposedText = ({ words, patch }: Proposal, label: string): string => `${words ?? label}\n\n${patch}`;
 
 const exactOf = (tool: Tool, input: unknown, context: ToolContext): Promise<string> | string =>
   tool.preview === undefined ? tool.label(input) : tool.preview(input, context);

@@ -8,6 +8,7 @@ import { ROOT } from '../domain/ids.ts';
 import { isFinal, isTakenOut } from '../events/queries.ts';
 import type { RunState } from '../events/state.ts';
 import { askRoot } from './ask-root.ts';
+import { commitStep } from './commit-step.ts';
 import { sinceThen } from './children-end.ts';
 import { reviewWords } from './forced-record.ts';
 import type { FindingLimits } from './orders.ts';
@@ -33,14 +34,19 @@ export async function merge(parts: RunParts, talked: readonly string[]): Promise
         ended.map(({ id }) => id),
         talked,
       );
-  return concluded(parts, report, before);
+  return concluded(parts, report, before, commitStep);
 }
 
 /**
  * Ends a run with `report`, and with what was answered since `before`: to messages that came while it was written, or for which a
- * run that was over goes on. Waits for all that works, and has it judged.
+ * run that was over goes on. Waits for all that works, and has it judged; `lastStep` acts after that and adds its section to the report.
  */
-export async function concluded(parts: RunParts, report: string, before: RunState): Promise<RunResult> {
+export async function concluded(
+  parts: RunParts,
+  report: string,
+  before: RunState,
+  lastStep: (parts: RunParts, report: string) => Promise<string> = () => Promise.resolve(''),
+): Promise<RunResult> {
   const { children, forced, recorder } = parts;
   while (children.working() && !parts.signal.aborted) {
     await children.settled();
@@ -48,12 +54,15 @@ export async function concluded(parts: RunParts, report: string, before: RunStat
     await forced.atEnd();
   }
   if (parts.signal.aborted) return result(parts);
+  const last = await lastStep(parts, report);
+  if (parts.signal.aborted) return result(parts);
   const after = recorder.state();
   const reviews = reviewWords(after);
   const all = [
     report,
     ...lateAnswers(before, after).map(({ name, text }) => `## ${name}, later\n\n${text}`),
     notDoneSection(after),
+    last,
     ...(reviews === '' ? [] : [`## Reviews\n\n${reviews}`]),
   ];
   return finish(parts, all.filter((part) => part !== '').join('\n\n'));

@@ -27,8 +27,16 @@ export function changesBetween(
     if (after.tasks.some(({ id }) => id === task.id)) return [];
     return [{ at, change: { is: 'dropped', task: task.id, text: `${nameIn(look, task.id)}: dropped` } }];
   });
-  const all = merged(lines, gone);
+  const all = [...merged(lines, gone), ...commitChange(look)];
   return all.length === 0 ? movesIn(look) : all;
+}
+
+/** It concerns the plan as a whole; the line is placed at its last task. */
+function commitChange({ before, after }: Look): readonly PlanChange[] {
+  const last = after.tasks.at(-1);
+  if (before.commit === after.commit || last === undefined) return [];
+  const text = after.commit === true ? 'main commits the work at the end' : 'nothing is committed at the end';
+  return [{ is: 'changed', task: last.id, text }];
 }
 
 interface Look {

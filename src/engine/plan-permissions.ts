@@ -7,9 +7,9 @@ import type { RunState } from '../events/state.ts';
 import type { Rules } from '../policy/rules.ts';
 import type { RunOptions } from './run-options.ts';
 
-/** A planner's answer is text of a model: it allows nothing. */
+/** A planner's answer is text of a model: it allows nothing, and commits nothing. */
 export function withoutPermissions(draft: DraftPlan): DraftPlan {
-  const { permissions: _ofPlan, ...rest } = draft;
+  const { permissions: _ofPlan, commit: _commit, ...rest } = draft;
   const tasks = rest.tasks.map((task) => {
     const { permissions: _ofTask, ...one } = task;
     return one;

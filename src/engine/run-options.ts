@@ -59,6 +59,8 @@ export interface RunOptions {
   readonly approval: 'person' | 'flag' | 'config' | 'nobody';
   /** No provider is configured at all: the offline analyst stands in. */
   readonly offlineOnly: boolean;
+  /** `--commit`: the plan starts with a commit at its end. */
+  readonly commit?: true;
   /** `--model` and `--role-model`: asked for instead of what the planner recommends. */
   readonly model: string | null;
   readonly roleModels: ReadonlyMap<RoleName | string, string>;

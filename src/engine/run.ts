@@ -18,6 +18,7 @@ import { choicesOf } from './choices.ts';
 import { forcedRoles } from './forced-plan.ts';
 import { reviewWords } from './forced-record.ts';
 import { idleRun } from './idle.ts';
+import { startingCommit } from './commit-step.ts';
 import { ROOT_WAITS } from './idle-wait.ts';
 import { hasLetters, takeLetters } from './kept-letters.ts';
 import { openTalk } from './main-talk.ts';
@@ -233,7 +234,7 @@ async function propose(parts: RunParts, choices: PlanChoices, hint: string): Pro
     return null;
   }
   const { by, fault } = offered;
-  const plan = startingPermissions(offered.plan, options, before);
+  const plan = startingCommit(startingPermissions(offered.plan, options, before), options, before);
   const unattended = deniedUnattended(options, plan, choices);
   recorder.record({
     type: 'plan.proposed',

@@ -44,6 +44,8 @@ export interface Proposal extends TreeChanges {
   readonly tree: TreeId;
   /** The tree it is made from. */
   readonly from: TreeId;
+  /** What a person reads before the patch: the whole message, the files, what is left out. Absent: the label of the call. */
+  readonly words?: string;
 }
 
 export interface ToolContext {

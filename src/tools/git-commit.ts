@@ -52,16 +52,14 @@ export function gitCommitTool(options: CommitOptions): Tool<Input> {
       const made = await draft(input, context);
       if (!made.ok) return `nothing will be committed: ${made.fault}`;
       shown.set(input, made.value.tree);
-      const { branch, files, patch } = made.value;
-      const head = `commit on ${branch}: ${counted(files.length, 'file')}`;
-      return [head, '', input.message.trim(), '', fileLines(made.value), '', patch].join('\n');
+      return `${wordsOf(input, made.value)}\n\n${made.value.patch}`;
     },
 
     async propose(input, context) {
       const made = await draft(input, context);
       if (!made.ok) return made;
       const { tree, from, files, patch } = made.value;
-      return ok({ tree, from, files, patch });
+      return ok({ tree, from, files, patch, words: wordsOf(input, made.value) });
     },
 
     async run(input, { signal, tree = shown.get(input) }) {
@@ -78,6 +76,12 @@ export function gitCommitTool(options: CommitOptions): Tool<Input> {
       return done([head, fileLines(draft), note].filter((part) => part !== '').join('\n'));
     },
   };
+}
+
+/** The whole message, where it goes, and which files it holds. */
+function wordsOf({ message }: Input, draft: Draft): string {
+  const head = `commit on ${draft.branch}: ${counted(draft.files.length, 'file')}`;
+  return [head, '', message.trim(), '', fileLines(draft)].join('\n');
 }
 
 const subjectOf = (message: string): string => (message.trim().split('\n')[0] ?? '').slice(0, 100);

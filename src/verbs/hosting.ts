@@ -121,6 +121,7 @@ export const startFlags = (args: Arguments): readonly string[] => [
   ...carriedOn(args),
   ...(args.get('mode') === undefined ? [] : [`--mode=${args.get('mode') ?? ''}`]),
   ...(args.get('allow') === undefined ? [] : [`--allow=${args.get('allow') ?? ''}`]),
+  ...(args.has('commit') ? ['--commit'] : []),
   ...(args.has('yes') ? ['--yes'] : []),
 ];
 

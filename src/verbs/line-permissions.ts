@@ -1,4 +1,5 @@
-/** `permissions` in line mode: what agents may do without asking, said and decided. */
+/** `permissions` and `commit` in line mode: what agents may do without asking, and whether the work is committed, said and decided. */
+import { commitAtEnd, commitEdit, commitWords } from '../app/actions/commit.ts';
 import type { PermissionsArgs } from '../app/actions/set-permissions.ts';
 import { permissionsEdit, setPermissions } from '../app/actions/set-permissions.ts';
 import { withoutAsking } from '../app/views/permissions.ts';
@@ -19,6 +20,15 @@ export const PERMISSION_COMMANDS: readonly LineCommand[] = [
     actions: ['plan.permissions'],
     run: permissions,
   },
+  {
+    name: commitAtEnd.word,
+    short: [],
+    arguments: '[on|off]',
+    help: 'Says, or decides, whether main commits the work at the end of the run, behind the reviews.',
+    where: ['plan', 'run'],
+    actions: ['plan.commit'],
+    run: commit,
+  },
 ];
 
 const KINDS: ReadonlyMap<string, readonly Permitted[]> = new Map<string, readonly Permitted[]>([
@@ -37,6 +47,18 @@ async function permissions(typed: string, desk: LineDesk): Promise<void> {
   const wanted = permissionsIn(words);
   if (wanted === null) return desk.refuse('expected edits, commands or all, and ask or allow: permissions edits allow');
   await decideOn({ task: named.value === null ? null : named.value.id, permissions: wanted }, desk);
+}
+
+async function commit(typed: string, desk: LineDesk): Promise<void> {
+  const word = typed.trim();
+  const { plan } = desk.state;
+  if (plan === null) return desk.refuse('there is no plan yet');
+  if (word === '') return desk.say(commitWords(plan) || 'nothing is committed at the end');
+  if (word !== 'on' && word !== 'off') return desk.refuse('expected on or off: commit on');
+  const args = { commit: word === 'on' };
+  const why = commitAtEnd.whyNot(desk.state, args);
+  if (why !== null) return desk.refuse(why);
+  await change(desk, commitEdit(args));
 }
 
 async function decideOn(args: PermissionsArgs, desk: LineDesk): Promise<void> {

@@ -30,7 +30,7 @@ interface Wanted extends Pick<Workshop, 'project' | 'config' | 'log'> {
   /** The loosest mode beside that of the rules. */
   readonly most: Rules['maxMode'] | null;
   readonly providers: Providers;
-  readonly asked: Pick<RunOptions, 'model' | 'roleModels' | 'chosenMode'>;
+  readonly asked: Pick<RunOptions, 'model' | 'roleModels' | 'chosenMode' | 'commit'>;
 }
 
 /** Tries the sandbox out and opens the tools in it; rejects with the code that INTERFACE names. */

@@ -16,6 +16,7 @@ export const ALLOW: Flags = {
     value: 'edits,commands',
     help: 'what agents may do without asking: edits, commands in the sandbox, or both',
   },
+  commit: { value: '', help: 'let main commit the work at the end, behind the reviews' },
 };
 
 export const LIMITS: Flags = {

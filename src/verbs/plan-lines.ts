@@ -1,6 +1,7 @@
 /** A plan in lines (CONTRACT O099 to O101, D21). */
 import { Chalk } from 'chalk';
 import { unattendedWords } from '../app/views/unattended.ts';
+import { commitWords } from '../app/actions/commit.ts';
 import { withoutAsking } from '../app/views/permissions.ts';
 import type { ForcedNode } from '../domain/forced.ts';
 import type { PlanTask, SoundPlan } from '../domain/plan.ts';
@@ -26,6 +27,7 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
     '',
     ...plan.tasks.flatMap((task) => taskLines(plan, task, numbers, paint)),
     ...forcedLines(plan.forced ?? [], paint),
+    ...(plan.commit === true ? [`At the end: ${commitWords(plan)}`] : []),
     `Total: ${formatTokens(totals.tokens)} tokens, ${cost}, about ${totals.seconds} s with ${maxParallel} at once`,
     ...(state.unattended === null ? [] : [paint.yellow(unattendedWords(state.unattended))]),
     // Once it is approved, what was used is what counts.

@@ -65,6 +65,7 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
     model: args.get('model') ?? null,
     roleModels: roleModelsFrom(args),
     ...(chosenMode === undefined ? {} : { chosenMode }),
+    ...(args.has('commit') ? { commit: true as const } : {}),
   };
   let opened: Promise<Opened> | null = null;
   const ready = (): Promise<Opened> => {

@@ -47,6 +47,7 @@ const EDITS: { readonly [Is in PlanEdit['is']]: Extract<PlanEdit, { readonly is:
   join: { is: 'join', task, other },
   models: { is: 'models', models: [{ task, model: 'deep' }] },
   permissions: { is: 'permissions', task: null, permissions: { edits: 'allow', commands: null } },
+  commit: { is: 'commit', commit: true },
   move: { is: 'move', task, by: -1 },
   form: { is: 'form', task, description: 'x', role: 'finder', model: 'fast', budget: {}, dependsOn: [], tools: [] },
   replace: { is: 'replace', plan },

@@ -1,7 +1,7 @@
 /** Human mode: nothing happens without the person, and nothing is allowed by a slip of a key. */
 import { describe, expect, it } from 'vitest';
 import { ACCEPT, makeMachine, newest } from '../support/journey.ts';
-import type { Person } from '../support/journey.ts';
+import { pressesUntil } from '../support/questions.ts';
 
 const TURN = 'finder waits before its next turn';
 
@@ -59,19 +59,3 @@ describe.concurrent('questions to the person', () => {
     person.terminal.kill();
   });
 });
-
-/** Keys that answer: pressed only while a question is there, for elsewhere they mean something else. */
-const ANSWERS = new Set(['enter', 'esc', 'y', 'n', 'A']);
-
-/** A question is deaf at first to what was typed before it was drawn, so a key may have to be pressed again. */
-async function pressesUntil(person: Person, key: string, what: string | RegExp): Promise<void> {
-  for (let tries = 0; tries < 60; tries += 1) {
-    if (!ANSWERS.has(key) || person.screen().includes('Your answer is needed')) person.press(key);
-    const seen = await person.terminal.waitFor(what, { timeout: 400 }).then(
-      () => true,
-      () => false,
-    );
-    if (seen) return;
-  }
-  await person.sees(what);
-}

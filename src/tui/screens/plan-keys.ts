@@ -1,4 +1,5 @@
 /** The keys of the plan screen (SCREENS, section 7; CONTRACT D25), in the order of the footer. What they do is plan-acts.ts. */
+import { commitAtEnd, commitEdit } from '../../app/actions/commit.ts';
 import { setPermissions } from '../../app/actions/set-permissions.ts';
 import type { Dialog } from '../dialog.ts';
 import type { Binding, Context } from '../screen.ts';
@@ -108,6 +109,14 @@ export const PLAN_KEYS: readonly Key[] = [
     setPermissions.help,
     whyNotChange,
     asks((of) => permissionsDialog(of)),
+  ),
+  key(
+    'plan.commit',
+    commitAtEnd.keys,
+    '',
+    commitAtEnd.help,
+    whyNotChange,
+    does((of) => of.send(commitEdit({ commit: of.plan.commit !== true }))),
   ),
   key('plan.moveDown', ['J'], '', 'Move the task down.', whyNotTask, move(1)),
   key('plan.moveUp', ['K'], '', 'Move the task up.', whyNotTask, move(-1)),

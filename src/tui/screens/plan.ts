@@ -3,6 +3,7 @@
  * the planner's words; once it runs, the same with where each task stands, and changes to what has not begun. Where a click
  * goes is decided here; the panes are plan-panes.ts, the keys plan-keys.ts.
  */
+import { commitWords } from '../../app/actions/commit.ts';
 import { planAllows } from '../../app/views/permissions.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { SoundPlan } from '../../domain/plan.ts';
@@ -50,10 +51,10 @@ export const planScreen: Screen<PlanUi> = {
   },
 };
 
-/** `edits allowed · `, where something needs no asking. */
+/** `edits allowed, main commits at the end · `; nothing where all of it asks and nothing is committed. */
 function allowedNow(ui: PlanUi, context: Context, width: number): Line {
   const plan = shownPlan(ui, context);
-  const words = plan === null ? '' : planAllows(plan);
+  const words = plan === null ? '' : [planAllows(plan), commitWords(plan)].filter((one) => one !== '').join(', ');
   return words === '' || width < 60 ? [] : [span(`${words} ${context.glyphs.dot} `, { fg: 'warn' })];
 }
 
