@@ -75,18 +75,16 @@ describe('a resume of a run that failed', () => {
       before.events(),
       story(() => false, asked),
     ).result;
-    expect(asked[0]?.turns).toEqual([
-      {
-        by: 'user',
-        text: [
-          'do a',
-          '## The attempt before this one',
-          'This task was tried before, and that attempt failed. Its changes to files may still be there: look before you change them.',
-          'Why it failed:',
-          'The model refused to go on',
-        ].join('\n\n'),
-      },
-    ]);
+    const [first] = asked[0]?.turns ?? [];
+    expect(first?.by === 'user' ? first.text.split("\n\n## The person's task")[0] : first).toBe(
+      [
+        'do a',
+        '## The attempt before this one',
+        'This task was tried before, and that attempt failed. Its changes to files may still be there: look before you change them.',
+        'Why it failed:',
+        'The model refused to go on',
+      ].join('\n\n'),
+    );
     expect(JSON.stringify(asked[1]?.turns)).not.toContain('The attempt before');
   });
 
