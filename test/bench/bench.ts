@@ -8,6 +8,7 @@ import { frame } from './frame.ts';
 import { idle } from './idle.ts';
 import { buildPrograms } from './program.ts';
 import { reads } from './reads.ts';
+import { replaying } from './replay.ts';
 import { reply } from './reply.ts';
 import type { Measurement } from './run.ts';
 import { machine } from './run.ts';
@@ -33,6 +34,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   security,
   soaking,
   toolchains,
+  replaying,
 ];
 
 const words = process.argv.slice(2);
