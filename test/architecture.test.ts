@@ -89,6 +89,8 @@ const WRITERS: readonly string[] = [
   // A script that starts Mimir itself.
   'tools/launcher.ts',
   'tools/sandbox-masks.ts',
+  // What git is told in the box of reading commands.
+  'tools/sandbox-reading.ts',
   // `/tmp` of agents, kept caches of builds, and a configuration of Cargo, all in the state folder.
   'tools/agent-tmp.ts',
   'tools/kept-folders.ts',

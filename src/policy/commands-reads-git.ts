@@ -6,12 +6,12 @@ const DIGITS = '0123456789';
 
 /** Of `diff`, `log`, `show` and their like: what is shown of changes and commits. */
 const CHANGES: Reader = {
-  flags: `pusbwRaztmcMCBiEFPgvh${DIGITS}`,
+  flags: `pusbwRztmcMCBiEFPgvh${DIGITS}`,
   values: 'UnSGLl',
   long:
     'patch no-patch unified raw stat numstat shortstat dirstat compact-summary summary name-only name-status cached staged ' +
     'no-color color no-ext-diff no-textconv color-words word-diff color-moved no-color-moved no-renames find-renames ' +
-    'find-copies find-copies-harder full-index binary abbrev no-abbrev text minimal patience histogram anchored ' +
+    'find-copies find-copies-harder full-index abbrev no-abbrev minimal patience histogram anchored ' +
     'diff-algorithm ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines ignore-cr-at-eol ' +
     'ignore-matching-lines exit-code quiet check no-prefix src-prefix dst-prefix relative no-relative function-context ' +
     'inter-hunk-context pickaxe-all pickaxe-regex diff-filter no-index merge-base ignore-submodules oneline graph no-graph ' +
@@ -110,12 +110,12 @@ const VERBS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   [
     'grep',
     {
-      flags: `EFGPiIvwclLnhHqzaopWrt${DIGITS}`,
+      flags: `EFGPiIvwclLnhHqzopWrt${DIGITS}`,
       values: 'emABC',
       files: 'f',
       long:
         'extended-regexp basic-regexp fixed-strings perl-regexp ignore-case invert-match word-regexp count ' +
-        'files-with-matches files-without-match name-only line-number column text only-matching heading break show-function ' +
+        'files-with-matches files-without-match name-only line-number column only-matching heading break show-function ' +
         'function-context cached untracked no-index no-exclude-standard exclude-standard and or not all-match quiet null color ' +
         'no-color full-name no-textconv recursive no-recursive',
       longValues: 'after-context before-context context max-depth max-count threads',

@@ -127,13 +127,15 @@ export const hardenedEnvironment = (
 
 /**
  * The environment in which any git that starts in this repository runs nothing that its configuration names, also as one of
- * several programs of a command. Repositories within it are not covered.
+ * several programs of a command. Repositories within it are not covered. `more`: settings beside those.
  */
-export async function harmlessGit(call: GitCall, directory: string): Promise<Result<Environment, ProgramEnd>> {
+export async function harmlessGit(
+  call: GitCall,
+  directory: string,
+  more: Settings,
+): Promise<Result<Environment, ProgramEnd>> {
   const harmless = await settingsOf(call, directory);
-  return harmless.ok
-    ? ok(gitEnvironment(call.environment, [...SETTINGS, ['diff.ignoreSubmodules', 'all'], ...harmless.value]))
-    : harmless;
+  return harmless.ok ? ok(gitEnvironment(call.environment, [...SETTINGS, ...harmless.value, ...more])) : harmless;
 }
 
 /** For every program that the configuration names, an empty one; a filter with none is no longer required either. */

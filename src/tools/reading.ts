@@ -6,9 +6,11 @@ import path from 'node:path';
 import type { ReadingLook } from '../ports/tool.ts';
 import { fail, ok, type Result } from '../domain/result.ts';
 import { type Environment, programOn } from './environment.ts';
+import { hiddenBelow } from './fence.ts';
 import { harmlessGit } from './git-hardening.ts';
 import { gitOf, type Root } from './root.ts';
 import type { Sandbox } from './sandbox.ts';
+import { ATTRIBUTES, keepAttributes } from './sandbox-reading.ts';
 import { TOO_LARGE } from './sandbox-walk.ts';
 
 interface Ground {
@@ -16,6 +18,12 @@ interface Ground {
   readonly environment: Environment;
   readonly sandbox: Sandbox;
 }
+
+/** What the tool git asks for by its switches: nothing of a submodule is looked at, and no content of a `.env` file is shown. */
+const SETTINGS = [
+  ['diff.ignoreSubmodules', 'all'],
+  ['core.attributesFile', ATTRIBUTES],
+] as const;
 
 const GIT = /\bgit\b/;
 
@@ -31,6 +39,9 @@ async function obstacleOf({ root, sandbox }: Ground, command: string): Promise<s
   if (!GIT.test(command)) return null;
   const state = gitOf(root.path);
   if (state.is === 'none') return state.because;
+  // A commit has what a rule hides in the folder.
+  const [hidden] = hiddenBelow(root, root.path);
+  if (hidden !== undefined) return `a rule hides ${hidden}, which git would show from its commits`;
   const [inner] = repositories;
   // git would obey its configuration, in its folder as well as from above, where it is a submodule.
   return inner === undefined ? null : `${path.relative(root.path, inner)} is a git repository of its own`;
@@ -38,7 +49,7 @@ async function obstacleOf({ root, sandbox }: Ground, command: string): Promise<s
 
 /** The environment of a command that only reads, or why it can't be made. */
 export async function readingEnvironment(
-  { root, environment, sandbox }: Ground,
+  { root, environment, sandbox, stateDir }: Ground & { readonly stateDir: string },
   command: string,
   signal: AbortSignal,
 ): Promise<Result<Environment, string>> {
@@ -46,6 +57,11 @@ export async function readingEnvironment(
   const git = programOn(environment, 'git');
   if (state === null || git === null) return ok(environment);
   if (state.is === 'none') return fail(state.because);
-  const found = await harmlessGit({ root, git, environment, signal, sandbox }, state.directory);
+  try {
+    keepAttributes(stateDir);
+  } catch (error) {
+    return fail(`the state directory ${stateDir} can't be used for it: ${String(error)}`);
+  }
+  const found = await harmlessGit({ root, git, environment, signal, sandbox }, state.directory, SETTINGS);
   return found.ok ? found : fail(`git could not be made harmless: ${found.fault.stderr.trim()}`);
 }

@@ -248,7 +248,7 @@ function planOf(
   const doors = [...hide, ...(door === undefined ? [] : coveredFor(door, stateDir))].flatMap(realPlace);
   // A runtime folder may lie anywhere, also in the project.
   const ownDoors = doors.filter(inside(root.path));
-  const less = systemOnly(reads);
+  const less = systemOnly(reads, stateDir);
   const hidden = hiddenFolders(
     [home, stateDir, tmpdir(), ...less.hidden, ...paths.denyRead.filter(apart)],
     doors.filter(apart),

@@ -5,7 +5,7 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { moreThanReading } from '../../src/policy/commands-reads.ts';
-import { openSandbox, openTools } from '../../src/tools/index.ts';
+import { openSandbox, openTools, type PathRules } from '../../src/tools/index.ts';
 import { giveTo, openPlace, type Place, printed, runCommands, USERS } from '../support/boxes.ts';
 import { git, writeFiles } from '../support/repos.ts';
 import { anyCommand, READING } from '../support/reading-commands.ts';
@@ -97,6 +97,22 @@ describe.each(USERS)('a reading command of the user %s', (user) => {
     }
   });
 
+  it('shows no content of a committed .env file, by git either', async () => {
+    const place = openPlace(user, { ...FILES, 'config/.env.live': 'SECRET=1\n', '.ENV/key': 'SECRET=2\n' });
+    repositoryIn(place);
+    const commands = [
+      'git show',
+      'git log -p',
+      'git grep SECRET',
+      'git grep SECRET HEAD',
+      'git diff',
+      'git status --short',
+    ];
+    const { texts } = await runCommands(place, commands, READS);
+    expect(texts.filter((text) => text.includes('SECRET='))).toEqual([]);
+    expect(texts[0]).toContain('config/.env.live');
+  });
+
   it('starts nothing that the repository names', async () => {
     const place = openPlace(user, FILES);
     const evil = path.join(place.project, 'evil');
@@ -147,8 +163,8 @@ const HOSTILE = [
 ] as const;
 
 describe('what the project holds', () => {
-  const obstacle = async (place: Place, command: string): Promise<string | null> => {
-    const where = { root: place.project, home: place.home, stateDir: place.state };
+  const obstacle = async (place: Place, command: string, paths?: PathRules): Promise<string | null> => {
+    const where = { root: place.project, home: place.home, stateDir: place.state, ...(paths ? { paths } : {}) };
     const tools = openTools({ ...where, sandbox: await openSandbox(where) });
     if (!tools.ok) throw new Error(tools.fault);
     const bash = tools.value.tools.find(({ name }) => name === 'bash');
@@ -165,6 +181,14 @@ describe('what the project holds', () => {
     git(path.join(place.project, 'deep/inner'), 'init', '--quiet');
     expect(await obstacle(place, 'ls; git -P log')).toBe('deep/inner is a git repository of its own');
     expect(await obstacle(place, 'ls')).toBeNull();
+  });
+
+  it('makes git ask where a rule hides something of the project', async () => {
+    const place = openPlace(USERS[0] ?? 'ordinary', { ...FILES, 'keys/one': 'SECRET\n' });
+    repositoryIn(place);
+    const paths = { denyRead: [{ path: 'keys', rule: 'rule on keys' }], denyWrite: [], allowWrite: [] };
+    expect(await obstacle(place, 'git show', paths)).toBe('a rule hides keys, which git would show from its commits');
+    expect(await obstacle(place, 'cat a.txt', paths)).toBeNull();
   });
 
   it('makes every command ask where there are more .env files than can be covered, and runs none of them', async () => {
