@@ -134,8 +134,8 @@ const EXACT: ReadonlyMap<string, RegExp> = new Map([
   ['remote', /^(?:(?:-v|--verbose|get-url [\w./-]+))?$/],
   ['stash', /^(?:list|show(?: -p| --stat| --patch)*(?: stash@\{\d+\})?)$/],
   ['worktree', /^list(?: --porcelain| -v)*$/],
-  ['reflog', /^(?:show\b[ \w./@{}~^-]*)?$/],
-  ['symbolic-ref', /^(?:--short |-q )*[\w./-]+$/],
+  ['reflog', /^(?:show(?: [\w./@{}~^][\w./@{}~^-]*)*)?$/],
+  ['symbolic-ref', /^(?:--short |-q )*[\w./][\w./-]*$/],
   ['config', /^(?:--list|-l|(?:--get|--get-all|--get-regexp) [\w.*^$-]+)$/],
   ['version', /^$/],
 ]);

@@ -77,8 +77,8 @@ function afterReplacement(script: string, at: number, flags: boolean): number | 
 /** Where a command may end: nothing else may stand there. */
 const ended = (script: string, at: number): number | null => (/^\s*(?:[;}\n]|$)/.test(script.slice(at)) ? at : null);
 
-/** Of awk: no program, no file beside those that it is given, no other way to name a function. */
-const AWK_MORE = /system|getline|[@|\\]\n|[@|]|ARGV|ARGC|nextfile|extension/;
+/** Of awk: no program, no file beside those that it is given, no other way to name a function, no environment. */
+const AWK_MORE = /system|getline|[@|\\]\n|[@|]|ARGV|ARGC|ENVIRON|nextfile|extension/;
 
 /** The same for `awk`. A ">" is a comparison only before the first action. */
 export function whyAwk(script: string): string | null {
@@ -90,6 +90,8 @@ export function whyAwk(script: string): string | null {
   return AWK_MORE.test(plain) || writes ? MORE : null;
 }
 
-/** The same for `jq`, which reads modules by name. */
+/** The same for `jq`, which reads modules by name, and the environment. */
 export const whyJq = (script: string): string | null =>
-  /\b(?:import|include|modulemeta|get_search_list)\b/.test(script) ? 'its script reads modules' : null;
+  /\b(?:import|include|modulemeta|get_search_list|env|ENV)\b/.test(script)
+    ? 'its script reads modules or the environment'
+    : null;

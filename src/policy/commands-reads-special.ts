@@ -161,9 +161,12 @@ const command: Judge = (given, scope) =>
       : NOT_IN_TEXT
     : whyProgram(given, scope);
 
+/** `-v` sets a variable, and so does `%n`. */
 const printf: Judge = ([format]) => {
   const text = textOf(format);
-  return text === null || (text.startsWith('-') && text !== '--') ? 'it may set a variable' : null;
+  if (text === null || text.startsWith('-')) return 'it may set a variable';
+  const rest = text.replaceAll(/%%|%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[sbqcdiouxXeEfFgG]/g, '');
+  return rest.includes('%') ? 'it may set a variable' : null;
 };
 
 /** `-v` reads a name, in which a subscript is evaluated. */
@@ -192,6 +195,7 @@ const cd: Judge = (given, scope) => {
 };
 
 const set: Judge = (given) =>
+  given.length > 0 &&
   /^(?:[-+][eux]+ ?|[-+][eux]*o (?:pipefail|errexit|nounset) ?)*$/.test(
     given.map((one) => textOf(one) ?? '\0').join(' '),
   )

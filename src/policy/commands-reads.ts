@@ -40,7 +40,7 @@ export function moreThanReading(
   const variables: Variables = new Map();
   const scope: Scope = {
     place,
-    moves: /\bcd\b/.test(command),
+    moves: mayName('cd', command),
     variables,
     script: ({ script }) => (script === undefined ? 'a substitution could not be read' : whyAll(script.commands, walk)),
   };
@@ -52,6 +52,10 @@ export function moreThanReading(
     return 'it could not be read';
   }
 }
+
+/** May `program` be among the words, however it is quoted? */
+const mayName = (program: string, command: string): boolean =>
+  new RegExp(String.raw`\b${program}\b|\$'`).test(`${command}\n${command.replaceAll(/\\\n|[\\'"]/g, '')}`);
 
 type Variables = Map<string, { readonly is: 'inside' | 'any'; readonly whole: boolean }>;
 

@@ -25,7 +25,9 @@ const SETTINGS = [
   ['core.attributesFile', ATTRIBUTES],
 ] as const;
 
-const GIT = /\bgit\b/;
+/** May git be among the programs, however its name is quoted? */
+const mayRunGit = (command: string): boolean =>
+  /\bgit\b|\$'/.test(`${command}\n${command.replaceAll(/\\\n|[\\'"]/g, '')}`);
 
 /** `folder`: where the command starts, relative to the root. */
 export function readingLook(ground: Ground, command: string, folder = '.'): ReadingLook {
@@ -36,7 +38,7 @@ export function readingLook(ground: Ground, command: string, folder = '.'): Read
 async function obstacleOf({ root, sandbox }: Ground, command: string): Promise<string | null> {
   const { whole, repositories } = await sandbox.walk();
   if (!whole) return TOO_LARGE;
-  if (!GIT.test(command)) return null;
+  if (!mayRunGit(command)) return null;
   const state = gitOf(root.path);
   if (state.is === 'none') return state.because;
   // A commit has what a rule hides in the folder.
@@ -47,21 +49,25 @@ async function obstacleOf({ root, sandbox }: Ground, command: string): Promise<s
   return inner === undefined ? null : `${path.relative(root.path, inner)} is a git repository of its own`;
 }
 
+/** Of the variables that commands may see, those that say nothing of the person's: what is passed by name is for commands that ask. */
+const PLAIN = /^(?:HOME|LANG|LC_[A-Z]+|TZ|PATH|TERM)$/;
+
 /** The environment of a command that only reads, or why it can't be made. */
 export async function readingEnvironment(
   { root, environment, sandbox, stateDir }: Ground & { readonly stateDir: string },
   command: string,
   signal: AbortSignal,
 ): Promise<Result<Environment, string>> {
-  const state = GIT.test(command) ? gitOf(root.path) : null;
+  const state = mayRunGit(command) ? gitOf(root.path) : null;
   const git = programOn(environment, 'git');
-  if (state === null || git === null) return ok(environment);
+  const plain = Object.fromEntries(Object.entries(environment).filter(([name]) => PLAIN.test(name)));
+  if (state === null || git === null) return ok(plain);
   if (state.is === 'none') return fail(state.because);
   try {
     keepAttributes(stateDir);
   } catch (error) {
     return fail(`the state directory ${stateDir} can't be used for it: ${String(error)}`);
   }
-  const found = await harmlessGit({ root, git, environment, signal, sandbox }, state.directory, SETTINGS);
+  const found = await harmlessGit({ root, git, environment: plain, signal, sandbox }, state.directory, SETTINGS);
   return found.ok ? found : fail(`git could not be made harmless: ${found.fault.stderr.trim()}`);
 }

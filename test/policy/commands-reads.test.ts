@@ -37,6 +37,7 @@ describe('a command that only reads (D39)', () => {
     expect(more('cat ../../a.txt', '/work/project/src/deep')).toBeNull();
     expect(more('cat ../../../a.txt', '/work/project/src/deep')).toBe('cat: a path may lie outside the project');
     expect(more('cd x; cat ../../a.txt', '/work/project/src/deep')).toBe('cat: a path may lie outside the project');
+    expect(more("c''d x; cat ../../a.txt", '/work/project/src/deep')).toBe('cat: a path may lie outside the project');
   });
 
   it('is asked about when one of several parts may do more, wherever it stands', () => {

@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { moreThanReading } from '../../src/policy/commands-reads.ts';
 import { openSandbox, openTools, type PathRules } from '../../src/tools/index.ts';
-import { giveTo, openPlace, type Place, printed, runCommands, USERS } from '../support/boxes.ts';
+import { giveTo, type How, openPlace, type Place, printed, runCommands, USERS } from '../support/boxes.ts';
 import { git, writeFiles } from '../support/repos.ts';
 import { anyCommand, READING } from '../support/reading-commands.ts';
 
@@ -42,6 +42,12 @@ function treeOf(folder: string): readonly string[] {
   });
 }
 
+/** One after the other, each in a shell of its own. */
+const inTurn = (commands: readonly string[]): string =>
+  commands.map((command) => `bash -c ${quoted(command)} 2>&1; echo "exit $?"`).join('\necho "== next"\n');
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
 const missing = /command not found/;
 
 describe.each(USERS)('a reading command of the user %s', (user) => {
@@ -49,12 +55,15 @@ describe.each(USERS)('a reading command of the user %s', (user) => {
     const place = openPlace(user, FILES);
     repositoryIn(place);
     const before = treeOf(place.project);
-    const reading = await runCommands(place, READING, READS);
-    const open = await runCommands(place, READING, { box: 'none' });
-    // The folder above is another one there.
-    const told = (texts: readonly string[]): readonly string[] =>
-      texts.filter((text) => !missing.test(text)).map((text) => text.replaceAll(/^total.*\n|^d.* \.\.\n/gm, ''));
-    expect(told(reading.texts)).toEqual(told(open.texts));
+    const told = async (how: How): Promise<readonly string[]> => {
+      const [text = ''] = (await runCommands(place, [inTurn(READING)], how)).texts;
+      const all = text.split('== next\n').filter((one) => !missing.test(one));
+      // The folder above is another one there.
+      return all.map((one) => one.replaceAll(/^total.*\n|^d.* \.\.\n/gm, ''));
+    };
+    const reading = await told(READS);
+    expect(reading.length).toBeGreaterThan(40);
+    expect(reading).toEqual(await told({ box: 'none' }));
     expect(treeOf(place.project)).toEqual(before);
   });
 
@@ -97,6 +106,14 @@ describe.each(USERS)('a reading command of the user %s', (user) => {
     }
   });
 
+  it('sees no variable that is passed to commands by name', async () => {
+    const place = openPlace(user, { ...FILES, list: '/proc/self/environ\n' });
+    const how = { env: { TOKEN: 'SECRET' }, passthrough: ['TOKEN'] } as const;
+    const commands = ['xargs cat < list'];
+    expect((await runCommands(place, commands, { ...how, box: 'read-only' })).texts[0]).toContain('SECRET');
+    expect((await runCommands(place, commands, { ...how, ...READS })).texts[0]).not.toContain('SECRET');
+  });
+
   it('shows no content of a committed .env file, by git either', async () => {
     const place = openPlace(user, { ...FILES, 'config/.env.live': 'SECRET=1\n', '.ENV/key': 'SECRET=2\n' });
     repositoryIn(place);
@@ -123,7 +140,8 @@ describe.each(USERS)('a reading command of the user %s', (user) => {
     for (const [name, value] of HOSTILE) owned(place, 'config', name, value.replace('EVIL', evil));
     writeFiles(place.project, { 'src/b.ts': 'two();\n', 'a.txt': 'three\n' });
     giveTo(place, place.project);
-    const commands = READING.filter((command) => command.includes('git')).concat(
+    const commands = [
+      inTurn(READING.filter((command) => command.includes('git'))),
       'git diff',
       'git log -p',
       'git show',
@@ -132,7 +150,11 @@ describe.each(USERS)('a reading command of the user %s', (user) => {
       'git blame src/b.ts',
       'git grep one',
       'git stash list',
-    );
+      "g''it diff",
+      String.raw`\git diff`,
+      "$'\\x67it' diff",
+      'find a.txt -exec timeout 5 g\\it diff {} +',
+    ];
     const hardened = await runCommands(place, commands, READS);
     expect(hardened.texts.filter((text) => text.includes('RAN'))).toEqual([]);
     // The same in the box of others: what is named there would run.
@@ -221,6 +243,5 @@ it('any command that is judged to only read leaves a project as it was, even whe
   expect(treeOf(place.project)).toEqual(before);
 });
 
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 const chunks = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));

@@ -6,13 +6,18 @@ import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { ToolContext } from '../../src/ports/tool.ts';
-import { openSandbox, openTools } from '../../src/tools/index.ts';
+import { openSandbox, openTools, toolEnvironment } from '../../src/tools/index.ts';
 import { type BoxAnswer, BoxOrders } from './box-orders.ts';
 
 // For this process alone: no command sees it.
 delete process.env['NODE_COMPILE_CACHE'];
-const { paths, program, hide, door, workingDir, reads, ...orders } = BoxOrders.parse(JSON.parse(process.argv[2] ?? ''));
-const own = program === undefined ? {} : { program };
+const { paths, program, hide, door, workingDir, reads, passthrough, ...orders } = BoxOrders.parse(
+  JSON.parse(process.argv[2] ?? ''),
+);
+const own = {
+  ...(program === undefined ? {} : { program }),
+  ...(passthrough === undefined ? {} : { environment: toolEnvironment(orders.root, undefined, passthrough) }),
+};
 const sandbox = await openSandbox({
   ...orders,
   ...own,

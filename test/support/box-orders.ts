@@ -25,6 +25,8 @@ export const BoxOrders = z.strictObject({
     .strictObject({ node: z.string(), entry: z.string(), parts: paths, cache: z.string().nullable() })
     .optional(),
   hide: paths.optional(),
+  /** Names of variables that commands see beside the usual ones. */
+  passthrough: paths.optional(),
   /** Commands that only read, which nobody was asked about. */
   reads: z.literal(true).optional(),
 });

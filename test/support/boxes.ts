@@ -65,7 +65,7 @@ function giveAll(folder: string): void {
 const globOf = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name));
 
-export interface How extends Pick<BoxOrders, 'door' | 'workingDir' | 'program' | 'hide' | 'reads'> {
+export interface How extends Pick<BoxOrders, 'door' | 'workingDir' | 'program' | 'hide' | 'reads' | 'passthrough'> {
   readonly box?: BoxOrders['box'];
   readonly timeout?: number;
   readonly paths?: BoxOrders['paths'];

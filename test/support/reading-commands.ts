@@ -51,6 +51,7 @@ export const READING: readonly string[] = [
   'set -euo pipefail; ls',
   'timeout 5 grep -r one .',
   'command -v cat; which ls; type cat',
+  "printf '%s: %5.2f%%\\n' a 1",
 ];
 
 /** Each asks. The first word of a group is what it is about. */
@@ -87,6 +88,8 @@ export const ASKING: Readonly<Record<string, readonly string[]>> = {
     'git blame .env.local',
     'git diff $REF',
     'git x',
+    'git reflog show --ext-diff -p',
+    'git symbolic-ref -d HEAD',
   ],
   find: [
     'find . -exec rm {} ;',
@@ -220,6 +223,11 @@ export const ASKING: Readonly<Record<string, readonly string[]>> = {
     'read PATH < list; ls',
     'printf -v PATH x; ls',
     'printf "$(cat list)"',
+    "printf 'abc%n' PATH; ls",
+    "printf '%-5ln' PATH; ls",
+    'set',
+    `awk 'BEGIN{for (k in ENVIRON) print ENVIRON[k]}'`,
+    'jq -n env',
     'echo $((PATH=1)); ls',
     'echo ${PATH:=x}; ls',
     "test -v 'a[$(id)]'",
