@@ -2,10 +2,12 @@
  * `/tmp` of each agent: a folder in the state folder, there from its first command to its end. What a process that was
  * killed has left is removed by a later one.
  */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { bytesIn, type Helpers, removeFolder } from './kept-folders.ts';
+import { isFolder } from './sandbox-look.ts';
+import { BOX_HOME } from './toolchains.ts';
 import { isAlive, ownMark } from './sandbox-masks.ts';
 
 export const TMP_BYTES = 2 * 1024 * 1024 * 1024;
@@ -31,8 +33,7 @@ export function agentFolders(stateDir: string, root: string, helpers: Helpers): 
       const known = folders.get(agent);
       const folder = known ?? path.join(own, String((made += 1)));
       folders.set(agent, folder);
-      // The sandbox mounts the home there. While it does, no command can put something else in its place.
-      mkdirSync(path.join(folder, 'home'), { recursive: true, mode: 0o700 });
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
       return folder;
     },
     bytes(agent) {
@@ -50,6 +51,26 @@ export function agentFolders(stateDir: string, root: string, helpers: Helpers): 
       for (const mark of dead) await removeFolder(helpers, path.join(all, mark));
     },
   };
+}
+
+/**
+ * The folders in `/tmp` that lead to the home and to these places, made in an agent's folder: a mount of its own stands on each, so
+ * that no command can put a link in its place, which the way to a mount would follow. Null where the agent has put something
+ * else there before, or where such a place is a file: then the agent's folder can't be used.
+ */
+export function mountsIn(folder: string, places: readonly string[]): readonly string[] | null {
+  const below = places.filter((place) => place.startsWith('/tmp/'));
+  const names = [...new Set([BOX_HOME, ...below].map((place) => place.split('/')[2] ?? ''))];
+  const isMade = (name: string): boolean => {
+    if (places.includes(`/tmp/${name}`) && !isFolder(`/tmp/${name}`)) return false;
+    mkdirSync(path.join(folder, name), { recursive: true, mode: 0o700 });
+    return lstatSync(path.join(folder, name)).isDirectory();
+  };
+  try {
+    return names.every(isMade) ? names.map((name) => `/tmp/${name}`) : null;
+  } catch {
+    return null;
+  }
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -3,7 +3,6 @@
  * paths get here; what is not there any more makes bubblewrap refuse, which is what is wanted.
  */
 import { availableParallelism } from 'node:os';
-import { isInside } from './root.ts';
 import type { HomeParts } from './sandbox-home.ts';
 import { BOX_HOME } from './toolchains.ts';
 
@@ -26,8 +25,9 @@ export interface BoxPlan {
   readonly readOnly: readonly string[];
   readonly secretFiles: readonly string[];
   readonly secretFolders: readonly string[];
-  /** Its home and `/tmp`. */
-  readonly home: Pick<HomeParts, 'tmp' | 'binds' | 'kept' | 'covered'>;
+  readonly home: Pick<HomeParts, 'binds' | 'kept' | 'covered'>;
+  /** A folder to be `/tmp`, and folders in it that are mounts of their own; null: an empty one. */
+  readonly tmp: { readonly folder: string; readonly mounts: readonly string[] } | null;
 }
 
 const [MIB, GIB] = [1024 * 1024, 1024 * 1024 * 1024];
@@ -66,22 +66,16 @@ export function boxArguments(plan: BoxPlan): readonly string[] {
   ];
 }
 
-/**
- * `/tmp` and the home in it. What an agent keeps there it may have filled with links, which the way to a mount would follow:
- * with anything but the home mounted below `/tmp`, that is an empty one.
- */
-function homeArguments({ home, root, shown, binds }: BoxPlan): readonly string[] {
+/** `/tmp` and the home in it: the agent's own where its folder can be used. */
+function homeArguments({ home, tmp }: BoxPlan): readonly string[] {
   const fresh = ['--size', String(TMP_BYTES), '--tmpfs'];
-  const onlyHome = ![root, ...shown, ...binds.map(([, to]) => to)].some((place) => isInside('/tmp', place));
-  const tmp =
-    home.tmp !== null && onlyHome
-      ? ['--bind', home.tmp, '/tmp', ...fresh, BOX_HOME]
-      : [...fresh, '/tmp', '--dir', BOX_HOME];
+  const small = ['--size', String(MIB), '--tmpfs'];
+  const own = tmp === null ? [] : ['--bind', tmp.folder, '/tmp', ...tmp.mounts.flatMap((place) => [...small, place])];
   return [
-    ...tmp,
+    ...(tmp === null ? [...fresh, '/tmp', '--dir', BOX_HOME] : [...own, ...fresh, BOX_HOME]),
     ...home.binds.flatMap(([from, to]) => ['--ro-bind', from, to]),
     ...home.kept.flatMap(([from, to]) => ['--bind', from, to]),
-    ...home.covered.flatMap((place) => ['--size', String(MIB), '--tmpfs', place, '--remount-ro', place]),
+    ...home.covered.flatMap((place) => [...small, place, '--remount-ro', place]),
   ];
 }
 

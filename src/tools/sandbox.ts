@@ -7,6 +7,7 @@ import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
 import type { SandboxState, ToolContext } from '../ports/tool.ts';
 import { type Environment, placeVariables, programOn, toolEnvironment } from './environment.ts';
+import { mountsIn } from './agent-tmp.ts';
 import { checkRoot, isInside, type PathRules, type Root } from './root.ts';
 import type { OwnProgram } from './launcher.ts';
 import { boxArguments, type BoxPlan, limited } from './sandbox-box.ts';
@@ -237,6 +238,12 @@ const aroundOf = (root: Root, { home, stateDir }: SandboxOptions): Surroundings 
   denied: pathsOf(root).denyRead.flatMap(realPlace),
 });
 
+/** Null where the agent's folder can't be used for `/tmp`, with these places in it. */
+function tmpFor(folder: string | null, places: readonly string[]): BoxPlan['tmp'] {
+  const mounts = folder === null ? null : mountsIn(folder, places);
+  return folder === null || mounts === null ? null : { folder, mounts: mounts.filter((place) => place !== BOX_HOME) };
+}
+
 function planOf(
   parts: Parts,
   root: Root,
@@ -274,15 +281,18 @@ function planOf(
     ]),
   ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, [root.path, ...open]));
   const kept = [...covered, ...paths.denyWrite.flatMap(realPlace).filter(inWritable)];
+  const visible = [...chains.folders.flatMap(realPlace), ...gitFolders(root), ...open];
+  const binds = [...less.binds, ...(shown?.binds ?? [])];
   const box = {
     cwd,
     hidden,
     root: root.path,
     writable,
     pinned: foldersAbove(writable, [...kept, ...ofProject, ...ownDoors]),
-    shown: [...chains.folders.flatMap(realPlace), ...gitFolders(root), ...open],
-    binds: [...less.binds, ...(shown?.binds ?? [])],
+    shown: visible,
+    binds,
     home: inHome,
+    tmp: tmpFor(inHome.tmp, [root.path, ...visible, ...binds.map(([, to]) => to)]),
     // Covers among it are gone as soon as the last box that may write has ended: where nothing may be written, none is named.
     readOnly: [...new Set([...found.readOnly.filter(inWritable), ...kept])],
     secretFiles: secret.filter((place) => !isFolder(place)),
