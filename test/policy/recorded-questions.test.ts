@@ -49,3 +49,8 @@ it('asks of the median run 35 questions where every command asks, and 19 where r
 it('asks 7 at most in the median run where each answer covers a program with its sub-command', () => {
   expect(medianOf((command) => (asks(command, reading) ? widest(command) : null))).toBeLessThanOrEqual(7);
 });
+
+it('asks nothing where the approved plan allows commands', () => {
+  const permitted = { ...reading, permissions: { edits: 'ask', commands: 'allow' } } as const;
+  expect(runs.flat().filter((command) => asks(command, permitted))).toEqual([]);
+});
