@@ -96,6 +96,8 @@ const WRITERS: readonly string[] = [
   'tools/kept-folders.ts',
   'tools/private-home.ts',
   'tools/sandbox-home.ts',
+  // Copies of what commands may not change, in the state folder, and what is put back from them.
+  'tools/writes-kept.ts',
   'tools/tree-index.ts',
   'tools/tree-stage.ts',
   'tools/tree-store.ts',

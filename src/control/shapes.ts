@@ -19,6 +19,8 @@ export const ModeShape = z.enum(MODES);
 const choice = z.strictObject({ asked: name, used: ModelId, because: text.nullable() });
 const figures = { estimatedTokens: count, estimatedCost: cost, estimatedSeconds: count, budget: Budget };
 
+const globs = z.array(z.string().max(500)).max(100).readonly();
+
 const task = z.strictObject({
   id: TaskId,
   description: text,
@@ -27,7 +29,13 @@ const task = z.strictObject({
   tools,
   ...figures,
   dependsOn: ids,
-  writes: z.array(text).max(100).readonly(),
+  writes: globs,
+  after: z
+    .array(z.strictObject({ task: TaskId, because: text }))
+    .max(1000)
+    .readonly()
+    .exactOptional(),
+  alongside: ids.exactOptional(),
   maySpawn: z.boolean(),
   permissions: Permissions.exactOptional(),
 });
@@ -59,7 +67,15 @@ const EditShape = z.discriminatedUnion('is', [
   z.strictObject({ is: z.literal('budget'), task: TaskId, budget: Budget }),
   z.strictObject({ is: z.literal('tools'), task: TaskId, tools }),
   z.strictObject({ is: z.literal('depends'), task: TaskId, dependsOn: ids }),
-  z.strictObject({ is: z.literal('add'), description: text, role: name, dependsOn: ids }),
+  z.strictObject({ is: z.literal('writes'), task: TaskId, writes: globs.nullable() }),
+  z.strictObject({ is: z.literal('alongside'), task: TaskId, others: ids }),
+  z.strictObject({
+    is: z.literal('add'),
+    description: text,
+    role: name,
+    dependsOn: ids,
+    writes: globs.exactOptional(),
+  }),
   z.strictObject({ is: z.literal('drop'), task: TaskId }),
   z.strictObject({
     is: z.literal('split'),

@@ -75,6 +75,8 @@ export interface WorkOrder {
   /** Ordered fallbacks after a classified fault, already allowed by policy. */
   readonly fallbacks: readonly ModelId[];
   readonly capabilities: readonly Capability[];
+  /** Globs of the files that it may change (glob.ts); the whole project when left out. */
+  readonly writes?: readonly string[];
   /** Names of the tools that it has. */
   readonly tools: readonly string[];
   readonly budget: Budget;

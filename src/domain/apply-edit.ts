@@ -17,6 +17,7 @@ import { dependantsOf } from './plan-view.ts';
 import type { Result } from './result.ts';
 import { fail, ok, unreachable } from './result.ts';
 import { MAIN } from './role.ts';
+import { besideIt, chosenWrites, withWrites, writesEditText } from './writes-edit.ts';
 
 /** The plan after `edit`, or why it can't be made; `plan` itself is never changed. */
 export function applyEdit(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<SoundPlan, string> {
@@ -65,6 +66,9 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
       return `${named(plan, edit.task)}: tools are now ${edit.tools.join(', ') || 'none'}`;
     case 'depends':
       return `${named(plan, edit.task)}: now needs ${allNamed(plan, edit.dependsOn)}`;
+    case 'writes':
+    case 'alongside':
+      return writesEditText(edit, plan);
     case 'add':
       return `added #${plan.tasks.length + 1} ${edit.role}${edit.dependsOn.length === 0 ? '' : `, needs ${allNamed(plan, edit.dependsOn)}`}`;
     case 'drop':
@@ -106,7 +110,9 @@ function draftsAfter(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Res
   if (edit.is === 'join') return join(plan, task, edit.other, context.choices);
   if (edit.is === 'drop') return drop(plan, task);
   if (edit.is === 'move') return move(plan, task, edit.by);
-  return ok(drafts.map((draft) => (draft.id === task.id ? changed(draft, task, edit, context.choices) : draft)));
+  return ok(
+    drafts.map((draft) => (draft.id === task.id ? changed(draft, task, edit, context.choices) : besideIt(draft, edit))),
+  );
 }
 
 type FieldEdit = Exclude<
@@ -130,6 +136,10 @@ function changed(draft: Draft, task: PlanTask, edit: FieldEdit, choices: PlanCho
       return { ...draft, dependsOn: edit.dependsOn };
     case 'permissions':
       return { ...draft, permissions: permissionsAfter(draft.permissions, edit) };
+    case 'writes':
+      return withWrites(draft, edit.writes);
+    case 'alongside':
+      return { ...draft, alongside: edit.others };
     case 'form':
       return {
         ...(edit.role === task.role ? draft : withRole(task, edit.role, choices)),
@@ -173,13 +183,14 @@ function permissionsText({ task, permissions }: PermissionsEdit, plan: SoundPlan
 /** What came from the old role comes from the new one; what a person narrowed or chose stays as far as it can. */
 function withRole(task: PlanTask, role: string, choices: PlanChoices): Draft {
   const before = choices.roles.find(({ name }) => name === task.role);
-  const { id, description, dependsOn, estimatedTokens, writes, permissions = {} } = task;
-  const own = { id, description, dependsOn, estimatedTokens, writes, permissions, role, ...spawnsAs(task, role) };
-  if (before === undefined) return own;
+  const { id, description, dependsOn, estimatedTokens, writes, alongside = [], permissions = {} } = task;
+  const own = { id, description, dependsOn, estimatedTokens, alongside, permissions, role, ...spawnsAs(task, role) };
+  if (before === undefined) return { ...own, writes };
   const basic = defaultBudget(before, before.limit ?? choices.limits.agent);
   const tools = narrowedTools(task, before.tools, choices.roles.find(({ name }) => name === role)?.tools ?? []);
   return {
     ...own,
+    ...chosenWrites(task, before),
     ...(task.model.asked === before.model.asked ? {} : { model: task.model.asked }),
     ...(sameBudget(task.budget, basic) ? {} : { budget: task.budget }),
     ...(tools.length === 0 ? {} : { tools }),
@@ -249,6 +260,7 @@ const fieldsOf = (edit: Extract<PlanEdit, { readonly is: 'add' }>): Omit<Draft, 
   description: edit.description,
   role: edit.role,
   dependsOn: edit.dependsOn,
+  ...(edit.writes === undefined ? {} : { writes: edit.writes }),
 });
 
 /** Tokens of a task for which nobody said a number: the middle one of its role in this plan, else of all its tasks. */

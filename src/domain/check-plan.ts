@@ -6,6 +6,7 @@ import type { ModelChoice } from './agent.ts';
 import type { Budget } from './budget.ts';
 import { fullBudget, defaultTokens, estimatedCost, estimatedSeconds } from './estimate.ts';
 import type { ForcedNode } from './forced.ts';
+import { globProblem } from './glob.ts';
 import type { RoleName } from './ids.ts';
 import { TaskId } from './ids.ts';
 import type { Permissions, Permitted } from './permissions.ts';
@@ -18,6 +19,7 @@ import type { Result } from './result.ts';
 import { MAIN } from './role.ts';
 import { fail, ok } from './result.ts';
 import { seenText } from './text.ts';
+import { putInOrder, writesOf } from './writes.ts';
 
 type PlannedRole = PlanChoices['roles'][number];
 
@@ -68,10 +70,11 @@ export function checkPlan(draft: DraftPlan, context: PlanContext): Result<SoundP
   }
   if (faults.length > 0) return fail(faults);
   const own = plainPermissions(draft.permissions, true);
+  const inOrder = putInOrder(ordered.order.flatMap((id) => tasks.get(id) ?? []));
   return withForced(
     {
       reason: seenText(draft.reason),
-      tasks: ordered.order.flatMap((id) => tasks.get(id) ?? []),
+      tasks: inOrder,
       ...(own === null ? {} : { permissions: own }),
       ...(draft.commit === true ? { commit: true as const } : {}),
     },
@@ -160,7 +163,8 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
     estimatedSeconds: estimatedSeconds(estimatedTokens, option),
     budget: fullBudget(draft.budget ?? {}, role, limitOf(look, role)),
     dependsOn,
-    writes: (draft.writes ?? []).map(seenText),
+    writes: globsOf(look, draft, role),
+    ...alongsideIn(look, draft),
     maySpawn: draft.maySpawn ?? role.name === MAIN,
     ...(permissions === null ? {} : { permissions }),
   };
@@ -172,6 +176,21 @@ function checkPermissions({ context, faults }: Look, task: string | null, permis
     const problem = permissions[what] === 'allow' ? (context.permissionProblem?.(what) ?? null) : null;
     if (problem !== null) faults.push({ task, problem: `${what} can't be allowed: ${problem}` });
   }
+}
+
+function globsOf(look: Look, draft: DraftTask, role: PlannedRole): readonly string[] {
+  const said = draft.writes?.map((glob) => seenText(glob).trim());
+  for (const glob of said ?? []) {
+    const problem = globProblem(glob);
+    if (problem !== null) look.faults.push({ task: draft.id, problem: `writes: ${problem}` });
+  }
+  return writesOf(said, role);
+}
+
+/** Tasks that are gone meanwhile are left out. */
+function alongsideIn(look: Look, draft: DraftTask): Pick<PlanTask, 'alongside'> {
+  const others = [...new Set(draft.alongside)].flatMap((id) => (id === draft.id ? [] : (idOf(look, id) ?? [])));
+  return others.length === 0 ? {} : { alongside: others };
 }
 
 /** Both spellings of one field; given differently they are a fault, and the person's one is taken on. */

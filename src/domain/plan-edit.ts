@@ -11,7 +11,18 @@ export type PlanEdit =
   | { readonly is: 'budget'; readonly task: TaskId; readonly budget: Budget }
   | { readonly is: 'tools'; readonly task: TaskId; readonly tools: readonly string[] }
   | { readonly is: 'depends'; readonly task: TaskId; readonly dependsOn: readonly TaskId[] }
-  | { readonly is: 'add'; readonly description: string; readonly role: string; readonly dependsOn: readonly TaskId[] }
+  /** Null: what its role may change where nothing is said. */
+  | { readonly is: 'writes'; readonly task: TaskId; readonly writes: readonly string[] | null }
+  /** All tasks that may run beside it although both may change the same files; what is left out waits again. */
+  | { readonly is: 'alongside'; readonly task: TaskId; readonly others: readonly TaskId[] }
+  | {
+      readonly is: 'add';
+      readonly description: string;
+      readonly role: string;
+      readonly dependsOn: readonly TaskId[];
+      /** Left out: what its role may change where nothing is said. */
+      readonly writes?: readonly string[];
+    }
   | { readonly is: 'drop'; readonly task: TaskId }
   /**
    * One task becomes several, each with the role, model, tools and a share of the estimate; all need what it needed, and what

@@ -71,13 +71,18 @@ export function join(plan: SoundPlan, task: PlanTask, otherId: TaskId, choices: 
     estimatedTokens: task.estimatedTokens + other.estimatedTokens,
     dependsOn: [...new Set(needs)],
     tools: joinedTools(task, other, choices),
-    writes: joinedWrites(task, other, choices),
+    writes: [...new Set([...task.writes, ...other.writes])],
+    alongside: [...new Set([...(task.alongside ?? []), ...(other.alongside ?? [])])],
     maySpawn: task.maySpawn || other.maySpawn,
     ...joinedPermissions(plan, task, other),
   });
+  const kept = (ids: readonly string[] = []): readonly string[] => [
+    ...new Set(ids.map((id) => (id === other.id ? task.id : id))),
+  ];
   const rewired = (draft: Draft): Draft => ({
     ...draft,
-    dependsOn: [...new Set(draft.dependsOn.map((need) => (need === other.id ? task.id : need)))],
+    dependsOn: kept(draft.dependsOn),
+    alongside: kept(draft.alongside),
   });
   const rest = draftsOf(plan).filter(({ id }) => id !== other.id);
   return ok(rest.map((draft) => (draft.id === task.id ? joined(draft) : rewired(draft))));
@@ -176,12 +181,4 @@ function joinedPermissions(plan: SoundPlan, task: PlanTask, other: PlanTask): Pi
     if (both !== ofPlan[what]) joined[what] = both;
   }
   return { permissions: joined };
-}
-
-/** Empty is "what it needs to" of a role that changes files: then nobody can say what both may change. */
-function joinedWrites(task: PlanTask, other: PlanTask, choices: PlanChoices): readonly string[] {
-  const isOpen = (one: PlanTask): boolean =>
-    one.writes.length === 0 &&
-    (roleOf(one, choices)?.capabilities ?? []).some((can) => can === 'write' || can === 'shell');
-  return isOpen(task) || isOpen(other) ? [] : [...new Set([...task.writes, ...other.writes])];
 }

@@ -8,13 +8,14 @@ import type { TaskId, Usd } from './ids.ts';
 import { fromMicro, toMicro } from './ids.ts';
 import type { Permissions } from './permissions.ts';
 import type { PlanTask, SoundPlan } from './plan.ts';
+import { waitsFor } from './writes.ts';
 
 /** Tasks by the longest way to them. Only for drawing: a task starts as soon as its own needs are done (CONTRACT D7). */
 export function wavesOf(plan: SoundPlan): readonly (readonly PlanTask[])[] {
   const waveOf = new Map<TaskId, number>();
   const waves: PlanTask[][] = [];
   for (const task of plan.tasks) {
-    const wave = task.dependsOn.reduce((last, need) => Math.max(last, (waveOf.get(need) ?? 0) + 1), 0);
+    const wave = waitsFor(task).reduce((last, need) => Math.max(last, (waveOf.get(need) ?? 0) + 1), 0);
     waveOf.set(task.id, wave);
     (waves[wave] ??= []).push(task);
   }
@@ -89,7 +90,7 @@ interface Time {
 }
 
 function timesOf(plan: SoundPlan, maxParallel: number): ReadonlyMap<TaskId, Time> {
-  const open = new Map(plan.tasks.map((task) => [task.id, new Set(task.dependsOn).size]));
+  const open = new Map(plan.tasks.map((task) => [task.id, new Set(waitsFor(task)).size]));
   const waiting = unlocksOf(plan);
   const places = new Map(plan.tasks.map((task, place) => [task.id, place]));
   const times = new Map<TaskId, Time>();
@@ -124,7 +125,7 @@ function isReady(open: Map<TaskId, number>, task: PlanTask): boolean {
 function unlocksOf(plan: SoundPlan): ReadonlyMap<TaskId, readonly PlanTask[]> {
   const unlocks = new Map<TaskId, PlanTask[]>();
   for (const task of plan.tasks) {
-    for (const need of new Set(task.dependsOn)) {
+    for (const need of new Set(waitsFor(task))) {
       const list = unlocks.get(need);
       if (list) list.push(task);
       else unlocks.set(need, [task]);
@@ -143,9 +144,9 @@ function criticalOf(plan: SoundPlan, times: ReadonlyMap<TaskId, Time>): Readonly
   while (at !== undefined && !chain.has(at.id)) {
     chain.add(at.id);
     const { start } = timeOf(at);
-    const { dependsOn } = at;
+    const needs = waitsFor(at);
     const before = start === 0 ? [] : (byEnd.get(start) ?? []);
-    at = before.find(({ id }) => dependsOn.includes(id)) ?? before[0];
+    at = before.find(({ id }) => needs.includes(id)) ?? before[0];
   }
   return chain;
 }
@@ -165,6 +166,8 @@ export interface PlannerTask {
   readonly tools: readonly string[];
   readonly budget: Budget;
   readonly writes: readonly string[];
+  readonly after?: PlanTask['after'];
+  readonly alongside?: readonly string[];
   readonly maySpawn: boolean;
   readonly permissions?: Permissions;
 }
@@ -188,6 +191,12 @@ const forcedForm = ({ forced = [] }: SoundPlan): Pick<Printed<unknown>, 'forced'
 const permissionsForm = ({ permissions }: Pick<SoundPlan, 'permissions'>): Pick<SoundPlan, 'permissions'> =>
   permissions === undefined ? {} : { permissions };
 
+/** `after` is there to be seen: a plan that is read gets it from its check, whatever it says. */
+const orderForm = ({ after, alongside }: PlanTask): Pick<PlanTask, 'after' | 'alongside'> => ({
+  ...(after === undefined ? {} : { after }),
+  ...(alongside === undefined ? {} : { alongside }),
+});
+
 /** INTERFACE, "Plans": the planner's spelling. Reads back to the same plan under the same rules. */
 export function toPlannerForm(plan: SoundPlan): Printed<PlannerTask> {
   return {
@@ -206,6 +215,7 @@ export function toPlannerForm(plan: SoundPlan): Printed<PlannerTask> {
       tools: task.tools,
       budget: task.budget,
       writes: task.writes,
+      ...orderForm(task),
       maySpawn: task.maySpawn,
       ...permissionsForm(task),
     })),
@@ -226,6 +236,8 @@ export interface PersonTask {
   readonly budget: Budget;
   readonly dependsOn: readonly string[];
   readonly writes: readonly string[];
+  readonly after?: PlanTask['after'];
+  readonly alongside?: readonly string[];
   readonly maySpawn: boolean;
   readonly permissions?: Permissions;
 }
@@ -244,6 +256,7 @@ export function toPersonForm(plan: SoundPlan): Printed<PersonTask> {
       budget: task.budget,
       dependsOn: task.dependsOn,
       writes: task.writes,
+      ...orderForm(task),
       maySpawn: task.maySpawn,
       ...permissionsForm(task),
     })),

@@ -10,6 +10,7 @@ import { Permissions } from './permissions.ts';
 import type { ModelId, RoleName, TaskId, Usd } from './ids.ts';
 import type { Learned } from './learned.ts';
 import type { Price } from './price.ts';
+import type { TaskOrder } from './writes.ts';
 
 /** One task of a sound plan: nothing in it can be wrong in a way that was already checked. */
 export interface PlanTask {
@@ -26,8 +27,12 @@ export interface PlanTask {
   readonly estimatedSeconds: number;
   readonly budget: Budget;
   readonly dependsOn: readonly TaskId[];
-  /** Globs that the task may change; empty when it was not said. */
+  /** Globs of the files that it may change (glob.ts): `**` is the whole project, none is nothing. */
   readonly writes: readonly string[];
+  /** Tasks that it waits for, whatever their outcome, since both may change the same files. Made by the check; missing without any. */
+  readonly after?: readonly TaskOrder[];
+  /** Tasks that a person lets run beside it although both may change the same files; missing without any. */
+  readonly alongside?: readonly TaskId[];
   readonly maySpawn: boolean;
   /** What differs from the plan's own permissions; missing where nothing does. */
   readonly permissions?: Permissions;
@@ -120,6 +125,7 @@ export const DraftTask = z.strictObject({
   tools: z.array(z.string().max(100)).max(50).optional(),
   budget: Budget.optional(),
   writes: z.array(z.string().max(500)).max(100).optional(),
+  alongside: z.array(z.string().max(64)).max(1000).optional(),
   maySpawn: z.boolean().optional(),
   permissions: Permissions.optional(),
   // What `--json` prints beside the planner's fields (see toPlannerForm): read so that a printed plan is a plan, not used.
@@ -127,6 +133,7 @@ export const DraftTask = z.strictObject({
   modelReason: z.string().max(2000).nullable().optional(),
   estimatedCost: z.number().nullable().optional(),
   estimatedSeconds: z.number().optional(),
+  after: z.array(z.unknown()).max(1000).optional(),
 });
 export type DraftTask = z.infer<typeof DraftTask>;
 

@@ -16,7 +16,10 @@ export function plannerForm(roles: readonly string[], models: readonly string[])
     ),
     estimatedTokens: z.number().describe('Input and output together, over all calls.'),
     dependencies: z.array(z.string()).describe('Ids of the tasks whose result it needs.'),
-    writes: z.array(z.string()).describe('Globs of the files it may change; empty when it only reads.'),
+    writes: z
+      .array(z.string())
+      .nullable()
+      .describe('Globs of the files it may change; [] when it only looks; null: the whole project.'),
   });
   return z.strictObject({ reason: z.string().describe('One sentence: why split, or why not.'), tasks: z.array(task) });
 }
@@ -30,8 +33,14 @@ function withoutNulls(plan: unknown): unknown {
   const said = dropNulls(plan);
   const tasks: unknown = said['tasks'];
   return Array.isArray(tasks)
-    ? { ...said, tasks: tasks.map((task: unknown) => (isObject(task) ? dropNulls(task) : task)) }
+    ? { ...said, tasks: tasks.map((task: unknown) => (isObject(task) ? saidOf(task) : task)) }
     : said;
+}
+
+/** That two tasks may run side by side although both may change the same files is a person's to say. */
+function saidOf(task: object): Record<string, unknown> {
+  const { alongside: _left, ...said } = dropNulls(task);
+  return said;
 }
 
 const dropNulls = (one: object): Record<string, unknown> =>

@@ -166,7 +166,9 @@ function barred({ tasks }: SoundPlan, begun: AllBegun, context: PlanContext): st
 const asItWas = (begun: Begun | undefined, task: PlanTask): PlanTask =>
   begun === undefined || !isWrittenSame(begun, task)
     ? task
-    : withPermissionsOf(task, { ...begun.task, dependsOn: task.dependsOn });
+    : withPermissionsOf(task, { ...begun.task, dependsOn: task.dependsOn, ...orderOf(task) });
+
+const orderOf = ({ after }: PlanTask): Pick<PlanTask, 'after'> => (after === undefined ? {} : { after });
 
 /** They are no part of the work: a person may change them of a task that has begun. */
 function withPermissionsOf({ permissions }: PlanTask, begun: PlanTask): PlanTask {
@@ -188,6 +190,7 @@ const written = ({
   budget,
   estimatedTokens,
   writes,
+  alongside = [],
   maySpawn,
 }: PlanTask): unknown => ({
   role,
@@ -197,6 +200,7 @@ const written = ({
   budget,
   estimatedTokens,
   writes,
+  alongside: alongside.toSorted(),
   maySpawn,
 });
 

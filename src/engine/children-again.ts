@@ -14,7 +14,7 @@ import { plannedRoleProblem, roleNamed, roleProblem } from '../policy/roles.ts';
 import { openBelow } from './children-end.ts';
 import { capabilitiesIn, workingDirOf } from './children-spawn.ts';
 import type { NewAgent } from './orders.ts';
-import { findingLimits, findingsOf, orderOf } from './orders.ts';
+import { findingLimits, findingsOf, orderOf, writesIn } from './orders.ts';
 import type { RunParts } from './parts.ts';
 
 export type AgainParts = Pick<RunParts, 'options' | 'recorder' | 'root'>;
@@ -66,6 +66,7 @@ export function agentAgain({ options, recorder, root }: AgainParts, one: AgentSt
     model: one.model,
     capabilities: capabilitiesIn(options, root, recorder.state(), one),
     budget: one.budget,
+    ...writesIn(one),
     dependsOn: one.dependsOn,
   });
 }

@@ -11,6 +11,7 @@ import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Capability, Role } from '../domain/role.ts';
 import type { SpawnWish } from '../domain/spawn.ts';
+import { WHOLE_PROJECT } from '../domain/writes.ts';
 import type { EventBody, Spawned } from '../events/event.ts';
 import { modeFor } from '../events/modes.ts';
 import { sessionName } from '../events/session-name.ts';
@@ -23,7 +24,7 @@ import type { Decision } from '../policy/rules.ts';
 import { openBelow } from './children-end.ts';
 import { budgetOf, modelFor } from './choices.ts';
 import type { NewAgent } from './orders.ts';
-import { capabilitiesOf, createdEvent } from './orders.ts';
+import { capabilitiesOf, createdEvent, writesIn } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -93,6 +94,7 @@ function draftOf(
     model: model.value.choice,
     capabilities: childCapabilities(options, role.value, agent, capabilitiesIn(options, root, state, above)),
     budget: tightest(role.value.budget ?? {}, budgetOf(options, role.value.name)),
+    ...writesIn(above),
     dependsOn: [],
   };
   return ok({ one, created: { ...createdEvent(options, one), spawned } });
@@ -262,7 +264,7 @@ export function capabilitiesIn(
   const role = roleNamed(one.role, options.roles);
   if (role === null) return [];
   const task = state.plan?.tasks.find(({ id }) => id === one.taskId);
-  if (task !== undefined) return capabilitiesOf(task, role);
+  if (task !== undefined) return capabilitiesOf(task, role, one.writes ?? WHOLE_PROJECT);
   const parent = one.parent === null ? undefined : state.agents.get(one.parent);
   if (parent === undefined) return [];
   const above = capabilitiesIn(options, root, state, parent);

@@ -22,7 +22,7 @@ import type { GateParts } from './gate.ts';
 import { openCalls } from './gate-begun.ts';
 import type { Loans } from './loans.ts';
 import type { NewAgent } from './orders.ts';
-import { createdEvent, orderOf } from './orders.ts';
+import { createdEvent, orderOf, writesIn } from './orders.ts';
 import type { Recorder } from './recorder.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -104,6 +104,7 @@ function made(
     model: model.value.choice,
     capabilities: inherited(options, role.value, order, wish),
     budget: tightest(role.value.budget ?? {}, budgetOf(options, role.value.name)),
+    ...writesIn(order),
     dependsOn: [],
     call,
     ...(wish.protocol === undefined ? {} : { protocol: wish.protocol }),
@@ -139,6 +140,7 @@ function again(
     model: before.model,
     capabilities: inherited(options, role.value, order, before),
     budget: before.budget,
+    ...writesIn(before),
     dependsOn: [],
     ...(before.protocol === undefined ? {} : { protocol: before.protocol }),
   };

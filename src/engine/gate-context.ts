@@ -1,5 +1,6 @@
 /** What a call of a tool is run with: signal, box, desk, live output; and which calls of one reply run side by side. */
 import type { WorkOrder } from '../domain/agent.ts';
+import { coversAll } from '../domain/glob.ts';
 import type { CallId } from '../domain/ids.ts';
 import type { Tool, ToolContext } from '../ports/tool.ts';
 import type { Passed, Use } from './gate-permit.ts';
@@ -38,12 +39,17 @@ export async function contextOf(
     signal,
     box: boxFor(parts, order),
     desk: parts.desk(order, call, signal),
+    ...limitOf(order),
     ...(order.workingDir === undefined ? {} : { workingDir: order.workingDir }),
     ...(judges ? { judges } : {}),
     ...(door ? { door } : {}),
     onOutput: (delta) => parts.tick({ agent: order.agent, is: 'output', delta }),
   };
 }
+
+/** What says the whole project limits nothing. */
+const limitOf = ({ writes }: WorkOrder): Pick<ToolContext, 'writes'> =>
+  writes === undefined || coversAll(writes) ? {} : { writes };
 
 /** A role that can't write gets a box that can't be written: then read-only is a fact and no request. */
 export function boxFor({ tools }: GateParts, { capabilities }: WorkOrder): ToolContext['box'] {

@@ -34,6 +34,8 @@ export interface NewAgent {
   readonly model: ModelChoice;
   readonly capabilities: readonly Capability[];
   readonly budget: Budget;
+  /** Globs of the files that it may change; absent: its role alone decides. */
+  readonly writes?: readonly string[];
   readonly dependsOn: readonly AgentId[];
   /** Of one that another agent called for: the call of its tool. */
   readonly call?: CallId;
@@ -81,6 +83,7 @@ export const createdEvent = (
   dependsOn: one.dependsOn,
   model: one.model,
   iterations: one.role.iterations,
+  ...writesIn(one),
   ...(one.call === undefined ? {} : { call: one.call }),
   ...(one.protocol === undefined ? {} : { protocol: one.protocol }),
 });
@@ -101,6 +104,7 @@ export const orderOf = (options: RunOptions, one: NewAgent, findings: readonly F
   tools: toolsOf(options, one),
   budget: one.budget,
   iterations: one.role.iterations,
+  ...writesIn(one),
   findings,
   turns: [],
   ...spokenBy(one),
@@ -131,12 +135,28 @@ function toldTo({ prompts, rules, doors }: RunOptions, { agent, capabilities, ro
 const spokenBy = ({ protocol, role }: NewAgent): Pick<WorkOrder, 'protocol'> =>
   (protocol ?? role.protocol) === undefined ? {} : { protocol: 'text' };
 
-/** Capabilities of the role, less those whose tool the plan took away; spawning only where the plan says so (D1). */
-export function capabilitiesOf(task: PlanTask, role: Role): readonly Capability[] {
+/** As they are given on: absent stays absent. */
+export const writesIn = ({
+  writes,
+}: {
+  readonly writes?: readonly string[];
+}): { readonly writes?: readonly string[] } => (writes === undefined ? {} : { writes });
+
+/**
+ * Capabilities of the role, less those whose tool the plan took away, and less writing where it may change nothing (D41);
+ * spawning only where the plan says so (D1).
+ */
+export function capabilitiesOf(
+  task: PlanTask,
+  role: Role,
+  writes: readonly string[] = task.writes,
+): readonly Capability[] {
+  const isHeld = writes.length === 0 && role.capabilities.includes('write');
+  const changes: readonly Capability[] = isHeld ? ['write', 'git-write'] : [];
   const all = role.tools.includes('*') ? Object.keys(STANDS_FOR) : role.tools;
   const taken = task.tools.includes('*') ? [] : all.filter((tool) => !task.tools.includes(tool));
   const without = taken.flatMap((tool) => STANDS_FOR[tool] ?? []);
-  const left = role.capabilities.filter((one) => one !== 'spawn' && !without.includes(one));
+  const left = role.capabilities.filter((one) => one !== 'spawn' && ![...without, ...changes].includes(one));
   return task.maySpawn ? [...left, 'spawn'] : left;
 }
 

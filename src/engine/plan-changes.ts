@@ -2,6 +2,7 @@
 import type { Budget } from '../domain/budget.ts';
 import { PERMITTED, permissionsOf } from '../domain/permissions.ts';
 import type { ModelOption, PlanTask, SoundPlan } from '../domain/plan.ts';
+import { writesText } from '../domain/writes.ts';
 import type { PlanChange } from '../ports/controls.ts';
 
 /**
@@ -92,8 +93,9 @@ function wordsOf(look: Look, old: PlanTask, task: PlanTask): readonly string[] {
     gone.length === 0 ? '' : `no longer needs ${namesIn(look, gone)}`,
     toolWords(old, task),
     budgetWords(old.budget, task.budget),
-    isSame(old.writes, task.writes) ? '' : `may change ${task.writes.join(', ') || 'what it needs to'}`,
+    isSame(old.writes, task.writes) ? '' : `may change ${writesText(task.writes)}`,
     ...permissionWords(look, old, task),
+    ...orderWords(look, old, task),
     old.maySpawn === task.maySpawn ? '' : `may ${task.maySpawn ? '' : 'no longer '}start agents of its own`,
   ].filter((one) => one !== '');
 }
@@ -103,6 +105,17 @@ function permissionWords({ before, after }: Look, old: PlanTask, task: PlanTask)
   return PERMITTED.map((what) =>
     was[what] === is[what] ? '' : is[what] === 'allow' ? `${what} are allowed without asking` : `${what} ask`,
   );
+}
+
+/** What it has to come after now, and beside what it may run by now. */
+function orderWords(look: Look, old: PlanTask, task: PlanTask): readonly string[] {
+  const [before, now] = [old.after ?? [], task.after ?? []];
+  const come = now.filter((one) => !before.some((other) => other.task === one.task));
+  const beside = missing(task.alongside ?? [], old.alongside ?? []);
+  return [
+    ...come.map((one) => `waits for ${nameIn(look, one.task)}: ${one.because}`),
+    beside.length === 0 ? '' : `may run beside ${namesIn(look, beside)}`,
+  ];
 }
 
 function modelWords(look: Look, old: PlanTask, { model }: PlanTask): string {

@@ -8,13 +8,14 @@ import { jsonDigest } from '../domain/digest.ts';
 import type { TaskId } from '../domain/ids.ts';
 import { childOf, ROOT } from '../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../domain/plan.ts';
+import { WHOLE_PROJECT } from '../domain/writes.ts';
 import type { EventBody } from '../events/event.ts';
 import { isFinal, isTakenOut, TAKEN_OUT } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { roleNamed } from '../policy/roles.ts';
 import { budgetOf } from './choices.ts';
 import type { NewAgent } from './orders.ts';
-import { capabilitiesOf, createdEvent } from './orders.ts';
+import { capabilitiesOf, createdEvent, writesIn } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -27,6 +28,7 @@ export function plannedAgents(options: RunOptions, plan: SoundPlan, state: RunSt
   return plan.tasks.map((task) => {
     const role = roleNamed(task.role, options.roles);
     const agent = ids.get(task.id);
+    const said = saidOf(known.get(task.id), task);
     if (role === null || agent === undefined) throw new Error(`the approved plan names an unknown role ${task.role}`);
     return {
       agent,
@@ -36,12 +38,17 @@ export function plannedAgents(options: RunOptions, plan: SoundPlan, state: RunSt
       task: task.description,
       taskId: task.id,
       model: task.model,
-      capabilities: capabilitiesOf(task, role),
+      capabilities: capabilitiesOf(task, role, said.writes ?? WHOLE_PROJECT),
+      ...said,
       budget: tightest(task.budget, budgetOf(options, role.name)),
       dependsOn: task.dependsOn.flatMap((need) => ids.get(need) ?? []),
     };
   });
 }
+
+/** Of an agent that was made when plans did not say what may be changed, nothing is said of it now. */
+const saidOf = (agent: AgentState | undefined, task: PlanTask): { readonly writes?: readonly string[] } =>
+  agent !== undefined && agent.writes === undefined ? {} : { writes: task.writes };
 
 /** The agents of planned tasks, those that were taken out among them. */
 export const agentsByTask = (state: RunState): ReadonlyMap<TaskId, AgentState> =>
@@ -129,6 +136,7 @@ const changedEvent = (one: Omit<Changed, 'type'>): Changed => ({
   dependsOn: one.dependsOn,
   model: one.model,
   iterations: one.iterations,
+  ...writesIn(one),
 });
 
 const factsOf = ({ id, maxIterations, ...one }: AgentState): Omit<Changed, 'type'> => ({

@@ -19,9 +19,9 @@ import type { MainTalk } from './main-talk.ts';
 import type { NewAgent } from './orders.ts';
 import { findingLimits, findingsOf, orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
-import { inLine, plannedAgents } from './planned.ts';
+import { openTable, type Table } from './planned-table.ts';
 import { attemptBefore, storedToResume, triedAgain, waitsAgain } from './retry.ts';
-import type { Choice, Job } from './scheduler.ts';
+import type { Choice } from './scheduler.ts';
 import { schedule } from './scheduler.ts';
 
 /**
@@ -43,6 +43,7 @@ export async function runAgents(parts: RunParts, resumed: boolean, talk: MainTal
   for (;;) {
     const running = schedule<AgentId>({
       jobs: table.jobs(),
+      apart: (id, other) => table.areApart(id, other),
       known,
       start: (id, again) => {
         const beside = again ? undefined : children.endOf(id);
@@ -74,41 +75,6 @@ export async function runAgents(parts: RunParts, resumed: boolean, talk: MainTal
 
 /** A partial end without a word gives those that need it nothing (CONTRACT D40). */
 const hasAnswer = ({ recorder }: RunParts, id: AgentId): boolean => recorder.state().agents.get(id)?.summary !== '';
-
-/** The agents of the plan in force, which may be amended at any time until the report is begun. */
-interface Table {
-  agents(): readonly NewAgent[];
-  agent(id: AgentId): NewAgent | undefined;
-  jobs(): readonly Job<AgentId>[];
-  /** Does another wait for it? */
-  isNeeded(id: AgentId): boolean;
-}
-
-function openTable(parts: RunParts): Table {
-  const { options, recorder, scheduling } = parts;
-  const planInForce = (): SoundPlan => {
-    const { plan } = recorder.state();
-    if (plan === null) throw new Error('agents without a plan');
-    return plan;
-  };
-  const now = planInForce();
-  let agents = plannedAgents(options, now, recorder.state());
-  let byId = new Map(agents.map((one) => [one.agent, one]));
-  const events = inLine(parts, recorder.state(), agents, { before: now, now });
-  if (events.length > 0) recorder.record(...events);
-  const jobs = (): readonly Job<AgentId>[] => agents.map(({ agent, dependsOn }) => ({ id: agent, needs: dependsOn }));
-  scheduling.amend = () => {
-    agents = plannedAgents(options, planInForce(), recorder.state());
-    byId = new Map(agents.map((one) => [one.agent, one]));
-    scheduling.now?.change(jobs());
-  };
-  return {
-    agents: () => agents,
-    agent: (id) => byId.get(id),
-    jobs,
-    isNeeded: (id) => agents.some(({ dependsOn }) => dependsOn.includes(id)),
-  };
-}
 
 /** How agents of a resumed run have ended that are not begun again. */
 function knownOutcomes(

@@ -9,12 +9,16 @@ import type { AgentOutcome } from '../domain/agent.ts';
 export interface Job<Id> {
   readonly id: Id;
   readonly needs: readonly Id[];
+  /** Those that it comes after whatever their outcome, without needing anything of them. */
+  readonly after?: readonly Id[];
 }
 
 export type Choice = 'retry' | 'skip' | 'stop';
 
 export interface Schedule<Id> {
   readonly jobs: readonly Job<Id>[];
+  /** May the two not run at the same time? A retry waits for that as well. Absent: any may. */
+  apart?(a: Id, b: Id): boolean;
   /** Outcomes that are known already, of a resumed run. */
   readonly known: ReadonlyMap<Id, AgentOutcome>;
   /** Runs one; null when the run was stopped meanwhile. Called again for a retry. */
@@ -74,6 +78,8 @@ class Running<Id> implements Scheduling<Id> {
   private readonly more = new Map<Id, Promise<AgentOutcome | null>>();
   /** For each skipped task the one whose failure it was skipped for; a task that a person left out is its own cause. */
   private readonly skippedFor = new Map<Id, Id>();
+  /** Those that wait to be run again. */
+  private readonly retried = new Set<Id>();
   private readonly faults: unknown[] = [];
   private stopped = false;
   private over = false;
@@ -118,13 +124,14 @@ class Running<Id> implements Scheduling<Id> {
   }
 
   hasBegun(id: Id): boolean {
-    return this.running.has(id) || this.outcomes.has(id);
+    return this.running.has(id) || this.outcomes.has(id) || this.retried.has(id);
   }
 
   change(jobs: readonly Job<Id>[]): boolean {
     if (this.over || this.stopped) return false;
     const begun = this.jobs.filter(({ id }) => this.hasBegun(id));
-    const kept = new Map(begun.map((job) => [job.id, job]));
+    // One that was left out may be begun yet: then it waits for what it needs now.
+    const kept = new Map(begun.flatMap((job) => (this.outcomes.get(job.id) === 'skipped' ? [] : [[job.id, job]])));
     const named = new Set(jobs.map(({ id }) => id));
     this.jobs = [...jobs.map((job) => kept.get(job.id) ?? job), ...begun.filter(({ id }) => !named.has(id))];
     // Whoever was asked was told whom it concerns.
@@ -139,8 +146,9 @@ class Running<Id> implements Scheduling<Id> {
   /** Starts what can start, asks about what is blocked, and ends when nothing moves any more. */
   private look(): void {
     if (!this.stopped) {
-      for (const { id, needs } of this.waiting()) {
-        if (needs.every((need) => this.outcomes.has(need) && !this.bad(need))) this.start(id, false);
+      const stuck = this.stuck();
+      for (const job of this.waiting()) {
+        if (this.mayStart(job, stuck)) this.start(job.id, this.retried.delete(job.id));
       }
       this.lookAtFailures();
     }
@@ -148,6 +156,24 @@ class Running<Id> implements Scheduling<Id> {
     if (this.running.size > 0 || !(this.stopped || idle)) return;
     this.over = true;
     this.finish();
+  }
+
+  private mayStart({ id, needs, after = [] }: Job<Id>, stuck: ReadonlySet<Id>): boolean {
+    const isReady = needs.every((need) => this.outcomes.has(need) && !this.bad(need));
+    if (!isReady || after.some((other) => this.isToCome(other) && !stuck.has(other))) return false;
+    return ![...this.running].some((other) => this.plan.apart?.(id, other) === true);
+  }
+
+  private isToCome(id: Id): boolean {
+    return !this.outcomes.has(id) && this.jobs.some((job) => job.id === id);
+  }
+
+  /** Those that can't begin since something failed that they need: who only comes after them does not wait for a choice. */
+  private stuck(): ReadonlySet<Id> {
+    const stuck = new Set<Id>();
+    for (const { id, needs } of this.waiting())
+      if (needs.some((need) => this.bad(need) || stuck.has(need))) stuck.add(id);
+    return stuck;
   }
 
   /** One question for each failure that blocks somebody; one that blocks nobody any more is taken back. */
@@ -208,11 +234,10 @@ class Running<Id> implements Scheduling<Id> {
 
   /** What was left out has never begun: it waits for its needs as at first. */
   private again(id: Id): void {
-    const leftOut = this.outcomes.get(id) === 'skipped';
+    if (this.outcomes.get(id) !== 'skipped') this.retried.add(id);
     this.outcomes.delete(id);
     this.skippedFor.delete(id);
     this.restoreBehind(id);
-    if (!leftOut) this.start(id, true);
   }
 
   private restoreBehind(failed: Id): void {
@@ -227,6 +252,7 @@ class Running<Id> implements Scheduling<Id> {
 
   private leaveOut(id: Id, because: Id): void {
     if (this.outcomes.has(id)) return;
+    this.retried.delete(id);
     this.outcomes.set(id, 'skipped');
     this.skippedFor.set(id, because);
     this.plan.skipped(id, because);

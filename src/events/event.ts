@@ -85,6 +85,8 @@ export type EventBody =
       readonly spawned?: Spawned;
       /** Of a child of an agent that works by words, and so does it (CONTRACT D23). */
       readonly protocol?: 'text';
+      /** Globs of the files that it may change; the whole project, or none of a role that can't write, when left out. */
+      readonly writes?: readonly string[];
       /** Of a forced agent: what started it, and the tree that it judges; before a commit also the one it is made on. */
       readonly forced?: { readonly trigger: Trigger; readonly tree: string; readonly from?: string };
     }
@@ -100,6 +102,7 @@ export type EventBody =
       readonly dependsOn: readonly AgentId[];
       readonly model: ModelChoice;
       readonly iterations: number;
+      readonly writes?: readonly string[];
     }
   | {
       readonly type: 'agent.status';

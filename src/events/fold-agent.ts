@@ -30,6 +30,7 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
     call: event.call ?? null,
     spawned: event.spawned ?? null,
     ...(event.protocol === undefined ? {} : { protocol: event.protocol }),
+    ...(event.writes === undefined ? {} : { writes: event.writes }),
     owner: event.parent,
     signalled: null,
     toolsUsed: {},
@@ -73,6 +74,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     dependsOn: event.dependsOn,
     model: event.model,
     maxIterations: event.iterations,
+    ...(event.writes === undefined ? {} : { writes: event.writes }),
     status: 'pending',
     // Whom it waited for may be another by now; who still stands in its way is said again.
     reason: '',

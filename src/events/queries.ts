@@ -35,6 +35,18 @@ export function mainAgent({ agents }: Pick<RunState, 'agents'>): AgentId {
   return ROOT;
 }
 
+/** The agents that a planned one comes after since both may change the same files, with the reason. */
+export function comesAfter(
+  { plan, agents }: Pick<RunState, 'plan' | 'agents'>,
+  { taskId }: AgentState,
+): readonly { readonly id: AgentId; readonly because: string }[] {
+  const after = plan?.tasks.find(({ id }) => id === taskId)?.after ?? [];
+  if (after.length === 0) return [];
+  return [...agents.values()].flatMap(({ id, taskId: task }) =>
+    after.flatMap((one) => (one.task === task ? [{ id, because: one.because }] : [])),
+  );
+}
+
 /** What is used and what is promised to calls in flight: limits are judged on the sum. */
 export interface Committed {
   readonly tokens: number;

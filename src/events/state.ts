@@ -105,6 +105,8 @@ export interface AgentState {
   readonly spawned: Spawned | null;
   /** Of a child of an agent that works by words, and so does it; its role may say so as well. */
   readonly protocol?: 'text';
+  /** Globs of the files that it may change; missing where nothing is said of it. */
+  readonly writes?: readonly string[];
   /** Who hears of it: its parent, or who adopted it; null: nobody. */
   readonly owner: AgentId | null;
   /** What it said of its own end, since it last began; null while it said nothing. */

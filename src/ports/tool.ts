@@ -59,6 +59,8 @@ export interface ToolContext {
   readonly desk: Desk;
   /** Bytes that the result may have before it is cut: a tool that can give a whole part within it does. */
   readonly room?: number;
+  /** Globs of the files that the agent may change (domain/glob); the whole project when left out. */
+  readonly writes?: readonly string[];
   /** The folder that a command starts in, relative to the project's root; the root when left out. */
   readonly workingDir?: string;
   /** It judges what others did: its commands find nothing that commands of others have left. */

@@ -15,15 +15,16 @@ import type { Root } from './root.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
 import { readingEnvironment, readingLook } from './reading.ts';
 import type { Boxed, Sandbox } from './sandbox.ts';
-import { runBoxed } from './sandbox-run.ts';
+import { type Course, runBoxed } from './sandbox-run.ts';
 import { doorOutside } from './sandbox-door.ts';
 import { workingFolder } from './working-folder.ts';
+import type { Writes } from './writes.ts';
 
 const WORDS =
   'Runs one bash command in the project root and gives its output, exit code and duration. Each command is a fresh shell: `cd` and variables do not last. There is no standard input and no terminal. When the command ends, everything it left running in the background is ended too. Prefer read_file, list_files, search and git to their shell counterparts: they need no question.';
 /** What a command finds in the box, for the model to know. */
 const IN_BOX =
-  ' It runs in a sandbox: no network; only the project can be written (by roles that write), but not .git, .mimir and the folders of editors; .env* files can not be read; packages that are on this machine can be used, by cargo, go, mvn, npm and the like; /tmp is your own and stays until you have ended; HOME is empty each time, but for caches of packages and builds.';
+  ' It runs in a sandbox: no network; only the project can be written (by roles that write, and as far as their task may change it), but not .git, .mimir and the folders of editors; .env* files can not be read; packages that are on this machine can be used, by cargo, go, mvn, npm and the like; /tmp is your own and stays until you have ended; HOME is empty each time, but for caches of packages and builds.';
 
 const Input = z.strictObject({
   command: z
@@ -43,6 +44,8 @@ export interface BashPlace {
   readonly stateDir: string;
   /** Mimir itself, for commands that have a door; absent: they get the socket alone. */
   readonly program?: OwnProgram | undefined;
+  /** Holds commands to what their task may change. */
+  readonly writes: Writes;
 }
 
 export const bashTool = (place: BashPlace): Tool<Input> => ({
@@ -71,17 +74,42 @@ export const bashTool = (place: BashPlace): Tool<Input> => ({
       signal: context.signal,
       onOutput: (chunk: string) => context.onOutput(chunk),
     };
-    // A box that was promised and can't be had means that the command is not run.
     const env =
       context.reads === true ? await readingEnvironment(place, command, context.signal) : ok(place.environment);
     if (!env.ok) return refused(`not run: ${env.fault}`);
-    const end = await (context.box === 'none'
-      ? runProgram({ ...what, env: openEnvironment(place, context.door), ...course })
-      : runBoxed(place.sandbox, { ...what, env: env.value, ...inBox(context, context.box) }, course));
+    const { end, said, undone } = await ran(place, context, { ...what, env: env.value }, course);
     const bytes = Math.min(context.room ?? RESULT_BYTES, RESULT_BYTES);
-    return commandOutput(end, { timeout, bytes, folder: context.workingDir });
+    const output = commandOutput(end, { timeout, bytes, folder: context.workingDir, said });
+    return undone ? { ...output, ok: false } : output;
   },
 });
+
+interface Ran {
+  readonly end: ProgramEnd;
+  /** Of what it may change, and what was put back. */
+  readonly said: string;
+  readonly undone: boolean;
+}
+
+const NOTHING_SAID = { text: '', changed: false };
+
+/** Runs it, held to what its task may change where there is a box. One that was promised and can't be had: then it is not run. */
+async function ran(
+  place: BashPlace,
+  context: ToolContext,
+  what: Pick<Boxed, 'file' | 'args' | 'cwd' | 'env'>,
+  course: Course,
+): Promise<Ran> {
+  const { box } = context;
+  // Without a box a person looks at each command, and nothing holds it.
+  const globs = box === 'none' ? undefined : context.writes;
+  const held = box === 'read-only' ? null : await place.writes.hold(globs ?? null);
+  const end = await (box === 'none'
+    ? runProgram({ ...what, env: openEnvironment(place, context.door), ...course, signal: context.signal })
+    : runBoxed(place.sandbox, { ...what, ...inBox(context, box), opened: held?.opened }, course));
+  const said = held === null ? NOTHING_SAID : await held.end();
+  return { end, said: said.text, undone: said.changed };
+}
 
 const inBox = (
   { door, agent, judges, reads }: ToolContext,
@@ -97,16 +125,20 @@ interface Frame {
   readonly bytes: number;
   /** Where it started, other than in the root. */
   readonly folder: string | undefined;
+  /** Of what it may change, and what was put back. */
+  readonly said: string;
 }
 
-function commandOutput(end: ProgramEnd, { timeout, bytes, folder }: Frame): ToolOutput {
+function commandOutput(end: ProgramEnd, { timeout, bytes, folder, said }: Frame): ToolOutput {
   if (end.is === 'not boxed') return refused(`not run: the sandbox could not start this: ${end.stderr.trim()}`);
   const seconds = `${(end.milliseconds / 1000).toFixed(1)} s`;
   const note = end.ended === 0 ? '' : `; processes ended: ${end.ended}`;
   const alive = end.survivors === 0 ? '' : `; STILL RUNNING, could not be ended: ${end.survivors}`;
   // The tools for files go by the root: a model that reads paths in this output should know the difference.
   const where = folder === undefined ? '' : `; run in ${folder}, but tools for files take paths from the project root`;
-  const told = end.note === undefined ? '' : `\n${end.note}`;
+  const told = [end.note, said === '' ? undefined : said]
+    .map((text) => (text === undefined ? '' : `\n${text}`))
+    .join('');
   const head = `${endText(end, timeout)} after ${seconds}${note}${alive}${where}${told}`;
   // Both ends of both streams survive: the end of a long output is where the error stands.
   const room = bytes - Buffer.byteLength(head) - 64;

@@ -7,8 +7,9 @@ import { diffCounts, unifiedDiff } from './diff.ts';
 import { done, refused } from './outcome.ts';
 import { capLines, counted, decode, isBinary, LINE_COLUMNS, shownName, WHOLE_FILE_BYTES } from './output.ts';
 import { digestOf, replaceFile, writeRefusal } from './replace-file.ts';
-import type { Root } from './root.ts';
+import { type Root, rootFor } from './root.ts';
 import type { Seen } from './seen.ts';
+import type { Writes } from './writes.ts';
 import { openFile } from './workspace.ts';
 
 const Input = z.strictObject({
@@ -28,7 +29,7 @@ const Input = z.strictObject({
 });
 type Input = z.output<typeof Input>;
 
-export const editFileTool = (root: Root, seen: Seen): Tool<Input> => ({
+export const editFileTool = (project: Root, seen: Seen, writes?: Writes): Tool<Input> => ({
   name: 'edit_file',
   description:
     'Replaces exact text in a file: `old_text` must occur exactly once (add surrounding lines until it does) unless `all` is set. Read the file first; the edit is refused when the file has changed since. The result is the diff.',
@@ -37,19 +38,23 @@ export const editFileTool = (root: Root, seen: Seen): Tool<Input> => ({
   repeat: 'never',
   label: ({ path }) => `edit ${path}`,
 
-  async preview(input, { agent }) {
+  async preview(input, context) {
+    const [root, { agent }] = [rootFor(project, context), context];
     const edit = await plannedEdit(root, seen, agent, input);
     return edit.ok ? unifiedDiff(edit.value) : `edit ${input.path}: would be refused: ${edit.fault}`;
   },
 
-  async run(input, { agent, signal }) {
+  async run(input, context) {
+    const [root, { agent, signal }] = [rootFor(project, context), context];
     if (signal.aborted) return refused('stopped');
+    await writes?.begin();
     const edit = await plannedEdit(root, seen, agent, input);
     if (!edit.ok) return refused(edit.fault);
     const { name, after, expected } = edit.value;
     const written = await replaceFile(root, { path: name, content: after, expected });
     if (!written.ok) return refused(written.fault);
     seen.note(agent, name, written.value);
+    writes?.wrote(name);
     return changed(unifiedDiff(edit.value), name, written.value);
   },
 });

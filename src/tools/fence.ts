@@ -4,6 +4,8 @@
  */
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { matchesGlob } from '../domain/glob.ts';
+import { writesText } from '../domain/writes.ts';
 import { type Access, forbidden } from './path-rules.ts';
 import { isInside, type PathRule, type Root } from './root.ts';
 
@@ -20,8 +22,18 @@ export function refused(root: Root, real: string, access: Access): string | null
   const no = denied(root, real, access);
   if (no !== null || access === 'read') return no;
   const list = missingList(root, real);
-  return list === null ? null : refusal(real, access, list.rule);
+  return list === null ? notAmong(root, real) : refusal(real, access, list.rule);
 }
+
+/** Why a task may not change a file that everybody else may; null when it may. */
+const notAmong = ({ writes }: Root, real: string): string | null =>
+  writes === undefined || matchesGlob(writes, real)
+    ? null
+    : `${real}: this task may change ${writesText(writes)} only. ${WHAT_TO_DO}`;
+
+/** What an agent can do that needs to change something else. */
+export const WHAT_TO_DO =
+  'If this has to be changed, say so in your answer, or ask with ask_user: a person can widen what the task may change.';
 
 /** Places that may not be read, below `folder` (real), relative to it: what a walk through it passes over. */
 export function hiddenBelow({ rules }: Root, folder: string): readonly string[] {

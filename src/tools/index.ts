@@ -23,6 +23,7 @@ import { projectFolder } from './project-folder.ts';
 import { searchTool } from './search.ts';
 import { seenFiles } from './seen.ts';
 import { writeFileTool } from './write-file.ts';
+import { openWrites } from './writes.ts';
 
 export { listProject } from './listing.ts';
 export type { OwnProgram } from './launcher.ts';
@@ -58,13 +59,14 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
   const environment = options.environment ?? toolEnvironment(root.value.path);
   const sandbox = options.sandbox ?? noSandbox('not probed');
   const seen = seenFiles();
+  const writes = openWrites(root.value, environment, options.stateDir);
   const tools: readonly Tool[] = [
     readFileTool(root.value, seen),
     listFilesTool(root.value),
     searchTool(root.value),
-    editFileTool(root.value, seen),
-    writeFileTool(root.value, seen),
-    bashTool({ root: root.value, environment, sandbox, stateDir: options.stateDir, program: options.program }),
+    editFileTool(root.value, seen, writes),
+    writeFileTool(root.value, seen, writes),
+    bashTool({ root: root.value, environment, sandbox, stateDir: options.stateDir, program: options.program, writes }),
     gitTool(root.value, environment, sandbox),
     gitCommitTool({ root: root.value, environment, stateDir: options.stateDir, home: options.home }),
     updateTodosTool,

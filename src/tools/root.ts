@@ -34,7 +34,13 @@ export interface Root {
   readonly git: GitState;
   /** With absolute paths. */
   readonly rules: PathRules;
+  /** Globs of the files that whoever works may change (domain/glob); all when left out. */
+  readonly writes?: readonly string[];
 }
+
+/** The same root for one that may change only what `writes` say; without them as it is. */
+export const rootFor = (root: Root, { writes }: { readonly writes?: readonly string[] }): Root =>
+  writes === undefined ? root : { ...root, writes };
 
 /**
  * The root at `folder`, or why it can't be one: not a folder; `/`, the home directory, the shared temporary directory or

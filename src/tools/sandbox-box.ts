@@ -22,6 +22,9 @@ export interface BoxPlan {
   readonly writable: readonly string[];
   /** Writable folders that can't be moved: a mount each. The upper ones first. */
   readonly pinned: readonly string[];
+  /** Read-only folders in writable ones, and what is writable in those all the same. */
+  readonly closed: readonly string[];
+  readonly reopened: readonly string[];
   readonly readOnly: readonly string[];
   readonly secretFiles: readonly string[];
   readonly secretFolders: readonly string[];
@@ -56,6 +59,8 @@ export function boxArguments(plan: BoxPlan): readonly string[] {
     ...onto('--ro-bind', plan.writable.includes(plan.root) ? [] : [plan.root]),
     ...onto('--bind', plan.writable),
     ...onto('--bind', plan.pinned),
+    ...onto('--ro-bind', plan.closed),
+    ...onto('--bind', plan.reopened),
     ...onto('--ro-bind', plan.readOnly),
     ...plan.secretFiles.flatMap((file) => ['--ro-bind', '/dev/null', file]),
     ...plan.secretFolders.flatMap((place) => ['--size', String(MIB), '--tmpfs', place, '--remount-ro', place]),

@@ -1,7 +1,7 @@
 /** What policy's paths come to in a box: what stays writable, what must stay absent, and what must stay where it is. */
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
-import { isInside } from './root.ts';
+import { isInside, type Root } from './root.ts';
 import { isFolder, realPlace } from './sandbox-look.ts';
 
 /** What lies in a folder of every list, and in the project: no list makes anything outside it writable. */
@@ -52,3 +52,50 @@ const isThere = (place: string): boolean => {
     return false;
   }
 };
+
+/** What of the project is writable, in place of all of it. Absolute paths; left out, nothing is otherwise. */
+export interface Opened {
+  readonly writable?: readonly string[];
+  /** Folders in those that are read-only all the same, but for what is writable in them. */
+  readonly closed?: readonly string[];
+  /** Folders that are made first, the upper ones before, and are gone with the box where nothing was put in them. */
+  readonly absent?: readonly string[];
+}
+
+/** What stays read-only in writable folders. */
+export const closedPlaces = (opened: Opened | undefined, writable: readonly string[]): readonly string[] =>
+  (opened?.closed ?? []).filter((place) => writable.some((folder) => isInside(folder, place)));
+
+/** What is writable in those all the same. */
+export const reopenedPlaces = (opened: Opened | undefined, closed: readonly string[]): readonly string[] =>
+  (opened?.writable ?? []).filter((place) => closed.some((folder) => isInside(folder, place))).flatMap(realPlace);
+
+export interface Paths {
+  readonly allowRead: readonly string[];
+  readonly denyRead: readonly string[];
+  readonly denyWrite: readonly string[];
+}
+
+export const pathsOf = ({ rules }: Root): Paths => ({
+  allowRead: (rules.allowRead ?? []).map(({ path: place }) => place),
+  denyRead: rules.denyRead.map(({ path: place }) => place),
+  denyWrite: rules.denyWrite.map(({ path: place }) => place),
+});
+
+/** A list never opens what is denied, nor what lies in it. */
+export function writableIn(
+  { path: root, rules }: Root,
+  { denyRead, denyWrite }: Paths,
+  opened: Opened | undefined,
+): readonly string[] {
+  const kept = [...denyRead.filter(within(root)), ...denyWrite].flatMap(realPlace);
+  const lists = rules.allowWrite.map(({ paths }) => paths);
+  if (opened?.writable !== undefined) lists.push(opened.writable);
+  return writablePlaces(root, lists).filter((place) => !kept.some((folder) => isInside(folder, place)));
+}
+
+/** Is a place in this folder? */
+export const within =
+  (root: string) =>
+  (place: string): boolean =>
+    isInside(root, place);

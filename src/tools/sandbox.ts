@@ -16,7 +16,18 @@ import { findBubblewrap } from './sandbox-find.ts';
 import { systemOnly } from './sandbox-reading.ts';
 import { type Found, isFolder, lookThrough, NEVER_MADE, realPlace } from './sandbox-look.ts';
 import { type Masks, masksOf } from './sandbox-masks.ts';
-import { firstAbsent, foldersAbove, writablePlaces } from './sandbox-paths.ts';
+import { withFolders } from './sandbox-made.ts';
+import {
+  closedPlaces,
+  firstAbsent,
+  foldersAbove,
+  type Opened,
+  type Paths,
+  pathsOf,
+  reopenedPlaces,
+  within,
+  writableIn,
+} from './sandbox-paths.ts';
 import { type Chains, gitFolders, hiddenFiles, hiddenFolders, openSockets, toolChains } from './sandbox-places.ts';
 import { BOX_HOME } from './toolchains.ts';
 import { type Bounds, type HomeParts, type Homes, NO_HOME, openHomes } from './sandbox-home.ts';
@@ -54,6 +65,7 @@ export interface Boxed {
   readonly secrets?: 'seen';
   /** A command that only reads and that nobody was asked about: it sees less, and runs only where every secret is covered. */
   readonly reads?: boolean | undefined;
+  readonly opened?: Opened | undefined;
   /** As `ToolContext.door`. */
   readonly door?: string | undefined;
   /** Whose `/tmp` it gets; absent: an empty one. */
@@ -159,16 +171,19 @@ async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string
   const root = checkRoot(parts.root.path, { home, state: stateDir, rules });
   if (!root.ok) return root;
   const paths = pathsOf(root.value);
-  const writable = spec.box === 'read-only' ? [] : writableIn(root.value, paths);
-  const never = [
-    ...NEVER_MADE.map((name) => path.join(root.value.path, name)),
-    ...paths.denyWrite.flatMap(firstAbsent),
-  ];
+  const wrap = (): Promise<Result<Wrapped, string>> => wrapFor(parts, spec, root.value, paths);
+  return withFolders(parts.masks, spec.opened?.absent ?? [], stateDir, wrap);
+}
+
+async function wrapFor(parts: Parts, spec: Boxed, root: Root, paths: Paths): Promise<Result<Wrapped, string>> {
+  const { stateDir } = parts.options;
+  const writable = spec.box === 'read-only' ? [] : writableIn(root, paths, spec.opened);
+  const never = [...NEVER_MADE.map((name) => path.join(root.path, name)), ...paths.denyWrite.flatMap(firstAbsent)];
   const covered = never.filter((place) => writable.some((folder) => isInside(folder, place)));
   const begun = covered.length === 0 ? ok(() => Promise.resolve()) : await parts.masks.begin(covered);
   if (!begun.ok) return fail(`the state directory ${stateDir} can't be used for it: ${begun.fault}`);
   // Looked at when the covers are there: they are found as what they cover is.
-  const { found, whole } = await lookAt(parts, root.value.path);
+  const { found, whole } = await lookAt(parts, root.path);
   const fault = found.link === null ? whyHidden(spec, whole) : `${found.link} ${NO_LINK}`;
   if (fault !== null) {
     await begun.value();
@@ -176,7 +191,7 @@ async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string
   }
   const { agent } = spec;
   const inHome = agent === undefined || parts.probing ? NO_HOME : await parts.homes.forCommand({ ...spec, agent });
-  const { box, env } = planOf(parts, root.value, spec, { paths, writable, covered, found, inHome });
+  const { box, env } = planOf(parts, root, spec, { paths, writable, covered, found, inHome });
   const argv = [...OF_STATUS, ...boxArguments(box), '--', ...limited(parts.bash, [spec.file, ...spec.args])];
   const end = async (): Promise<void> => {
     inHome.end();
@@ -204,25 +219,6 @@ function withKnown({ known }: Parts, found: Found): Found {
   return { ...found, readOnly: all('readOnly'), secret: all('secret') };
 }
 
-interface Paths {
-  readonly allowRead: readonly string[];
-  readonly denyRead: readonly string[];
-  readonly denyWrite: readonly string[];
-}
-
-const pathsOf = ({ rules }: Root): Paths => ({
-  allowRead: (rules.allowRead ?? []).map(({ path: place }) => place),
-  denyRead: rules.denyRead.map(({ path: place }) => place),
-  denyWrite: rules.denyWrite.map(({ path: place }) => place),
-});
-
-/** A list never opens what is denied, nor what lies in it. */
-function writableIn({ path: root, rules }: Root, { denyRead, denyWrite }: Paths): readonly string[] {
-  const kept = [...denyRead.filter(inside(root)), ...denyWrite].flatMap(realPlace);
-  const lists = rules.allowWrite.map(({ paths }) => paths);
-  return writablePlaces(root, lists).filter((place) => !kept.some((folder) => isInside(folder, place)));
-}
-
 interface Looked {
   readonly paths: Paths;
   readonly writable: readonly string[];
@@ -247,14 +243,14 @@ function tmpFor(folder: string | null, places: readonly string[]): BoxPlan['tmp'
 function planOf(
   parts: Parts,
   root: Root,
-  { file, cwd, env, secrets, door, reads }: Boxed,
+  { file, cwd, env, secrets, door, opened, reads }: Boxed,
   { paths, writable, covered, found, inHome }: Looked,
 ): { readonly box: BoxPlan; readonly env: Environment } {
   const { home, stateDir, program, hide = [] } = parts.options;
   const apart = (place: string): boolean => !isInside(root.path, place);
   const doors = [...hide, ...(door === undefined ? [] : coveredFor(door, stateDir))].flatMap(realPlace);
   // A runtime folder may lie anywhere, also in the project.
-  const ownDoors = doors.filter(inside(root.path));
+  const ownDoors = doors.filter(within(root.path));
   const less = systemOnly(reads, stateDir);
   const hidden = hiddenFolders(
     [home, stateDir, tmpdir(), ...less.hidden, ...paths.denyRead.filter(apart)],
@@ -269,7 +265,7 @@ function planOf(
   const unread = paths.denyRead.flatMap(realPlace);
   const around = aroundOf(root, parts.options);
   const open = openPlaces([...paths.allowRead, ...inHome.shown], around);
-  const ofProject = [...found.secret, ...unread.filter(inside(root.path))];
+  const ofProject = [...found.secret, ...unread.filter(within(root.path))];
   const secret = [
     ...new Set([
       ...(secrets === 'seen' ? [] : ofProject),
@@ -280,6 +276,7 @@ function planOf(
       ...ownDoors,
     ]),
   ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, [root.path, ...open]));
+  const closed = closedPlaces(opened, writable);
   const kept = [...covered, ...paths.denyWrite.flatMap(realPlace).filter(inWritable)];
   const visible = [...chains.folders.flatMap(realPlace), ...gitFolders(root), ...open];
   const binds = [...less.binds, ...(shown?.binds ?? [])];
@@ -288,7 +285,9 @@ function planOf(
     hidden,
     root: root.path,
     writable,
-    pinned: foldersAbove(writable, [...kept, ...ofProject, ...ownDoors]),
+    pinned: foldersAbove(writable, [...kept, ...ofProject, ...ownDoors, ...closed]),
+    closed,
+    reopened: reopenedPlaces(opened, closed),
     shown: visible,
     binds,
     home: inHome,
@@ -310,11 +309,6 @@ function chainsOf({ chains, options }: Parts, env: Environment, hidden: readonly
   chains.set(key, found);
   return found;
 }
-
-const inside =
-  (root: string) =>
-  (place: string): boolean =>
-    isInside(root, place);
 
 /** What lies in a hidden folder is not there to be covered, but for what the project holds and what a rule opens. */
 const isSeen = (place: string, hidden: readonly string[], open: readonly string[]): boolean =>

@@ -8,8 +8,9 @@ import { changed, currentText } from './edit-file.ts';
 import { refused } from './outcome.ts';
 import { insideName } from './path-rules.ts';
 import { replaceFile, writeRefusal } from './replace-file.ts';
-import type { Root } from './root.ts';
+import { type Root, rootFor } from './root.ts';
 import type { Seen } from './seen.ts';
+import type { Writes } from './writes.ts';
 import { exists } from './workspace.ts';
 
 const Input = z.strictObject({
@@ -25,7 +26,7 @@ const Input = z.strictObject({
 });
 type Input = z.output<typeof Input>;
 
-export const writeFileTool = (root: Root, seen: Seen): Tool<Input> => ({
+export const writeFileTool = (project: Root, seen: Seen, writes?: Writes): Tool<Input> => ({
   name: 'write_file',
   description:
     'Makes a new file, or replaces a whole file that you have read (or whose digest you pass). For a change within a file use edit_file. The result is the diff.',
@@ -34,20 +35,24 @@ export const writeFileTool = (root: Root, seen: Seen): Tool<Input> => ({
   repeat: 'never',
   label: ({ path }) => `write ${path}`,
 
-  async preview(input, { agent }) {
+  async preview(input, context) {
+    const [root, { agent }] = [rootFor(project, context), context];
     const write = await plannedWrite(root, seen, agent, input);
     if (!write.ok) return `write ${input.path}: would be refused: ${write.fault}`;
     return unifiedDiff(write.value) || `write ${input.path}: changes nothing`;
   },
 
-  async run(input, { agent, signal }) {
+  async run(input, context) {
+    const [root, { agent, signal }] = [rootFor(project, context), context];
     if (signal.aborted) return refused('stopped');
+    await writes?.begin();
     const write = await plannedWrite(root, seen, agent, input);
     if (!write.ok) return refused(write.fault);
     const { name, after, expected } = write.value;
     const written = await replaceFile(root, { path: name, content: after, expected });
     if (!written.ok) return refused(written.fault);
     seen.note(agent, name, written.value);
+    writes?.wrote(name);
     return changed(unifiedDiff(write.value), name, written.value);
   },
 });

@@ -47,6 +47,7 @@ function computed(state: RunState, plan: SoundPlan, now: Millis): Remaining {
     (task): PlanTask => ({
       ...task,
       dependsOn: task.dependsOn.filter((need) => ids.has(need)),
+      after: (task.after ?? []).filter((one) => ids.has(one.task)),
       estimatedSeconds: secondsLeft(task, agents.get(task.id), now),
     }),
   );

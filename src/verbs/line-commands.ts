@@ -7,6 +7,7 @@ import { EDIT_COMMANDS } from './line-edits.ts';
 import { everywhere } from './line-everywhere-commands.ts';
 import { LOOK_COMMANDS } from './line-look-commands.ts';
 import { PERMISSION_COMMANDS } from './line-permissions.ts';
+import { WRITES_COMMANDS } from './line-writes.ts';
 import { PLAN_COMMANDS } from './line-plan-commands.ts';
 import { QUESTION_COMMANDS } from './line-question-commands.ts';
 import { RESULT_COMMANDS } from './line-result-commands.ts';
@@ -18,6 +19,7 @@ export const LINE_COMMANDS: readonly LineCommand[] = [
   ...PLAN_COMMANDS,
   ...EDIT_COMMANDS,
   ...PERMISSION_COMMANDS,
+  ...WRITES_COMMANDS,
   ...QUESTION_COMMANDS,
   ...LOOK_COMMANDS,
   ...ACT_COMMANDS,

@@ -3,6 +3,7 @@ import { Chalk } from 'chalk';
 import { unattendedWords } from '../app/views/unattended.ts';
 import { commitWords } from '../app/actions/commit.ts';
 import { withoutAsking } from '../app/views/permissions.ts';
+import { mayChange, orderLines } from '../app/views/plan-order.ts';
 import type { ForcedNode } from '../domain/forced.ts';
 import type { PlanTask, SoundPlan } from '../domain/plan.ts';
 import { totalsOf } from '../domain/plan-view.ts';
@@ -25,7 +26,7 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
     `${plan.tasks.length === 1 ? 'One agent' : `${plan.tasks.length} agents`}, planned by ${harmless(planBy)}. ${harmless(plan.reason)}`,
     ...(state.planFault === '' ? [] : [paint.yellow(`Planning failed: ${harmless(state.planFault)}`)]),
     '',
-    ...plan.tasks.flatMap((task) => taskLines(plan, task, numbers, paint)),
+    ...plan.tasks.flatMap((task) => taskLines({ plan, canWrite: canWrite(state, task) }, task, numbers, paint)),
     ...forcedLines(plan.forced ?? [], paint),
     ...(plan.commit === true ? [`At the end: ${commitWords(plan)}`] : []),
     `Total: ${formatTokens(totals.tokens)} tokens, ${cost}, about ${totals.seconds} s with ${maxParallel} at once`,
@@ -36,6 +37,11 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
   ];
 }
 
+const canWrite = ({ choices }: RunState, { role }: PlanTask): boolean =>
+  choices?.roles.find(({ name }) => name === role)?.capabilities.includes('write') ?? false;
+
+const sentence = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 /** The same for a reader who hears it: no styles. */
 export const plainPlanLines = (state: RunState): readonly string[] =>
   planLines(state, PLAIN).filter((line) => line !== '');
@@ -43,7 +49,7 @@ export const plainPlanLines = (state: RunState): readonly string[] =>
 const PLAIN = new Chalk({ level: 0 });
 
 function taskLines(
-  plan: SoundPlan,
+  { plan, canWrite }: { readonly plan: SoundPlan; readonly canWrite: boolean },
   task: PlanTask,
   numbers: ReadonlyMap<string, string>,
   paint: Io['paint'],
@@ -53,6 +59,7 @@ function taskLines(
   const cost = task.estimatedCost === null ? 'price not known' : formatCost(task.estimatedCost);
   const allowed = withoutAsking(plan, task);
   const needs = task.dependsOn.map((id) => numbers.get(id) ?? id).join(', ');
+  const changes = mayChange(task, canWrite);
   return [
     `${plan.tasks.indexOf(task) + 1}. ${paint.bold(task.role)}  ${harmless(model)}`,
     ...harmless(task.description)
@@ -60,6 +67,8 @@ function taskLines(
       .map((line) => `   ${line}`),
     paint.dim(`   Estimate: ${formatTokens(task.estimatedTokens)} tokens, ${cost}`),
     ...(needs === '' ? [] : [paint.dim(`   Depends on: Task ${needs}`)]),
+    ...(changes === null ? [] : [`   May change: ${harmless(changes)}`]),
+    ...orderLines(plan, task).map((line) => `   ${sentence(harmless(line))}`),
     ...(allowed === 'nothing' ? [] : [`   Without asking: ${allowed}`]),
   ];
 }

@@ -70,7 +70,7 @@ describe('checking a plan', () => {
     const [seen] = planOf({
       reason: `why${hidden}`,
       tasks: [
-        { id: 'a', description: `look${hidden}\r\nhere 👩‍🚀 ❤️ می‌خواهم`, role: 'finder', writes: [`src${hidden}/**`] },
+        { id: 'a', description: `look${hidden}\r\nhere 👩‍🚀 ❤️ می‌خواهم`, role: 'tester', writes: [`src${hidden}/**`] },
       ],
     }).tasks;
     expect([seen?.description, seen?.writes]).toEqual(['look\nhere 👩‍🚀 ❤️ می‌خواهم', ['src/**']]);

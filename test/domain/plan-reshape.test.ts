@@ -82,10 +82,10 @@ describe('splitting a task', () => {
   });
 
   it('keeps role, model, tools, writes and the right to start children in every part', () => {
-    const whole = plan(one({ model: 'gpt-5', tools: ['git'], writes: ['src/**'], maySpawn: true }));
+    const whole = plan(one({ role: 'tester', model: 'gpt-5', tools: ['git'], writes: ['src/**'], maySpawn: true }));
     for (const part of edited(whole, splitOf('a', ['x', 'y'], false)).tasks) {
       expect([part.role, part.model.asked, part.tools, part.writes, part.maySpawn]).toEqual([
-        'finder',
+        'tester',
         'gpt-5',
         ['git'],
         ['src/**'],
@@ -137,13 +137,15 @@ describe('joining two tasks', () => {
     expect([role, tools, maySpawn]).toEqual(['finder', ['git', 'file_operations'], true]);
   });
 
-  it('may write what both may, and says nothing of it where one of them could write anywhere', () => {
+  it('may change what both may: the whole project where one of them may', () => {
     const writes = (a: object, b: object): readonly string[] =>
       at(edited(plan(one(a), one(b, 'b')), joinOf('a', 'b')), 'a').writes;
-    expect(writes({ writes: ['a/**'] }, { writes: ['b/**', 'a/**'] })).toEqual(['a/**', 'b/**']);
-    expect(writes({ writes: ['a/**'] }, { role: 'tester' })).toEqual([]);
-    // A finder that names nothing writes nothing.
-    expect(writes({ role: 'tester', writes: ['a/**'] }, {})).toEqual(['a/**']);
+    const tester = { role: 'tester', writes: ['a/**'] };
+    expect(writes(tester, { role: 'tester', writes: ['b/**', 'a/**'] })).toEqual(['a/**', 'b/**']);
+    expect(writes(tester, { role: 'tester' })).toEqual(['**']);
+    // A finder changes nothing, whatever was said, nor does what it takes over.
+    expect(writes(tester, { writes: ['b/**'] })).toEqual(['a/**']);
+    expect(writes({ writes: ['b/**'] }, tester)).toEqual([]);
   });
 
   it('refuses a text that would be too long', () => {

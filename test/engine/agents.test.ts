@@ -27,6 +27,7 @@ describe('an agent', () => {
             description: 'do b',
             role: 'oracle',
             dependsOn: ['a'],
+            writes: ['src/**'],
             budget: { maxTokens: 5000, maxCost: 0.5, maxDuration: 60_000 },
           },
         ],
@@ -60,6 +61,7 @@ describe('an agent', () => {
         tools: ['read', ...own],
         budget: {},
         dependsOn: [],
+        writes: [],
         model,
       },
       {
@@ -72,6 +74,7 @@ describe('an agent', () => {
         tools: ['read', 'write', 'bash', ...own],
         budget: { maxTokens: 5000, maxCost: 0.5, maxDuration: 60_000 },
         dependsOn: [S1],
+        writes: ['src/**'],
         model,
       },
     ]);

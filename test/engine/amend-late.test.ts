@@ -5,6 +5,8 @@ import type { TestRun } from '../support/run.ts';
 import { AGENT, planOf, says, testRun } from '../support/run.ts';
 
 const add = (role: string): PlanEdit => ({ is: 'add', description: `more ${role}`, role, dependsOn: [] });
+const addWriter = (): PlanEdit => ({ ...ADDED, writes: ['**'] });
+const ADDED = { is: 'add', description: 'more oracle', role: 'oracle', dependsOn: [] } as const;
 
 async function amend(run: TestRun, ...edits: readonly PlanEdit[]): Promise<string> {
   const preview = run.controls.previewPlan(edits);
@@ -28,7 +30,7 @@ describe('a task that is added when all others have ended', () => {
       },
     });
     await run.until(({ agents }) => (agents.get(AGENT('ROOT::S3'))?.open.length ?? 0) > 0);
-    expect(await amend(run, add('oracle'))).toBe('plan changed: 1 added');
+    expect(await amend(run, addWriter())).toBe('plan changed: 1 added');
     first.resolve();
     expect(await run.result).toMatchObject({ status: 'completed' });
     expect(ends(run)).toEqual({ o1: 'completed', b: 'completed', 'task-3': 'completed' });
@@ -50,7 +52,7 @@ describe('a task that is added when all others have ended', () => {
     });
     await run.until(({ agents }) => agents.get(AGENT('ROOT::S1'))?.open.length === 1);
     expect(run.state().plan?.forced?.[0]?.after).toEqual([]);
-    await amend(run, add('oracle'));
+    await amend(run, addWriter());
     expect(run.state().plan?.forced?.[0]).toMatchObject({ after: ['task-3'], runs: 1 });
     go.resolve();
     expect(await run.result).toMatchObject({ status: 'completed' });

@@ -21,7 +21,7 @@ const startedOf = (run: TestRun, agent: string): number =>
   run.events().filter((event) => event.type === 'model.started' && event.agent === agent).length;
 const planWith = (budget: Budget, role = 'finder'): unknown => ({
   reason: '',
-  tasks: [{ id: 't', description: 'do t', role, budget }],
+  tasks: [{ id: 't', description: 'do t', role, budget, writes: ['**'] }],
 });
 
 describe('a limit', () => {

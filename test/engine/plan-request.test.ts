@@ -48,9 +48,8 @@ describe('the planner', () => {
                   description: 'Ids of the tasks whose result it needs.',
                 },
                 writes: {
-                  type: 'array',
-                  items: { type: 'string' },
-                  description: 'Globs of the files it may change; empty when it only reads.',
+                  anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
+                  description: 'Globs of the files it may change; [] when it only looks; null: the whole project.',
                 },
               },
             },

@@ -1,62 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentOutcome } from '../../src/domain/agent.ts';
-import type { Choice, Job, Scheduling } from '../../src/engine/scheduler.ts';
+import type { Choice, Job } from '../../src/engine/scheduler.ts';
 import { schedule } from '../../src/engine/scheduler.ts';
 import { dag } from '../support/dag.ts';
+import { byHand, settled } from '../support/schedule-by-hand.ts';
 
-type Told = readonly [what: 'start' | 'end' | 'skipped' | 'restored', id: number];
 const jobsOf = (...needs: readonly (readonly number[])[]): Job<number>[] =>
   needs.map((each, id) => ({ id, needs: each }));
 const chain = (length: number): Job<number>[] =>
   Array.from({ length }, (_, id) => ({ id, needs: id === 0 ? [] : [id - 1] }));
-
-const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
-
-/** A schedule by hand: jobs and choices wait until the test says how they end. */
-function byHand(
-  jobs: readonly Job<number>[],
-  known: ReadonlyMap<number, AgentOutcome> = new Map(),
-): {
-  readonly running: Scheduling<number>;
-  readonly told: Told[];
-  readonly end: (id: number, outcome: AgentOutcome | null) => Promise<void>;
-  readonly answer: (id: number, choice: Choice) => Promise<void>;
-  readonly asked: Map<number, { readonly blocked: readonly number[]; readonly moot: AbortSignal }>;
-} {
-  const told: Told[] = [];
-  const ends = new Map<number, (outcome: AgentOutcome | null) => void>();
-  const answers = new Map<number, (choice: Choice) => void>();
-  const asked = new Map<number, { readonly blocked: readonly number[]; readonly moot: AbortSignal }>();
-  const running = schedule<number>({
-    jobs,
-    known,
-    start: (id) => {
-      told.push(['start', id]);
-      return new Promise((resolve) => ends.set(id, resolve));
-    },
-    choose: (failed, blocked, moot) => {
-      asked.set(failed, { blocked, moot });
-      return new Promise((resolve) => answers.set(failed, resolve));
-    },
-    skipped: (id) => told.push(['skipped', id]),
-    restored: (id) => told.push(['restored', id]),
-  });
-  return {
-    running,
-    told,
-    asked,
-    end(id, outcome) {
-      told.push(['end', id]);
-      ends.get(id)?.(outcome);
-      return settled();
-    },
-    answer(id, choice) {
-      answers.get(id)?.(choice);
-      return settled();
-    },
-  };
-}
 
 describe('the scheduler', () => {
   it.each([

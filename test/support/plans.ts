@@ -32,23 +32,30 @@ const MODELS: readonly ModelOption[] = [
   },
 ];
 
-const role = (name: string, asked: string, tools: string): PlanChoices['roles'][number] => ({
+const WRITE = ['read', 'write', 'shell'];
+
+const role = (
+  name: string,
+  asked: string,
+  tools: string,
+  capabilities: readonly string[] = ['read'],
+): PlanChoices['roles'][number] => ({
   name: RoleName.parse(name),
   description: `${name} of the house`,
   tools: tools.split(' '),
-  capabilities: ['read'],
+  capabilities,
   model: { asked, used: MODELS.find(({ label }) => label === asked)?.id ?? ModelId.parse('x/y'), because: null },
 });
 
 export const CHOICES: PlanChoices = {
   roles: [
     role('finder', 'haiku-4.5', 'file_operations file_search git'),
-    role('oracle', 'o3', 'file_operations file_search bash_execution git'),
+    role('oracle', 'o3', 'file_operations file_search bash_execution git', WRITE),
     role('librarian', 'sonnet-4.5', 'file_operations file_search'),
-    role('refactoring', 'sonnet-4.5', 'file_operations file_search bash_execution'),
+    role('refactoring', 'sonnet-4.5', 'file_operations file_search bash_execution', WRITE),
     role('rush', 'haiku-4.5', 'file_operations bash_execution'),
     role('reviewer', 'sonnet-4.5', 'file_operations file_search git'),
-    role('tester', 'sonnet-4.5', 'file_operations bash_execution git'),
+    role('tester', 'sonnet-4.5', 'file_operations bash_execution git', WRITE),
   ],
   models: MODELS,
   limits: { maxTasks: 50, maxParallel: 4, run: { maxCost: 2 }, agent: { maxCost: 1 } },

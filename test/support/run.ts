@@ -240,6 +240,8 @@ export const planOf = (...tasks: readonly (readonly [string, ...string[]])[]): u
     recommendedModel: 'fast',
     estimatedTokens: 1000,
     dependencies,
+    // Each its own: they are not put in order for it.
+    writes: id.startsWith('o') ? [`${id}/**`] : [],
   })),
 });
 

@@ -1,4 +1,5 @@
 /** What the keys of the plan screen do, and when they can't: before the plan is approved to the run, later to a draft. */
+import { orderedWith } from '../../app/views/plan-order.ts';
 import type { ForcedNode } from '../../domain/forced.ts';
 import type { SoundPlan } from '../../domain/plan.ts';
 import type { Command } from '../../ports/controls.ts';
@@ -61,6 +62,15 @@ export const whyNotFew =
   (words: string): WhyNot =>
   (ui, context) =>
     shownPlan(ui, context)?.tasks.length === 1 ? words : null;
+
+/** There is no order with the selected task that could be removed. */
+export const whyNotOrder: WhyNot = (ui, context) => {
+  const plan = shownPlan(ui, context);
+  const task = plan === null ? null : selectedTask(ui, plan);
+  return plan === null || task === null || orderedWith(plan, task).length > 0
+    ? null
+    : 'no other task may change the same files';
+};
 
 export function whyNotAccept(ui: PlanUi, context: Context): string | null {
   const { state, now } = context;

@@ -1,6 +1,8 @@
 /** The keys of the plan screen (SCREENS, section 7; CONTRACT D25), in the order of the footer. What they do is plan-acts.ts. */
 import { commitAtEnd, commitEdit } from '../../app/actions/commit.ts';
+import { setAlongside } from '../../app/actions/set-alongside.ts';
 import { setPermissions } from '../../app/actions/set-permissions.ts';
+import { setWrites } from '../../app/actions/set-writes.ts';
 import type { Dialog } from '../dialog.ts';
 import type { Binding, Context } from '../screen.ts';
 import type { Run, WhyNot } from './plan-acts.ts';
@@ -28,6 +30,7 @@ import {
   whyNotChange,
   whyNotFew,
   whyNotKeep,
+  whyNotOrder,
   whyNotStep,
   whyNotTask,
   zoomBy,
@@ -47,6 +50,7 @@ import {
 import { addDialog, dropDialog, joinDialog, splitDialog } from './plan-reshape.ts';
 import type { PlanUi } from './plan-ui.ts';
 import { whatIfDialog } from './plan-what-if.ts';
+import { orderDialog, writesDialog } from './plan-writes.ts';
 
 type Key = Binding<PlanUi>;
 
@@ -118,6 +122,8 @@ export const PLAN_KEYS: readonly Key[] = [
     whyNotChange,
     does((of) => of.send(commitEdit({ commit: of.plan.commit !== true }))),
   ),
+  task('plan.writes', setWrites.keys[0] ?? '', '', setWrites.help, writesDialog),
+  task('plan.order', setAlongside.keys[0] ?? '', '', setAlongside.help, orderDialog, whyNotOrder),
   key('plan.moveDown', ['J'], '', 'Move the task down.', whyNotTask, move(1)),
   key('plan.moveUp', ['K'], '', 'Move the task up.', whyNotTask, move(-1)),
   key('plan.cap', ['B'], '', 'Raise or lower what the whole run may use.', whyNotCap, raiseCap),

@@ -2,7 +2,7 @@
 import { isAnswered } from '../../domain/agent.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { AgentId } from '../../domain/ids.ts';
-import { activityOf, askedFor, isFinal } from '../../events/queries.ts';
+import { activityOf, askedFor, comesAfter, isFinal } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import { labelOf } from '../agents.ts';
 import { counted, formatDuration, formatTokens } from '../format.ts';
@@ -169,9 +169,14 @@ export function pendingText(agent: AgentState, { state }: Context): string {
   // A need that was tried again blocks nothing any more, whatever the reason was.
   const tried = agent.reason.startsWith('blocked by') && !needs.some((id) => isOver(state, id));
   if (agent.reason !== '' && !tried) return oneLine(agent.reason);
-  return needs.length === 0
+  const before = comesAfter(state, agent).filter(({ id }) => !isOver(state, id));
+  const all = [
+    ...needs.map((id) => toLabel(labelOf(state, id))),
+    ...before.map(({ id, because }) => `${toLabel(labelOf(state, id))} (${toLabel(because)})`),
+  ];
+  return all.length === 0
     ? `ready to start${partial.length === 0 ? '' : `, with a partial answer of ${partial.join(', ')}`}`
-    : `waits for ${needs.map((id) => toLabel(labelOf(state, id))).join(', ')}`;
+    : `waits for ${all.join(', ')}`;
 }
 
 const isOver = (state: RunState, id: AgentId): boolean => {

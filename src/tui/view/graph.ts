@@ -3,6 +3,7 @@
  * The selection is that of the cards: a task and its agent are the same thing here.
  */
 import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
+import { waitsFor } from '../../domain/writes.ts';
 import type { AgentState } from '../../events/state.ts';
 import { clipName, fitName } from '../names.ts';
 import type { Remaining } from '../remaining.ts';
@@ -167,8 +168,8 @@ function taskLine(task: PlanTask, index: number, graph: Line, sheet: Sheet, cont
 /** Of the selected task: what it needs, what it unlocks. */
 function needSpan(task: PlanTask, { chosen }: Sheet, { glyphs }: Context): Span {
   if (chosen === null) return span(' ');
-  if (chosen.dependsOn.includes(task.id)) return span(glyphs.needs, { fg: 'warn' });
-  return task.dependsOn.includes(chosen.id) ? span(glyphs.unlocks, { fg: 'focus' }) : span(' ');
+  if (waitsFor(chosen).includes(task.id)) return span(glyphs.needs, { fg: 'warn' });
+  return waitsFor(task).includes(chosen.id) ? span(glyphs.unlocks, { fg: 'focus' }) : span(' ');
 }
 
 /** The words get what is left between the name and the time, which stands in a column of its own. */

@@ -6,6 +6,7 @@
  */
 import type { TaskId } from '../../domain/ids.ts';
 import type { PlanTask } from '../../domain/plan.ts';
+import { waitsFor } from '../../domain/writes.ts';
 import type { Glyphs } from '../glyphs.ts';
 import { span } from '../text/clip.ts';
 import type { Ink, Line, Span } from '../text/line.ts';
@@ -48,7 +49,7 @@ function laidOut(tasks: readonly PlanTask[]): Lanes {
   let before = -1;
   const rows = tasks.map((task, index): LaneRow => {
     const above = lanes;
-    const inputs = [...new Set(task.dependsOn)]
+    const inputs = [...new Set(waitsFor(task))]
       .flatMap((need) => ({ lane: laneOf.get(need) ?? -1, ends: last.get(need) === index }))
       .filter(({ lane }) => lane >= 0)
       .sort((a, b) => a.lane - b.lane);
@@ -99,7 +100,7 @@ export function restLine(row: LaneRow, count: number, most: number, glyphs: Glyp
 
 function lastUses(tasks: readonly PlanTask[]): ReadonlyMap<TaskId, number> {
   const last = new Map<TaskId, number>();
-  for (const [index, task] of tasks.entries()) for (const need of task.dependsOn) last.set(need, index);
+  for (const [index, task] of tasks.entries()) for (const need of waitsFor(task)) last.set(need, index);
   return last;
 }
 

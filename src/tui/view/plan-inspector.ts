@@ -1,5 +1,8 @@
 /** Everything about one task of a plan, with the key that changes each part. A list of lines; the pane scrolls it. */
+import { setAlongside } from '../../app/actions/set-alongside.ts';
+import { setWrites } from '../../app/actions/set-writes.ts';
 import { withoutAsking } from '../../app/views/permissions.ts';
+import { mayChange, orderLines } from '../../app/views/plan-order.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan.ts';
 import { dependantsOf } from '../../domain/plan-view.ts';
 import { fitOf, rangeOf } from '../../domain/range.ts';
@@ -35,6 +38,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
   const field = (label: string, value: Line, key: string): readonly Line[] =>
     row(label, value, of.editable ? key : '', width);
   const gap: Line = [];
+  const changes = mayChange(task, canWrite(of));
   return [
     ...standingLines(of, width),
     ...field('Role', [span(task.role, { fg: `role:${task.role}` }), ...was(of, ({ role }) => role)], 'r'),
@@ -54,8 +58,11 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
       ),
       '',
     ),
-    ...(task.writes.length === 0 ? [] : field('Writes', [span(task.writes.join(', '), { fg: 'fg' })], '')),
-    ...(mayChange(of) ? field('May do', [span(mayDo(of), { fg: 'fg' })], 'P') : []),
+    ...(changes === null ? [] : field('Writes', [span(changes, { fg: 'fg' })], setWrites.keys[0] ?? '')),
+    ...orderLines(plan, task).flatMap((line, at) =>
+      field(at === 0 ? 'Order' : '', [span(line, { fg: 'fg' })], at === 0 ? (setAlongside.keys[0] ?? '') : ''),
+    ),
+    ...(mayAct(of) ? field('May do', [span(mayDo(of), { fg: 'fg' })], 'P') : []),
     ...watchLines(of, width),
     gap,
     taskTitle(of, glyphs),
@@ -142,8 +149,11 @@ function whole(parts: readonly string[], between: string, width: number): readon
   }, []);
 }
 
+const canWrite = ({ task, choices }: Inspected): boolean =>
+  choices?.roles.find(({ name }) => name === task.role)?.capabilities.includes('write') ?? false;
+
 /** Nothing is to be decided of a role that neither changes files nor runs commands. */
-function mayChange({ task, choices }: Inspected): boolean {
+function mayAct({ task, choices }: Inspected): boolean {
   const role = choices?.roles.find(({ name }) => name === task.role);
   return role === undefined || role.capabilities.some((one) => one === 'write' || one === 'shell');
 }

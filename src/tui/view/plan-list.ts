@@ -1,6 +1,7 @@
 /** The tasks of a plan as a list with its graph: one or two rows each. Scrolled around the selected one. */
 import type { TaskId } from '../../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
+import { waitsFor } from '../../domain/writes.ts';
 import { modelName } from '../agents.ts';
 import { formatCost, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
@@ -75,8 +76,8 @@ interface Shape {
 function marksOf({ plan, selected }: PlanList): ReadonlyMap<TaskId, 'needs' | 'unlocks'> {
   const chosen = plan.tasks[selected];
   if (chosen === undefined) return new Map();
-  const needs = chosen.dependsOn.map((id) => [id, 'needs'] as const);
-  const unlocks = plan.tasks.filter(({ dependsOn }) => dependsOn.includes(chosen.id));
+  const needs = waitsFor(chosen).map((id) => [id, 'needs'] as const);
+  const unlocks = plan.tasks.filter((task) => waitsFor(task).includes(chosen.id));
   return new Map([...needs, ...unlocks.map(({ id }) => [id, 'unlocks'] as const)]);
 }
 

@@ -95,13 +95,15 @@ function waiting(state: RunState, plan: SoundPlan, task: PlanTask, glyphs: Glyph
     const words = `blocked by ${name(bad, true)}, which ${HOW[how] ?? 'did not complete'}`;
     return { sign: '!', ink: 'err', words, short: `blocked by ${name(bad, false)}`, stuck: true };
   }
-  if (open.length === 0) {
+  const before = (task.after ?? []).filter((one) => (agentOfTask(state, one.task)?.outcome ?? null) === null);
+  const orders = before.map((one) => `${name(one.task, true)} (${one.because})`);
+  if (open.length + orders.length === 0) {
     const partial = task.dependsOn.filter((id) => agentOfTask(state, id)?.outcome === 'partial');
     const of =
       partial.length === 0 ? '' : `, with a partial answer of ${partial.map((id) => name(id, true)).join(', ')}`;
     return { sign, ink: 'faint', words: `waits for a free place${of}`, short: '', stuck: false };
   }
-  const words = `waits for ${open.map((id) => name(id, true)).join(', ')}`;
+  const words = `waits for ${[...open.map((id) => name(id, true)), ...orders].join(', ')}`;
   return { sign, ink: 'faint', words, short: '', stuck: false };
 }
 

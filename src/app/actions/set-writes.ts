@@ -1,0 +1,31 @@
+/** Says which files a task may change. */
+import type { PlanEdit } from '../../domain/plan-edit.ts';
+import type { PlanTask } from '../../domain/plan.ts';
+import type { Action } from './action.ts';
+import { setPermissions } from './set-permissions.ts';
+
+export type WritesArgs = Omit<Extract<PlanEdit, { readonly is: 'writes' }>, 'is'>;
+
+/** The edit itself: front ends preview it where the plan runs already. */
+export const writesEdit = (args: WritesArgs): PlanEdit => ({ is: 'writes', ...args });
+
+export const setWrites: Action<WritesArgs> = {
+  name: 'Set changeable files',
+  help: 'Say which files the task may change; two tasks that may change the same wait for each other.',
+  keys: ['W'],
+  word: 'writes',
+  whyNot: (state) => setPermissions.whyNot(state, { task: null, permissions: {} }),
+  command: (_, args) => ({ do: 'edit plan', edit: writesEdit(args) }),
+};
+
+/** What a person typed: globs with spaces between them (`\ ` is a space in one); `nothing` is none, `all` is the whole project. */
+export function writesIn(typed: string): readonly string[] {
+  const words = typed.split(/(?<!\\)\s+/).filter((word) => word !== '');
+  const [only = ''] = words;
+  if (words.length === 1 && /^(?:nothing|none|-)$/i.test(only)) return [];
+  return words.length === 1 && /^(?:all|everything)$/i.test(only) ? ['**'] : words;
+}
+
+/** The same the other way. */
+export const typedWrites = ({ writes }: Pick<PlanTask, 'writes'>): string =>
+  writes.map((glob) => glob.replaceAll(/(?<!\\) /g, String.raw`\ `)).join(' ');

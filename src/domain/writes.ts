@@ -1,0 +1,127 @@
+/**
+ * Which files tasks may change (CONTRACT D41): what holds where a task does not say, which tasks have to wait for each other
+ * since they may change the same, and the words for it on every screen. Globs are glob.ts's.
+ */
+import { coversAll, meetingGlobs } from './glob.ts';
+import type { TaskId } from './ids.ts';
+import type { PlanTask, SoundPlan } from './plan.ts';
+
+/** A task that this one waits for although it needs nothing of it. */
+export interface TaskOrder {
+  readonly task: TaskId;
+  /** Why, in words: `both may change src/**`. */
+  readonly because: string;
+}
+
+/** What `writes` is of a task that may change every file. */
+export const WHOLE_PROJECT: readonly string[] = ['**'];
+
+/** Roles that can write and usually only look: their tasks change nothing unless it is said what. */
+const LOOKING: ReadonlySet<string> = new Set(['oracle']);
+
+interface WritingRole {
+  readonly name: string;
+  readonly capabilities: readonly string[];
+}
+
+const canWrite = ({ capabilities }: WritingRole): boolean => capabilities.includes('write');
+
+/** What a task of this role may change: as it was said, else the whole project; nothing of roles that can't write. */
+export function writesOf(said: readonly string[] | undefined, role: WritingRole): readonly string[] {
+  if (!canWrite(role)) return [];
+  if (said === undefined) return LOOKING.has(role.name) ? [] : WHOLE_PROJECT;
+  return coversAll(said) ? WHOLE_PROJECT : [...new Set(said)];
+}
+
+/** `src/**, docs/**`, `the whole project` or `nothing`. */
+export function writesText(writes: readonly string[]): string {
+  if (writes.length === 0) return 'nothing';
+  return coversAll(writes) ? 'the whole project' : writes.join(', ');
+}
+
+/**
+ * The tasks with what each waits for, for the order alone: of two that may change the same file and do not wait for each other
+ * anyway, the later one in the plan waits for the earlier one. `tasks` are in topological order, and stay so. A pair of which
+ * one says `alongside` is left as it is.
+ */
+export function putInOrder(tasks: readonly PlanTask[]): readonly PlanTask[] {
+  const places = new Map(tasks.map(({ id }, place) => [id, place]));
+  const meetings = new Map<string, string | null>();
+  /** Of each task, the places of all that it waits for, directly or not. */
+  const before: Places[] = [];
+  return tasks.map((task, place) => {
+    const waits = new Places(tasks.length);
+    before.push(waits);
+    for (const need of task.dependsOn) waits.addWith(places.get(need), before);
+    const after: TaskOrder[] = [];
+    // The nearest first: what that one waits for is waited for as well.
+    for (let other = place - 1; other >= 0; other -= 1) {
+      const earlier = tasks[other];
+      if (earlier === undefined || waits.has(other) || areAlongside(earlier, task)) continue;
+      const because = whyMeet(meetings, earlier, task);
+      if (because === null) continue;
+      after.push({ task: earlier.id, because });
+      waits.addWith(other, before);
+    }
+    const { after: _before, ...rest } = task;
+    return after.length === 0 ? rest : { ...rest, after: after.toReversed() };
+  });
+}
+
+/** A set of places in a plan. */
+class Places {
+  private readonly bits: Uint32Array;
+
+  constructor(size: number) {
+    this.bits = new Uint32Array(Math.ceil(size / 32));
+  }
+
+  has(place: number): boolean {
+    return ((this.bits[place >>> 5] ?? 0) & (1 << (place & 31))) !== 0;
+  }
+
+  /** `place`, and all that the task there waits for. */
+  addWith(place: number | undefined, before: readonly Places[]): void {
+    const more = place === undefined ? undefined : before[place];
+    if (place === undefined || more === undefined) return;
+    for (const [index, word] of more.bits.entries()) this.bits[index] = (this.bits[index] ?? 0) | word;
+    this.bits[place >>> 5] = (this.bits[place >>> 5] ?? 0) | (1 << (place & 31));
+  }
+}
+
+/** Has a person said that the two may run side by side although they may change the same files? */
+const areAlongside = (a: PlanTask, b: PlanTask): boolean =>
+  (a.alongside ?? []).includes(b.id) || (b.alongside ?? []).includes(a.id);
+
+/** Many tasks of a long plan have the same globs. */
+function whyMeet(known: Map<string, string | null>, a: PlanTask, b: PlanTask): string | null {
+  if (a.writes.length === 0 || b.writes.length === 0) return null;
+  const key = JSON.stringify([a.writes, b.writes]);
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const because = meetingText(a.writes, b.writes);
+  known.set(key, because);
+  return because;
+}
+
+/** `both may change src/**`; null where no file can be meant by both. */
+function meetingText(a: readonly string[], b: readonly string[]): string | null {
+  const pair = meetingGlobs(a, b);
+  if (pair === null) return null;
+  const [one, other] = pair;
+  if (one === other) return `both may change ${writesText([one])}`;
+  if (coversAll([one])) return `both may change ${other}`;
+  return coversAll([other]) ? `both may change ${one}` : `${one} and ${other} may be the same files`;
+}
+
+/** May the two change the same file, and has nobody said that they may run side by side? */
+export const mustBeApart = (a: PlanTask, b: PlanTask): boolean =>
+  a.id !== b.id && !areAlongside(a, b) && meetingText(a.writes, b.writes) !== null;
+
+/** All that a task waits for: what it needs, and what it has to come after. */
+export const waitsFor = ({ dependsOn, after = [] }: PlanTask): readonly TaskId[] =>
+  after.length === 0 ? dependsOn : [...dependsOn, ...after.map(({ task }) => task)];
+
+/** The tasks beside which this one may run because a person took the order between them away. */
+export const alongsideOf = (plan: SoundPlan, task: PlanTask): readonly PlanTask[] =>
+  plan.tasks.filter((other) => other.id !== task.id && areAlongside(task, other));
