@@ -127,7 +127,7 @@ export const TOOLCHAINS: readonly Toolchain[] = [
     env: { npm_config_offline: 'true' },
   },
   {
-    name: 'pip',
+    name: 'python',
     programs: ['python3'],
     version: ['--version'],
     marks: ['pyproject.toml', 'requirements.txt', 'setup.py'],

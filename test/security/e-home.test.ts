@@ -2,9 +2,10 @@
  * The home and `/tmp` of commands: packages of the person's toolchains without what lies beside them, caches that agents
  * share and who judges work never sees, and nothing that could carry one agent's text into the commands of another.
  */
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { mountsIn } from '../../src/tools/agent-tmp.ts';
 import { toolEnvironment } from '../../src/tools/environment.ts';
 import { openSandbox, type Sandbox } from '../../src/tools/index.ts';
 import type { PathRules } from '../../src/tools/root.ts';
@@ -12,7 +13,7 @@ import type { Boxed, SandboxOptions } from '../../src/tools/sandbox.ts';
 import { runBoxed } from '../../src/tools/sandbox-run.ts';
 import { openPlace, type Place, USERS } from '../support/boxes.ts';
 import type { Files } from '../support/repos.ts';
-import { writeFiles } from '../support/repos.ts';
+import { freshFolder, writeFiles } from '../support/repos.ts';
 
 /** What a home may hold: packages, and what proves who somebody is. */
 const PACKAGES: Files = {
@@ -194,6 +195,27 @@ describe('/tmp of an agent', () => {
       await run('rm -rf ~; mv ~ /tmp/away; rmdir ~; ln -sfn /etc /tmp/home; readlink /tmp/home; echo end'),
     ).toMatch(/end/);
     expect(await run('readlink /tmp/home; ls /tmp; echo x > ~/x && echo written')).toBe('home\nwritten');
+  });
+});
+
+describe('/tmp of an agent whose project lies below it', () => {
+  it('is its own too, and nothing can be put in the way to the project', async () => {
+    const project = freshFolder();
+    const run = await commandsIn({ ...placeWith(), project });
+    const [, , top = ''] = project.split('/');
+    const tries = `mv /tmp/${top} /tmp/away; rmdir /tmp/${top}; ln -sfnT /etc /tmp/${top}; echo note > /tmp/note`;
+    expect(await run(`${tries}; echo made > made`)).toMatch(/busy/);
+    expect(await run(`cat /tmp/note made; pwd; ls /tmp`)).toBe(`note\nmade\n${project}\nhome\n${top}\nnote`);
+    expect(readdirSync(project)).toEqual(['made']);
+  });
+
+  it('is an empty one where what the agent has there can not be used', () => {
+    const folder = freshFolder();
+    symlinkSync('/etc', path.join(folder, 'a'));
+    writeFiles(folder, { b: '' });
+    expect(mountsIn(folder, ['/usr'])).toEqual(['/tmp/home']);
+    expect(['a', 'b'].map((name) => mountsIn(folder, [`/tmp/${name}/project`]))).toEqual([null, null]);
+    expect(readdirSync(folder).sort()).toEqual(['a', 'b', 'home']);
   });
 });
 
