@@ -4,8 +4,9 @@ import type { ProviderSetup } from '../domain/provider.ts';
 import type { ModelFault } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import type { NoReply } from './anthropic-result.ts';
-import { causesOf, connectionFault, field, hostOf, statusFault } from './http-fault.ts';
+import { causesOf, connectionFault, eventFault, field, hostOf, pageWords, statusFault } from './http-fault.ts';
 import { redact } from './redact.ts';
+import { parsed } from './wire-json.ts';
 import type { Wire } from './wire.ts';
 
 interface Failing {
@@ -36,13 +37,18 @@ export const malformedFault = (setup: ProviderSetup, why: string): ModelFault =>
   message: `${hostOf(setup)} answered with something that is no reply: ${redact(why, setup)}`,
 });
 
-/** A whole answer that is something else: the page of a proxy, a reply to another question; null for a stream of events. */
-export function typeFault(setup: ProviderSetup, wire: Wire): ModelFault | null {
+/** Is what comes a stream of events? */
+export const isStream = (wire: Wire): boolean => /^text\/event-stream\b/i.test(wire.head()?.type ?? '');
+
+/** A whole answer that is something else and says `text`: the page of a proxy, an error that was sent as if all were well. */
+export function typeFault(setup: ProviderSetup, wire: Wire, text: string): ModelFault {
+  const json = parsed(text);
+  if (field(json, 'error') !== undefined) return eventFault(setup, json);
   const type = wire.head()?.type ?? '';
-  if (/^text\/event-stream\b/i.test(type)) return null;
+  const words = pageWords(text).trim();
   return malformedFault(
     setup,
-    `its type is ${type === '' ? 'not said' : type}, not text/event-stream. Is the base URL right?`,
+    `its type is ${type === '' ? 'not said' : type}, not text/event-stream. Is the base URL right?${words === '' ? '' : ` It says: ${words}`}`,
   );
 }
 

@@ -10,7 +10,7 @@ import type { Usage } from '../domain/budget.ts';
 import type { ModelReply } from '../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
-import { malformedFault, noReplyFault, thrownFault, typeFault } from './anthropic-fault.ts';
+import { isStream, malformedFault, noReplyFault, thrownFault, typeFault } from './anthropic-fault.ts';
 import { openLearned } from './anthropic-learned.ts';
 import type { Learned } from './anthropic-learned.ts';
 import { MessageReader } from './anthropic-reply.ts';
@@ -25,7 +25,7 @@ import { watchStream } from './watch.ts';
 import type { Switchboard } from './switchboard.ts';
 import { openSwitchboard } from './switchboard.ts';
 import type { Watch } from './watch.ts';
-import { openWire, unanswered } from './wire.ts';
+import { headOf, openWire, unanswered } from './wire.ts';
 import type { Wire } from './wire.ts';
 
 /** Longer than any call of ours: how long one may be silent is the watch's to say. */
@@ -131,9 +131,8 @@ async function readAll({ setup, world }: Parts, streaming: Streaming): Promise<M
   const response = await caught(streaming.answer);
   if (!response.ok) return thrownFault({ setup, world, wire }, response.fault);
   const { body } = response.value;
-  const wrongType = typeFault(setup, wire);
-  if (wrongType !== null) void caught(Promise.resolve(body?.cancel()));
-  return wrongType ?? (body === null ? null : readEvents({ setup, world }, streaming, eventsIn(body)));
+  if (!isStream(wire)) return typeFault(setup, wire, await headOf(response.value));
+  return body === null ? null : readEvents({ setup, world }, streaming, eventsIn(body));
 }
 
 async function readEvents(

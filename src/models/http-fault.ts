@@ -173,28 +173,49 @@ function faultOf(called: Called, is: Cause, said: Said, otherwise: string): Mode
   }
 }
 
-/** Bodies are `{error: {type, message}}`, `{error: "…"}`, `{message}`, `{detail}`, or a text; some nest the real one once more. */
+/**
+ * Bodies are `{error: {type, message}}`, `{error: "…"}`, `{errors: [{message}]}`, `{message}`, `{detail}`, `{title}`, a list of one of them, or
+ * a text; some nest the real one once more. What has none of these forms is told as it is.
+ */
 function saidIn(body: unknown): Said {
-  if (typeof body === 'string') return { type: '', code: '', message: wordsOf(body) };
-  const inner = field(body, 'error');
+  if (typeof body === 'string') return { type: '', code: '', message: pageWords(body) };
+  const first = Array.isArray(body) ? (body[0] as unknown) : body;
+  const inner = field(first, 'error') ?? field(field(first, 'errors'), '0');
   if (typeof inner === 'string') return { type: '', code: '', message: inner };
-  const error = inner ?? body;
+  const error = inner ?? first;
   const raw = field(field(error, 'metadata'), 'raw');
-  const message = [field(error, 'message') ?? field(error, 'detail'), raw].filter(
-    (part) => part !== undefined && part !== null,
-  );
+  const said = MESSAGES.map((name) => field(error, name) ?? field(first, name)).find(isSaid);
+  const message = [said, raw].filter(isSaid);
   return {
     type: textOf(field(error, 'type')) || textOf(field(error, 'code')),
     code: `${textOf(field(error, 'code'))} ${textOf(field(field(error, 'details'), 'error_code'))}`.trim(),
-    message: message.map(textOf).join(': '),
+    message: (message.length === 0 && !isBare(error) ? [error] : message).map(textOf).join(': '),
   };
 }
 
-/** A page of a proxy is markup: its title says the most. */
-function wordsOf(text: string): string {
-  if (!/^\s*<(?:!doctype|html)/i.test(text)) return text;
-  return /<title>([^<]*)<\/title>/i.exec(text)?.[1]?.trim() ?? 'a web page instead of an answer';
+const MESSAGES = ['message', 'detail', 'Message', 'msg', 'error_description', 'reason', 'title'] as const;
+const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
+/** Nothing but its kind, or nothing at all. */
+const isBare = (value: unknown): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  Object.keys(value).every((name) => /^(?:type|code|status|param)$/.test(name));
+
+/** What a text says to a person: a page of a proxy is markup, its title and its first words say the most. */
+export function pageWords(text: string): string {
+  if (!/^\s*<(?:!doctype|html|\?xml)/i.test(text)) return text;
+  const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1]?.trim() ?? '';
+  const body = text
+    .slice(0, LONGEST_PAGE)
+    .replaceAll(/<(script|style|head|title)\b[\s\S]*?(?:<\/\1>|$)/gi, ' ')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  const words = [title, body === title ? '' : body].filter((part) => part !== '').join(': ');
+  return words === '' ? 'a web page instead of an answer' : words;
 }
+
+const LONGEST_PAGE = 8000;
 
 const textOf = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : (JSON.stringify(value) ?? '');

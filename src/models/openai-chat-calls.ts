@@ -23,6 +23,8 @@ interface Open {
   extra: Fields | null;
 }
 
+const MOST_CALLS = 256;
+
 /** The calls of one reply. What is written of their arguments goes to `onDelta`. */
 export function callsInPieces(onDelta: (delta: Delta) => void): CallsInPieces {
   const open: Open[] = [];
@@ -37,7 +39,8 @@ export function callsInPieces(onDelta: (delta: Delta) => void): CallsInPieces {
   };
   const begin = (piece: Open): void => {
     if (isBehind(piece, open.at(-1))) problem = 'its tool calls came out of order';
-    if (`${piece.tool}${piece.id}${piece.arguments}` !== '') open.push(piece);
+    if (open.length >= MOST_CALLS) problem = 'it calls more tools than any reply';
+    else if (`${piece.tool}${piece.id}${piece.arguments}` !== '') open.push(piece);
     tell(piece, piece.arguments);
   };
   return {

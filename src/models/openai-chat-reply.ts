@@ -30,6 +30,9 @@ const FINISH: ReadonlyMap<string, StopReason | 'error'> = new Map(
   } as const),
 );
 
+/** Pieces of sealed reasoning; of more of them no reply is made. */
+const MOST_DETAILS = 20_000;
+
 const THOUGHTS = ['reasoning_content', 'reasoning'] as const;
 
 /** A reader of the reply to `request`. `byTool`: the reply comes as the arguments of the one tool that must be called. */
@@ -60,7 +63,7 @@ export function readChat(
       came.thought += textAt(delta, field);
       onDelta({ is: 'reasoning', text: textAt(delta, field) });
     }
-    details.push(...listAt(delta, 'reasoning_details'));
+    if (details.length < MOST_DETAILS) details.push(...listAt(delta, 'reasoning_details').slice(0, MOST_DETAILS));
     tell(split.take(textAt(delta, 'content')));
     const refusal = textAt(delta, 'refusal');
     came.refusal += refusal;

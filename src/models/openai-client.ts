@@ -6,6 +6,7 @@ import OpenAI from 'openai';
 import type { ProviderSetup } from '../domain/provider.ts';
 import type { Switchboard } from './switchboard.ts';
 import { openSwitchboard } from './switchboard.ts';
+import { headOf } from './wire.ts';
 import type { Wire } from './wire.ts';
 
 /** What a server answered: a body to be read, or that it refuses, with all that it said (the library would keep only parts of it). */
@@ -74,27 +75,8 @@ function clientOf(setup: Pick<ProviderSetup, 'key' | 'baseUrl'>): Client {
   return made;
 }
 
-/** The beginning of a response that is no reply, as text. */
-export async function headOf({ body }: Response): Promise<string> {
-  if (body === null) return '';
-  const decoder = new TextDecoder();
-  const pieces: AsyncIterable<Uint8Array> = body;
-  let text = '';
-  try {
-    for await (const piece of pieces) {
-      text += decoder.decode(piece, { stream: true });
-      if (text.length > MUCH) break;
-    }
-  } catch {
-    // What came until then says what it is.
-  }
-  return text;
-}
-
 /** The library adds it: some write it into the base URL. */
 const OWN_PATH = /\/(?:chat\/completions|responses)?\/*$/;
-
-const MUCH = 64 * 1024;
 
 /** How long a call lives is its watch's to say; this only has to be longer. */
 const DAY = 86_400_000;

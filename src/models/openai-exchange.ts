@@ -8,7 +8,7 @@ import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { ModelFault } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
-import { connectionFault, eventFault, hostOf, statusFault, stoppedFault } from './http-fault.ts';
+import { connectionFault, eventFault, hostOf, pageWords, statusFault, stoppedFault } from './http-fault.ts';
 import type { Answer } from './openai-client.ts';
 import { DONE, eventsIn } from './wire-events.ts';
 import { at, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from './wire-json.ts';
@@ -20,7 +20,7 @@ import { redact } from './redact.ts';
 import type { Watch } from './watch.ts';
 import { watchStream } from './watch.ts';
 import type { Wire } from './wire.ts';
-import { openWire, unanswered } from './wire.ts';
+import { headOf, openWire, unanswered } from './wire.ts';
 
 export interface Exchange {
   readonly path: Route;
@@ -73,7 +73,7 @@ export async function countInput(
   const watch = watchStream({ firstEventMs: COUNT_TIMEOUT, idleMs: COUNT_TIMEOUT }, world, signal);
   const wire = openWire(setup, bearer, watch.beat);
   const count = async (): Promise<number | null> => {
-    const { headOf, post } = await import('./openai-client.ts');
+    const { post } = await import('./openai-client.ts');
     const answer = await post(setup, wire, { path: '/responses/input_tokens', body, signal: watch.signal });
     return answer.is === 'open' ? numberAt(parsed(await headOf(answer.response)), 'input_tokens') : null;
   };
@@ -245,7 +245,6 @@ const wordsOf = (error: unknown): string => textAt(error, 'message') || 'what it
 /** A response that is no stream of events. Some servers say an error so. */
 async function notAStream(call: Call, response: Response, type: string): Promise<Result<Read, Failed>> {
   const { setup, parts, wire } = call;
-  const { headOf } = await import('./openai-client.ts');
   const text = await headOf(response);
   const spent = spentOn(parts, wire);
   const error = at(parsed(text), 'error');
@@ -253,7 +252,9 @@ async function notAStream(call: Call, response: Response, type: string): Promise
   if (/unexpected endpoint/i.test(text)) return refusedAs(call, { status: 404, text });
   if (error) return failed(errorFault(call, error), spent);
   const what = type === '' ? 'something without a content type' : type;
-  return failed(malformed(setup, `it sent ${what} instead of a stream of events`), spent);
+  const words = pageWords(text).trim();
+  const said = words === '' ? '' : `, which says: ${words}`;
+  return failed(malformed(setup, `it sent ${what} instead of a stream of events${said}`), spent);
 }
 
 const malformed = (setup: ProviderSetup, why: string): ModelFault => ({

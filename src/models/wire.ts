@@ -6,8 +6,10 @@ import type { Usage } from '../domain/budget.ts';
 import type { ProviderSetup } from '../domain/provider.ts';
 import { bytesOf } from './provider.ts';
 
-/** More of one response than this is no reply. */
-const MOST_BYTES = 64 * 1024 * 1024;
+/** More of one response, unpacked, than this is no reply: 700 bytes for each token that is ever asked for. */
+const MOST_BYTES = 12 * 1024 * 1024;
+/** Of a response that is an error its beginning says enough. */
+const MOST_OF_AN_ERROR = 64 * 1024;
 
 export interface Wire {
   /** A stream of events is to be read as an async iterable, or it is not counted. */
@@ -82,10 +84,13 @@ function counting(response: Response, body: ReadableStream<Uint8Array>, count: (
     Object.defineProperty(body, Symbol.asyncIterator, { value: () => chunksOf(body, count) });
     return response;
   }
+  let came = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, stream) {
       count(chunk);
       stream.enqueue(chunk);
+      came += chunk.byteLength;
+      if (!response.ok && came > MOST_OF_AN_ERROR) stream.terminate();
     },
   });
   const { status, statusText, headers } = response;
@@ -121,4 +126,21 @@ function chunksOf(
       return this;
     },
   };
+}
+
+/** The beginning of a response that is no reply, as text. */
+export async function headOf({ body }: Response): Promise<string> {
+  if (body === null) return '';
+  const decoder = new TextDecoder();
+  const pieces: AsyncIterable<Uint8Array> = body;
+  let text = '';
+  try {
+    for await (const piece of pieces) {
+      text += decoder.decode(piece, { stream: true });
+      if (text.length > MOST_OF_AN_ERROR) break;
+    }
+  } catch {
+    // What came until then says what it is.
+  }
+  return text;
 }

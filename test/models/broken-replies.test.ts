@@ -27,6 +27,37 @@ const words = (came: Came): string =>
     ? `${came.value.calls.length} calls`
     : `${came.fault.is}: ${came.fault.message.replace(/127[\d.:]+/, 'HOST')}`;
 
+describe('an answer that is no stream', () => {
+  const told = async (type: string, body: string, kind: 'anthropic' | 'chat'): Promise<string> => {
+    const server = await openServer((response) => void response.writeHead(200, { 'content-type': type }).end(body));
+    try {
+      const caller =
+        kind === 'anthropic'
+          ? anthropicCaller(anthropicSetup(server.url), fakeWorld())
+          : openaiCaller(setupFor(server.url, LOCAL), fakeWorld());
+      const request = kind === 'anthropic' ? ask() : requestFor({ model: 'local/qwen3' });
+      return words(await caller.call(request, NEVER, ignore));
+    } finally {
+      await server.close();
+    }
+  };
+
+  it('is told with the words of the server', async () => {
+    const page = '<html><title>Sign in</title><body>to the network</body></html>';
+    expect(await told('text/html', page, 'anthropic')).toBe(
+      'malformed: HOST answered with something that is no reply: its type is text/html, not text/event-stream. Is the base URL right? It says: Sign in: to the network',
+    );
+    expect(await told('text/plain', 'the model is loading', 'chat')).toBe(
+      'malformed: HOST did not answer as it should: it sent text/plain instead of a stream of events, which says: the model is loading. Is its base URL right?',
+    );
+    const error = JSON.stringify({ error: { type: 'rate_limit_error', message: 'slow down' } });
+    for (const kind of ['anthropic', 'chat'] as const)
+      expect(await told('application/json', error, kind)).toBe(
+        'rate limited: HOST limits how fast it may be asked: slow down',
+      );
+  });
+});
+
 describe('a reply of Anthropic', () => {
   const call = { type: 'tool_use', id: 'toolu_1', name: 'read_file', input: {} };
   const block = (index: number, content_block: object): readonly object[] => [

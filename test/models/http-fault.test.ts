@@ -72,6 +72,27 @@ describe('a response that is an error', () => {
     });
   });
 
+  it.each([
+    [{ error: { message: 'the model is loading' } }, 'the model is loading'],
+    [{ error: 'no such deployment' }, 'no such deployment'],
+    [{ errors: [{ message: 'quota of the team' }] }, 'quota of the team'],
+    [[{ error: { message: 'listed', status: 'INTERNAL' } }], 'listed'],
+    [{ detail: [{ loc: ['body'], msg: 'field required' }] }, '[{"loc":["body"],"msg":"field required"}]'],
+    [{ type: 'about:blank', title: 'Bad gateway', detail: 'upstream is gone' }, 'upstream is gone'],
+    [{ Message: 'as Amazon writes it' }, 'as Amazon writes it'],
+    [{ ok: false, why: 'of a form of its own' }, '{"ok":false,"why":"of a form of its own"}'],
+    ['plain text\u001b[31m in red', 'plain text [31m in red'],
+    [
+      '<html><head><title>502 Bad Gateway</title><style>b{}</style></head><body><h1>nginx</h1> is <b>not</b> well</body></html>',
+      '502 Bad Gateway: nginx is not well',
+    ],
+    ['<!doctype html><body><script>alert(1)</script></body>', 'a web page instead of an answer'],
+    ['x'.repeat(5000), `${'x'.repeat(399)}…`],
+    [{ error: { message: `the key ${KEY} is odd` } }, 'the key [key] is odd'],
+  ])('shows what the server itself says: %j', (body, words) => {
+    expect(fault(500, body).message).toBe(`api.example.com is overloaded or has a fault of its own: ${words}`);
+  });
+
   it('J01 J02: passes on the wait that was asked for, however it was said', () => {
     const cases = [
       [{ 'retry-after': '2' }, 2000],

@@ -191,7 +191,7 @@ export type Script = (
   n: number,
 ) => ScriptedReply | undefined | Promise<ScriptedReply | undefined>;
 
-export interface Setting extends Partial<Omit<RunOptions, 'models' | 'tools' | 'runBudget' | 'plan'>> {
+export interface Setting extends Partial<Omit<RunOptions, 'tools' | 'runBudget' | 'plan'>> {
   /** What agents say; planner and merge have an answer of their own when it says nothing. */
   readonly script?: Script;
   readonly plan?: unknown;
@@ -245,14 +245,17 @@ export const planOf = (...tasks: readonly (readonly [string, ...string[]])[]): u
   })),
 });
 
+const modelsOf = (others: Setting['models'], scripted: RunOptions['models']): RunOptions['models'] =>
+  others ?? scripted;
+
 export function testRun(setting: Setting = {}): TestRun {
   const { script, plan, acts = [], wait, catalogue = MODELS, record, file, runBudget = {}, port, ...more } = setting;
-  const { scripted = {}, ...rest } = more;
+  const { scripted = {}, models: others, ...rest } = more;
   const log = setting.log ?? memoryLog();
   const world = setting.world ?? fakeWorld();
   const session = SessionId.parse('test-session');
   const replies = answers(plan, script, record);
-  const models = routeModels([scriptedProvider({ ...scripted, replies, models: catalogue })]);
+  const scriptedOnes = routeModels([scriptedProvider({ ...scripted, replies, models: catalogue })]);
   const options: RunOptions = {
     session,
     task: 'the task',
@@ -280,7 +283,7 @@ export function testRun(setting: Setting = {}): TestRun {
     plan: file ?? null,
     log,
     world,
-    models,
+    models: modelsOf(others, scriptedOnes),
     tools: port ?? testTools(acts, wait),
     runBudget,
   };
