@@ -1,6 +1,15 @@
 /** Commands that only read run without a question: in a box that shows less, and in which nothing of theirs could be written. */
 import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +17,7 @@ import { moreThanReading } from '../../src/policy/commands-reads.ts';
 import { openSandbox, openTools, type PathRules } from '../../src/tools/index.ts';
 import { giveTo, type How, openPlace, type Place, printed, runCommands, USERS } from '../support/boxes.ts';
 import { git, writeFiles } from '../support/repos.ts';
-import { anyCommand, READING } from '../support/reading-commands.ts';
+import { anyCommand, ASKING, READING } from '../support/reading-commands.ts';
 
 const READS = { box: 'read-only', reads: true } as const;
 const FILES = {
@@ -65,6 +74,20 @@ describe.each(USERS)('a reading command of the user %s', (user) => {
     expect(reading.length).toBeGreaterThan(40);
     expect(reading).toEqual(await told({ box: 'none' }));
     expect(treeOf(place.project)).toEqual(before);
+  });
+
+  it('writes nothing even where the list was wrong: what asks is run there all the same', async () => {
+    const place = openPlace(user, { ...FILES, x: '#!/bin/sh\ntouch made\n', script: 'w made\n', order: 'a.txt\n' });
+    chmodSync(path.join(place.project, 'x'), 0o755);
+    repositoryIn(place);
+    const before = treeOf(place.project);
+    const all = Object.values(ASKING)
+      .flat()
+      .map((command) => `timeout 1 bash -c ${quoted(command)}`);
+    const [text] = (await runCommands(place, [inTurn(all)], { ...READS, timeout: 300 })).texts;
+    expect(text).toContain('Read-only file system');
+    expect(treeOf(place.project)).toEqual(before);
+    expect(existsSync(path.join(place.project, 'made'))).toBe(false);
   });
 
   it('sees the project and the system, but no other folder of the machine', async () => {
