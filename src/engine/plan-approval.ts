@@ -22,6 +22,8 @@ export async function agreeOnPlan(parts: RunParts): Promise<PlanDecision> {
       return approve(parts, '--yes');
     case 'config':
       return approve(parts, 'agentOrchestration.promptForApproval: false');
+    case 'direct':
+      return approve(parts, 'person (main was asked directly)');
     case 'nobody':
       return reject(parts, 'not approved: there is nobody to ask');
     case 'person':

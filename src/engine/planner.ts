@@ -52,6 +52,8 @@ export async function makePlan(planning: Planning, signal: AbortSignal): Promise
     const given = checkPlan(withModels(options.plan.draft, options), context);
     return given.ok ? ok({ plan: given.value, by: options.plan.from }) : fail(notSound(options.plan.from, given.fault));
   }
+  // A person who was shown the plan and wants another one wants a planner's.
+  if (options.direct === true && planning.hint === '') return oneTask(planning, 'main was asked directly', 'you');
   if (!options.rules.enabled.value) return oneTask(planning, 'orchestration is switched off', 'the rules');
   if (severalRoles(context.choices).length === 0)
     return oneTask(planning, 'the rules allow no role of a sub-agent', 'the rules');

@@ -54,9 +54,11 @@ export interface RunOptions {
   readonly person: boolean;
   /**
    * Who approves the plan: a person by `approve plan`; `flag` (`--yes`) or `config` (`promptForApproval: false`)
-   * beforehand; nobody: the run ends with the plan (`mimir plan`, or no terminal to ask).
+   * beforehand; `direct`: a person by asking main directly; nobody: the run ends with the plan (`mimir plan`, or no terminal to ask).
    */
-  readonly approval: 'person' | 'flag' | 'config' | 'nobody';
+  readonly approval: 'person' | 'flag' | 'config' | 'direct' | 'nobody';
+  /** Main is asked directly: a plan of one task by `main`, and no planner is asked. */
+  readonly direct?: boolean;
   /** No provider is configured at all: the offline analyst stands in. */
   readonly offlineOnly: boolean;
   /** `--commit`: the plan starts with a commit at its end. */

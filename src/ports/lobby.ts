@@ -103,9 +103,13 @@ export interface Lobby {
   info(): LobbyInfo;
   /** `listener` is told when `info` says something else: what takes long to find out must not hold up the first picture. */
   onChange(listener: () => void): void;
-  /** Starts planning at once; the controls are those of the new run. */
-  start(task: string): Promise<Result<Controls, Refusal>>;
-  resume(session: SessionId): Promise<Result<Controls, Refusal>>;
+  /**
+   * Starts planning at once; the controls are those of the new run. `direct`: asks main without a planner, which approves its plan of one
+   * task, but where an administrator wants each plan to be looked at: then it waits for approval like any other.
+   */
+  start(task: string, direct?: 'direct'): Promise<Result<Controls, Refusal>>;
+  /** `followUp`: said to main. One that completed or failed answers it, and begins nothing of its plan again. */
+  resume(session: SessionId, followUp?: string): Promise<Result<Controls, Refusal>>;
   /** A run that another process carries: its controls reach there. Refused where nobody does. */
   attach?(session: SessionId): Promise<Result<Controls, Refusal>>;
   /** The run of this screen goes on in a process of its own, once its controls have handed it over. The receipt says how to come back. */

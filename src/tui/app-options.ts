@@ -24,6 +24,8 @@ export interface AppOptions {
   readonly firstTask?: string;
   /** Goes on with this session at once. */
   readonly resumeSession?: SessionId;
+  /** Said to main as that session is resumed. */
+  readonly followUp?: string;
   /** Shows this run, which another process carries, at once; with one of its agents opened. */
   readonly attach?: { readonly session: SessionId; readonly agent: AgentId | null };
   /** When to paint; the terminal's own pace when left out. */

@@ -14,6 +14,7 @@ export interface BeginningParts {
   readonly runs: Runs;
   readonly firstTask?: string;
   readonly resumeSession?: SessionId;
+  readonly followUp?: string;
   readonly attach?: { readonly session: SessionId };
   readonly changed: () => void;
   readonly toast: (toast: Toast) => void;
@@ -58,9 +59,9 @@ export class Beginning {
   begin(): void {
     if (this.#begun) return;
     this.#begun = true;
-    const { lobby, runs, firstTask, resumeSession, attach } = this.#of;
+    const { lobby, runs, firstTask, resumeSession, followUp, attach } = this.#of;
     if (attach !== undefined) runs.begin(() => attachTo(lobby, attach.session));
-    else if (resumeSession !== undefined) runs.begin(() => lobby.resume(resumeSession));
+    else if (resumeSession !== undefined) runs.begin(() => lobby.resume(resumeSession, followUp));
     else if (firstTask !== undefined) runs.begin(() => lobby.start(firstTask));
   }
 }

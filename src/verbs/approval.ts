@@ -7,15 +7,21 @@ import type { Arguments } from './flags.ts';
 
 /** `person`: somebody sits there and can be asked. Ends the verb with 4 where `--yes` may not stand for a look. */
 export function approvalOf(config: Loaded, args: Arguments, person: boolean): RunOptions['approval'] {
-  if (args.has('yes')) {
+  const flag = (['yes', 'direct'] as const).find((one) => args.has(one));
+  if (flag !== undefined) {
     const rule = administrators(config);
-    if (rule === null) return 'flag';
-    const todo = 'run it in a terminal without --yes, and look at the plan there';
-    throw new Exit(EXIT.notApproved, `--yes is refused: ${reasonText(rule)}\n  ${todo}`);
+    if (rule === null) return flag === 'yes' ? 'flag' : 'direct';
+    if (flag === 'direct' && person) return 'person';
+    const todo = `run it in a terminal${flag === 'yes' ? ' without --yes' : ''}, and look at the plan there`;
+    throw new Exit(EXIT.notApproved, `--${flag} is refused: ${reasonText(rule)}\n  ${todo}`);
   }
   if (!config.rules.promptForApproval.value) return 'config';
   return person ? 'person' : 'nobody';
 }
+
+/** Asking main directly approves the plan of one task that follows from it, but where an administrator wants each plan to be looked at. */
+export const directApproval = (config: Loaded): RunOptions['approval'] =>
+  administrators(config) === null ? 'direct' : 'person';
 
 /** What to do where nobody could be asked. */
 export function nobodyWords(config: Loaded): string {

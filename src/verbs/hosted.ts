@@ -37,7 +37,7 @@ export async function carryHosted(
   workshop: Workshop,
   args: Arguments,
   io: Io,
-  what: Pick<Start, 'session' | 'task' | 'plan' | 'idle'>,
+  what: Pick<Start, 'session' | 'task' | 'plan' | 'idle' | 'direct' | 'followUp'>,
 ): Promise<number> {
   const approval = approvalOf(workshop.config, args, true);
   const pace = args.has('watched') ? 'readable' : 'none';

@@ -123,6 +123,7 @@ export const startFlags = (args: Arguments): readonly string[] => [
   ...(args.get('allow') === undefined ? [] : [`--allow=${args.get('allow') ?? ''}`]),
   ...(args.has('commit') ? ['--commit'] : []),
   ...(args.has('yes') ? ['--yes'] : []),
+  ...(args.has('direct') ? ['--direct'] : []),
 ];
 
 /** `--detach`: starts it with `words` as its own, and says how to come back and how to stop it. */

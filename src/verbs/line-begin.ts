@@ -6,8 +6,8 @@ import type { Going } from './line-command.ts';
 
 /** Refused where this lobby has no templates. */
 export async function begin(lobby: Lobby, to: Exclude<Going, string>): ReturnType<Lobby['start']> {
-  if ('start' in to) return lobby.start(to.start);
-  if ('resume' in to) return lobby.resume(to.resume);
+  if ('start' in to) return lobby.start(to.start, to.direct);
+  if ('resume' in to) return lobby.resume(to.resume, to.followUp);
   if ('attach' in to) return attachTo(lobby, to.attach);
   return (await lobby.startTemplate?.(to.template, to.values)) ?? fail({ text: 'templates can’t be used here' });
 }

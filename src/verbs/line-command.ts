@@ -18,8 +18,9 @@ export type Place = 'start' | 'plan' | 'run' | 'result';
 
 /** What only the session itself can do (line-session.ts). */
 export type Going =
-  | { readonly start: string }
-  | { readonly resume: SessionId }
+  | { readonly start: string; readonly direct?: 'direct' }
+  /** `followUp`: said to main. */
+  | { readonly resume: SessionId; readonly followUp?: string }
   /** A run that another process carries. */
   | { readonly attach: SessionId }
   | { readonly template: string; readonly values: Readonly<Record<string, string>> }

@@ -90,7 +90,11 @@ const announcing = (io: Io): AnnouncerParts => ({
 const wordsOf = (): readonly string[] => LINE_COMMANDS.map(({ name }) => `${name} `);
 
 /** What a session begins with. */
-export type First = { readonly start: string } | { readonly resume: SessionId } | { readonly attach: SessionId } | null;
+export type First =
+  | { readonly start: string }
+  | { readonly resume: SessionId; readonly followUp?: string }
+  | { readonly attach: SessionId }
+  | null;
 
 /** A second Ctrl-C within this time leaves. */
 const TWICE_MS = 3000;

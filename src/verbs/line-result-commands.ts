@@ -1,4 +1,5 @@
 /** Commands about what came of a run: the report, agents against their estimates, files, the export; and on to another run. */
+import { isFollowUp, messageMain } from '../app/actions/message-main.ts';
 import { retryRun, retryWords } from '../app/actions/retry.ts';
 import { ROOT } from '../domain/ids.ts';
 import { elapsedOf, tokensOfAgent } from '../events/queries.ts';
@@ -71,6 +72,15 @@ export const RESULT_COMMANDS: readonly LineCommand[] = [
     },
   },
   {
+    name: messageMain.word,
+    short: [],
+    arguments: 'TEXT',
+    help: messageMain.help,
+    where: BEGUN,
+    actions: [],
+    run: sayToMain,
+  },
+  {
     name: 'new',
     short: [],
     arguments: '',
@@ -100,6 +110,16 @@ function changedLines({ state }: LineDesk): readonly string[] {
     return files.length === 0 ? [] : [`${numbered(agent)}:`, ...files.map((file) => `  ${file}`)];
   });
   return all.length === 0 ? ['No agent changed a file by its tools.'] : all;
+}
+
+async function sayToMain(typed: string, desk: LineDesk): Promise<void> {
+  const text = typed === '' ? ((await desk.ask('Message to main (Enter sends none): ')) ?? '').trim() : typed;
+  if (text === '') return desk.say('Nothing sent.');
+  const { state } = desk;
+  const why = messageMain.whyNot(state, { text });
+  if (why !== null || state.session === null) return desk.refuse(why ?? 'there is no run');
+  if (isFollowUp(state)) return desk.go({ resume: state.session, followUp: text });
+  await desk.submit(messageMain.command(state, { text }));
 }
 
 async function exportReport(typed: string, desk: LineDesk): Promise<void> {

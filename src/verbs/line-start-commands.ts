@@ -36,6 +36,16 @@ export const START_COMMANDS: readonly LineCommand[] = [
     run: take,
   },
   {
+    name: 'direct',
+    short: [],
+    arguments: 'TASK',
+    help: 'Asks main directly: one task without a planner, which this approves.',
+    where: START,
+    actions: [],
+    run: (typed, desk) =>
+      typed === '' ? desk.refuse('what is main to do? direct TASK') : desk.go({ start: typed, direct: 'direct' }),
+  },
+  {
     name: 'history',
     short: [],
     arguments: '[N]',

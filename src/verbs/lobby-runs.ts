@@ -5,12 +5,16 @@ import type { Run } from '../engine/run.ts';
 import type { Reached } from '../ports/control.ts';
 import type { Receipt } from '../ports/controls.ts';
 import type { Lobby } from '../ports/lobby.ts';
+import { directApproval } from './approval.ts';
 import { overBecause } from './resumable.ts';
 import { settled } from './settled.ts';
 import type { Start, Workshop } from './workshop.ts';
 import { newSession } from './session-reach.ts';
 
-export type Begin = (what: Pick<Start, 'session' | 'task'>, plan?: Start['plan']) => ReturnType<Lobby['start']>;
+export type Begin = (
+  what: Pick<Start, 'session' | 'task' | 'direct' | 'followUp'>,
+  plan?: Start['plan'],
+) => ReturnType<Lobby['start']>;
 
 export interface LobbyRuns extends Required<Pick<Lobby, 'start' | 'resume' | 'attach' | 'detach'>> {
   readonly begin: Begin;
@@ -37,7 +41,8 @@ export function runsFrom(workshop: () => Workshop, { repository, pace, goesOn }:
   };
   const begin: Begin = async (what, plan = null) => {
     const from = workshop();
-    const approval = from.config.rules.promptForApproval.value ? 'person' : 'config';
+    const usual = from.config.rules.promptForApproval.value ? 'person' : 'config';
+    const approval = what.direct === true ? directApproval(from.config) : usual;
     const begun = await settled(() => from.start({ ...what, repository, approval, person: true, plan, pace }));
     if (!begun.ok) return begun;
     letGo();
@@ -46,8 +51,8 @@ export function runsFrom(workshop: () => Workshop, { repository, pace, goesOn }:
   };
   return {
     begin,
-    start: (task) => begin({ session: newSession(), task }),
-    resume: (session) => resumed(workshop(), session, begin),
+    start: (task, direct) => begin({ session: newSession(), task, ...(direct === undefined ? {} : { direct: true }) }),
+    resume: (session, followUp) => resumed(workshop(), session, followUp, begin),
     async attach(session) {
       const { reachRun } = await import('./session-reach.ts');
       const found = await reachRun(workshop().project, session);
@@ -68,10 +73,15 @@ export function runsFrom(workshop: () => Workshop, { repository, pace, goesOn }:
 }
 
 /** What was stopped or failed goes on from its last turn. */
-function resumed(workshop: Workshop, session: SessionId, begin: Begin): ReturnType<Begin> {
+function resumed(
+  workshop: Workshop,
+  session: SessionId,
+  followUp: string | undefined,
+  begin: Begin,
+): ReturnType<Begin> {
   const one = workshop.log.sessions().find((known) => known.session === session);
   if (!one) return Promise.resolve(fail({ text: `there is no session ${session}` }));
-  const over = overBecause(workshop, session);
+  const over = overBecause(workshop, session, followUp !== undefined);
   if (over !== null) return Promise.resolve(fail({ text: `${over}: mimir report ${session}` }));
-  return begin({ session, task: one.task });
+  return begin({ session, task: one.task, ...(followUp === undefined ? {} : { followUp }) });
 }

@@ -18,16 +18,17 @@ export const newestToResumeOf = (all: readonly SessionSummary[]): SessionSummary
       draft !== true && (state === 'stopped' || (state === 'finished' && ended?.status === 'failed')),
   );
 
-/** Why `session` has nothing left to do, or null when it can go on. A failed run may, with a wider limit say. */
+/** Why `session` has nothing left to do, or null when it can go on. A failed run may, with a wider limit say; one that is told something in any case. */
 export function overBecause(
   { log, project }: { readonly log: Pick<Log, 'read'>; readonly project: ProjectPlace },
   session: SessionId,
+  isFollowUp = false,
 ): string | null {
   const events = orExit(() => log.read(session));
   if (isDraft(events)) return `session ${session} only drafted an agent: there is nothing to go on with`;
   const { finished } = foldAll(events);
   if (finished?.status === 'rejected') return `the plan of session ${session} was rejected`;
-  if (finished?.status !== 'completed') return null;
+  if (finished?.status !== 'completed' || isFollowUp) return null;
   // Those who were written to since go on with that.
   return hasMail(project, session) ? null : `session ${session} has completed`;
 }

@@ -14,10 +14,11 @@ import { carry } from './run.ts';
 import type { Verb } from './verb.ts';
 
 export const resumeVerb: Verb = {
-  usage: 'mimir resume [SESSION] [options]',
-  summary: 'Resumes a stopped, crashed or failed run; failed tasks run again. Without an id, the newest such run.',
+  usage: 'mimir resume [SESSION ["message to main"]] [options]',
+  summary:
+    'Resumes a stopped, crashed or failed run; failed tasks run again. Without an id, the newest such run. A message goes to main: it answers after the end as well.',
   example: 'mimir resume 4f9a2c',
-  words: 1,
+  words: 2,
   flags: {
     yes: { value: '', help: 'approve the plan if it was not approved yet' },
     ...DETACH,
@@ -33,31 +34,40 @@ export const resumeVerb: Verb = {
 
 async function resume(args: Arguments, io: Io): Promise<number> {
   const project = projectOf(args, io);
+  const [name, followUp] = args.words;
+  if (followUp?.trim() === '') throw new Exit(EXIT.wrongUse, 'the message to main is empty\n  leave it out');
+  const said = followUp === undefined ? {} : { followUp };
   const workshop = await openWorkshop(args, asHosted(args, io), project);
-  const [name] = args.words;
   const { session, task, state } = name === undefined ? newestToResume(workshop) : sessionOf(workshop.log, name);
   if (state === 'running') throw new Exit(EXIT.wrongUse, runsElsewhere(session));
-  const over = overBecause(workshop, session);
+  const over = overBecause(workshop, session, followUp !== undefined);
   if (over !== null) throw new Exit(EXIT.wrongUse, `${over}\n  \`mimir report ${session}\` shows its report`);
   if (args.has('detach')) {
     workshop.close();
     const { detach } = await import('./hosting.ts');
-    return detach(['resume', session, '--hosted', session], args, project, io);
+    return detach(
+      ['resume', session, '--hosted', session],
+      args,
+      project,
+      io,
+      followUp === undefined ? [] : [followUp],
+    );
   }
-  const what = { session, task, plan: null };
+  const what = { session, task, plan: null, ...said };
   return args.has('hosted') ? carryHosted(workshop, args, io, what) : goOn(workshop, args, io, what);
 }
 
 /** On a screen, in lines, or without anybody. */
 async function goOn(workshop: Workshop, args: Arguments, io: Io, what: Parameters<typeof carry>[3]): Promise<number> {
-  const { session } = what;
+  const { session, followUp } = what;
+  const said = followUp === undefined ? {} : { followUp };
   if (io.terminal && !args.has('json') && !args.has('plain') && io.env['TERM'] !== 'dumb') {
     const { openScreen } = await import('./screen.ts');
-    return openScreen(args, io, workshop, { resumeSession: session });
+    return openScreen(args, io, workshop, { resumeSession: session, ...said });
   }
   if (io.terminal && !args.has('json') && !args.has('yes')) {
     const { openLines } = await import('./line-follow.ts');
-    return openLines(args, io, workshop, { resume: session });
+    return openLines(args, io, workshop, { resume: session, ...said });
   }
   return carry(workshop, args, io, what, true);
 }

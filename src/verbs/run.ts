@@ -1,5 +1,4 @@
 /** `mimir run`: a run without a screen, for people in a plain terminal (line mode), scripts and CI. */
-import type { SessionId } from '../domain/ids.ts';
 import type { RunOptions } from '../engine/run-options.ts';
 import { approvalOf, nobodyWords } from './approval.ts';
 import { COLOR } from './colour.ts';
@@ -10,7 +9,7 @@ import type { Arguments } from './flags.ts';
 import { asHosted, carryHosted, DETACH, HOSTED, sessionFrom } from './hosted.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import type { Workshop } from './workshop.ts';
+import type { Start, Workshop } from './workshop.ts';
 import { projectOf } from './project-place.ts';
 import { newSession } from './session-reach.ts';
 import { settled } from './settled.ts';
@@ -28,6 +27,7 @@ export const runVerb: Verb = {
     set: { value: 'name=value', help: 'fill an argument of the template; may be repeated', many: true },
     ...ALLOW,
     yes: { value: '', help: 'approve the plan beforehand, and nothing else' },
+    direct: { value: '', help: 'ask main directly: one task without a planner, approved by this flag' },
     ...JSON_FLAG,
     ...LIMITS,
     ...MODELS,
@@ -40,6 +40,8 @@ export const runVerb: Verb = {
   },
   run(args, io) {
     if (args.has('idle')) return runTask(args, io, args.words[0] ?? IDLE_TASK, null);
+    if (args.has('direct') && args.has('plan'))
+      throw new Exit(EXIT.wrongUse, '--direct asks main without a plan, --plan names one\n  leave one of them out');
     if (args.get('plan') !== undefined) return runPlan(args, io, args.get('plan') ?? '');
     if (args.has('set')) throw new Exit(EXIT.wrongUse, '--set fills arguments of a plan\n  name it with --plan');
     return runTask(args, io, taskOf(args, null), null);
@@ -66,9 +68,10 @@ async function runTask(args: Arguments, io: Io, task: string, plan: RunOptions['
   const hosted = args.get('hosted');
   const { openWorkshop } = await import('./workshop.ts');
   const workshop = await openWorkshop(args, asHosted(args, io), project);
-  if (hosted === undefined) return carry(workshop, args, io, { session: newSession(), task, plan });
+  const direct = args.has('direct') ? { direct: true } : {};
+  if (hosted === undefined) return carry(workshop, args, io, { session: newSession(), task, plan, ...direct });
   const idle = args.has('idle') ? { idle: true as const } : {};
-  return carryHosted(workshop, args, io, { session: sessionFrom(hosted), task, plan, ...idle });
+  return carryHosted(workshop, args, io, { session: sessionFrom(hosted), task, plan, ...idle, ...direct });
 }
 
 async function runPlan(args: Arguments, io: Io, name: string): Promise<number> {
@@ -80,11 +83,7 @@ async function runPlan(args: Arguments, io: Io, name: string): Promise<number> {
 /** Of a run that is made for children that a person spawns: what lists of sessions say of it. */
 const IDLE_TASK = 'Waits for what it is told';
 
-interface Carried {
-  readonly session: SessionId;
-  readonly task: string;
-  readonly plan: RunOptions['plan'];
-}
+type Carried = Pick<Start, 'session' | 'task' | 'plan' | 'direct' | 'followUp'>;
 
 /** Runs or resumes `what` to its end in lines or JSON; the exit code of INTERFACE. `resumes`: it had begun before. */
 export async function carry(

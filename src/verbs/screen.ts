@@ -59,6 +59,7 @@ export const screenVerb: Verb = {
 interface First {
   readonly firstTask?: string;
   readonly resumeSession?: SessionId;
+  readonly followUp?: string;
   readonly attach?: AppOptions['attach'] & {};
 }
 

@@ -49,6 +49,10 @@ export interface Start {
   readonly repository?: RunOptions['repository'];
   /** No plan: ROOT waits for what it is told. */
   readonly idle?: true;
+  /** Main is asked directly: a plan of one task, without a planner. */
+  readonly direct?: boolean;
+  /** What a person says to main as the session is resumed. */
+  readonly followUp?: string;
   /** A run for the screen streams at a readable rate. */
   readonly pace: 'readable' | 'none';
 }

@@ -1,0 +1,24 @@
+/** Says something to `main`: while a run goes on, as a message; of a run that has ended, as a follow-up for which it is resumed. */
+import { mainAgent } from '../../events/queries.ts';
+import type { RunState } from '../../events/state.ts';
+import type { Action } from './action.ts';
+
+export const messageMain: Action<{ readonly text: string }> = {
+  name: 'Message main',
+  help: 'Writes to main, which knows the plan and all results, has its tools and needs no new plan; after the end of the run as well.',
+  keys: [],
+  word: 'main',
+  whyNot: ({ session, phase, finished }, { text }) => {
+    if (session === null) return 'There is no run.';
+    if (text.trim() === '') return 'An empty message is not sent.';
+    if (finished?.status === 'rejected') return 'The plan of this run was rejected.';
+    return phase === 'approving' ? 'The plan waits for you: approve it first, or ask for another plan.' : null;
+  },
+  command: (state, { text }) => ({ do: 'message', to: mainAgent(state), text, delivery: 'important' }),
+};
+
+/**
+ * Does a message to main resume the run? Then a front end asks `Lobby.resume(session, text)` instead of submitting the command, and follows
+ * the controls that it gets: a run that has ended takes no commands.
+ */
+export const isFollowUp = ({ finished }: Pick<RunState, 'finished'>): boolean => finished !== null;
