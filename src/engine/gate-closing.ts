@@ -16,9 +16,11 @@ import { limitsAbove, usedOf } from './limits.ts';
 /** By agent: what its closing answer may need after its last call. Lost with the process: it is known again after the next call. */
 export interface ClosingBook {
   readonly needs: Map<AgentId, ClosingNeed>;
+  /** Agents that end by a limit that is in the log already. */
+  readonly ended: Set<AgentId>;
 }
 
-export const openClosings = (): ClosingBook => ({ needs: new Map() });
+export const openClosings = (): ClosingBook => ({ needs: new Map(), ended: new Set() });
 
 /** A call after which the agent should be able to answer. One that has said nothing yet would have nothing to close with. */
 const isOrdinary = ({ purpose, closing, turns }: Question): boolean =>
@@ -38,6 +40,7 @@ export function keepingFor(
   const isOwnWork = question.purpose === undefined || question.purpose.is === 'work';
   for (const id of closings.needs.keys()) if ((agents.get(id)?.outcome ?? null) !== null) closings.needs.delete(id);
   const kept = new Map([...closings.needs].filter(([id]) => !(isOwnWork && id === agent)));
+  if (question.closing !== true) closings.ended.delete(agent);
   if (!isOrdinary(question)) return { kept };
   return { kept, closing: { cached: prefixes.of(agent, model.id, question.turns)?.cached ?? 0 } };
 }

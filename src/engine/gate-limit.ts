@@ -53,8 +53,10 @@ export async function atLimit(
   signal: AbortSignal,
 ): Promise<AskFault | null> {
   if (signal.aborted) return stopped(signal);
+  // Its last turn: there is nothing left to choose.
+  if (question.closing === true) return finish(parts, question, met);
   const key = keyFor(met);
-  if (parts.limits.given.has(key)) return finish(parts, met);
+  if (parts.limits.given.has(key)) return finish(parts, question, met);
   if (!parts.person) return byRule(parts, question, met);
   const before = parts.limits.open.get(key);
   const ended = await (before === undefined
@@ -63,7 +65,7 @@ export async function atLimit(
   if (signal.aborted) return stopped(signal);
   switch (ended.is) {
     case 'finish':
-      return finish(parts, met);
+      return finish(parts, question, met);
     case 'stop':
       return stop(parts, question, met);
     case 'nobody':
@@ -253,12 +255,13 @@ function goOnCheaper({ recorder }: GateParts, { order }: Question, to: ModelOpti
 /** Nobody can be asked, or nobody answered. */
 function byRule(parts: GateParts, question: Question, met: LimitMet): AskFault {
   const { atLimit: rule } = parts.rules;
-  return rule?.value === 'stop' ? stop(parts, question, met, reasonText(rule.from)) : finish(parts, met);
+  return rule?.value === 'stop' ? stop(parts, question, met, reasonText(rule.from)) : finish(parts, question, met);
 }
 
-/** The agent ends with what it has. */
-function finish({ recorder }: GateParts, { exhausted, from }: LimitMet): AskFault {
-  recorder.record(exhausted);
+/** The agent ends with what it has. The limit is recorded once, whether its closing answer fits or not. */
+function finish({ recorder, closings }: GateParts, { order }: Question, { exhausted, from }: LimitMet): AskFault {
+  if (!closings.ended.has(order.agent)) recorder.record(exhausted);
+  closings.ended.add(order.agent);
   return { is: 'budget', text: exhaustedText(exhausted, from) };
 }
 

@@ -4,8 +4,9 @@ import { z } from 'zod';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import type { ToolResult } from '../../src/domain/turn.ts';
 import type { Tool } from '../../src/ports/tool.ts';
-import { AGENT, calling, planOf, ROLES, testRun } from '../support/run.ts';
+import { AGENT, calling, filed, planOf, ROLES, testRun } from '../support/run.ts';
 import type { Script, Setting, TestRun } from '../support/run.ts';
+import { fakeWorld } from '../support/world.ts';
 
 const [S1, S2] = [AGENT('ROOT::S1'), AGENT('ROOT::S2')];
 const withTurns = (iterations: number): Pick<Setting, 'roles'> => ({
@@ -158,6 +159,51 @@ describe('an agent that comes to a limit', () => {
     await run.result;
     const ends = [...run.state().agents.values()].slice(1).map(({ outcome, summary }) => [outcome, summary]);
     expect(ends).toEqual([1, 2, 3, 4].map((n) => ['partial', `answer of ROOT::S${n}`]));
+  });
+});
+
+describe('an agent whose time is up', () => {
+  it('answers in what is kept of it for that', async () => {
+    const world = fakeWorld();
+    const { run, requests } = await ran({
+      world,
+      plan: { reason: '', tasks: [{ id: 'a', description: 'do a', role: 'finder', budget: { maxDuration: 10_000 } }] },
+      script: async (request, n) => {
+        if (request.agent === S1 && request.purpose.is === 'work' && !asks(request)) await world.advance(1500);
+        return busy('what there is')(request, n);
+      },
+    });
+    expect([requests.map(asks), run.state().agents.get(S1)?.outcome, run.state().agents.get(S1)?.summary]).toEqual([
+      [false, false, false, false, false, false, true],
+      'partial',
+      'what there is',
+    ]);
+    expect(run.events().filter(({ type }) => type === 'budget.exhausted')).toHaveLength(1);
+  });
+});
+
+describe('an agent that a limit has ended', () => {
+  const plan = { reason: '', tasks: [{ id: 'a', description: 'do a', role: 'finder', model: 'fast' }] };
+
+  it('goes on in a resumed run whose limit is higher, and ends with the same answer where it is not', async () => {
+    const script: Script = (request, n) => {
+      if (request.agent !== S1 || request.purpose.is !== 'work') return undefined;
+      const said = request.turns.filter(({ by }) => by === 'model').length;
+      if (asks(request)) return { text: 'half of it' };
+      return said < 9 ? { ...calling(`read ${said}`), usage: { output: 1000 } } : { text: `the rest, ${n > 0}` };
+    };
+    const first = testRun({ ...filed(plan), person: false, runBudget: { maxTokens: 15_000 }, script });
+    await first.result;
+    const end = { outcome: 'partial', summary: 'half of it' };
+    expect(endOf(first)).toMatchObject(end);
+    const calls = (run: TestRun): number => run.events().filter(({ type }) => type === 'model.started').length;
+    const before = calls(first);
+    const same = testRun({ ...filed(plan), log: first.log, person: false, runBudget: { maxTokens: 15_000 }, script });
+    await same.result;
+    expect([endOf(same), calls(same) - before]).toEqual([expect.objectContaining(end), 0]);
+    const higher = testRun({ ...filed(plan), log: first.log, person: false, runBudget: { maxTokens: 90_000 }, script });
+    await higher.result;
+    expect(endOf(higher)).toEqual({ outcome: 'completed', error: null, summary: expect.stringContaining('the rest') });
   });
 });
 

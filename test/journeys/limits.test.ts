@@ -102,7 +102,7 @@ describe.concurrent('an agent whose time is up', () => {
 
   it('has 30 seconds where it is a rush', async () => {
     const { machine } = await ownModel('openai-compatible', {
-      script: { rules: [planner({ text: planText(['A status', 'rush']) }), done] },
+      script: { rules: [planner({ text: planText(['A status', 'rush'], ['Where it is', 'finder']) }), done] },
       files: LEDGER,
     });
     const { events } = await runOn(machine, TASK);
@@ -115,7 +115,7 @@ describe.concurrent('an agent whose time is up', () => {
     const { machine } = await ownModel('anthropic', {
       script: {
         rules: [
-          planner({ text: planText(['A status', 'oracle']) }),
+          planner({ text: planText(['A status', 'oracle'], ['Where it is', 'finder']) }),
           { when: { first: '^A status', turn: 1 }, answer: { calls: [{ tool: 'bash', input: { command } }] } },
           done,
         ],

@@ -70,7 +70,7 @@ describe.concurrent('a limit of the day', () => {
     const { machine } = await ownModel('openai-compatible', {
       script: { rules: [planner, { answer: { text: 'In `src/cache.js:6`.' } }] },
       files: LEDGER,
-      config: 'budgets:\n  day: { maxTokens: 16000 }\n',
+      config: 'budgets:\n  day: { maxTokens: 40000 }\n',
     });
     const first = await runOn(machine, TASK);
     expect(first.code).toBe(0);
@@ -81,7 +81,7 @@ describe.concurrent('a limit of the day', () => {
     );
     const ends: unknown[] = [];
     // Until the day is used up: each run uses as much as the first.
-    for (let runs = 0; runs < 16_000 / used && ends.length === 0; runs += 1) {
+    for (let runs = 0; runs < 40_000 / used && ends.length === 0; runs += 1) {
       const { code, events, err } = await runOn(machine, TASK);
       ends.push(...of(events, 'budget.exhausted').map(({ scope }) => scope));
       if (ends.length > 0)
