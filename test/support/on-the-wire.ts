@@ -13,7 +13,7 @@ import type { Files } from './repos.ts';
 const doubles: Double[] = [];
 afterAll(() => Promise.all(doubles.map((double) => double.close())));
 
-export type OwnWire = 'anthropic' | 'openai-compatible';
+export type OwnWire = 'anthropic' | 'openai' | 'openai-compatible';
 
 interface Own {
   readonly script: Script;
