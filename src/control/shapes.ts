@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { Budget } from '../domain/budget.ts';
 import { ON_FAILURE, TRIGGERS } from '../domain/forced.ts';
+import { GRANT_SCOPES } from '../domain/grant.ts';
 import { AgentId, ModelId, RoleName, TaskId } from '../domain/ids.ts';
 import { MODES } from '../domain/mode.ts';
 import { Permission, Permissions } from '../domain/permissions.ts';
@@ -138,9 +139,10 @@ export const CommandShape = z.discriminatedUnion('do', [
     do: z.literal('answer'),
     approval: name,
     allow: z.boolean(),
-    scope: z.enum(['once', 'session']),
+    scope: z.enum(['once', ...GRANT_SCOPES]),
     text: text.exactOptional(),
   }),
+  z.strictObject({ do: z.literal('withdraw grant'), grant: name }),
   z.strictObject({ do: z.literal('set mode'), mode: ModeShape }),
   z.strictObject({ do: z.literal('pin mode'), agent: AgentId, mode: ModeShape.nullable() }),
   z.strictObject({ do: z.literal('set budget'), agent: AgentId, budget: Budget }),

@@ -5,7 +5,13 @@
 import type { AgentId, CallId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { ApprovalRequest, EventBody } from '../events/event.ts';
+import type { AnswerScope } from '../domain/grant.ts';
+import { coveredWords } from '../domain/grant.ts';
+import type { Result } from '../domain/result.ts';
+import { fail, ok } from '../domain/result.ts';
+import type { Grant } from '../events/ruling.ts';
 import type { World } from '../ports/world.ts';
+import { type Cover, coverOf, grantOf } from './grants.ts';
 import type { Recorder } from './recorder.ts';
 
 export interface Answer {
@@ -45,16 +51,13 @@ export interface Approvals {
     signal: AbortSignal,
     asking?: Asking,
   ): Promise<Answer>;
-  /** False when there is no such open question (answered or withdrawn meanwhile). */
+  /** What was done, in words; a fault when there is no such open question (answered or withdrawn meanwhile), or the scope is not offered. */
   answer(
     approval: string,
-    answer: { readonly allow: boolean; readonly scope: 'once' | 'session'; readonly text: string },
-  ): boolean;
-  /** Was an equal question answered with yes for the session, and of the same content? `changed` names what is other now. */
-  granted(
-    request: ApprovalRequest,
-    inputs?: readonly InputFile[],
-  ): { readonly is: 'yes' | 'no' } | { readonly is: 'changed'; readonly paths: readonly string[] };
+    answer: { readonly allow: boolean; readonly scope: AnswerScope; readonly text: string },
+  ): Result<string, string>;
+  /** Does a grant of the session answer it? */
+  granted(agent: AgentId, request: ApprovalRequest, inputs?: readonly InputFile[]): Cover;
   /** How many open questions would not be asked if these modes held. */
   running(modeOf: ModeOf): number;
   /** Answers them with yes, in the name of `by`; how many there were. */
@@ -65,7 +68,7 @@ interface Open {
   readonly order: Asker;
   readonly request: ApprovalRequest;
   readonly asking: Asking;
-  readonly settle: (answer: Answer, scope: 'once' | 'session') => void;
+  readonly settle: (answer: Answer, grant?: Grant | 'other') => void;
 }
 
 /** In whose name a question is answered that nobody answered. */
@@ -84,7 +87,8 @@ export function openApprovals(
   rests: (agent: AgentId) => boolean = () => false,
 ): Approvals {
   const open = new Map<string, Open>();
-  const grants = openGrants();
+  const cover = (agent: AgentId, request: ApprovalRequest, inputs: readonly InputFile[] = []): Cover =>
+    coverOf(recorder.state().grants, agent, request, inputs);
   const running = (modeOf: ModeOf): readonly Open[] =>
     [...open.values()].filter(({ asking }) => asking.runs?.(modeOf) === true);
 
@@ -98,15 +102,15 @@ export function openApprovals(
       return new Promise<Answer>((resolve, reject) => {
         recorder.record(...requested(order, id, call, request, rests(order.agent)));
         const over = new AbortController();
-        const withdraw = (): void => open.get(id)?.settle({ is: 'withdrawn', text: '', by: NOBODY }, 'once');
-        const settle: Open['settle'] = (answer, scope) => {
+        const withdraw = (): void => open.get(id)?.settle({ is: 'withdrawn', text: '', by: NOBODY });
+        const settle: Open['settle'] = (answer, grant) => {
           open.delete(id);
           signal.removeEventListener('abort', withdraw);
           over.abort('answered');
           const more = held(order.agent);
           // The fault of a log belongs to who asked: thrown here, in a listener, nobody could catch it.
           try {
-            recorder.record(...answered(recorder, order, id, answer, scope, more));
+            recorder.record(...answered(recorder, order, id, { answer, grant }, more));
             resolve(answer);
           } catch (error) {
             reject(error instanceof Error ? error : new Error(String(error)));
@@ -114,25 +118,27 @@ export function openApprovals(
         };
         open.set(id, { order, request, asking, settle });
         signal.addEventListener('abort', withdraw, { once: true });
-        void denyAfter(within(), world, over.signal, (answer) => open.get(id)?.settle(answer, 'once'));
+        void denyAfter(within(), world, over.signal, (answer) => open.get(id)?.settle(answer));
       });
     },
     answer(approval, { allow, scope, text }) {
       const asked = open.get(approval);
-      if (!asked) return false;
+      if (!asked) return fail('this question was answered or withdrawn meanwhile');
       const answer: Answer = { is: allow ? 'allowed' : 'denied', text, by: 'person' };
-      asked.settle(answer, scope);
-      if (!allow || scope === 'once') return true;
-      grants.add(asked.request, asked.asking.inputs);
-      for (const other of open.values())
-        if (grants.holds(other.request, other.asking.inputs).is === 'yes') other.settle(answer, scope);
-      return true;
+      const isWide = allow && scope !== 'once';
+      const grant = isWide ? grantOf(asked.request, scope, asked.asking.inputs ?? []) : null;
+      if (isWide && grant === null) return fail('this question is asked anew each time: it can be allowed once');
+      asked.settle(answer, grant ?? undefined);
+      if (grant === null) return ok(allow ? 'answered' : 'denied');
+      for (const { order, request, asking, settle } of open.values())
+        if (cover(order.agent, request, asking.inputs).is === 'yes') settle(answer, 'other');
+      return ok(`allowed for this session: ${coveredWords(grant, grant.scope) ?? grant.title}`);
     },
-    granted: (request, inputs) => grants.holds(request, inputs),
+    granted: cover,
     running: (modeOf) => running(modeOf).length,
     release(modeOf, by) {
       const all = running(modeOf);
-      for (const one of all) one.settle({ is: 'allowed', text: '', by }, 'once');
+      for (const one of all) one.settle({ is: 'allowed', text: '', by });
       return all.length;
     },
   };
@@ -148,35 +154,6 @@ async function denyAfter(
   if (limit === undefined) return;
   await world.sleep(limit, answered);
   settle({ is: 'denied', text: `nobody answered within ${durationText(limit)}`, by: NOBODY });
-}
-
-interface Grants {
-  add(request: ApprovalRequest, inputs?: readonly InputFile[]): void;
-  holds: Approvals['granted'];
-}
-
-/** What the person has said yes to for the session, with the content that it was said of. */
-function openGrants(): Grants {
-  const grants = new Map<string, readonly InputFile[]>();
-  return {
-    add({ same }, inputs = []) {
-      if (same !== undefined) grants.set(same, inputs);
-    },
-    holds({ same }, inputs = []) {
-      const before = same === undefined ? undefined : grants.get(same);
-      if (before === undefined) return { is: 'no' };
-      const paths = changedInputs(before, inputs);
-      return paths.length === 0 ? { is: 'yes' } : { is: 'changed', paths };
-    },
-  };
-}
-
-/** Paths of files that are other now, new, or gone. */
-export function changedInputs(before: readonly InputFile[], now: readonly InputFile[]): readonly string[] {
-  const known = new Map(before.map(({ path, digest }) => [path, digest]));
-  const changed = now.filter(({ path, digest }) => known.get(path) !== digest).map(({ path }) => path);
-  const gone = before.filter(({ path }) => !now.some((one) => one.path === path)).map(({ path }) => path);
-  return [...changed, ...gone];
 }
 
 function durationText(ms: number): string {
@@ -201,8 +178,7 @@ function answered(
   recorder: Recorder,
   { agent }: Asker,
   approval: string,
-  answer: Answer,
-  scope: 'once' | 'session',
+  { answer, grant }: { readonly answer: Answer; readonly grant: Grant | 'other' | undefined },
   more: boolean,
 ): EventBody[] {
   const event: EventBody = {
@@ -210,9 +186,10 @@ function answered(
     agent,
     approval,
     answer: answer.is,
-    scope,
+    scope: grant === undefined ? 'once' : 'session',
     text: answer.text,
     by: answer.by,
+    ...(grant === undefined || grant === 'other' ? {} : { grant }),
   };
   if (more || recorder.state().agents.get(agent)?.status !== 'waiting') return [event];
   return [event, { type: 'agent.status', agent, status: 'running', reason: '' }];

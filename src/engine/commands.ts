@@ -10,6 +10,7 @@ import type { OfFamily } from './family.ts';
 import { isOfFamily, ofFamily, ONLY_A_PERSON, whyNotBy } from './family.ts';
 import { review } from './forced-by-hand.ts';
 import { dueWords } from './forced-record.ts';
+import { withdrawGrant } from './grants.ts';
 import { handOver } from './hand-over.ts';
 import { pinMode, previewMode, setMode } from './modes.ts';
 import type { RunParts } from './parts.ts';
@@ -73,6 +74,8 @@ function perform(parts: RunParts, command: InWords): Done {
       return decide(parts, { is: 'again', hint: command.hint }, 'making another plan');
     case 'answer':
       return answer(parts, command);
+    case 'withdraw grant':
+      return withdrawGrant(parts.recorder, command.grant);
     case 'set mode':
       return setMode(parts, command.mode);
     case 'pin mode':
@@ -99,9 +102,7 @@ function perform(parts: RunParts, command: InWords): Done {
 }
 
 function answer({ approvals }: RunParts, { approval, allow, scope, text }: Extract<Command, { do: 'answer' }>): Done {
-  return approvals.answer(approval, { allow, scope, text: text ?? '' })
-    ? ok(allow ? 'answered' : 'denied')
-    : fail('this question was answered or withdrawn meanwhile');
+  return approvals.answer(approval, { allow, scope, text: text ?? '' });
 }
 
 function decide(

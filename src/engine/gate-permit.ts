@@ -16,7 +16,8 @@ import type { Decision } from '../policy/rules.ts';
 import type { Proposal, Tool, ToolContext } from '../ports/tool.ts';
 import type { TreeId } from '../ports/tree.ts';
 import type { Answer, InputFile, ModeOf } from './approvals.ts';
-import { changedInputs, NOBODY } from './approvals.ts';
+import { NOBODY } from './approvals.ts';
+import { changedInputs } from './grants.ts';
 import { openBelow } from './children-end.ts';
 import type { AskedRequest } from './gate-question.ts';
 import { requestFor, sinceChanged } from './gate-question.ts';
@@ -120,10 +121,11 @@ async function askPerson(parts: GateParts, use: Use, context: ToolContext, toAsk
   const runs = (modeOf: ModeOf): boolean => wouldRun(parts, use, context, modeOf(order.agent));
   let allowed: readonly InputFile[] | null = null;
   for (;;) {
-    const made = await requestFor({ tool, input, role: order.role, ...toAsk }, context);
+    const reading = tool.reading?.(input, context).place;
+    const made = await requestFor({ tool, input, role: order.role, reading, ...toAsk }, context);
     if (made === null) return 'Not run: stopped';
     const { inputs } = made;
-    const changed = changedSince(parts, made, allowed);
+    const changed = changedSince(parts, use, made, allowed);
     if (changed !== null && changed.length === 0) return null;
     const { request } = changed === null ? made : sinceChanged(made, changed);
     const answer = await parts.approvals.ask(order, call.id, request, context.signal, { inputs, runs });
@@ -138,11 +140,12 @@ async function askPerson(parts: GateParts, use: Use, context: ToolContext, toAsk
 /** What is other now than when a yes was said, a moment ago or for the session; null: none was said. */
 function changedSince(
   { approvals }: GateParts,
+  { order }: Use,
   { request, inputs }: AskedRequest,
   allowed: readonly InputFile[] | null,
 ): readonly string[] | null {
   if (allowed !== null) return changedInputs(allowed, inputs);
-  const grant = approvals.granted(request, inputs);
+  const grant = approvals.granted(order.agent, request, inputs);
   return grant.is === 'no' ? null : grant.is === 'changed' ? grant.paths : [];
 }
 

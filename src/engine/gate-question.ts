@@ -4,9 +4,12 @@ import { reasonText } from '../domain/reason.ts';
 import { unreachable } from '../domain/result.ts';
 import type { Capability } from '../domain/role.ts';
 import type { ApprovalRequest } from '../events/event.ts';
+import { programsIn } from '../policy/commands-programs.ts';
+import type { ReadingPlace } from '../policy/commands-reads.ts';
 import type { Decision } from '../policy/rules.ts';
 import type { Proposal, Tool, ToolContext } from '../ports/tool.ts';
 import type { InputFile } from './approvals.ts';
+import { writtenPath } from './unanswered.ts';
 
 /** A call that must be asked about. */
 export interface Asked {
@@ -14,6 +17,8 @@ export interface Asked {
   readonly input: unknown;
   readonly role: string;
   readonly decision: Extract<Decision, { readonly verdict: 'ask' }>;
+  /** Where a command would only read; absent: not known. */
+  readonly reading?: ReadingPlace | undefined;
   /** What would be committed, of tools that commit. */
   readonly proposal: Proposal | null;
 }
@@ -42,9 +47,23 @@ export async function requestFor(asked: Asked, context: ToolContext): Promise<As
     options: [],
     unsandboxed: capability === 'shell' && context.box === 'none',
     because: reasonText(decision.because),
-    ...(same === null ? {} : { same }),
+    ...(same === null ? {} : { same, ...wider(asked, context) }),
   };
   return { request, inputs };
+}
+
+/** What else than exactly this an answer for the session may cover. */
+function wider(
+  { tool, input, decision, reading }: Asked,
+  { box }: ToolContext,
+): Pick<ApprovalRequest, 'programs' | 'file'> {
+  if (tool.capability === 'write') {
+    const path = writtenPath(input);
+    return path === null ? {} : { file: path };
+  }
+  if (tool.capability !== 'shell' || box === 'none' || decision.exactly === true) return {};
+  const programs = programsIn(tool.label(input), reading);
+  return programs === null ? {} : { programs };
 }
 
 /** The same question again, because files are other than when an equal one was allowed. */

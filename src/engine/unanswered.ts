@@ -13,10 +13,8 @@ type Acting = Pick<Use, 'order' | 'call' | 'tool' | 'input'>;
 /** What the act comes to, equal for acts that come to the same; null for what changes nothing. */
 function effectOf({ tool, input }: Acting): string | null {
   switch (tool.capability) {
-    case 'write': {
-      const path: unknown = typeof input === 'object' && input !== null ? Reflect.get(input, 'path') : null;
-      return `write ${typeof path === 'string' ? plainPath(path) : tool.label(input)}`;
-    }
+    case 'write':
+      return `write ${writtenPath(input) ?? tool.label(input)}`;
     case 'shell':
       return `run ${tool.label(input)}`;
     case 'git-write':
@@ -26,12 +24,13 @@ function effectOf({ tool, input }: Acting): string | null {
   }
 }
 
-/** `./src//a.ts` is `src/a.ts`. */
-const plainPath = (path: string): string =>
-  path
-    .split('/')
-    .filter((part) => part !== '' && part !== '.')
-    .join('/');
+/** The file that a tool which writes would change, `./src//a.ts` as `src/a.ts`; null where its input names none. */
+export function writtenPath(input: unknown): string | null {
+  const path: unknown = typeof input === 'object' && input !== null ? Reflect.get(input, 'path') : null;
+  if (typeof path !== 'string') return null;
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  return `${path.startsWith('/') ? '/' : ''}${parts.join('/')}`;
+}
 
 /** Records that nobody could be asked about it. Nothing for acts that only look. */
 export function recordUnanswered(recorder: Recorder, use: Acting): void {

@@ -103,10 +103,12 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     ...state,
     approvals: [...state.approvals, { id: event.approval, agent: event.agent, request: event.request, askedAt: at }],
   }),
-  'approval.answered': (state, event) => ({
+  'approval.answered': (state, { approval: id, agent, grant }, at) => ({
     ...state,
-    approvals: state.approvals.filter((approval) => approval.id !== event.approval),
+    approvals: state.approvals.filter((approval) => approval.id !== id),
+    grants: grant === undefined ? state.grants : [...state.grants, { id, agent, at, ...grant }],
   }),
+  'grant.withdrawn': (state, { grant }) => ({ ...state, grants: state.grants.filter(({ id }) => id !== grant) }),
   'budget.changed': (state, event) => ({
     ...(event.agent === ROOT ? { ...state, budget: event.budget } : state),
     // A raised limit is warned of anew.

@@ -1,4 +1,5 @@
 /** The one line a person reads about an event in the run's log, or null for those that only change a card. */
+import { coveredWords } from '../domain/grant.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
@@ -63,7 +64,11 @@ const LINES: ByType<[], [names: Names], Words> = {
   'tool.started': (event) => ['info', event.label],
   'tool.finished': (event) => (event.ok ? null : ['warn', `${event.tool}: ${event.output.split('\n')[0] ?? ''}`]),
   'approval.requested': (event) => ['warn', `asks: ${askedFor(event.request)}`],
-  'approval.answered': (event) => ['info', `${event.answer} by ${event.by}`],
+  'approval.answered': ({ answer, by, grant }) => {
+    const covers = grant === undefined ? null : coveredWords(grant, grant.scope);
+    return ['info', `${answer} by ${by}${covers === null ? '' : `, for this session: ${covers}`}`];
+  },
+  'grant.withdrawn': () => ['warn', 'what an answer had allowed for this session asks again, by you'],
   'policy.decided': (event) =>
     event.decision === 'allow' ? null : ['warn', `${event.decision}: ${event.subject}: ${event.rule}`],
   'budget.warned': (event) => ['warn', warnedWords(event)],

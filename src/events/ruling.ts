@@ -4,6 +4,7 @@
  */
 import type { Budget } from '../domain/budget.ts';
 import type { OnFailure, Trigger } from '../domain/forced.ts';
+import type { GrantScope } from '../domain/grant.ts';
 import type { AgentId, CallId, Millis, RoleName } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { Layer } from '../domain/reason.ts';
@@ -30,6 +31,23 @@ export interface ApprovalRequest {
   readonly because: string;
   /** Equal in questions that one answer may cover; missing in those that are always asked singly. */
   readonly same?: string;
+  /** Of a command: its programs with their sub-commands, where an answer may cover those (domain/grant.ts). */
+  readonly programs?: readonly (readonly string[])[];
+  /** Of a change of a file: which. */
+  readonly file?: string;
+}
+
+/** What an answer for the session covers. */
+export interface Grant {
+  readonly scope: GrantScope;
+  readonly action: ApprovalRequest['action'];
+  readonly same: string;
+  readonly programs?: readonly (readonly string[])[];
+  readonly file?: string;
+  /** What was asked, as its title had it. */
+  readonly title: string;
+  /** Files whose content decides what is done, of an answer for exactly this: it holds for this content. */
+  readonly inputs: readonly { readonly path: string; readonly digest: string }[];
 }
 
 /** What a forced agent, `agent`, said of a tree. */
@@ -84,7 +102,11 @@ export type Ruling =
       readonly scope: 'once' | 'session';
       readonly text: string;
       readonly by: string;
+      /** Of a yes for the session: what it covers, until it is withdrawn. */
+      readonly grant?: Grant;
     }
+  /** A grant, by the id of the answer that gave it, covers nothing any more. */
+  | { readonly type: 'grant.withdrawn'; readonly grant: string }
   /** Denied because nobody could be asked. `effect` is equal for acts that come to the same. */
   | {
       readonly type: 'act.unanswered';

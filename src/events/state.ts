@@ -7,7 +7,7 @@ import type { Mode } from '../domain/mode.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
 import type { Todo } from '../domain/turn.ts';
 import type { ApprovalRequest, Spawned } from './event.ts';
-import type { ForcedGate, GivenVerdict } from './ruling.ts';
+import type { ForcedGate, GivenVerdict, Grant } from './ruling.ts';
 import type { Growth, Returned } from './returns.ts';
 import type { SpendPoint } from './spend.ts';
 
@@ -169,6 +169,14 @@ export interface Approval {
   readonly askedAt: Millis;
 }
 
+/** A grant that holds, with the agent whose question it answered. */
+export interface StandingGrant extends Grant {
+  /** That of the answered question. */
+  readonly id: string;
+  readonly agent: AgentId;
+  readonly at: Millis;
+}
+
 export interface SentMessage {
   readonly seq: number;
   readonly from: string;
@@ -223,6 +231,8 @@ export interface RunState {
   readonly spend: readonly SpendPoint[];
   /** Waiting for a person, oldest first. */
   readonly approvals: readonly Approval[];
+  /** What the person allowed for the session, oldest first. */
+  readonly grants: readonly StandingGrant[];
   readonly messages: readonly SentMessage[];
   readonly log: readonly LogLine[];
   readonly warned: readonly string[];
@@ -274,6 +284,7 @@ export const EMPTY: RunState = {
   agents: new Map(),
   spend: [],
   approvals: [],
+  grants: [],
   messages: [],
   log: [],
   warned: [],

@@ -77,6 +77,9 @@ export function decide(action: Action, rules: Rules, context: Circumstances): De
 
 const allow = (because: Reason): Decision => ({ verdict: 'allow', because });
 const ask = (because: Reason): Decision => ({ verdict: 'ask', because });
+const askExactly = (because: Reason): Decision => ({ verdict: 'ask', because, exactly: true });
+const exactly = (decision: Decision): Decision =>
+  decision.verdict === 'ask' ? { ...decision, exactly: true } : decision;
 const askSingly = (because: Reason): Decision => ({ verdict: 'ask', because, singly: true });
 const deny = (because: Reason): Decision => ({ verdict: 'deny', because });
 
@@ -187,6 +190,8 @@ function boxed(command: CommandVerdict, action: ToolAction, { rules, context, ro
   if (command.destroys !== undefined) return askSingly(command.destroys);
   if (context.mode === 'yolo') return allow(row('shell runs in the sandbox'));
   const reads = readsOnly(command, action, context);
+  // A deny rule might hit another command of the same program.
+  if (command.verdict === 'unclear') return exactly(byTable('shell', context, row));
   return (
     byRule(command, context) ??
     (reads?.obstacle === null ? byReading(row) : null) ??
@@ -210,7 +215,7 @@ function readsOnly(
 
 /** What a command rule says; null where none speaks, or none can be sure. */
 function byRule(command: CommandVerdict, { granted, mode }: Circumstances): Decision | null {
-  if (command.verdict === 'ask') return granted ? allow(command.because) : ask(command.because);
+  if (command.verdict === 'ask') return granted ? allow(command.because) : askExactly(command.because);
   return command.verdict === 'allow' && mode === 'confirm' ? allow(command.because) : null;
 }
 

@@ -144,8 +144,8 @@ export type Decision =
       /** It was allowed for this box alone: a command that only reads. Absent: the agent's own. */
       readonly box?: 'read-only';
     }
-  /** `singly`: no answer of the session covers it, each one is asked. */
-  | { readonly verdict: 'ask'; readonly because: Reason; readonly singly?: true }
+  /** `singly`: no answer of the session covers it, each one is asked. `exactly`: one may cover this very command, not its programs. */
+  | { readonly verdict: 'ask'; readonly because: Reason; readonly singly?: true; readonly exactly?: true }
   /** `unanswered`: a person would have been asked, and nobody could be. */
   | { readonly verdict: 'deny'; readonly because: Reason; readonly unanswered?: true };
 

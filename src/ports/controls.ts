@@ -2,6 +2,7 @@
 import type { MimirEvent } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 import type { Budget } from '../domain/budget.ts';
+import type { AnswerScope } from '../domain/grant.ts';
 import type { AgentId, RoleName, SessionId, TaskId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { SoundPlan } from '../domain/plan.ts';
@@ -27,14 +28,19 @@ export type Command =
   | { readonly do: 'kill'; readonly agent: AgentId }
   | { readonly do: 'retry'; readonly agent: AgentId }
   | { readonly do: 'skip'; readonly agent: AgentId }
-  /** `scope: session` answers equal questions to come as well. `text` answers `ask_user` and human mode. */
+  /**
+   * `scope`: `session` answers equal questions to come as well, `program` commands of the same programs, `file` changes of the same
+   * file; only what the question offers. `text` answers `ask_user` and human mode, and says why something is denied.
+   */
   | {
       readonly do: 'answer';
       readonly approval: string;
       readonly allow: boolean;
-      readonly scope: 'once' | 'session';
+      readonly scope: AnswerScope;
       readonly text?: string;
     }
+  /** Ends what an answer for the session allows; `grant` is the id that the state's grants have. */
+  | { readonly do: 'withdraw grant'; readonly grant: string }
   | { readonly do: 'set mode'; readonly mode: Mode }
   /** Holds an agent and everything below it to a stricter mode than the run's; null takes that back. */
   | { readonly do: 'pin mode'; readonly agent: AgentId; readonly mode: Mode | null }

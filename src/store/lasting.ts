@@ -46,6 +46,7 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
   'approval.requested': true,
   'approval.answered': true,
   'policy.decided': true,
+  'grant.withdrawn': true,
   'act.unanswered': true,
   'act.done': false,
   'budget.warned': false,

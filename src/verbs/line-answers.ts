@@ -156,13 +156,16 @@ export class LineAnswers {
 
   async #give(put: Put, given: Answer): Promise<void> {
     const { desk } = this.#of;
+    let said = given.allow ? 'Answered.' : 'Denied.';
     for (const approval of this.questions.answered(put, given)) {
       const done = await desk.controls?.submit({ do: 'answer', approval, ...given });
-      if (done?.ok === true) continue;
-      this.questions.refused(put);
-      return desk.refuse(done?.fault.text ?? 'there is no run');
+      if (done?.ok !== true) {
+        this.questions.refused(put);
+        return desk.refuse(done?.fault.text ?? 'there is no run');
+      }
+      if (given.scope !== 'once') said = `${capitalised(done.value.text)}. grants lists and withdraws it.`;
     }
-    desk.say(given.allow ? 'Answered.' : 'Denied.');
+    desk.say(said);
   }
 
   async #asPlanWord({ text, begun }: Typed): Promise<boolean> {
@@ -189,3 +192,5 @@ export class LineAnswers {
     }
   }
 }
+
+const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

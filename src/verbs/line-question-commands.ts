@@ -1,4 +1,6 @@
 /** Commands about questions of agents: which there are, one whole, answer it by a word that is a command, put it off. */
+import { withdrawGrant } from '../app/actions/withdraw-grant.ts';
+import { grantText } from '../app/views/answers.ts';
 import { numbered } from './line-agents.ts';
 import type { LineCommand, LineDesk, Place } from './line-command.ts';
 import { visible } from '../tui/text/sanitise.ts';
@@ -40,6 +42,15 @@ export const QUESTION_COMMANDS: readonly LineCommand[] = [
     run: (text, desk) => desk.answer(text),
   },
   {
+    name: withdrawGrant.word,
+    short: [],
+    arguments: '[withdraw N]',
+    help: 'Lists what your answers allow for this session, or withdraws number N.',
+    where: ANY_RUN,
+    actions: ['run.grants'],
+    run: grants,
+  },
+  {
     name: 'later',
     short: [],
     arguments: '',
@@ -53,6 +64,31 @@ export const QUESTION_COMMANDS: readonly LineCommand[] = [
     },
   },
 ];
+
+/** `grants`, `grants withdraw 2`. */
+async function grants(typed: string, desk: LineDesk): Promise<void> {
+  const [what = '', number = '', ...more] = typed.split(/\s+/).filter((word) => word !== '');
+  const { state } = desk;
+  if (what === '') return sayGrants(desk);
+  if (what !== 'withdraw' || more.length > 0) return desk.refuse('expected grants, or grants withdraw and a number');
+  const why = withdrawGrant.whyNot(state, { grant: '' });
+  if (why !== null) return desk.refuse(why);
+  const grant = state.grants[Number(number) - 1];
+  if (grant === undefined)
+    return desk.refuse(`there is no grant ${number}: they are numbered 1 to ${state.grants.length}`);
+  await desk.submit(withdrawGrant.command(state, { grant: grant.id }));
+}
+
+function sayGrants(desk: LineDesk): void {
+  const { state } = desk;
+  if (state.grants.length === 0) return desk.say('Nothing is allowed for this session.');
+  desk.say(
+    ...state.grants.map(
+      (grant, at) => `${at + 1}. ${grantText(grant, state.agents.get(grant.agent)?.name ?? grant.agent)}`,
+    ),
+    'grants withdraw N takes one back.',
+  );
+}
 
 function sayQuestions(_: string, desk: LineDesk): void {
   const { state } = desk;

@@ -2,13 +2,14 @@
  * Questions in line mode: which there are, which is said, and what a typed line means as an answer. Equal ones are one, each is said whole
  * before it can be answered, an empty line allows nothing, and what was begun before a question was said doesn't answer it.
  */
+import { offersFor } from '../app/views/answers.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { ApprovalRequest } from '../events/event.ts';
 import type { Approval, RunState } from '../events/state.ts';
 import type { Command } from '../ports/controls.ts';
 import { labelOf } from '../tui/agents.ts';
 import type { Question } from '../tui/dialogs/inbox-state.ts';
-import { amountOption, coveredBy, kindOf, questionsOf } from '../tui/dialogs/inbox-state.ts';
+import { amountOption, kindOf, questionsOf } from '../tui/dialogs/inbox-state.ts';
 import { counted, formatDuration } from '../tui/format.ts';
 import { visible } from '../tui/text/sanitise.ts';
 import type { Io } from './io.ts';
@@ -90,8 +91,10 @@ export class LineQuestions {
     const all = question.all.map(({ id }) => id);
     for (const id of all) this.#gone.add(id);
     this.#current = null;
-    if (scope === 'session') this.#always.add(question.key);
-    return scope === 'session' ? all.slice(0, 1) : all;
+    // Changes of files are allowed to one agent, all else to all that ask the same.
+    if (scope === 'once' || question.first.request.action === 'write') return all;
+    this.#always.add(question.key);
+    return all.slice(0, 1);
   }
 
   /** The answer was not taken: it may be asked again. */
@@ -159,12 +162,11 @@ export function answerLines({ request }: Pick<Approval, 'request'>): readonly st
     const amount = amountOption({ request }) === -1 ? [] : ['  add and an amount: another one than is offered'];
     return [...options, ...amount, ...(request.action === 'question' ? ['  or type another answer'] : [])];
   }
-  const always = coveredBy(request);
-  return [
-    '  1  y  yes, once',
-    '  2  n  no; n and words: no, and why',
-    ...(always === null ? [] : [`  3  A  always: ${always}`]),
-  ];
+  return offersFor(request).map(({ number, label, covers }) => {
+    const letter = { '1': '  y', '4': '  n' }[number] ?? '';
+    const more = number === '5' ? ': 5 or n, and words' : covers === null ? '' : `: ${covers}`;
+    return `  ${number}${letter}  ${visible(label)}${visible(more)}`;
+  });
 }
 
 /** What the prompt says while a question waits. */
@@ -174,7 +176,7 @@ export function promptFor({ number, question: { first, all } }: Put, state: RunS
   const kind = kindOf({ request });
   if (kind === 'words') return `Question ${number}, ${who}: your answer? `;
   if (kind === 'options') return `Question ${number}, ${who}: 1 to ${request.options.length}? `;
-  return `Question ${number}, ${who}: allow it? y, n${coveredBy(request) === null ? '' : ' or A'}? `;
+  return `Question ${number}, ${who}: allow it? ${numbersOf(request)}, y or n? `;
 }
 
 /** What was typed, as an answer; null where it is none. `words`: any text is one here. */
@@ -191,13 +193,24 @@ export function answerOf(request: ApprovalRequest, typed: string, words: boolean
   return free ? { allow: true, scope: 'once', text } : null;
 }
 
-/** Permission needs its own letter or number. */
+/** `1, 2, 3, 4, 5`: those that are offered. */
+const numbersOf = (request: ApprovalRequest): string =>
+  offersFor(request)
+    .map(({ number }) => number)
+    .join(', ');
+
+/** Permission needs its own letter or number; a reason stands behind that of a no. */
 function permission(request: ApprovalRequest, text: string): Answer | null {
-  if (text === 'y' || text === '1') return { allow: true, scope: 'once', text: '' };
-  if ((text === 'A' || text === '3') && coveredBy(request) !== null) return { allow: true, scope: 'session', text: '' };
-  const [, why] = /^(?:n|N|2)(?:\s+([^]*))?$/.exec(text) ?? [];
-  return /^(?:n|N|2)(?:\s|$)/.test(text) ? { allow: false, scope: 'once', text: why ?? '' } : null;
+  const [, word = '', why = ''] = /^(\S+)(?:\s+([^]*))?$/.exec(text) ?? [];
+  const number = { y: '1', n: '4', N: '4', A: always(request) }[word] ?? word;
+  const offer = offersFor(request).find((one) => one.number === number);
+  if (offer === undefined || (why !== '' && offer.allow) || (offer.reason && why === '')) return null;
+  return { allow: offer.allow, scope: offer.scope, text: why };
 }
+
+/** The number of the answer that covers equal questions of the session. */
+const always = (request: ApprovalRequest): string =>
+  offersFor(request).find(({ scope }) => scope === 'session')?.number ?? '';
 
 /** By its number, by the word in front of it, or with an amount of one's own. */
 function optionNamed(request: ApprovalRequest, text: string): string | null {

@@ -69,6 +69,7 @@ const COMMANDS: { readonly [Do in Command['do']]: Extract<Command, { readonly do
   retry: { do: 'retry', agent: FINDER },
   skip: { do: 'skip', agent: FINDER },
   answer: { do: 'answer', approval: 'a1', allow: false, scope: 'once', text: 'no' },
+  'withdraw grant': { do: 'withdraw grant', grant: 'a1' },
   'set mode': { do: 'set mode', mode: 'human' },
   'pin mode': { do: 'pin mode', agent: FINDER, mode: null },
   'set budget': { do: 'set budget', agent: ROOT, budget },

@@ -1,4 +1,5 @@
 /** What stands below the exact action of a question: how long it is, the answers there are, and their keys. */
+import { offersFor } from '../../app/views/answers.ts';
 import type { ApprovalRequest } from '../../events/event.ts';
 import { upDown } from '../keymap.ts';
 import type { Hint } from '../keymap.ts';
@@ -7,10 +8,11 @@ import { fit, span } from '../text/clip.ts';
 import { editorText } from '../text/editor.ts';
 import { editorHeight, viewEditor } from '../text/editor-view.ts';
 import type { Cursor, Line } from '../text/line.ts';
+import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
 import { lengthLine } from './inbox-exact.ts';
 import type { Kept, Kind, Question } from './inbox-state.ts';
-import { amountOption, coveredBy, kindOf, takesAmount } from './inbox-state.ts';
+import { amountOption, kindOf, takesAmount } from './inbox-state.ts';
 import { keyLine } from './overlay.ts';
 
 export interface Answering {
@@ -32,14 +34,16 @@ export function rowsOfAnswers(request: ApprovalRequest, context: Context, width:
   const keys = keyLines(request, context, width).length;
   const kind = kindOf({ request });
   if (kind === 'options') return request.options.length + 2 + keys;
-  return kind === 'words' ? MOST_WORDS + 2 + keys : 2 + keys + covers(request, width).length;
+  return kind === 'words'
+    ? MOST_WORDS + 2 + keys
+    : Math.max(MOST_WORDS + 2 + keys, 2 + keys + covers(request, width).length);
 }
 
 export function answerLines(of: Answering, context: Context, width: number): Answers {
   const { request, low } = of;
   const keys = keyLines(request, context, width);
   const kind = kindOf({ request });
-  if (kind === 'words') return field(of, context, width);
+  if (kind === 'words' || of.kept.reason) return field(of, context, width);
   const what =
     kind === 'options'
       ? optionLines(of, context, width)
@@ -49,12 +53,13 @@ export function answerLines(of: Answering, context: Context, width: number): Ans
   return { lines: [...what, [], ...keys, ...covers(request, width)], cursor: null };
 }
 
-/** What `A` would allow, said in full. */
-function covers(request: ApprovalRequest, width: number): readonly Line[] {
-  const what = coveredBy(request);
-  if (what === null) return [];
-  return wrap([span('A', { fg: 'focus', bold: true }), span(` always: ${what}`, { fg: 'muted' })], width, 2);
-}
+/** What an answer for the session would allow, said in full. */
+const covers = (request: ApprovalRequest, width: number): readonly Line[] =>
+  offersFor(request).flatMap(({ number, covers: words }) =>
+    words === null
+      ? []
+      : wrap([span(number, { fg: 'focus', bold: true }), span(` ${toLabel(words)}`, { fg: 'muted' })], width, 2),
+  );
 
 function optionLines({ request, kept }: Answering, { glyphs }: Context, width: number): readonly Line[] {
   const amount = editorText(kept.editor);
@@ -80,11 +85,22 @@ function optionLines({ request, kept }: Answering, { glyphs }: Context, width: n
 
 function field({ request, kept, low }: Answering, context: Context, width: number): Answers {
   const height = low ? 1 : Math.max(1, Math.min(MOST_WORDS, editorHeight(kept.editor, width)));
-  const placeholder = request.action === 'turn' ? 'a message, or !command' : 'your answer';
+  const placeholder = kept.reason
+    ? 'why not? The agent reads it'
+    : request.action === 'turn'
+      ? 'a message, or !command'
+      : 'your answer';
   const { lines, cursor } = viewEditor(kept.editor, { width, height, placeholder, style: { fg: 'fg', bg: 'raised' } });
   if (low) return { lines, cursor };
-  return { lines: [[], ...lines, [], ...keyLines(request, context, width)], cursor: { x: cursor.x, y: cursor.y + 1 } };
+  const keys = kept.reason ? [keyLine(denying(context))] : keyLines(request, context, width);
+  return { lines: [[], ...lines, [], ...keys], cursor: { x: cursor.x, y: cursor.y + 1 } };
 }
+
+/** While the reason of a no is typed. */
+const denying = ({ glyphs }: Context): readonly (readonly [string, string])[] => [
+  [glyphs.key.enter, 'deny'],
+  ['Esc', 'back'],
+];
 
 const keyLines = (request: ApprovalRequest, context: Context, width: number): readonly Line[] =>
   wrap(keyLine(keysOf(request, context)), width);
@@ -92,11 +108,10 @@ const keyLines = (request: ApprovalRequest, context: Context, width: number): re
 function keysOf(request: ApprovalRequest, { glyphs }: Context): readonly (readonly [string, string])[] {
   const { enter } = glyphs.key;
   const later = ['Esc', 'later'] as const;
-  const always = coveredBy(request) === null ? [] : [['A', 'always'] as const];
   const kinds: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
     options: [[enter, 'choose'], later],
     words: [[enter, request.action === 'turn' ? 'go on' : 'answer'], later],
-    permission: [['y', 'allow once'], ['n', 'deny'], ...always, later],
+    permission: [...offersFor(request).map(({ number, label }) => [number, toLabel(label)] as const), later],
   };
   return kinds[kindOf({ request })];
 }

@@ -22,9 +22,11 @@ export interface Kept {
   readonly deepest: number;
   readonly editor: Editor;
   readonly option: number;
+  /** It is being denied, and the reason is typed. */
+  readonly reason: boolean;
 }
 
-const NEW: Kept = { top: 0, deepest: 0, editor: openEditor('', true), option: 0 };
+const NEW: Kept = { top: 0, deepest: 0, editor: openEditor('', true), option: 0, reason: false };
 
 export const keptOf = ({ kept }: InboxState, { key, first }: Question): Kept =>
   kept.get(key) ?? {
@@ -72,24 +74,6 @@ export const kindOf = ({ request }: Pick<Approval, 'request'>): Kind => {
 };
 
 const CHOICES: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 'failure', 'budget'] as const);
-
-/** What a yes for the session covers, in words; null where it is asked each time. */
-export function coveredBy({ action, same }: ApprovalRequest): string | null {
-  return same === undefined ? null : COVERED[action];
-}
-
-const COVERED: Readonly<Record<ApprovalRequest['action'], string | null>> = {
-  shell: 'exactly this command, whichever agent asks, until this session ends',
-  'git-write': 'exactly this change of the repository, whichever agent asks, until this session ends',
-  write: 'every change of files in the project, by all agents, until this session ends',
-  read: 'all reading and searching in the project, by all agents, until this session ends',
-  'git-read': 'every look at git, by all agents, until this session ends',
-  spawn: 'every start of another agent, by all agents, until this session ends',
-  question: null,
-  turn: null,
-  failure: null,
-  budget: null,
-};
 
 /** Does this option take an amount that the person may type? */
 export const takesAmount = ({ request }: Pick<Approval, 'request'>, option: string): boolean =>

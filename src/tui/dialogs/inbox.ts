@@ -3,13 +3,15 @@
  * allows anything dangerous, what was typed before a question was on the screen doesn't answer it, and a long action must
  * have been seen to its end before it can be allowed. How it looks is inbox-view.ts.
  */
+import type { Offer } from '../../app/views/answers.ts';
+import { offersFor } from '../../app/views/answers.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { Approval } from '../../events/state.ts';
 import type { Command } from '../../ports/controls.ts';
 import type { Context } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
-import { edit, editorText } from '../text/editor.ts';
-import { amountOption, coveredBy, keptOf, kindOf, questionsOf } from './inbox-state.ts';
+import { edit, editorText, openEditor } from '../text/editor.ts';
+import { amountOption, keptOf, kindOf, questionsOf } from './inbox-state.ts';
 import type { InboxState, Kept, Question } from './inbox-state.ts';
 import { exactRows, inboxHints, inboxView } from './inbox-view.ts';
 import { closed, scrolled, stay } from './overlay.ts';
@@ -71,8 +73,9 @@ function press(state: InboxState, input: Input, context: Context, size: Size): P
   if (input.is === 'key' && (input.key === 'tab' || input.key === 'backtab'))
     return turnTo(state, left, question, input.key);
   if (!isHeard(state, question, context.now)) return stay(open(state));
-  if (input.is === 'key' && input.key === 'esc') return closed();
   const asked: Asked = { state, question, kept: keptOf(state, question), context, size };
+  if (asked.kept.reason) return reason(asked, input);
+  if (input.is === 'key' && input.key === 'esc') return closed();
   const kinds = { permission, options, words };
   return kinds[kindOf(question.first)](asked, input);
 }
@@ -88,27 +91,39 @@ function turnTo(state: InboxState, left: readonly Question[], current: Question,
 }
 
 function permission(asked: Asked, input: Input): Pressed {
-  switch (input.is === 'key' ? input.key : '') {
-    case 'n':
-    case 'N':
-      return answer(asked, { allow: false, scope: 'once' });
-    case 'y':
-      return allow(asked, 'once');
-    case 'A':
-      return coveredBy(asked.question.first.request) === null
-        ? warn(asked, 'This is asked anew each time: y allows it once.')
-        : allow(asked, 'session');
-    case 'enter':
-      return warn(asked, 'Enter allows nothing here: y allows it once, n denies it.');
-    default:
-      return scroll(asked, input);
-  }
+  const key = input.is === 'key' ? input.key : '';
+  const number = LETTERS[key] ?? key;
+  const offer = offersFor(asked.question.first.request).find((one) => one.number === number);
+  if (offer !== undefined) return give(asked, offer);
+  if (/^[1-5]$/.test(number)) return warn(asked, 'This is asked anew each time: 1 allows it once.');
+  if (key === 'enter') return warn(asked, 'Enter allows nothing here: 1 allows it once, 4 denies it.');
+  // It opens the questions: an answer on the same key would be given by a key too many.
+  if (key === 'A') return warn(asked, 'Answer by number: 1 allows it once, 4 denies it.');
+  return scroll(asked, input);
 }
 
-const allow = (asked: Asked, scope: 'once' | 'session'): Pressed =>
-  isRead(asked)
-    ? answer(asked, { allow: true, scope })
+/** Letters that answer as well. */
+const LETTERS: Readonly<Record<string, string | undefined>> = { y: '1', n: '4', N: '4' };
+
+function give(asked: Asked, { allow, scope, reason: asksWhy }: Offer): Pressed {
+  if (asksWhy) return keep(asked, { reason: true, editor: openEditor('', true) });
+  if (!allow) return answer(asked, { allow, scope });
+  return isRead(asked)
+    ? answer(asked, { allow, scope })
     : warn(asked, 'There is more of it: read to the end first (G), then answer.');
+}
+
+/** The reason of a no is typed; Esc takes the no back. */
+function reason(asked: Asked, input: Input): Pressed {
+  const { editor } = asked.kept;
+  if (input.is === 'key' && input.key === 'esc') return keep(asked, { reason: false });
+  if (input.is === 'key' && input.key === 'enter') {
+    const text = editorText(editor).trim();
+    return answer(asked, { allow: false, scope: 'once', ...(text === '' ? {} : { text }) });
+  }
+  const next = edit(editor, input);
+  return next === null ? scroll(asked, input) : keep(asked, { editor: next });
+}
 
 /** Was all of it on the screen? */
 function isRead({ question, kept, context, size }: Asked): boolean {
@@ -173,7 +188,9 @@ function answer(
   how: Omit<Extract<Command, { readonly do: 'answer' }>, 'do' | 'approval'>,
 ): Pressed {
   const seen = question.all.filter(({ id }) => state.seen.has(id));
-  const told: readonly Approval[] = how.scope === 'session' ? seen.slice(0, 1) : seen;
+  // Changes of files are allowed to one agent, all else to all that ask the same.
+  const isShared = how.scope !== 'once' && question.first.request.action !== 'write';
+  const told: readonly Approval[] = isShared ? seen.slice(0, 1) : seen;
   return {
     overlay: open({ ...state, answered: new Set([...state.answered, ...seen.map(({ id }) => id)]) }),
     effect: { commands: told.map(({ id }) => ({ do: 'answer', approval: id, ...how })) },

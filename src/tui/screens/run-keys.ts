@@ -1,4 +1,5 @@
 /** The keys of the run screen: one table for dispatch, footer, help and README. */
+import { withdrawGrant } from '../../app/actions/withdraw-grant.ts';
 import { retryRun, retryWords } from '../../app/actions/retry.ts';
 import type { AgentState } from '../../events/state.ts';
 import { askedFor, isFinal } from '../../events/queries.ts';
@@ -16,7 +17,7 @@ import { SPAWN_KEYS } from './run-spawn.ts';
 import { STEER_KEYS } from './run-steer.ts';
 import { isIdle } from '../waits.ts';
 import { stillWords } from '../view/lost.ts';
-import { killQuestion, stopQuestion } from './run-questions.ts';
+import { grantsQuestion, killQuestion, stopQuestion } from './run-questions.ts';
 import { move, nextInNeed, select, selectedOf } from './run-state.ts';
 import type { Message, RunUi } from './run-state.ts';
 
@@ -133,6 +134,14 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     help: 'Stop the whole run: type "kill"; it can be resumed later.',
     whyNot: (_, context) => running(context),
     run: stopQuestion,
+  },
+  {
+    keys: withdrawGrant.keys,
+    action: 'run.grants',
+    hint: '',
+    help: withdrawGrant.help,
+    whyNot: (_, { state }) => withdrawGrant.whyNot(state, { grant: '' }),
+    run: (_, { state }) => grantsQuestion(state),
   },
   ...LIST_KEYS,
   {

@@ -1,5 +1,7 @@
 /** What the run screen asks before it stops something. */
-import type { AgentState } from '../../events/state.ts';
+import { withdrawGrant } from '../../app/actions/withdraw-grant.ts';
+import { grantText } from '../../app/views/answers.ts';
+import type { AgentState, RunState } from '../../events/state.ts';
 import type { DialogEffect } from '../dialog.ts';
 import { counted } from '../format.ts';
 import { span } from '../text/clip.ts';
@@ -41,3 +43,19 @@ export function stopQuestion(): DialogEffect {
     },
   };
 }
+
+/** What answers allow for the session; the chosen one is withdrawn. */
+export const grantsQuestion = (state: RunState): DialogEffect => ({
+  dialog: {
+    is: 'pick',
+    title: 'Allowed for this session: Enter withdraws it',
+    choices: state.grants.map((grant) => ({
+      value: grant.id,
+      label: grantText(grant, state.agents.get(grant.agent)?.name ?? grant.agent),
+      note: '',
+      whyNot: null,
+    })),
+    value: '',
+    then: (grant) => ({ commands: [withdrawGrant.command(state, { grant })] }),
+  },
+});
