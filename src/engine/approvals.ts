@@ -51,7 +51,7 @@ export interface Approvals {
     signal: AbortSignal,
     asking?: Asking,
   ): Promise<Answer>;
-  /** What was done, in words; a fault when there is no such open question (answered or withdrawn meanwhile), or the scope is not offered. */
+  /** What was done, in words; a fault when there is no such open question (answered or withdrawn meanwhile). */
   answer(
     approval: string,
     answer: { readonly allow: boolean; readonly scope: AnswerScope; readonly text: string },
@@ -125,9 +125,8 @@ export function openApprovals(
       const asked = open.get(approval);
       if (!asked) return fail('this question was answered or withdrawn meanwhile');
       const answer: Answer = { is: allow ? 'allowed' : 'denied', text, by: 'person' };
-      const isWide = allow && scope !== 'once';
-      const grant = isWide ? grantOf(asked.request, scope, asked.asking.inputs ?? []) : null;
-      if (isWide && grant === null) return fail('this question is asked anew each time: it can be allowed once');
+      // What is not offered is allowed once: less than was asked for, never more.
+      const grant = allow && scope !== 'once' ? grantOf(asked.request, scope, asked.asking.inputs ?? []) : null;
       asked.settle(answer, grant ?? undefined);
       if (grant === null) return ok(allow ? 'answered' : 'denied');
       for (const { order, request, asking, settle } of open.values())

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { boxedTools } from '../support/boxed.ts';
 import { AGENT, calling, filed, planOf, RULES, says, testRun } from '../support/run.ts';
 import { eventsOf, outputs, ran } from '../support/run-looks.ts';
 
@@ -38,18 +39,38 @@ describe('approvals', () => {
     expect(outputs(run)[0]?.[1]).toMatch(/^Denied: mode yolo: no shell without a sandbox/);
   });
 
-  it('for the session clear equal questions of all agents at once, and answer those to come', async () => {
+  it('of files for the session clear those of the agent, at once and to come, and of no other', async () => {
     const acts: string[] = [];
     const run = testRun({
       plan: planOf(['o1'], ['o2']),
       acts,
       script: says({ [S1]: [calling('write a'), calling('write c')], [S2]: [calling('write b')] }),
     });
+    await run.until((state) => state.approvals.length === 2);
+    const of = (agent: string): string => run.state().approvals.find((one) => one.agent === agent)?.id ?? '';
+    expect(await run.tell({ do: 'answer', approval: of(S1), allow: true, scope: 'session' })).toBe(
+      'allowed for this session: all file changes of this agent, within its writes',
+    );
+    await run.until(({ agents }) => agents.get(S1)?.outcome === 'completed');
+    expect(run.state().approvals.map(({ agent }) => agent)).toEqual([S2]);
+    await run.tell({ do: 'answer', approval: of(S2), allow: true, scope: 'once' });
+    await run.result;
+    expect(acts).toEqual(['write a', 'write c', 'write b']);
+  });
+
+  it('for the session clear equal questions of all agents at once, and answer those to come', async () => {
+    const acts: string[] = [];
+    const touch = calling('bash touch x');
+    const run = testRun({
+      plan: planOf(['o1'], ['o2']),
+      port: boxedTools({ acts }),
+      script: says({ [S1]: [touch, touch], [S2]: [touch] }),
+    });
     const { approvals } = await run.until((state) => state.approvals.length === 2);
     await run.tell({ do: 'answer', approval: approvals[1]?.id ?? '', allow: true, scope: 'session' });
     expect(run.state().approvals).toEqual([]);
     await run.result;
-    expect(acts.toSorted()).toEqual(['write a', 'write b', 'write c']);
+    expect(acts).toEqual(Array.from({ length: 3 }, () => 'bash touch x (read-write)'));
   });
 
   it('for the session do not cover a command outside a sandbox: each asks', async () => {

@@ -6,7 +6,7 @@ import { pressesUntil } from '../support/questions.ts';
 const TURN = 'finder waits before its next turn';
 
 describe.concurrent('questions to the person', () => {
-  it('are asked for each turn and each act, and answered with Enter, words, n, y and A', async () => {
+  it('are asked for each turn and each act, and answered with Enter, words, n, y and a number', async () => {
     const machine = makeMachine();
     const person = machine.opens(['Find balanceOf', '--mode', 'human'], { cols: 100, rows: 30 });
     await person.sees('Your answer is needed', 'main waits before its next turn');
@@ -18,7 +18,7 @@ describe.concurrent('questions to the person', () => {
     await pressesUntil(person, 'enter', /finder wants to read[^]*names with/);
     await pressesUntil(person, 'n', TURN);
     await pressesUntil(person, 'enter', /finder wants to read[^]*search/);
-    await pressesUntil(person, 'A', TURN);
+    await pressesUntil(person, '3', TURN);
     await pressesUntil(person, 'W', /│ W+ /);
     person.type(' Look at refresh too');
     await person.sees('Look at refresh too');

@@ -42,7 +42,7 @@ describe('questions that wait for the person', () => {
     expect(run.commands).toEqual([{ do: 'answer', approval: 'a1', allow: true, scope: 'once' }]);
   });
 
-  it('allows nothing by Enter; A allows for the session, n denies', async () => {
+  it('allows nothing by Enter, nor by A which opens the questions; 2 allows for the session, 4 denies', async () => {
     const boxed = approval({ unsandboxed: false, same: 'shell:npm test' });
     const log = asks(midRun(), 185, 'ROOT::S4', 'a1', boxed);
     const { terminal, run, world } = await open(asks(log, 186, 'ROOT::S3', 'a2', approval({})));
@@ -50,10 +50,13 @@ describe('questions that wait for the person', () => {
     terminal.press('enter');
     expect(run.commands).toEqual([]);
     expect(terminal.text()).toContain('Enter allows nothing here');
-    terminal.press('A', 'n');
+    terminal.press('A');
+    expect(run.commands).toEqual([]);
+    expect(terminal.text()).toContain('Answer by number');
+    terminal.press('2', '4');
     expect(run.commands).toHaveLength(1);
     await world.advance(1000);
-    terminal.press('n');
+    terminal.press('4');
     expect(run.commands).toEqual([
       { do: 'answer', approval: 'a1', allow: true, scope: 'session' },
       { do: 'answer', approval: 'a2', allow: false, scope: 'once' },
@@ -84,8 +87,8 @@ describe('questions that wait for the person', () => {
   it('asks for a command outside of a sandbox each time anew', async () => {
     const { terminal, run, world } = await open(asked());
     await world.advance(1000);
-    expect(terminal.text()).not.toContain('always');
-    terminal.press('A');
+    expect(terminal.text()).not.toContain('this command');
+    terminal.press('2');
     expect(run.commands).toEqual([]);
     expect(terminal.text()).toContain('This is asked anew each time');
   });
@@ -113,13 +116,31 @@ describe('questions that wait for the person', () => {
     expect(terminal.text()).not.toContain('Your answer is needed');
   });
 
-  it('names what A covers, and gives it once: the run clears the others', async () => {
+  it('names what 2 covers, and gives it once: the run clears the others', async () => {
     const { terminal, run, world } = await open(five());
     await world.advance(1000);
-    expect(terminal.text()).toContain('A always: exactly this command, whichever agent asks, until this session ends');
-    terminal.press('A');
+    expect(terminal.text()).toContain('2 exactly this command, whichever agent asks, until this session ends');
+    terminal.press('2');
     expect(run.commands).toEqual([{ do: 'answer', approval: 'a1', allow: true, scope: 'session' }]);
     expect(terminal.text()).not.toContain('Your answer is needed');
+  });
+
+  it('offers the programs of a command by name, and takes the reason of a no', async () => {
+    const wide = approval({ unsandboxed: false, same: 's', programs: [['npm', 'test']] });
+    const log = asks(midRun(), 185, 'ROOT::S4', 'a1', wide);
+    const { terminal, run, world } = await open(asks(log, 186, 'ROOT::S3', 'a2', wide));
+    await world.advance(1000);
+    expect(terminal.text()).toContain(
+      '3 every command that runs only npm test …, in the sandbox, until this session ends',
+    );
+    expect(terminal.text()).toContain('3 npm test …');
+    terminal.press('5');
+    expect(terminal.text()).toContain('why not? The agent reads it');
+    terminal.press('esc', '5', 'n', 'o', 'enter');
+    expect(run.commands).toEqual([
+      { do: 'answer', approval: 'a1', allow: false, scope: 'once', text: 'no' },
+      { do: 'answer', approval: 'a2', allow: false, scope: 'once', text: 'no' },
+    ]);
   });
 
   it('puts what differs anywhere as questions of their own, escapes and letters that spell them alike', async () => {

@@ -112,7 +112,7 @@ describe('questions one after the other', () => {
     expect(questions.since).toBe(7);
     expect(questions.unsaid(state)).toBeNull();
     expect(questions.current(state)?.question.all.map(({ id }) => id)).toEqual(['a0', 'a1']);
-    expect(promptFor(put, state)).toBe('Question 1, 2 agents: allow it? y, n or A? ');
+    expect(promptFor(put, state)).toBe('Question 1, 2 agents: allow it? 1, 2, 4, 5, y or n? ');
   });
 
   it('ask nobody again what was allowed for the session while it was said', () => {
@@ -160,8 +160,13 @@ describe('what is typed as an answer', () => {
     ['y', once(true)],
     ['1', once(true)],
     ['n', once(false)],
-    ['2', once(false)],
+    ['2', { allow: true, scope: 'session', text: '' }],
+    ['3', null],
+    ['4', once(false)],
+    ['5', null],
+    ['5 use the other file', once(false, 'use the other file')],
     ['n use the other file', once(false, 'use the other file')],
+    ['1 use the other file', null],
     ['A', { allow: true, scope: 'session', text: '' }],
     ['', null],
     ['Y', null],
@@ -172,11 +177,29 @@ describe('what is typed as an answer', () => {
     expect(answerOf(approval({ same: 's' }), typed, true)).toEqual(answer);
   });
 
+  it('permission of a program, a file or an agent is offered by its number', () => {
+    const wide = approval({ same: 's', programs: [['npm', 'test'], ['>']] });
+    expect(answerOf(wide, '3', true)).toEqual({ allow: true, scope: 'program', text: '' });
+    expect(answerLines({ request: wide })[2]).toBe(
+      '  3  npm test … and writing files by >: every command that runs only npm test … and writing files by >, in the sandbox, until this session ends',
+    );
+    const write = approval({ action: 'write', same: 'write', file: 'src/a.ts' });
+    expect(['2', '3', 'A'].map((typed) => answerOf(write, typed, true)?.scope)).toEqual(['file', 'session', 'session']);
+    expect(answerLines({ request: write })).toEqual([
+      '  1  y  allow once',
+      '  2  this file: changes of src/a.ts by this agent, until this session ends',
+      "  3  this agent's edits: all file changes of this agent, within its writes, until this session ends",
+      '  4  n  deny',
+      '  5  deny, say why: 5 or n, and words',
+    ]);
+  });
+
   it('permission that is asked anew each time has no A', () => {
     expect(answerOf(approval({}), 'A', true)).toBeNull();
     expect(answerLines({ request: approval({}) })).toEqual([
-      '  1  y  yes, once',
-      '  2  n  no; n and words: no, and why',
+      '  1  y  allow once',
+      '  4  n  deny',
+      '  5  deny, say why: 5 or n, and words',
     ]);
   });
 

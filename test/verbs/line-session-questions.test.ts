@@ -17,18 +17,19 @@ describe('a question in lines', () => {
       '  UNSANDBOXED: it runs with all your rights',
       '  | npm test -- refresh --repeat 50',
       '  1 line, 31 characters',
-      '  1  y  yes, once',
-      '  2  n  no; n and words: no, and why',
-      '  3  A  always: exactly this command, whichever agent asks, until this session ends',
+      '  1  y  allow once',
+      '  2  this command: exactly this command, whichever agent asks, until this session ends',
+      '  4  n  deny',
+      '  5  deny, say why: 5 or n, and words',
     ]);
-    expect(person.prompt()).toBe('Question 1, #4 refactoring: allow it? y, n or A? ');
+    expect(person.prompt()).toBe('Question 1, #4 refactoring: allow it? 1, 2, 4, 5, y or n? ');
   });
 
   it.each([
     ['y', { allow: true, scope: 'once', text: '' }],
-    ['2', { allow: false, scope: 'once', text: '' }],
+    ['4', { allow: false, scope: 'once', text: '' }],
     ['n use vitest', { allow: false, scope: 'once', text: 'use vitest' }],
-    ['3', { allow: true, scope: 'session', text: '' }],
+    ['2', { allow: true, scope: 'session', text: '' }],
   ])('"%s" answers it', async (line, answer) => {
     const person = await typist(asked({ same: 's' }).events);
     await person.types(line);
@@ -41,7 +42,7 @@ describe('a question in lines', () => {
     expect((await person.hears(''))[0]).toMatch(/1 question waits for you\.$/);
     expect((await person.hears('show 4'))[0]).toMatch(/^4 refactoring: waiting, asks you/);
     expect(await person.hears('sure')).toEqual([
-      'That is no answer, and no command: the question waits. Question 1, #4 refactoring: allow it? y, n?',
+      'That is no answer, and no command: the question waits. Question 1, #4 refactoring: allow it? 1, 4, 5, y or n?',
     ]);
     await person.types('interrupt 3');
     expect(person.commands).toEqual([{ do: 'interrupt', agent: 'ROOT::S3' }]);
