@@ -201,6 +201,7 @@ const KNOWN: ReadonlySet<string> = new Set<EventType>([
   'approval.requested',
   'approval.answered',
   'policy.decided',
+  'grant.withdrawn',
   'act.unanswered',
   'act.done',
   'budget.warned',

@@ -110,10 +110,10 @@ describe('approvals', () => {
     expect(acts.length).toBe(answers.filter(({ answer }) => answer === 'allowed').length);
   });
 
-  it('are denied where nobody can be asked, which fails no agent', async () => {
+  it('are denied where nobody can be asked, which fails no agent and leaves it partial (D42)', async () => {
     const run = await ran(says({ [S1]: [calling('write b')] }), { mode: 'confirm', person: false });
     expect(outputs(run)).toEqual([[false, 'Denied: mode confirm: write asks, and nobody can be asked here (default)']]);
-    expect(run.state().agents.get(S1)?.outcome).toBe('completed');
+    expect(run.state().agents.get(S1)?.outcome).toBe('partial');
     expect(eventsOf(run, 'policy.decided').length).toBe(1);
   });
 });

@@ -112,7 +112,7 @@ describe('a program that was allowed for the session', () => {
     const second = running([], acts, {
       log: first.log,
       script: ({ agent, purpose }, n) =>
-        agent === S1 && purpose.is === 'work' && n === 0 ? calling('bash npm test again') : undefined,
+        agent === S1 && purpose.is === 'work' && n === 1 ? calling('bash npm test again') : undefined,
     });
     expect((await second.result).success).toBe(true);
     expect(ran(acts)).toEqual(['npm test', 'npm test again']);

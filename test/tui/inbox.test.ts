@@ -28,7 +28,7 @@ describe('questions that wait for the person', () => {
     const rows = terminal.text().split('\n');
     expect(rows).toHaveLength(10);
     expect(rows.slice(1, 9).map((row) => row.slice(0, 1))).toEqual(['╭', '│', '│', '│', '│', '│', '│', '╰']);
-    expect(rows[9]).toContain('y allow once');
+    expect(rows[9]).toContain('1 allow once');
   });
 
   it('takes no key for an answer that was pressed before it was drawn', async () => {
