@@ -125,8 +125,7 @@ export function openApprovals(
       const asked = open.get(approval);
       if (!asked) return fail('this question was answered or withdrawn meanwhile');
       const answer: Answer = { is: allow ? 'allowed' : 'denied', text, by: 'person' };
-      // What is not offered is allowed once: less than was asked for, never more.
-      const grant = allow && scope !== 'once' ? grantOf(asked.request, scope, asked.asking.inputs ?? []) : null;
+      const grant = allow ? givenGrant(asked, scope) : null;
       asked.settle(answer, grant ?? undefined);
       if (grant === null) return ok(allow ? 'answered' : 'denied');
       for (const { order, request, asking, settle } of open.values())
@@ -142,6 +141,10 @@ export function openApprovals(
     },
   };
 }
+
+/** What is not offered is allowed once: less than was asked for, never more. */
+const givenGrant = ({ request, asking: { inputs = [] } }: Open, scope: AnswerScope): Grant | null =>
+  scope === 'once' ? null : grantOf(request, scope, inputs);
 
 /** Nobody there is no yes. */
 async function denyAfter(

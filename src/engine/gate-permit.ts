@@ -121,16 +121,14 @@ async function askPerson(parts: GateParts, use: Use, context: ToolContext, toAsk
   const runs = (modeOf: ModeOf): boolean => wouldRun(parts, use, context, modeOf(order.agent));
   let allowed: readonly InputFile[] | null = null;
   for (;;) {
-    const reading = tool.reading?.(input, context).place;
-    const made = await requestFor({ tool, input, role: order.role, reading, ...toAsk }, context);
+    const made = await requestFor({ tool, input, role: order.role, ...toAsk }, context);
     if (made === null) return 'Not run: stopped';
     const { inputs } = made;
     const changed = changedSince(parts, use, made, allowed);
     if (changed !== null && changed.length === 0) return null;
     const { request } = changed === null ? made : sinceChanged(made, changed);
     const answer = await parts.approvals.ask(order, call.id, request, context.signal, { inputs, runs });
-    if (answer.is === 'denied' && answer.by === NOBODY) recordUnanswered(parts.recorder, use);
-    if (answer.is !== 'allowed') return refusalText(answer);
+    if (answer.is !== 'allowed') return refused(parts, use, answer);
     // What it reads may have been changed while the question was open: then the answer was for something else.
     if (inputs.length === 0) return null;
     allowed = inputs;
@@ -152,6 +150,12 @@ function changedSince(
 /** In this mode nobody would be asked: a looser one answers the question. */
 const wouldRun = (parts: GateParts, use: Use, context: ToolContext, mode: Mode): boolean =>
   judge(parts, use, context, { answered: false, tree: null, mode }).verdict === 'allow';
+
+/** Records what nobody was there to answer. */
+function refused({ recorder }: GateParts, use: Use, answer: Answer): string {
+  if (answer.is === 'denied' && answer.by === NOBODY) recordUnanswered(recorder, use);
+  return refusalText(answer);
+}
 
 function refusalText({ is, text, by }: Answer): string {
   if (is === 'withdrawn') return 'Not run: the question was withdrawn.';

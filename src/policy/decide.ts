@@ -190,10 +190,8 @@ function boxed(command: CommandVerdict, action: ToolAction, { rules, context, ro
   if (command.destroys !== undefined) return askSingly(command.destroys);
   if (context.mode === 'yolo') return allow(row('shell runs in the sandbox'));
   const reads = readsOnly(command, action, context);
-  // A deny rule might hit another command of the same program.
-  if (command.verdict === 'unclear') return exactly(byTable('shell', context, row));
   return (
-    byRule(command, context) ??
+    byRule(command, context, row) ??
     (reads?.obstacle === null ? byReading(row) : null) ??
     byPlannedCommand(command, rules, context) ??
     byTable('shell', context, (words) => row(reads ? `${words}: it only reads, but ${reads.obstacle ?? ''}` : words))
@@ -213,8 +211,11 @@ function readsOnly(
   return moreThanReading(command, reading.place) === null ? reading : null;
 }
 
-/** What a command rule says; null where none speaks, or none can be sure. */
-function byRule(command: CommandVerdict, { granted, mode }: Circumstances): Decision | null {
+/** What a command rule says; null where none speaks. */
+function byRule(command: CommandVerdict, context: Circumstances, row: Row): Decision | null {
+  const { granted, mode } = context;
+  // A deny rule might hit another command of the same program.
+  if (command.verdict === 'unclear') return exactly(byTable('shell', context, row));
   if (command.verdict === 'ask') return granted ? allow(command.because) : askExactly(command.because);
   return command.verdict === 'allow' && mode === 'confirm' ? allow(command.because) : null;
 }

@@ -76,18 +76,8 @@ describe('a program that was allowed for the session', () => {
     });
     const first = await asked(run);
     await run.tell({ do: 'answer', approval: first.id, allow: true, scope: 'program' });
-    expect(run.state().grants).toEqual([
-      {
-        id: first.id,
-        agent: S1,
-        at: expect.any(Number),
-        scope: 'program',
-        action: 'shell',
-        same: expect.stringMatching(/^shell:/),
-        programs: [['npm', 'test']],
-        title: 'oracle: npm test',
-        inputs: [],
-      },
+    expect(run.state().grants.map(({ id, agent, scope, programs }) => ({ id, agent, scope, programs }))).toEqual([
+      { id: first.id, agent: S1, scope: 'program', programs: [['npm', 'test']] },
     ]);
     const second = await asked(run);
     expect([second.exact, run.state().grants]).toEqual(['npm test a', []]);
