@@ -45,3 +45,31 @@ it('keeps /tmp of an agent until it ends, and caches from agent to agent', async
   const left = readdirSync(scratch).flatMap((project) => readdirSync(join(scratch, project)));
   expect(left).toEqual([]);
 });
+
+it('shows nothing of what commands kept to an agent that judges', async () => {
+  const look = 'cat ~/.cache/pip/note; echo end';
+  const verdict = { tool: 'give_verdict', input: { pass: true, summary: 'nothing found', findings: [] } };
+  const judge = (turn: number, call: { readonly tool: string; readonly input: unknown }): Rule => ({
+    when: { first: '# Judge this change', turn },
+    answer: { calls: [call] },
+  });
+  const { machine } = await ownModel('anthropic', {
+    script: {
+      rules: [
+        { when: { first: '# Roles' }, answer: { text: planText(['Fill the cache', 'refactoring']) } },
+        judge(1, { tool: 'bash', input: { command: look } }),
+        judge(2, verdict),
+        turn('^Fill the cache', 1, 'echo kept > ~/.cache/pip/note; cat ~/.cache/pip/note'),
+        { answer: { text: 'Done.' } },
+      ],
+    },
+    files: LEDGER,
+    config: 'enforcement:\n  forcedSubAgents:\n    tester: { enabled: true, trigger: always }\n',
+  });
+  const { events } = await runOn(machine, 'Use the cache', '--mode', 'yolo');
+  const outputs = of(events, 'tool.finished').map(({ output }) => String(output).split('\n').slice(1));
+  expect(outputs.slice(0, 2)).toEqual([
+    ['kept'],
+    ['end', '--- stderr ---', 'cat: /tmp/home/.cache/pip/note: No such file or directory'],
+  ]);
+});
