@@ -3,6 +3,7 @@ import type { Reason } from '../domain/reason.ts';
 import type { Capability } from '../domain/role.ts';
 import { MODES, isLooser } from '../domain/mode.ts';
 import { ASK_ALL, type Permitted } from '../domain/permissions.ts';
+import { moreThanReading } from './commands-reads.ts';
 import { judgeCommand } from './commands.ts';
 import { type Action, type Circumstances, decide } from './decide.ts';
 import {
@@ -46,14 +47,24 @@ type Part = Omit<TookPart, 'decides'>;
 const NO_RULES: CommandRules = { allow: [], ask: [], deny: [] };
 const LISTS = ['deny', 'ask', 'allow'] as const;
 
-function partsOf(action: Action, rules: Rules, { mode, sandbox }: Circumstances): readonly Part[] {
+function partsOf(action: Action, rules: Rules, context: Circumstances): readonly Part[] {
+  const { mode, sandbox } = context;
   const lowered: Part[] = isLooser(mode, rules.maxMode.value) ? [{ reason: rules.maxMode.from, says: 'ask' }] : [];
   const capability = capabilityOf(action);
   const kept = heldParts(capability, rules);
   if (capability !== 'shell') return [...kept, ...lowered];
   const required = rules.sandboxRequired;
   const boxed: Part[] = required?.value === true && sandbox === 'none' ? [{ reason: required.from, says: 'deny' }] : [];
-  return [...hitsOf(commandOf(action), rules), ...boxed, ...kept, ...lowered];
+  const hits = hitsOf(commandOf(action), rules);
+  const more = hits.length === 0 ? moreParts(commandOf(action), context) : [];
+  return [...hits, ...more, ...boxed, ...kept, ...lowered];
+}
+
+/** Why a command that no rule speaks of is not one that only reads, which mode confirm would let run. */
+function moreParts(command: string | null, { mode, reading }: Circumstances): readonly Part[] {
+  if (command === null || mode !== 'confirm' || reading === undefined) return [];
+  const why = moreThanReading(command, reading.place);
+  return why === null ? [] : [{ reason: builtIn(`it may do more than read: ${why}`), says: 'ask' }];
 }
 
 /** The rule that keeps a plan from allowing it. */

@@ -99,6 +99,9 @@ describe('mimir policy explain', () => {
     ]);
     expect(reads[0]).toMatchObject({ decision: 'allow', because: { rule: 'mode confirm: reads only' } });
     expect(writes[0]).toMatchObject({ decision: 'ask', because: { rule: 'mode confirm: shell asks' } });
+    const reason: unknown = part({ rule: 'it may do more than read: it writes to a file' });
+    const more = part({ reason, says: 'ask', decides: false });
+    expect(writes[0]?.['rules']).toContainEqual(more);
   });
 
   it('answers for models, roles, tools and paths', async () => {
