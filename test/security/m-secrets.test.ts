@@ -48,11 +48,11 @@ const LEAKY: Script = {
   rules: [
     { when: { system: '^You plan a task' }, answer: { text: JSON.stringify({ reason: 'r', tasks: [task] }) } },
     {
-      when: { system: 'You find things', turn: 1 },
+      when: { system: 'You lead this piece of work', turn: 1 },
       answer: { calls: [{ tool: 'read_file', input: { path: 'notes.txt' } }] },
     },
     {
-      when: { system: 'You find things', turn: 2 },
+      when: { system: 'You lead this piece of work', turn: 2 },
       answer: { text: PRINTED, calls: [{ tool: 'search', input: { pattern: CANARY } }] },
     },
     { answer: { text: PRINTED } },
