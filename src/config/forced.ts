@@ -104,7 +104,7 @@ export const forcedRoleFaults = (layers: readonly Layer[]): readonly ConfigFault
     .flatMap((layer) =>
       Object.entries(layer.settings.agentOrchestration?.roles ?? {}).flatMap(([role, said]) => {
         const rule = forced.find(({ name }) => name === role);
-        const key = (['tools', 'iterations'] as const).find((each) => said[each] !== undefined);
+        const key = (['tools', 'iterations', 'effort'] as const).find((each) => said[each] !== undefined);
         if (rule === undefined || key === undefined) return [];
         const problem = `the role ${role} is forced as it is by ${rule.from.file ?? rule.from.layer}:${rule.from.line ?? ''}`;
         return [layer.fault(['agentOrchestration', 'roles', role, key], problem, `take ${key} out`)];

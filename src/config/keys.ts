@@ -33,6 +33,7 @@ const KEYS: readonly KeyRule[] = [
   rule('enforcement.allowedModels', 'restriction', 'each'),
   rule('enforcement.deniedModels', 'restriction', 'union'),
   rule('enforcement.modelFallback', 'restriction', ['list', 'deny']),
+  rule('enforcement.maxEffort', 'restriction', ['high', 'medium', 'low']),
   rule('enforcement.allowedEndpoints', 'restriction', 'each'),
   rule('enforcement.allowedSubAgents', 'restriction', 'each'),
   rule('enforcement.forcedSubAgents.*.enabled', 'restriction', 'or'),

@@ -3,6 +3,7 @@
  * set of tools; unknown tools are dropped and told. Where files are looked for, and who may replace whom, is roles.ts's.
  */
 import { z } from 'zod';
+import { EFFORTS, withEffort } from '../domain/effort.ts';
 import { RoleName } from '../domain/ids.ts';
 import { defaultIterations, MOST_ITERATIONS } from '../domain/role.ts';
 import type { Role } from '../domain/role.ts';
@@ -32,6 +33,8 @@ const Front = z.object({
   /** Of earlier versions: without effect, and told so. */
   minTokens: z.unknown().optional(),
   maxDuration: Duration.optional(),
+  effort: z.enum(EFFORTS).optional(),
+  prefers: z.enum(['fast', 'usual', 'deep']).optional(),
   writes: z.boolean().default(false),
   planned: z.boolean().default(true),
   protocol: z.literal('text').optional(),
@@ -133,6 +136,8 @@ function roleFrom(given: RoleText, front: z.infer<typeof Front>, { name, prompt,
     models: modelsOf(given, front),
     iterations: front.iterations ?? defaultIterations(name, capabilities),
     ...budgetOf(front.maxDuration),
+    ...withEffort(front.effort),
+    ...(front.prefers === undefined ? {} : { prefers: front.prefers }),
     planned: front.planned,
     ...(front.protocol === undefined ? {} : { protocol: front.protocol }),
     source: given.source,

@@ -4,6 +4,7 @@
  */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
+import { EFFORTS, withEffort } from '../domain/effort.ts';
 import type { Role } from '../domain/role.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import type { ConfigFault } from './fault.ts';
@@ -172,8 +173,23 @@ export const withSettings = (roles: readonly Role[], values: Values, everyModel:
     const iterations = said('iterations')?.value;
     const models = [...new Set([...first, ...listed])];
     const fewer = (said('tools')?.said ?? []).reduce((soFar, { value }) => restricted(soFar, textsOf(value)), role);
-    return { ...fewer, models, iterations: typeof iterations === 'number' ? iterations : role.iterations };
+    // A person who names models wants these.
+    const isNamed = first.length > 0 || said('fallbackModels') !== undefined;
+    return {
+      ...(isNamed ? withoutPreference(fewer) : fewer),
+      models,
+      ...effortIn(said('effort')),
+      iterations: typeof iterations === 'number' ? iterations : role.iterations,
+    };
   });
+
+const effortIn = (said: Effective | undefined): Pick<Role, 'effort'> =>
+  withEffort(EFFORTS.find((one) => one === said?.value));
+
+function withoutPreference(role: Role): Role {
+  const { prefers, ...others } = role;
+  return prefers === undefined ? role : others;
+}
 
 /** Never more than the role has: tools that it hasn't are no gift. */
 function restricted(role: Role, names: readonly string[]): Role {

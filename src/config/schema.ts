@@ -3,6 +3,7 @@
  * not named here is unknown. Nothing is converted, a "2" is no 2. Which layer may say what is keys.ts's to know.
  */
 import { z } from 'zod';
+import { EFFORTS } from '../domain/effort.ts';
 import { MODES } from '../domain/mode.ts';
 import { MOST_ITERATIONS } from '../domain/role.ts';
 import { Permissions } from '../domain/permissions.ts';
@@ -48,6 +49,7 @@ const RoleSettings = z.strictObject({
   defaultModel: name.optional(),
   fallbackModels: names.optional(),
   tools: names.optional(),
+  effort: z.enum(EFFORTS).describe("How much its models think; absent: the provider's own default").optional(),
   iterations: z.int().min(1).max(MOST_ITERATIONS).describe('Turns of an agent, the closing answer included').optional(),
 });
 
@@ -74,6 +76,7 @@ const Enforcement = z.strictObject({
   allowedModels: names.describe('Names, ids, or a family: provider/name@*; absent: any').optional(),
   deniedModels: names.describe('Stronger than any list of allowed ones').optional(),
   modelFallback: z.enum(['list', 'deny']).describe('deny: no other model stands in').optional(),
+  maxEffort: z.enum(EFFORTS).describe('The most that models may be told to think').optional(),
   allowedEndpoints: names.describe('Hosts that models may be called on; absent: any').optional(),
   allowedSubAgents: names.describe('Roles that plans may use; absent: any').optional(),
   forcedSubAgents: z.record(name, Forced).describe('Roles that run whatever a plan says').optional(),

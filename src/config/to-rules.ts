@@ -1,6 +1,7 @@
 /** Merged settings -> the rules in force, with the place of each. What they mean for an action is policy's to say. */
 import { type Budget, withoutAbsent } from '../domain/budget.ts';
 import { jsonDigest } from '../domain/digest.ts';
+import { EFFORTS } from '../domain/effort.ts';
 import { type Mode, MODES, isLooser } from '../domain/mode.ts';
 import { PERMITTED, Permission, type Permitted } from '../domain/permissions.ts';
 import type { Reason } from '../domain/reason.ts';
@@ -48,6 +49,7 @@ export function toRules(layers: readonly Layer[], values: Values, models: RuleLi
     maxMode: word(values, 'mode.max', MODES),
     ...commandRules(layers),
     ...(values.has('sandbox.required') ? { sandboxRequired: truth(values, 'sandbox.required') } : {}),
+    ...(values.has('enforcement.maxEffort') ? { maxEffort: word(values, 'enforcement.maxEffort', EFFORTS) } : {}),
     ...(values.has('enforcement.allowedEndpoints')
       ? { allowedEndpoints: lists(values, 'enforcement.allowedEndpoints') }
       : {}),

@@ -1,6 +1,7 @@
 /** Shapes of everything that may be asked of a run, as a stranger may send it: strict, with bounds. Nothing is decided here. */
 import { z } from 'zod';
 import { Budget } from '../domain/budget.ts';
+import { EFFORTS } from '../domain/effort.ts';
 import { ON_FAILURE, TRIGGERS } from '../domain/forced.ts';
 import { GRANT_SCOPES } from '../domain/grant.ts';
 import { AgentId, ModelId, RoleName, TaskId } from '../domain/ids.ts';
@@ -22,6 +23,7 @@ const figures = { estimatedTokens: count, estimatedCost: cost, estimatedSeconds:
 
 const globs = z.array(z.string().max(500)).max(100).readonly();
 
+const effort = z.enum(EFFORTS);
 const task = z.strictObject({
   id: TaskId,
   description: text,
@@ -39,6 +41,7 @@ const task = z.strictObject({
   alongside: ids.exactOptional(),
   maySpawn: z.boolean(),
   permissions: Permissions.exactOptional(),
+  effort: effort.exactOptional(),
 });
 
 const forced = z.strictObject({
@@ -66,6 +69,7 @@ const EditShape = z.discriminatedUnion('is', [
   z.strictObject({ is: z.literal('role'), task: TaskId, role: name }),
   z.strictObject({ is: z.literal('model'), task: TaskId, model: name }),
   z.strictObject({ is: z.literal('budget'), task: TaskId, budget: Budget }),
+  z.strictObject({ is: z.literal('effort'), task: TaskId, effort: effort.nullable() }),
   z.strictObject({ is: z.literal('tools'), task: TaskId, tools }),
   z.strictObject({ is: z.literal('depends'), task: TaskId, dependsOn: ids }),
   z.strictObject({ is: z.literal('writes'), task: TaskId, writes: globs.nullable() }),
@@ -111,6 +115,7 @@ const EditShape = z.discriminatedUnion('is', [
     budget: Budget,
     dependsOn: ids,
     tools: tools.exactOptional(),
+    effort: effort.nullable().exactOptional(),
   }),
   z.strictObject({ is: z.literal('replace'), plan: PlanShape }),
 ]);

@@ -1,5 +1,6 @@
 /** Where an agent stands and how it ended (CONTRACT O037, D29), and what it is sent out with. */
 import type { Budget } from './budget.ts';
+import type { Effort } from './effort.ts';
 import type { AgentId, Millis, ModelId, RoleName, TaskId, Usd } from './ids.ts';
 import type { Capability } from './role.ts';
 import type { Turn } from './turn.ts';
@@ -74,6 +75,8 @@ export interface WorkOrder {
   readonly model: ModelChoice;
   /** Ordered fallbacks after a classified fault, already allowed by policy. */
   readonly fallbacks: readonly ModelId[];
+  /** How much its models are told to think; absent: nothing is said. */
+  readonly effort?: Effort;
   readonly capabilities: readonly Capability[];
   /** Globs of the files that it may change (glob.ts); the whole project when left out. */
   readonly writes?: readonly string[];

@@ -4,6 +4,8 @@
  */
 import { checkPlan, readDraft } from './check-plan.ts';
 import type { PlanContext } from './check-plan.ts';
+import type { Effort } from './effort.ts';
+import { withEffort } from './effort.ts';
 import { defaultBudget } from './estimate.ts';
 import type { TaskId } from './ids.ts';
 import type { Permissions } from './permissions.ts';
@@ -62,6 +64,8 @@ export function editText(edit: PlanEdit, plan: SoundPlan): string {
       return `${named(plan, edit.task)}: model is now ${edit.model === '' ? "the role's own" : edit.model}`;
     case 'budget':
       return `${named(plan, edit.task)}: budget is now ${budgetText(edit.budget)}`;
+    case 'effort':
+      return `${named(plan, edit.task)}: effort is now ${edit.effort ?? "the role's own"}`;
     case 'tools':
       return `${named(plan, edit.task)}: tools are now ${edit.tools.join(', ') || 'none'}`;
     case 'depends':
@@ -130,6 +134,8 @@ function changed(draft: Draft, task: PlanTask, edit: FieldEdit, choices: PlanCho
       return { ...draft, model: edit.model };
     case 'budget':
       return { ...draft, budget: edit.budget };
+    case 'effort':
+      return effortOf(draft, edit.effort);
     case 'tools':
       return { ...draft, tools: edit.tools };
     case 'depends':
@@ -142,7 +148,7 @@ function changed(draft: Draft, task: PlanTask, edit: FieldEdit, choices: PlanCho
       return { ...draft, alongside: edit.others };
     case 'form':
       return {
-        ...(edit.role === task.role ? draft : withRole(task, edit.role, choices)),
+        ...effortOf(edit.role === task.role ? draft : withRole(task, edit.role, choices), edit.effort),
         description: edit.description,
         model: edit.model,
         budget: edit.budget,
@@ -180,6 +186,13 @@ function permissionsText({ task, permissions }: PermissionsEdit, plan: SoundPlan
   return `${task === null ? 'all tasks' : named(plan, task)}: ${said.join(', ') || 'permissions stay'}`;
 }
 
+/** Undefined: it stays; null: the check gives it the role's own. */
+function effortOf(draft: Draft, effort: Effort | null | undefined): Draft {
+  if (effort === undefined) return draft;
+  const { effort: before, ...others } = draft;
+  return before === undefined && effort === null ? draft : { ...others, ...withEffort(effort ?? undefined) };
+}
+
 /** What came from the old role comes from the new one; what a person narrowed or chose stays as far as it can. */
 function withRole(task: PlanTask, role: string, choices: PlanChoices): Draft {
   const before = choices.roles.find(({ name }) => name === task.role);
@@ -194,6 +207,7 @@ function withRole(task: PlanTask, role: string, choices: PlanChoices): Draft {
     ...(task.model.asked === before.model.asked ? {} : { model: task.model.asked }),
     ...(sameBudget(task.budget, basic) ? {} : { budget: task.budget }),
     ...(tools.length === 0 ? {} : { tools }),
+    ...withEffort(task.effort === before.effort ? undefined : task.effort),
   };
 }
 

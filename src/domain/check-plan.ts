@@ -4,6 +4,7 @@
  */
 import type { ModelChoice } from './agent.ts';
 import type { Budget } from './budget.ts';
+import { cappedEffort, withEffort } from './effort.ts';
 import { fullBudget, defaultTokens, estimatedCost, estimatedSeconds } from './estimate.ts';
 import type { ForcedNode } from './forced.ts';
 import { globProblem } from './glob.ts';
@@ -167,6 +168,7 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
     ...alongsideIn(look, draft),
     maySpawn: draft.maySpawn ?? role.name === MAIN,
     ...(permissions === null ? {} : { permissions }),
+    ...effortOf(look, draft, role),
   };
 }
 
@@ -192,6 +194,10 @@ function alongsideIn(look: Look, draft: DraftTask): Pick<PlanTask, 'alongside'> 
   const others = [...new Set(draft.alongside)].flatMap((id) => (id === draft.id ? [] : (idOf(look, id) ?? [])));
   return others.length === 0 ? {} : { alongside: others };
 }
+
+/** The role's where the task names none; what is more than the rules allow is lowered to that. */
+const effortOf = ({ context }: Look, draft: DraftTask, role: PlannedRole): Pick<PlanTask, 'effort'> =>
+  withEffort(cappedEffort(draft.effort ?? role.effort, context.choices.limits.maxEffort?.value));
 
 /** Both spellings of one field; given differently they are a fault, and the person's one is taken on. */
 function oneOf(look: Look, task: string, person: Named, planner: Named): string | undefined {

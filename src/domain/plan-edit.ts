@@ -1,5 +1,6 @@
 /** What a person may change in a plan before approving it. Applied by the engine, checked like the plan itself. */
 import type { Budget } from './budget.ts';
+import type { Effort } from './effort.ts';
 import type { Permission, Permitted } from './permissions.ts';
 import type { SoundPlan } from './plan.ts';
 import type { TaskId } from './ids.ts';
@@ -9,6 +10,8 @@ export type PlanEdit =
   | { readonly is: 'role'; readonly task: TaskId; readonly role: string }
   | { readonly is: 'model'; readonly task: TaskId; readonly model: string }
   | { readonly is: 'budget'; readonly task: TaskId; readonly budget: Budget }
+  /** Null: the role's own. */
+  | { readonly is: 'effort'; readonly task: TaskId; readonly effort: Effort | null }
   | { readonly is: 'tools'; readonly task: TaskId; readonly tools: readonly string[] }
   | { readonly is: 'depends'; readonly task: TaskId; readonly dependsOn: readonly TaskId[] }
   /** Null: what its role may change where nothing is said. */
@@ -59,6 +62,8 @@ export type PlanEdit =
       readonly dependsOn: readonly TaskId[];
       /** Left out, they stay, or are the new role's own. */
       readonly tools?: readonly string[];
+      /** Likewise; null: the role's own. */
+      readonly effort?: Effort | null;
     }
   /** Undo and redo: back to a plan that was sound before. Checked again. */
   | { readonly is: 'replace'; readonly plan: SoundPlan };

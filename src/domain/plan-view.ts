@@ -2,6 +2,8 @@
  * A sound plan seen from other sides: waves, who waits for whom, what it comes to, when what would run, and the two
  * spellings that files and programs read. Pure; nothing here decides anything.
  */
+import type { Effort } from './effort.ts';
+import { withEffort } from './effort.ts';
 import type { Budget } from './budget.ts';
 import type { ForcedNode } from './forced.ts';
 import type { TaskId, Usd } from './ids.ts';
@@ -170,6 +172,7 @@ export interface PlannerTask {
   readonly alongside?: readonly string[];
   readonly maySpawn: boolean;
   readonly permissions?: Permissions;
+  readonly effort?: Effort;
 }
 
 /** A plan as it is printed. `forced` is there to be seen: a plan that is read gets it from the rules, whatever it says. */
@@ -218,6 +221,7 @@ export function toPlannerForm(plan: SoundPlan): Printed<PlannerTask> {
       ...orderForm(task),
       maySpawn: task.maySpawn,
       ...permissionsForm(task),
+      ...withEffort(task.effort),
     })),
     ...permissionsForm(plan),
     ...(plan.commit === true ? { commit: true as const } : {}),
@@ -240,6 +244,7 @@ export interface PersonTask {
   readonly alongside?: readonly string[];
   readonly maySpawn: boolean;
   readonly permissions?: Permissions;
+  readonly effort?: Effort;
 }
 
 /** INTERFACE, "Plans": the person's spelling. Reads back to the same plan under the same rules. */
@@ -259,6 +264,7 @@ export function toPersonForm(plan: SoundPlan): Printed<PersonTask> {
       ...orderForm(task),
       maySpawn: task.maySpawn,
       ...permissionsForm(task),
+      ...withEffort(task.effort),
     })),
     ...permissionsForm(plan),
     ...(plan.commit === true ? { commit: true as const } : {}),

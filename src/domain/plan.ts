@@ -5,6 +5,8 @@
 import { z } from 'zod';
 import type { ModelChoice } from './agent.ts';
 import { Budget } from './budget.ts';
+import type { Effort } from './effort.ts';
+import { EFFORTS } from './effort.ts';
 import type { ForcedNode } from './forced.ts';
 import { Permissions } from './permissions.ts';
 import type { ModelId, RoleName, TaskId, Usd } from './ids.ts';
@@ -36,6 +38,8 @@ export interface PlanTask {
   readonly maySpawn: boolean;
   /** What differs from the plan's own permissions; missing where nothing does. */
   readonly permissions?: Permissions;
+  /** How much its model is to think, within what the rules allow; absent: what the provider does by itself. */
+  readonly effort?: Effort;
 }
 
 declare const sound: unique symbol;
@@ -67,6 +71,8 @@ export interface ModelOption {
   readonly grade?: 'fast' | 'usual' | 'deep';
   /** False for a model that takes no tool calls: agents can't use it. */
   readonly tools?: false;
+  /** False for a model that is known to take no setting of its effort: it is called without one. */
+  readonly effort?: false;
   /** `text`: it has no tool calls, its agents work by words (CONTRACT D23). It counts as one that takes them. */
   readonly protocol?: 'text';
   /** Tokens a second it is expected to write, for estimates of time. */
@@ -86,6 +92,8 @@ export interface PlanChoices {
     readonly model: ModelChoice;
     /** Only in plans of earlier versions: without effect. */
     readonly minTokens?: number;
+    /** Of the role, within what the rules allow; absent: the provider's own. */
+    readonly effort?: Effort;
     /** What its agents get where a task says nothing: a quick role has little time. */
     readonly budget?: Budget;
     /** What it goes on with when its model can't be reached, in order; what the rules strike out has a reason. Absent: not said. */
@@ -102,6 +110,8 @@ export interface PlanChoices {
     readonly maxParallel: number;
     /** Agents that a run may have, sub-agents included. Absent: not said. */
     readonly maxAgents?: number;
+    /** The most effort that the rules allow, and the rule. Absent: any. */
+    readonly maxEffort?: { readonly value: Effort; readonly because: string };
     readonly run: Budget;
     readonly agent: Budget;
   };
@@ -128,6 +138,7 @@ export const DraftTask = z.strictObject({
   alongside: z.array(z.string().max(64)).max(1000).optional(),
   maySpawn: z.boolean().optional(),
   permissions: Permissions.optional(),
+  effort: z.enum(EFFORTS).optional(),
   // What `--json` prints beside the planner's fields (see toPlannerForm): read so that a printed plan is a plan, not used.
   usedModel: z.string().max(300).optional(),
   modelReason: z.string().max(2000).nullable().optional(),

@@ -1,5 +1,6 @@
 /** What a role may do. Public tool names stand for capabilities (CONTRACT, "Capabilities of roles"). */
 import type { Budget } from './budget.ts';
+import type { Effort } from './effort.ts';
 import type { RoleName } from './ids.ts';
 
 export const CAPABILITIES = ['read', 'write', 'shell', 'git-read', 'git-write', 'spawn'] as const;
@@ -26,10 +27,14 @@ export interface Role {
   readonly capabilities: readonly Capability[];
   /** Models in order of preference and fallback: names as written, not yet resolved. */
   readonly models: readonly string[];
+  /** A grade of the catalogue: its newest usable model goes before those in `models`. */
+  readonly prefers?: 'fast' | 'usual' | 'deep';
   /** Turns that an agent of this role has at most; the last one is its closing answer. */
   readonly iterations: number;
   /** What an agent of this role gets where its task says nothing, within what the rules allow. */
   readonly budget?: Budget;
+  /** How much its agents' models think; absent: what the provider does by itself. */
+  readonly effort?: Effort;
   /** `text`: for models without tool calls (CONTRACT D23). Its agents work by commands in a shell, so they need one. */
   readonly protocol?: 'text';
   /** May a planner use it? `main`, the Task tool's own types and forced roles are not planned. */

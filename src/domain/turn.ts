@@ -39,6 +39,8 @@ export interface ModelReply {
   readonly usage: Usage;
   /** The provider left its count out: `usage` is an estimate. */
   readonly estimated?: boolean;
+  /** The request named an effort, and this model takes no such setting: it was called without. */
+  readonly withoutEffort?: true;
   /** The model that answered, canonical. */
   readonly model: ModelId;
   readonly opaque?: Json;

@@ -192,6 +192,7 @@ const written = ({
   writes,
   alongside = [],
   maySpawn,
+  effort,
 }: PlanTask): unknown => ({
   role,
   description: description.replaceAll(UNKEPT, ''),
@@ -202,6 +203,7 @@ const written = ({
   writes,
   alongside: alongside.toSorted(),
   maySpawn,
+  effort,
 });
 
 /** What screens show otherwise or not at all: a plan that comes back from one has lost it. */

@@ -3,6 +3,7 @@
  * whole conversation. Which message lets it go on is letters.ts's.
  */
 import type { AgentOutcome, WorkOrder } from '../domain/agent.ts';
+import { withEffort } from '../domain/effort.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import { reasonText } from '../domain/reason.ts';
@@ -68,6 +69,7 @@ export function agentAgain({ options, recorder, root }: AgainParts, one: AgentSt
     budget: one.budget,
     ...writesIn(one),
     dependsOn: one.dependsOn,
+    ...withEffort(one.effort),
   });
 }
 

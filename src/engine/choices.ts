@@ -1,5 +1,6 @@
 /** What a plan may be made of here: roles and models that policy leaves, and how names become models. */
 import type { ModelChoice } from '../domain/agent.ts';
+import { cappedEffort, withEffort } from '../domain/effort.ts';
 import type { ModelId, RoleName } from '../domain/ids.ts';
 import type { PlanChoices } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
@@ -18,6 +19,7 @@ import {
   resolveModel,
   wordsOf,
 } from '../policy/models.ts';
+import { modelsOfRole } from '../policy/role-models.ts';
 import { plannableRoles } from '../policy/roles.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -30,19 +32,26 @@ export function modelFor(
   const { rules, offlineOnly } = options;
   const models = options.models.models();
   const words = wordsOf(role);
-  const wish = { asked, role: role.name, fallbacks: role.models, rules, models, offlineOnly, words };
+  const fallbacks = namedBy(options, role);
+  const wish = { asked, role: role.name, fallbacks, rules, models, offlineOnly, words };
   const chosen = chooseModel(wish);
   if (chosen.ok) return ok({ choice: chosen.value.choice, substituted: chosen.value.reason });
   const rulesText = chosen.fault.reasons.map(reasonText).join('; ');
   return fail(rulesText === '' ? chosen.fault.text : `${chosen.fault.text}: ${rulesText}`);
 }
 
+/** The models that a role asks for here, in order. */
+export const namedBy = (
+  { rules, models, offlineOnly }: Pick<RunOptions, 'rules' | 'models' | 'offlineOnly'>,
+  role: Role,
+): readonly string[] => modelsOfRole(role, { rules, models: models.models(), offlineOnly });
+
 /** Models to go on with when `used` can't be reached. */
 export const fallbacksFor = (options: RunOptions, role: Role, used: ModelId): readonly ModelId[] =>
   fallbackModels({
     used,
     role: role.name,
-    fallbacks: role.models,
+    fallbacks: namedBy(options, role),
     rules: options.rules,
     models: options.models.models(),
     offlineOnly: options.offlineOnly,
@@ -61,7 +70,8 @@ export function choicesOf(options: RunOptions): PlanChoices {
     const fallbacks = chainOf(options, role);
     const single = name === MAIN ? ({ single: true } as const) : {};
     const choice = model.value.choice;
-    return [{ name, description, tools, capabilities, model: choice, ...own, fallbacks, limit, ...single }];
+    const more = { ...withEffort(cappedEffort(role.effort, rules.maxEffort?.value)), ...single };
+    return [{ name, description, tools, capabilities, model: choice, ...own, fallbacks, limit, ...more }];
   });
   const models = options.models.models().map((model) => {
     const problem = modelProblem(model.id, rules);
@@ -76,6 +86,9 @@ export function choicesOf(options: RunOptions): PlanChoices {
       maxAgents: rules.maxAgentsPerRun.value,
       run: options.runBudget,
       agent: rules.agentBudget.value,
+      ...(rules.maxEffort === undefined
+        ? {}
+        : { maxEffort: { value: rules.maxEffort.value, because: reasonText(rules.maxEffort.from) } }),
     },
     ...((options.learned ?? []).length > 0 && { learned: options.learned }),
   };
@@ -85,9 +98,10 @@ export function choicesOf(options: RunOptions): PlanChoices {
 function chainOf(options: RunOptions, role: Role): NonNullable<PlanChoices['roles'][number]['fallbacks']> {
   const { rules, offlineOnly } = options;
   const models = options.models.models();
-  const field = { fallbacks: role.models, rules, models, offlineOnly, words: wordsOf(role) };
+  const names = namedBy(options, role);
+  const field = { fallbacks: names, rules, models, offlineOnly, words: wordsOf(role) };
   const { value, from } = rules.modelFallback;
-  const own = role.models.map((name) => {
+  const own = names.map((name) => {
     const id = resolveModel(name, models);
     const obstacle = id === null ? null : obstacleTo(id, field);
     if (id === null) return { model: name, whyNot: 'not a known model' };

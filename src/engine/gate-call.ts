@@ -2,6 +2,7 @@
  * One call of a model: reserve, record, act; how it ends in the log is gate-settle.ts's. Who may call when is gate-line.ts's,
  * what follows from a fault gate-retry.ts's.
  */
+import { cappedEffort, withEffort } from '../domain/effort.ts';
 import { CallId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import { FREE, worstRates } from '../domain/price.ts';
@@ -159,6 +160,8 @@ function draftOf(parts: GateParts, question: Question, model: ModelOption): Mode
     // A copy: the conversation grows while a provider may still hold the request.
     turns: [...turns],
     maxOutputTokens: model.outputLimit,
+    // Rules that were tightened meanwhile hold for the next call; a model that is known to take no effort is told of none.
+    ...withEffort(model.effort === false ? undefined : cappedEffort(order.effort, parts.rules.maxEffort?.value)),
     format: format === undefined ? null : jsonSchemaOf(format),
     ...(question.closing === true ? { toolChoice: 'none' as const } : {}),
   };
@@ -205,7 +208,9 @@ async function act(
   const asked = { parts, request, model, reserved: { tokens: promise.tokens, cost: promise.cost } };
   const { agent, call } = request;
   const purpose = request.purpose.is;
-  recorder.record({ type: 'model.started', agent, call, model: model.id, purpose, reserved: asked.reserved });
+  const { effort } = request;
+  const { reserved } = asked;
+  recorder.record({ type: 'model.started', agent, call, model: model.id, purpose, reserved, ...withEffort(effort) });
   keepClosing(parts, agent, promise.closing);
   const end = parts.underWay.begin(call);
   const ended = parts.hold.begin(`a reply for ${agent}`);

@@ -76,6 +76,7 @@ export function finished(
       ms,
       calls: reply.calls,
       ...(reply.opaque === undefined ? {} : { opaque: reply.opaque }),
+      ...(reply.withoutEffort === undefined ? {} : { withoutEffort: true }),
     },
     ...(reply.text === '' ? [] : [{ type: 'agent.message' as const, agent, call, text: reply.text }]),
   );

@@ -2,6 +2,8 @@
 import type { Finding, ModelChoice, WorkOrder } from '../domain/agent.ts';
 import { FINDING_LIMIT, partOf } from '../domain/brief.ts';
 import type { Budget } from '../domain/budget.ts';
+import type { Effort } from '../domain/effort.ts';
+import { cappedEffort, withEffort } from '../domain/effort.ts';
 import type { AgentId, CallId, ModelId, TaskId } from '../domain/ids.ts';
 import { depthOf, ROOT } from '../domain/ids.ts';
 import type { PlanTask } from '../domain/plan.ts';
@@ -39,6 +41,8 @@ export interface NewAgent {
   readonly dependsOn: readonly AgentId[];
   /** Of one that another agent called for: the call of its tool. */
   readonly call?: CallId;
+  /** Of a planned agent: as its task was approved. Of others it is the role's. */
+  readonly effort?: Effort;
   /** Of a child of one that works by words; otherwise its role says it. */
   readonly protocol?: 'text';
 }
@@ -84,6 +88,7 @@ export const createdEvent = (
   model: one.model,
   iterations: one.role.iterations,
   ...writesIn(one),
+  ...effortOf(options, one),
   ...(one.call === undefined ? {} : { call: one.call }),
   ...(one.protocol === undefined ? {} : { protocol: one.protocol }),
 });
@@ -107,6 +112,7 @@ export const orderOf = (options: RunOptions, one: NewAgent, findings: readonly F
   ...writesIn(one),
   findings,
   turns: [],
+  ...effortOf(options, one),
   ...spokenBy(one),
 });
 
@@ -130,6 +136,10 @@ function toldTo({ prompts, rules, doors }: RunOptions, { agent, capabilities, ro
   if (may && prompts.children !== undefined) texts.push(prompts.children);
   return texts.join('\n\n');
 }
+
+/** Within what the rules allow now. */
+const effortOf = ({ rules }: RunOptions, { taskId, role, effort }: NewAgent): Pick<WorkOrder, 'effort'> =>
+  withEffort(cappedEffort(taskId === null ? role.effort : effort, rules.maxEffort?.value));
 
 /** What its role says; how its model of the moment speaks is looked at with each request. */
 const spokenBy = ({ protocol, role }: NewAgent): Pick<WorkOrder, 'protocol'> =>

@@ -13,7 +13,7 @@ import type { Approvals } from './approvals.ts';
 import { openApprovals } from './approvals.ts';
 import type { Children } from './children.ts';
 import { openChildren } from './children.ts';
-import { fallbacksFor, modelFor } from './choices.ts';
+import { fallbacksFor, modelFor, namedBy } from './choices.ts';
 import type { Crew } from './crew.ts';
 import { openCrew } from './crew.ts';
 import type { Conversations } from './conversations.ts';
@@ -238,7 +238,10 @@ function gateOf(options: RunOptions, needs: GateNeeds): Gate {
     desk: (order, call, signal) =>
       deskOf({ recorder, inbox, approvals, person, options, crew, loans, children, call }, order, signal),
     tick: options.redactor === undefined ? tick : redactedTicks(tick, options.redactor),
-    modelsOf: (role) => roleNamed(role, options.roles)?.models ?? [],
+    modelsOf: (name) => {
+      const role = roleNamed(name, options.roles);
+      return role === null ? [] : namedBy(options, role);
+    },
     fallbacksFor: (name, asked) => {
       const role = roleNamed(name, options.roles);
       const model = role === null ? null : modelFor(options, role, asked);

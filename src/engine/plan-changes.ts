@@ -92,6 +92,7 @@ function wordsOf(look: Look, old: PlanTask, task: PlanTask): readonly string[] {
     come.length === 0 ? '' : `needs ${namesIn(look, come)}${gone.length < old.dependsOn.length ? ' as well' : ''}`,
     gone.length === 0 ? '' : `no longer needs ${namesIn(look, gone)}`,
     toolWords(old, task),
+    effortWords(old, task),
     budgetWords(old.budget, task.budget),
     isSame(old.writes, task.writes) ? '' : `may change ${writesText(task.writes)}`,
     ...permissionWords(look, old, task),
@@ -127,6 +128,9 @@ function modelWords(look: Look, old: PlanTask, { model }: PlanTask): string {
   if (old.model.asked === model.asked) return '';
   return `model asked for as ${model.asked}, still ${to}${model.because === null ? '' : ` (${model.because})`}`;
 }
+
+const effortWords = (old: PlanTask, { effort }: PlanTask): string =>
+  old.effort === effort ? '' : `effort is now ${effort ?? "the provider's own"}`;
 
 function toolWords(old: PlanTask, task: PlanTask): string {
   if (old.role !== task.role) return '';

@@ -5,6 +5,7 @@
 import type { Budget } from '../domain/budget.ts';
 import { tightest } from '../domain/budget.ts';
 import { jsonDigest } from '../domain/digest.ts';
+import { withEffort } from '../domain/effort.ts';
 import type { TaskId } from '../domain/ids.ts';
 import { childOf, ROOT } from '../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../domain/plan.ts';
@@ -42,6 +43,7 @@ export function plannedAgents(options: RunOptions, plan: SoundPlan, state: RunSt
       ...said,
       budget: tightest(task.budget, budgetOf(options, role.name)),
       dependsOn: task.dependsOn.flatMap((need) => ids.get(need) ?? []),
+      ...withEffort(task.effort),
     };
   });
 }
@@ -137,6 +139,7 @@ const changedEvent = (one: Omit<Changed, 'type'>): Changed => ({
   model: one.model,
   iterations: one.iterations,
   ...writesIn(one),
+  ...withEffort(one.effort),
 });
 
 const factsOf = ({ id, maxIterations, ...one }: AgentState): Omit<Changed, 'type'> => ({

@@ -4,6 +4,7 @@
  */
 import type { AgentMetrics, AgentOutcome, AgentStatus, ModelChoice } from '../domain/agent.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
+import type { Effort } from '../domain/effort.ts';
 import type { Trigger } from '../domain/forced.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
@@ -79,6 +80,8 @@ export type EventBody =
       readonly dependsOn: readonly AgentId[];
       readonly model: ModelChoice;
       readonly iterations: number;
+      /** How much its models are told to think, where something is said of it. */
+      readonly effort?: Effort;
       /** Of one that another agent called for: the call of its tool. */
       readonly call?: CallId;
       /** Of one that was spawned beside the plan and works on its own, its parent not waiting in a call. */
@@ -103,6 +106,8 @@ export type EventBody =
       readonly model: ModelChoice;
       readonly iterations: number;
       readonly writes?: readonly string[];
+      /** How much its models are told to think, where something is said of it. */
+      readonly effort?: Effort;
     }
   | {
       readonly type: 'agent.status';
@@ -141,6 +146,8 @@ export type EventBody =
       readonly model: ModelId;
       readonly purpose: 'plan' | 'work' | 'merge' | 'compact' | 'draft';
       readonly reserved: { readonly tokens: number; readonly cost: Usd };
+      /** How much the model is told to think, where something is said of it. */
+      readonly effort?: Effort;
     }
   | {
       readonly type: 'model.finished';
@@ -158,6 +165,8 @@ export type EventBody =
       readonly ms: Millis;
       readonly calls: readonly ToolCall[];
       readonly opaque?: Json;
+      /** An effort was asked for that this model takes no setting of: it was called without. */
+      readonly withoutEffort?: true;
     }
   | {
       readonly type: 'model.failed';

@@ -1,5 +1,6 @@
 /** What one event does to the agent that it belongs to. Pure. */
 import { addUsage, NO_USAGE } from '../domain/budget.ts';
+import { withEffort } from '../domain/effort.ts';
 import { fromMicro, toMicro } from '../domain/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { ByType, EventOf } from './by-type.ts';
@@ -26,6 +27,7 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
     dependsOn: event.dependsOn,
     model: event.model,
     maxIterations: event.iterations,
+    ...withEffort(event.effort),
     pin: null,
     call: event.call ?? null,
     spawned: event.spawned ?? null,
@@ -65,7 +67,8 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
 
 const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'agent.changed': (agent, event) => ({
-    ...agent,
+    ...withoutItsOwn(agent),
+    ...withEffort(event.effort),
     role: event.role,
     name: event.name,
     task: event.task,
@@ -137,6 +140,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'model.finished': (agent, event) => ({
     ...agent,
     ...withReply(agent, event),
+    ...withoutItsEffort(agent, event),
     open: agent.open.filter(({ call }) => call !== event.call),
     usage: addUsage(agent.usage, event.usage),
     cost: fromMicro(toMicro(agent.cost) + toMicro(event.cost)),
@@ -236,6 +240,22 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     endedAt: at,
   }),
 };
+
+function withoutItsOwn(agent: AgentState): AgentState {
+  const { effort, ...others } = agent;
+  return effort === undefined ? agent : others;
+}
+
+/** Told once for each model. */
+function withoutItsEffort(
+  agent: AgentState,
+  { model, withoutEffort }: EventOf<'model.finished'>,
+): Partial<Pick<AgentState, 'withoutEffort' | 'blocks'>> {
+  const known = agent.withoutEffort ?? [];
+  if (withoutEffort === undefined || known.includes(model)) return {};
+  const text = `${model} takes no setting of effort: it is called without (${agent.effort ?? 'some'} was asked for)`;
+  return { withoutEffort: [...known, model], blocks: add(agent, noteBlock(text, 'warn')) };
+}
 
 /** A retry begins a new conversation, in the environment of its own start. */
 function begunAnew(agent: AgentState): AgentState {

@@ -1,6 +1,7 @@
 /** What is true after everything in the log happened. Made by `fold` only; plain data, never changed in place. */
 import type { AgentOutcome, AgentStatus, ModelChoice } from '../domain/agent.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
+import type { Effort } from '../domain/effort.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Trigger } from '../domain/forced.ts';
 import type { Mode } from '../domain/mode.ts';
@@ -97,6 +98,10 @@ export interface AgentState {
   readonly dependsOn: readonly AgentId[];
   readonly model: ModelChoice;
   readonly maxIterations: number;
+  /** How much its models are told to think; absent: nothing is said. */
+  readonly effort?: Effort;
+  /** Models that were called without it, since they take no such setting. */
+  readonly withoutEffort?: readonly ModelId[];
   /** The stricter mode it is held to, with all below it; null for the run's. */
   readonly pin: Mode | null;
   /** The parent's call that it was made for; null of planned and forced agents. */

@@ -14,6 +14,8 @@ export interface Allowed {
   readonly forced: boolean;
   /** Anything said of how it should reason. */
   readonly thinking: boolean;
+  /** To be told how much to think. */
+  readonly effort: boolean;
   /** Reasoning goes back from this turn on: that of earlier ones is not taken any more. */
   readonly reasonedFrom: number;
 }
@@ -25,7 +27,7 @@ export interface Learned {
 }
 
 /** All of it. */
-export const ALL_ALLOWED: Allowed = { schema: true, forced: true, thinking: true, reasonedFrom: 0 };
+export const ALL_ALLOWED: Allowed = { schema: true, forced: true, thinking: true, effort: true, reasonedFrom: 0 };
 
 type OfModel = Omit<Allowed, 'reasonedFrom'>;
 
@@ -47,8 +49,8 @@ export function openLearned(): Learned {
       }
       const less = lessFor(body, words);
       if (less === null) return false;
-      const { schema, forced, thinking } = allowed(request);
-      models.set(request.model, { schema, forced, thinking, ...less });
+      const { schema, forced, thinking, effort } = allowed(request);
+      models.set(request.model, { schema, forced, thinking, effort, ...less });
       return true;
     },
   };
@@ -57,12 +59,31 @@ export function openLearned(): Learned {
 /** Of sealed reasoning that was changed, moved, left out, or made before something else. */
 const OF_REASONING = /signature|different conversation|redacted_thinking|thinking.{0,3} blocks?/i;
 
-function lessFor(body: Body, words: string): Partial<OfModel> | null {
-  if (body.tool_choice?.type === 'tool' && /tool_choice|forces? tool/i.test(words)) return { forced: false };
-  if (body.thinking !== undefined && /thinking|adaptive/i.test(words)) return { thinking: false };
-  const form = body.output_config !== undefined && /format|output_config|schema|grammar|structured/i.test(words);
-  return form ? { schema: false } : null;
-}
+/** A server that does not know `output_config` at all may name only that. */
+const OF_EFFORT = /effort|output_config(?![.'"`\]\s]*(?:format|schema))/i;
+
+/** What is asked for in a body, by which words a refusal names it, and what is left out then. The first that fits counts. */
+const LESSONS: readonly {
+  readonly asked: (body: Body) => boolean;
+  readonly named: RegExp;
+  readonly less: Partial<OfModel>;
+}[] = [
+  { asked: ({ output_config }) => output_config?.effort !== undefined, named: OF_EFFORT, less: { effort: false } },
+  {
+    asked: ({ tool_choice }) => tool_choice?.type === 'tool',
+    named: /tool_choice|forces? tool/i,
+    less: { forced: false },
+  },
+  { asked: ({ thinking }) => thinking !== undefined, named: /thinking|adaptive/i, less: { thinking: false } },
+  {
+    asked: ({ output_config }) => output_config?.format !== undefined,
+    named: /format|output_config|schema|grammar|structured/i,
+    less: { schema: false },
+  },
+];
+
+const lessFor = (body: Body, words: string): Partial<OfModel> | null =>
+  LESSONS.find(({ asked, named }) => asked(body) && named.test(words))?.less ?? null;
 
 const hasReasoning = ({ messages }: Body): boolean =>
   messages.some(

@@ -13,6 +13,8 @@ export interface Traits {
   readonly schema: boolean;
   /** May be forced to call one tool. */
   readonly forced: boolean;
+  /** Takes a setting of how much it is to think. A model that is not known here is asked, and may refuse. */
+  readonly effort: boolean;
 }
 
 /** A fast model that is chosen for its speed is not told to reason where it would not by itself. */
@@ -34,8 +36,13 @@ export function traitsOf(id: string): Traits {
     schema: version >= 4.05,
     // From 5.1 on, forcing a tool is an error.
     forced: version < 5.01,
+    effort: version === 0 || version >= leastForEffort(name),
   };
 }
+
+/** The first version of each family that takes a setting of its effort. */
+const leastForEffort = (name: string): number =>
+  name.startsWith('claude-haiku-') ? 5.05 : name.startsWith('claude-opus-') ? 4.05 : 4.06;
 
 /** 4.5 is 4.05, so that versions compare as numbers; 0 for what is no Claude model. */
 function versionOf(name: string): number {

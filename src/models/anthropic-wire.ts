@@ -3,6 +3,8 @@
  * the prompt cache. Only the marks move between two requests of one conversation.
  */
 import type Anthropic from '@anthropic-ai/sdk';
+import type { Effort } from '../domain/effort.ts';
+import { withEffort } from '../domain/effort.ts';
 import { unreachable } from '../domain/result.ts';
 import type { Json } from '../domain/turn.ts';
 import type { ModelRequest, ToolSpec } from '../ports/model.ts';
@@ -22,6 +24,8 @@ export interface Asked {
   readonly body: Body;
   /** The reply is the input of `FORM_TOOL`, not text. */
   readonly formed: boolean;
+  /** An effort was asked for, and the model takes no such setting. */
+  readonly withoutEffort: boolean;
 }
 
 /** The tool that a model is made to call where its replies can't be given a schema. */
@@ -51,18 +55,19 @@ export function askedOf(request: ModelRequest, allowed: Allowed = ALL_ALLOWED): 
       ? {}
       : { system: [{ type: 'text', text: request.system.toWellFormed(), ...CACHED }] }),
     ...thinking,
-    ...(form.is === 'schema' ? { output_config: { format: { type: 'json_schema', schema: form.schema } } } : {}),
+    ...outputOf(form, traits.effort ? request.effort : undefined),
     ...choiceOf(form, tools.length > 0 && (request.tools.length === 0 || request.toolChoice === 'none')),
     messages: withMarks(messages),
   };
-  return { body, formed: form.is === 'tool' };
+  return { body, formed: form.is === 'tool', withoutEffort: request.effort !== undefined && !traits.effort };
 }
 
 /** What the model is known to take, without what its server refused. */
-const within = ({ thinking, schema, forced }: Traits, allowed: Allowed): Traits => ({
+const within = ({ thinking, schema, forced, effort }: Traits, allowed: Allowed): Traits => ({
   thinking: allowed.thinking ? thinking : 'own',
   schema: schema && allowed.schema,
   forced: forced && allowed.forced,
+  effort: effort && allowed.effort,
 });
 
 /** A conversation with calls in it must name their tools, also where none may be called any more. */
@@ -86,6 +91,12 @@ function formOf(format: Json | null, traits: Traits): Form {
   if (!traits.forced) return { is: 'none' };
   const description = 'Gives the whole reply, in the form that is asked for. Call it exactly once.';
   return { is: 'tool', tool: toolOf({ name: FORM_TOOL, description, schema: format }) };
+}
+
+function outputOf(form: Form, effort: Effort | undefined): Pick<Body, 'output_config'> {
+  if (form.is !== 'schema' && effort === undefined) return {};
+  const format = form.is === 'schema' ? { format: { type: 'json_schema' as const, schema: form.schema } } : {};
+  return { output_config: { ...format, ...withEffort(effort) } };
 }
 
 /** `none`: tools are named, for what was called before, and none may be called now. */

@@ -46,7 +46,8 @@ export function anthropicCaller(setup: ProviderSetup, world: World): Caller {
       for (;;) {
         const asked = askedOf(request, parts.learned.allowed(request));
         const came = await oneCall(parts, { request, ...asked }, signal, onDelta);
-        if (came.ok || came.fault.is !== 'refused') return came;
+        if (came.ok) return asked.withoutEffort ? ok({ ...came.value, withoutEffort: true }) : came;
+        if (came.fault.is !== 'refused') return came;
         if (!parts.learned.take(request, asked.body, came.fault.message)) return came;
       }
     },

@@ -24,9 +24,9 @@ export const KNOWN: readonly Known[] = [
   known('anthropic/claude-sonnet-5-5', 'usual', 1_000_000, 128_000, 80),
   known('anthropic/claude-sonnet-5', 'usual', 1_000_000, 128_000, 80),
   known('anthropic/claude-sonnet-4-6', 'usual', 1_000_000, 128_000, 70),
-  known('anthropic/claude-sonnet-4-5-20250929', 'usual', 200_000, 64_000, 70),
+  withoutEffort(known('anthropic/claude-sonnet-4-5-20250929', 'usual', 200_000, 64_000, 70)),
   known('anthropic/claude-haiku-5-5', 'fast', 1_000_000, 128_000, 170),
-  known('anthropic/claude-haiku-4-5-20251001', 'fast', 200_000, 64_000, 150),
+  withoutEffort(known('anthropic/claude-haiku-4-5-20251001', 'fast', 200_000, 64_000, 150)),
   known('anthropic/claude-opus-5-5', 'deep', 1_000_000, 128_000, 60),
   known('anthropic/claude-opus-5', 'deep', 1_000_000, 128_000, 60),
   known('anthropic/claude-opus-4-8', 'deep', 1_000_000, 128_000, 60),
@@ -34,7 +34,7 @@ export const KNOWN: readonly Known[] = [
   known('anthropic/claude-fable-5-2', 'deep', 1_000_000, 128_000, 40),
   known('anthropic/claude-fable-5-1', 'deep', 1_000_000, 128_000, 40),
   // Retired on Anthropic's own API; other servers of their language still have it.
-  known('anthropic/claude-opus-4-1-20250805', 'deep', 200_000, 32_000, 40),
+  withoutEffort(known('anthropic/claude-opus-4-1-20250805', 'deep', 200_000, 32_000, 40)),
   known('openai/gpt-6.1-sol', 'usual', 1_050_000, 128_000, 90),
   known('openai/gpt-6.1-terra', 'usual', 1_050_000, 128_000, 110),
   known('openai/gpt-6-sol', 'usual', 1_050_000, 128_000, 90),
@@ -42,7 +42,7 @@ export const KNOWN: readonly Known[] = [
   known('openai/gpt-5.5-2026-04-23', 'usual', 1_000_000, 128_000, 80),
   known('openai/gpt-5.4', 'usual', 1_050_000, 128_000, 80),
   known('openai/gpt-5-2025-08-07', 'usual', 400_000, 128_000, 80),
-  known('openai/gpt-4.1-2025-04-14', 'usual', 1_000_000, 32_768, 100),
+  withoutEffort(known('openai/gpt-4.1-2025-04-14', 'usual', 1_000_000, 32_768, 100)),
   known('openai/o4-mini-2025-04-16', 'usual', 200_000, 100_000, 130),
   known('openai/o3-mini-2025-01-31', 'usual', 200_000, 100_000, 150),
   known('openai/gpt-6-luna', 'fast', 1_050_000, 128_000, 150),
@@ -98,6 +98,11 @@ function known(
   speed: number,
 ): Known {
   return { id: ModelId.parse(id), window, outputLimit, price: within(window, PRICES[id]), grade, speed };
+}
+
+/** It refuses a setting of how much it is to think, as its maker documents. */
+function withoutEffort(model: Known): Known {
+  return { ...model, effort: false };
 }
 
 /** Without tiers that no request can reach. */

@@ -27,6 +27,7 @@ export function chatBody(
       ? {}
       : { tools, ...(request.toolChoice === 'none' && traits.noTools ? { tool_choice: 'none' } : {}) }),
     ...formatOf(request, traits),
+    ...(traits.effort && request.effort !== undefined ? { reasoning_effort: request.effort } : {}),
     ...(traits.cacheKey ? { prompt_cache_key: cacheKey } : {}),
     ...(traits.mark ? { cache_control: { type: 'ephemeral' } } : {}),
     [traits.limit]: request.maxOutputTokens,

@@ -1,4 +1,5 @@
 /** A request as OpenAI's Responses API takes it. The server keeps nothing: what it thought comes back to it sealed, as it was. */
+import { withEffort } from '../domain/effort.ts';
 import type { ModelRequest } from '../ports/model.ts';
 import type { Fields } from './wire-json.ts';
 import { wireSchema } from './openai-schema.ts';
@@ -36,8 +37,14 @@ export function countedBody(request: ModelRequest, traits: Traits, model: string
     input: stepsOf(request.turns, request.model).flatMap((step) => inputOf(step, traits)),
     ...(tools.length === 0 ? {} : { tools, ...(traits.parallel ? { parallel_tool_calls: true } : {}) }),
     ...formatOf(request, traits),
-    ...(traits.reasoning === 'summary' ? { reasoning: { summary: 'auto' } } : {}),
+    ...reasoningOf(request, traits),
   };
+}
+
+function reasoningOf({ effort }: ModelRequest, traits: Traits): Fields {
+  const summary = traits.reasoning === 'summary' ? { summary: 'auto' } : {};
+  const reasoning = { ...summary, ...(traits.effort ? withEffort(effort) : {}) };
+  return Object.keys(reasoning).length === 0 ? {} : { reasoning };
 }
 
 function inputOf(step: Step, { items }: Traits): readonly Fields[] {

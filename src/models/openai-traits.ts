@@ -17,6 +17,8 @@ export interface Traits {
   readonly mark: boolean;
   /** Of Responses: with a summary of its reasoning, sealed only, or no word of it. */
   readonly reasoning: 'summary' | 'sealed' | 'none';
+  /** It takes a setting of how much it is to think. */
+  readonly effort: boolean;
   readonly parallel: boolean;
   readonly strict: boolean;
   /** It can be told that no tool may be called (`tool_choice`); where it can't, the words of the turn say so. */
@@ -45,6 +47,7 @@ export const firstTraits = ({ kind, baseUrl }: Pick<ProviderSetup, 'kind' | 'bas
   cacheKey: kind === 'openai',
   mark: MARKED.test(baseUrl) && /^~?anthropic\//.test(model),
   reasoning: WITHOUT_REASONING.test(plain(model)) ? 'none' : 'summary',
+  effort: !WITHOUT_REASONING.test(plain(model)),
   parallel: true,
   strict: kind === 'openai',
   noTools: true,
@@ -122,6 +125,10 @@ const LESSONS: readonly Lesson[] = [
     teaches: (traits) => (traits.items ? { ...traits, items: false } : null),
   },
   {
+    names: /reasoning[._ ]?effort|['"`.]effort/i,
+    teaches: (traits, { effort }) => (traits.effort && effort !== undefined ? { ...traits, effort: false } : null),
+  },
+  {
     names: /reasoning[._ ]summar|reasoning summar/i,
     only: '/responses',
     teaches: (traits) => (traits.reasoning === 'summary' ? { ...traits, reasoning: 'sealed' } : null),
@@ -129,7 +136,7 @@ const LESSONS: readonly Lesson[] = [
   {
     names: /encrypted|['"`]include['"`]|include\[|['"`]reasoning['"`]/i,
     only: '/responses',
-    teaches: (traits) => (traits.reasoning === 'none' ? null : { ...traits, reasoning: 'none' }),
+    teaches: (traits) => (traits.reasoning === 'none' ? null : { ...traits, reasoning: 'none', effort: false }),
   },
   {
     names: /reasoning_details|extra_content/i,

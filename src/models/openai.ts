@@ -42,7 +42,7 @@ export function openaiCaller(setup: ProviderSetup, world: World): Caller {
     const asked = route;
     const parts = exchangeOf({ request, traits, names, route, onDelta });
     const came = await exchange(setup, world, { ...parts, ...timesFor(setup, model) }, signal);
-    if (came.ok) return ok(replyOf(setup, request, came.value));
+    if (came.ok) return ok(replyOf(setup, { request, traits }, came.value));
     const { fault, refused } = came.fault;
     if (refused === null) return fail(fault);
     if (asked === '/responses' && noSuchRoute(refused)) {
@@ -101,12 +101,17 @@ function exchangeOf(asked: {
   return { path, maxOutput, body: chatBody(request, traits, names), reader };
 }
 
-function replyOf({ name }: ProviderSetup, request: ModelRequest, { kept, model, ...reply }: Read): ModelReply {
+function replyOf(
+  { name }: ProviderSetup,
+  { request, traits }: { readonly request: ModelRequest; readonly traits: Traits },
+  { kept, model, ...reply }: Read,
+): ModelReply {
   const answered = ModelId.safeParse(`${name}/${model}`);
   const opaque = opaqueOf(kept, request.model);
   return {
     ...reply,
     model: answered.success ? answered.data : request.model,
+    ...(request.effort === undefined || traits.effort ? {} : { withoutEffort: true }),
     ...(opaque === undefined ? {} : { opaque }),
   };
 }

@@ -24,6 +24,8 @@ export interface ScriptedReply {
   readonly fault?: ModelFault;
   /** Who says that it answers; the model that was asked when left out. */
   readonly model?: ModelId;
+  /** As a model that takes no setting of its effort answers where one was asked for. */
+  readonly withoutEffort?: true;
   /** Milliseconds before the reply begins, by the world's clock (none without a world). */
   readonly delay?: Millis;
 }
@@ -104,6 +106,9 @@ async function awaited(
 const callsIn = (request: ModelRequest, { calls = [] }: ScriptedReply): readonly ToolCall[] =>
   calls.map((call, index): ToolCall => ({ id: toolCallId(request, index), ...call }));
 
+const withoutEffort = (reply: ScriptedReply): Pick<ModelReply, 'withoutEffort'> =>
+  reply.withoutEffort === undefined ? {} : { withoutEffort: true };
+
 function spoken(
   request: ModelRequest,
   n: number,
@@ -120,6 +125,7 @@ function spoken(
     text,
     calls,
     stopReason: reply.stopReason ?? (calls.length > 0 ? 'tool use' : 'end'),
+    ...withoutEffort(reply),
     usage: { ...usageBySize(request, text, calls), ...reply.usage },
     model: reply.model ?? request.model,
   });

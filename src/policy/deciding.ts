@@ -22,6 +22,7 @@ export const deciding = (rules: Rules): object => ({
     rules.sandboxRequired ?? { value: false },
     rules.atLimit ?? { value: 'finish' },
     rules.answerWithin ?? null,
+    rules.maxEffort ?? null,
   ].map((rule: Rule<unknown> | Pick<Rule<unknown>, 'value'> | null) => rule?.value ?? null),
   mode: rules.mode,
   costLimitSet: rules.costLimitSet,

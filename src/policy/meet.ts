@@ -4,6 +4,7 @@
  */
 import { type Budget, tightest } from '../domain/budget.ts';
 import { jsonDigest } from '../domain/digest.ts';
+import { cappedEffort } from '../domain/effort.ts';
 import { ON_FAILURE, TRIGGERS } from '../domain/forced.ts';
 import { isLooser } from '../domain/mode.ts';
 import { agentBudget } from './budgets.ts';
@@ -50,6 +51,7 @@ export function meet(standing: Rules, next: Rules): Rules {
     mode: isLooser(standing.mode, next.mode) ? next.mode : standing.mode,
     maxMode: stricter(standing.maxMode, next.maxMode, isLooser),
     ...optional(standing, next),
+    ...maxEffort(standing, next),
     ...children(standing, next),
   };
   const rules = { policyHash: jsonDigest(met), ...met };
@@ -67,6 +69,11 @@ type Optional =
   | 'answerWithin'
   | 'permissionsHeld'
   | 'box';
+
+function maxEffort(a: Rules, b: Rules): Pick<Rules, 'maxEffort'> {
+  const met = either(a.maxEffort, b.maxEffort, (x, y) => stricter(x, y, (p, q) => cappedEffort(p, q) !== p));
+  return met === undefined ? {} : { maxEffort: met };
+}
 
 /** Rules that may be missing: then the other set's holds, but for what it only grants. */
 function optional(a: Rules, b: Rules): Pick<Rules, Optional> {

@@ -1,5 +1,6 @@
 /** The merged rules in force: plain JSON, made by `config`, frozen for a run, judged by the rest of this room. */
 import type { Budget } from '../domain/budget.ts';
+import type { Effort } from '../domain/effort.ts';
 import type { OnFailure, Trigger } from '../domain/forced.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { Permission, Permitted } from '../domain/permissions.ts';
@@ -58,6 +59,8 @@ export interface Rules {
   readonly commands?: CommandRules;
   /** True: no shell at all without a sandbox. Absent: false. */
   readonly sandboxRequired?: Rule<boolean>;
+  /** The most effort that a model may be told; absent: any. */
+  readonly maxEffort?: Rule<Effort>;
   /** Hosts that models may be called on, one list per layer that names one; a host must be in each. Absent: no limit. */
   readonly allowedEndpoints?: readonly Rule<readonly string[]>[];
   /** Agents that run whatever a plan says, by name. Absent: none. */

@@ -5,6 +5,7 @@
  */
 import type { Usage } from '../domain/budget.ts';
 import type { Finding } from '../domain/agent.ts';
+import type { Effort } from '../domain/effort.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import type { RepositoryFacts } from '../domain/repository.ts';
@@ -50,6 +51,8 @@ export interface ModelRequest {
   readonly maxOutputTokens: number;
   /** No tool may be called in the reply; `tools` are told as always, so that histories and prompt caches stay good. */
   readonly toolChoice?: 'none';
+  /** How much the model is to think; absent: nothing is said. A model that takes no such setting is called without. */
+  readonly effort?: Effort;
   /** JSON Schema the whole reply should have, where the provider can enforce it. */
   readonly format: Json | null;
 }

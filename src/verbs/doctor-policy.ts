@@ -8,6 +8,7 @@ import { nestedFolders } from '../config/trust-nested.ts';
 import type { ProjectTrust } from '../config/trust-record.ts';
 import { resolvedIn } from '../policy/explain-model.ts';
 import { chooseModel, wordsOf } from '../policy/models.ts';
+import { modelsOfRole } from '../policy/role-models.ts';
 import { roleNamed } from '../policy/roles.ts';
 import type { ForcedRule } from '../policy/rules.ts';
 import type { DayLedger } from '../ports/day.ts';
@@ -92,7 +93,8 @@ function problemOfForced({ name, model }: ForcedRule, config: Loaded): string | 
   const models = portOf(config, new Map(), 'none').models();
   const { rules } = config;
   const words = wordsOf(role);
-  const wish = { asked: model, role: name, fallbacks: role.models, rules, models, offlineOnly, words };
+  const fallbacks = modelsOfRole(role, { rules, models, offlineOnly });
+  const wish = { asked: model, role: name, fallbacks, rules, models, offlineOnly, words };
   const chosen = chooseModel(wish);
   if (!chosen.ok) return chosen.fault.text;
   if (model === null || chosen.value.reason === null) return null;

@@ -2,11 +2,15 @@
 import type { Loaded } from '../config/load.ts';
 import { type KeptTask, templateText } from '../config/template-text.ts';
 import { PLAN_FOLDER } from '../config/templates.ts';
+import type { Effort } from '../domain/effort.ts';
+import { cappedEffort, withEffort } from '../domain/effort.ts';
 import { defaultBudget } from '../domain/estimate.ts';
 import { toPersonForm } from '../domain/plan-view.ts';
 import type { PersonTask } from '../domain/plan-view.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
+import type { Role } from '../domain/role.ts';
 import { agentBudget } from '../policy/budgets.ts';
+import type { Rules } from '../policy/rules.ts';
 import type { Receipt, Refusal } from '../ports/controls.ts';
 import type { TemplateWish } from '../ports/lobby.ts';
 import { keepingTrust } from './keeping-trust.ts';
@@ -49,23 +53,27 @@ const refused = (text: string): Result<never, Refusal> => fail({ text: `Not kept
 /** Without what the role gives anyway. */
 function kept(task: PersonTask, { rules, roles }: Pick<Loaded, 'rules' | 'roles'>): KeptTask {
   const role = roles.find(({ name }) => name === task.role);
-  const { id, description, estimatedTokens, model, tools, budget, dependsOn, writes, maySpawn } = task;
+  const { id, description, estimatedTokens, model, tools, budget, dependsOn, writes, maySpawn, effort } = task;
   const own = { id, description, role: task.role, estimatedTokens };
   const said = {
     ...(dependsOn.length > 0 && { dependsOn }),
     ...(writes.length > 0 && { writes }),
     ...(maySpawn && { maySpawn }),
   };
-  if (role === undefined) return { ...own, model, tools, budget, ...said };
+  if (role === undefined) return { ...own, model, tools, budget, ...withEffort(effort), ...said };
   const basic = defaultBudget(role, agentBudget(role.name, rules));
   return {
     ...own,
     ...(role.models[0] !== model && { model }),
     ...(!isSame(tools, role.tools) && { tools }),
+    ...effortOf(effort, role, rules),
     ...(!isSame(sortedKeys(budget), sortedKeys(basic)) && { budget }),
     ...said,
   };
 }
+
+const effortOf = (effort: Effort | undefined, role: Role, rules: Rules): Pick<PersonTask, 'effort'> =>
+  withEffort(effort === cappedEffort(role.effort, rules.maxEffort?.value) ? undefined : effort);
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 const sortedKeys = (budget: object): unknown => Object.entries(budget).toSorted(([a], [b]) => (a < b ? -1 : 1));

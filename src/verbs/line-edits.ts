@@ -1,6 +1,7 @@
 /** Commands that change one task, while the plan waits and, for what has not begun, while it runs; of an agent at work its model and budget. */
 import { durationMs } from '../config/schema.ts';
 import type { Budget } from '../domain/budget.ts';
+import { cappedEffort, EFFORTS } from '../domain/effort.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { PlanTask } from '../domain/plan.ts';
 import type { Result } from '../domain/result.ts';
@@ -71,6 +72,15 @@ export const EDIT_COMMANDS: readonly LineCommand[] = [
     actions: ['plan.budget', 'plan.cap', 'run.budget'],
     run: setBudget,
   },
+  onTask(
+    'effort',
+    {
+      arguments: 'N low|medium|high|role',
+      help: 'Sets how much the model of task N is to think; role is what its role says.',
+      actions: [],
+    },
+    setEffort,
+  ),
   onTask(
     'tools',
     { arguments: 'N NAMES', help: 'Leaves task N only these of the tools of its role.', actions: ['plan.tools'] },
@@ -157,6 +167,15 @@ async function setModel(typed: string, desk: LineDesk): Promise<void> {
   }
   const task = taskNamed(desk, which);
   return task.ok ? change(desk, { is: 'model', task: task.value.id, model }) : desk.refuse(task.fault);
+}
+
+function setEffort(task: PlanTask, typed: string, desk: LineDesk): Promise<void> | void {
+  const effort = typed === 'role' ? null : EFFORTS.find((one) => one === typed.toLowerCase());
+  if (effort === undefined) return desk.refuse(`how much? ${listed([...EFFORTS, 'role'])}`);
+  const max = desk.state.choices?.limits.maxEffort;
+  if (effort !== null && max !== undefined && cappedEffort(effort, max.value) !== effort)
+    return desk.refuse(`${effort} is more than is allowed: ${max.because}`);
+  return change(desk, { is: 'effort', task: task.id, effort });
 }
 
 async function setBudget(typed: string, desk: LineDesk): Promise<void> {

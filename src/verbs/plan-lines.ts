@@ -1,5 +1,6 @@
 /** A plan in lines (CONTRACT O099 to O101, D21). */
 import { Chalk } from 'chalk';
+import { effortText } from '../app/views/effort.ts';
 import { unattendedWords } from '../app/views/unattended.ts';
 import { commitWords } from '../app/actions/commit.ts';
 import { withoutAsking } from '../app/views/permissions.ts';
@@ -26,7 +27,7 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
     `${plan.tasks.length === 1 ? 'One agent' : `${plan.tasks.length} agents`}, planned by ${harmless(planBy)}. ${harmless(plan.reason)}`,
     ...(state.planFault === '' ? [] : [paint.yellow(`Planning failed: ${harmless(state.planFault)}`)]),
     '',
-    ...plan.tasks.flatMap((task) => taskLines({ plan, canWrite: canWrite(state, task) }, task, numbers, paint)),
+    ...plan.tasks.flatMap((task) => taskLines(state, task, { plan, numbers, paint })),
     ...forcedLines(plan.forced ?? [], paint),
     ...(plan.commit === true ? [`At the end: ${commitWords(plan)}`] : []),
     `Total: ${formatTokens(totals.tokens)} tokens, ${cost}, about ${totals.seconds} s with ${maxParallel} at once`,
@@ -49,23 +50,24 @@ export const plainPlanLines = (state: RunState): readonly string[] =>
 const PLAIN = new Chalk({ level: 0 });
 
 function taskLines(
-  { plan, canWrite }: { readonly plan: SoundPlan; readonly canWrite: boolean },
+  state: RunState,
   task: PlanTask,
-  numbers: ReadonlyMap<string, string>,
-  paint: Io['paint'],
+  { plan, numbers, paint }: { readonly plan: SoundPlan; readonly numbers: ReadonlyMap<string, string>; readonly paint: Io['paint'] },
 ): readonly string[] {
   const { asked, used, because } = task.model;
   const model = because === null ? `${asked} (recommended)` : `${asked} -> ${used} (${because})`;
   const cost = task.estimatedCost === null ? 'price not known' : formatCost(task.estimatedCost);
   const allowed = withoutAsking(plan, task);
+  const effort = effortText(task, state.choices);
   const needs = task.dependsOn.map((id) => numbers.get(id) ?? id).join(', ');
-  const changes = mayChange(task, canWrite);
+  const changes = mayChange(task, canWrite(state, task));
   return [
     `${plan.tasks.indexOf(task) + 1}. ${paint.bold(task.role)}  ${harmless(model)}`,
     ...harmless(task.description)
       .split('\n')
       .map((line) => `   ${line}`),
     paint.dim(`   Estimate: ${formatTokens(task.estimatedTokens)} tokens, ${cost}`),
+    ...(effort === null ? [] : [paint.dim(`   Effort: ${harmless(effort)}`)]),
     ...(needs === '' ? [] : [paint.dim(`   Depends on: Task ${needs}`)]),
     ...(changes === null ? [] : [`   May change: ${harmless(changes)}`]),
     ...orderLines(plan, task).map((line) => `   ${sentence(harmless(line))}`),

@@ -6,6 +6,7 @@ import type { Explanation } from '../policy/explain.ts';
 import { explainModel } from '../policy/explain-model.ts';
 import { explainRole } from '../policy/explain-role.ts';
 import { wordsOf } from '../policy/models.ts';
+import { modelsOfRole } from '../policy/role-models.ts';
 import { roleNamed } from '../policy/roles.ts';
 import { visible } from '../tui/text/sanitise.ts';
 import { EXIT, Exit } from './exit.ts';
@@ -52,13 +53,13 @@ function role(asked: string, { config: { rules, roles } }: Asker): Explanation {
 }
 
 function model(asked: string, { config, role }: Asker): Explanation {
+  const models = portOf(config, new Map(), 'none').models();
+  const here = { rules: config.rules, models, offlineOnly: !config.providers.some(({ configured }) => configured) };
   const explained = explainModel({
     asked,
     role: role.name,
-    fallbacks: role.models,
-    rules: config.rules,
-    models: portOf(config, new Map(), 'none').models(),
-    offlineOnly: !config.providers.some((provider) => provider.configured),
+    fallbacks: modelsOfRole(role, here),
+    ...here,
     words: wordsOf(role),
   });
   if (explained.resolved.some(({ written }) => written === asked)) return explained;

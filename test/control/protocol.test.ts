@@ -41,6 +41,7 @@ const EDITS: { readonly [Is in PlanEdit['is']]: Extract<PlanEdit, { readonly is:
   role: { is: 'role', task, role: 'oracle' },
   model: { is: 'model', task, model: 'fast' },
   budget: { is: 'budget', task, budget },
+  effort: { is: 'effort', task, effort: 'high' },
   tools: { is: 'tools', task, tools: ['git'] },
   writes: { is: 'writes', task, writes: ['src/**'] },
   alongside: { is: 'alongside', task, others: [other] },
@@ -53,7 +54,17 @@ const EDITS: { readonly [Is in PlanEdit['is']]: Extract<PlanEdit, { readonly is:
   permissions: { is: 'permissions', task: null, permissions: { edits: 'allow', commands: null } },
   commit: { is: 'commit', commit: true },
   move: { is: 'move', task, by: -1 },
-  form: { is: 'form', task, description: 'x', role: 'finder', model: 'fast', budget: {}, dependsOn: [], tools: [] },
+  form: {
+    is: 'form',
+    task,
+    description: 'x',
+    role: 'finder',
+    model: 'fast',
+    budget: {},
+    dependsOn: [],
+    tools: [],
+    effort: null,
+  },
   replace: { is: 'replace', plan },
 };
 

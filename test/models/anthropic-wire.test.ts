@@ -224,21 +224,21 @@ const GO_ON = 'user {"type":"text","text":"Go on."}';
 
 describe('what Claude models take', () => {
   it.each([
-    ['claude-haiku-4-5-20251001', 'own', true, true],
-    ['claude-sonnet-4-5-20250929', 'budget', true, true],
-    ['claude-opus-4-5-20251101', 'budget', true, true],
-    ['claude-opus-4-1-20250805', 'budget', false, true],
-    ['claude-sonnet-4-20250514', 'budget', false, true],
-    ['claude-sonnet-4-6', 'adaptive', true, true],
-    ['claude-opus-4-8', 'adaptive, shown', true, true],
-    ['claude-opus-5', 'adaptive, shown', true, true],
-    ['claude-sonnet-5-5', 'adaptive, shown', true, false],
-    ['claude-haiku-5-5', 'adaptive, shown', true, false],
-    ['claude-opus-9', 'own', true, false],
-    ['my-own-model', 'own', false, true],
-    ['claude-3-5-sonnet-20241022', 'own', false, true],
-  ])('%s', (id, thinking, schema, forced) => {
-    expect(traitsOf(id)).toEqual({ thinking, schema, forced });
+    ['claude-haiku-4-5-20251001', 'own', true, true, false],
+    ['claude-sonnet-4-5-20250929', 'budget', true, true, false],
+    ['claude-opus-4-5-20251101', 'budget', true, true, true],
+    ['claude-opus-4-1-20250805', 'budget', false, true, false],
+    ['claude-sonnet-4-20250514', 'budget', false, true, false],
+    ['claude-sonnet-4-6', 'adaptive', true, true, true],
+    ['claude-opus-4-8', 'adaptive, shown', true, true, true],
+    ['claude-opus-5', 'adaptive, shown', true, true, true],
+    ['claude-sonnet-5-5', 'adaptive, shown', true, false, true],
+    ['claude-haiku-5-5', 'adaptive, shown', true, false, true],
+    ['claude-opus-9', 'own', true, false, true],
+    ['my-own-model', 'own', false, true, true],
+    ['claude-3-5-sonnet-20241022', 'own', false, true, true],
+  ])('%s', (id, thinking, schema, forced, effort) => {
+    expect(traitsOf(id)).toEqual({ thinking, schema, forced, effort });
   });
 
   it('reasons within what the reply may hold, and never beside a forced call', () => {

@@ -30,6 +30,7 @@ describe('the models of a run', () => {
       outputLimit: 64_000,
       price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 },
       grade: 'fast',
+      effort: false,
       speed: 150,
       usable: { yes: false, because: 'no provider anthropic' },
     });

@@ -1,6 +1,8 @@
 /** What tests of OpenAI's wires share: a provider set up for a server on this machine, requests, and a server that says what it is told. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
+import type { Effort } from '../../src/domain/effort.ts';
+import { withEffort } from '../../src/domain/effort.ts';
 import { AgentId, CallId, ModelId, RoleName } from '../../src/domain/ids.ts';
 import type { ProviderSetup } from '../../src/domain/provider.ts';
 import type { Json, Turn } from '../../src/domain/turn.ts';
@@ -46,6 +48,7 @@ export interface Change {
   readonly format?: Json | null;
   readonly call?: string;
   readonly maxOutputTokens?: number;
+  readonly effort?: Effort;
 }
 
 /** A call of the agent ROOT::S1 with a system prompt, one tool and one user turn, changed. */
@@ -58,6 +61,7 @@ export const requestFor = (change: Change = {}): ModelRequest => ({
   tools: change.tools ?? [READ],
   turns: change.turns ?? [{ by: 'user', text: 'find the parser' }],
   maxOutputTokens: change.maxOutputTokens ?? 4096,
+  ...withEffort(change.effort),
   format: change.format ?? null,
 });
 

@@ -42,6 +42,7 @@ const FIELDS: Readonly<Record<keyof Rules, true>> = {
   answerWithin: true,
   permissions: true,
   permissionsHeld: true,
+  maxEffort: true,
   box: true,
   children: true,
 };

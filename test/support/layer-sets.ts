@@ -2,6 +2,7 @@
  * Random sets of layers for properties of merged rules, and what each layer by itself demands of the result. Layers are made
  * of settings without files, so that thousands are quick; reading files is shown elsewhere.
  */
+import { cappedEffort } from '../../src/domain/effort.ts';
 import * as fc from 'fast-check';
 import { type Layer, words } from '../../src/config/layer.ts';
 import { amount, inOrder, merge } from '../../src/config/merge.ts';
@@ -103,6 +104,7 @@ export const someSettings = (pins: readonly string[]): fc.Arbitrary<Settings> =>
             allowedModels: listed(names),
             deniedModels: fc.subarray(names),
             modelFallback: fc.constantFrom('list', 'deny'),
+            maxEffort: fc.constantFrom('low', 'medium', 'high'),
             allowedSubAgents: listed(['finder', 'oracle', 'rush']),
             allowedEndpoints: listed(['a.example', 'b.example']),
             forcedSubAgents: forced(pins),
@@ -212,6 +214,9 @@ const KEEPS: Readonly<Record<string, Keeps>> = {
   denied: (rules, { enforcement }) =>
     !allowedBy(rules).some((id) => idsOf(enforcement?.deniedModels ?? []).includes(id)),
   fallback: (rules, { enforcement }) => enforcement?.modelFallback !== 'deny' || rules.modelFallback.value === 'deny',
+  effort: (rules, { enforcement }) =>
+    enforcement?.maxEffort === undefined ||
+    cappedEffort(rules.maxEffort?.value ?? 'high', enforcement.maxEffort) === rules.maxEffort?.value,
   subAgents: (rules, { enforcement }) =>
     enforcement?.allowedSubAgents === undefined ||
     rules.allowedSubAgents.some(({ value }) => value.join() === enforcement.allowedSubAgents?.join()),

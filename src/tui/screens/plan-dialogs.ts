@@ -1,6 +1,8 @@
 /** What the plan screen asks a person, and the edit that an answer becomes. Every edit is judged at its field first. */
 import { permissionsEdit } from '../../app/actions/set-permissions.ts';
 import { permissionChoices } from '../../app/views/permissions.ts';
+import type { Effort } from '../../domain/effort.ts';
+import { EFFORTS } from '../../domain/effort.ts';
 import type { PlanEdit } from '../../domain/plan-edit.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { RunState } from '../../events/state.ts';
@@ -12,6 +14,7 @@ import { askedName, modelNamed } from './plan-check.ts';
 import type { Subject } from './plan-check.ts';
 import {
   budgetFields,
+  effortChoices,
   modelChoices,
   needChoices,
   OF_RUN,
@@ -131,6 +134,13 @@ export const manualDialog = (of: Subject): Dialog =>
         choices: roleChoices(of.choices, of.plan.tasks.length),
       },
       { is: 'choice', name: 'model', label: 'Model', value: modelValue(of), choices: modelChoices(of.choices) },
+      {
+        is: 'choice',
+        name: 'effort',
+        label: 'Effort',
+        value: of.task.effort ?? '',
+        choices: effortChoices(of.choices, of.task),
+      },
       ...budgetFields(of.task.budget),
       { is: 'checks', name: 'tools', label: 'Tools', values: of.task.tools, choices: toolChoices(of.choices, of.task) },
       {
@@ -154,6 +164,7 @@ export const manualDialog = (of: Subject): Dialog =>
         budget: budget.value,
         dependsOn: readIds(values, 'needs'),
         ...toolsOf(of, values),
+        ...effortOf(of, values),
       });
     },
   );
@@ -164,6 +175,13 @@ function toolsOf({ task }: Subject, { checks }: FormValues): { readonly tools?: 
   if (tools === undefined) return {};
   const same = tools.length === task.tools.length && tools.every((tool) => task.tools.includes(tool));
   return same ? {} : { tools };
+}
+
+/** The effort that was chosen; left out where nobody touched it. */
+function effortOf({ task }: Subject, { texts }: FormValues): { readonly effort?: Effort | null } {
+  const chosen = texts['effort'] ?? '';
+  if (chosen === (task.effort ?? '')) return {};
+  return { effort: EFFORTS.find((one) => one === chosen) ?? null };
 }
 
 export const cancelDialog = (): Dialog => ({

@@ -1,6 +1,8 @@
 /** Fields of the plan's forms: what stands in them at first, how what was typed is read, what is wrong with it. */
 import type { Budget } from '../../domain/budget.ts';
 import { withoutAbsent } from '../../domain/budget.ts';
+import type { Effort } from '../../domain/effort.ts';
+import { cappedEffort, EFFORTS } from '../../domain/effort.ts';
 import { TaskId } from '../../domain/ids.ts';
 import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../domain/plan.ts';
 import type { Result } from '../../domain/result.ts';
@@ -111,6 +113,18 @@ export const roleChoices = (choices: PlanChoices, tasks: number): readonly Choic
   choices.roles.flatMap(({ name, description, single }) =>
     single === true && tasks > 1 ? [] : [{ value: name, label: name, note: description, whyNot: null }],
   );
+
+/** The role's own first; those beyond what the rules allow say so. */
+export function effortChoices({ roles, limits }: PlanChoices, task: PlanTask): readonly Choice[] {
+  const own = roles.find(({ name }) => name === task.role)?.effort;
+  const max = limits.maxEffort;
+  const over = (effort: Effort): string | null =>
+    cappedEffort(effort, max?.value) === effort ? null : `not allowed: ${max?.because ?? ''}`;
+  return [
+    { value: '', label: "the role's own", note: own ?? "the provider's default", whyNot: null },
+    ...EFFORTS.map((effort) => ({ value: effort, label: effort, note: '', whyNot: over(effort) })),
+  ];
+}
 
 export const toolChoices = (choices: PlanChoices, task: PlanTask): readonly Choice[] => {
   const own = choices.roles.find(({ name }) => name === task.role)?.tools ?? task.tools;

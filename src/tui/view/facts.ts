@@ -1,4 +1,5 @@
 /** The Info tab of an agent: where it stands, its models and why, its task and summary. What it cost in detail, and its messages, have tabs of their own. */
+import { effortText } from '../../app/views/effort.ts';
 import { committed, elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import { labelOf, whoSpawned } from '../agents.ts';
@@ -30,6 +31,7 @@ export function factLines(agent: AgentState, context: Context, width: number): r
     ...row('Status', statusText(agent, context)),
     ...ruleLines(agent, context, width),
     ...modelLines(agent, context, width),
+    ...effortLines(agent, state, row),
     ...row('Time', `${formatDuration(elapsedOf(agent, now))}${limit(agent.budget.maxDuration, formatDuration)}`),
     ...row('Tokens', tokensText(agent, context)),
     ...labelled('Cost', costLine(agent, context), width),
@@ -49,6 +51,11 @@ export function factLines(agent: AgentState, context: Context, width: number): r
       ? []
       : [[], [span('Summary', { fg: 'muted', bold: true })], ...markdown(agent.summary, width, context.glyphs)]),
   ];
+}
+
+function effortLines(agent: AgentState, { choices }: RunState, row: Row): readonly Line[] {
+  const text = effortText(agent, choices);
+  return text === null ? [] : row('Effort', toLabel(text));
 }
 
 type Row = (name: string, value: string) => readonly Line[];

@@ -3,6 +3,7 @@ import { setAlongside } from '../../app/actions/set-alongside.ts';
 import { setWrites } from '../../app/actions/set-writes.ts';
 import { withoutAsking } from '../../app/views/permissions.ts';
 import { mayChange, orderLines } from '../../app/views/plan-order.ts';
+import { effortText } from '../../app/views/effort.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from '../../domain/plan.ts';
 import { dependantsOf } from '../../domain/plan-view.ts';
 import { fitOf, rangeOf } from '../../domain/range.ts';
@@ -45,6 +46,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
     ...field('Model', modelLine(of, glyphs), 'M'),
     ...because(task, width),
     ...fallbackLines(of, width, glyphs),
+    ...effortLines(of, width),
     ...field('Budget', [span(budgetText(task, glyphs), { fg: 'fg' })], 'b'),
     ...field('Estimate', [span(estimateText(task, glyphs), { fg: 'fg' })], ''),
     ...likelyLines(of, width, glyphs),
@@ -71,6 +73,13 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
       ? []
       : [gap, [span('Why this plan', { fg: 'faint' })] as const, ...indented(plan.reason, width, 'muted')]),
   ];
+}
+
+function effortLines(of: Inspected, width: number): readonly Line[] {
+  const text = effortText(of.task, of.choices);
+  const before = was(of, ({ effort }) => effort ?? 'unset');
+  if (text === null && before.length === 0) return [];
+  return row('Effort', [span(text ?? 'unset', { fg: 'fg' }), ...before], '', width);
 }
 
 const KEY = { fg: 'focus' } as const;

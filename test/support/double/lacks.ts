@@ -27,12 +27,26 @@ export function lacking(asked: Asked, lacks: readonly Lack[]): Problem | null {
       at(asked.body, 'stream_options') === undefined
         ? null
         : { status: 422, message: "Extra inputs are not permitted: 'stream_options'", param: 'stream_options' },
+    effort: () => refusedEffort(asked),
   };
   for (const lack of lacks) {
     const problem = reasons[lack]?.() ?? null;
     if (problem !== null) return problem;
   }
   return null;
+}
+
+/** In the words of each maker. */
+function refusedEffort({ wire, body }: Asked): Problem | null {
+  if (wire === 'messages')
+    return at(at(body, 'output_config'), 'effort') === undefined
+      ? null
+      : { status: 400, message: 'This model does not support the effort parameter.' };
+  const param = wire === 'responses' ? 'reasoning.effort' : 'reasoning_effort';
+  const told = wire === 'responses' ? at(at(body, 'reasoning'), 'effort') : at(body, 'reasoning_effort');
+  return told === undefined
+    ? null
+    : { status: 400, message: `Unsupported parameter: '${param}' is not supported with this model.`, param };
 }
 
 const wantsSchema = (body: unknown): boolean =>

@@ -75,7 +75,15 @@ export interface Script {
   /** This share of requests, chosen by a fixed sequence, gets one of these faults before its answer would begin or in its midst. */
   readonly chaos?: { readonly share: number; readonly faults: readonly WireFault[]; readonly seed: number };
   /** What a server of this kind lacks: it then answers as such servers do. */
-  readonly lacks?: readonly ('tools' | 'parallel tools' | 'usage' | 'responses' | 'schema' | 'streaming options')[];
+  readonly lacks?: readonly (
+    | 'tools'
+    | 'parallel tools'
+    | 'usage'
+    | 'responses'
+    | 'schema'
+    | 'streaming options'
+    | 'effort'
+  )[];
   /** Prompt caching: the least prefix in tokens (1024 unless said), and whether servers that cache by themselves count writes. */
   readonly cache?: { readonly minimum?: number; readonly writes?: boolean };
   /** The models there are; any other is answered 404. Every one is there unless this is said. */

@@ -182,6 +182,7 @@ describe('keys of the plan screen', () => {
       'task',
       'role',
       'model',
+      'effort',
       'tokens',
       'cost',
       'time',
