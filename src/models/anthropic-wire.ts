@@ -3,7 +3,6 @@
  * the prompt cache. Only the marks move between two requests of one conversation.
  */
 import type Anthropic from '@anthropic-ai/sdk';
-import type { Effort } from '../domain/effort.ts';
 import { withEffort } from '../domain/effort.ts';
 import { unreachable } from '../domain/result.ts';
 import type { Json } from '../domain/turn.ts';
@@ -55,11 +54,11 @@ export function askedOf(request: ModelRequest, allowed: Allowed = ALL_ALLOWED): 
       ? {}
       : { system: [{ type: 'text', text: request.system.toWellFormed(), ...CACHED }] }),
     ...thinking,
-    ...outputOf(form, traits.effort ? request.effort : undefined),
+    ...outputOf(form, traits, request),
     ...choiceOf(form, tools.length > 0 && (request.tools.length === 0 || request.toolChoice === 'none')),
     messages: withMarks(messages),
   };
-  return { body, formed: form.is === 'tool', withoutEffort: request.effort !== undefined && !traits.effort };
+  return { body, formed: form.is === 'tool', withoutEffort: isWithoutEffort(traits, request) };
 }
 
 /** What the model is known to take, without what its server refused. */
@@ -93,7 +92,10 @@ function formOf(format: Json | null, traits: Traits): Form {
   return { is: 'tool', tool: toolOf({ name: FORM_TOOL, description, schema: format }) };
 }
 
-function outputOf(form: Form, effort: Effort | undefined): Pick<Body, 'output_config'> {
+const isWithoutEffort = (traits: Traits, { effort }: ModelRequest): boolean => effort !== undefined && !traits.effort;
+
+function outputOf(form: Form, traits: Traits, request: ModelRequest): Pick<Body, 'output_config'> {
+  const effort = traits.effort ? request.effort : undefined;
   if (form.is !== 'schema' && effort === undefined) return {};
   const format = form.is === 'schema' ? { format: { type: 'json_schema' as const, schema: form.schema } } : {};
   return { output_config: { ...format, ...withEffort(effort) } };

@@ -84,9 +84,9 @@ describe('effort', () => {
 
   it('that a model does not take is told once on the agent, and fails nothing', async () => {
     const { run } = await ran({
-      plan: planOfTasks(task('a', 'oracle')),
-      script: ({ purpose }, n) => {
-        if (purpose.is !== 'work') return undefined;
+      plan: planOfTasks(task('a', 'oracle'), task('b', 'finder')),
+      script: ({ agent, purpose }, n) => {
+        if (purpose.is !== 'work' || agent !== S1) return undefined;
         return n === 0
           ? { text: '', calls: [{ tool: 'read', input: { text: 'x' } }], withoutEffort: true }
           : { text: 'done', withoutEffort: true };
@@ -105,7 +105,8 @@ describe('effort', () => {
 
   it('is not named to a model that the catalogue knows to take none', async () => {
     const catalogue = MODELS.map((model) => ({ ...model, effort: false as const }));
-    const { efforts } = await ran({ plan: planOfTasks(task('a', 'oracle')), catalogue });
-    expect(efforts).toEqual([[S1, undefined]]);
+    const plan = planOfTasks(task('a', 'oracle'), task('b', 'oracle'));
+    const { efforts } = await ran({ plan, catalogue });
+    expect(efforts.map(([, effort]) => effort)).toEqual([undefined, undefined]);
   });
 });
