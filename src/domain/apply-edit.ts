@@ -193,6 +193,10 @@ function effortOf(draft: Draft, effort: Effort | null | undefined): Draft {
   return before === undefined && effort === null ? draft : { ...others, ...withEffort(effort ?? undefined) };
 }
 
+/** What a person chose, where that is not what the role has anyway. */
+const ownEffort = ({ effort }: PlanTask, role: PlanChoices['roles'][number]): Pick<PlanTask, 'effort'> =>
+  withEffort(effort === role.effort ? undefined : effort);
+
 /** What came from the old role comes from the new one; what a person narrowed or chose stays as far as it can. */
 function withRole(task: PlanTask, role: string, choices: PlanChoices): Draft {
   const before = choices.roles.find(({ name }) => name === task.role);
@@ -207,7 +211,7 @@ function withRole(task: PlanTask, role: string, choices: PlanChoices): Draft {
     ...(task.model.asked === before.model.asked ? {} : { model: task.model.asked }),
     ...(sameBudget(task.budget, basic) ? {} : { budget: task.budget }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...withEffort(task.effort === before.effort ? undefined : task.effort),
+    ...ownEffort(task, before),
   };
 }
 

@@ -52,7 +52,11 @@ const PLAIN = new Chalk({ level: 0 });
 function taskLines(
   state: RunState,
   task: PlanTask,
-  { plan, numbers, paint }: { readonly plan: SoundPlan; readonly numbers: ReadonlyMap<string, string>; readonly paint: Io['paint'] },
+  {
+    plan,
+    numbers,
+    paint,
+  }: { readonly plan: SoundPlan; readonly numbers: ReadonlyMap<string, string>; readonly paint: Io['paint'] },
 ): readonly string[] {
   const { asked, used, because } = task.model;
   const model = because === null ? `${asked} (recommended)` : `${asked} -> ${used} (${because})`;
