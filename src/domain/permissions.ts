@@ -54,7 +54,8 @@ export function tasksThatAsk(
       const role = roles.find(({ name }) => name === task.role);
       const able = role?.capabilities.includes(CAPABILITIES[what]) ?? true;
       const has = task.tools.includes('*') || task.tools.includes(TOOLS[what]);
-      return able && has && permissionsOf(plan, task)[what] === 'ask' ? [task.id] : [];
+      const mayWrite = what === 'commands' || task.writes.length > 0;
+      return able && has && mayWrite && permissionsOf(plan, task)[what] === 'ask' ? [task.id] : [];
     });
   return { edits: of('edits'), commands: of('commands') };
 }

@@ -5,7 +5,6 @@ import { unreachable } from '../domain/result.ts';
 import type { Capability } from '../domain/role.ts';
 import type { ApprovalRequest } from '../events/event.ts';
 import { programsIn } from '../policy/commands-programs.ts';
-import type { ReadingPlace } from '../policy/commands-reads.ts';
 import type { Decision } from '../policy/rules.ts';
 import type { Proposal, Tool, ToolContext } from '../ports/tool.ts';
 import type { InputFile } from './approvals.ts';
@@ -17,8 +16,6 @@ export interface Asked {
   readonly input: unknown;
   readonly role: string;
   readonly decision: Extract<Decision, { readonly verdict: 'ask' }>;
-  /** Where a command would only read; absent: not known. */
-  readonly reading?: ReadingPlace | undefined;
   /** What would be committed, of tools that commit. */
   readonly proposal: Proposal | null;
 }
@@ -53,16 +50,13 @@ export async function requestFor(asked: Asked, context: ToolContext): Promise<As
 }
 
 /** What else than exactly this an answer for the session may cover. */
-function wider(
-  { tool, input, decision, reading }: Asked,
-  { box }: ToolContext,
-): Pick<ApprovalRequest, 'programs' | 'file'> {
+function wider({ tool, input, decision }: Asked, context: ToolContext): Pick<ApprovalRequest, 'programs' | 'file'> {
   if (tool.capability === 'write') {
     const path = writtenPath(input);
     return path === null ? {} : { file: path };
   }
-  if (tool.capability !== 'shell' || box === 'none' || decision.exactly === true) return {};
-  const programs = programsIn(tool.label(input), reading);
+  if (tool.capability !== 'shell' || context.box === 'none' || decision.exactly === true) return {};
+  const programs = programsIn(tool.label(input), tool.reading?.(input, context).place);
   return programs === null ? {} : { programs };
 }
 
