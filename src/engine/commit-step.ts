@@ -6,6 +6,7 @@ import type { WorkOrder } from '../domain/agent.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { SoundPlan } from '../domain/plan.ts';
 import { headOf } from '../domain/text.ts';
+import { OFFLINE } from '../policy/models.ts';
 import { isTakenOut } from '../events/queries.ts';
 import type { RunState } from '../events/state.ts';
 import { runAgent } from './agent-loop.ts';
@@ -50,6 +51,7 @@ function whyNotCommitted({ recorder, options, root }: RunParts): string | null {
   const open = notDone(state);
   if (open.length > 0) return `${open.join(', ')} did not complete`;
   if (closedGates(state).length > 0) return 'a review did not pass';
+  if (state.agents.get(ROOT)?.model.used === OFFLINE) return 'the offline analyst writes no commit message';
   return options.toolsOf(root.capabilities).includes(TOOL) ? null : 'main may not use git here';
 }
 

@@ -133,6 +133,7 @@ class Running<Id> implements Scheduling<Id> {
     // One that was left out may be begun yet: then it waits for what it needs now.
     const kept = new Map(begun.flatMap((job) => (this.outcomes.get(job.id) === 'skipped' ? [] : [[job.id, job]])));
     const named = new Set(jobs.map(({ id }) => id));
+    for (const id of this.skippedFor.keys()) if (!named.has(id)) this.skippedFor.delete(id);
     this.jobs = [...jobs.map((job) => kept.get(job.id) ?? job), ...begun.filter(({ id }) => !named.has(id))];
     // Whoever was asked was told whom it concerns.
     for (const [failed, { blocked }] of this.choosing) {

@@ -5,6 +5,7 @@
 import { tokensOf } from '../domain/budget.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
+import { MAIN } from '../domain/role.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { EventType, MimirEvent } from './event.ts';
@@ -78,7 +79,11 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
   'agent.created': (state, event, at) => {
     let agents = withAgent(state.agents, newAgent(event, at));
     const parent = event.parent === null ? undefined : agents.get(event.parent);
-    if (parent) agents = agents.with({ ...parent, children: [...parent.children, event.agent] });
+    if (parent) {
+      const isSingle = parent.id === ROOT && event.role === MAIN && event.taskId !== null;
+      const { name } = isSingle ? PLANNER : parent;
+      agents = agents.with({ ...parent, name, children: [...parent.children, event.agent] });
+    }
     return { ...state, agents };
   },
   'agent.told': (state, event) => ({
@@ -261,6 +266,9 @@ function withChange(state: RunState, event: MimirEvent, at: Millis): RunState {
   const changed: AgentState = foldAgent(agent, event, at);
   return changed === agent ? state : { ...state, agents: withAgent(state.agents, changed) };
 }
+
+/** What ROOT is called in a run whose only task `main` does: it plans, and two agents of one name would be shown. */
+const PLANNER = { name: 'planner' } as const;
 
 const agentOf = (event: MimirEvent): AgentId | null => ('agent' in event ? event.agent : null);
 

@@ -134,7 +134,7 @@ export class Acts {
 
   #begin(what: Extract<Deed, { start: string } | { template: string }>): void {
     const { lobby, runs } = this.#of;
-    if ('start' in what) return runs.begin(() => lobby.start(what.start));
+    if ('start' in what) return runs.begin(() => lobby.start(what.start, what.direct));
     const refused = fail({ text: 'Templates can not be used here.' });
     return runs.begin(() => lobby.startTemplate?.(what.template, what.values) ?? Promise.resolve(refused));
   }
@@ -144,7 +144,7 @@ export class Acts {
     const named = 'look' in what ? what.look : 'attach' in what ? what.attach : what.resume;
     const session = lobby.info().sessions.find(({ id }) => id === named)?.id;
     if (session === undefined) return toast({ level: 'error', text: `There is no session ${named} here.` });
-    if ('resume' in what && runs.feed?.controls.session === session) return this.#resumeShown(session);
+    if ('resume' in what && runs.feed?.controls.session === session) return this.#resumeShown(session, what.followUp);
     return this.#openFormer(what, session);
   }
 
@@ -152,16 +152,16 @@ export class Acts {
     const { lobby, runs, letGo } = this.#of;
     if (runs.feed?.state.finished) letGo();
     if ('attach' in what) return runs.begin(() => attachTo(lobby, session));
-    if (!('look' in what)) return runs.begin(() => lobby.resume(session));
+    if ('resume' in what) return runs.begin(() => lobby.resume(session, what.followUp));
     const refused = fail({ text: 'Former sessions can not be looked at here.' });
     return runs.begin(() => lobby.look?.(session) ?? Promise.resolve(refused));
   }
 
   /** The run that is on the screen stays there while it is opened again. */
-  #resumeShown(session: SessionId): void {
+  #resumeShown(session: SessionId, followUp?: string): void {
     const { lobby, runs, toast, show, changed, fail: broken } = this.#of;
     void runs
-      .change(() => lobby.resume(session))
+      .change(() => lobby.resume(session, followUp))
       .then((refused) => {
         if (refused === null) show('run');
         else toast({ level: 'error', text: refused });
@@ -202,7 +202,7 @@ export class Acts {
 }
 
 type OfRun = Extract<Deed, { start: string } | { template: string } | Former>;
-type Former = { resume: string } | { look: string } | { attach: string };
+type Former = { resume: string; followUp?: string } | { look: string } | { attach: string };
 
 const isRun = (what: Deed): what is OfRun =>
   'start' in what || 'template' in what || 'resume' in what || 'look' in what || 'attach' in what;

@@ -110,8 +110,10 @@ export interface Effect<Ui> {
     | { readonly draftAgent: { readonly sentence: string; readonly model: boolean } }
     /** Trusts what was shown under this digest. */
     | { readonly trust: string }
-    | { readonly start: string }
-    | { readonly resume: string }
+    /** `direct`: asks main without a planner; this is the approval of its plan of one task. */
+    | { readonly start: string; readonly direct?: 'direct' }
+    /** `followUp`: said to main, which continues with all that is known. */
+    | { readonly resume: string; readonly followUp?: string }
     /** Shows a run that another process carries. */
     | { readonly attach: string }
     /** Shows a session that is over, with all its screens; nothing goes on. */

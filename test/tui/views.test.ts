@@ -183,7 +183,6 @@ describe('the result', () => {
         "│                                                                      ││ ⏸ reviewer                                   │",
         "│                                                                      ││   killed by the person                       │",
         "│                                                                      ││                                              │",
-        "│                                                                      ││                                              │",
         "│                                                                      │└──────────────────────────────────────────────┘",
         "│                                                                      │┌─ Totals ─────────────────────────────────────┐",
         "│                                                                      ││ Time    3m 20s                               │",
@@ -198,7 +197,8 @@ describe('the result', () => {
         "│                                                                      ││ q    leave                                   │",
         "│                                                                      ││ →    mimir report run-7f3a shows it again    │",
         "└──────────────────────────────────────────────────────────────────────┘└──────────────────────────────────────────────┘",
-        " ↑↓ scroll  Tab section  x export  y copy  Esc cards  p plan  n new task  ? help  : all  q quit                         ",
+        " ❯ Message main (ROOT)…                                                                                       i to type ",
+        " ↑↓ scroll  Tab section  x export  y copy  Esc cards  i message  c commit  p plan  n new task  ? help  : all  q quit    ",
       ]
     `);
   });

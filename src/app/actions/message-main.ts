@@ -1,4 +1,6 @@
 /** Says something to `main`: while a run goes on, as a message; of a run that has ended, as a follow-up for which it is resumed. */
+import type { AgentId } from '../../domain/ids.ts';
+import { ROOT } from '../../domain/ids.ts';
 import { mainAgent } from '../../events/queries.ts';
 import type { RunState } from '../../events/state.ts';
 import type { Action } from './action.ts';
@@ -22,3 +24,14 @@ export const messageMain: Action<{ readonly text: string }> = {
  * the controls that it gets: a run that has ended takes no commands.
  */
 export const isFollowUp = ({ finished }: Pick<RunState, 'finished'>): boolean => finished !== null;
+
+/** To whom a message goes that is written while `selected` is chosen in the list: to main, unless another agent is, and always after the end. */
+export const recipientOf = (state: RunState, selected: AgentId | null): AgentId =>
+  selected === null || selected === ROOT || isFollowUp(state) ? mainAgent(state) : selected;
+
+/** Why main takes no message now, or null. */
+export const whyNotTalk = (state: RunState): string | null => messageMain.whyNot(state, { text: 'any' });
+
+/** What a person asks of main by one key at the end of a run; the question about the commit shows its message. */
+export const COMMIT_REQUEST =
+  'Commit the changes of this run with one call of git_commit: a first line of at most 72 characters that says what changed, an empty line, and why, in the style of the commits of this repository.';

@@ -1,4 +1,5 @@
 /** What the end of a run looks like: how it went, the report, what each agent did, what it cost, and what to do next. */
+import { whyNotTalk } from '../../app/actions/message-main.ts';
 import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { inOrder, neverRan } from '../agents.ts';
@@ -226,6 +227,7 @@ function nextLines({ state, glyphs }: Context, width: number): readonly Line[] {
   return [
     ...(state.finished?.status === 'stopped' ? row('r', 'resume: go on where it stopped') : []),
     ...(state.finished?.status === 'failed' ? row('R', 'try again what failed') : []),
+    ...(whyNotTalk(state) === null ? row('i', 'message main, which continues') : []),
     ...row('x', 'write the report to a file'),
     ...row('Esc', 'the cards, with every transcript'),
     ...row('n', 'another task'),

@@ -1,9 +1,13 @@
 /** The end of a run: its keys and where one has scrolled to. What it looks like is result-view.ts. */
+import { COMMIT_REQUEST, messageMain, recipientOf, whyNotTalk } from '../../app/actions/message-main.ts';
 import { retryRun, retryWords } from '../../app/actions/retry.ts';
-import type { DialogEffect } from '../dialog.ts';
+import type { RunState } from '../../events/state.ts';
+import type { Dialog, DialogEffect } from '../dialog.ts';
 import type { ReportFormat } from '../../ports/lobby.ts';
 import type { Binding, Context, Effect, Screen } from '../screen.ts';
+import type { Size } from '../term/terminal.ts';
 import { crumbs } from '../view/header.ts';
+import { messageRow } from '../view/input-row.ts';
 import { runNumbers } from '../view/run-numbers.ts';
 import type { ResultLook, ResultTab } from './result-view.ts';
 import { lastTop, resultBody, TABS } from './result-view.ts';
@@ -41,6 +45,30 @@ const exportPick = (): Effect<ResultUi> => ({
     },
   },
 });
+
+const followedUp = ({ session }: RunState, followUp: string): Effect<never> =>
+  session === null ? {} : { app: { resume: session, followUp } };
+
+const followUpDialog = (state: RunState): Dialog => ({
+  is: 'text',
+  title: `Message ${mainWords(state)}`,
+  hint: 'it continues with all that is known',
+  value: '',
+  lines: 4,
+  yes: 'send',
+  check: (text) => messageMain.whyNot(state, { text }),
+  then: (text) => followedUp(state, text),
+});
+
+/** `main (ROOT)` */
+function mainWords(state: RunState): string {
+  const id = recipientOf(state, null);
+  return `${state.agents.get(id)?.name ?? 'main'} (${id})`;
+}
+
+/** The last row: whom a person can write to. */
+const BOTTOM = 1;
+const above = ({ width, height }: Size): Size => ({ width, height: Math.max(0, height - BOTTOM) });
 
 const RESULT_KEYS: readonly Binding<ResultUi>[] = [
   {
@@ -120,6 +148,22 @@ const RESULT_KEYS: readonly Binding<ResultUi>[] = [
         : { app: { resume: state.session }, toast: { level: 'info', text: retryWords(state) } },
   },
   {
+    keys: ['i'],
+    action: 'result.message',
+    hint: 'message',
+    help: 'Write to main: it continues with all that is known, with its tools and without a new plan.',
+    whyNot: (_, { state }) => whyNotTalk(state),
+    run: (_, { state }) => ({ dialog: followUpDialog(state) }),
+  },
+  {
+    keys: ['c'],
+    action: 'result.commit',
+    hint: 'commit',
+    help: 'Have main commit the changes of this run; you see its message and the diff before.',
+    whyNot: (_, { state }) => whyNotTalk(state),
+    run: (_, { state }) => followedUp(state, COMMIT_REQUEST),
+  },
+  {
     keys: ['p'],
     action: 'result.plan',
     hint: 'plan',
@@ -161,9 +205,14 @@ export const resultScreen: Screen<ResultUi> = {
     left: crumbs('result', context.state.task, context.glyphs),
     right: runNumbers(context, width),
   }),
-  body: (ui, context, size) => ({ lines: resultBody(ui, context, size) }),
+  body: (ui, context, size) => ({
+    lines: [
+      ...resultBody(ui, context, above(size)),
+      ...messageRow(null, { selected: null, onResult: true }, context, size.width, BOTTOM).lines,
+    ].slice(0, size.height),
+  }),
   settle(ui, context, size) {
-    const top = Math.max(0, Math.min(ui.top, lastTop(ui, context, size)));
+    const top = Math.max(0, Math.min(ui.top, lastTop(ui, context, above(size))));
     return top === ui.top ? ui : { ...ui, top };
   },
   position: (ui, context) => (context.state.finished && ui.top > 0 ? `line ${ui.top + 1}` : ''),

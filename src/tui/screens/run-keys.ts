@@ -1,4 +1,5 @@
 /** The keys of the run screen: one table for dispatch, footer, help and README. */
+import { isFollowUp, recipientOf, whyNotTalk } from '../../app/actions/message-main.ts';
 import { withdrawGrant } from '../../app/actions/withdraw-grant.ts';
 import { retryRun, retryWords } from '../../app/actions/retry.ts';
 import type { AgentState } from '../../events/state.ts';
@@ -69,9 +70,10 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     keys: ['i'],
     action: 'run.message',
     hint: 'message',
-    help: 'Write a message to the selected agent.',
-    whyNot: (ui, context) => running(context) ?? stillWords(context) ?? about(ui, context, closed),
-    run: (ui, context) => ({ ui: { ...ui, message: newMessage(ui, selectedOf(ui, context)?.id ?? 'all') } }),
+    help: 'Write a message: to the selected agent, or to main, which answers after the end of the run as well.',
+    whyNot: (ui, context) =>
+      stillWords(context) ?? (isFollowUp(context.state) ? whyNotTalk(context.state) : about(ui, context, closed)),
+    run: (ui, { state }) => ({ ui: { ...ui, message: newMessage(ui, recipientOf(state, ui.selected)) } }),
   },
   {
     keys: ['I'],

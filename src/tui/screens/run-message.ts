@@ -1,4 +1,5 @@
 /** Writing a message on the run screen: its keys, what the field takes, and what was written before. */
+import { isFollowUp } from '../../app/actions/message-main.ts';
 import { completeKey } from '../complete.ts';
 import type { Binding, Context, Effect } from '../screen.ts';
 import type { Input } from '../term/terminal.ts';
@@ -74,6 +75,9 @@ function send(ui: RunUi, message: Message, context: Context): Effect<RunUi> {
   // Nobody would read it: what was written stays, as a draft behind Esc.
   const why = stillWords(context);
   if (why !== null) return { ui, toast: { level: 'warn', text: `Not sent, Esc keeps it. ${why}` } };
+  const { session } = context.state;
+  if (isFollowUp(context.state))
+    return session === null ? { ui } : { ui: done, app: { resume: session, followUp: text } };
   return { ui: done, commands: [{ do: 'message', to: message.to, text, delivery: message.delivery }] };
 }
 

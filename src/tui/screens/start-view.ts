@@ -218,6 +218,7 @@ function fieldRows(
 function fieldKeys(glyphs: Glyphs, width: number): Line {
   const keys: readonly (readonly [key: string, words: string])[] = [
     [glyphs.key.enter, 'plan it'],
+    [keyLabel('ctrl-x', glyphs), 'ask main'],
     [keyLabel('alt-enter', glyphs), 'new line'],
     ['@', 'file'],
   ];

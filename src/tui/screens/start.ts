@@ -49,6 +49,14 @@ const KEYS: readonly Key[] = [
     run: behindBoxes(begin),
   },
   {
+    keys: ['ctrl-x'],
+    action: 'start.direct',
+    hint: 'ask main',
+    help: 'Ask main directly: one task without a planner, which this key approves. Where a rule wants each plan to be looked at, it is shown first.',
+    whyNot: ({ editor }) => (editorText(editor).trim() === '' ? 'Say first what main should do.' : null),
+    run: behindBoxes((ui) => ({ app: { start: editorText(ui.editor).trim(), direct: 'direct' } })),
+  },
+  {
     keys: ['tab'],
     action: 'start.next',
     hint: 'lists',

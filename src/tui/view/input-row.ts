@@ -4,6 +4,7 @@ import type { AgentState, RunState } from '../../events/state.ts';
 import type { Delivery } from '../../ports/controls.ts';
 import { isFinal } from '../../events/queries.ts';
 import { ROOT } from '../../domain/ids.ts';
+import { isFollowUp, recipientOf, whyNotTalk } from '../../app/actions/message-main.ts';
 import { closedWords } from '../agents.ts';
 import type { Completing } from '../complete.ts';
 import { offerOf } from '../complete.ts';
@@ -65,16 +66,23 @@ export function filterRow(
   return { lines: [fit(restyle(line, BACK), width, BACK)], cursor };
 }
 
-/** Exactly `rows` lines of exactly `width` columns. `selected` is the selected agent, `cut` how the list is cut. */
+/** What stands beside the row: the selected agent, how the list is cut, and whether the report is shown already. */
+interface Beside {
+  readonly selected: AgentState | null;
+  readonly cut?: string;
+  readonly onResult?: boolean;
+}
+
+/** Exactly `rows` lines of exactly `width` columns. */
 export function messageRow(
   writing: Writing | null,
-  { selected, cut = '' }: { readonly selected: AgentState | null; readonly cut?: string },
+  { selected, cut = '', onResult = false }: Beside,
   context: Context,
   width: number,
   rows: number,
 ): { readonly lines: readonly Line[]; readonly cursor: Cursor | null } {
   const prompt = span(` ${context.glyphs.prompt} `, { fg: 'focus', bold: true });
-  if (writing === null) return { lines: [idle(prompt, { selected, cut }, context, width)], cursor: null };
+  if (writing === null) return { lines: [idle(prompt, { selected, cut, onResult }, context, width)], cursor: null };
   const label: Line = [span(` ${whom(writing, context, width)} `, { fg: 'muted' })];
   const room = fieldWidth(writing, context, width);
   const field = viewEditor(writing.editor, {
@@ -96,7 +104,7 @@ export const fieldWidth = (writing: Writing, context: Context, width: number): n
 
 function idle(
   prompt: Line[number],
-  { selected, cut }: { readonly selected: AgentState | null; readonly cut: string },
+  { selected, cut, onResult }: Required<Beside>,
   { state, glyphs }: Context,
   width: number,
 ): Line {
@@ -109,19 +117,21 @@ function idle(
             bold: true,
           }),
         ]
-      : [span(state.finished ? 'v for the report ' : 'i to type ', { fg: 'faint' })];
+      : [span(state.finished && !onResult ? 'v for the report  i to type ' : 'i to type ', { fg: 'faint' })];
   const words = idleWords(selected, state, glyphs, width);
   const list: Line =
     cut === '' ? [] : [span(`${cut} `, { fg: 'info', bold: true }), span('Esc shows all  ', { fg: 'faint' })];
   return fit(restyle(spread([prompt, span(words, { fg: 'faint' })], [...list, ...right], width), BACK), width, BACK);
 }
 
-function idleWords(selected: AgentState | null, { finished }: RunState, glyphs: Glyphs, width: number): string {
-  if (finished !== null) return 'The run has ended.';
-  const closed = selected === null ? null : closedWords(selected);
+function idleWords(selected: AgentState | null, state: RunState, glyphs: Glyphs, width: number): string {
+  const problem = isFollowUp(state) ? whyNotTalk(state) : null;
+  if (problem !== null) return problem;
+  const to = state.agents.get(recipientOf(state, selected?.id ?? null)) ?? null;
+  const closed = to === null || isFollowUp(state) ? null : closedWords(to);
   return closed === null
-    ? `Message ${whoIs(selected, width, glyphs)}${glyphs.ellipsis}`
-    : `${whoIs(selected, width, glyphs)} ${closed}`;
+    ? `Message ${whoIs(to, width, glyphs)}${glyphs.ellipsis}`
+    : `${whoIs(to, width, glyphs)} ${closed}`;
 }
 
 /** Name and path: which agent a person talks to is never in doubt (CONTRACT H010, H013). */
@@ -148,9 +158,12 @@ const WAKES = ['it has ended, and goes on with its conversation', 'it had ended,
 
 /** The longest first. The id is never left out: it says who is meant where names are alike (CONTRACT H014). */
 function toOne({ delivery }: Writing, to: AgentId, { state, glyphs }: Context, most: number): readonly string[] {
-  const agent = state.agents.get(to);
+  const { agents, finished } = state;
+  const agent = agents.get(to);
   const name = agent?.name ?? '';
   const who = `to ${clipName(name, Math.max(8, most - to.length - 6), glyphs)} (${to})`;
+  if (finished !== null)
+    return [`${who}, which continues with all that is known`, `${who}, which continues`, who, `to ${to}`];
   if (agent !== undefined && isFinal(agent) && to !== ROOT)
     return [...WAKES.map((words) => `${who}: ${words}`), who, `to ${to}`];
   return [...WHEN[delivery].toReversed().map((when) => `${who}, ${when} (Tab)`), who, `to ${to}`];

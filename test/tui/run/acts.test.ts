@@ -69,8 +69,12 @@ describe('a key on the run screen', () => {
     expect(await after(midRun(), row, key)).toContain(words);
   });
 
-  it.each(['i', 'I', 'X', 'M', 'b', 'a', 'P', 'V'])('%s says that the run has ended when it has', async (key) => {
+  it.each(['I', 'X', 'M', 'b', 'a', 'P', 'V'])('%s says that the run has ended when it has', async (key) => {
     expect(await after(finished(), 1, 'esc', key)).toMatch(/The run has ended\.|has ended already\./);
+  });
+
+  it('i writes to main when the run has ended, whoever is selected', async () => {
+    expect(await after(finished(), 1, 'esc', 'i')).toContain('to main (ROOT), which continues with all that is known');
   });
 
   it('goes through the agents at the side as well, where the graph may stand', async () => {

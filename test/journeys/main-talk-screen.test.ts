@@ -1,0 +1,71 @@
+/** The person and main on the screen: asked directly, written to after the result, and asked for a commit by one key. */
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import type { Rule } from '../support/double/script.ts';
+import { ACCEPT, LEDGER } from '../support/journey.ts';
+import { ownModel, planText } from '../support/on-the-wire.ts';
+import { pressesUntil } from '../support/questions.ts';
+
+const TASK = 'Say what the cache is for';
+const commits = (project: string): readonly string[] =>
+  execFileSync('git', ['log', '--format=%s'], { cwd: project, encoding: 'utf8' }).trim().split('\n');
+
+async function machineWith(...rules: readonly Rule[]): ReturnType<typeof ownModel> {
+  const own = await ownModel('anthropic', { script: { rules: [...rules] }, files: LEDGER });
+  for (const [key, value] of [
+    ['user.name', 'Tester'],
+    ['user.email', 'tester@example.org'],
+  ] as const)
+    execFileSync('git', ['config', key, value], { cwd: own.machine.project });
+  return own;
+}
+
+const planner: Rule = {
+  when: { first: '# Roles' },
+  answer: { text: planText(['Write the notes', 'code'], ['Look at the tests', 'finder', 'task-1']) },
+};
+const writes: Rule = {
+  when: { first: '^Write the notes', turn: 1 },
+  answer: { calls: [{ tool: 'write_file', input: { path: 'NOTES.md', content: 'The cache keeps balances.\n' } }] },
+};
+const commit: Rule = {
+  when: { last: 'Commit the changes of this run' },
+  answer: { calls: [{ tool: 'git_commit', input: { message: 'Say what the cache is for' } }] },
+};
+const followUp: Rule = { when: { last: 'And who calls it' }, answer: { text: 'The report calls it.' } };
+const done: Rule = { answer: { text: 'It keeps balances.' } };
+
+describe.concurrent('a person who talks to main on the screen', () => {
+  it('asks it directly from the start screen: no planner, and the key is the approval', async () => {
+    const { machine, double } = await machineWith(done);
+    const person = machine.opens([], { cols: 120, rows: 40 });
+    await person.sees('What should be done?', '^X ask main');
+    person.type(TASK);
+    await person.sees(TASK);
+    person.press('ctrl-x');
+    await person.sees('result ›', 'It keeps balances.');
+    expect(double.asked.filter(({ first }) => first.startsWith('# Roles'))).toEqual([]);
+    person.terminal.kill();
+  });
+
+  it('writes to it after the result, and has the changes committed by c', async () => {
+    const { machine } = await machineWith(planner, writes, commit, followUp, done);
+    const person = machine.opens([TASK], { cols: 120, rows: 40 });
+    await person.sees(ACCEPT);
+    person.press('enter');
+    await person.sees('code wants to change files');
+    await pressesUntil(person, 'y', 'result ›');
+    await person.sees('Message main (ROOT)', 'i message');
+    person.press('i');
+    await person.sees('it continues with all that is known');
+    person.type('And who calls it?');
+    await person.sees('And who calls it?');
+    person.press('enter');
+    await person.sees('The report calls it.', 'result ›');
+    person.press('c');
+    await person.sees('wants to change the git repository');
+    await pressesUntil(person, 'y', 'result ›');
+    expect(commits(machine.project)[0]).toBe('Say what the cache is for');
+    person.terminal.kill();
+  });
+});
