@@ -49,7 +49,7 @@ describe.concurrent('a person who talks to main on the screen', () => {
   });
 
   it('writes to it after the result, and has the changes committed by c', async () => {
-    const { machine } = await machineWith(planner, writes, commit, followUp, done);
+    const { machine } = await machineWith(commit, followUp, planner, writes, done);
     const person = machine.opens([TASK], { cols: 120, rows: 40 });
     await person.sees(ACCEPT);
     person.press('enter');
