@@ -3,7 +3,9 @@
  * people, and exactly that tree is committed or nothing. No hook, filter, signature or editor runs.
  */
 import { z } from 'zod';
-import { ok } from '../domain/result.ts';
+import { matchesGlob } from '../domain/glob.ts';
+import { fail, ok } from '../domain/result.ts';
+import { writesText } from '../domain/writes.ts';
 import type { TreeId } from '../ports/tree.ts';
 import type { Tool, ToolContext } from '../ports/tool.ts';
 import { draftCommit, type Draft } from './git-commit-draft.ts';
@@ -59,6 +61,9 @@ export function gitCommitTool(options: CommitOptions): Tool<Input> {
       const made = await draft(input, context);
       if (!made.ok) return made;
       const { tree, from, files, patch } = made.value;
+      const { writes = ['**'] } = context;
+      const others = files.filter((file) => !matchesGlob(writes, file));
+      if (others.length > 0) return fail(notAmong(others, writes));
       return ok({ tree, from, files, patch, words: wordsOf(input, made.value) });
     },
 
@@ -83,6 +88,9 @@ function wordsOf({ message }: Input, draft: Draft): string {
   const head = `commit on ${draft.branch}: ${counted(draft.files.length, 'file')}`;
   return [head, '', message.trim(), '', fileLines(draft)].join('\n');
 }
+
+const notAmong = (files: readonly string[], writes: readonly string[]): string =>
+  `nothing was committed: this task may change ${writesText(writes)} only, and ${files.slice(0, NAMED).map(shownName).join(', ')} would be in it as well; name what is yours in paths`;
 
 const subjectOf = (message: string): string => (message.trim().split('\n')[0] ?? '').slice(0, 100);
 

@@ -4,6 +4,7 @@ import { type KeptTask, templateText } from '../config/template-text.ts';
 import { PLAN_FOLDER } from '../config/templates.ts';
 import type { Effort } from '../domain/effort.ts';
 import { cappedEffort, withEffort } from '../domain/effort.ts';
+import { writesOf } from '../domain/writes.ts';
 import { defaultBudget } from '../domain/estimate.ts';
 import { toPersonForm } from '../domain/plan-view.ts';
 import type { PersonTask } from '../domain/plan-view.ts';
@@ -53,11 +54,13 @@ const refused = (text: string): Result<never, Refusal> => fail({ text: `Not kept
 /** Without what the role gives anyway. */
 function kept(task: PersonTask, { rules, roles }: Pick<Loaded, 'rules' | 'roles'>): KeptTask {
   const role = roles.find(({ name }) => name === task.role);
-  const { id, description, estimatedTokens, model, tools, budget, dependsOn, writes, maySpawn, effort } = task;
+  const { id, description, estimatedTokens, model, tools, budget, dependsOn, writes, alongside, maySpawn, effort } =
+    task;
   const own = { id, description, role: task.role, estimatedTokens };
   const said = {
     ...(dependsOn.length > 0 && { dependsOn }),
-    ...(writes.length > 0 && { writes }),
+    ...(!isSame(writes, role === undefined ? null : writesOf(undefined, role)) && { writes }),
+    ...(alongside !== undefined && { alongside }),
     ...(maySpawn && { maySpawn }),
   };
   if (role === undefined) return { ...own, model, tools, budget, ...withEffort(effort), ...said };

@@ -259,3 +259,19 @@ describe('a commit is refused', () => {
     expect(made).toBeGreaterThan(0);
   });
 });
+
+describe('A commit of a task that may change only some files', () => {
+  it("D41: is not proposed where others changed as well; what is the task's own is", async () => {
+    const folder = makeRepository({ 'docs/a.md': 'one', 'src/a.ts': 'one' });
+    writeFileSync(path.join(folder, 'docs/a.md'), 'two');
+    writeFileSync(path.join(folder, 'src/a.ts'), 'two');
+    const tools = workbench(folder);
+    expect(await tools.propose('git_commit', { message: 'Change' }, { writes: ['docs/**'] })).toEqual({
+      ok: false,
+      fault:
+        'nothing was committed: this task may change docs/** only, and src/a.ts would be in it as well; name what is yours in paths',
+    });
+    const own = await tools.propose('git_commit', { message: 'Change', paths: ['docs'] }, { writes: ['docs/**'] });
+    expect(own).toMatchObject({ ok: true, value: { files: ['docs/a.md'] } });
+  });
+});

@@ -36,7 +36,7 @@ export interface Workbench {
     input: unknown,
     context: Partial<ToolContext>,
   ): Promise<readonly { readonly path: string; readonly digest: string }[]>;
-  propose(tool: string, input: unknown): Promise<Result<Proposal, string>>;
+  propose(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<Result<Proposal, string>>;
   /** The parsed input is the same for both, as in the gate. */
   previewThenUse(tool: string, input: unknown, between: () => void): Promise<ToolOutput>;
 }
@@ -63,8 +63,8 @@ export function workbench(
   };
   return {
     use: async (name, input, context) => named(name).run(named(name).input.parse(input), contextFor(context)),
-    propose: async (name, input) =>
-      (await named(name).propose?.(named(name).input.parse(input), contextFor())) ?? fail('it proposes nothing'),
+    propose: async (name, input, context) =>
+      (await named(name).propose?.(named(name).input.parse(input), contextFor(context))) ?? fail('it proposes nothing'),
     previewThenUse: async (name, input, between) => {
       const parsed = named(name).input.parse(input);
       await named(name).preview?.(parsed, contextFor());
