@@ -54,7 +54,16 @@ const created = (run: TestRun): readonly EventOf<'agent.created'>[] =>
 /** One agent of each role that can be planned. */
 const oneOfEach = (setting: Setting = {}): TestRun =>
   shippedRun({
-    plan: { reason: '', tasks: PLANNED.map((role) => ({ id: role, description: role, role })) },
+    plan: {
+      reason: '',
+      tasks: PLANNED.map((role) => ({
+        id: role,
+        description: role,
+        role,
+        // By default an oracle only looks, and writers of the same files wait for each other.
+        ...(['oracle', 'refactoring', 'tester'].includes(role) ? { writes: [`${role}/**`] } : {}),
+      })),
+    },
     ...setting,
   });
 
