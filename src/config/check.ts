@@ -7,7 +7,7 @@ import { boxFaults } from './box.ts';
 import { childFaults } from './children.ts';
 import { type KnownRoles, forcedNameFaults, forcedRoleFaults } from './forced.ts';
 import { type NamedModel, modelNameFaults, modelNames } from './model-lists.ts';
-import { suggestion } from './nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import { endpointFaults, providerFaults } from './provider-faults.ts';
 import { TOOL_NAMES, isToolName } from './tool-names.ts';
 import type { Path } from './tree-walk.ts';

@@ -10,7 +10,7 @@ import type { ConfigFault } from './fault.ts';
 import type { Layer } from './layer.ts';
 import { highest } from './merge.ts';
 import { type NamedModel, modelNames } from './model-lists.ts';
-import { nearest, suggestion } from './nearest.ts';
+import { nearest, suggestion } from '../domain/nearest.ts';
 
 /** What a layer that forces an agent leaves open. */
 const DEFAULT_TRIGGER: Trigger = 'on-write';

@@ -1,7 +1,7 @@
 /** What zod found wrong, in words for the person who wrote the file: what is there, and what to write instead. */
 import type { z } from 'zod';
 import { member } from './known-keys.ts';
-import { suggestion } from './nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import type { Path } from './tree-walk.ts';
 
 export interface Words {

@@ -10,7 +10,7 @@ import { type ConfigFault, faultText } from './fault.ts';
 import { nameOf, shown, valueAt, wordsFor } from './issues.ts';
 import { ruleOf } from './keys.ts';
 import { knownKeys } from './known-keys.ts';
-import { nearest, suggestion } from './nearest.ts';
+import { nearest, suggestion } from '../domain/nearest.ts';
 import { PREPARED, keyOf } from './prepared.ts';
 import { Settings, configSchemaJson } from './schema.ts';
 import { type Tree, readTree } from './tree.ts';

@@ -10,7 +10,7 @@ import type { ModelEntry } from '../policy/rules.ts';
 import type { ConfigFault } from './fault.ts';
 import type { Layer } from './layer.ts';
 import { type ModelBudget, modelBudgets } from './model-budgets.ts';
-import { suggestion } from './nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import type { Settings } from './schema.ts';
 
 export type NamedModel = Pick<ModelOption, 'id' | 'aliases'>;

@@ -12,7 +12,7 @@ import { type Result, fail, ok } from '../domain/result.ts';
 import { resolveModel } from '../policy/models.ts';
 import { type ConfigFault, faultText } from './fault.ts';
 import { valueAt, wordsFor } from './issues.ts';
-import { suggestion } from './nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import { PREPARED, keyOf } from './prepared.ts';
 import { Duration, durationMs } from './schema.ts';
 import { TOOL_NAMES, capabilitiesOf, isToolName } from './tool-names.ts';

@@ -10,7 +10,7 @@ import { type Result, fail, ok } from '../domain/result.ts';
 import type { TemplateInfo } from '../ports/lobby.ts';
 import type { ConfigFault } from './fault.ts';
 import { nameOf, valueAt, wordsFor } from './issues.ts';
-import { suggestion } from './nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import { ARGUMENT, filled, slotsIn } from './template-slots.ts';
 import { type Tree, readTree } from './tree.ts';
 import { type Path, placeOf, plainOf } from './tree-walk.ts';

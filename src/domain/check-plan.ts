@@ -166,7 +166,7 @@ function checkTask(look: Look, draft: DraftTask): PlanTask | null {
     dependsOn,
     writes: globsOf(look, draft, role),
     ...alongsideIn(look, draft),
-    maySpawn: draft.maySpawn ?? role.name === MAIN,
+    maySpawn: draft.maySpawn ?? (role.name === MAIN || speaksText(role, option)),
     ...(permissions === null ? {} : { permissions }),
     ...effortOf(look, draft, role),
   };
@@ -225,6 +225,10 @@ function roleOf(look: Look, draft: DraftTask): PlannedRole | null {
   if (problem !== null) look.faults.push({ task: draft.id, problem });
   return problem === null ? role : null;
 }
+
+/** Agents without tool calls have children by an echo in their shell, which is how they work (CONTRACT D23). */
+const speaksText = ({ protocol }: PlannedRole, model: ModelOption | undefined): boolean =>
+  protocol === 'text' || model?.protocol === 'text';
 
 const mainProblem = ({ mayBeMain }: Look, role: string): string | null =>
   role === MAIN && !mayBeMain

@@ -98,6 +98,8 @@ export interface PlanChoices {
     readonly budget?: Budget;
     /** What it goes on with when its model can't be reached, in order; what the rules strike out has a reason. Absent: not said. */
     readonly fallbacks?: readonly { readonly model: string; readonly whyNot: string | null }[];
+    /** Its agents work by words (CONTRACT D23). */
+    readonly protocol?: 'text';
     /** Only the one task of a plan can have it: `main` (CONTRACT D37). No planner is offered it. */
     readonly single?: true;
     /** What one agent of this role may use at most; that of `limits.agent` where it is missing. */

@@ -7,6 +7,10 @@ export const CAPABILITIES = ['read', 'write', 'shell', 'git-read', 'git-write', 
 /** `read` includes search. A `shell` without `write` is a shell in a read-only box, or none where there is no box. */
 export type Capability = (typeof CAPABILITIES)[number];
 
+/** Can an agent with these change nothing? Its shell, where it has one, runs in a read-only sandbox. */
+export const onlyReads = (capabilities: readonly Capability[]): boolean =>
+  !capabilities.includes('write') && !capabilities.includes('git-write');
+
 /** The role that leads a run, and does the work of a plan that has one task. */
 export const MAIN = 'main';
 

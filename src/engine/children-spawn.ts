@@ -10,7 +10,9 @@ import { reasonText } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Capability, Role } from '../domain/role.ts';
-import type { SpawnWish } from '../domain/spawn.ts';
+import { MAIN, onlyReads } from '../domain/role.ts';
+import { nearest } from '../domain/nearest.ts';
+import { SpawnWish } from '../domain/spawn.ts';
 import { WHOLE_PROJECT } from '../domain/writes.ts';
 import type { EventBody, Spawned } from '../events/event.ts';
 import { modeFor } from '../events/modes.ts';
@@ -52,7 +54,8 @@ export async function made(
     if (parts.signal.aborted) return fail('the run is being stopped: nothing new is begun');
     const draft = draftOf(parts, wanted, folder.value);
     if (!draft.ok) return draft;
-    const decision = judged(parts, wanted, { answered });
+    const reads = onlyReads(draft.value.one.capabilities);
+    const decision = judged(parts, wanted, { answered, reads });
     if (decision.verdict === 'deny') return fail(denied(parts, wanted, decision));
     if (decision.verdict === 'allow') {
       // In one step with the decision: of many that ask at once none is counted as absent by the others.
@@ -76,12 +79,13 @@ function draftOf(
   if (above === undefined) return fail(`there is no agent ${parent}`);
   const unfit = whyNoParent(above);
   if (unfit !== null) return fail(unfit);
-  const role = roleFor(options, wish);
+  const role = roleFor(options, wish, capabilitiesIn(options, root, state, above));
   if (!role.ok) return role;
+  const called = wish.name ?? nameFrom(options, wish);
   const asked = wish.model ?? childRules(options.rules).defaultModel;
   const model = modelFor(options, role.value, asked === null ? null : spokenModel(asked));
   if (!model.ok) return model;
-  const spawned: Spawned = { by: by ?? 'person', friendly: freeName(state, wish.name), wait: wish.wait, workingDir };
+  const spawned: Spawned = { by: by ?? 'person', friendly: freeName(state, called), wait: wish.wait, workingDir };
   const agent = childOf(parent, above.children.length + 1);
   const identity = { id: agent, name: role.value.name, role: role.value.name, spawned };
   const one: NewAgent = {
@@ -120,21 +124,49 @@ function whyNoParent({ name, outcome, status, forced }: AgentState): string | nu
   return status === 'pending' ? `${name} has not begun, and has no children yet` : null;
 }
 
-/** In any case and spelling (CONTRACT S030, D22). */
-function roleFor(options: RunOptions, wish: SpawnWish): Result<Role, string> {
-  const { rules, roles } = options;
-  const missing = wish.role === null ? namedIn(options, wish.prompt) : null;
-  if (missing !== null)
-    return fail(
-      `"${wish.prompt.trim()}" is a role, and what it should do is missing\n  mimir spawn ${missing.name} "…"`,
-    );
-  const written = wish.role ?? 'code';
-  const role = namedIn(options, written);
-  const problem = roleProblem(role?.name ?? written, rules, roles);
-  if (role === null)
-    return fail(`${problem?.text ?? 'no such role'}\n  or say it in the prompt: mimir spawn "As ${written}, …"`);
-  return problem === null ? ok(role) : fail(`${problem.text} — ${reasonText(problem.reason)}`);
+/**
+ * In any case and spelling (CONTRACT D22). A word that is no role is a name (S030): then the child implements, or explores where its parent only
+ * reads. A word that is near the name of a role is probably meant as one, and refused.
+ */
+function roleFor(options: RunOptions, wish: SpawnWish, above: readonly Capability[]): Result<Role, string> {
+  if (wish.role === null) return roleUnsaid(options, wish.prompt);
+  const role = namedIn(options, wish.role);
+  if (role !== null) return allowedRole(options, role.name);
+  const near = nearest(wish.role.trim(), subAgents(options));
+  if (near === null) return allowedRole(options, onlyReads(above) ? 'explore' : 'code');
+  return fail(
+    `There is no role '${wish.role}'. Did you mean "${near}"?\n  a name that is not near to a role's works as code`,
+  );
 }
+
+function roleUnsaid(options: RunOptions, prompt: string): Result<Role, string> {
+  const named = namedIn(options, prompt);
+  if (named === null) return allowedRole(options, 'code');
+  return fail(`"${prompt.trim()}" is a role, and what it should do is missing\n  mimir spawn ${named.name} "…"`);
+}
+
+function allowedRole({ rules, roles }: RunOptions, name: string): Result<Role, string> {
+  const problem = roleProblem(name, rules, roles);
+  const role = roleNamed(name, roles);
+  if (problem !== null) return fail(`${problem.text} — ${reasonText(problem.reason)}`);
+  return role === null ? fail(`There is no role '${name}'`) : ok(role);
+}
+
+const subAgents = ({ roles }: RunOptions): readonly string[] =>
+  roles.flatMap(({ name }) => (name === MAIN ? [] : [name]));
+
+/** The name of a child whose word before the prompt is no role: in small letters, as far as it can be a name. */
+function nameFrom(options: RunOptions, { role }: SpawnWish): string | null {
+  if (role === null || namedIn(options, role) !== null) return null;
+  const name = role.trim().toLowerCase();
+  return SpawnWish.shape.name.safeParse(name).success ? name : null;
+}
+
+/** What a person and an agent are told of a child whose word before the prompt is no role; empty for others. */
+export const namedWords = (options: RunOptions, { role }: SpawnWish, child: NewAgent): string =>
+  role === null || namedIn(options, role) !== null
+    ? ''
+    : `there is no role ${role}, so it is a name: ${child.name} works as ${child.role.name}`;
 
 const namedIn = ({ roles }: RunOptions, written: string): Role | null =>
   roleNamed(written.trim(), roles) ??
@@ -163,6 +195,8 @@ export function workingDirOf({ agents }: RunState, agent: AgentId): string {
 
 interface Judging {
   readonly answered: boolean;
+  /** Can the child only read? */
+  readonly reads: boolean;
   /** The one that would hold; absent: the one that holds. */
   readonly mode?: Mode;
 }
@@ -170,7 +204,7 @@ interface Judging {
 function judged(
   { options, recorder, root }: SpawnParts,
   { parent, by }: Wanted,
-  { answered, mode }: Judging,
+  { answered, reads, mode }: Judging,
 ): Decision {
   const state = recorder.state();
   const above = state.agents.get(parent);
@@ -181,6 +215,7 @@ function judged(
       depth: depthOf(parent) + 1,
       agents: state.agents.size - 1,
       siblings,
+      reads,
       ...(by === null ? { by: 'person' } : {}),
     },
     options.rules,
@@ -244,7 +279,11 @@ async function asked(
     request,
     ends === null ? signal : AbortSignal.any([signal, ends]),
     // A looser mode answers it.
-    { runs: (modeOf) => judged(parts, wanted, { answered: false, mode: modeOf(parent) }).verdict === 'allow' },
+    {
+      runs: (modeOf) =>
+        judged(parts, wanted, { answered: false, reads: onlyReads(child.capabilities), mode: modeOf(parent) })
+          .verdict === 'allow',
+    },
   );
   if (answer.is === 'allowed') return null;
   if (answer.is === 'withdrawn') return 'not spawned: the question was withdrawn';

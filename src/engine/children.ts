@@ -17,7 +17,7 @@ import { agentAgain, orderAgain, whyClosed } from './children-again.ts';
 import type { End } from './children-end.ts';
 import { isOwed, openChildrenOf, withEnd } from './children-end.ts';
 import { watchOver } from './children-idle.ts';
-import { made } from './children-spawn.ts';
+import { made, namedWords } from './children-spawn.ts';
 import type { Ties } from './crew-end.ts';
 import { markWork } from './forced-burst.ts';
 import { hasMail } from './inbox.ts';
@@ -75,7 +75,12 @@ class Beside implements Children, Ties {
     this.asking.add(making);
     const child = await making.finally(() => this.asking.delete(making));
     if (!child.ok) return child;
-    return ok({ text: `spawned ${child.value.name}`, agent: child.value.agent });
+    const note = namedWords(parts.options, wish, child.value);
+    return ok({
+      text: `spawned ${child.value.name}${note === '' ? '' : `; ${note}`}`,
+      agent: child.value.agent,
+      ...(note === '' ? {} : { note }),
+    });
   }
 
   closed(agent: AgentId): string | null {

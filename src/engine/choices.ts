@@ -69,8 +69,9 @@ export function choicesOf(options: RunOptions): PlanChoices {
     const limit = budgetOf(options, name);
     const fallbacks = chainOf(options, role);
     const single = name === MAIN ? ({ single: true } as const) : {};
+    const spoken = role.protocol === undefined ? {} : { protocol: role.protocol };
     const choice = model.value.choice;
-    const more = { ...withEffort(cappedEffort(role.effort, rules.maxEffort?.value)), ...single };
+    const more = { ...withEffort(cappedEffort(role.effort, rules.maxEffort?.value)), ...single, ...spoken };
     return [{ name, description, tools, capabilities, model: choice, ...own, fallbacks, limit, ...more }];
   });
   const models = options.models.models().map((model) => {

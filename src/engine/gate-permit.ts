@@ -6,6 +6,7 @@ import type { WorkOrder } from '../domain/agent.ts';
 import { jsonDigest } from '../domain/digest.ts';
 import { depthOf } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
+import { onlyReads } from '../domain/role.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { ToolCall } from '../domain/turn.ts';
 import { modeFor } from '../events/modes.ts';
@@ -170,12 +171,8 @@ interface Judging {
   readonly mode?: Mode;
 }
 
-function judge(
-  { recorder, rules, person }: GateParts,
-  use: Use,
-  context: ToolContext,
-  { answered, tree, mode }: Judging,
-): Decision {
+function judge(parts: GateParts, use: Use, context: ToolContext, { answered, tree, mode }: Judging): Decision {
+  const { recorder, rules, person } = parts;
   const { order, tool, input } = use;
   const state = recorder.state();
   const circumstances = {
@@ -194,10 +191,17 @@ function judge(
     const own = use.begun?.child ?? null;
     const agents = state.agents.size - (own === null ? 1 : 2);
     const siblings = openBelow(state, order.agent).filter(({ id }) => id !== own).length;
-    return decide({ is: 'spawn', depth: depthOf(order.agent) + 1, agents, siblings }, rules, circumstances);
+    const reads = startsReader(parts, use);
+    return decide({ is: 'spawn', depth: depthOf(order.agent) + 1, agents, siblings, reads }, rules, circumstances);
   }
   const command = tool.capability === 'shell' ? { command: tool.label(input) } : {};
   return decide({ is: 'tool', tool: tool.name, capability: tool.capability, ...command }, rules, circumstances);
+}
+
+/** Can the agent that this call starts only read? It never has more than its parent. */
+function startsReader(parts: GateParts, { order, tool, input }: Use): boolean {
+  const own = tool.starts === undefined ? [] : parts.capabilitiesOf(tool.starts(input));
+  return own.length > 0 && onlyReads(own.filter((each) => order.capabilities.includes(each)));
 }
 
 /** The digest of what would be done: a permit is for exactly this. */

@@ -34,6 +34,7 @@ import type { UnderWay } from './gate-share.ts';
 import type { PrefixBook } from './gate-tokens.ts';
 import type { Inbox } from './inbox.ts';
 import type { Exhausted } from './limits.ts';
+import type { Capability } from '../domain/role.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Why a model could not be asked, in the only terms the loop acts on. */
@@ -133,6 +134,8 @@ export interface GateParts {
   tick(tick: Tick): void;
   /** The names of the role's models, in order of preference, as written. */
   modelsOf(role: RoleName): readonly string[];
+  /** What agents of this role may do; empty where there is no such role. */
+  capabilitiesOf(role: string): readonly Capability[];
   /** Models to go on with when the one that `asked` stands for can't be reached, in order, as the rules of now allow. */
   fallbacksFor(role: RoleName, asked: string): readonly ModelId[];
   /** Stops the run so that it can be resumed, when it can't go on for anybody. */

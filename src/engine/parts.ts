@@ -242,6 +242,7 @@ function gateOf(options: RunOptions, needs: GateNeeds): Gate {
       const role = roleNamed(name, options.roles);
       return role === null ? [] : namedBy(options, role);
     },
+    capabilitiesOf: (role) => roleNamed(role, options.roles)?.capabilities ?? [],
     fallbacksFor: (name, asked) => {
       const role = roleNamed(name, options.roles);
       const model = role === null ? null : modelFor(options, role, asked);

@@ -34,6 +34,8 @@ export type Action =
       readonly agents: number;
       readonly siblings?: number;
       readonly by?: 'person';
+      /** The child can only read: it has no capability to change anything. */
+      readonly reads?: boolean;
     }
   /** One more turn of the agent. */
   | { readonly is: 'turn' }
@@ -240,7 +242,9 @@ function judgedSpawn(action: SpawnAction, rules: Rules, context: Circumstances, 
   const { value: how, from } = childRules(rules).mode;
   switch (how) {
     case 'auto':
-      return byTable('spawn', context, row);
+      return action.reads === true && context.mode === 'confirm'
+        ? allow(row('a child that only reads runs'))
+        : byTable('spawn', context, row);
     // No grant of the session covers the next one: that is what the rule is for.
     case 'supervised':
       return askSingly({ ...from, rule: `${from.rule}: each spawn asks` });

@@ -82,6 +82,8 @@ export interface Receipt {
   readonly text: string;
   /** Of `spawn`: the child. */
   readonly agent?: AgentId;
+  /** Of `spawn`: that the role which was asked for is none, and what the child works as. */
+  readonly note?: string;
   /** Of `message`: how it reached its reader. `queued`: read when its work is done; `resumed`: it had ended, and goes on. */
   readonly sent?: 'queued' | 'sent' | 'interrupted' | 'resumed';
 }

@@ -93,6 +93,8 @@ export interface Tool<Input = unknown> {
   readonly repeat: Repeat;
   /** Short words for a card: `read src/a.ts`, `npm test`. Text from the model: sanitise before a terminal. */
   label(input: Input): string;
+  /** Of a tool that starts an agent: the name of its role. */
+  starts?(input: Input): string;
   /** What exactly would happen, shown when a person is asked (a diff, the whole command). Absent: the label. */
   preview?(input: Input, context: ToolContext): Promise<string>;
   /** Files whose content decides what the call does (`package.json` for `npm test`): a standing yes is bound to their digests. */

@@ -148,6 +148,7 @@ export const taskTool: Tool<Child> = {
   capability: 'spawn',
   repeat: 'never',
   label: (input) => `Task(${roleOf(input)}): ${input.description}`,
+  starts: roleOf,
   preview: (input) => Promise.resolve(`Task(${roleOf(input)}): ${input.description}\n\n${input.prompt}`),
   run: async (input, { desk, signal }) => {
     if (signal.aborted) return refused('stopped');

@@ -1,6 +1,6 @@
 /** A custom agent asked for line by line (CONTRACT T028): for the verb and for line mode. Enter takes what the description suggests. */
 import { TOOL_NAMES, isToolName } from '../config/tool-names.ts';
-import { suggestion } from '../config/nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import type { AgentDraft, AgentText } from '../domain/agent-draft.ts';
 import { AGENT_TOOLS } from '../domain/agent-draft.ts';
 import { agentLines, indented } from './agents-text.ts';

@@ -1,5 +1,5 @@
 /** Agents in lines: the list, one by itself, and what can be done with them. For the verb and for line mode. */
-import { suggestion } from '../config/nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import type { AgentText } from '../domain/agent-draft.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import type { AgentInfo, LobbyInfo } from '../ports/lobby.ts';

@@ -1,6 +1,6 @@
 /** `mimir policy explain` for tools, paths and commands: the circumstances are put together as the gate has them. */
 import { TOOL_NAMES, capabilitiesOf } from '../config/tool-names.ts';
-import { suggestion } from '../config/nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import { CAPABILITIES, type Capability } from '../domain/role.ts';
 import type { Action, Circumstances } from '../policy/decide.ts';
 import { type Reason, reasonText } from '../domain/reason.ts';

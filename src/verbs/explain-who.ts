@@ -1,6 +1,6 @@
 /** For whom `mimir policy explain` answers: an agent of a session as the log has it, a role, or the root. */
 import type { Loaded } from '../config/load.ts';
-import { suggestion } from '../config/nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import { depthOf } from '../domain/ids.ts';
 import type { AllPermissions } from '../domain/permissions.ts';
 import { configuredPermissions, permissionsFor } from '../engine/plan-permissions.ts';

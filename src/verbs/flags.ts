@@ -1,6 +1,6 @@
 /** Reads a verb's arguments by its table of flags; anything unknown is refused with a suggestion (exit 2). */
 import { parseArgs } from 'node:util';
-import { nearest } from '../config/nearest.ts';
+import { nearest } from '../domain/nearest.ts';
 import { EXIT, Exit } from './exit.ts';
 
 export interface Flag {

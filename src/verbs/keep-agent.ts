@@ -6,7 +6,7 @@ import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AgentFile, type Others, agentFiles, newAgent } from '../config/agent-files.ts';
 import type { Loaded } from '../config/load.ts';
-import { suggestion } from '../config/nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import type { Receipt, Refusal } from '../ports/controls.ts';
 import type { AgentWish } from '../ports/lobby.ts';

@@ -2,7 +2,7 @@
  * A command of line mode: a word and its arguments, what it stands for on the full screen, and where it can be used. How a typed line
  * becomes one is decided here, and what is near where it becomes none; what it does stands with the groups (line-commands.ts).
  */
-import { nearest } from '../config/nearest.ts';
+import { nearest } from '../domain/nearest.ts';
 import type { Millis, SessionId } from '../domain/ids.ts';
 import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { RunState } from '../events/state.ts';

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { faultText } from '../config/fault.ts';
-import { suggestion } from '../config/nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import { shownPath } from '../config/paths.ts';
 import { templatesIn } from '../config/template-folders.ts';
 import { PLAN_FOLDER, TEMPLATE_NAME, type Template, fillTemplate } from '../config/templates.ts';

@@ -1,6 +1,6 @@
 /** Finds the verb, reads its flags, runs it, and says how it ended. Every error a person can mend is words, no trace. */
 import { EXIT, Exit } from './exit.ts';
-import { nearest } from '../config/nearest.ts';
+import { nearest } from '../domain/nearest.ts';
 import { colourFrom, painter } from './colour.ts';
 import { reportOf, withoutKeys } from './crash-report.ts';
 import { flagLines, readArguments } from './flags.ts';

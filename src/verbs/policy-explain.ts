@@ -1,5 +1,5 @@
 /** `mimir policy explain`: asks the functions that decide in a run, and prints the decision, the rules and what would change it. */
-import { suggestion } from '../config/nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import { modelNames } from '../config/model-lists.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { Explanation } from '../policy/explain.ts';

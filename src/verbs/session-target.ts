@@ -1,5 +1,5 @@
 /** From the word that a person or an agent wrote to the session that it means (CONTRACT D15, S060). A miss is exit 2, with what there is. */
-import { nearest } from '../config/nearest.ts';
+import { nearest } from '../domain/nearest.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { Miss } from '../events/session-find.ts';
 import { foundIn } from '../events/session-find.ts';

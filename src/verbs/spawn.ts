@@ -1,5 +1,6 @@
 /** `mimir spawn`: a child of the calling agent, of ROOT for a person; it works on its own (CONTRACT S022 to S043). */
 import type { AgentId, SessionId } from '../domain/ids.ts';
+import type { Receipt } from '../ports/controls.ts';
 import type { SessionRecord } from '../events/session-record.ts';
 import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT, Exit } from './exit.ts';
@@ -52,11 +53,20 @@ async function spawn(args: Arguments, io: Io): Promise<number> {
     const receipt = doneOrExit(done);
     const child = await childIn(seat, record.run, receipt.agent);
     if (args.has('json')) io.json(picked(child, SPAWNED));
-    else io.say(`Spawned ${named(child)}`);
-    const where = args.has('json') || !io.terminal ? null : whereWords(seat, record.run, { isFirst, args });
-    if (where !== null) io.say(`  ${where}`);
+    else for (const line of spawnedLines(child, receipt)) io.say(line);
+    sayWhere(io, args.has('json') ? null : whereWords(seat, record.run, { isFirst, args }));
     return EXIT.done;
   });
+}
+
+/** What it is called; and of one whose role is none, what it works as. */
+const spawnedLines = (child: SessionRecord, { note }: Receipt): readonly string[] => [
+  `Spawned ${named(child)}`,
+  ...(note === undefined ? [] : [`  ${note}`]),
+];
+
+function sayWhere(io: Io, words: string | null): void {
+  if (io.terminal && words !== null) io.say(`  ${words}`);
 }
 
 /** For a person at a terminal, where it is not plain which run it went to. */

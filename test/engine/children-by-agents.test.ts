@@ -138,7 +138,7 @@ describe('a child that an agent spawns', () => {
         {
           [S1]: [
             async (of) => {
-              said.push(await spawned(of, S1, { prompt: 'the whole prompt' }, S1));
+              said.push(await spawned(of, S1, { prompt: 'the whole prompt', role: 'oracle' }, S1));
               return undefined;
             },
           ],
@@ -164,7 +164,7 @@ describe('a child that an agent spawns', () => {
       {
         [S1]: [
           async (of) => {
-            said.push(await spawned(of, S1, {}, S1));
+            said.push(await spawned(of, S1, { role: 'oracle' }, S1));
             return undefined;
           },
         ],
@@ -181,7 +181,7 @@ describe('a child that an agent spawns', () => {
       {
         [S1]: [
           async (of) => {
-            said.push(await spawned(of, S1, {}, S1));
+            said.push(await spawned(of, S1, { role: 'oracle' }, S1));
             return undefined;
           },
         ],

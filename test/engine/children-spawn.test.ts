@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { acting, ask, gate, LED, rulesWith, spawned, wishOf } from '../support/children.ts';
+import { RoleName } from '../../src/domain/ids.ts';
+import type { Role } from '../../src/domain/role.ts';
+import { acting, ask, gate, LEADER, LED, rulesWith, spawned, wishOf } from '../support/children.ts';
 import { brokenByRun } from '../support/family-machine-promises.ts';
 import type { Act } from '../support/children.ts';
-import { AGENT, FAST, RULES, SLOW, testRun } from '../support/run.ts';
+import { AGENT, FAST, ROLES, RULES, SLOW, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 
 const ROOT = AGENT('ROOT');
@@ -101,10 +103,26 @@ describe('a child that a person spawns', () => {
     expect(await spawned(run, 'ROOT', { role: 'Explore' })).toBe('ROOT::S2');
     expect(await spawned(run, 'ROOT', { role: 'FINDER' })).toBe('ROOT::S3');
     expect(await spawned(run, 'ROOT', { role: 'reviewer' })).toMatch(/^Role 'reviewer' is switched off/);
-    expect(await spawned(run, 'ROOT', { role: 'Engineer' })).toMatch(
-      /^There is no role 'Engineer'; known roles: finder, [a-z, ]+\n {2}or say it in the prompt: mimir spawn "As Engineer, …"$/,
-    );
     expect(await spawned(run, 'ROOT', { role: 'main' })).toMatch(/never a sub-agent/);
+    go.resolve();
+    await run.result;
+  });
+
+  it('is named by a word before the prompt that is no role, implements, or explores below one that only reads, and says so (S030)', async () => {
+    const code: Role = { ...LEADER, name: RoleName.parse('code') };
+    const go = gate();
+    const wait: Act = () => go.promise.then(() => undefined);
+    const run = acting({ [S1]: [wait], 'ROOT::S2': [wait] }, { plan: LED, roles: [...ROLES, LEADER, code] });
+    await begun(run);
+    const engineer = await ask(run, { do: 'spawn', parent: ROOT, wish: wishOf('x', { role: 'Engineer' }) });
+    const note = 'there is no role Engineer, so it is a name: engineer works as code';
+    expect(engineer).toEqual({ ok: true, value: { text: `spawned engineer; ${note}`, agent: 'ROOT::S2', note } });
+    const named = await spawned(run, 'ROOT', { role: 'Architect', name: 'architect-api' });
+    expect(run.state().agents.get(AGENT(named))).toMatchObject({ name: 'architect-api', role: 'code' });
+    const reader = await spawned(run, 'ROOT', { role: 'finder' });
+    expect(run.state().agents.get(AGENT(reader))?.role).toBe('finder');
+    expect(await spawned(run, 'ROOT', { role: 'Findr' })).toMatch(/^There is no role 'Findr'. Did you mean "finder"\?/);
+    expect(await spawned(run, 'ROOT', { role: 'coder' })).toMatch(/Did you mean "code"\?/);
     go.resolve();
     await run.result;
   });

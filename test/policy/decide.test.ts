@@ -30,6 +30,7 @@ describe('the table of modes', () => {
     ['a shell without a sandbox', use('shell', 'npm test'), 'none', ['ask', 'ask', 'deny']],
     ['writing git', use('git-write'), 'none', ['ask', 'ask', 'allow']],
     ['spawning beyond the plan', spawn, 'none', ['ask', 'ask', 'allow']],
+    ['spawning a child that only reads', { ...spawn, reads: true }, 'none', ['ask', 'allow', 'allow']],
     ['a tool of its own', use(null), 'none', ['allow', 'allow', 'allow']],
   ];
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearest, suggestion } from '../../src/config/nearest.ts';
+import { nearest, suggestion } from '../../src/domain/nearest.ts';
 
 const KNOWN = ['allowedModels', 'deniedModels', 'modelFallback', 'allowedSubAgents'];
 
