@@ -120,6 +120,14 @@ const RACE_TASKS: readonly (readonly [role: string, model: string, tokens: numbe
   ['reviewer', 'gpt-5', 8000, '3 8 9', 'Final verdict and merge notes'],
 ];
 
+/** Of each task that writes: files that no other one changes. */
+const RACE_WRITES: Readonly<Record<number, readonly string[]>> = {
+  4: ['src/store/**'],
+  5: ['test/race/**'],
+  6: ['src/calls/**'],
+  8: ['test/load/**'],
+};
+
 /** The plan of the pictures: ten tasks, five waves and more. */
 export const RACE_JSON = {
   reason: 'Reading, explaining and changing are different kinds of work; reading can start at once in three places.',
@@ -130,6 +138,7 @@ export const RACE_JSON = {
     recommendedModel: asked,
     estimatedTokens: tokens,
     dependencies: needs === '' ? [] : needs.split(' ').map((need) => `task-${need}`),
+    writes: RACE_WRITES[index] ?? [],
   })),
 };
 export const RACE: SoundPlan = planOf(RACE_JSON);

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SoundPlan } from '../../../src/domain/plan.ts';
+import { waitsFor } from '../../../src/domain/writes.ts';
 import { ASCII, UNICODE } from '../../../src/tui/glyphs.ts';
 import { lineWidth, plain, span } from '../../../src/tui/text/clip.ts';
 import { lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from '../../../src/tui/view/lanes.ts';
@@ -48,8 +49,8 @@ function connected(rows: readonly string[], from: number): readonly number[] {
 }
 
 const needs = (plan: SoundPlan): readonly (readonly number[])[] =>
-  plan.tasks.map(({ dependsOn }) =>
-    [...new Set(dependsOn)].map((id) => plan.tasks.findIndex((task) => task.id === id)).sort((a, b) => a - b),
+  plan.tasks.map((one) =>
+    [...new Set(waitsFor(one))].map((id) => plan.tasks.findIndex((task) => task.id === id)).sort((a, b) => a - b),
   );
 const followed = (plan: SoundPlan): readonly (readonly number[])[] => {
   const rows = drawn(plan);
@@ -91,7 +92,7 @@ describe('the lanes of a plan', () => {
     expect(followed(plan)).toEqual(needs(plan));
   });
 
-  it('connects tasks of any plan with what they need and nothing else', () => {
+  it('connects tasks of any plan with what they wait for and nothing else', () => {
     fc.assert(
       fc.property(soundPlan(30), (plan) => {
         expect(followed(plan)).toEqual(needs(plan));
