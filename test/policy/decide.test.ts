@@ -52,6 +52,7 @@ describe('the table of modes', () => {
     expect(decide(use('write'), someRules(), at({ interactive: false }))).toEqual({
       verdict: 'deny',
       because: builtIn('mode confirm: write asks, and nobody can be asked here'),
+      unanswered: true,
     });
   });
 });
