@@ -84,7 +84,8 @@ function sayGrants(desk: LineDesk): void {
   if (state.grants.length === 0) return desk.say('Nothing is allowed for this session.');
   desk.say(
     ...state.grants.map(
-      (grant, at) => `${at + 1}. ${grantText(grant, state.agents.get(grant.agent)?.name ?? grant.agent)}`,
+      (grant, at) =>
+        `${at + 1}. ${visible(grantText(grant))} (answered to ${visible(state.agents.get(grant.agent)?.name ?? grant.agent)})`,
     ),
     'grants withdraw N takes one back.',
   );

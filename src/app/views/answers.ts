@@ -61,9 +61,8 @@ function labelOf({ action, programs = [] }: ApprovalRequest, scope: GrantScope):
   return scope === 'file' ? 'this file' : (LABELS[action] ?? 'all of these');
 }
 
-/** `npm test … in this session (asked by oracle)`, as a row of the list of grants. */
-export function grantText(grant: StandingGrant, agent: string): string {
+/** What a grant covers, as a row of the list of grants. */
+export function grantText(grant: StandingGrant): string {
   const covers = coveredWords(grant, grant.scope) ?? grant.title;
-  const what = grant.scope === 'session' && grant.action !== 'write' ? `${grant.title}: ${covers}` : covers;
-  return `${what} (answered to ${agent})`;
+  return grant.scope === 'session' && grant.action !== 'write' ? `${grant.title}: ${covers}` : covers;
 }

@@ -6,8 +6,8 @@ import type { PermissionsArgs } from '../actions/set-permissions.ts';
 
 /** What allowing it means. */
 const MEANS: Readonly<Record<Permitted, string>> = {
-  edits: "file changes within the task's writes",
-  commands: 'commands in the sandbox: no network, only the project',
+  edits: "within each task's writes",
+  commands: 'in the sandbox, no network',
 };
 
 /** `edits and commands`; `nothing` where all of it asks. */

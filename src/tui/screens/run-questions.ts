@@ -51,8 +51,8 @@ export const grantsQuestion = (state: RunState): DialogEffect => ({
     title: 'Allowed for this session: Enter withdraws it',
     choices: state.grants.map((grant) => ({
       value: grant.id,
-      label: grantText(grant, state.agents.get(grant.agent)?.name ?? grant.agent),
-      note: '',
+      label: grantText(grant),
+      note: `answered to ${state.agents.get(grant.agent)?.name ?? grant.agent}`,
       whyNot: null,
     })),
     value: '',
