@@ -1,16 +1,26 @@
 /**
  * The contract (CONTRACT, sections O, I, T, S and H) against the titles of all tests: which line is shown by a test, which is a
- * remark that needs none, and which waits for a later piece of work. A title that names an id must show it.
+ * remark that needs none, which is measured by the bench, and which waits for a later piece of work. A title that names an id must show it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-type Standing = 'test' | `remark: ${string}` | `left: ${string}`;
+type Standing = 'test' | `remark: ${string}` | `left: ${string}` | `bench: ${string}`;
 
 /** Every line once. `O008 to O010` is three of them. */
 const LINES: readonly (readonly [ids: string, standing: Standing])[] = [
-  ['O001 to O142', 'test'],
+  ['O001 to O023', 'test'],
+  [
+    'O024',
+    'left: a request is read at the next turn like any message; the agent that asks waits (D34), not the one that is asked',
+  ],
+  ['O025 to O112', 'test'],
+  [
+    'O113',
+    'left: on the full screen the header names the run in place of this title (D25); the stacked cards have O006 and O114',
+  ],
+  ['O114 to O142', 'test'],
   ['O143 to O145', 'remark: which tests there are to be; the lines they test have their own'],
   ['O146 to O149', 'test'],
   ['O150 to O153', 'remark: phases of the work, whose lines stand above'],
@@ -40,13 +50,25 @@ const LINES: readonly (readonly [ids: string, standing: Standing])[] = [
   ['S086', 'left: terminals of foreign agents'],
   ['S087 to S090', 'test'],
   ['S091', 'left: notices by chat and webhook come with chat'],
-  ['S092 to S128', 'test'],
+  ['S092, S093', 'test'],
+  ['S094, S095', 'left: commands of foreign agents; read, and told to have no effect'],
+  ['S096 to S099', 'test'],
+  ['S100 to S102', 'left: phrases are for foreign agents (D9); read, and told to have no effect'],
+  ['S103 to S105', 'test'],
+  ['S106', 'left: terminals of foreign agents; read, and told to have no effect'],
+  ['S107 to S109', 'test'],
+  [
+    'S110 to S112',
+    'left: transcripts of foreign agents; our own counts come from the log. Read, and told to have no effect',
+  ],
+  ['S113 to S128', 'test'],
   ['S129', 'remark: what a parent is to do; agents are told it'],
   ['S130 to S139', 'test'],
   ['S140 to S143', 'left: chat'],
   ['S144', 'test'],
   ['S145 to S147', 'remark: phases of the work, whose lines stand above'],
-  ['S148 to S159', 'test'],
+  ['S148 to S158', 'test'],
+  ['S159', 'bench: test/bench/spawn.ts measures it where nothing else runs'],
   ['S160', 'left: detection by phrases is for foreign agents'],
   ['S161', 'test'],
   ['H001 to H025', 'test'],
@@ -54,7 +76,7 @@ const LINES: readonly (readonly [ids: string, standing: Standing])[] = [
 
 /** What ids there are: sections by their last line, decisions, and the catalogue of attacks and faults (`C02`). */
 const SECTIONS: Readonly<Record<string, number>> = { O: 160, I: 24, T: 38, S: 161, H: 25 };
-const DECISIONS = 36;
+const DECISIONS = 46;
 const CASES = {
   A: 16,
   B: 16,

@@ -59,7 +59,7 @@ describe('the rules on children', () => {
     expect(childRules(loaded({ user: `childAgents: { ${written} }` }).rules).idleTimeout).toBe(ms);
   });
 
-  it('S104: no transcript is copied where that is switched off', () => {
+  it('no transcript is copied where that is switched off', () => {
     const user = 'childAgents: { cleanup: { autoArchiveTranscript: false, archivePath: ~/t } }';
     expect(childRules(loaded({ user }).rules).archivePath).toBe(null);
   });
@@ -119,7 +119,7 @@ describe('the rules on children', () => {
     expect(faults({ user: `childAgents: { ${written} }` })).toEqual([expect.stringMatching(words)]);
   });
 
-  it('S094, S095, S100, S101, S102, S106, S110, S111, S112: are read, and say that they are for agents of other programs', () => {
+  it('D30: for agents of other programs are read, and told to have no effect', () => {
     const user = [
       'childAgents:',
       '  command: claude',

@@ -72,7 +72,7 @@ async function act30(run: TestRun, acts: readonly Act[], turn: () => Promise<unk
 }
 
 describe('children, however spawns, ends, messages and kills interleave', () => {
-  it('are none lost, none told of twice or not at all; slots hold, and the run ends, also when it is cut off anywhere and resumed (S130 to S132, S151, S155, S158)', async () => {
+  it('are none lost, none told of twice or not at all; slots hold, and the run ends, also when it is cut off anywhere and resumed (S130 to S132, S151, S158)', async () => {
     const seen = { children: 0, revived: 0, adopted: 0 };
     await fc.assert(
       fc.asyncProperty(

@@ -177,6 +177,33 @@ describe('a parent that wants to hear of its child', () => {
     expect(run.state().agents.get(AGENT(S1))?.summary).toBe('spawned\n\nit is slow\n\ndone');
   });
 
+  it('S155: takes no words of a child for its end: neither its own beside a call, nor those that its tools print', async () => {
+    const phrases = ['Done.', 'All tests passing', 'Finished', '[COMPLETE]', 'Error: Failed: Cannot proceed'];
+    const run = acting(
+      {
+        [S1]: [spawns(S1, { name: 'Ada' }, { text: 'spawned' }), says('done')],
+        [CHILD]: [
+          ...phrases.map(
+            (phrase): Act =>
+              () => ({ ...calling(`read ${phrase}`), text: phrase }),
+          ),
+          says('The lock is in store.ts:41.'),
+        ],
+      },
+      { plan: LED },
+    );
+    await run.result;
+    const child = run.state().agents.get(AGENT(CHILD));
+    expect([child?.outcome, child?.iterations, child?.summary]).toEqual([
+      'completed',
+      phrases.length + 1,
+      'The lock is in store.ts:41.',
+    ]);
+    expect(notices(run)).toEqual([
+      expect.stringMatching(/completed: Child Ada completed: The lock is in store\.ts:41\.$/),
+    ]);
+  });
+
   it('is not told of a child that waits for a slot: it is not idle, it was not let in yet', async () => {
     const world: FakeWorld = fakeWorld();
     const go = gate();

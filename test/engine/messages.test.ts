@@ -13,7 +13,7 @@ describe('a message', () => {
     run.tell({ do: 'message', to: S1, text: `${delivery} words`, delivery });
   const letter = (delivery: Delivery): string => `Message from the person who runs you:\n${delivery} words`;
 
-  it('is read between turns, once (O015, O024, O066, O142)', async () => {
+  it('is read between turns, once (O015, O066, O142)', async () => {
     const { run, go } = held({ script: () => undefined });
     await inSecondTurn(run);
     expect(await send(run, 'important')).toBe('sent to finder 1');

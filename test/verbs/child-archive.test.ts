@@ -24,7 +24,7 @@ async function archivedIn(folder: string): Promise<string | null> {
 }
 
 describe('the archive of child sessions', () => {
-  it('S104, S105, S128: has what each spawned child was told and said, for this user alone', async () => {
+  it('S105, S128: has what each spawned child was told and said, for this user alone', async () => {
     const folder = join(freshFolder(), 'deep/transcripts');
     expect(await archivedIn(folder)).toBe(null);
     const [file = '', ...others] = readdirSync(folder);

@@ -29,7 +29,7 @@ async function until(ask: () => Promise<boolean>): Promise<void> {
 const complete = async (id: string): Promise<boolean> => (await json('progress', id)).at(0)?.['is_complete'] === true;
 
 describe('a person and child sessions', () => {
-  it('D33, S022, S158, S159: spawns one where nothing runs: a run that waits starts by itself', async () => {
+  it('D33, S022, S158: spawns one where nothing runs: a run that waits starts by itself', async () => {
     const [child] = await json('spawn', 'finder', 'Find where add is defined', '--name', 'look');
     expect(child).toEqual({
       session_id: like(/^[a-z0-9]{6}$/),
@@ -43,12 +43,9 @@ describe('a person and child sessions', () => {
       run: like(/^[a-z0-9]{6}$/),
     });
     run = String(child?.['run']);
-    const before = performance.now();
     expect(await home.run(['spawn', 'Read the README', '--name', 'second'])).toEqual(
       part({ code: 0, out: like(/^Spawned second \([a-z0-9]{6}\)\n$/), err: '' }),
     );
-    // The two seconds of S159 are measured where nothing else runs (test/bench/spawn.ts); here others take the time.
-    expect(performance.now() - before).toBeLessThan(20_000);
   });
 
   it('S064, S065, S089, S090: sees its end by asking again, and by following its events', async () => {
