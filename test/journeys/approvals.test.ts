@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ACCEPT, makeMachine, newest } from '../support/journey.ts';
 import { pressesUntil } from '../support/questions.ts';
 
-const TURN = 'finder waits before its next turn';
+const TURN = 'main waits before its next turn';
 
 describe.concurrent('questions to the person', () => {
   it('are asked for each turn and each act, and answered with Enter, words, n, y and a number', async () => {
@@ -13,11 +13,11 @@ describe.concurrent('questions to the person', () => {
     await pressesUntil(person, 'enter', /accept/);
     person.press('enter');
     await person.sees(TURN);
-    await pressesUntil(person, 'enter', /finder wants to read[^]*list \./);
+    await pressesUntil(person, 'enter', /main wants to read[^]*list \./);
     await pressesUntil(person, 'y', TURN);
-    await pressesUntil(person, 'enter', /finder wants to read[^]*names with/);
+    await pressesUntil(person, 'enter', /main wants to read[^]*names with/);
     await pressesUntil(person, 'n', TURN);
-    await pressesUntil(person, 'enter', /finder wants to read[^]*search/);
+    await pressesUntil(person, 'enter', /main wants to read[^]*search/);
     await pressesUntil(person, '3', TURN);
     await pressesUntil(person, 'W', /│ W+ /);
     person.type(' Look at refresh too');
@@ -33,7 +33,7 @@ describe.concurrent('questions to the person', () => {
       .filter((line) => line.includes('"type":"approval.answered"'))
       .map((line) => /"answer":"(\w+)","scope":"(\w+)","text":"([^"]*)"/.exec(line)?.slice(1).join(' ').trim());
     expect(answers.map((answer) => answer?.replace(/W+/, 'W'))).toEqual([
-      // The planner's turn; then a turn of the finder and the look it leads to, three times.
+      // The planner's turn; then a turn of main and the look it leads to, three times.
       'allowed once',
       'allowed once',
       'allowed once',
