@@ -17,7 +17,7 @@ import type { ScriptedReply } from '../../src/models/scripted.ts';
 import { checkRoot, openTools, toolsFor } from '../../src/tools/index.ts';
 import { ends, forcedRun, forcing, gatesOf, reviewers, SECURITY, verdict, writing } from '../support/forced.ts';
 import { freshFolder, makeRepository } from '../support/repos.ts';
-import { AGENT, draftOf, planOf, ROLES, RULES, testRun, type Script, type TestRun } from '../support/run.ts';
+import { AGENT, draftOf, filed, planOf, ROLES, RULES, testRun, type Script, type TestRun } from '../support/run.ts';
 
 const listed = (...names: readonly string[]) =>
   [
@@ -230,7 +230,7 @@ function committing(
     stateDir,
     port: port.value,
     toolsOf: toolsFor,
-    plan: planOf(['o1']),
+    ...filed(planOf(['o1'])),
     roles: [...ROLES.filter(({ name }) => name !== 'oracle'), able('read', 'write', 'git-read', 'git-write'), SECURITY],
     // One slot for all: who waits for its commit lends it to who judges that.
     rules: { ...RULES, maxParallelAgents: { value: 1, from: { rule: '', layer: 'default', file: null, line: null } } },
@@ -309,7 +309,7 @@ describe('a person', () => {
     let reviews = 0;
     const run = forcedRun({
       person: true,
-      plan: planOf(['o1']),
+      ...filed(planOf(['o1'])),
       script: ({ agent, purpose, turns }) => {
         if (purpose.is !== 'work' || turns.some(({ by }) => by === 'tools')) return undefined;
         if (purpose.role === 'security') return verdict((reviews += 1) > 1, 'a.ts:1: bad');

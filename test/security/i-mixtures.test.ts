@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { acting, LED, spawned } from '../support/children.ts';
 import { outputs } from '../support/run-looks.ts';
-import { calling, RULES } from '../support/run.ts';
+import { calling, filed, RULES } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 import { ends, resultsOf, runs, saying, spawns, wordRun } from '../support/words.ts';
 
@@ -113,7 +113,7 @@ describe('children by verb, tool and words', () => {
           ),
         ],
       },
-      { plan: { reason: '', tasks: [{ id: 'a', description: 'a', role: 'finder', maySpawn: true }] } },
+      filed({ reason: '', tasks: [{ id: 'a', description: 'a', role: 'finder', maySpawn: true }] }),
     );
     await run.result;
     const below = [...run.state().agents.values()].filter(({ id }) => id.startsWith(`${S1}::`));

@@ -240,8 +240,8 @@ export const planOf = (...tasks: readonly (readonly [string, ...string[]])[]): u
     recommendedModel: 'fast',
     estimatedTokens: 1000,
     dependencies,
-    // Each its own: they are not put in order for it.
-    writes: id.startsWith('o') ? [`${id}/**`] : [],
+    // Each its own, so that they are not put in order for it; an only one may change all.
+    writes: id.startsWith('o') ? [tasks.filter(([one]) => one.startsWith('o')).length > 1 ? `${id}/**` : '**'] : [],
   })),
 });
 
