@@ -21,7 +21,7 @@ async function hosted(rate?: number): Promise<LeftRunning> {
 
 async function watching({ machine }: LeftRunning, ...args: readonly string[]): Promise<Person> {
   const person = machine.opens(['attach', ...args]);
-  await person.sees(/● oracle/);
+  await person.sees(/● main/);
   return person;
 }
 
@@ -67,8 +67,8 @@ describe.concurrent('screens on a run of another process', () => {
   it('S006: opens the agent that was named, by its place, its id or its name', async () => {
     const run = await hosted();
     const session = await newest(run.machine);
-    const person = run.machine.opens(['attach', session, 'oracle']);
-    await person.sees('┏━ ● oracle');
+    const person = run.machine.opens(['attach', session, 'main']);
+    await person.sees('┏━ ● main');
     person.press('d');
     expect(await person.leaves()).toBe(0);
     const wrong = await run.machine.mimir('attach', session, 'nobody');
@@ -146,7 +146,7 @@ describe.concurrent('screens on a run of another process', () => {
     other.press('tab');
     await other.sees(/▌ ●/);
     other.press('enter');
-    await other.sees(/● oracle/);
+    await other.sees(/● main/);
     carrier.press('d');
     await carrier.sees('Hand the run over');
     run.go();

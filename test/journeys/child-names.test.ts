@@ -23,7 +23,7 @@ describe('an agent and its children', () => {
       // News of the child may stand behind it.
       like(/^Spawned finder-scout \(\w{6}\)\nfinder-scout \(\w{6}\) completed: Three files in src\.(?:\n|$)/),
       like(
-        /^Session \w{6} terminated\nfinder-scout \(\w{6}\) \| killed \| \S+ ago \| Three files in src\. \(killed by oracle after its end\)\nmimir: .*was killed/,
+        /^Session \w{6} terminated\nfinder-scout \(\w{6}\) \| killed \| \S+ ago \| Three files in src\. \(killed by main after its end\)\nmimir: .*was killed/,
       ),
       like(/^Spawned slow \(\w{6}\)\nSession \w{6} terminated\n`mimir VERB --help`/),
     ]);

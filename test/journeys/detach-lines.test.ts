@@ -33,7 +33,7 @@ describe.concurrent('line mode', () => {
     const person = await atWork(run, WORK, '--plain');
     person.type('detach');
     person.press('enter');
-    await person.sees('as soon as what runs now has ended', '- oracle:', 'detach stay keeps the run here');
+    await person.sees('as soon as what runs now has ended', '- main:', 'detach stay keeps the run here');
     run.go();
     await person.sees('goes on in a process of its own', /mimir attach \w+/);
     expect(await person.leaves()).toBe(0);
@@ -100,7 +100,7 @@ describe.concurrent('line mode', () => {
     run.go();
     await run.machine.mimir('run', WORK, '--yes', '--mode', 'yolo');
     const session = await newest(run.machine);
-    await run.machine.mimir('send', 'oracle', 'And the docs?');
+    await run.machine.mimir('send', 'ROOT::S1', 'And the docs?');
     const { out } = await run.machine.mimir('resume', session, '--mode', 'yolo');
     const lines = out.split('\n');
     expect(lines[0]).toBe(`Going on with session ${session}: ${WORK}`);

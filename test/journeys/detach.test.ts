@@ -12,7 +12,7 @@ describe.concurrent('a run that is let go of with d', () => {
     const run = await leftRunning();
     const person = await atTheCommand(run);
     person.press('d');
-    await person.sees('Hand the run over', /oracle\s+.*echo ran/, 'd at once');
+    await person.sees('Hand the run over', /main\s+.*echo ran/, 'd at once');
     run.go();
     expect(await person.leaves()).toBe(0);
     const session = await newest(run.machine);

@@ -57,9 +57,9 @@ describe('a command that runs in its box', () => {
     const machine = await machineFor(7202);
     const person = await atWork(machine, 7202);
     person.press('j');
-    await person.sees(/┏ ● oracle/);
+    await person.sees(/┏ ● main/);
     person.press('ctrl-c');
-    await person.sees(/┏ ⏸ oracle/);
+    await person.sees(/┏ ⏸ main/);
     await until(() => living(7202) === 0);
     // Twice is within two seconds, and the command took as long to end.
     for (let presses = 0; presses < 60 && !person.screen().includes('Leave Mimir?'); presses += 1) {

@@ -37,7 +37,7 @@ describe('children in a dumb terminal', () => {
     await says(person, 'send 2 And the river?', 'Sent to oracle-mill');
     await says(person, 'kill 2', 'will be stopped for good', 'Kill it?');
     await says(person, 'yes', /\[oracle-mill\] Watch the mill - killed by you/);
-    await says(person, 'detach', 'as soon as what runs now has ended', '- oracle:');
+    await says(person, 'detach', 'as soon as what runs now has ended', '- main:');
     run.go();
     expect(await person.leaves()).toBe(0);
     const session = await newest(run.machine);

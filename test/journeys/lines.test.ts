@@ -12,18 +12,11 @@ const PLAIN = ['--plain', SMALL];
 describe.concurrent('line mode', () => {
   it('shows the plan with its options and proceeds with Enter; the report can be asked for, and quit leaves (O099 to O102, O108)', async () => {
     const person = makeMachine().opens(PLAIN, LOOK);
-    await person.sees(
-      'Multi-Agent Execution Plan',
-      '1. finder',
-      'Estimate:',
-      'Total:',
-      'Options:',
-      'Proceed? [Y/n/e/m]',
-    );
+    await person.sees('Multi-Agent Execution Plan', '1. main', 'Estimate:', 'Total:', 'Options:', 'Proceed? [Y/n/e/m]');
     expect(person.terminal.output()).not.toContain('\u001b[?1049h');
     person.press('enter');
-    await person.sees('Plan approved (person)', /\[finder\] .* - done \(\d+ tools, [\d.]+s\)/, 'completed: 1 agent');
-    await says(person, 'agents', '1 finder: completed');
+    await person.sees('Plan approved (person)', /\[main\] .* - done \(\d+ tools, [\d.]+s\)/, 'completed: 1 agent');
+    await says(person, 'agents', '1 main: completed');
     await says(person, 'quit');
     expect(await person.leaves()).toBe(0);
   });
@@ -41,9 +34,9 @@ describe.concurrent('line mode', () => {
     const person = makeMachine().opens(PLAIN, LOOK);
     await person.sees('Proceed? [Y/n/e/m]');
     await says(person, 'e', 'Current: Find where');
-    await says(person, 'Find where parse is defined', 'Current model: haiku-4.5');
+    await says(person, 'Find where parse is defined', 'Current model: sonnet-4.5');
     person.press('enter');
-    await person.sees('[finder] Find where parse is defined', 'completed: 1 agent');
+    await person.sees('[main] Find where parse is defined', 'completed: 1 agent');
     person.terminal.kill();
   });
 
@@ -92,7 +85,7 @@ describe.concurrent('without a terminal', () => {
     expect(asked.err).toContain('no terminal to ask for approval');
     const run = await piped(machine, ['run', SMALL, '--yes', '--plain'], 'stop\nkill\n');
     expect(run.code).toBe(0);
-    expect(run.out).toMatch(/\[finder\] .* - done \(\d+ tools, [\d.]+s\)/);
+    expect(run.out).toMatch(/\[main\] .* - done \(\d+ tools, [\d.]+s\)/);
     expect(run.out + run.err).not.toContain('\u001b');
     expect(run.out).not.toContain('Proceed?');
   });

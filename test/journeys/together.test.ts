@@ -45,7 +45,7 @@ describe('a run with two screens and verbs beside them', () => {
     const session = await newest(machine);
     await until(() => run.effects() === 1);
     const [one, other] = [machine.opens(['attach']), machine.opens(['attach'])];
-    await Promise.all([one.sees(/● oracle/), other.sees(/● oracle/)]);
+    await Promise.all([one.sees(/● main/), other.sees(/● main/)]);
 
     // A mode that is chosen on one screen is that of all agents, and stands on the other.
     one.press('backtab');
@@ -75,7 +75,7 @@ describe('a run with two screens and verbs beside them', () => {
     one.terminal.kill();
     await one.terminal.exit;
     run.go();
-    await other.sees('┌─ 1 Answer', ANSWER);
+    await other.sees('┌─ 1 Answer', 'What each');
     other.press('q');
     // One was killed (D29).
     expect(await other.leaves()).toBe(1);

@@ -71,19 +71,18 @@ describe.concurrent('a model without tool calls', () => {
   });
 
   it('works by words on the wire of anthropic, where its role says protocol: text', async () => {
-    const script = {
-      rules: [{ when: { first: '# Roles' }, answer: { text: planText([TASK, 'teller']) } }, ...RULES.slice(1)],
-    };
-    const { machine, double } = await ownModel('anthropic', { script, files: FILES });
+    const { machine, double } = await ownModel('anthropic', { script: { rules: RULES.slice(1) }, files: FILES });
+    // A planner's only task would be main's.
+    writeFileSync(join(machine.home, 'plan.yml'), `tasks:\n  - { id: count, description: ${TASK}, role: teller }\n`);
     const folder = join(machine.home, 'config/mimir/agents');
     mkdirSync(folder, { recursive: true });
     writeFileSync(
       join(folder, 'teller.md'),
       '---\ndescription: Counts.\ntools: [file_operations, bash_execution]\nwrites: true\nmodels: [local/coder]\nprotocol: text\n---\nYou count.\n',
     );
-    const { code, err, events } = await runOn(machine, TASK, '--mode', 'yolo');
+    const flags = ['--mode', 'yolo', '--plan', join(machine.home, 'plan.yml')];
+    const { code, err, events } = await runOn(machine, TASK, ...flags);
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    // A plan may be asked for as the input of a tool: that is no work.
     const work = double.asked.filter(({ first }) => first.startsWith(TASK));
     expect([work.length, work.flatMap(toolFields)]).toEqual([5, []]);
     expect(double.prefixFaults()).toEqual([]);

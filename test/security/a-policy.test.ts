@@ -65,11 +65,11 @@ describe('models', () => {
     const { home, double } = await wired([plan, { answer: { text: 'It adds.' } }], { project });
     const policy = { 'policy.yml': 'enforcement:\n  allowedModels: [haiku-4.5]\n' };
     const how = { ...managed(home, { files: policy }), env: { WIRE_KEY: KEY } };
-    const ran = await home.run(['run', TASK, '--yes', '--json', '--role-model', 'finder=opus-4.5'], how);
+    const ran = await home.run(['run', TASK, '--yes', '--json', '--role-model', 'main=opus-4.5'], how);
     expect({ code: ran.code, err: ran.err }).toEqual({ code: 0, err: '' });
     expect([...new Set(double.asked.map(({ model }) => model))]).toEqual(['claude-haiku-4-5-20251001']);
-    const finder = of(jsonLines(ran.out), 'agent.created').find(({ role }) => role === 'finder');
-    expect(finder?.['model']).toEqual({
+    const worker = of(jsonLines(ran.out), 'agent.created').find(({ agent }) => agent === 'ROOT::S1');
+    expect(worker?.['model']).toEqual({
       asked: 'opus-4.5',
       used: 'anthropic/claude-haiku-4-5-20251001',
       because: 'not allowed: enforcement.allowedModels: [haiku-4.5] (managed, /etc/mimir/policy.yml:2)',
@@ -250,7 +250,7 @@ async function runWhile(policy: string, change: (folder: string) => void): Promi
   once.now = () => {
     change(how.folder);
   };
-  const flags = ['--yes', '--json', '--role-model', 'finder=sonnet-4.5'];
+  const flags = ['--yes', '--json', '--role-model', 'main=sonnet-4.5'];
   const ran = await home.run(['run', TASK, ...flags], { ...how, env: { WIRE_KEY: KEY } });
   const calls = double.asked.filter(({ first }) => first.startsWith(TASK));
   return { ...ran, models: calls.map(({ model }) => model.replace(/-\d{8}$/, '')) };

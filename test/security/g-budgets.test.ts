@@ -8,7 +8,10 @@ import type { Rule } from '../support/double/script.ts';
 import { z } from 'zod';
 
 const TASK = 'Say where balanceOf is defined';
-const planner: Rule = { when: { first: '# Roles' }, answer: { text: planText(['Find it', 'finder']) } };
+const planner: Rule = {
+  when: { first: '# Roles' },
+  answer: { text: planText(['Find it', 'finder'], ['Look at it', 'finder']) },
+};
 const Counted = z.looseObject({
   call: z.string(),
   agent: z.string(),
