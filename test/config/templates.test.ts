@@ -152,7 +152,7 @@ describe('keeping a plan as a template', () => {
   });
   const PLAN = planOf({
     reason: 'why',
-    tasks: [{ id: 'a', description: 'Review src/auth and src/auth/token', role: 'finder', writes: ['src/auth/**'] }],
+    tasks: [{ id: 'a', description: 'Review src/auth and src/auth/token', role: 'tester', writes: ['src/auth/**'] }],
   });
   const tasksOf = (plan: typeof PLAN): Parameters<typeof templateText>[1] =>
     plan.tasks.map(({ id, description, role, writes }) => ({ id, description, role, writes }));
@@ -174,7 +174,7 @@ reason: why
 tasks:
   - id: a
     description: Review {{target}} and {{target}}/token
-    role: finder
+    role: tester
     writes:
       - "{{target}}/**"
 `,

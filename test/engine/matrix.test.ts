@@ -76,10 +76,14 @@ function expected(role: string, tool: string, depth: number, ground: Ground): st
   const can = (ROLES[role] ?? '').split(' ');
   const action = TOOLS[tool] ?? '';
   // It is handed down, as far as there is room below.
-  if (action === 'spawn' && depth < DEEPEST) return inMode(action, ground);
+  if (action === 'spawn' && depth < DEEPEST) return spawning(tool, ground);
   if (!can.includes(action)) return tool === 'mimir spawn' ? 'denied' : 'not found';
   return action === 'shell' && !ground.boxed ? unboxed(can, ground) : inMode(action, ground);
 }
+
+/** A child by the shell is an explorer here, which only reads. */
+const spawning = (tool: string, ground: Ground): string =>
+  tool === 'mimir spawn' && ground.mode === 'confirm' ? 'runs' : inMode('spawn', ground);
 
 const unboxed = (can: readonly string[], ground: Ground): string =>
   ground.mode === 'yolo' || !can.includes('write') ? 'denied' : inMode('shell', ground);

@@ -53,7 +53,7 @@ describe('a run', () => {
     expect(
       [...agents.values()].map(({ id, role, name, parent, outcome }) => [id, role, name, parent, outcome]),
     ).toEqual([
-      ['ROOT', 'main', 'main', null, 'completed'],
+      ['ROOT', 'main', 'planner', null, 'completed'],
       [S1, 'main', 'main', 'ROOT', 'completed'],
       ['ROOT::S1::S1', 'explore', 'look', S1, 'completed'],
     ]);
