@@ -142,7 +142,7 @@ async function readsTheReport(person: Person): Promise<void> {
   person.press('g');
   await person.sees('│ No language model was used');
   person.press('esc');
-  await person.sees('The run has ended.');
+  await person.sees('Message main (ROOT)…', 'v for the report');
   person.press('v');
   await person.sees('┌─ 1 Answer');
 }

@@ -133,10 +133,13 @@ async function opensAndCopies(machine: Machine, person: Person): Promise<void> {
   person.press('left');
   await person.sees('It stands in the cache');
   person.press('K', 'y');
-  await person.sees('Copied the message (50 B) to the clipboard');
-  const text = 'Find where balanceOf is defined and what it keeps.';
+  await person.sees(/Copied the message \(\d+ B\) to the clipboard/);
+  // All of what the agent was told, though most of it is folded on the screen.
+  const text = readFileSync(join(machine.home, 'state/mimir/clipboard.txt'), 'utf8');
+  expect(text).toMatch(/^Find where balanceOf is defined and what it keeps\.\n\n## The person's task, as context\n/);
+  expect(text).toMatch(/<whole-task-1>\nExplain how balanceOf works, see @src\/cache\.js[^]*\n<\/whole-task-1>$/);
+  expect(person.screen()).toContain(`Copied the message (${Buffer.byteLength(text)} B)`);
   expect(person.terminal.output()).toContain(`\u001b]52;c;${Buffer.from(text).toString('base64')}\u0007`);
-  expect(readFileSync(join(machine.home, 'state/mimir/clipboard.txt'), 'utf8')).toBe(text);
 }
 
 async function tellsAndInterrupts(person: Person): Promise<void> {
