@@ -9,7 +9,7 @@ describe.concurrent('a plan changed by hand', () => {
     await person.sees('by hand', '^S save');
     person.type(' And who calls it.');
     await person.sees('And who calls it.');
-    person.press('tab', 'tab', 'tab');
+    person.press('tab', 'tab', 'tab', 'tab');
     person.press('ctrl-u');
     person.type('120000');
     await person.sees('120000');

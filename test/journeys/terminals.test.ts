@@ -11,7 +11,7 @@ describe.concurrent('a terminal', () => {
     await person.sees(/small/i);
     person.press('enter');
     person.terminal.resize(300, 100);
-    await person.sees(ACCEPT, 'cap $5.00');
+    await person.sees(ACCEPT, 'cap $10.00');
     expect(person.terminal.screen()).toHaveLength(100);
     for (let step = 0; step < 60; step += 1) person.terminal.resize(20 + ((step * 37) % 200), 5 + ((step * 13) % 60));
     person.terminal.resize(80, 24);

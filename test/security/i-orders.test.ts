@@ -242,7 +242,8 @@ describe('the limits on children', () => {
     const go = gate();
     const run = acting({ [S1]: [waits(go)] }, { plan: LED, mode: 'confirm', rules: rulesWith(most(2)) });
     await inTurn(run, S1, 1);
-    const answers = [1, 2, 3, 4].map(() => spawned(run, S1, {}, S1));
+    // One that writes: a child that only reads begins without a question.
+    const answers = [1, 2, 3, 4].map(() => spawned(run, S1, { role: 'oracle' }, S1));
     const full = 'Denied: childAgents.maxPerParent: 2: the person is asked for 2 already (default)';
     expect(await Promise.all(answers.slice(2))).toEqual([full, full]);
     expect(run.state().approvals).toHaveLength(2);
