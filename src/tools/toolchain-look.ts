@@ -44,7 +44,7 @@ export async function lookAtToolchains(
     const file = programOn(environment, chain.programs[0] ?? '');
     if (file === null) return null;
     const spec = { box: 'read-only', file, args: chain.version, cwd: checked.value.path, env: environment } as const;
-    const end = await runBoxed(sandbox, { ...spec, agent: 'doctor' }, { timeLimit: START_MS });
+    const end = await runBoxed(sandbox, spec, { timeLimit: START_MS });
     const text = `${end.stdout}\n${end.stderr}`;
     const version = /\d+\.\d+[\w.+-]*/.exec(text)?.[0] ?? null;
     return {
@@ -56,7 +56,6 @@ export async function lookAtToolchains(
     };
   });
   const found = await Promise.all(looks);
-  await sandbox.ended('doctor');
   return found.filter((look) => look !== null);
 }
 

@@ -39,8 +39,6 @@ const WIRES = {
 const CASES = [
   ['ten times the reservation', 'anthropic', 1_000_000],
   ['minus five', 'openai-compatible', -5],
-  ['a string', 'anthropic', 'many'],
-  ['nothing', 'openai-compatible', null],
 ] as const;
 
 describe.concurrent('a count that can not be true', () => {
@@ -48,7 +46,7 @@ describe.concurrent('a count that can not be true', () => {
     'G05: %s, from %s: settled at the bound and flagged, until the limit stops the run',
     async (_, wire, count) => {
       const [input, output] = WIRES[wire];
-      const usage = count === null ? null : { [input]: count, [output]: count };
+      const usage = { [input]: count, [output]: count };
       const read = (path: string): Rule['answer'] => ({ calls: [{ tool: 'read_file', input: { path } }], usage });
       const rules: Rule[] = [
         planner,
@@ -86,5 +84,6 @@ describe.concurrent('a limit of the day', () => {
         expect([code, err + JSON.stringify(events)]).toEqual([5, expect.stringContaining('config.yml:')]);
     }
     expect(ends[0]).toBe('day');
-  });
+    // Up to twenty whole runs.
+  }, 180_000);
 });

@@ -172,8 +172,10 @@ describe('mimir doctor', () => {
   it('says for each part whether it works, and ends with 0', async () => {
     const { code, out } = await home.run(['doctor']);
     expect(code).toBe(0);
-    expect([...out.matchAll(/^[✓·✗] (\w+)/gm)].map(([, what]) => what)).toEqual(
-      'mimir project config roles policy trust templates models sandbox user state runs terminal'.split(' '),
+    // One line for each toolchain that this machine has.
+    const parts = [...out.matchAll(/^[✓·✗] (\w+)/gm)].flatMap(([, what]) => (what === 'toolchain' ? [] : [what]));
+    expect(parts).toEqual(
+      'mimir project config roles policy trust templates models sandbox caches user state runs terminal'.split(' '),
     );
   });
 

@@ -136,7 +136,7 @@ describe('mimir policy explain', () => {
     const ran = await home.run(['run', 'Find balanceOf', '--yes', '--mode', 'confirm'], ruled);
     expect(ran).toMatchObject({ code: 0 });
     const [said] = await explained('--tool', 'edit_file', '--agent', 'ROOT::S1');
-    expect(said).toMatchObject({ decision: 'deny', as: 'agent ROOT::S1, role finder, mode confirm' });
+    expect(said).toMatchObject({ decision: 'ask', as: 'agent ROOT::S1, role main, mode confirm' });
     expect((await explain('--tool', 'bash', '--agent', 'ROOT::S9')).code).toBe(2);
   });
 
