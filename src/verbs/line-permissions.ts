@@ -1,6 +1,7 @@
 /** `permissions` and `commit` in line mode: what agents may do without asking, and whether the work is committed, said and decided. */
 import { commitAtEnd, commitEdit, commitWords } from '../app/actions/commit.ts';
 import type { PermissionsArgs } from '../app/actions/set-permissions.ts';
+import { COMMIT_REQUEST, whyNotTalk } from '../app/actions/message-main.ts';
 import { permissionsEdit, setPermissions } from '../app/actions/set-permissions.ts';
 import { withoutAsking } from '../app/views/permissions.ts';
 import type { Permissions, Permitted } from '../domain/permissions.ts';
@@ -24,9 +25,9 @@ export const PERMISSION_COMMANDS: readonly LineCommand[] = [
     name: commitAtEnd.word,
     short: [],
     arguments: '[on|off]',
-    help: 'Says, or decides, whether main commits the work at the end of the run, behind the reviews.',
-    where: ['plan', 'run'],
-    actions: ['plan.commit'],
+    help: 'Says, or decides, whether main commits the work at the end of the run, behind the reviews; after the end, has main commit it.',
+    where: ['plan', 'run', 'result'],
+    actions: ['plan.commit', 'result.commit'],
     run: commit,
   },
 ];
@@ -51,6 +52,7 @@ async function permissions(typed: string, desk: LineDesk): Promise<void> {
 
 async function commit(typed: string, desk: LineDesk): Promise<void> {
   const word = typed.trim();
+  if (desk.place === 'result') return commitNow(word, desk);
   const { plan } = desk.state;
   if (plan === null) return desk.refuse('there is no plan yet');
   if (word === '') return desk.say(commitWords(plan) || 'nothing is committed at the end');
@@ -59,6 +61,15 @@ async function commit(typed: string, desk: LineDesk): Promise<void> {
   const why = commitAtEnd.whyNot(desk.state, args);
   if (why !== null) return desk.refuse(why);
   await change(desk, commitEdit(args));
+}
+
+/** A run that has ended is resumed for it; main's message is shown before, as the full screen does it. */
+async function commitNow(word: string, desk: LineDesk): Promise<void> {
+  const { state } = desk;
+  if (word !== '') return desk.refuse('the run has ended: commit alone has main commit its changes');
+  const why = whyNotTalk(state);
+  if (why !== null || state.session === null) return desk.refuse(why ?? 'there is no run');
+  await desk.go({ resume: state.session, followUp: COMMIT_REQUEST });
 }
 
 async function decideOn(args: PermissionsArgs, desk: LineDesk): Promise<void> {

@@ -77,7 +77,7 @@ export const RESULT_COMMANDS: readonly LineCommand[] = [
     arguments: 'TEXT',
     help: messageMain.help,
     where: BEGUN,
-    actions: [],
+    actions: ['result.message'],
     run: sayToMain,
   },
   {

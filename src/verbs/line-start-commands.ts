@@ -41,7 +41,7 @@ export const START_COMMANDS: readonly LineCommand[] = [
     arguments: 'TASK',
     help: 'Asks main directly: one task without a planner, which this approves.',
     where: START,
-    actions: [],
+    actions: ['start.direct'],
     run: (typed, desk) =>
       typed === '' ? desk.refuse('what is main to do? direct TASK') : desk.go({ start: typed, direct: 'direct' }),
   },

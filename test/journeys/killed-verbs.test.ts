@@ -65,7 +65,7 @@ describe('killed at the step it was at', () => {
 
   const members: Members = {
     lead: {
-      planned: { maySpawn: true },
+      planned: { maySpawn: true, writes: ['**'] },
       commands: ['mimir spawn code "[worker] Work." --name worker --wait 60; touch spawned; sleep 7301', null, null],
       answer: 'The lead knows.',
     },

@@ -61,7 +61,7 @@ describe.concurrent('a session in a dumb terminal', () => {
     await says(person, 'plan', '2. tester', 'in three sentences');
     const from = person.terminal.output().length;
     await says(person, 'accept', /Plan approved/);
-    await hears(person, from, 'npm test', '  1  y  yes, once', 'Question 1, #2 tester: allow it');
+    await hears(person, from, 'npm test', '  1  y  allow once', 'Question 1, #2 tester: allow it');
     await says(
       person,
       'agents',

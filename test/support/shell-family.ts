@@ -17,7 +17,7 @@ export interface Member {
   /** The answer after them, and after each message that comes later. */
   readonly answer: string;
   /** Planned, and may it spawn; the others are spawned by commands. */
-  readonly planned?: { readonly maySpawn: boolean; readonly role?: string };
+  readonly planned?: { readonly maySpawn: boolean; readonly role?: string; readonly writes?: readonly string[] };
 }
 
 export type Members = Readonly<Record<string, Member>>;
@@ -85,7 +85,7 @@ const planOf = (members: Members): string =>
               recommendedModel: null,
               estimatedTokens: 8000,
               dependencies: [],
-              writes: [],
+              writes: planned.writes ?? [],
               maySpawn: planned.maySpawn,
             },
           ],

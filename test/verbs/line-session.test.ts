@@ -1,11 +1,12 @@
 /** Line mode with a person at it: what each typed line leads to, from the start to the end of a run. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { COMMIT_REQUEST } from '../../src/app/actions/message-main.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
 import { fail, ok } from '../../src/domain/result.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { LOBBY } from '../support/fake-run.ts';
 import { RACE } from '../support/plans.ts';
-import { midRun, planned, Recording, started } from '../support/recorded-run.ts';
+import { finished, midRun, planned, Recording, SESSION, started } from '../support/recorded-run.ts';
 import { typist } from '../support/typist.ts';
 
 const proposal = (): Recording => planned(started(new Recording()));
@@ -292,5 +293,16 @@ describe('a run in lines', () => {
     const person = await typist(midRun().events);
     person.run.previewPlan(() => fail('#5 tester has begun'));
     expect(await person.hears('drop 5')).toEqual(['Not changed: #5 tester has begun.']);
+  });
+});
+
+describe('the end of a run in lines', () => {
+  it('has main commit the changes when it is asked to, and by no other words', async () => {
+    const person = await typist(finished().events);
+    const resume = vi.spyOn(person.run.lobby, 'resume');
+    expect(await person.hears('commit off')).toEqual(['The run has ended: commit alone has main commit its changes.']);
+    expect(resume).not.toHaveBeenCalled();
+    await person.types('commit');
+    expect(resume.mock.calls).toEqual([[SESSION, COMMIT_REQUEST]]);
   });
 });
