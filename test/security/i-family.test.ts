@@ -52,7 +52,7 @@ describe.each(USERS)('an agent of the user %s', (user) => {
     const family = await openFamily(
       {
         one: {
-          planned: { maySpawn: true },
+          planned: { maySpawn: true, writes: ['**'] },
           commands: [
             'mimir spawn code "[child] work" --name child',
             until('[ -e grown ]'),
@@ -126,7 +126,11 @@ describe.each(USERS)('an agent of the user %s', (user) => {
           ],
           answer: 'One is done.',
         },
-        two: { planned: { maySpawn: false }, commands: ['sleep 1', 'touch heard'], answer: 'Two is done.' },
+        two: {
+          planned: { maySpawn: false, writes: ['**'] },
+          commands: ['sleep 1', 'touch heard'],
+          answer: 'Two is done.',
+        },
         child: {
           commands: [
             atTheDoor({
@@ -174,7 +178,7 @@ describe.each(USERS)('an agent of the user %s', (user) => {
     const family = await openFamily(
       {
         one: {
-          planned: { maySpawn: false },
+          planned: { maySpawn: false, writes: ['**'] },
           commands: [
             each(
               'mimir send abcdef/ROOT "hello"',
@@ -225,11 +229,7 @@ describe.each(USERS)('an agent of the user %s', (user) => {
           planned: { maySpawn: true },
           commands: [
             'mimir spawn code "[child] work" --name child --wait 60',
-            each(
-              'mimir spawn code "[more] work"',
-              'mimir spawn code "[more] work"',
-              'mimir spawn nobody "[more] work"',
-            ),
+            each('mimir spawn code "[more] work"', 'mimir spawn code "[more] work"', 'mimir spawn findr "[more] work"'),
           ],
           answer: 'One is done.',
         },
@@ -249,7 +249,7 @@ describe.each(USERS)('an agent of the user %s', (user) => {
       '= 0',
       `mimir: Denied: limits.maxAgentsPerRun: 4: the run has 4 agents already ${where}`,
       '= 3',
-      like(/^mimir: There is no role 'nobody'; known roles: /),
+      `mimir: There is no role 'findr'. Did you mean "finder"?`,
     ]);
     expect(family.printed('two')).toEqual([
       'mimir: Denied: spawning needs "spawn", which this agent does not have (default)\n= 3',
@@ -279,7 +279,7 @@ describe.each(USERS)('an agent of the user %s', (user) => {
     const created = of(ran.out, 'agent.created').slice(1);
     expect(created.map(({ role, tools }) => ({ role, tools: JSON.stringify(tools) }))).toEqual([
       {
-        role: 'rush',
+        role: 'main',
         tools: like(/^((?!write_file|edit_file|git_commit).)*"bash"((?!write_file|edit_file|git_commit).)*$/),
       },
       {

@@ -33,9 +33,9 @@ describe('a process of its own that ends before it could do anything', () => {
 describe('a spawn that is refused where nothing runs', () => {
   it('leaves no run behind that waits for nothing', async () => {
     const home = fresh();
-    const ran = await home.run(['spawn', 'nobody', 'Find add']);
+    const ran = await home.run(['spawn', 'findr', 'Find add']);
     expect(ran).toMatchObject({ code: 3, out: '' });
-    expect(ran.err).toMatch(/^mimir: There is no role 'nobody'; known roles: /);
+    expect(ran.err).toMatch(/^mimir: There is no role 'findr'\. Did you mean "finder"\?\n/);
     const log = openLogReadOnly({ stateDir: home.state, project: home.project });
     onTestFinished(() => log.close());
     await until(() => log.sessions().every(({ state }) => state === 'stopped'));
@@ -71,7 +71,7 @@ describe('a spawn while another process begins a run', () => {
     const log = openLog({ stateDir: home.state, project: home.project });
     onTestFinished(() => log.close());
     expect(log.claim(SessionId.parse('first-run'))).toMatchObject({ ok: true });
-    const spawning = home.start(['spawn', 'nobody', 'Find add']);
+    const spawning = home.start(['spawn', 'findr', 'Find add']);
     await until(() => spawning.err() === 'mimir: another process begins a run in this project: waiting for it\n');
     log.release(SessionId.parse('first-run'));
     expect(await spawning.ended).toMatchObject({ code: 3 });
