@@ -42,7 +42,7 @@ function runWith(
     toolsOf: toolsFor,
     mode: 'yolo',
     file: {
-      draft: { reason: '', tasks: [{ id: 'a', description: 'lead', role: 'oracle', maySpawn: true }] },
+      draft: { reason: '', tasks: [{ id: 'a', description: 'lead', role: 'oracle', maySpawn: true, writes: ['**'] }] },
       from: 'a file',
     },
     record: ({ agent: who, purpose, tools: given, turns }) => {

@@ -47,7 +47,7 @@ describe('the plan prompt', () => {
     await terminal.waitFor('Plan approved');
     await terminal.waitFor('completed: 1 agent');
     expect(await terminal.exit).toMatchObject({ code: 0 });
-    expect(terminal.output()).toContain('[finder] Find where balanceOf is used');
+    expect(terminal.output()).toContain('[main] Find where balanceOf is used');
   });
 
   it('goes on when every edit is refused', async () => {
