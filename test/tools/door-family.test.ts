@@ -16,7 +16,7 @@ it.each(USERS)(
     const family = await openFamily(
       {
         lead: {
-          planned: { maySpawn: true },
+          planned: { maySpawn: true, writes: ['**'] },
           commands: [
             'mkdir -p packages/api; mimir spawn code "[worker] Look around." --name x --wait 60 --working-dir packages/api',
             until('mimir progress code-x --json | grep -q \'"is_complete":true\''),
