@@ -154,7 +154,9 @@ async function act(
   const { open, ...output } = await withChild(parts, use, context, printed);
   if (open === true) return output;
   const ms = Math.round(world.elapsed() - began);
-  const end = { agent, call: call.id, tool: call.tool, ok: output.ok, output: output.text, ms } as const;
+  const { saw } = output;
+  const seen = saw === undefined ? {} : { saw };
+  const end = { agent, call: call.id, tool: call.tool, ok: output.ok, output: output.text, ms, ...seen } as const;
   recorder.record({ type: 'tool.finished', ...end }, ...(output.ok ? madeGood(recorder, use) : []));
   return output;
 }

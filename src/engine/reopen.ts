@@ -11,7 +11,7 @@ import { isLooser } from '../domain/mode.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import { isFinal } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
-import { UNKNOWN_EFFECT, uncertainCalls } from '../events/turns.ts';
+import { knownFiles, UNKNOWN_EFFECT, uncertainCalls } from '../events/turns.ts';
 import { runCeiling } from '../policy/budgets.ts';
 import { roleNamed } from '../policy/roles.ts';
 import { mayGoOn } from './forced-again.ts';
@@ -32,6 +32,7 @@ export function reopen(parts: RunParts, answers: boolean): boolean {
   const { options, recorder, crew } = parts;
   const state = recorder.state();
   const stored = recorder.stored();
+  options.tools.knew?.(knownFiles(stored));
   const left = callsLeftOpen(options, stored);
   const isLeft = (agent: AgentId, call: CallId): boolean =>
     left.some((one) => one.agent === agent && one.call === call);

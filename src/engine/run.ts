@@ -186,6 +186,7 @@ function withoutReviews(before: RunState): string {
 
 function open({ options, recorder, root }: RunParts): true {
   const idle = options.idle === true;
+  options.tools.knew?.([]);
   recorder.record(
     startedEvent(options, idle ? { idle } : {}),
     createdEvent(options, root),

@@ -229,6 +229,8 @@ export type EventBody =
       readonly ok: boolean;
       readonly output: string;
       readonly ms: Millis;
+      /** The file whose content the agent knows by this call: relative to the project's root, and the content's digest. */
+      readonly saw?: { readonly file: string; readonly digest: string };
     }
   /** A sentence of Mimir at the end of a result that was given: how many turns are left, that calls repeat themselves. */
   | { readonly type: 'tool.noted'; readonly agent: AgentId; readonly call: CallId; readonly text: string }

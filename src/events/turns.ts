@@ -99,6 +99,20 @@ export function uncertainCalls(events: Iterable<MimirEvent>): readonly EventOf<'
   return [...begun.values()].filter(({ repeat }) => repeat === 'never');
 }
 
+export interface KnownFile {
+  readonly agent: AgentId;
+  readonly file: string;
+  readonly digest: string;
+}
+
+/** What agents knew of files when the log stops, oldest first: the last content that each call read or wrote. */
+export function knownFiles(events: Iterable<MimirEvent>): readonly KnownFile[] {
+  const known: KnownFile[] = [];
+  for (const event of events)
+    if (event.type === 'tool.finished' && event.saw !== undefined) known.push({ agent: event.agent, ...event.saw });
+  return known;
+}
+
 function addTurn(turns: Turn[], event: MimirEvent): void {
   // Back to pending is a retry: it starts with a new conversation.
   if (event.type === 'agent.status' && event.status === 'pending') turns.length = 0;

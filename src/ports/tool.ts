@@ -10,11 +10,21 @@ import type { Result } from '../domain/result.ts';
 import type { Verdict } from '../domain/forced.ts';
 import type { TreeChanges, TreeId } from './tree.ts';
 
+/** A file and the content that an agent knows of it. */
+export interface SeenFile {
+  /** Relative to the project's root. */
+  readonly file: string;
+  /** The first 16 hexadecimal digits of the content's SHA-256. */
+  readonly digest: string;
+}
+
 export interface ToolOutput {
   /** False: an error result that the model reads; the agent goes on. */
   readonly ok: boolean;
   /** Already capped at the source (64 KiB at most). */
   readonly text: string;
+  /** The whole content of a file that the agent knows after this call: it was read, or written. A resumed agent may edit it without reading it again. */
+  readonly saw?: SeenFile;
   /** The run was stopped while somebody was waited for: the call has no end yet, whoever goes on with the run goes on with it. */
   readonly open?: true;
 }
@@ -120,6 +130,8 @@ export interface ToolPort {
   readonly sandbox: SandboxState;
   /** A folder of the project as somebody wrote it: relative to the root, empty for the root itself; or why it is none of its folders. */
   folder?(written: string): Promise<Result<string, string>>;
+  /** Called once at the start of a run: which files its agents knew when it stopped, oldest first; none for a new run. */
+  knew?(files: readonly (SeenFile & { readonly agent: AgentId })[]): void;
   /** This agent, or every agent (null), has ended: what only its commands needed is removed. */
   ended?(agent: AgentId | null): Promise<void>;
 }

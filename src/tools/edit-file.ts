@@ -61,7 +61,8 @@ export const editFileTool = (project: Root, seen: Seen, writes?: Writes): Tool<I
 
 /** What the model reads after a write: how much changed, the new digest, the diff. */
 export function changed(diff: string, name: string, digest: string): ToolOutput {
-  return done(`${shownName(name)}: ${diffCounts(diff)} lines, digest now ${digest}\n${capLines(diff, LINE_COLUMNS)}`);
+  const words = `${shownName(name)}: ${diffCounts(diff)} lines, digest now ${digest}`;
+  return { ...done(`${words}\n${capLines(diff, LINE_COLUMNS)}`), saw: { file: name, digest } };
 }
 
 export interface CurrentText {

@@ -80,6 +80,9 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
     tools,
     sandbox: sandbox.state,
     folder: (written) => projectFolder(root.value, written),
+    knew: (files) => {
+      seen.restore(files);
+    },
     ended: (agent) => sandbox.ended(agent),
   });
 }

@@ -48,8 +48,11 @@ export const readFileTool = (root: Root, seen: Seen): Tool<Input> => ({
       const bytes = Math.min(room, RESULT_BYTES) - FRAME_BYTES;
       const part = await readPart(file.value, { from, lines, bytes }, signal);
       if (part.stopped) return refused(`${path}: stopped`);
-      if (part.digest !== null) seen.note(agent, file.value.name, part.digest);
-      return done(partText(file.value, part, from));
+      const output = done(partText(file.value, part, from));
+      if (part.digest === null) return output;
+      const saw = { file: file.value.name, digest: part.digest };
+      seen.note(agent, saw.file, saw.digest);
+      return { ...output, saw };
     } catch (error) {
       return refused(`${path}: can't be read (${error instanceof Error ? error.message : String(error)})`);
     } finally {

@@ -28,7 +28,7 @@ function contextFor(part: Partial<ToolContext> = {}): ToolContext {
 }
 
 export interface Workbench {
-  /** Throws when the schema refuses the input. */
+  /** What the model reads of it. Throws when the schema refuses the input. */
   use(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<ToolOutput>;
   preview(tool: string, input: unknown, context?: Partial<ToolContext>): Promise<string>;
   inputs(
@@ -62,7 +62,10 @@ export function workbench(
     return tool;
   };
   return {
-    use: async (name, input, context) => named(name).run(named(name).input.parse(input), contextFor(context)),
+    use: async (name, input, context) => {
+      const { saw: _saw, ...output } = await named(name).run(named(name).input.parse(input), contextFor(context));
+      return output;
+    },
     propose: async (name, input, context) =>
       (await named(name).propose?.(named(name).input.parse(input), contextFor(context))) ?? fail('it proposes nothing'),
     previewThenUse: async (name, input, between) => {
