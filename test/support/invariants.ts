@@ -86,8 +86,8 @@ function over(state: RunState, agent: AgentId): readonly string[] {
   const limit: Budget = agent === ROOT ? state.budget : (state.agents.get(agent)?.budget ?? {});
   const used = committed(state, agent);
   const found: string[] = [];
-  if (limit.maxTokens !== undefined && used.tokens > limit.maxTokens)
-    found.push(`${agent} has ${used.tokens} tokens promised of ${limit.maxTokens}`);
+  if (limit.maxTokens !== undefined && used.limitTokens > limit.maxTokens)
+    found.push(`${agent} has ${used.limitTokens} tokens promised of ${limit.maxTokens}`);
   if (limit.maxCost !== undefined && toMicro(used.cost) > toMicro(limit.maxCost))
     found.push(`${agent} has $${used.cost} promised of $${limit.maxCost}`);
   return found;
