@@ -5,7 +5,8 @@
 import { ModelId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import { ALIASES, spokenModel } from '../policy/aliases.ts';
-import { entryMatches, foldName, resolveModel } from '../policy/models.ts';
+import { foldName } from '../policy/model-identity.ts';
+import { entryAllows, entryHolds, resolveModel } from '../policy/models.ts';
 import type { ModelEntry } from '../policy/rules.ts';
 import type { ConfigFault } from './fault.ts';
 import type { Layer } from './layer.ts';
@@ -97,8 +98,9 @@ const knownIds = (own: readonly NamedModel[]): readonly string[] => [...ALIASES.
 /** A canonical id, or a family as written when a known model belongs to it; null for what nobody knows. */
 function patternOf(written: string, own: readonly NamedModel[]): string | null {
   const folded = foldName(written);
-  if (!folded.endsWith('@*')) return resolveModel(written, own);
-  return knownIds(own).some((id) => entryMatches({ pattern: folded }, id)) ? folded : null;
+  // A registered name means what it always means: no catalogue of a person's own takes it.
+  if (!folded.endsWith('@*')) return resolveModel(written, []) ?? resolveModel(written, own);
+  return knownIds(own).some((id) => entryAllows({ pattern: folded }, id)) ? folded : null;
 }
 
 /** Without a list of its own, an organisation that says `deny` allows nothing: nobody below it can. */
@@ -131,8 +133,8 @@ function nothingLeft(
   }
   const left = knownIds(own).filter(
     (id) =>
-      allowed.every((list) => list.some((entry) => entryMatches(entry, id))) &&
-      !denied.some((entry) => entryMatches(entry, id)),
+      allowed.every((list) => list.some((entry) => entryAllows(entry, id))) &&
+      !denied.some((entry) => entryHolds(entry, id)),
   );
   const [last] = naming.slice(-1);
   if (left.length > 0 || last === undefined) return [];

@@ -4,7 +4,7 @@
  */
 import type { CallId, ModelId, Usd } from '../domain/ids.ts';
 import { fromMicro, toMicro } from '../domain/ids.ts';
-import { entryMatches } from '../policy/models.ts';
+import { entryHolds } from '../policy/models.ts';
 import type { Rules } from '../policy/rules.ts';
 import type { DayLimit } from '../ports/day.ts';
 import type { RunState } from '../events/state.ts';
@@ -39,9 +39,9 @@ interface Holding extends Pick<DayLimitNow, 'scope' | 'from'> {
 
 function limitsFor({ dayBudget, modelBudgets = [] }: Rules, model: ModelId): readonly Holding[] {
   const own = modelBudgets.flatMap(({ model: entry, budget }): Holding[] => {
-    if (!entryMatches(entry, model)) return [];
+    if (!entryHolds(entry, model)) return [];
     const limit = { model: entry.pattern, budget: budget.value };
-    return [{ scope: 'model', from: budget.from, limit, matches: (id) => entryMatches(entry, id) }];
+    return [{ scope: 'model', from: budget.from, limit, matches: (id) => entryHolds(entry, id) }];
   });
   if (dayBudget === undefined) return own;
   return [{ scope: 'day', from: dayBudget.from, limit: { model: null, budget: dayBudget.value } }, ...own];

@@ -12,7 +12,15 @@ import {
   takeOut,
   whatHelps,
 } from './explain.ts';
-import { type ModelWish, chooseModel, entryMatches, modelProblem, obstacleTo, resolveModel } from './models.ts';
+import {
+  type ModelWish,
+  chooseModel,
+  entryAllows,
+  entryHolds,
+  modelProblem,
+  obstacleTo,
+  resolveModel,
+} from './models.ts';
 import { type ModelEntry, type Rules, builtIn } from './rules.ts';
 
 /** `wish.asked` is the name in question. Where a rule forbids it, the rule is told before whatever else stands in the way. */
@@ -30,7 +38,7 @@ export function explainModel(wish: ModelWish & { readonly asked: string }): Expl
     because,
     rules: ranked(because, partsOf(id, rules, decision), rule === null ? decision : 'deny'),
     change: decision === 'allow' ? [] : changeTexts(wish, id, rule !== null),
-    resolved: [{ written: asked, id }, ...resolvedIn(rules).filter((one) => entryMatches({ pattern: one.id }, id))],
+    resolved: [{ written: asked, id }, ...resolvedIn(rules).filter((one) => entryHolds({ pattern: one.id }, id))],
     used: chosen.ok ? chosen.value.choice.used : null,
   };
 }
@@ -62,7 +70,7 @@ function outcomeOf(wish: ModelWish): Outcome {
 
 /** The entry that allows it, where somebody wrote a list. */
 function grantOf(id: string, { allowedModels }: Rules): Reason {
-  const entry = allowedModels.flat().find((each) => entryMatches(each, id));
+  const entry = allowedModels.flat().find((each) => entryAllows(each, id));
   return entry?.from ?? builtIn('no rule speaks against it');
 }
 
@@ -70,10 +78,10 @@ type Part = Omit<TookPart, 'decides'>;
 
 function partsOf(id: string, rules: Rules, decision: Outcome): readonly Part[] {
   const denied = rules.deniedModels
-    .filter((entry) => entryMatches(entry, id))
+    .filter((entry) => entryHolds(entry, id))
     .map(({ from }): Part => ({ reason: from, says: 'deny' }));
   const allowed = rules.allowedModels.flatMap((list): readonly Part[] => {
-    const entry = list.find((each) => entryMatches(each, id));
+    const entry = list.find((each) => entryAllows(each, id));
     const from = entry?.from ?? list[0]?.from;
     return from === undefined ? [] : [{ reason: from, says: entry === undefined ? 'deny' : 'allow' }];
   });
@@ -84,7 +92,7 @@ function partsOf(id: string, rules: Rules, decision: Outcome): readonly Part[] {
 
 function changesFor(id: string, rules: Rules): readonly Change<ModelWish>[] {
   const without = rules.deniedModels
-    .filter((entry) => entryMatches(entry, id) && isWritten(entry.from))
+    .filter((entry) => entryHolds(entry, id) && isWritten(entry.from))
     .map((entry) =>
       change(takeOut(entry.written, entry.from), (now) => ({
         ...now,
@@ -93,7 +101,7 @@ function changesFor(id: string, rules: Rules): readonly Change<ModelWish>[] {
     );
   const within = rules.allowedModels.flatMap((list) => {
     const [first] = list;
-    if (first === undefined || list.some((entry) => entryMatches(entry, id))) return [];
+    if (first === undefined || list.some((entry) => entryAllows(entry, id))) return [];
     const added: ModelEntry = { written: id, pattern: id, from: first.from };
     return [
       change(putInto(id, first.from), (now) => ({

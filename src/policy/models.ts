@@ -9,15 +9,13 @@ import { type Reason, reasonText } from '../domain/reason.ts';
 import type { Role } from '../domain/role.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import { ALIASES } from './aliases.ts';
+import { foldName, identityOf, isRelease } from './model-identity.ts';
 import { type ModelEntry, type Rules, builtIn } from './rules.ts';
 
 /** Calls nothing and costs nothing, so only `deniedModels` can forbid it. */
 export const OFFLINE = ModelId.parse('offline/analyst');
 
 type Named = Pick<ModelOption, 'id' | 'aliases'>;
-
-/** How a name is compared: trimmed, compatibility forms folded, lower case. */
-export const foldName = (name: string): string => name.trim().normalize('NFKC').toLowerCase();
 
 /** The canonical id of a name as people write it, or null for a name that nobody registered. */
 export function resolveModel(name: string, models: readonly Named[]): ModelId | null {
@@ -28,13 +26,20 @@ export function resolveModel(name: string, models: readonly Named[]): ModelId | 
   return ALIASES.get(folded) ?? SPELLINGS.get(folded) ?? null;
 }
 
-/** Does an entry of a model list mean this id? A family `provider/name@*` means the name and its dated releases. */
-export function entryMatches(entry: Pick<ModelEntry, 'pattern'>, id: string): boolean {
-  if (!entry.pattern.endsWith('@*')) return entry.pattern === id;
-  const family = entry.pattern.slice(0, -2);
-  return id === family || (id.startsWith(family) && RELEASE.test(id.slice(family.length)));
+/**
+ * Does an entry of a list that allows mean this id? Its own id in each registered spelling, and a family `provider/name@*` its
+ * dated releases. The same model at another provider is not meant: who allows a model allows it where they named it.
+ */
+export function entryAllows({ pattern }: Pick<ModelEntry, 'pattern'>, id: string): boolean {
+  const spellings = [id, resolveModel(id, []) ?? id];
+  if (!pattern.endsWith('@*')) return spellings.includes(pattern);
+  const family = pattern.slice(0, -2);
+  return spellings.some((one) => one === family || isRelease(family, one));
 }
-const RELEASE = /^[-@](?:\d{6,8}|\d{4}-\d{2}-\d{2}|latest)$/;
+
+/** Does a rule that forbids or limits the model of an entry hold for this id? It does whatever catalogue names the model (D44). */
+export const entryHolds = ({ pattern }: Pick<ModelEntry, 'pattern'>, id: string): boolean =>
+  identityOf(pattern) === identityOf(id);
 
 /** The other registered spellings of a canonical id: without its provider, without its date. Ambiguous ones are left out. */
 const SPELLINGS: ReadonlyMap<string, ModelId> = spellings([...new Set(ALIASES.values())]);
@@ -53,10 +58,10 @@ function spellings(ids: readonly ModelId[]): ReadonlyMap<string, ModelId> {
 
 /** The rule that forbids a canonical id, or null when none does. */
 export function modelProblem(id: ModelId, rules: Rules): Reason | null {
-  const denied = rules.deniedModels.find((entry) => entryMatches(entry, id));
+  const denied = rules.deniedModels.find((entry) => entryHolds(entry, id));
   if (denied !== undefined) return denied.from;
   if (id === OFFLINE) return null;
-  const without = rules.allowedModels.find((list) => !list.some((entry) => entryMatches(entry, id)));
+  const without = rules.allowedModels.find((list) => !list.some((entry) => entryAllows(entry, id)));
   return without === undefined ? null : (without[0]?.from ?? builtIn('enforcement.allowedModels: []'));
 }
 
@@ -145,7 +150,7 @@ export const wordsOf = ({
 function candidates({ fallbacks, rules, models }: Field): readonly ModelId[] {
   const own = fallbacks.map((name) => resolveModel(name, models)).filter((id) => id !== null);
   const listed = rules.allowedModels.flatMap((list) =>
-    list.flatMap((entry) => models.map(({ id }) => id).filter((id) => entryMatches(entry, id))),
+    list.flatMap((entry) => models.map(({ id }) => id).filter((id) => entryAllows(entry, id))),
   );
   return [...own, ...listed];
 }

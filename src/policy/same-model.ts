@@ -1,7 +1,8 @@
 /** Is the model that answered the one that was asked (SECURITY A08)? By name alone: what it really is nobody can see. */
 import type { ModelId } from '../domain/ids.ts';
 import type { Reason } from '../domain/reason.ts';
-import { entryMatches, foldName, modelProblem, resolveModel } from './models.ts';
+import { foldName, isRelease } from './model-identity.ts';
+import { modelProblem, resolveModel } from './models.ts';
 import type { Rules } from './rules.ts';
 
 /**
@@ -13,8 +14,6 @@ export function isSameModel(asked: ModelId, answered: ModelId): boolean {
   if (ours === theirs || isRelease(ours, theirs) || isRelease(theirs, ours)) return true;
   return theirs.startsWith(`${ours}:`) && /^[\w.-]+$/.test(theirs.slice(ours.length + 1));
 }
-
-const isRelease = (family: string, id: string): boolean => entryMatches({ pattern: `${family}@*` }, id);
 
 /** What a person said of the provider, as far as the names in its replies go. */
 interface Terms {
@@ -46,8 +45,5 @@ export function answerProblem(
   const name = answered.slice(answered.indexOf('/') + 1);
   const known = [name, name.slice(name.lastIndexOf('/') + 1)].flatMap((one) => resolveModel(one, []) ?? []);
   if (!isTaken(name, known.length > 0, terms, rules)) return 'another model';
-  const denied = { ...rules, allowedModels: [] };
-  return (
-    [modelProblem(answered, rules), ...known.map((id) => modelProblem(id, denied))].find((one) => one !== null) ?? null
-  );
+  return modelProblem(answered, rules);
 }

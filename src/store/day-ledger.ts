@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Millis, ModelId } from '../domain/ids.ts';
 import { fromMicro, ModelId as ModelIdOf, toMicro } from '../domain/ids.ts';
-import { entryMatches } from '../policy/models.ts';
+import { entryHolds } from '../policy/models.ts';
 import type { DayCall, DayLedger, DayLimit, DayOver } from '../ports/day.ts';
 import { LogFault } from '../ports/log.ts';
 
@@ -140,7 +140,7 @@ function statementsOf(database: DatabaseSync): {
 }
 
 const matcherOf = ({ model }: DayLimit): ((id: ModelId) => boolean) =>
-  model === null ? () => true : (id) => entryMatches({ pattern: model }, id);
+  model === null ? () => true : (id) => entryHolds({ pattern: model }, id);
 
 function overOf(limit: DayLimit, used: Sum, asked: Sum): DayOver | null {
   const { maxTokens, maxCost } = limit.budget;

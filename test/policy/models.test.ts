@@ -8,7 +8,8 @@ import {
   OFFLINE,
   chooseModel,
   endpointProblem,
-  entryMatches,
+  entryAllows,
+  entryHolds,
   fallbackModels,
   modelProblem,
   resolveModel,
@@ -87,8 +88,69 @@ describe('an entry of a list', () => {
       'anthropic/claude-haiku-4-50',
       'anthropic/claude-haiku-4-5-large',
     ];
-    expect(ids.map((id) => entryMatches(family, id))).toEqual([true, true, true, false, false]);
-    expect(entryMatches({ pattern: HAIKU }, `${HAIKU}-x`)).toBe(false);
+    expect(ids.map((id) => entryAllows(family, id))).toEqual([true, true, true, false, false]);
+    expect(entryAllows({ pattern: HAIKU }, `${HAIKU}-x`)).toBe(false);
+  });
+});
+
+describe('a rule that forbids or limits a model (D44)', () => {
+  const OPUS = 'anthropic/claude-opus-4-5-20251101';
+  const same = [
+    OPUS,
+    'anthropic/claude-opus-4-5',
+    'anthropic/claude-opus-4-5-latest',
+    'anthropic/claude-opus-4-5-20991231',
+    'mine/claude-opus-4-5-20251101',
+    'mine/Claude-Opus-4-5',
+    'mine/claude-opus-4.5',
+    'mine/opus-4.5',
+    'openrouter/anthropic/claude-opus-4.5:thinking',
+    'vertex/publishers/anthropic/models/claude-opus-4-5@20251101',
+    'bedrock/us.anthropic.claude-opus-4-5-20251101-v1:0',
+    'mine/claude\u200b-opus-4-5',
+    'mine/ｃlaude-opus-4-5',
+  ];
+  const others = [
+    'anthropic/claude-opus-4-8',
+    'mine/claude-opus-4',
+    'mine/claude-opus-4-50',
+    'mine/opus',
+    'mine/qwen3',
+  ];
+
+  it('holds for whatever goes over the wire as that model, in every catalogue and spelling', () => {
+    for (const pattern of [OPUS, 'anthropic/claude-opus-4-5@*', 'mine/claude-opus-4-5']) {
+      expect(same.filter((id) => !entryHolds({ pattern }, id))).toEqual([]);
+      expect(others.filter((id) => entryHolds({ pattern }, id))).toEqual([]);
+    }
+  });
+
+  it('never keeps the built-in analyst from working by the name of another model, nor the other way round', () => {
+    expect(entryHolds({ pattern: OFFLINE }, 'mine/analyst')).toBe(false);
+    expect(entryHolds({ pattern: 'mine/analyst' }, OFFLINE)).toBe(false);
+    expect(entryHolds({ pattern: OFFLINE }, OFFLINE)).toBe(true);
+  });
+
+  it('is found for each of them before any call, while a list of allowed models is as strict as before', () => {
+    const rules = someRules({ deniedModels: [entry(OPUS, onlySonnet)] });
+    expect(same.map((id) => modelProblem(ModelId.parse(id), rules))).toEqual(same.map(() => onlySonnet));
+    const allowing = someRules({ allowedModels: [[entry(OPUS, onlySonnet)]] });
+    expect(same.filter((id) => modelProblem(ModelId.parse(id), allowing) === null)).toEqual([
+      OPUS,
+      'anthropic/claude-opus-4-5',
+    ]);
+  });
+
+  it('leaves no model of another catalogue to fall back on', () => {
+    const rules = someRules({ deniedModels: [entry(OPUS, onlySonnet)] });
+    const models = [...MODELS, ...same.map((id) => model(id, []))];
+    const fallbacks = ['opus-4.5', ...same, 'sonnet-4.5'];
+    const { used } = { used: ModelId.parse(HAIKU) };
+    expect(fallbackModels({ ...wish({ rules, models, fallbacks }), used })).toEqual([SONNET]);
+    for (const asked of same) {
+      const chosen = chooseModel(wish({ asked, rules, models, fallbacks }));
+      expect([asked, chosen.ok && chosen.value.choice.used]).toEqual([asked, SONNET]);
+    }
   });
 });
 

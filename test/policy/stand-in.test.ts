@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { ModelOption } from '../../src/domain/plan.ts';
 import type { ModelWish } from '../../src/policy/models.ts';
-import { OFFLINE, chooseModel, entryMatches, fallbackModels, modelProblem } from '../../src/policy/models.ts';
+import { OFFLINE, chooseModel, entryAllows, fallbackModels, modelProblem } from '../../src/policy/models.ts';
 import { builtIn } from '../../src/policy/rules.ts';
 import { entry, someRules, written } from './some-rules.ts';
 
@@ -137,7 +137,7 @@ describe('whatever is asked, allowed, denied and usable', () => {
         expect(offlineOnly).toBe(false);
         expect(usable).toContain(used);
         expect(toolless).not.toContain(used);
-        expect(allowed.every((list) => list.some((id) => entryMatches({ pattern: id }, used)))).toBe(true);
+        expect(allowed.every((list) => list.some((id) => entryAllows({ pattern: id }, used)))).toBe(true);
         // What was not asked for is told with a reason.
         expect(chosen.value.choice.because === null).toBe(used === (asked ?? fallbacks[0]));
       }),

@@ -76,6 +76,29 @@ describe('models', () => {
     });
   });
 
+  it('a denied model stays denied under each name that a person’s own catalogue gives it (D44)', async () => {
+    const names = {
+      'mine/claude-opus-4-5': [],
+      'anthropic/claude-opus-4-5': ['--model', 'anthropic/claude-opus-4-5'],
+      'mine/claude-opus-4-5-20251101': ['--role-model', 'finder=mine/claude-opus-4-5-20251101'],
+    };
+    const plan = (model: string): Rule => ({
+      when: { first: '# Roles' },
+      answer: { text: planText([TASK, 'finder']).replace('"recommendedModel":null', `"recommendedModel":"${model}"`) },
+    });
+    const policy = { 'policy.yml': 'enforcement:\n  deniedModels: [opus-4.5]\n' };
+    for (const [name, flags] of Object.entries(names)) {
+      const double = await openDouble({ rules: [plan(name), { answer: { text: 'It adds.' } }] });
+      doubles.push(double);
+      const entry = `{ kind: anthropic, baseUrl: "${double.url}", apiKeyEnv: WIRE_KEY, models: [claude-opus-4-5, claude-opus-4-5-20251101] }`;
+      const home = at({ user: `providers:\n  anthropic: ${entry}\n  mine: ${entry}\n` });
+      const how = { ...managed(home, { files: policy }), env: { WIRE_KEY: KEY } };
+      await home.run(['run', TASK, '--yes', '--json', ...flags], how);
+      expect(double.asked.filter(({ model }) => model.includes('opus-4-5'))).toEqual([]);
+      expect(double.asked.length).toBeGreaterThan(0);
+    }
+  });
+
   it('A02: lists with nothing in common refuse the start, and every one is named', async () => {
     const ran = await under(
       {
