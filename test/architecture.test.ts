@@ -121,6 +121,9 @@ const WRITERS: readonly string[] = [
   'verbs/keep-agent.ts',
   'verbs/new-file.ts',
   'verbs/plan-file.ts',
+  // Keys on their way to another process of Mimir's own, and whether a sandbox worked, in the state folder.
+  'verbs/sealed.ts',
+  'verbs/start-clean.ts',
 ];
 
 /** Of `node:fs`, what changes nothing. `open` may: with a flag that writes, looked for below. */

@@ -34,7 +34,7 @@ import { readPrompts } from './prompts.ts';
 import { readLayers } from './read-layers.ts';
 import { rolesOf } from './roles-in-force.ts';
 import { withSettings } from './roles.ts';
-import { type Secret, secretsIn } from './secrets.ts';
+import { type Secret, secretsIn, shortSecretNotes } from './secrets.ts';
 import { withoutEffect } from './without-effect.ts';
 
 export interface Sources {
@@ -130,13 +130,14 @@ function together(
   const mode = modeFaults(flags, rules);
   if (mode.length > 0) return fail(mode);
   const instructions = instructionsOf(projectRoot, trusted);
+  const secrets = secretsIn(preferences, env);
   return ok({
     rules,
     roles: withSettings(roles.value.roles, values, flags.model ?? null),
     prompts: readPrompts(packageRoot, instructions.text),
     preferences,
     providers: providersOf(preferences.providers, env, rules),
-    secrets: secretsIn(preferences, env),
+    secrets,
     models,
     values,
     places,
@@ -150,6 +151,7 @@ function together(
       ...withoutEffect(values),
       ...childNotes(values),
       ...keptBackNotes(layers),
+      ...shortSecretNotes(secrets),
     ],
   });
 }

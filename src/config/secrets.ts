@@ -2,6 +2,7 @@
  * Which variables of the environment hold secrets: one list, whatever key of the configuration names them. They are taken out of
  * the process at the start, and what they hold is kept out of everything that is written or shown.
  */
+import { isTooShortToHide, SHORTEST_HIDDEN } from '../domain/redact.ts';
 import type { Environment } from './paths.ts';
 import { BUILT_IN } from './providers.ts';
 
@@ -22,6 +23,15 @@ export function secretsIn(settings: unknown, env: Environment): readonly Secret[
     return value === '' ? [] : [{ name, value }];
   });
 }
+
+/** A warning for each secret that no filter can take out of texts: it might be a word. */
+export const shortSecretNotes = (secrets: readonly Secret[]): readonly string[] =>
+  secrets
+    .filter(({ value }) => isTooShortToHide(value))
+    .map(
+      ({ name }) =>
+        `${name}: its value is shorter than ${SHORTEST_HIDDEN} characters, which might be a word: it is not taken out of logs, screens and what models read`,
+    );
 
 /** `inHeaders`: `{env: NAME}` names a variable here. */
 function namedIn(value: unknown, inHeaders: boolean): readonly string[] {

@@ -6,19 +6,24 @@
 /** Stands where a key was. */
 export const HIDDEN = '[key]';
 
-/** Shorter "keys" such as `none` or `ollama` are words. */
-const SHORTEST = 8;
+/** Shorter "keys" such as `none` or `ollama` are words: taken out everywhere they would make texts unreadable. */
+export const SHORTEST_HIDDEN = 8;
+
+/** Is this key so short that it can't be told from a word, so that no text is cleaned of it? */
+export const isTooShortToHide = (key: string): boolean => key.length < SHORTEST_HIDDEN;
 
 export interface Redactor {
   /** The text without secrets; the same text where it holds none. */
   readonly clean: (text: string) => string;
+  /** The text without the known keys alone: what only looks like a key may be a line of the project. */
+  readonly known: (text: string) => string;
   /** How many characters at the end of a text may be the beginning of a secret whose rest is still to come. */
   readonly open: (text: string) => number;
 }
 
 /** Of these known keys, and of whatever looks like one. */
 export function openRedactor(keys: readonly string[]): Redactor {
-  const forms = [...new Set(keys.filter((key) => key.length >= SHORTEST).flatMap(formsOf))];
+  const forms = [...new Set(keys.filter((key) => !isTooShortToHide(key)).flatMap(formsOf))];
   // Longest first: one form may begin another.
   forms.sort((a, b) => b.length - a.length);
   const known = forms.length === 0 ? null : new RegExp(forms.map(overLines).join('|'), 'g');
@@ -28,10 +33,13 @@ export function openRedactor(keys: readonly string[]): Redactor {
     const joined = text.replaceAll(BREAKS, '');
     return forms.some((form) => joined.includes(form));
   };
+  const withoutKnown = (text: string): string =>
+    known !== null && text.length >= SHORTEST_HIDDEN && holdsKnown(text) ? text.replaceAll(known, HIDDEN) : text;
   return {
+    known: withoutKnown,
     clean(text) {
-      if (text.length < SHORTEST) return text;
-      const without = known !== null && holdsKnown(text) ? text.replaceAll(known, HIDDEN) : text;
+      if (text.length < SHORTEST_HIDDEN) return text;
+      const without = withoutKnown(text);
       return SUSPECT.test(without) ? withoutShapes(without) : without;
     },
     open: (text) => Math.max(openShape(text), ...forms.map((form) => openForm(text, form))),
@@ -42,7 +50,7 @@ export function openRedactor(keys: readonly string[]): Redactor {
 function formsOf(key: string): readonly string[] {
   const bytes = Buffer.from(key, 'utf8');
   return [key, JSON.stringify(key).slice(1, -1), ...encodedForms(key), bytes.toString('hex')].filter(
-    (form) => form.length >= SHORTEST,
+    (form) => form.length >= SHORTEST_HIDDEN,
   );
 }
 

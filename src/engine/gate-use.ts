@@ -151,7 +151,8 @@ async function act(
     });
   const began = world.elapsed();
   const printed = await counted(parts, use, () => tool.run(input, roomy(use, context)));
-  const { open, ...output } = await withChild(parts, use, context, printed);
+  const { open, ...whole } = await withChild(parts, use, context, printed);
+  const output = { ...whole, text: parts.hide(whole.text) };
   if (open === true) return output;
   const ms = Math.round(world.elapsed() - began);
   const { saw } = output;

@@ -132,6 +132,8 @@ export interface GateParts {
   /** For what the tool of `call` asks of the run. */
   desk(order: WorkOrder, call: CallId, signal: AbortSignal): Desk;
   tick(tick: Tick): void;
+  /** A text for a model without the known keys. */
+  hide(text: string): string;
   /** The names of the role's models, in order of preference, as written. */
   modelsOf(role: RoleName): readonly string[];
   /** What agents of this role may do; empty where there is no such role. */
@@ -149,7 +151,7 @@ export interface GateParts {
 export function openGate(parts: GateParts): Gate {
   const tell = (order: WorkOrder, text: string, messages: readonly number[]): Turn => {
     parts.recorder.record({ type: 'agent.told', agent: order.agent, text, messages });
-    return { by: 'user', text };
+    return { by: 'user', text: parts.hide(text) };
   };
   return {
     ask: (question, signal) => askModel(parts, question, signal),

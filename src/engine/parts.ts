@@ -238,6 +238,7 @@ function gateOf(options: RunOptions, needs: GateNeeds): Gate {
     desk: (order, call, signal) =>
       deskOf({ recorder, inbox, approvals, person, options, crew, loans, children, call }, order, signal),
     tick: options.redactor === undefined ? tick : redactedTicks(tick, options.redactor),
+    hide: (text) => options.redactor?.known(text) ?? text,
     modelsOf: (name) => {
       const role = roleNamed(name, options.roles);
       return role === null ? [] : namedBy(options, role);

@@ -14,6 +14,7 @@ import { openReader, orExit } from './log-of.ts';
 import { ownProgram } from './own-program.ts';
 import { sessionFrom } from './hosted.ts';
 import type { ProjectPlace } from './project-place.ts';
+import { environmentWithout } from './secrets.ts';
 import { newSession, reachRun, saidMeanwhile } from './session-reach.ts';
 import { world } from './world.ts';
 
@@ -43,7 +44,13 @@ export async function startHosted(
   const said = words.length === 0 ? [] : ['--', ...words];
   const command = [node, ...process.execArgv, entry, ...argv, ...more, ...said];
   try {
-    const started = startProcess({ command, cwd: project.root, env: io.env, stateDir: project.places.state, session });
+    const started = startProcess({
+      command,
+      cwd: project.root,
+      env: environmentWithout(io.env, project.places.state),
+      stateDir: project.places.state,
+      session,
+    });
     await answering(started, session, project);
   } catch (error) {
     if (error instanceof ControlFault) throw new Exit(EXIT.wrongUse, error.message);

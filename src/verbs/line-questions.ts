@@ -3,6 +3,7 @@
  * before it can be answered, an empty line allows nothing, and what was begun before a question was said doesn't answer it.
  */
 import { offersFor } from '../app/views/answers.ts';
+import { WITHOUT_SANDBOX } from '../app/views/unsandboxed.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { ApprovalRequest } from '../events/event.ts';
 import type { Approval, RunState } from '../events/state.ts';
@@ -125,7 +126,7 @@ export function questionLines(
   const { request } = first;
   const many = all.length > 1 ? `${all.length} agents ask the same: ` : '';
   const because = request.because === '' ? [] : [paint.dim(`  because ${harmless(request.because)}`)];
-  const unboxed = request.unsandboxed ? [paint.red.bold('  UNSANDBOXED: it runs with all your rights')] : [];
+  const unboxed = request.unsandboxed ? [paint.red.bold(`  UNSANDBOXED: ${WITHOUT_SANDBOX}`)] : [];
   return [
     `\n${paint.bold(many === '' ? visible(request.title) : `${many}${titleOf(request)}`)}`,
     ...all.map((one) => `  ${whoAsks(one, state, now)}`),

@@ -9,12 +9,15 @@ import { harmless } from './io.ts';
 import type { ProjectPlace } from './project-trust.ts';
 import { trustHere, trustNow } from './project-trust.ts';
 import { hereOf } from './project.ts';
+import { startClean } from './start-clean.ts';
 
 /** Asks where it is open; whatever is answered, the run goes on, with or without what the project brings. */
 export async function askTrust(project: ProjectPlace, args: Arguments, io: Io): Promise<void> {
   if (!io.terminal || args.has('json') || args.has('yes')) return;
   const { config, trust } = hereOf(project, io, {}, 'look');
   if (trust.unrecorded || !isOpen(trust)) return;
+  // Nothing that was answered is asked twice.
+  await startClean(project, config.rules);
   const shown = trustHere(project, config.preferences.trust ?? [], unifiedDiff);
   for (const line of trustLines(project.root, shown, io)) io.say(line);
   if (!(await saysYes())) return io.say('Not trusted: only its restrictions count.\n');

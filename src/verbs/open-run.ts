@@ -7,11 +7,13 @@ import { builtIn } from '../policy/rules.ts';
 import type { ToolPort } from '../ports/tool.ts';
 import { toolsFor } from '../tools/index.ts';
 import type { Ground } from './begin-run.ts';
+import type { Box } from './box.ts';
 import { openBox, openProject, sandboxWords } from './box.ts';
 import { dayLedgerFor } from './day.ts';
 import { EXIT, Exit } from './exit.ts';
 import { packageVersion } from './package-root.ts';
 import type { Providers } from './providers.ts';
+import { refuseExposed } from './start-clean.ts';
 import type { Workshop } from './workshop.ts';
 import { world } from './world.ts';
 
@@ -31,11 +33,14 @@ interface Wanted extends Pick<Workshop, 'project' | 'config' | 'log'> {
   readonly most: Rules['maxMode'] | null;
   readonly providers: Providers;
   readonly asked: Pick<RunOptions, 'model' | 'roleModels' | 'chosenMode' | 'commit'>;
+  /** Where it was tried out already. */
+  readonly box: Box | null;
 }
 
 /** Tries the sandbox out and opens the tools in it; rejects with the code that INTERFACE names. */
-export async function openRuns({ project, config, most, providers, log, asked }: Wanted): Promise<Opened> {
-  const box = await openBox(project, config.rules);
+export async function openRuns({ project, config, most, providers, log, asked, box: tried }: Wanted): Promise<Opened> {
+  const box = tried ?? (await openBox(project, config.rules));
+  refuseExposed(project, box);
   const rules = rulesFor(mostly(config.rules, most), box.sandbox.state);
   const { tools, repository, trees, listing } = openProject(project, box);
   const day = dayLedgerFor(rules, project.places.state);

@@ -21,6 +21,7 @@ import type { Opened } from './open-run.ts';
 import type { ProjectPlace } from './project.ts';
 import { configForRun } from './project.ts';
 import { openProviders } from './providers.ts';
+import { startClean } from './start-clean.ts';
 
 /** Everything of a project that runs are started from; opened once, used for one run or several. */
 export interface Workshop {
@@ -61,6 +62,7 @@ export interface Start {
 export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Promise<Workshop> {
   const { config, most } = configForRun(project, io, configFlags(args));
   refuseHeld(args, config);
+  const box = await startClean(project, config.rules);
   const providers = await openProviders(args, config);
   const every = config.preferences.audit?.checkpointEvery;
   const log = orExit(() => openLog({ stateDir: project.places.state, project: project.root }, undefined, every));
@@ -74,7 +76,7 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
   let opened: Promise<Opened> | null = null;
   const ready = (): Promise<Opened> => {
     opened ??= import('./open-run.ts').then(({ openRuns }) =>
-      openRuns({ project, config, most, providers, log, asked }),
+      openRuns({ project, config, most, providers, log, asked, box }),
     );
     return opened;
   };

@@ -147,15 +147,19 @@ describe('a conversation of words near the window', () => {
 });
 
 describe('a secret that a command of words prints', () => {
-  it('is not in the log (M03)', async () => {
+  it('is not in the log, and not in what a model is told (M03)', async () => {
     const secret = 'sk-canary-0123456789abcdef';
+    const requests: ModelRequest[] = [];
     const run = wordRun({
       files: { 'a.txt': `${secret}\n` },
       redactor: openRedactor([secret]),
       script: saying({ [S1]: [runs('cat a.txt'), ends('done')] }),
+      record: (request) => void requests.push(request),
     });
     await run.result;
     expect(run.state().agents.get(S1)?.outcome).toBe('completed');
     expect(JSON.stringify(run.events())).not.toContain(secret);
+    const told = JSON.stringify(requests.map(({ turns }) => turns));
+    expect([told.includes(secret), told.includes('[key]')]).toEqual([false, true]);
   });
 });

@@ -1,4 +1,5 @@
 /** What line mode prints when it asks, and what may be typed beside an answer. */
+import { WITHOUT_SANDBOX } from '../../src/app/views/unsandboxed.ts';
 import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
 import type { ApprovalRequest } from '../../src/events/event.ts';
@@ -31,7 +32,7 @@ describe('a question in lines', () => {
       '\nrm',
       '  ROOT::S4, #4 refactoring, role refactoring, waits 5s: Move rotation into TokenStore',
       '  because shell asks in confirm mode',
-      '  UNSANDBOXED: it runs with all your rights',
+      `  UNSANDBOXED: ${WITHOUT_SANDBOX}`,
       String.raw`  | rm <\u{202e}>x<\xa0>y`,
       String.raw`  | <\x1b>[8mz`,
       '  2 lines, 13 characters',

@@ -1,4 +1,5 @@
 /** Line mode with a person at it: questions of agents, and the end of a run. */
+import { WITHOUT_SANDBOX } from '../../src/app/views/unsandboxed.ts';
 import { describe, expect, it } from 'vitest';
 import { approval, asks, finished, midRun } from '../support/recorded-run.ts';
 import type { Recording } from '../support/recorded-run.ts';
@@ -14,7 +15,7 @@ describe('a question in lines', () => {
       '\nnpm test',
       '  ROOT::S4, #4 refactoring, role refactoring, waits: Move rotation into TokenStore',
       '  because shell asks in confirm mode',
-      '  UNSANDBOXED: it runs with all your rights',
+      `  UNSANDBOXED: ${WITHOUT_SANDBOX}`,
       '  | npm test -- refresh --repeat 50',
       '  1 line, 31 characters',
       '  1  y  allow once',

@@ -1,4 +1,5 @@
 /** How a question that waits for the person looks. Nothing of the action is summed up, collapsed or cut: it scrolls. */
+import { WITHOUT_SANDBOX } from '../../app/views/unsandboxed.ts';
 import type { ApprovalRequest } from '../../events/event.ts';
 import type { Approval } from '../../events/state.ts';
 import { labelOf } from '../agents.ts';
@@ -114,7 +115,7 @@ function measured(current: Question, context: Context, size: Size): Measured {
 function headLines(current: Question, context: Context, width: number, low?: 'low'): readonly Line[] {
   const { request } = current.first;
   const because = request.because === '' ? '' : `because ${toLabel(request.because)}`;
-  const warning = request.unsandboxed ? 'No sandbox: it can do whatever you can do on this machine.' : '';
+  const warning = request.unsandboxed ? `No sandbox: ${WITHOUT_SANDBOX}.` : '';
   const what = words(titleOf(current, context), width, { fg: 'fg' }).slice(0, 4);
   const forWhom = askers(current, context, width);
   return [
