@@ -1,6 +1,6 @@
 /**
- * Checkpoints of the log: after every so many records of a session, and at its end, its number and hash go to a second file.
- * A tail that is taken out of the database is missed there. Whoever can write both can still change both.
+ * Checkpoints of the log: after every so many records of a session, before each effect and at its end, its number and hash go
+ * to a second file. A tail that is taken out of the database is missed there. Whoever can write both can still change both.
  */
 import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,11 +11,23 @@ export interface Head {
   readonly session: string;
   readonly seq: number;
   readonly hash: string;
+  /** When a person accepted that records behind this one are missing, or that others stand before it. ISO, UTC. */
+  readonly accepted?: string;
+}
+
+export interface Reached {
+  /** The number of the last record before those that were just written. */
+  readonly from: number;
+  readonly to: Head;
+  /** An effect begins with them, or the session ends: what must not be forgotten. */
+  readonly matters: boolean;
+  /** They are on the disk. A checkpoint of a record that a power cut took back would be taken for damage. */
+  readonly onDisk: boolean;
 }
 
 export interface Heads {
-  /** Records up to `to` are in the log; `from` is the number of those before. `over`: the session ends with them. */
-  reached(from: number, to: Head, over: boolean): void;
+  /** Records are in the log: writes a checkpoint where one is due. */
+  reached(reached: Reached): void;
   /** Throws `LogFault` when an earlier checkpoint could not be written: what is not checked is not promised. */
   check(): void;
 }
@@ -29,9 +41,12 @@ const fileOf = (database: string): string => join(dirname(database), 'heads.json
 export function headsBeside(database: string, every: number): Heads {
   const file = fileOf(database);
   let fault: unknown = null;
+  /** Sessions whose next checkpoint waits for the disk. */
+  const due = new Set<string>();
   return {
-    reached(from, to, over) {
-      if (!over && Math.floor(from / every) === Math.floor(to.seq / every)) return;
+    reached({ from, to, matters, onDisk }) {
+      if (matters || Math.floor(from / every) !== Math.floor(to.seq / every)) due.add(to.session);
+      if (!onDisk || !due.delete(to.session)) return;
       try {
         append(file, `${JSON.stringify(to)}\n`);
       } catch (error) {
@@ -72,9 +87,23 @@ export interface KnownHeads {
   readonly damaged: readonly number[];
 }
 
-/** The checkpoints beside `database`; none where there is no file. A last line that was cut off while it was written is none. */
-export function readHeads(database: string): KnownHeads {
+/** From now on `head` is the last record of its session, whatever was checkpointed before. Throws `LogFault`. */
+export function acceptHead(database: string, head: Head, now: string): void {
+  const heads = headsBeside(database, 1);
+  heads.reached({ from: head.seq, to: { ...head, accepted: now }, matters: true, onDisk: true });
+  heads.check();
+}
+
+/**
+ * The checkpoints beside `database`, of all sessions or of one; none where there is no file. A last line that was cut off while it
+ * was written is none.
+ */
+export function readHeads(database: string, session?: string): KnownHeads {
   const lines = textOf(fileOf(database)).split('\n').slice(0, -1);
+  if (session !== undefined) {
+    const own = lines.filter((line) => line.includes(session)).flatMap((line) => headIn(line) ?? []);
+    return { heads: own.filter((head) => head.session === session), damaged: [] };
+  }
   const read = lines.map(headIn);
   return {
     heads: read.filter((head) => head !== null),

@@ -13,8 +13,8 @@ import { lastingIn } from './lasting.ts';
 import { type Heads, headsBeside, USUAL_CHECKPOINT } from './heads.ts';
 import type { Place } from './place.ts';
 import { databaseOf, exists, prepare } from './place.ts';
-import type { Row } from './record.ts';
-import { decode, eventsOf, rowOf } from './record.ts';
+import type { Before } from './record.ts';
+import { decode, eventsOf, rowIn, rowOf, START } from './record.ts';
 import type { Disk, Trail } from './trail.ts';
 import { trailOf } from './trail.ts';
 
@@ -74,11 +74,11 @@ function writerOf(database: DatabaseSync, trail: Trail, heads: Heads): Log['appe
     trail.check();
     heads.check();
     if (lasts(session, bodies)) {
-      const events = put(session, time, bodies, onDisk);
+      const events = put(session, time, bodies, { whole: onDisk, onDisk: true });
       trail.reached();
       return events;
     }
-    const events = put(session, time, bodies, inSystem);
+    const events = put(session, time, bodies, { whole: inSystem, onDisk: false });
     trail.behind();
     return events;
   };
@@ -88,7 +88,7 @@ type Put = (
   session: SessionId,
   time: string,
   bodies: readonly EventBody[],
-  whole: <T>(act: () => T) => T,
+  how: { readonly whole: <T>(act: () => T) => T; readonly onDisk: boolean },
 ) => readonly MimirEvent[];
 
 /** Puts events behind the last of their session. Remembers which that is: another writer would have taken the next number. */
@@ -98,8 +98,8 @@ function putterOf(database: DatabaseSync, checkpoints: Heads): Put {
     'INSERT INTO events (session, seq, time, type, agent, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const insertText = database.prepare('INSERT OR IGNORE INTO texts (hash, json) VALUES (?, ?)');
-  const heads = new Map<SessionId, Head>();
-  const putAll: Put = (session, time, bodies, whole) => {
+  const heads = new Map<SessionId, Before>();
+  const putAll: Put = (session, time, bodies, { whole, onDisk }) => {
     let head = heads.get(session);
     const events = whole(() =>
       bodies.map((body) => {
@@ -113,22 +113,26 @@ function putterOf(database: DatabaseSync, checkpoints: Heads): Put {
       }),
     );
     if (head) {
-      heads.set(session, { seq: head.seq, hash: head.hash });
-      const over = bodies.some(({ type }) => type === 'session.finished');
-      checkpoints.reached(head.seq - bodies.length, { session, seq: head.seq, hash: head.hash }, over);
+      const to = { session, seq: head.seq, hash: head.hash };
+      heads.set(session, to);
+      checkpoints.reached({ from: head.seq - bodies.length, to, matters: bodies.some(mattersIn), onDisk });
     }
     return events;
   };
-  return (session, time, bodies, whole) => {
+  return (session, time, bodies, how) => {
     try {
-      return putAll(session, time, bodies, whole);
+      return putAll(session, time, bodies, how);
     } catch (error) {
       // Nothing of it was kept. The number was another's: whoever held the claim in between has written behind our last.
       if (!heads.delete(session) || !isTaken(error)) throw error;
-      return putAll(session, time, bodies, whole);
+      return putAll(session, time, bodies, how);
     }
   };
 }
+
+/** Ends of sessions, and calls that are not repeated: a copy of the log from before such a call would make it happen again. */
+const mattersIn = (body: EventBody): boolean =>
+  body.type === 'session.finished' || (body.type === 'tool.started' && body.repeat !== 'safe');
 
 function readerOf(database: DatabaseSync, file: string): LogReader {
   const after = database.prepare(
@@ -144,7 +148,7 @@ function readerOf(database: DatabaseSync, file: string): LogReader {
         const before = seq > 0 ? headOf(at.get(session, seq)) : START;
         // Nothing at `seq` itself: nothing behind it either.
         if (before.seq !== Math.max(0, seq)) return [];
-        return eventsOf(session, after.all(session, before.seq).map(asRow), before, textOf);
+        return [...eventsOf(session, after.all(session, before.seq).map(rowIn), before, textOf)];
       }),
     sessions: () => inWords(file, summarise),
     close: () => {
@@ -254,25 +258,8 @@ function askedBy(body: EventBody): string {
 
 type Columns = Readonly<Record<string, SQLOutputValue>>;
 
-interface Head {
-  readonly seq: number;
-  readonly hash: string;
-}
-
-const START: Head = { seq: 0, hash: '' };
-const headOf = (row: Columns | undefined): Head =>
+const headOf = (row: Columns | undefined): Before =>
   row ? { seq: Number(row['seq']), hash: String(row['hash']) } : START;
 
 const stringOf = (value: SQLOutputValue | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined;
-
-const asRow = (row: Columns): Row => ({
-  session: String(row['session']),
-  seq: Number(row['seq']),
-  time: String(row['time']),
-  type: String(row['type']),
-  agent: stringOf(row['agent']) ?? null,
-  data: String(row['data']),
-  prev: String(row['prev']),
-  hash: String(row['hash']),
-});

@@ -3,6 +3,7 @@
  * hash of their content. Pure; what reads and writes rows is log.ts.
  */
 import { hash } from 'node:crypto';
+import type { SQLOutputValue } from 'node:sqlite';
 import type { SessionId } from '../domain/ids.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import { LogFault } from '../ports/log.ts';
@@ -48,23 +49,49 @@ const hashOf = (row: Omit<Row, 'hash'>): string =>
  * The events of `rows`, which are one session's in order, the first behind `prev`. Throws `LogFault` naming the record
  * when one is missing or was changed.
  */
-export function eventsOf(
+export function* eventsOf(
   session: SessionId,
   rows: Iterable<Row>,
-  before: { readonly seq: number; readonly hash: string },
+  before: Before,
   textOf: (hash: string) => string | undefined,
-): readonly MimirEvent[] {
-  const events: MimirEvent[] = [];
+): Generator<MimirEvent> {
+  // In the order in which it was told when it was new: both print the same bytes.
+  for (const row of inChain(session, rows, before))
+    yield { v: 1, seq: row.seq, time: row.time, session, ...decode(row, session, textOf) };
+}
+
+/** The number and the hash of the record before the first one. */
+export interface Before {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+export const START: Before = { seq: 0, hash: '' };
+
+/** The same check without making events: long texts are looked at where a row has some. Throws `LogFault`. */
+export function verifyRows(
+  session: SessionId,
+  rows: Iterable<Row>,
+  before: Before,
+  textOf: (hash: string) => string | undefined,
+): void {
+  for (const row of inChain(session, rows, before))
+    if (row.data.includes(ESCAPED_NUL) || !row.data.startsWith('{')) decode(row, session, textOf);
+}
+
+/** Throws before the first row that does not follow. */
+function* inChain(session: SessionId, rows: Iterable<Row>, before: Before): Generator<Row> {
   let { seq, hash: prev } = before;
   for (const row of rows) {
     seq += 1;
     if (row.seq !== seq || row.prev !== prev || hashOf(row) !== row.hash) throw new DamagedRecord(session, seq);
     prev = row.hash;
-    // In the order in which it was told when it was new: both print the same bytes.
-    events.push({ v: 1, seq, time: row.time, session, ...decode(row, session, textOf) });
+    yield row;
   }
-  return events;
 }
+
+/** How JSON has a NUL, which every reference begins with. */
+const ESCAPED_NUL = String.raw`\u0000`;
 
 /** The body that a row holds. Throws `LogFault` when it is not one. */
 export function decode(
@@ -81,7 +108,7 @@ export function decode(
     return JSON.parse(json);
   };
   // Most events hold neither: the second walk is left out.
-  const body: unknown = row.data.includes(String.raw`\u0000`) ? JSON.parse(row.data, back) : JSON.parse(row.data);
+  const body: unknown = row.data.includes(ESCAPED_NUL) ? JSON.parse(row.data, back) : JSON.parse(row.data);
   if (!isBody(body)) throw new DamagedRecord(session, row.seq);
   return body;
 }
@@ -89,7 +116,7 @@ export function decode(
 function encode(event: MimirEvent): { data: string; texts: LongText[] } {
   const { v: _v, seq: _seq, time: _time, session: _session, ...body } = event;
   const plain = JSON.stringify(body);
-  if (plain.length <= LONG && !plain.includes(String.raw`\u0000`)) return { data: plain, texts: [] };
+  if (plain.length <= LONG && !plain.includes(ESCAPED_NUL)) return { data: plain, texts: [] };
   const texts: LongText[] = [];
   const data = JSON.stringify(body, (_, value: unknown): unknown => {
     if (typeof value !== 'string') return value;
@@ -108,7 +135,7 @@ export class DamagedRecord extends LogFault {
 
   constructor(session: SessionId, seq: number) {
     super(
-      `the log is damaged: record ${seq} of session ${session} is missing or was changed\n  what comes after it can't be trusted; "mimir resume" is refused for this session`,
+      `the log is damaged: record ${seq} of session ${session} is missing or was changed\n  what comes after it can't be trusted; \`mimir audit verify\` lists all damage, \`mimir resume ${session}\` says how to go on`,
     );
     this.seq = seq;
   }
@@ -117,3 +144,15 @@ export class DamagedRecord extends LogFault {
 /** The chain has shown that Mimir itself wrote it, so the type says what it is, be it one of a newer version. */
 const isBody = (value: unknown): value is EventBody =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
+/** A row as the database gives it. */
+export const rowIn = (row: Readonly<Record<string, SQLOutputValue>>): Row => ({
+  session: String(row['session']),
+  seq: Number(row['seq']),
+  time: String(row['time']),
+  type: String(row['type']),
+  agent: typeof row['agent'] === 'string' ? row['agent'] : null,
+  data: String(row['data']),
+  prev: String(row['prev']),
+  hash: String(row['hash']),
+});

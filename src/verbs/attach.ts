@@ -65,7 +65,7 @@ async function liveRun(workshop: Workshop, name: string | undefined, io: Io): Pr
       EXIT.wrongUse,
       'no run of this project goes on now\n  `mimir run --detach "…"` starts one; `mimir sessions` lists those that are over',
     );
-  const over = overBecause(workshop, session.session);
+  const over = overBecause(workshop.project, session);
   if (over !== null) throw new Exit(EXIT.wrongUse, `${over}\n  \`mimir report ${session.session}\` shows its report`);
   return { is: 'down', session };
 }

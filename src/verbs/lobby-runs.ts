@@ -73,15 +73,16 @@ export function runsFrom(workshop: () => Workshop, { repository, pace, goesOn }:
 }
 
 /** What was stopped or failed goes on from its last turn. */
-function resumed(
+async function resumed(
   workshop: Workshop,
   session: SessionId,
   followUp: string | undefined,
   begin: Begin,
 ): ReturnType<Begin> {
   const one = workshop.log.sessions().find((known) => known.session === session);
-  if (!one) return Promise.resolve(fail({ text: `there is no session ${session}` }));
-  const over = overBecause(workshop, session, followUp !== undefined);
-  if (over !== null) return Promise.resolve(fail({ text: `${over}: mimir report ${session}` }));
+  if (!one) return fail({ text: `there is no session ${session}` });
+  const over = await settled(() => Promise.resolve(overBecause(workshop.project, one, followUp !== undefined)));
+  if (!over.ok) return over;
+  if (over.value !== null) return fail({ text: `${over.value}: mimir report ${session}` });
   return begin({ session, task: one.task, ...(followUp === undefined ? {} : { followUp }) });
 }

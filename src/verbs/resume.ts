@@ -9,9 +9,10 @@ import type { Workshop } from './workshop.ts';
 import { openWorkshop } from './workshop.ts';
 import { orExit, sessionOf } from './log-of.ts';
 import { projectOf } from './project.ts';
-import { newestToResumeOf, overBecause } from './resumable.ts';
+import { acceptedDamage, newestToResumeOf, overBecause } from './resumable.ts';
 import { carry } from './run.ts';
 import type { Verb } from './verb.ts';
+import { world } from './world.ts';
 
 export const resumeVerb: Verb = {
   usage: 'mimir resume [SESSION ["message to main"]] [options]',
@@ -21,6 +22,10 @@ export const resumeVerb: Verb = {
   words: 2,
   flags: {
     yes: { value: '', help: 'approve the plan if it was not approved yet' },
+    'accept-damaged-log': {
+      value: '',
+      help: 'go on although records of the log are missing or were changed: what they told may be done a second time',
+    },
     ...DETACH,
     ...HOSTED,
     ...JSON_FLAG,
@@ -34,13 +39,13 @@ export const resumeVerb: Verb = {
 
 async function resume(args: Arguments, io: Io): Promise<number> {
   const project = projectOf(args, io);
-  const [name, followUp] = args.words;
+  const [, followUp] = args.words;
   if (followUp?.trim() === '') throw new Exit(EXIT.wrongUse, 'the message to main is empty\n  leave it out');
   const said = followUp === undefined ? {} : { followUp };
   const workshop = await openWorkshop(args, asHosted(args, io), project);
-  const { session, task, state } = name === undefined ? newestToResume(workshop) : sessionOf(workshop.log, name);
-  if (state === 'running') throw new Exit(EXIT.wrongUse, runsElsewhere(session));
-  const over = overBecause(workshop, session, followUp !== undefined);
+  const found = toResume(workshop, args, io);
+  const { session, task } = found;
+  const over = overBecause(project, found, followUp !== undefined);
   if (over !== null) throw new Exit(EXIT.wrongUse, `${over}\n  \`mimir report ${session}\` shows its report`);
   if (args.has('detach')) {
     workshop.close();
@@ -55,6 +60,18 @@ async function resume(args: Arguments, io: Io): Promise<number> {
   }
   const what = { session, task, plan: null, ...said };
   return args.has('hosted') ? carryHosted(workshop, args, io, what) : goOn(workshop, args, io, what);
+}
+
+/** The session that is meant, as it is when the damage that the person accepts is set aside. */
+function toResume(workshop: Workshop, args: Arguments, io: Io): SessionSummary {
+  const [name] = args.words;
+  const found = name === undefined ? newestToResume(workshop) : sessionOf(workshop.log, name);
+  if (found.state === 'running') throw new Exit(EXIT.wrongUse, runsElsewhere(found.session));
+  if (!args.has('accept-damaged-log')) return found;
+  const words = acceptedDamage(workshop.project, found.session, new Date(world.now()).toISOString());
+  if (words === null) return found;
+  io.complain(`mimir: ${words}`);
+  return sessionOf(workshop.log, found.session);
 }
 
 /** On a screen, in lines, or without anybody. */

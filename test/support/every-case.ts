@@ -108,9 +108,9 @@ function sessionsIn(file: string): readonly (readonly MimirEvent[])[] {
       const json = text.get(hash)?.['json'];
       return typeof json === 'string' ? json : undefined;
     };
-    return [...Map.groupBy(rows, ({ session }) => session)].map(([session, own]) =>
-      eventsOf(SessionId.parse(session), own, { seq: 0, hash: '' }, textOf),
-    );
+    return [...Map.groupBy(rows, ({ session }) => session)].map(([session, own]) => [
+      ...eventsOf(SessionId.parse(session), own, { seq: 0, hash: '' }, textOf),
+    ]);
   } catch {
     return [];
   } finally {

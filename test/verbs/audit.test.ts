@@ -66,6 +66,6 @@ describe('mimir audit', () => {
     expect({ code, err }).toEqual({ code: 2, err: `session ${session}, record 3: is missing or was changed\n` });
     const resumed = await home.run(['resume', session, '--yes']);
     expect(resumed.code).toBe(2);
-    expect(resumed.err).toContain(`record 3 of session ${session} is missing or was changed`);
+    expect(resumed.err).toContain(`the log of session ${session} is damaged: record 3 is missing or was changed`);
   });
 });
