@@ -18,7 +18,6 @@ import {
   isClosed,
   lastTurnText,
   MAX_ITERATIONS,
-  NOT_IN_LAST_TURN,
   sameInARow,
   TOLD_AT,
   TOLD_BEFORE,
@@ -26,6 +25,7 @@ import {
 } from './closing-words.ts';
 import type { AskFault, Gate } from './gate.ts';
 import { finalOutput, handedOver } from './text-protocol.ts';
+import { hasVerdict, isReviewer, lastResults } from './verdict-turn.ts';
 
 /** A conversation that was shortened this often in a row without a reply is given up. */
 const SHORTENINGS = 2;
@@ -90,7 +90,8 @@ async function lastTurn(
 ): Promise<WorkOutcome | null> {
   // It had one before, and nothing was done since.
   if (pace.closed) return { is: 'partial', reason, summary: joined(answersIn(turns)) };
-  note(order, gate, turns, lastTurnText(reason));
+  const judges = isReviewer(order);
+  note(order, gate, turns, lastTurnText(reason, judges ? 'reviewer' : 'worker'));
   const reply = await gate.ask({ order, turns, closing: true }, signal);
   if (!reply.ok) return afterFault(reply.fault, turns, pace);
   const { text, stopReason } = reply.value;
@@ -99,8 +100,15 @@ async function lastTurn(
   pace.iteration += 1;
   pace.closings += 1;
   if (stopReason === 'refused') return { is: 'failed', reason: 'The model refused to go on' };
-  if (calls.length > 0) turns.push({ by: 'tools', results: gate.refuse(order, calls, NOT_IN_LAST_TURN) });
+  if (calls.length > 0) turns.push({ by: 'tools', results: await lastResults(order, gate, calls, signal) });
+  if (judges) return judged(turns, pace, reason);
   if (answerOf(text) !== '') return { is: 'partial', reason, summary: joined([...before, answerOf(text)]) };
+  return pace.closings < CLOSINGS ? null : { is: 'partial', reason, summary: interimOf(turns) };
+}
+
+/** With its verdict a reviewer has done its whole task; without it the last turn is asked for once more. */
+function judged(turns: readonly Turn[], pace: Pace, reason: string): WorkOutcome | null {
+  if (hasVerdict(turns)) return { is: 'completed', summary: joined(answersIn(turns)) || 'The verdict is given.' };
   return pace.closings < CLOSINGS ? null : { is: 'partial', reason, summary: interimOf(turns) };
 }
 

@@ -15,11 +15,20 @@ export const FEW_TURNS = `(Mimir: you have ${TOLD_BEFORE} turns left. In the las
 const LAST_TURN =
   'This is your last turn, and no tool can be called in it. Answer now: what you did and found, with its places, and what is left to do.)';
 
+/** The only tool of a last turn: whoever reviews must still be able to judge, since words open no gate. */
+export const VERDICT_TOOL = 'give_verdict';
+
+const LAST_TURN_OF_REVIEWER = `This is your last turn, and only \`${VERDICT_TOOL}\` can be called in it. Give your verdict now: without it the gate stays closed.)`;
+
 /** Told before the closing answer. `reason`: why there is no other turn. */
-export const lastTurnText = (reason: string): string => `(Mimir: ${reason}. ${LAST_TURN}`;
+export const lastTurnText = (reason: string, of: 'worker' | 'reviewer' = 'worker'): string =>
+  `(Mimir: ${reason}. ${of === 'reviewer' ? LAST_TURN_OF_REVIEWER : LAST_TURN}`;
 
 /** To calls that are asked for in the last turn all the same. */
 export const NOT_IN_LAST_TURN = 'Not run: no tool can be called in the last turn. Answer in words.';
+
+/** The same to a reviewer. */
+export const ONLY_THE_VERDICT = `Not run: only \`${VERDICT_TOOL}\` can be called in the last turn.`;
 
 /** To an agent that has given its closing answer and may work again. */
 export const GO_ON = '(Mimir: you may work again, and call tools. Go on with what is left to do.)';

@@ -27,6 +27,7 @@ import { jsonSchemaOf, specOf } from './gate-specs.ts';
 import type { Step } from './gate-step.ts';
 import { stepSignal, stopped, whyEnded } from './gate-step.ts';
 import { asHeard, asSpoken } from './gate-text.ts';
+import { isReviewer } from './verdict-turn.ts';
 import { whileWaiting } from './gate-wait.ts';
 import type { GateFault, GateParts, LimitMet, Question } from './gate.ts';
 
@@ -163,7 +164,7 @@ function draftOf(parts: GateParts, question: Question, model: ModelOption): Mode
     // Rules that were tightened meanwhile hold for the next call; a model that is known to take no effort is told of none.
     ...withEffort(model.effort === false ? undefined : cappedEffort(order.effort, parts.rules.maxEffort?.value)),
     format: format === undefined ? null : jsonSchemaOf(format),
-    ...(question.closing === true ? { toolChoice: 'none' as const } : {}),
+    ...(question.closing === true && !isReviewer(order) ? { toolChoice: 'none' as const } : {}),
   };
   return asSpoken(parts, question, model, draft);
 }

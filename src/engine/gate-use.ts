@@ -9,8 +9,9 @@ import { fail, ok } from '../domain/result.ts';
 import type { ToolCall, ToolResult, Turn } from '../domain/turn.ts';
 import { Permit } from '../policy/permit.ts';
 import type { ToolContext, ToolOutput } from '../ports/tool.ts';
-import { withNote } from './closing-words.ts';
+import { VERDICT_TOOL, withNote } from './closing-words.ts';
 import { closingBytes } from './gate-closing.ts';
+import type { TimeFor } from './limits.ts';
 import { contextOf, counted, oneAtATime, runsTogether, whenHeld } from './gate-context.ts';
 import type { Use } from './gate-permit.ts';
 import { actionOf, permitted } from './gate-permit.ts';
@@ -72,6 +73,10 @@ interface Using {
   readonly inTurn: ReturnType<typeof oneAtATime>;
 }
 
+/** A verdict may use the time that is kept back for the last turn: it is what that turn of a reviewer is for. */
+const timeOf = ({ tool }: ToolCall, said: boolean): TimeFor =>
+  said || tool === VERDICT_TOOL ? 'whole' : 'closing kept';
+
 async function useOne(
   parts: GateParts,
   order: WorkOrder,
@@ -84,7 +89,7 @@ async function useOne(
   const read = readCall(parts, { order, call, begun });
   if (!read.ok) return no(read.fault);
   const { tool } = read.value;
-  const step = stepSignal(parts, order, signal, said ? 'whole' : 'closing kept');
+  const step = stepSignal(parts, order, signal, timeOf(call, said));
   try {
     const context = { ...(await contextOf(parts, order, { call: call.id, tool }, step.signal)), room };
     const use = { order, call, ...read.value, said: said || begun !== null, begun };

@@ -3,8 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { fail } from '../../src/domain/result.ts';
 import { commitAll, makeRepository } from '../support/repos.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
-import { AGENT, filed, planOf, says, type Script } from '../support/run.ts';
-import { ends, forcedRun, forcing, gatesOf, memoryProject, reviewers, verdict, writing } from '../support/forced.ts';
+import { AGENT, filed, planOf, ROLES, says, type Script } from '../support/run.ts';
+import {
+  ends,
+  forcedRun,
+  forcing,
+  gatesOf,
+  memoryProject,
+  reviewers,
+  SECURITY,
+  verdict,
+  writing,
+} from '../support/forced.ts';
 import type { MemoryProject } from '../support/forced.ts';
 
 /** The first task writes; every forced agent says what comes next of `judging`, and then that it is done. */
@@ -15,6 +25,8 @@ const story =
     if (request.purpose.role === 'security') return n < judging.length ? judging[n] : { text: 'PASS, all fine.' };
     return says({ 'ROOT::S1': [writing('a.ts', 'bad')], ...work })(request, n);
   };
+
+const readingAgain: ScriptedReply = { text: '', calls: [{ tool: 'read', input: { text: 'a.ts' } }] };
 
 describe('a forced agent after work that changed files', () => {
   it('A11 O138: lets what needs the work begin after its pass only, is told the diff as data, and leaves the files alone', async () => {
@@ -103,6 +115,34 @@ describe('a forced agent after work that changed files', () => {
     expect(told.slice(1).map(({ text }) => text)).toEqual([
       'You have ended without a verdict. Words do not open the gate: call `give_verdict` now, with `pass`, `summary` and `findings`. There is no other reminder.',
     ]);
+  });
+
+  it.each<readonly [what: string, replies: readonly ScriptedReply[], gate: unknown]>([
+    ['in its last turn', [readingAgain, verdict(true)], ['ROOT::S1', 'on-write', true, 'passed: nothing found']],
+    ['before it', [verdict(true)], ['ROOT::S1', 'on-write', true, 'passed: nothing found']],
+    [
+      'when it is asked for it once more',
+      [readingAgain, { text: 'PASS, all fine.' }, verdict(true)],
+      ['ROOT::S1', 'on-write', true, 'passed: nothing found'],
+    ],
+    [
+      'not at all, and no other call is carried out',
+      [readingAgain, readingAgain, { text: 'PASS' }],
+      ['ROOT::S1', 'on-write', false, 'it did not come to its end (partial: Max iterations reached)'],
+    ],
+  ])('with two turns can give its verdict %s', async (_, replies, gate) => {
+    const choices: unknown[] = [];
+    const run = forcedRun({
+      roles: [...ROLES, { ...SECURITY, iterations: 2 }],
+      script: story(replies),
+      record: ({ agent, toolChoice, tools }) => {
+        if (agent === AGENT('ROOT::S3'))
+          choices.push([toolChoice ?? 'any', tools.some(({ name }) => name === 'give_verdict')]);
+      },
+    });
+    await run.result;
+    expect(gatesOf(run)).toEqual([gate]);
+    expect(new Set(choices.map((one) => JSON.stringify(one)))).toEqual(new Set(['["any",true]']));
   });
 
   it('goes on where the rule only warns, and says so', async () => {

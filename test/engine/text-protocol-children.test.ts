@@ -154,3 +154,63 @@ describe('children by a command', () => {
     expect(run.state().agents.get(S1)?.outcome).toBe('completed');
   });
 });
+
+describe('children by a command of a planned agent', () => {
+  const TWO = {
+    reason: '',
+    tasks: [
+      { id: 'a', description: 'do a', role: 'coder', maySpawn: true, writes: ['a/**'] },
+      { id: 'b', description: 'do b', role: 'coder', maySpawn: true, writes: ['b/**'] },
+    ],
+  };
+  const B = AGENT('ROOT::S2');
+  const OF_B = AGENT('ROOT::S2::S1');
+  const made = (run: ReturnType<typeof wordRun>): readonly unknown[] =>
+    run.events().flatMap((event) => (event.type === 'agent.created' ? [[event.agent, event.role]] : []));
+
+  it('work for each of several in a plan, and each gets the answer of its own child (D23)', async () => {
+    const run = wordRun({
+      plan: TWO,
+      script: saying({
+        [S1]: [spawns('look at a'), ends('a: done')],
+        [CHILD]: [ends('a is there')],
+        [B]: [spawns('look at b'), ends('b: done')],
+        [OF_B]: [ends('b is there')],
+      }),
+    });
+    await run.result;
+    expect([resultsOf(run, S1)[0], resultsOf(run, B)[0]]).toEqual(['a is there', 'b is there']);
+    expect(outcomes(run)).toEqual(expect.arrayContaining([`${CHILD} completed`, `${OF_B} completed`]));
+  });
+
+  it('are made in mode confirm by the answer of the person to the child itself, and without it where the child only reads (D23, D35)', async () => {
+    const run = wordRun({
+      mode: 'confirm',
+      plan: wordPlan(),
+      roles: WORD_ROLES.map((one) => (one.name === 'explore' ? { ...one, capabilities: ['read', 'shell'] } : one)),
+      script: saying({
+        [S1]: [spawns('look there', 'explore'), spawns('write it'), ends('done')],
+        [CHILD]: [runs('ls'), ends('seen')],
+        [SECOND]: [ends('written')],
+      }),
+    });
+    const asked: string[] = [];
+    const answers = async (): Promise<void> => {
+      for await (const event of run.controls.events(0)) {
+        if (event.type === 'session.finished') return;
+        if (event.type !== 'approval.requested') continue;
+        asked.push(`${event.agent} ${event.request.action}`);
+        await run.tell({ do: 'answer', approval: event.approval, allow: true, scope: 'once' });
+      }
+    };
+    await Promise.all([answers(), run.result]);
+    expect(made(run)).toEqual([
+      ['ROOT', 'main'],
+      [S1, 'coder'],
+      [CHILD, 'explore'],
+      [SECOND, 'code'],
+    ]);
+    expect(asked.filter((one) => one.endsWith(' spawn'))).toEqual([`${S1} spawn`]);
+    expect(resultsOf(run, S1).slice(0, 2)).toEqual(['seen', 'written']);
+  });
+});

@@ -4,7 +4,7 @@ import { moreThanReading } from '../../src/policy/commands-reads.ts';
 import { shellText } from '../support/commands.ts';
 import { ASKING, READING } from '../support/reading-commands.ts';
 
-const place = { root: '/work/project', folder: '/work/project' };
+const place = { root: '/home/ada/project', folder: '/home/ada/project' };
 const more = (command: string, folder = place.folder): string | null => moreThanReading(command, { ...place, folder });
 
 describe('a command that only reads (D39)', () => {
@@ -28,16 +28,18 @@ describe('a command that only reads (D39)', () => {
   });
 
   it('may name its paths from the root of the file system, when they lie in the project', () => {
-    expect(more('cd /work/project && cat /work/project/src/a.ts')).toBeNull();
-    expect(more('cat /work/project/../other/a.ts')).toBe('cat: a path may lie outside the project');
-    expect(more('cat /work/project-other/a.ts')).toBe('cat: a path may lie outside the project');
+    expect(more('cd /home/ada/project && cat /home/ada/project/src/a.ts')).toBeNull();
+    expect(more('cat /home/ada/project/../other/a.ts')).toBe('cat: a path may lie outside the project');
+    expect(more('cat /home/ada/project-other/a.ts')).toBe('cat: a path may lie outside the project');
   });
 
   it('may go up from its folder as far as the project goes', () => {
-    expect(more('cat ../../a.txt', '/work/project/src/deep')).toBeNull();
-    expect(more('cat ../../../a.txt', '/work/project/src/deep')).toBe('cat: a path may lie outside the project');
-    expect(more('cd x; cat ../../a.txt', '/work/project/src/deep')).toBe('cat: a path may lie outside the project');
-    expect(more("c''d x; cat ../../a.txt", '/work/project/src/deep')).toBe('cat: a path may lie outside the project');
+    expect(more('cat ../../a.txt', '/home/ada/project/src/deep')).toBeNull();
+    expect(more('cat ../../../a.txt', '/home/ada/project/src/deep')).toBe('cat: a path may lie outside the project');
+    expect(more('cd x; cat ../../a.txt', '/home/ada/project/src/deep')).toBe('cat: a path may lie outside the project');
+    expect(more("c''d x; cat ../../a.txt", '/home/ada/project/src/deep')).toBe(
+      'cat: a path may lie outside the project',
+    );
   });
 
   it('is asked about when one of several parts may do more, wherever it stands', () => {

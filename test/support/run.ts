@@ -248,12 +248,14 @@ export const planOf = (...tasks: readonly (readonly [string, ...string[]])[]): u
 const modelsOf = (others: Setting['models'], scripted: RunOptions['models']): RunOptions['models'] =>
   others ?? scripted;
 
+const sessionOf = ({ session }: Setting): SessionId => session ?? SessionId.parse('test-session');
+
 export function testRun(setting: Setting = {}): TestRun {
   const { script, plan, acts = [], wait, catalogue = MODELS, record, file, runBudget = {}, port, ...more } = setting;
   const { scripted = {}, models: others, ...rest } = more;
   const log = setting.log ?? memoryLog();
   const world = setting.world ?? fakeWorld();
-  const session = SessionId.parse('test-session');
+  const session = sessionOf(setting);
   const replies = answers(plan, script, record);
   const scriptedOnes = routeModels([scriptedProvider({ ...scripted, replies, models: catalogue })]);
   const options: RunOptions = {

@@ -149,7 +149,8 @@ export function openStage(now: number): Stage {
   return { home, asked, pokes: () => pokes, write, carry, ask: (verb, argv, how) => saidBy(verb, argv, home, how) };
 }
 
-async function saidBy(verb: Verb, argv: readonly string[], home: Home, how: How = {}): Promise<Said> {
+/** What the verb says when it is run in this process. */
+export async function saidBy(verb: Verb, argv: readonly string[], home: Home, how: How = {}): Promise<Said> {
   const [out, json]: [string[], unknown[]] = [[], []];
   const env = how.door === undefined ? home.env : { PATH: home.env['PATH'], MIMIR_SOCKET: how.door };
   const io: Io = {

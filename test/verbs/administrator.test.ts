@@ -65,9 +65,20 @@ describe('a developer under a policy', () => {
     expect(nobody.err).not.toContain('--yes');
   });
 
+  it('can’t have main begin by --direct what the administrator wants a person to look at (D5)', async () => {
+    const task = ['run', 'Find balanceOf', '--direct', '--model', 'offline'];
+    expect(await under(APPROVE, ...task)).toMatchObject({
+      code: 4,
+      out: '',
+      err: holding(`--direct is refused: ${RULE}`),
+    });
+  });
+
   it('may still approve beforehand where only they themselves want to look, and skips no look by a project’s word (D5)', async () => {
     writeFileSync(join(home.config, 'config.yml'), APPROVE);
     expect((await home.run(['run', 'Find balanceOf', '--yes', '--model', 'offline'])).code).toBe(0);
+    const direct = await home.run(['run', 'Find balanceOf', '--direct', '--model', 'offline']);
+    expect([direct.code, direct.out]).toEqual([0, holding('Plan approved (person (main was asked directly)).')]);
   });
 
   it('is told the rule with file and line for a mode, a model, a role and an amount that it doesn’t allow', async () => {

@@ -109,7 +109,7 @@ export const PLAN_KEYS: readonly Key[] = [
   key(
     'plan.permissions',
     setPermissions.keys,
-    'allow',
+    'permit',
     setPermissions.help,
     whyNotChange,
     asks((of) => permissionsDialog(of)),

@@ -3,6 +3,7 @@ import { ROOT } from '../../domain/ids.ts';
 import type { Usage } from '../../domain/budget.ts';
 import { addUsage, NO_USAGE, tokensOf } from '../../domain/budget.ts';
 import { elapsedOf } from '../../events/queries.ts';
+import type { AgentState } from '../../events/state.ts';
 import { inOrder, modelName, neverRan } from '../agents.ts';
 import { counted, formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
 import type { Measures } from '../outcomes.ts';
@@ -14,7 +15,12 @@ import type { Ink, Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
 import { countSpans } from '../view/diff.ts';
+import { aboutSign } from '../view/card.ts';
 import { meter } from '../view/gauge.ts';
+
+/** `≈` before a sum that holds a count which a provider left out; empty where all was counted. */
+const about = (agents: readonly Pick<AgentState, 'estimated'>[], context: Context): string =>
+  aboutSign({ estimated: agents.some(({ estimated }) => estimated === true) }, context);
 
 const heading = (text: string): Line => [span(text, { fg: 'title', bold: true })];
 
@@ -23,12 +29,19 @@ export function estimateLines(context: Context, width: number): readonly Line[] 
   const all = comparedTasks(context.state);
   if (all.length === 0) return [[span('No task of a plan ran: there is nothing to compare.', { fg: 'faint' })]];
   const { estimate, actual } = comparedSums(all);
-  const rows = all.map(({ agent, ...both }) => compareLine(agent.name, `role:${agent.role}`, both, context, width));
+  const sign = about(
+    all.map(({ agent }) => agent),
+    context,
+  );
+  const rows = all.map(({ agent, ...both }) => {
+    const measured = { ...both, sign: about([agent], context) };
+    return compareLine(agent.name, `role:${agent.role}`, measured, context, width);
+  });
   return [
     headLine(width),
     ...rows,
     [span(context.glyphs.light[4].repeat(Math.max(0, width)), { fg: 'border' })],
-    compareLine('in all', 'title', { estimate, actual }, context, width),
+    compareLine('in all', 'title', { estimate, actual, sign }, context, width),
     [],
     ...(width < 92 ? [] : [[span(LEGEND, { fg: 'faint' })] satisfies Line, []]),
     ...timeLines(context, width),
@@ -45,7 +58,7 @@ const BAR = 10;
 function compareLine(
   name: string,
   ink: Ink,
-  { estimate, actual }: { readonly estimate: Measures; readonly actual: Measures },
+  { estimate, actual, sign }: { readonly estimate: Measures; readonly actual: Measures; readonly sign: string },
   { glyphs }: Context,
   width: number,
 ): Line {
@@ -53,9 +66,9 @@ function compareLine(
   const line: Line = [
     span(fitName(name, nameSize(width) - 1, glyphs), { fg: ink, bold: true }),
     span(' '),
-    ...pair(formatTokens(actual.tokens), formatTokens(estimate.tokens), TOKENS),
+    ...pair(`${sign}${formatTokens(actual.tokens)}`, formatTokens(estimate.tokens), TOKENS),
     ...(width < 60 ? [span(percent(share), { fg: inkOf(share) })] : []),
-    ...(width < 60 ? [] : pair(formatCost(actual.cost), formatCost(estimate.cost), COST)),
+    ...(width < 60 ? [] : pair(`${sign}${formatCost(actual.cost)}`, formatCost(estimate.cost), COST)),
     ...(width < 76 ? [] : pair(formatDuration(actual.ms), formatDuration(estimate.ms), TIME)),
     ...(width < 92 ? [] : [...halfway(share, glyphs), span(percent(share).padStart(6), { fg: inkOf(share) })]),
   ];
@@ -154,16 +167,26 @@ export function costsLines(context: Context, width: number): readonly Line[] {
   const dearest = agents
     .filter(({ cost, usage: one }) => cost > 0 || tokensOf(one) > 0)
     .toSorted((a, b) => b.cost - a.cost || tokensOf(b.usage) - tokensOf(a.usage));
+  const signOf = (model: string): string =>
+    about(
+      agents.filter(({ byModel }) => byModel.some((one) => one.model === model)),
+      context,
+    );
   const part = (cost: number, tokens: number): number => (spent > 0 ? cost / spent : tokens / all);
   return [
-    [...heading('Tokens'), span(`  ${formatTokens(all)} in all`, { fg: 'muted' })],
+    [...heading('Tokens'), span(`  ${about(agents, context)}${formatTokens(all)} in all`, { fg: 'muted' })],
     ...CLASSES.filter(([of]) => usage[of] > 0).map(([of, name]) =>
       bar(name, 'info', usage[of] / all, formatTokens(usage[of])),
     ),
     [],
     heading('By model'),
     ...sharesByModel(state).map(({ model, cost, calls, usage: one }) =>
-      bar(modelName(model), 'focus', part(cost, tokensOf(one)), `${formatCost(cost)}  ${counted(calls, 'call')}`),
+      bar(
+        modelName(model),
+        'focus',
+        part(cost, tokensOf(one)),
+        `${signOf(model)}${formatCost(cost)}  ${counted(calls, 'call')}`,
+      ),
     ),
     [],
     heading('By agent'),
@@ -172,7 +195,7 @@ export function costsLines(context: Context, width: number): readonly Line[] {
         toLabel(agent.name),
         `role:${agent.role}`,
         part(agent.cost, tokensOf(agent.usage)),
-        `${formatCost(agent.priced ? agent.cost : null)}  ${formatTokens(tokensOf(agent.usage))} tok`,
+        `${about([agent], context)}${formatCost(agent.priced ? agent.cost : null)}  ${about([agent], context)}${formatTokens(tokensOf(agent.usage))} tok`,
       ),
     ),
   ];

@@ -304,7 +304,7 @@ describe('keys of the plan screen', () => {
       's split',
       'S join',
       '$ what if',
-      'P allow',
+      'P permit',
       'Esc cancel',
       '^R regenerate',
     ]);
