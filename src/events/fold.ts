@@ -43,7 +43,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
   }),
   'session.resumed': (state, event) => ({
     // Whatever ran when the last process ended has run until its last word, not through the time in between.
-    ...begunAgain(withStoppedClocks(state, state.lastAt)),
+    ...begunAgain(withLostCalls(withStoppedClocks(state, state.lastAt))),
     budget: event.budget ?? state.budget,
     answering: event.answers === true,
     finished: null,
@@ -163,7 +163,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     ],
   }),
   'session.finished': (state, event, at) => ({
-    ...withStoppedClocks(state, at),
+    ...withLostCalls(withStoppedClocks(state, at)),
     phase: 'finished',
     // A stop leaves messages without an answer: a resume answers them.
     answering: event.status === 'stopped' && state.answering,
@@ -247,6 +247,17 @@ export const foldAll = (events: Iterable<MimirEvent>, from: RunState = EMPTY): R
 function withStoppedClocks(state: RunState, at: Millis): RunState {
   if (![...state.agents.values()].some(({ runningSince }) => runningSince !== null)) return state;
   return { ...state, agents: Roster.of([...state.agents.values()].map((agent) => clock(agent, false, at))) };
+}
+
+/** The state when its process has ended: calls that are still open never get an end, and what they cost is not known. */
+export function withLostCalls(state: RunState): RunState {
+  const agents = [...state.agents.values()];
+  if (!agents.some(({ open }) => open.some(({ uncertain }) => uncertain !== true))) return state;
+  const lost = agents.map(
+    (agent): AgentState =>
+      agent.open.length === 0 ? agent : { ...agent, open: agent.open.map((call) => ({ ...call, uncertain: true })) },
+  );
+  return { ...state, agents: Roster.of(lost) };
 }
 
 /** Who worked in a process that has ended without a word works no more: it takes a slot when it goes on. */

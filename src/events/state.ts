@@ -44,6 +44,8 @@ export interface OpenCall {
   readonly model: ModelId;
   readonly tokens: number;
   readonly cost: Usd;
+  /** Its process ended before the call did: the provider may have billed it or not. It stays reserved. */
+  readonly uncertain?: true;
 }
 
 /** A wait before the next try of a model call. */

@@ -1,16 +1,17 @@
 /**
  * What all runs of this person use in a day, on this machine: one SQLite database in the state directory for all projects.
  * A promise and the look at its limits are one transaction across processes; a promise that nobody settles stays charged.
- * Which limits there are is policy's.
+ * The logs are the truth: a ledger that is gone, replaced or behind is made from them anew. Which limits there are is policy's.
  */
 import { closeSync, constants, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Millis, ModelId } from '../domain/ids.ts';
+import type { CallId, Millis, ModelId, SessionId, Usd } from '../domain/ids.ts';
 import { fromMicro, ModelId as ModelIdOf, toMicro } from '../domain/ids.ts';
 import { entryHolds } from '../policy/models.ts';
 import type { DayCall, DayLedger, DayLimit, DayOver } from '../ports/day.ts';
 import { LogFault } from '../ports/log.ts';
+import { logsSince } from './day-logs.ts';
 
 /** Milliseconds to wait for another process that is writing. */
 const PATIENCE: Millis = 5000;
@@ -26,12 +27,13 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS totals (
     day TEXT NOT NULL, model TEXT NOT NULL, tokens INTEGER NOT NULL, micro INTEGER NOT NULL, PRIMARY KEY (day, model)
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS logs (name TEXT PRIMARY KEY, day TEXT NOT NULL, upto INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
 /** Opens the ledger, or makes it, private to its owner. `now`: the wall clock. Throws `LogFault`. */
 export function openDayLedger(stateDir: string, now: () => Millis): DayLedger {
   const file = join(stateDir, 'days.db');
-  return inWords(file, () => new SqliteLedger(file, opened(stateDir, file, now()), now));
+  return inWords(file, () => new SqliteLedger(stateDir, file, now));
 }
 
 interface Sum {
@@ -40,16 +42,22 @@ interface Sum {
 }
 
 class SqliteLedger implements DayLedger {
+  private readonly stateDir: string;
   private readonly file: string;
-  private readonly database: DatabaseSync;
   private readonly now: () => Millis;
-  private readonly statements: ReturnType<typeof statementsOf>;
+  private database: DatabaseSync;
+  private statements: ReturnType<typeof statementsOf>;
+  /** The file that is open: another one may come to stand in its place. */
+  private inode: number;
 
-  constructor(file: string, database: DatabaseSync, now: () => Millis) {
+  constructor(stateDir: string, file: string, now: () => Millis) {
+    this.stateDir = stateDir;
     this.file = file;
-    this.database = database;
     this.now = now;
-    this.statements = statementsOf(database);
+    this.database = opened(stateDir, file, now());
+    this.statements = statementsOf(this.database);
+    this.inode = inodeOf(file);
+    this.inOneStep(() => this.catchUp());
   }
 
   reserve(call: DayCall, limits: readonly DayLimit[]): DayOver | null {
@@ -69,17 +77,13 @@ class SqliteLedger implements DayLedger {
 
   settle({ session, call, tokens, cost }: Parameters<DayLedger['settle']>[0]): void {
     this.whole(() => {
-      const row = this.statements.find.get(session, call);
-      if (row === undefined) return;
-      const spent = { tokens: whole(tokens), micro: whole(toMicro(cost)) };
-      const more = { tokens: spent.tokens - Number(row['tokens']), micro: spent.micro - Number(row['micro']) };
-      this.statements.update.run(spent.tokens, spent.micro, session, call);
-      this.statements.add.run(String(row['day']), String(row['model']), more.tokens, more.micro);
+      this.put(session, call, { tokens, cost });
     });
   }
 
   today(matches?: (model: ModelId) => boolean): { readonly tokens: number; readonly cost: number } {
     return inWords(this.file, () => {
+      this.stillThere();
       const { tokens, micro } = this.sum(this.day(), matches ?? (() => true));
       return { tokens, cost: fromMicro(micro) };
     });
@@ -106,28 +110,75 @@ class SqliteLedger implements DayLedger {
     return { tokens, micro };
   }
 
-  /** Whole or not at all, holding the only right to write from its start. */
+  /** The calls of today that only the logs know: of a ledger that was lost, of a run without limits, of a process that was killed. */
+  private catchUp(): void {
+    const { insert, add, knownLog, keepLog } = this.statements;
+    const day = dayOf(this.now());
+    const from = new Date(this.now()).setHours(0, 0, 0, 0);
+    const known = (name: string): number | undefined => {
+      const upTo = knownLog.get(name, day)?.['upto'];
+      return upTo === undefined ? undefined : Number(upTo);
+    };
+    for (const { name, upTo, calls } of logsSince(this.stateDir, from, known)) {
+      for (const { session, call, model, tokens, cost } of calls) {
+        if (model === null) this.put(session, call, { tokens, cost });
+        else if (insert.run(session, call, day, model, whole(tokens), whole(toMicro(cost))).changes > 0)
+          add.run(day, model, tokens, toMicro(cost));
+      }
+      keepLog.run(name, day, upTo);
+    }
+  }
+
+  private put(session: SessionId, call: CallId, { tokens, cost }: { tokens: number; cost: Usd }): void {
+    const row = this.statements.find.get(session, call);
+    if (row === undefined) return;
+    const spent = { tokens: whole(tokens), micro: whole(toMicro(cost)) };
+    const more = { tokens: spent.tokens - Number(row['tokens']), micro: spent.micro - Number(row['micro']) };
+    this.statements.update.run(spent.tokens, spent.micro, session, call);
+    this.statements.add.run(String(row['day']), String(row['model']), more.tokens, more.micro);
+  }
+
+  /** Opens the file that stands in the place of the one that was open, if it was deleted or replaced. */
+  private stillThere(): void {
+    if (inodeOf(this.file) === this.inode) return;
+    this.database.close();
+    this.database = opened(this.stateDir, this.file, this.now());
+    this.statements = statementsOf(this.database);
+    this.inode = inodeOf(this.file);
+    this.inOneStep(() => this.catchUp());
+  }
+
   private whole<T>(act: () => T): T {
     return inWords(this.file, () => {
-      this.database.exec('BEGIN IMMEDIATE');
-      try {
-        const value = act();
-        this.database.exec('COMMIT');
-        return value;
-      } catch (error) {
-        // A full disk has already undone it.
-        if (this.database.isTransaction) this.database.exec('ROLLBACK');
-        throw error;
-      }
+      this.stillThere();
+      return this.inOneStep(act);
     });
+  }
+
+  /** Whole or not at all, holding the only right to write from its start. */
+  private inOneStep<T>(act: () => T): T {
+    this.database.exec('BEGIN IMMEDIATE');
+    try {
+      const value = act();
+      this.database.exec('COMMIT');
+      return value;
+    } catch (error) {
+      // A full disk has already undone it.
+      if (this.database.isTransaction) this.database.exec('ROLLBACK');
+      throw error;
+    }
   }
 }
 
+const inodeOf = (file: string): number => lstatSync(file, { throwIfNoEntry: false })?.ino ?? 0;
+
 function statementsOf(database: DatabaseSync): {
-  readonly [K in 'insert' | 'add' | 'find' | 'update' | 'totals' | 'last']: ReturnType<DatabaseSync['prepare']>;
+  readonly [K in 'insert' | 'add' | 'find' | 'update' | 'totals' | 'last' | 'knownLog' | 'keepLog']: ReturnType<
+    DatabaseSync['prepare']
+  >;
 } {
   return {
-    insert: database.prepare('INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?)'),
+    insert: database.prepare('INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?)'),
     add: database.prepare(
       `INSERT INTO totals VALUES (?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens, micro = micro + excluded.micro`,
@@ -136,6 +187,8 @@ function statementsOf(database: DatabaseSync): {
     update: database.prepare('UPDATE calls SET tokens = ?, micro = ? WHERE session = ? AND call = ?'),
     totals: database.prepare('SELECT model, tokens, micro FROM totals WHERE day = ?'),
     last: database.prepare('SELECT max(day) AS day FROM totals'),
+    knownLog: database.prepare('SELECT upto FROM logs WHERE name = ? AND day = ?'),
+    keepLog: database.prepare('INSERT OR REPLACE INTO logs VALUES (?, ?, ?)'),
   };
 }
 

@@ -119,7 +119,8 @@ export function dayFindings({ places }: ProjectPlace, config: Loaded | null): re
 }
 
 function todayIn(stateDir: string): ReturnType<DayLedger['today']> {
-  if (!existsSync(join(stateDir, 'days.db'))) return { tokens: 0, cost: 0 };
+  // A ledger that is gone is made anew from the logs, where there are some.
+  if (!['days.db', 'projects'].some((name) => existsSync(join(stateDir, name)))) return { tokens: 0, cost: 0 };
   const ledger = openDayLedger(stateDir, () => world.now());
   try {
     return ledger.today();

@@ -1,5 +1,5 @@
 /** `mimir report`: what a session found, as Markdown, JSON or a web page, made from the log. */
-import { foldAll } from '../events/fold.ts';
+import { foldAll, withLostCalls } from '../events/fold.ts';
 import { CWD } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import { harmless } from './io.ts';
@@ -21,7 +21,9 @@ export const reportVerb: Verb = {
     const format = FORMATS.find((one) => one === asked);
     if (format === undefined) throw new Exit(EXIT.wrongUse, `--format ${asked}\n  expected md, json or html`);
     const reader = openReader(projectOf(args, io));
-    const state = foldAll(eventsOf(reader, sessionOf(reader, args.words[0]).session));
+    const { session, state: how } = sessionOf(reader, args.words[0]);
+    const folded = foldAll(eventsOf(reader, session));
+    const state = how === 'running' ? folded : withLostCalls(folded);
     if (format === 'json') io.json(reportJson(state));
     else io.write(harmless(format === 'md' ? reportMarkdown(state) : reportHtml(state)));
     return Promise.resolve(EXIT.done);

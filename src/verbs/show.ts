@@ -1,5 +1,5 @@
 /** `mimir show`: one session: its task, plan, agents and totals, as the log has them. */
-import { foldAll } from '../events/fold.ts';
+import { foldAll, withLostCalls } from '../events/fold.ts';
 import { elapsedOf, spentOf, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { formatDuration, formatTokens } from '../tui/format.ts';
@@ -23,9 +23,15 @@ export const showVerb: Verb = {
   run(args, io) {
     const reader = openReader(projectOf(args, io));
     const { session, state: how } = sessionOf(reader, args.words[0]);
-    const state = foldAll(eventsOf(reader, session));
+    const folded = foldAll(eventsOf(reader, session));
+    const state = how === 'running' ? folded : withLostCalls(folded);
     if (args.has('json'))
-      io.json({ ...state, agents: [...state.agents.values()].map((agent) => ({ ...agent, blocks: [] })), state: how });
+      io.json({
+        ...state,
+        spent: spentBy(state.agents.values()),
+        agents: [...state.agents.values()].map((agent) => ({ ...agent, blocks: [] })),
+        state: how,
+      });
     else for (const line of sessionLines(state, how, io)) io.say(line);
     return Promise.resolve(EXIT.done);
   },

@@ -20,6 +20,14 @@ export interface Spent {
   readonly retries: number;
   readonly fallbacks: number;
   readonly compactions: number;
+  /** What was reserved for calls whose process ended before them: paid for or not. Absent where there is none. */
+  readonly uncertain?: Uncertain;
+}
+
+interface Uncertain {
+  readonly calls: number;
+  readonly tokens: number;
+  readonly cost: Usd;
 }
 
 const NOTHING: Spent = {
@@ -46,7 +54,23 @@ export const spentOne = (agent: AgentState): Spent => ({
   retries: agent.retries,
   fallbacks: agent.fallbacks.length,
   compactions: agent.compactions,
+  ...uncertainIn(agent.open),
 });
+
+function uncertainIn(open: AgentState['open']): Pick<Spent, 'uncertain'> {
+  const lost = open.filter(({ uncertain }) => uncertain === true);
+  if (lost.length === 0) return {};
+  const tokens = lost.reduce((sum, call) => sum + call.tokens, 0);
+  return { uncertain: { calls: lost.length, tokens, cost: lost.reduce((sum, call) => plus(sum, call.cost), 0) } };
+}
+
+function bothUncertain(a: Uncertain | undefined, b: Uncertain | undefined): Pick<Spent, 'uncertain'> {
+  const uncertain =
+    a !== undefined && b !== undefined
+      ? { calls: a.calls + b.calls, tokens: a.tokens + b.tokens, cost: plus(a.cost, b.cost) }
+      : (a ?? b);
+  return uncertain === undefined ? {} : { uncertain };
+}
 
 function sum(a: Spent, b: Spent): Spent {
   return {
@@ -63,6 +87,7 @@ function sum(a: Spent, b: Spent): Spent {
     retries: a.retries + b.retries,
     fallbacks: a.fallbacks + b.fallbacks,
     compactions: a.compactions + b.compactions,
+    ...bothUncertain(a.uncertain, b.uncertain),
   };
 }
 
@@ -85,14 +110,19 @@ export function usageWords(usage: Usage): string {
   return parts.flatMap(([count, name]) => (count > 0 ? [`${formatTokens(count)} ${name}`] : [])).join(', ');
 }
 
+/** `uncertain: up to $0.02 and 9k tokens more, for 1 call without an end`. */
+const uncertainWords = ({ calls, tokens, cost }: Uncertain): string =>
+  `uncertain: up to ${formatCost(cost)} and ${formatTokens(tokens)} tokens more, for ${counted(calls, 'call')} without an end`;
+
 /** `2 tries failed ($0.0012), 1 wait, 1 fallback, 1 summary of a context`; empty where all went well. */
-export function troubleWords({ lost, retries, fallbacks, compactions }: Spent): string {
+export function troubleWords({ lost, retries, fallbacks, compactions, uncertain }: Spent): string {
   const cost = lost.cost > 0 ? ` (${formatCost(lost.cost)})` : '';
   return [
     ...(lost.calls > 0 ? [`${lost.calls} ${lost.calls === 1 ? 'try' : 'tries'} failed${cost}`] : []),
     ...(retries > 0 ? [counted(retries, 'wait')] : []),
     ...(fallbacks > 0 ? [counted(fallbacks, 'fallback')] : []),
     ...(compactions > 0 ? [`context summarised ${compactions === 1 ? 'once' : `${compactions} times`}`] : []),
+    ...(uncertain === undefined ? [] : [uncertainWords(uncertain)]),
   ].join(', ');
 }
 

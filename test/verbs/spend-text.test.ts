@@ -66,7 +66,7 @@ describe('a run on models in lines', () => {
     expect(linesOf(end, fold(state, end), { paint }).slice(3)).toEqual([
       'completed: 6 agents · 3m 20s · 120k tokens · $0.2435',
       'Tokens: 61k in, 3.9k out, 41k from the cache, 6.0k into the cache',
-      'On the way: 1 try failed ($0.0042), 1 wait, 1 fallback, context summarised once',
+      'On the way: 1 try failed ($0.0042), 1 wait, 1 fallback, context summarised once, uncertain: up to $0.0200 and 9.0k tokens more, for 1 call without an end',
       'The report again: mimir report run-7f3a',
     ]);
   });
