@@ -6,11 +6,11 @@ import type { z } from 'zod';
 import type { Layer as LayerName, Reason } from '../domain/reason.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import { builtIn } from '../policy/rules.ts';
-import { type ConfigFault, faultText } from './fault.ts';
+import type { ConfigFault } from './fault.ts';
 import { nameOf, shown, valueAt, wordsFor } from './issues.ts';
 import { ruleOf } from './keys.ts';
 import { knownKeys } from './known-keys.ts';
-import { nearest, suggestion } from '../domain/nearest.ts';
+import { suggestion } from '../domain/nearest.ts';
 import { PREPARED, keyOf } from './prepared.ts';
 import { Settings, configSchemaJson } from './schema.ts';
 import { type Tree, readTree } from './tree.ts';
@@ -62,7 +62,7 @@ export function judgeLayer(
 ): Result<Judged, readonly ConfigFault[]> {
   const tree = readTree(text, file);
   if (!tree.ok) return fail([tree.fault]);
-  const checked = checkedSettings(name, file, respelled(tree.value));
+  const checked = checkedSettings(file, respelled(tree.value));
   if (!checked.ok) return checked;
   const faults = leavesOf(checked.value.tree).flatMap((path) => forbidden(name, file, checked.value.tree, path));
   if (faults.length > 0) return fail(faults);
@@ -116,51 +116,29 @@ export interface Judged {
   readonly notes: readonly string[];
 }
 
-function checkedSettings(name: LayerName, file: string, tree: Tree): Result<Judged, readonly ConfigFault[]> {
-  const first = Settings.safeParse(plainOf(tree));
-  if (first.success) return ok({ tree, settings: first.data, notes: [] });
-  const found = first.error.issues.flatMap((issue) => findings(name, file, tree, issue));
-  const faults = found.filter(({ grave }) => grave).map(({ fault }) => fault);
-  if (faults.length > 0) return fail(faults);
-  const rest = found.reduce((soFar, { path }) => without(soFar, path), tree);
-  const again = Settings.safeParse(plainOf(rest));
-  if (!again.success) return fail(found.map(({ fault }) => fault));
-  return ok({ tree: rest, settings: again.data, notes: found.map(({ fault }) => faultText(fault)) });
+function checkedSettings(file: string, tree: Tree): Result<Judged, readonly ConfigFault[]> {
+  const checked = Settings.safeParse(plainOf(tree));
+  if (checked.success) return ok({ tree, settings: checked.data, notes: [] });
+  const faults = checked.error.issues.flatMap((issue) => faultsOf(file, tree, issue));
+  return fail(faults.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)));
 }
 
-interface Finding {
-  readonly fault: ConfigFault;
-  /** The key, for unknown ones that are only ignored. */
-  readonly path: readonly string[];
-  readonly grave: boolean;
-}
-
-function findings(name: LayerName, file: string, tree: Tree, issue: z.core.$ZodIssue): readonly Finding[] {
+function faultsOf(file: string, tree: Tree, issue: z.core.$ZodIssue): readonly ConfigFault[] {
   const path = issue.path.filter((part) => typeof part !== 'symbol');
-  if (issue.code !== 'unrecognized_keys') {
-    const fault = { file, ...placeOf(tree, path), ...wordsFor(issue, valueAt(plainOf(tree), path)) };
-    return [{ fault, path: [], grave: true }];
-  }
+  if (issue.code !== 'unrecognized_keys')
+    return [{ file, ...placeOf(tree, path), ...wordsFor(issue, valueAt(plainOf(tree), path)) }];
   const known = knownKeys(configSchemaJson(), path);
   return issue.keys.map((key) => {
     const whole = [...path.map(String), key];
-    const fault = {
-      file,
-      ...placeOf(tree, whole),
-      problem: `unknown key ${nameOf(whole)}`,
-      remedy: suggestion(key, known),
-    };
-    return { fault, path: whole, grave: isGrave(name, whole, known) };
+    const problem = `unknown key ${nameOf(whole)}`;
+    return { file, ...placeOf(tree, whole), problem, remedy: ADVICE.get(key) ?? suggestion(key, known) };
   });
 }
 
-const STRICT = ['enforcement', 'budgets', 'sandbox'];
-
-/** In a user's file an unknown key is only ignored, unless it restricts, or was probably meant to. */
-function isGrave(name: LayerName, [section = '', ...rest]: readonly string[], known: readonly string[]): boolean {
-  if (name !== 'user') return true;
-  return STRICT.includes(section) || (rest.length === 0 && STRICT.includes(nearest(section, known) ?? ''));
-}
+/** For keys that people expect and that no spelling leads to. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ['apiKey', 'a file never holds a key: set a variable and write its name, as in "apiKeyEnv: ANTHROPIC_API_KEY"'],
+]);
 
 /** Keys that this layer may not set at all. */
 function forbidden(name: LayerName, file: string, tree: Tree, path: readonly string[]): readonly ConfigFault[] {

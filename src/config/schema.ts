@@ -267,8 +267,6 @@ export const Settings = z.strictObject({
         .union([z.boolean(), z.literal('auto')])
         .describe('A notice of the desktop (OSC 9 or 777) when nobody looks; auto is true')
         .optional(),
-      webhook: z.string().max(500).nullable().optional(),
-      telegram: z.string().max(500).nullable().optional(),
     })
     .optional(),
   audit: z.strictObject({ checkpointEvery: z.int().min(1).max(1e6).optional() }).optional(),

@@ -155,6 +155,8 @@ export const DraftPlan = z.strictObject({
   tasks: z.array(DraftTask).min(1).max(10_000),
   permissions: Permissions.optional(),
   commit: z.boolean().optional(),
+  // What it was drawn up for, as a file keeps it: the task of a run that takes the file and is given no other.
+  task: z.string().max(1_000_000).optional(),
   // What rules add, as `--json` and `--yaml` print it: read so that a printed plan is a plan, and made anew from the rules.
   forced: z.array(z.unknown()).max(100).optional(),
   // What it will probably use and cost otherwise, as `--json` prints it: read for the same reason, and made anew.

@@ -31,7 +31,10 @@ export function statusFault(called: Called, { status, headers, body, now }: Refu
   const wait = WAITED_FOR.has(is)
     ? (retryAfter(headers, now) ?? retryAfter(headersIn(body), now) ?? waitIn(said.message))
     : null;
-  return { ...faultOf(called, is, said, `it answered ${status}`), ...(wait === null ? {} : { retryAfterMs: wait }) };
+  return {
+    ...faultOf(called, is, said, `it answered ${status}`, status),
+    ...(wait === null ? {} : { retryAfterMs: wait }),
+  };
 }
 
 /** A router passes on in the body what the provider behind it said in headers. */
@@ -147,12 +150,22 @@ function byWords({ type, code, message }: Said): Cause | null {
   return TOO_LONG.test(all) ? 'too long' : null;
 }
 
-function faultOf(called: Called, is: Cause, said: Said, otherwise: string): ModelFault {
+/** What providers say with a 403 when it is the key that they do not know; otherwise they know it and forbid the request. */
+const WRONG_KEY = /\b(?:invalid|incorrect|wrong|unknown|expired|revoked|missing|not valid)\b/i;
+
+function faultOf(called: Called, is: Cause, said: Said, otherwise: string, status?: number): ModelFault {
   const words = redact(said.message, called) || otherwise;
   const host = hostOf(called);
   const key = called.keyEnv === null ? 'its key' : called.keyEnv;
   switch (is) {
     case 'unauthorised':
+      if (status === 403 && !WRONG_KEY.test(said.message)) {
+        const why = 'the account may not use this model, or not from this region';
+        return {
+          is,
+          message: `${host} does not allow it: ${words}. It is not the key itself: ${why}. Check the account of ${key}`,
+        };
+      }
       return {
         is,
         message: `${host} does not accept the key: ${words}. Check ${key}${called.key === null ? ' (none is set)' : ''}`,

@@ -131,10 +131,18 @@ function worktreeOf(root: string, dotGit: string): GitState {
     if (target === undefined) return { is: 'none', because: '.git is a file without a gitdir line' };
     const directory = realpathSync(path.resolve(root, target));
     if (isInside(root, directory)) return { is: 'repository', directory };
-    const back = readFileSync(path.join(directory, 'gitdir'), 'utf8').trimEnd();
-    if (realpathSync(back) === dotGit) return { is: 'repository', directory };
+    if (ownerOf(directory) === root) return { is: 'repository', directory };
   } catch {
     // Unreadable or dangling: the same answer as a pointer that nobody answers for.
   }
   return { is: 'none', because: '.git points to a folder outside the project that does not point back' };
+}
+
+/** The work tree that a git directory outside of it names as its own: by `gitdir` of a linked work tree, by `core.worktree` of a submodule. */
+function ownerOf(directory: string): string | null {
+  const back = path.join(directory, 'gitdir');
+  if (existsSync(back)) return path.dirname(realpathSync(readFileSync(back, 'utf8').trimEnd()));
+  const [, worktree] =
+    /^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$/m.exec(readFileSync(path.join(directory, 'config'), 'utf8')) ?? [];
+  return worktree === undefined ? null : realpathSync(path.resolve(directory, worktree));
 }

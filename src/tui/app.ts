@@ -19,10 +19,10 @@ import type { Dialog, DialogEffect } from './dialog.ts';
 import { dispatch } from './dispatch.ts';
 import { overlayFor } from './dialogs/open.ts';
 import { contextOf, hasClock } from './context.ts';
-import { COPY_KEYS } from './copy/keys.ts';
 import { FoundFiles } from './found-files.ts';
 import { bodySize, frameOf } from './frame.ts';
-import { keyFaults, rebind } from './keymap.ts';
+import { ownKeyFaults } from './actions.ts';
+import { rebind } from './keymap.ts';
 import { Hints } from './hints.ts';
 import { Leaving } from './leaving.ts';
 import { Lit } from './lit.ts';
@@ -129,8 +129,7 @@ class App {
 
   run(): Promise<AppEnd> {
     const { terminal, lobby, keys = {} } = this.#of;
-    const tables = [...this.#stage.all.map(({ actions }) => actions), this.#appKeys, COPY_KEYS];
-    for (const text of keyFaults(tables, keys)) this.#toast({ level: 'warn', text });
+    for (const text of ownKeyFaults(keys)) this.#toast({ level: 'warn', text });
     terminal.onInput((input) => this.#guarded(() => this.#input(input)));
     terminal.onResize(() => this.#paints.now());
     lobby.onChange(() => {

@@ -2,6 +2,7 @@
  * What the key tables are good for: dispatch, the footer, the help, and the user's own keys. The tables themselves stand
  * with their screens; nothing about a key is written down twice.
  */
+import { nearest } from '../domain/nearest.ts';
 import type { DialogEffect } from './dialog.ts';
 import type { Glyphs } from './glyphs.ts';
 import type { Binding, Context, Effect } from './screen.ts';
@@ -211,6 +212,12 @@ export function keyFaults(
 ): readonly string[] {
   const actions = new Set(tables.flat().map(({ action }) => action));
   const unknown = Object.keys(own).filter((action) => !actions.has(action));
+  const meant = (action: string): string => {
+    const screen = action.slice(0, action.indexOf('.') + 1);
+    const names = [...actions].filter((each) => each.startsWith(screen)).map((each) => each.slice(screen.length));
+    const near = nearest(action.slice(screen.length), names);
+    return near === null ? '' : `; did you mean ${screen}${near}?`;
+  };
   const twice = tables.flatMap((table) =>
     table
       .filter(({ action }) => Object.hasOwn(own, action))
@@ -219,7 +226,7 @@ export function keyFaults(
       ),
   );
   return [
-    ...unknown.map((action) => `keys: there is no action "${action}"`),
+    ...unknown.map((action) => `keys: there is no action "${action}"${meant(action)}`),
     ...twice.map(([one, other]) => `keys: ${one.keys[0] ?? ''} is wanted by ${one.action} and by ${other.action}`),
   ];
 }

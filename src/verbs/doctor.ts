@@ -21,6 +21,7 @@ import type { Io } from './io.ts';
 import type { Finding } from './doctor-policy.ts';
 import { dayFindings, forcedFindings, policyFindings, rightsFindings, trustFindings } from './doctor-policy.ts';
 import { runFindings } from './doctor-runs.ts';
+import { screenFindings } from './doctor-screen.ts';
 import { cacheFindings, toolchainFindings } from './doctor-toolchains.ts';
 import { templatesHere } from './lobby-templates.ts';
 import { packageVersion } from './package-root.ts';
@@ -58,6 +59,7 @@ export const doctorVerb: Verb = {
       here.ok ? templates(project, here.value.trust.state === 'trusted') : [],
       providers(loaded),
       forcedFindings(loaded),
+      here.ok ? await screenFindings(project, here.value.config, here.value.trust.state === 'trusted') : [],
       await sandbox(project, loaded, box),
       ...(await toolchains(project, box, args.has('clear-caches'))),
       user(),

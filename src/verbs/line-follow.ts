@@ -6,6 +6,7 @@ import { exitCodeOf } from './exit-code.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
+import { harmless } from './io.ts';
 import { forgiving } from './line-carrying.ts';
 import { LINE_COMMANDS } from './line-commands.ts';
 import { openConsole } from './line-console.ts';
@@ -40,7 +41,13 @@ export interface Following {
 /** Resolves when the run has recorded its end here; true when it goes on in a process of its own. */
 export async function followRun({ controls, result }: Run, io: Io, how: Following): Promise<boolean> {
   if (how.json) {
-    for await (const event of controls.events(0)) io.json(event);
+    const since = typeof how.joined === 'object' ? how.joined.resumed : 0;
+    for await (const event of controls.events(0)) {
+      io.json(event);
+      // Standard output is a program's: why an agent failed is told a person too.
+      if (event.type === 'agent.finished' && event.outcome === 'failed' && Date.parse(event.time) >= since)
+        io.complain(`mimir: ${event.agent} failed: ${harmless((event.error ?? event.summary).split('\n')[0] ?? '')}`);
+    }
     return false;
   }
   if (!how.person) {

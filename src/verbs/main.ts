@@ -6,7 +6,6 @@ import { reportOf, withoutKeys } from './crash-report.ts';
 import { flagLines, readArguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless, openIo, released } from './io.ts';
-import { packageVersion } from './package-root.ts';
 import type { Verb } from './verb.ts';
 
 /** In the order of the help. A verb is loaded only when it is called. */
@@ -40,6 +39,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   init: async () => (await import('./init.ts')).initVerb,
   audit: async () => (await import('./audit.ts')).auditVerb,
   reset: async () => (await import('./reset.ts')).resetVerb,
+  version: async () => (await import('./version.ts')).versionVerb,
 };
 
 /** What asks a run by the door of an agent. From its shell everything else would look at the wrong machine, or start another run. */
@@ -88,8 +88,8 @@ function bug(error: unknown, io: Io): number {
 }
 
 async function dispatched(argv: readonly string[], io: Io): Promise<number> {
-  const [first = '', ...rest] = argv;
-  if (['--version', '-v'].includes(first)) return version(io);
+  const [given = '', ...rest] = argv;
+  const first = ['--version', '-v'].includes(given) ? 'version' : given;
   if (['--help', '-h', 'help'].includes(first)) return help(io, rest[0]);
   if (isAgents(io)) refuseOfPerson(first);
   const known = await verbNamed(first);
@@ -106,7 +106,7 @@ async function dispatched(argv: readonly string[], io: Io): Promise<number> {
 const isAgents = ({ env }: Io): boolean => (env['MIMIR_SOCKET'] ?? '') !== '';
 
 function refuseOfPerson(word: string): void {
-  if (FOR_AGENTS.includes(word)) return;
+  if (FOR_AGENTS.includes(word) || word === 'version') return;
   const what = Object.hasOwn(VERBS, word) ? `\`mimir ${word}\`` : 'starting a run';
   throw new Exit(
     EXIT.refused,
@@ -114,9 +114,11 @@ function refuseOfPerson(word: string): void {
   );
 }
 
-/** A single word that is nearly a verb is hardly a task. */
+/** A single word that is nearly a verb, or begins one, is hardly a task. */
 function refuseTypo(word: string): void {
-  const near = /^[a-z]+$/i.test(word) ? nearest(word, Object.keys(VERBS)) : null;
+  const verbs = Object.keys(VERBS);
+  const begun = word.length < 3 ? undefined : verbs.find((verb) => verb.startsWith(word.toLowerCase()));
+  const near = /^[a-z]+$/i.test(word) ? (begun ?? nearest(word, verbs)) : null;
   if (near === null) return;
   throw new Exit(
     EXIT.wrongUse,
@@ -127,11 +129,6 @@ function refuseTypo(word: string): void {
 async function verbNamed(name: string | undefined): Promise<Verb | null> {
   const load = name !== undefined && Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   return load === undefined ? null : load();
-}
-
-function version(io: Io): number {
-  io.say(packageVersion());
-  return EXIT.done;
 }
 
 async function help(io: Io, name: string | undefined): Promise<number> {

@@ -15,7 +15,7 @@ const LARGEST = 2 * 1024 * 1024;
 
 export interface PlanFile {
   readonly draft: DraftPlan;
-  /** What the run is about, where the file says it: a template does. */
+  /** What the run is about, where the file says it. */
   readonly task: string | null;
 }
 
@@ -29,7 +29,8 @@ export function readPlanFile(file: string, folder: string, values: Readonly<Reco
   if (!parsed.ok) throw new Exit(EXIT.wrongUse, parsed.fault);
   if (isTemplate(parsed.value)) return filledFile(file, text, values);
   if (Object.keys(values).length > 0) throw new Exit(EXIT.wrongUse, `--set: ${file} has no arguments`);
-  return { draft: plainDraft(file, parsed.value), task: null };
+  const draft = plainDraft(file, parsed.value);
+  return { draft, task: draft.task ?? null };
 }
 
 /** What stands where a plan is named: it may be a template's name as well. */
@@ -80,10 +81,11 @@ function textOf(file: string, folder: string): string {
   }
 }
 
-export const planYaml = (plan: SoundPlan): string => stringifyYaml(toPersonForm(plan));
-/** `beside`: what is said of the plan, and no part of it. */
-export const planJson = (plan: SoundPlan, beside: object): string =>
-  `${JSON.stringify({ ...toPlannerForm(plan), ...beside }, null, 2)}\n`;
+/** With the task that the plan is for, so that the file is all that `mimir run --plan` needs. */
+export const planYaml = (task: string, plan: SoundPlan): string => stringifyYaml({ task, ...toPersonForm(plan) });
+/** As `planYaml`; `beside`: what is said of the plan, and no part of it. */
+export const planJson = (task: string, plan: SoundPlan, beside: object): string =>
+  `${JSON.stringify({ task, ...toPlannerForm(plan), ...beside }, null, 2)}\n`;
 
 /** Writes `text` to `file`, a path from `folder`; exit 2 with words when it can't be. */
 export function writeOut(file: string, folder: string, text: string): void {

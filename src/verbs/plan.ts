@@ -20,7 +20,7 @@ import type { Verb } from './verb.ts';
 export const planVerb: Verb = {
   usage: 'mimir plan "<task>" [--json|--yaml] [-o FILE]',
   summary: 'Shows the plan with models and estimates; nothing runs.',
-  example: 'mimir plan "Find dead code" --yaml -o plan.yml && mimir run "Find dead code" --plan plan.yml',
+  example: 'mimir plan "Find dead code" --yaml -o plan.yml && mimir run --plan plan.yml',
   words: 1,
   flags: {
     json: { value: '', help: 'JSON on stdout, with `estimate` (low, likely, high) and `whatIf` (other models)' },
@@ -49,14 +49,14 @@ async function planTask(args: Arguments, io: Io): Promise<number> {
   const { plan } = state;
   if (plan === null && result.error !== null) io.complain(`mimir: ${harmless(result.error)}`);
   if (plan === null || watch.got() !== null) return exitCodeOf(result, watch.got());
-  if (['output', 'json', 'yaml'].some((flag) => args.has(flag))) put(plan, outlookOf(state), args, io);
+  if (['output', 'json', 'yaml'].some((flag) => args.has(flag))) put(state.task, plan, outlookOf(state), args, io);
   else for (const line of planLines(state, io.paint)) io.say(line);
   return EXIT.done;
 }
 
 /** The plan as text for programs, to stdout or a file. */
-function put(plan: SoundPlan, outlook: object, args: Arguments, io: Io): void {
-  const text = args.has('json') ? planJson(plan, outlook) : planYaml(plan);
+function put(task: string, plan: SoundPlan, outlook: object, args: Arguments, io: Io): void {
+  const text = args.has('json') ? planJson(task, plan, outlook) : planYaml(task, plan);
   const output = args.get('output');
   if (output === undefined) io.write(text);
   else writeOut(output, io.where(), text);

@@ -6,6 +6,7 @@ import type { OpenModels } from '../models/open.ts';
 import { publishedOf } from '../models/own-prices.ts';
 import { OFFLINE, modelProblem, resolveModel } from '../policy/models.ts';
 import { BUILT_IN } from '../config/providers.ts';
+import { roleModelsFrom } from './common-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import { world } from './world.ts';
@@ -30,6 +31,7 @@ export async function openProviders(args: Arguments, config: Loaded): Promise<Pr
   }
   const alone = usable.length === 0;
   if (alone && !offlineAsked) refuseNobody(args, configured);
+  refuseUnusable([...args.all('model').slice(-1), ...roleModelsFrom(args).values()], config);
   if (alone || offlineAsked) refuseDeniedOffline(config);
   const published = await publishedOf(config.providers, world.now());
   return {
@@ -37,6 +39,19 @@ export async function openProviders(args: Arguments, config: Loaded): Promise<Pr
     offlineOnly: configured.length === 0,
     open: async (pace) => (await import('./model-port.ts')).portOf(config, published, pace),
   };
+}
+
+/** A model that somebody asked for by a flag is never replaced by another in silence because its provider lacks a key. */
+function refuseUnusable(names: readonly string[], { models, providers }: Loaded): void {
+  for (const name of names) {
+    const id = resolveModel(name, models);
+    const provider = providers.find((one) => id?.startsWith(`${one.name}/`) === true);
+    if (provider === undefined || provider.unusable === null) continue;
+    throw new Exit(
+      provider.forbidden === true ? EXIT.refused : EXIT.noProvider,
+      `${name} can't be used: ${provider.unusable}\n  set what is missing, ask for another model (\`mimir models\` lists them), or use the built-in analyst: --model offline`,
+    );
+  }
 }
 
 /** A provider by its name, with its address where that isn't its maker's own. */

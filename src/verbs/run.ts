@@ -127,7 +127,8 @@ export async function carry(
     if (approval === 'nobody' && result.status === 'rejected')
       io.complain(`mimir: there is no terminal to ask for approval\n  ${nobodyWords(workshop.config)}`);
     if (result.status === 'stopped') io.complain(`mimir: stopped; \`mimir resume ${what.session}\` goes on with it`);
-    return exitCodeOf(result, watch.got());
+    // Nobody reads on: as of a person's Ctrl-C.
+    return exitCodeOf(result, io.lost.aborted ? 'SIGINT' : watch.got());
   } finally {
     watch.end();
     workshop.close();

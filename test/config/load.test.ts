@@ -84,7 +84,7 @@ describe('loading', () => {
       defaultModel: 'haiku-4.5',
       naming: { pattern: 'x' },
     });
-    expect(loaded({ user: 'child_agents: { modus: manual }' }).notes).toHaveLength(1);
+    expect(faults({ user: 'child_agents: { modus: manual }' })).toHaveLength(1);
   });
 
   it('tells all faults of all files at once', () => {
@@ -121,8 +121,8 @@ describe('showing the configuration', () => {
   });
 
   it('ends with the notes', () => {
-    const lines = showConfig(loaded({ user: 'colour: red' }));
-    expect(lines.at(-1)).toMatch(/unknown key colour/);
+    const lines = showConfig(loaded({ project: 'ui: { theme: x }' }));
+    expect(lines.at(-1)).toMatch(/not trusted: ui\.theme/);
   });
 
   it('has a JSON schema for editors', () => {

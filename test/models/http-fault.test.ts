@@ -4,6 +4,7 @@ import type { Called } from '../../src/models/http-fault.ts';
 import { connectionFault, eventFault, statusFault } from '../../src/models/http-fault.ts';
 import { redact } from '../../src/models/redact.ts';
 import { retryAfter } from '../../src/models/retry-after.ts';
+import { like } from '../support/like.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12, 0, 0);
 const KEY = 'sk-ant-api03-Zq8vW2rT5yU7iO9pA1sD3fG4hJ6kL0';
@@ -21,6 +22,15 @@ const openai = (message: string, code: string | null = null, type = 'invalid_req
 });
 
 describe('a response that is an error', () => {
+  it.each([
+    ['Country, region, or territory not supported', 'does not allow it'],
+    ['Your API key does not have permission to use the specified resource.', 'does not allow it'],
+    ['Invalid API key', 'does not accept the key'],
+    ['The security token included in the request is expired', 'does not accept the key'],
+  ])('J07: tells a 403 for what the account may not do from one for a wrong key: %s', (message, words) => {
+    expect(fault(403, openai(message))).toMatchObject({ is: 'unauthorised', message: like(new RegExp(words)) });
+  });
+
   it.each([
     [429, anthropic('rate_limit_error', 'Too fast'), 'rate limited'],
     [429, openai('You exceeded your current quota', 'insufficient_quota', 'insufficient_quota'), 'no credit'],

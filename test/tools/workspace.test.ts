@@ -20,7 +20,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOf, replaceFile } from '../../src/tools/replace-file.ts';
 import { checkRoot, isInside } from '../../src/tools/root.ts';
 import { openFile } from '../../src/tools/workspace.ts';
-import { freshFolder, git, makeFolder, makeRepository } from '../support/repos.ts';
+import { freshFolder, git, makeFolder, makeRepository, writeFiles } from '../support/repos.ts';
 import { rootOf, workbench } from './workbench.ts';
 
 /** A project `app` beside files that are none of its business. */
@@ -282,6 +282,16 @@ describe('the project root', () => {
       ok: false,
       text: `no git here: ${because}`,
     });
+  });
+
+  it('has git in a submodule, whose git directory names it as its work tree, and not in a folder that borrows it', async () => {
+    const outer = makeRepository();
+    git(outer, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', makeRepository(), 'part');
+    const log = await workbench(path.join(outer, 'part')).use('git', { subcommand: 'log' });
+    expect([log.ok, log.text]).toEqual([true, expect.stringContaining('Begin')]);
+    const borrows = freshFolder();
+    writeFiles(borrows, { '.git': `gitdir: ${path.join(outer, '.git/modules/part')}\n` });
+    expect(await workbench(borrows).use('git', { subcommand: 'log' })).toMatchObject({ ok: false });
   });
 
   it('has git in a worktree, whose other end points back', async () => {

@@ -62,6 +62,24 @@ describe('mimir doctor', () => {
     ]);
   });
 
+  it('says of a theme that is not there, and of keys of no action, where that is written and what was probably meant', async () => {
+    writeFileSync(join(home.config, 'config.yml'), 'ui: { theme: mimir-drk }\nkeys: { run.kil: X }\n');
+    expect((await findings()).filter(({ what }) => what === 'screen')).toEqual([
+      {
+        what: 'screen',
+        state: 'problem',
+        words: like(
+          /^ui\.theme: mimir-drk \(user, .*config\.yml:1\): there is no theme "mimir-drk".*; did you mean mimir-dark\?$/,
+        ),
+      },
+      {
+        what: 'screen',
+        state: 'problem',
+        words: like(/config\.yml:2\): keys: there is no action "run\.kil"; did you mean run\.kill\?$/),
+      },
+    ]);
+  });
+
   it('hides no character of a name', async () => {
     mkdirSync(join(home.project, '.mimir/agents'), { recursive: true });
     writeFileSync(join(home.project, '.mimir/agents/a\u001b[31m\u200bb.md'), 'x');

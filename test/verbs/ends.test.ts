@@ -237,7 +237,7 @@ describe('output that is cut off', () => {
     const script = (args: string): string => `mimir ${args} | head -1 > /dev/null; echo "\${PIPESTATUS[0]}"`;
     expect(await home.shell(script('sessions'))).toEqual({ code: 0, signal: null, out: '0\n', err: '' });
     const run = await home.shell(script(`run '${TASK}' --yes --json`));
-    expect(run.out).toBe('1\n');
+    expect(run.out).toBe('130\n');
     expect(run.err).toMatch(/^mimir: stopped; `mimir resume \w+` goes on with it\n$/);
     expect(await home.run(['resume', '--yes', '--json'])).toMatchObject({ code: 0 });
   });

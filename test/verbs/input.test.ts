@@ -68,17 +68,16 @@ describe('a configuration with a fault is refused with its place, and nothing ru
     own.remove();
   });
 
-  it('but an unknown key of the user elsewhere is a note, at the start and in `config show`', async () => {
+  it('of the user for a name of the screen too, since a word in the wrong place may be a whole provider', async () => {
     const own = openHome(SMALL);
-    writeFileSync(join(own.config, 'config.yml'), 'ui: { tehme: mimir-dark }\n');
-    const [run, plan, show] = await Promise.all([
-      own.run(['run', TASK, '--json']),
-      own.run(['plan', TASK, '--json']),
-      own.run(['config', 'show']),
-    ]);
-    expect(jsonLines(run.out)[0]).toMatchObject({ notes: [holding('tehme')] });
-    expect(plan.err).toMatch(/^note: .*tehme.*\n$/);
-    expect(show.out).toContain('tehme');
+    writeFileSync(join(own.config, 'config.yml'), 'provider: {}\nui: { tehme: mimir-dark }\n');
+    const err = /config\.yml:1:1: unknown key provider — did you mean "providers"\?\n.*config\.yml:2:7: .*"theme"\?\n$/;
+    for (const verb of [
+      ['run', TASK],
+      ['plan', TASK],
+      ['config', 'show'],
+    ])
+      expect(await own.run(verb)).toMatchObject({ code: 3, out: '', err: like(err) });
     own.remove();
   });
 });

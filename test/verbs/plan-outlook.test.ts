@@ -70,7 +70,7 @@ describe('the outlook of a plan', () => {
         { name: 'best', same: false, models: { a: 'anthropic/sonnet-4.5' } },
       ],
     });
-    const read = readDraft(JSON.parse(planJson(PLAN, outlook)));
+    const read = readDraft(JSON.parse(planJson('Look around', PLAN, outlook)));
     expect(read.ok && planOf(read.value)).toEqual(PLAN);
   });
 });

@@ -53,9 +53,11 @@ describe('mimir plan', () => {
     const file = join(home.project, 'mine.yml');
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.replace(/description: .*(?:\n {6,}.*)*/, 'description: Find `add` and nothing else'));
-    const { code, out } = await home.run(['run', TASK, '--plan', 'mine.yml', '--yes', '--json']);
+    const { code, out } = await home.run(['run', '--plan', 'mine.yml', '--yes', '--json']);
     expect(code).toBe(0);
     const events = jsonLines(out);
+    // The file holds what the plan is for.
+    expect(events[0]).toMatchObject({ type: 'session.started', task: TASK });
     expect(events.find(({ type }) => type === 'plan.proposed')).toMatchObject({ by: 'mine.yml' });
     expect(events.filter(({ type }) => type === 'agent.created').map(({ task }) => task)).toContain(
       'Find `add` and nothing else',
