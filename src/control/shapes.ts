@@ -116,6 +116,7 @@ const EditShape = z.discriminatedUnion('is', [
     dependsOn: ids,
     tools: tools.exactOptional(),
     effort: effort.nullable().exactOptional(),
+    writes: globs.exactOptional(),
   }),
   z.strictObject({ is: z.literal('replace'), plan: PlanShape }),
 ]);

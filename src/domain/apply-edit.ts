@@ -147,17 +147,23 @@ function changed(draft: Draft, task: PlanTask, edit: FieldEdit, choices: PlanCho
     case 'alongside':
       return { ...draft, alongside: edit.others };
     case 'form':
-      return {
-        ...effortOf(edit.role === task.role ? draft : withRole(task, edit.role, choices), edit.effort),
-        description: edit.description,
-        model: edit.model,
-        budget: edit.budget,
-        dependsOn: edit.dependsOn,
-        ...(edit.tools === undefined ? {} : { tools: edit.tools }),
-      };
+      return formed(draft, task, edit, choices);
     default:
       return unreachable(edit);
   }
+}
+
+/** Several fields at once; those that nobody touched stay, or are the new role's own. */
+function formed(draft: Draft, task: PlanTask, edit: Extract<PlanEdit, { is: 'form' }>, choices: PlanChoices): Draft {
+  const next = {
+    ...effortOf(edit.role === task.role ? draft : withRole(task, edit.role, choices), edit.effort),
+    description: edit.description,
+    model: edit.model,
+    budget: edit.budget,
+    dependsOn: edit.dependsOn,
+    ...(edit.tools === undefined ? {} : { tools: edit.tools }),
+  };
+  return edit.writes === undefined ? next : withWrites(next, edit.writes);
 }
 
 type PermissionsEdit = Extract<PlanEdit, { readonly is: 'permissions' }>;

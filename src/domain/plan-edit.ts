@@ -64,6 +64,8 @@ export type PlanEdit =
       readonly tools?: readonly string[];
       /** Likewise; null: the role's own. */
       readonly effort?: Effort | null;
+      /** Globs that the task may change; left out, they stay, or are those of the new role. */
+      readonly writes?: readonly string[];
     }
   /** Undo and redo: back to a plan that was sound before. Checked again. */
   | { readonly is: 'replace'; readonly plan: SoundPlan };

@@ -24,6 +24,7 @@ import {
   toolChoices,
 } from './plan-fields.ts';
 import { editForm, titleOf } from './plan-form.ts';
+import { writesField, writesOf } from './plan-writes.ts';
 
 export function describeDialog(of: Subject): Dialog {
   const editOf = (description: string): PlanEdit => ({ is: 'describe', task: of.task.id, description });
@@ -150,6 +151,7 @@ export const manualDialog = (of: Subject): Dialog =>
         values: of.task.dependsOn,
         choices: needChoices(of.plan, of.task),
       },
+      writesField(of),
     ],
     (values) => {
       const budget = readBudget(values);
@@ -165,6 +167,7 @@ export const manualDialog = (of: Subject): Dialog =>
         dependsOn: readIds(values, 'needs'),
         ...toolsOf(of, values),
         ...effortOf(of, values),
+        ...writesOf(of, values),
       });
     },
   );

@@ -3,12 +3,12 @@ import { alongsideEdit } from '../../app/actions/set-alongside.ts';
 import { typedWrites, writesEdit, writesIn } from '../../app/actions/set-writes.ts';
 import { orderedWith } from '../../app/views/plan-order.ts';
 import { ok } from '../../domain/result.ts';
-import type { Dialog, Field } from '../dialog.ts';
+import type { Dialog, Field, FormValues } from '../dialog.ts';
 import type { Subject } from './plan-check.ts';
 import { readIds } from './plan-fields.ts';
 import { editForm, nameOf, titleOf } from './plan-form.ts';
 
-const writesField = ({ task }: Subject): Field => ({
+export const writesField = ({ task }: Subject): Field => ({
   is: 'text',
   name: 'writes',
   label: 'Writes',
@@ -16,6 +16,12 @@ const writesField = ({ task }: Subject): Field => ({
   lines: 1,
   hint: 'src/** docs/*.md; ** is the whole project; empty: nothing',
 });
+
+/** The globs that were typed into that field; left out where nobody touched them, so that another role brings its own. */
+export function writesOf({ task }: Subject, { texts }: FormValues): { readonly writes?: readonly string[] } {
+  const typed = texts['writes'] ?? '';
+  return typed === typedWrites(task) ? {} : { writes: writesIn(typed) };
+}
 
 export const writesDialog = (of: Subject): Dialog =>
   editForm(of, `${titleOf(of)}: files it may change`, [writesField(of)], (values) =>

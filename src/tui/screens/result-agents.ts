@@ -47,6 +47,8 @@ export function shortly(line: Line, width: number, ellipsis: string): readonly L
 
 /** How it ended, in its own words. */
 export function ending(agent: AgentState): Line {
+  if (agent.id === ROOT && agent.outcome === 'completed' && tokensOfAgent(agent) === 0)
+    return [span('asked no model', { fg: 'muted' })];
   if (agent.id === ROOT && agent.outcome === 'completed')
     return [span('planned, and wrote the report', { fg: 'muted' })];
   if (agent.id === ROOT && agent.outcome === 'partial')

@@ -227,7 +227,9 @@ function nextLines({ state, glyphs }: Context, width: number): readonly Line[] {
   return [
     ...(state.finished?.status === 'stopped' ? row('r', 'resume: go on where it stopped') : []),
     ...(state.finished?.status === 'failed' ? row('R', 'try again what failed') : []),
-    ...(whyNotTalk(state) === null ? row('i', 'message main, which continues') : []),
+    ...(whyNotTalk(state) === null
+      ? [...row('i', 'message main, which continues'), ...row('c', 'have main commit the changes')]
+      : []),
     ...row('x', 'write the report to a file'),
     ...row('Esc', 'the cards, with every transcript'),
     ...row('n', 'another task'),

@@ -188,6 +188,7 @@ describe('keys of the plan screen', () => {
       'time',
       'tools',
       'needs',
+      'writes',
     ]);
     const texts = { task: 'Read', role: 'finder', model: 'anthropic/sonnet-4.5', tokens: '9k', cost: '', time: '' };
     expect(asked.check({ texts, checks: { needs: [] } })).toBe(null);
