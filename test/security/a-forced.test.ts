@@ -157,7 +157,7 @@ describe('the budget of forced agents', () => {
     });
     await run.result;
     expect(seen).toEqual([
-      [S1, { maxTokens: 200_000, maxCost: 0.36 }],
+      [S1, { maxTokens: 400_000, maxCost: 0.72 }],
       [AGENT('ROOT::S3'), {}],
       [AGENT('ROOT::S2'), {}],
     ]);
@@ -182,7 +182,7 @@ describe('the budget of forced agents', () => {
       const nodes = forcedNodes(options(maxTokens), tasks(options(maxTokens)));
       return nodes.ok ? nodes.value[0]?.budget.maxTokens : nodes.fault;
     };
-    expect(budgetAt(2_000_000)).toBe(200_000);
+    expect(budgetAt(2_000_000)).toBe(400_000);
     expect(budgetAt(400_000)).toBe(100_000);
     expect(budgetAt(100_000)).toBe(40_000);
     expect(budgetAt(70_000)).toContain(
