@@ -47,6 +47,7 @@ import type { RunOptions, RunResult } from './run-options.ts';
 import type { Scheduling } from './scheduler.ts';
 import type { Slots } from './slots.ts';
 import { openSlots } from './slots.ts';
+import { steadyWorld } from './steady.ts';
 
 export interface RunParts {
   readonly options: RunOptions;
@@ -84,7 +85,11 @@ export interface RunParts {
   stop(reason: string): void;
 }
 
-export function openParts(given: RunOptions, root: NewAgent): RunParts {
+/** No jump of the wall clock reaches what is measured in a run. */
+export const openParts = (options: RunOptions, root: NewAgent): RunParts =>
+  partsOf({ ...options, world: steadyWorld(options.world) }, root);
+
+function partsOf(given: RunOptions, root: NewAgent): RunParts {
   const { world } = given;
   const recorder = openRecorder(given.log, given.session, world, given.redactor);
   const control = new AbortController();

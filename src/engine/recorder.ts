@@ -10,6 +10,7 @@ import type { RunState } from '../events/state.ts';
 import type { Log } from '../ports/log.ts';
 import type { World } from '../ports/world.ts';
 import { redactedBody } from './redaction.ts';
+import type { SteadyWorld } from './steady.ts';
 
 export interface Recorder {
   readonly session: SessionId;
@@ -25,8 +26,13 @@ export interface Recorder {
   close(): void;
 }
 
-/** Without a `redactor` nothing is taken out. */
-export function openRecorder(log: Log, session: SessionId, world: World, redactor?: Redactor): Recorder {
+/** Without a `redactor` nothing is taken out. A jump of the clock is recorded before what comes next. */
+export function openRecorder(
+  log: Log,
+  session: SessionId,
+  world: World & Partial<SteadyWorld>,
+  redactor?: Redactor,
+): Recorder {
   let state = foldAll(log.read(session));
   let closed = false;
   const listeners = new Set<(event: MimirEvent) => void>();
@@ -36,12 +42,14 @@ export function openRecorder(log: Log, session: SessionId, world: World, redacto
     session,
     state: () => state,
     record(...bodies) {
+      const by = world.moved?.() ?? 0;
+      const moved: readonly EventBody[] = by === 0 || state.seq === 0 ? [] : [{ type: 'clock.moved', by }];
       const time = new Date(world.now()).toISOString();
       const clean = redactor === undefined ? bodies : bodies.map((body) => redactedBody(body, redactor));
-      const events = log.append(session, time, clean);
+      const events = log.append(session, time, [...moved, ...clean]);
       for (const event of events) state = fold(state, event);
       for (const event of events) for (const listener of listeners) listener(event);
-      return events;
+      return moved.length === 0 ? events : events.slice(moved.length);
     },
     events: (afterSeq) =>
       follow({

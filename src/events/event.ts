@@ -232,6 +232,8 @@ export type EventBody =
       /** The file whose content the agent knows by this call: relative to the project's root, and the content's digest. */
       readonly saw?: { readonly file: string; readonly digest: string };
     }
+  /** The wall clock jumped by `by` ms, or the process stood still that long: no time of the run. */
+  | { readonly type: 'clock.moved'; readonly by: Millis }
   /** A sentence of Mimir at the end of a result that was given: how many turns are left, that calls repeat themselves. */
   | { readonly type: 'tool.noted'; readonly agent: AgentId; readonly call: CallId; readonly text: string }
   | {

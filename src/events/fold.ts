@@ -56,6 +56,7 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
         : 'running',
     approvals: [],
   }),
+  'clock.moved': withMovedClocks,
   'session.mode': (state, event) => ({ ...state, mode: event.mode }),
   'plan.proposed': (state, event) => ({
     ...state,
@@ -176,6 +177,7 @@ const KNOWN: ReadonlySet<string> = new Set<EventType>([
   'session.started',
   'session.resumed',
   'session.mode',
+  'clock.moved',
   'agent.pinned',
   'budget.changed',
   'forced.began',
@@ -247,6 +249,18 @@ export const foldAll = (events: Iterable<MimirEvent>, from: RunState = EMPTY): R
 function withStoppedClocks(state: RunState, at: Millis): RunState {
   if (![...state.agents.values()].some(({ runningSince }) => runningSince !== null)) return state;
   return { ...state, agents: Roster.of([...state.agents.values()].map((agent) => clock(agent, false, at))) };
+}
+
+/** What agents count from moves with the clock: the jump is no time that they ran, and none that they were silent. */
+function withMovedClocks(state: RunState, { by }: EventOf<'clock.moved'>): RunState {
+  const agents = [...state.agents.values()].map(
+    (agent): AgentState => ({
+      ...agent,
+      lastAt: agent.lastAt + by,
+      runningSince: agent.runningSince === null ? null : agent.runningSince + by,
+    }),
+  );
+  return { ...state, agents: Roster.of(agents) };
 }
 
 /** The state when its process has ended: calls that are still open never get an end, and what they cost is not known. */

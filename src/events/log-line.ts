@@ -19,6 +19,10 @@ const LINES: ByType<[], [names: Names], Words> = {
     'warn',
     mode === null ? 'follows the mode of the run again' : `is held to mode ${mode}`,
   ],
+  'clock.moved': ({ by }) => [
+    'info',
+    `the clock jumped ${by < 0 ? 'back' : 'ahead'} by ${Math.round(Math.abs(by) / 1000)} s: limits on time do not count that`,
+  ],
   'budget.changed': ({ by }) => ['warn', `budget changed by ${by}`],
   'forced.verdict': ({ pass, summary }) => [pass ? 'info' : 'warn', `verdict: ${pass ? 'pass' : 'fail'}: ${summary}`],
   'forced.gate': ({ role, trigger, open, onFailure, why, due }) => {

@@ -4,7 +4,7 @@ import type { Millis } from '../domain/ids.ts';
 export interface World {
   /** Wall clock, for what people read. */
   now(): Millis;
-  /** Never goes backwards; for durations. */
+  /** Never goes backwards, and stands still while the process is stopped; for durations. */
   elapsed(): Millis;
   /** A fresh random lower-case name of `length` letters and digits. */
   name(length: number): string;

@@ -41,6 +41,7 @@ const LASTS: Readonly<Record<EventType, boolean | 'by call' | 'by outcome'>> = {
   'model.fallback': false,
   'context.compacted': false,
   'tool.noted': false,
+  'clock.moved': false,
   'tool.started': 'by call',
   'tool.finished': 'by call',
   'approval.requested': true,

@@ -111,6 +111,7 @@ describe('what a power cut must not take back', () => {
       'agent.todos',
       'agent.told',
       'budget.warned',
+      'clock.moved',
       'context.compacted',
       'model.failed',
       'model.fallback',

@@ -286,6 +286,7 @@ const ofGate: readonly fc.Arbitrary<EventBody>[] = [
 const ofRun: readonly fc.Arbitrary<EventBody>[] = [
   fc.record({ type: fc.constant('session.resumed'), policyHash: text, version: text }),
   fc.record({ type: fc.constant('session.mode'), mode: fc.constantFrom(...MODES) }),
+  fc.record({ type: fc.constant('clock.moved'), by: fc.integer({ min: -1e9, max: 1e9 }) }),
   fc.record({
     type: fc.constant('plan.proposed'),
     plan,
