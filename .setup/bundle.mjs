@@ -11,9 +11,21 @@ import { filesByWay } from './ways.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const program = join(dist, 'mimir.js');
-// Node 24.0 still warns that its SQLite is new; nothing but Mimir writes on the screen.
-// Left alone, the space for young objects grows with many agents to where it costs a third of all memory and saves no time.
-const SHEBANG = '#!/usr/bin/env -S node --disable-warning=ExperimentalWarning --max-semi-space-size=8\n';
+/**
+ * Read by any Node from 14 on, so that an old one says what is missing: `parts/cli.js` is for Node 24 alone. Left alone, the
+ * space for young objects grows with many agents to where it costs a third of all memory and saves no time. Node 24.0 still
+ * warns that its SQLite is new, and nothing but Mimir writes on the screen.
+ */
+const PROGRAM = `#!/usr/bin/env -S node --max-semi-space-size=8
+if (Number(process.versions.node.split('.')[0]) < 24) {
+  console.error('mimir: Mimir needs Node 24 or later, and this is Node ' + process.versions.node + ' (' + process.execPath + ')');
+  process.exitCode = 2;
+} else {
+  process.removeAllListeners('warning');
+  process.on('warning', (one) => one.name === 'ExperimentalWarning' || console.error(String(one.stack)));
+  await import('./parts/cli.js');
+}
+`;
 
 /** zod brings its messages in sixty languages, loaded at every start; Mimir speaks one. */
 const oneLanguage = {
@@ -96,8 +108,8 @@ const late = {
 rmSync(dist, { recursive: true, force: true });
 const bundle = await rolldown({
   cwd: root,
-  // The thread is started by its name, beside the parts.
-  input: { mimir: 'src/cli.ts', 'parts/ask-now-thread': 'src/control/ask-now-thread.ts' },
+  // Both are started by their names: the program by `mimir.js`, the thread beside the parts.
+  input: { 'parts/cli': 'src/cli.ts', 'parts/ask-now-thread': 'src/control/ask-now-thread.ts' },
   platform: 'node',
   external: [/^blessed(?:\/|$)/, '@vscode/ripgrep'],
   plugins: [oneLanguage, prepared, plainBuiltIns, quietCanvas, late],
@@ -120,7 +132,7 @@ const { output } = await bundle.write({
   comments: false,
 });
 await bundle.close();
-writeFileSync(program, SHEBANG + readFileSync(program, 'utf8').replace(/^#!.*\n/, ''));
+writeFileSync(program, PROGRAM);
 chmodSync(program, 0o755);
 writeFileSync(join(dist, 'LICENSES.txt'), licences(output.flatMap(({ moduleIds }) => moduleIds ?? [])));
 

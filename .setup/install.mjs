@@ -19,8 +19,27 @@ const lock = join(root, '.setup', 'install.lock');
 /** npm's words about one package that it could not get at this try. */
 const FAILED_TRY = / attempt \d+ failed with /;
 const MOST_FAILED_TRIES = 8;
+/** Said where there is none. */
+const NO_NPM = 'npm is needed for it, and there is none on the PATH.';
 
-if (!isInPlace()) await alone(install);
+/** The npm that installs, leader of a process group; null while none runs. */
+let npm = null;
+/** Is the lock this process's? */
+let holds = false;
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(signal));
+try {
+  if (!isInPlace()) await alone(install);
+} catch (error) {
+  if (holds) rmSync(lock, { force: true });
+  const mayNot = ['EACCES', 'EPERM', 'EROFS'].includes(error.code);
+  say(
+    mayNot
+      ? `Mimir is not set up, and ${root} can not be written (${error.code}): run "npm run setup" there as a user who may.`
+      : `Mimir could not be set up: ${error.message}`,
+  );
+  process.exit(1);
+}
 
 function isInPlace() {
   if (textOf(installed) === null || textOf(installed) !== textOf(wanted)) return false;
@@ -45,8 +64,8 @@ async function install() {
   const { code, text } = await npmInstall();
   if (code !== 0) fail(code, text);
   if (!nodeVersion().startsWith('v24.')) {
-    say('Mimir could not be set up: the packages are in place, but their Node 24 does not run here.');
-    say('  If npm is told to ignore scripts ("npm config get ignore-scripts"), allow them and start again.');
+    rmSync(lock, { force: true });
+    say('Mimir could not be set up: the packages are in place, but their Node 24 does not run on this system.');
     process.exit(1);
   }
   writeWhole(installed, readFileSync(wanted));
@@ -56,46 +75,57 @@ async function install() {
 
 /**
  * Installs what the lock file names and leaves that file alone; resolves with npm's exit code and all it printed. Not
- * `npm ci`: that refuses a lock file in which the binaries of other platforms are missing, and adds nothing else.
+ * `npm ci`: that removes packages first, so that an interrupted one leaves nothing to go on with.
  */
 function npmInstall() {
   const settings = ['--no-save', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=http'];
+  // One package has a script, `node`: it puts Node 24 here. Who has npm ignore scripts gets here by "npm run setup" alone.
+  const scripts = ['--ignore-scripts=false'];
   // Without these an unreachable registry takes minutes to be believed.
   const patience = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
-  const npm = process.env.npm_execpath;
-  const [command, before] = npm && /\.[cm]?js$/.test(npm) ? [process.execPath, [npm]] : ['npm', []];
+  // pnpm and yarn name themselves there.
+  const own = process.env.npm_execpath;
+  const [command, before] = own && /\bnpm-cli\.[cm]?js$/.test(own) ? [process.execPath, [own]] : ['npm', []];
   return new Promise((resolve) => {
-    const child = spawn(command, [...before, 'install', ...settings, ...patience], {
+    // A group of its own: what npm has started ends with it, and a key at the terminal reaches it through `stop` alone.
+    const child = spawn(command, [...before, 'install', ...settings, ...scripts, ...patience], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
     });
+    npm = child;
     // npm goes on when this process is killed: it holds the lock as well.
     if (child.pid) writeWhole(lock, `${process.pid} ${child.pid}`);
     let text = '';
     const hear = (piece) => {
       text += piece;
       // npm would try every package in vain, which takes minutes.
-      if (text.split(FAILED_TRY).length > MOST_FAILED_TRIES) child.kill();
+      if (text.split(FAILED_TRY).length > MOST_FAILED_TRIES) endNpm();
     };
     for (const stream of [child.stdout, child.stderr]) stream.on('data', hear);
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(signal));
-    let stopped = null;
-    const stop = (signal) => {
-      // npm takes a moment to end; who can't wait for it presses again.
-      child.kill(stopped === null ? signal : 'SIGKILL');
-      stopped = signal;
-    };
-    child.on('error', (error) => resolve({ code: 1, text: error.message }));
+    child.on('error', (error) => {
+      resolve({ code: 1, text: error.code === 'ENOENT' ? NO_NPM : error.message });
+    });
     child.on('close', (code) => {
-      if (stopped !== null) leave(stopped);
+      npm = null;
       resolve({ code: code ?? 1, text });
     });
   });
 }
 
-function leave(signal) {
-  rmSync(lock, { force: true });
-  say('Stopped while setting up; the next start goes on with it.');
+/** With all that it has started: half of an install is removed by the next start anyway. */
+function endNpm() {
+  try {
+    if (npm?.pid) process.kill(-npm.pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
+
+function stop(signal) {
+  endNpm();
+  if (holds) rmSync(lock, { force: true });
+  say(holds ? 'Stopped while setting up; the next start goes on with it.' : 'Stopped.');
   process.exit({ SIGHUP: 129, SIGINT: 130 }[signal] ?? 143);
 }
 
@@ -108,9 +138,12 @@ function fail(code, text) {
     say('Mimir could not be set up: the npm registry can not be reached.');
     say('  Check the network (or the proxy that npm uses: "npm config get proxy") and start again.');
   } else {
-    const errors = text.split('\n').filter((line) => /^npm (?:error|ERR!)/.test(line));
-    say(errors.slice(0, 20).join('\n'));
-    say(`Mimir could not be set up: "npm install" failed (exit code ${code}); what it said is above.`);
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    const errors = lines.filter((line) => /^npm (?:error|ERR!)/.test(line));
+    const said = errors.length > 0 ? errors.slice(0, 20) : lines.slice(-5);
+    if (text !== NO_NPM) say(said.join('\n'));
+    const above = said.length > 0 ? 'what it said is above' : 'it said nothing';
+    say(`Mimir could not be set up: ${text === NO_NPM ? text : `"npm install" failed (exit code ${code}); ${above}.`}`);
   }
   rmSync(lock, { force: true });
   process.exit(1);
@@ -126,6 +159,7 @@ async function alone(act) {
     await act();
   } finally {
     rmSync(lock, { force: true });
+    holds = false;
   }
 }
 
@@ -135,6 +169,7 @@ function take() {
   writeFileSync(mine, String(process.pid));
   try {
     linkSync(mine, lock);
+    holds = true;
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
