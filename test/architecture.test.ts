@@ -88,6 +88,8 @@ const WRITERS: readonly string[] = [
   'tools/descriptors.ts',
   // A script that starts Mimir itself.
   'tools/launcher.ts',
+  // Repositories that a command made, by another name.
+  'tools/set-aside.ts',
   'tools/sandbox-masks.ts',
   // What git is told in the box of reading commands.
   'tools/sandbox-reading.ts',

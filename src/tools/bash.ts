@@ -16,6 +16,7 @@ import { type ProgramEnd, runProgram } from './run-program.ts';
 import { readingEnvironment, readingLook } from './reading.ts';
 import type { Boxed, Sandbox } from './sandbox.ts';
 import { type Course, runBoxed } from './sandbox-run.ts';
+import { watchNested } from './set-aside.ts';
 import { doorOutside } from './sandbox-door.ts';
 import { workingFolder } from './working-folder.ts';
 import type { Writes } from './writes.ts';
@@ -104,11 +105,17 @@ async function ran(
   // Without a box a person looks at each command, and nothing holds it.
   const globs = box === 'none' ? undefined : context.writes;
   const held = box === 'read-only' ? null : await place.writes.hold(globs ?? null);
+  const nested = box === 'read-write' ? await watchNested(place.root, place.sandbox) : null;
   const end = await (box === 'none'
     ? runProgram({ ...what, env: openEnvironment(place, context.door), ...course, signal: context.signal })
     : runBoxed(place.sandbox, { ...what, ...inBox(context, box), opened: held?.opened }, course));
   const said = held === null ? NOTHING_SAID : await held.end();
-  return { end, said: said.text, undone: said.changed };
+  const aside = nested === null ? '' : await nested();
+  return {
+    end,
+    said: [said.text, aside].filter((text) => text !== '').join('\n'),
+    undone: said.changed || aside !== '',
+  };
 }
 
 const inBox = (

@@ -7,14 +7,23 @@ import path from 'node:path';
 import { matchesGlob } from '../domain/glob.ts';
 import { writesText } from '../domain/writes.ts';
 import { type Access, forbidden } from './path-rules.ts';
-import { isInside, type PathRule, type Root } from './root.ts';
+import { mountsBelow } from './mounts.ts';
+import { isInside, type PathRule, replaced, type Root } from './root.ts';
 
 /** Why `name` (relative to the root, any spelling of it) may not be read or written; null when no rule denies it. Ends with the rule, if it is policy's. */
 export function denied(root: Root, name: string, access: Access): string | null {
-  const byName = forbidden(name, access);
+  const byName = forbidden(name, access) ?? replaced(root) ?? (access === 'write' ? onMount(root, name) : null);
   if (byName !== null) return byName;
   const rule = denyingRule(root, name, access);
   return rule === null ? null : refusal(name, access, rule.rule);
+}
+
+/** What is mounted below the project is not the project's own, whatever its name says. */
+function onMount({ path: root }: Root, name: string): string | null {
+  const mount = mountsBelow(root).find((place) => isInside(place, path.join(root, name)));
+  return mount === undefined
+    ? null
+    : `${name}: ${path.relative(root, mount)} is a file system of its own that is mounted in the project; agents never write there`;
 }
 
 /** As `denied`, for a name without links: where lists say what may be written, it must be in each of them. */

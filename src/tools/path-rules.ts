@@ -71,9 +71,14 @@ export function forbidden(name: string, access: Access): string | null {
   return null;
 }
 
-/** One component as lenient file systems compare it. */
+/** Is this the name of a folder that configures git or Mimir, as any file system may spell it? */
+export const isRepositoryName = (name: string): boolean =>
+  ['.git', 'git~1', '.mimir', 'mimir~1'].includes(folded(name));
+
+/** One component as lenient file systems compare it; NTFS takes what follows a colon for a stream of the same file. */
 function folded(component: string): string {
   return component
+    .replace(/:.*$/s, '')
     .normalize('NFKC')
     .replaceAll(IGNORABLE, '')
     .toLowerCase()

@@ -52,10 +52,10 @@ export const openRepository = (
   { fileCap = FILE_CAP, environment = toolEnvironment(root.path), sandbox = UNBOXED }: RepositoryOptions = {},
 ): RepositoryPort => ({
   environment: (signal) => gatherEnvironment(root, { environment, sandbox }, signal),
-  async facts(signal) {
+  async facts(signal, how) {
     const [{ files, more }, git] = await Promise.all([
       listProject(root, fileCap, signal),
-      commitsOf(root, { environment, sandbox }, signal),
+      how === 'without git' ? null : commitsOf(root, { environment, sandbox }, signal),
     ]);
     const tests = files.filter((file) => TEST_PATH.test(file));
     return {

@@ -31,6 +31,8 @@ export interface PathRules {
 /** Made by `checkRoot` only. `path` is real: no link on the way to it. */
 export interface Root {
   readonly path: string;
+  /** Device and inode of the folder: another one in its place is not this root. */
+  readonly identity: string;
   readonly git: GitState;
   /** With absolute paths. */
   readonly rules: PathRules;
@@ -66,7 +68,22 @@ export function checkRoot(
   if (link !== undefined) {
     return fail(`${path.join(folder, link)}: is a symbolic link; replace it by a real folder to work here`);
   }
-  return ok({ path: real, git: gitOf(real), rules: placed(real, home, rules ?? NO_RULES) });
+  return ok({ path: real, identity: identityOf(real), git: gitOf(real), rules: placed(real, home, rules ?? NO_RULES) });
+}
+
+/** Why nothing may be done in this root any more: another folder was put in its place. Null while it is the same one. */
+export function replaced({ path: folder, identity }: Pick<Root, 'path' | 'identity'>): string | null {
+  try {
+    if (identityOf(folder) === identity) return null;
+  } catch {
+    // It is gone, which counts as much.
+  }
+  return `${folder} is not the folder any more that this session began in; start Mimir again to work in the one that is there now`;
+}
+
+function identityOf(folder: string): string {
+  const { dev, ino } = statSync(folder, { bigint: true });
+  return `${dev}:${ino}`;
 }
 
 const NO_RULES: PathRules = { denyRead: [], denyWrite: [], allowWrite: [] };

@@ -1,6 +1,7 @@
 /** What policy's paths come to in a box: what stays writable, what must stay absent, and what must stay where it is. */
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
+import { mountsBelow } from './mounts.ts';
 import { isInside, type Root } from './root.ts';
 import { isFolder, realPlace } from './sandbox-look.ts';
 
@@ -88,7 +89,7 @@ export function writableIn(
   { denyRead, denyWrite }: Paths,
   opened: Opened | undefined,
 ): readonly string[] {
-  const kept = [...denyRead.filter(within(root)), ...denyWrite].flatMap(realPlace);
+  const kept = [...denyRead.filter(within(root)), ...denyWrite, ...mountsBelow(root)].flatMap(realPlace);
   const lists = rules.allowWrite.map(({ paths }) => paths);
   if (opened?.writable !== undefined) lists.push(opened.writable);
   return writablePlaces(root, lists).filter((place) => !kept.some((folder) => isInside(folder, place)));

@@ -4,7 +4,7 @@
  */
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { forbidden } from './path-rules.ts';
+import { forbidden, isRepositoryName } from './path-rules.ts';
 
 /** More folders than this are not looked into, and more places than this are not covered: each cover is a mount. */
 const MOST_FOLDERS = 20_000;
@@ -19,12 +19,14 @@ export interface Walked {
   readonly secret: readonly string[];
   /** Folders below the root that have a `.git` of their own. */
   readonly repositories: readonly string[];
+  /** What is named like a folder of git or Mimir, however it is spelt; at the top only what is spelt otherwise. */
+  readonly nested: readonly string[];
   /** False: the search met its bound, or a folder that can't be read. */
   readonly whole: boolean;
 }
 
 /** Of a project that nobody has looked through. */
-export const NOT_WALKED: Walked = { secret: [], repositories: [], whole: false };
+export const NOT_WALKED: Walked = { secret: [], repositories: [], nested: [], whole: false };
 /** Why a command that only reads can't be run without a question. */
 export const TOO_LARGE = 'the project is too large to be searched for .env files';
 
@@ -32,6 +34,7 @@ interface Folder {
   readonly changed: number;
   readonly folders: readonly string[];
   readonly secret: readonly string[];
+  readonly nested: readonly string[];
   readonly repository: boolean;
 }
 
@@ -40,7 +43,7 @@ export function projectWalk(root: string): () => Promise<Walked> {
   let known = new Map<string, Folder>();
   return async () => {
     const seen = new Map<string, Folder>();
-    const found = { secret: [] as string[], repositories: [] as string[], whole: true };
+    const found = { secret: [] as string[], repositories: [] as string[], nested: [] as string[], whole: true };
     const open = [root];
     for (let count = 0; open.length > 0; count += 1) {
       if (count >= MOST_FOLDERS || found.secret.length > MOST_SECRETS) return { ...found, whole: false };
@@ -54,6 +57,7 @@ export function projectWalk(root: string): () => Promise<Walked> {
       }
       seen.set(at, folder);
       found.secret.push(...folder.secret);
+      found.nested.push(...folder.nested.filter((place) => !(at === root && /\/\.(?:git|mimir)$/.test(place))));
       if (folder.repository && at !== root) found.repositories.push(at);
       open.push(...folder.folders);
     }
@@ -79,15 +83,20 @@ const GONE = new Set(['ENOENT', 'ENOTDIR', 'EACCES']);
 function readFolder(at: string, changed: number): Folder {
   const folders: string[] = [];
   const secret: string[] = [];
+  const nested: string[] = [];
   let repository = false;
   for (const entry of readdirSync(at, { withFileTypes: true })) {
     const { name } = entry;
+    if (maySpell(name) && isRepositoryName(name)) nested.push(path.join(at, name));
     if (name === '.git') repository = true;
     else if (mayBeSecret(name) && forbidden(name, 'read') !== null) secret.push(path.join(at, name));
     else if (entry.isDirectory()) folders.push(path.join(at, name));
   }
-  return { changed, folders, secret, repository };
+  return { changed, folders, secret, nested, repository };
 }
+
+/** The same for names of repositories, which some file systems also have in short. */
+const maySpell = (name: string): boolean => mayBeSecret(name) || /~1/.test(name);
 
 /** A cheap look before the careful one: a name that begins with a plain letter is compared as it is. */
 const mayBeSecret = (name: string): boolean => /^(?:\.|[^\0-\u007f])/.test(name);

@@ -8,7 +8,8 @@ import { fail, ok, type Result } from '../domain/result.ts';
 import type { SandboxState, ToolContext } from '../ports/tool.ts';
 import { type Environment, placeVariables, programOn, toolEnvironment } from './environment.ts';
 import { mountsIn } from './agent-tmp.ts';
-import { checkRoot, isInside, type PathRules, type Root } from './root.ts';
+import { mountsBelow } from './mounts.ts';
+import { checkRoot, isInside, type PathRules, replaced, type Root } from './root.ts';
 import type { OwnProgram } from './launcher.ts';
 import { boxArguments, type BoxPlan, limited } from './sandbox-box.ts';
 import { coveredFor, doorInBox, withDoor } from './sandbox-door.ts';
@@ -170,6 +171,8 @@ async function wrapIn(parts: Parts, spec: Boxed): Promise<Result<Wrapped, string
   const { home, stateDir, paths: rules } = parts.options;
   const root = checkRoot(parts.root.path, { home, state: stateDir, rules });
   if (!root.ok) return root;
+  const gone = replaced(parts.root);
+  if (gone !== null) return fail(gone);
   const paths = pathsOf(root.value);
   const wrap = (): Promise<Result<Wrapped, string>> => wrapFor(parts, spec, root.value, paths);
   return withFolders(parts.masks, spec.opened?.absent ?? [], stateDir, wrap);
@@ -277,7 +280,7 @@ function planOf(
     ]),
   ].filter((place) => !hidden.includes(place) && isSeen(place, hidden, [root.path, ...open]));
   const closed = closedPlaces(opened, writable);
-  const kept = [...covered, ...paths.denyWrite.flatMap(realPlace).filter(inWritable)];
+  const kept = [...covered, ...[...paths.denyWrite, ...mountsBelow(root.path)].flatMap(realPlace).filter(inWritable)];
   const visible = [...chains.folders.flatMap(realPlace), ...gitFolders(root), ...open];
   const binds = [...less.binds, ...(shown?.binds ?? [])];
   const box = {

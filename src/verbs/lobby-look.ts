@@ -38,13 +38,13 @@ export const NOTHING_YET: Learned = {
 };
 
 /**
- * Tries the sandbox out and looks at the repository while the person types. A planner who asks within a minute has that at
+ * Tries the sandbox out and looks at the repository while the person types; without git while the question of trust is open. A planner who asks within a minute has that at
  * once; each look is given once. `ready` is called as soon as the project is open.
  */
 export function lookedAhead(
   workshop: Workshop,
-  learn: (more: Partial<Learned>) => void,
-  ready: () => void,
+  asksForTrust: () => boolean,
+  { learn, ready }: { readonly learn: (more: Partial<Learned>) => void; readonly ready: () => void },
 ): RepositoryPort {
   let ahead: { readonly facts: RepositoryFacts; readonly since: number } | null = null;
   const look = async (): Promise<void> => {
@@ -53,8 +53,10 @@ export function lookedAhead(
     if (!opened.ok) return learn({ problem: opened.fault.text });
     learn({ sandbox: opened.value.sandbox });
     ready();
-    const facts = await opened.value.repository.facts(new AbortController().signal);
-    ahead = { facts, since: world.elapsed() };
+    // Before the person has said what this project is, nothing that configures git here is read.
+    const how = asksForTrust() ? 'without git' : undefined;
+    const facts = await opened.value.repository.facts(new AbortController().signal, how);
+    if (how === undefined) ahead = { facts, since: world.elapsed() };
     const { isGit, files } = facts;
     learn({ suggestions: suggestionsFor(facts), repository: { isGit, files } });
   };

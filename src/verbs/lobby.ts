@@ -18,6 +18,7 @@ import { planFromTemplate, templatesHere } from './lobby-templates.ts';
 import type { Begin, LobbyRuns } from './lobby-runs.ts';
 import { runsFrom } from './lobby-runs.ts';
 import { eventsOf } from './log-of.ts';
+import { isOpen } from '../tui/dialogs/trust.ts';
 import { toLabel } from '../tui/text/sanitise.ts';
 import { settled } from './settled.ts';
 import { chosenTheme, namesOfThemes } from './theme-choice.ts';
@@ -58,10 +59,11 @@ export function openLobby(first: Workshop, { reopen, goesOn, pace = 'readable' }
   const leaving = new AbortController();
   const drafts = new Set<Promise<unknown>>();
   const files = filesOf(() => workshop, leaving.signal);
-  const looked = lookedAhead(workshop, learn, () => {
+  const ready = (): void => {
     files.load();
     learn(templatesOf(workshop));
-  });
+  };
+  const looked = lookedAhead(workshop, () => isOpen(question), { learn, ready });
   const hints = openHints(first.project.places.state);
   const renew = async (): ReturnType<typeof opened> => {
     const next = await opened(reopen);

@@ -1,12 +1,15 @@
 /** `mimir trust` in the real program: what it shows, who is asked, and what a yes is worth. */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { bundled } from '../support/bundled.ts';
 import type { Home } from '../support/cli.ts';
 import { jsonLines, openHome } from '../support/cli.ts';
+import { skipWithout } from '../support/needs.ts';
 import type { TestTerminal } from '../support/pty.ts';
 import { startTerminal } from '../support/pty.ts';
+import { until } from '../support/until.ts';
 
 const FILES = {
   '.mimir/config.yml': 'agentOrchestration: { maxParallelAgents: 2, autoDetect: false }\n',
@@ -131,5 +134,46 @@ describe('mimir init', () => {
     expect(await home.run(['init'])).toMatchObject({ code: 0, err: '' });
     writeFileSync(join(home.project, '.mimir/config.yml'), 'agentOrchestration: { autoDetect: false }\n');
     expect((await home.run(['trust'])).out).toContain('Changed since it was trusted:\n--- a/.mimir/config.yml');
+  });
+});
+
+describe('the screen, while it asks for trust', () => {
+  /** Outside of a box, so that a git of the test's own can tell that it was started. */
+  function screen(PATH: string): TestTerminal {
+    const unboxed = ['--die-with-parent', '--dev-bind', '/', '/', '--ro-bind', '/dev/null', '/usr/bin/bwrap'];
+    const env = { ...home.env, PATH, NO_COLOR: '1', TERM: 'xterm-256color' };
+    const terminal = startTerminal('bwrap', [...unboxed, process.execPath, bundled()], {
+      cols: 120,
+      rows: 40,
+      cwd: home.project,
+      env,
+    });
+    onTestFinished(() => {
+      terminal.kill();
+    });
+    return terminal;
+  }
+
+  it('starts no git, whose configuration the project may have written, before the answer', async ({ skip }) => {
+    skipWithout('git', skip);
+    skipWithout('bubblewrap', skip);
+    execFileSync('git', ['init', '-q'], { cwd: home.project });
+    const [bin, called] = [join(home.root, 'bin'), join(home.root, 'called')];
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'git'), `#!/bin/sh\necho "$*" >>'${called}'\nexec /usr/bin/git "$@"\n`);
+    chmodSync(join(bin, 'git'), 0o755);
+    const PATH = `${bin}:${home.env['PATH'] ?? ''}`;
+    const asked = screen(PATH);
+    await asked.waitFor('Do you trust this project?');
+    await asked.waitFor((rows) => {
+      // Keys that were under way when it was shown count for nothing: pressed until the question is gone.
+      if (rows.some((row) => row.includes('Do you trust this project?'))) asked.press('esc');
+      return rows.some((row) => row.includes('Summarise what changed'));
+    });
+    expect(existsSync(called)).toBe(false);
+    rmSync(join(home.project, 'AGENTS.md'));
+    rmSync(join(home.project, '.mimir'), { recursive: true });
+    screen(PATH);
+    await until(() => existsSync(called));
   });
 });
