@@ -41,9 +41,10 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     maxParallel: event.maxParallel,
     startedAt: at,
   }),
-  'session.resumed': (state, event) => ({
+  'session.resumed': (state, event, at) => ({
     // Whatever ran when the last process ended has run until its last word, not through the time in between.
     ...begunAgain(withLostCalls(withStoppedClocks(state, state.lastAt))),
+    stops: [...state.stops, { from: state.lastAt, to: at }],
     budget: event.budget ?? state.budget,
     answering: event.answers === true,
     finished: null,

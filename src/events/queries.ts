@@ -1,5 +1,4 @@
 /** Questions to a run's state that more than one room asks. Pure; `now` is passed in. */
-import type { AgentStatus } from '../domain/agent.ts';
 import { limitTokens, tokensOf } from '../domain/budget.ts';
 import type { AgentId, Millis, Usd } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
@@ -118,13 +117,6 @@ function within(state: RunState, top: AgentId): readonly AgentState[] {
 export function spentOf(state: RunState): { readonly tokens: number; readonly cost: Usd } {
   const all = committed(state, ROOT);
   return { tokens: all.tokens - all.reservedTokens, cost: fromMicro(toMicro(all.cost) - toMicro(all.reservedCost)) };
-}
-
-/** How many agents stand where, ROOT left out. */
-export function countByStatus(state: RunState): Readonly<Record<AgentStatus, number>> {
-  const count = { pending: 0, initializing: 0, running: 0, waiting: 0, completed: 0, failed: 0, interrupted: 0 };
-  for (const agent of state.agents.values()) if (agent.id !== ROOT) count[agent.status] += 1;
-  return count;
 }
 
 /** Agents whose last call of a model was lost to its provider: a resumed run lets them in again (SECURITY J09). */

@@ -221,6 +221,8 @@ export interface RunState {
   readonly budget: Budget;
   readonly maxParallel: number;
   readonly startedAt: Millis;
+  /** Stretches in which no process carried the run, oldest first: from its last word to its resumption. */
+  readonly stops: readonly { readonly from: Millis; readonly to: Millis }[];
   readonly lastAt: Millis;
   readonly plan: SoundPlan | null;
   readonly planDigest: string;
@@ -279,6 +281,7 @@ export const EMPTY: RunState = {
   budget: {},
   maxParallel: 1,
   startedAt: 0,
+  stops: [],
   lastAt: 0,
   plan: null,
   planDigest: '',

@@ -1,9 +1,8 @@
 /** Agents in the order of the screen, and the few words that several panes say about one. */
 import type { ModelChoice } from '../domain/agent.ts';
-import { limitTokens } from '../domain/budget.ts';
 import { depthOf, fromMicro, parentOf, ROOT, toMicro } from '../domain/ids.ts';
-import type { AgentId, Millis, Usd } from '../domain/ids.ts';
-import { committed, elapsedOf, isFinal } from '../events/queries.ts';
+import type { AgentId, Usd } from '../domain/ids.ts';
+import { isFinal } from '../events/queries.ts';
 import type { Spawned } from '../events/event.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Todo } from '../domain/turn.ts';
@@ -131,39 +130,19 @@ export const modelText = (model: ModelChoice, glyphs: Glyphs): string =>
     ? modelName(model.asked)
     : `${modelName(model.asked)} ${glyphs.arrow} ${modelName(model.used)}`;
 
-/** Largest share of a limit that is used, 0 and up; null without a limit. */
-export function budgetShare(state: RunState, agent: AgentState, now: Millis): number | null {
-  const { maxTokens, maxCost, maxDuration } = agent.budget;
-  const shares = [
-    share(limitTokens(agent.usage), maxTokens),
-    share(agent.cost, maxCost),
-    share(elapsedOf(agent, now), maxDuration),
-  ].filter((one) => one !== null);
-  if (agent.id === ROOT) return runShare(state);
-  return shares.length === 0 ? null : Math.max(...shares);
-}
-
-/** The run's own share: tokens and money of all agents, promised ones as well. */
-export function runShare(state: RunState): number | null {
-  const all = committed(state, ROOT);
-  const shares = [share(all.limitTokens, state.budget.maxTokens), share(all.cost, state.budget.maxCost)].filter(
-    (one) => one !== null,
-  );
-  return shares.length === 0 ? null : Math.max(...shares);
-}
-
-const share = (used: number, limit: number | undefined): number | null =>
-  limit === undefined ? null : limit === 0 ? (used > 0 ? 1 : 0) : used / limit;
-
 /** Calls of a model: the tries of one turn are one iteration, those that were lost come on top. */
 export const callsOf = ({ iterations, lost }: AgentState): number => iterations + lost.calls;
 
 /** True when it was skipped, or its turn has not come: it has no numbers. */
 export const neverRan = (agent: AgentState): boolean => agent.firstRunAt === null && agent.iterations === 0;
 
-/** True while it works or is about to: what a person can interrupt. */
+/** True while it works, or waits in the midst of it. Whoever waits for a free slot does not. */
 export const isAtWork = (agent: AgentState): boolean =>
-  !isFinal(agent) && ['initializing', 'running', 'waiting'].includes(agent.status);
+  !isFinal(agent) && (agent.status === 'running' || agent.status === 'waiting');
+
+/** True of what a person can interrupt: also of who waits for a free slot. */
+export const isInterruptible = (agent: AgentState): boolean =>
+  isAtWork(agent) || (!isFinal(agent) && agent.status === 'initializing');
 
 /** True when a person should look: it asks, failed, or was interrupted. */
 export const wantsAttention = (state: RunState, agent: AgentState): boolean =>
@@ -172,7 +151,7 @@ export const wantsAttention = (state: RunState, agent: AgentState): boolean =>
   state.approvals.some((approval) => approval.agent === agent.id);
 
 /** Does anything work right now? */
-export const someoneWorks = (state: RunState): boolean => [...state.agents.values()].some(isAtWork);
+export const someoneWorks = (state: RunState): boolean => [...state.agents.values()].some(isInterruptible);
 
 /** True when no language model answers: every screen says so. */
 export const isOffline = (provider: string): boolean => /^offline\b/i.test(provider);

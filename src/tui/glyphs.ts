@@ -22,8 +22,8 @@ export interface Glyphs {
   readonly boxed: string;
   readonly arrow: string;
   readonly dot: string;
-  /** Filled and empty cell of a gauge. */
-  readonly gauge: readonly [full: string, empty: string];
+  /** Cells of a gauge: what is spent, what is reserved, what is left. */
+  readonly gauge: readonly [spent: string, reserved: string, free: string];
   /** Schedule: critical, other, nothing. */
   readonly bar: readonly [critical: string, other: string, none: string];
   readonly scroll: string;
@@ -71,7 +71,7 @@ export const UNICODE: Glyphs = {
   boxed: '▢',
   arrow: '→',
   dot: '·',
-  gauge: ['▰', '▱'],
+  gauge: ['▰', '▱', '·'],
   bar: ['▆', '▬', '·'],
   scroll: '▐',
   bullet: '•',
@@ -111,7 +111,7 @@ export const ASCII: Glyphs = {
   boxed: '[]',
   arrow: '>',
   dot: '-',
-  gauge: ['#', '.'],
+  gauge: ['#', '=', '.'],
   bar: ['#', '=', '.'],
   scroll: '|',
   bullet: '*',

@@ -5,11 +5,10 @@
 import { ROOT } from '../domain/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { MimirEvent } from '../events/event.ts';
-import { spentOf } from '../events/queries.ts';
+import { runShare, runSpending } from '../app/views/spending.ts';
 import type { RunState } from '../events/state.ts';
 import type { World } from '../ports/world.ts';
-import { runShare } from './agents.ts';
-import { counted } from './format.ts';
+import { counted, formatShare } from './format.ts';
 import type { Notice } from './term/terminal.ts';
 
 /** One thing that happened. */
@@ -64,9 +63,12 @@ const ENDED: Readonly<Record<Extract<MimirEvent, { type: 'session.finished' }>['
 };
 
 function nearlySpent(before: RunState, after: RunState): Happening | null {
-  const [was, is] = [runShare(before), runShare(after)];
-  if (was === null || is === null || was >= NEARLY_SPENT || is < NEARLY_SPENT) return null;
-  return { is: 'budget', who: 'the run', words: `has used or promised ${Math.round(is * 100)}% of its budget` };
+  const [was, is] = [before, after].map((state) => {
+    const share = runShare(state);
+    return share === null ? null : share.spent + share.reserved;
+  });
+  if (was == null || is == null || was >= NEARLY_SPENT || is < NEARLY_SPENT) return null;
+  return { is: 'budget', who: 'the run', words: `has used or promised ${formatShare(is)} of its budget` };
 }
 
 /** `may I run npm test?`, or the question itself. Who asks was said: the role in front of an act is left out. */
@@ -89,7 +91,7 @@ const nameOf = ({ agents }: RunState, agent: string): string =>
 
 /** What several things at once are told as; the money is what the run has cost by now. */
 export function wordsOf(happenings: readonly Happening[], state: RunState): string {
-  const cost = `$${spentOf(state).cost.toFixed(2)}`;
+  const cost = `$${runSpending(state).cost.toFixed(2)}`;
   const [only] = happenings;
   if (only === undefined) return cost;
   if (happenings.length === 1) return `${only.who} ${only.words} · ${cost}`;

@@ -2,10 +2,11 @@
  * What can be said of a run when it has ended, as values: what was estimated and what was used, files touched, what is still
  * open. The result screen and the report verb say the same by these.
  */
+import { agentTime } from '../app/views/run-time.ts';
 import type { Millis, Usd } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
 import type { PlanTask } from '../domain/plan.ts';
-import { elapsedOf, tokensOfAgent } from '../events/queries.ts';
+import { tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, ModelShare, RunState } from '../events/state.ts';
 import { inOrder, labelOf, neverRan } from './agents.ts';
 import { changesOf } from './view/diff.ts';
@@ -26,7 +27,8 @@ export interface Compared {
 }
 
 /** Those that ran, in the order of the plan. */
-export function comparedTasks({ plan, agents }: RunState): readonly Compared[] {
+export function comparedTasks(state: RunState): readonly Compared[] {
+  const { plan, agents } = state;
   const byTask = new Map([...agents.values()].map((agent) => [agent.taskId, agent]));
   return (plan?.tasks ?? []).flatMap((task) => {
     const agent = byTask.get(task.id);
@@ -35,7 +37,7 @@ export function comparedTasks({ plan, agents }: RunState): readonly Compared[] {
     const actual = {
       tokens: tokensOfAgent(agent),
       cost: agent.priced ? agent.cost : null,
-      ms: elapsedOf(agent, agent.lastAt),
+      ms: agentTime(agent, state),
     };
     return [{ task, agent, estimate, actual }];
   });

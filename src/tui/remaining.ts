@@ -2,11 +2,12 @@
  * How long a run will likely go on, from the estimates of its plan less what has been done: the same schedule as before the
  * approval, with what is left. Pure; computed once a second for a state.
  */
+import { agentTime } from '../app/views/run-time.ts';
+import { parallelOf } from '../app/views/agent-counts.ts';
 import type { AgentOutcome } from '../domain/agent.ts';
 import type { Millis, TaskId } from '../domain/ids.ts';
 import { scheduleOf } from '../domain/plan-view.ts';
 import type { PlanTask, SoundPlan } from '../domain/plan.ts';
-import { elapsedOf } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 
 export interface Remaining {
@@ -48,13 +49,13 @@ function computed(state: RunState, plan: SoundPlan, now: Millis): Remaining {
       ...task,
       dependsOn: task.dependsOn.filter((need) => ids.has(need)),
       after: (task.after ?? []).filter((one) => ids.has(one.task)),
-      estimatedSeconds: secondsLeft(task, agents.get(task.id), now),
+      estimatedSeconds: secondsLeft(task, agents.get(task.id), state, now),
     }),
   );
   // Those at work have their places: they come before all that wait for one.
   const begun = tasks.filter(({ id }) => agents.get(id)?.runningSince != null);
   const ordered = [...begun, ...tasks.filter((task) => !begun.includes(task))];
-  const slots = scheduleOf({ ...plan, tasks: ordered }, state.choices?.limits.maxParallel ?? state.maxParallel);
+  const slots = scheduleOf({ ...plan, tasks: ordered }, parallelOf(state));
   const end = slots.reduce((last, slot) => Math.max(last, slot.end), 0);
   return {
     left: open.length === 0 ? null : end * 1000,
@@ -78,7 +79,7 @@ function canRun({ tasks }: SoundPlan, agents: ReadonlyMap<TaskId, AgentState>): 
 /** Ends that others can go on from. */
 const WELL: ReadonlySet<AgentOutcome> = new Set(['completed', 'partial']);
 
-function secondsLeft(task: PlanTask, agent: AgentState | undefined, now: Millis): number {
-  const done = agent === undefined ? 0 : elapsedOf(agent, now) / 1000;
+function secondsLeft(task: PlanTask, agent: AgentState | undefined, state: RunState, now: Millis): number {
+  const done = agent === undefined ? 0 : agentTime(agent, state, now) / 1000;
   return Math.max(0, Math.round(task.estimatedSeconds - done));
 }

@@ -2,6 +2,7 @@
  * Waits for a provider, which need nobody: why, and how long still, said anew for each frame so that the time runs down. And rests:
  * an agent that waits for a word, its children or a verdict. Waiting for a person's answer (approvals) is shown by other signs.
  */
+import { isHeld, isResting } from '../app/views/agent-counts.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
 import { isFinal } from '../events/queries.ts';
@@ -17,17 +18,6 @@ export interface Wait {
   /** Milliseconds that are left; null where nobody said. Never negative. */
   readonly left: Millis | null;
 }
-
-/** Does it wait for a provider? Waits for a person and for a Task give no reason, rests give their own. */
-export const isHeld = (agent: AgentState): boolean =>
-  agent.outcome === null &&
-  (agent.pause !== null || (agent.status === 'waiting' && agent.reason !== '' && !isResting(agent)));
-
-/** The reasons that the engine gives for waits that no provider is the cause of. */
-const RESTS = /^(?:idle|waits for its children|its (?:work|commit) is judged|waits for the answer about .*)$/;
-
-export const isResting = ({ outcome, status, reason }: AgentState): boolean =>
-  outcome === null && status === 'waiting' && RESTS.test(reason);
 
 /** ROOT of a run without a plan, between two words to it. */
 export const isIdle = (agent: AgentState): boolean => isResting(agent) && agent.reason === 'idle';

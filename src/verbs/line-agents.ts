@@ -2,6 +2,8 @@
  * Agents in words: the numbers by which a person names them, and the lines that list them, their tree and who waits for whom. A number
  * is that of the agent's id (`4` is ROOT::S4, `4.1` its first child, 0 is main): it stays the same while the run lasts.
  */
+import { SHOWN, shownStatus } from '../app/views/agent-counts.ts';
+import { agentTime } from '../app/views/run-time.ts';
 import { isAnswered } from '../domain/agent.ts';
 import type { AgentOutcome } from '../domain/agent.ts';
 import type { AgentId } from '../domain/ids.ts';
@@ -9,7 +11,7 @@ import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import { plainLine } from '../events/plain-line.ts';
-import { activityOf, elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
+import { activityOf, isFinal, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { inOrder, isAtWork, modelName, neverRan, wantsAttention } from '../tui/agents.ts';
 import { counted, formatDuration, formatTokens } from '../tui/format.ts';
@@ -75,7 +77,7 @@ export function agentLine(state: RunState, agent: AgentState, now: number): stri
     ...(neverRan(agent)
       ? []
       : [
-          formatDuration(elapsedOf(agent, now)),
+          formatDuration(agentTime(agent, state, now)),
           `${formatTokens(tokensOfAgent(agent))} tokens`,
           costWords(agent),
           counted(agent.toolCalls, 'tool'),
@@ -96,7 +98,7 @@ export const firstSaid = (text: string): string => toLabel(plainLine(text));
 
 export const firstLine = (text: string): string => toLabel(text.split('\n')[0] ?? '');
 
-/** `running`, `asks you`, `pending, waits for 1 finder`, `can never run: 1 finder failed`. */
+/** `running`, `asks you`, `queued, waits for 1 finder`, `can never run: 1 finder failed`. */
 export function standing(state: RunState, agent: AgentState, now: number): string {
   const asks = state.approvals.some((one) => one.agent === agent.id) ? ', asks you' : '';
   const pinned = agent.pin === null ? '' : `, held to mode ${agent.pin}`;
@@ -107,7 +109,7 @@ function statusWords(state: RunState, agent: AgentState, now: number): string {
   if (agent.outcome !== null) return endingOf(agent, agent.outcome);
   const wait = restOf(agent, state) ?? waitOf(agent, now);
   if (wait !== null) return typeof wait === 'string' ? wait : `waiting: ${wait.text}`;
-  return agent.status === 'pending' ? pendingWords(state, agent) : agent.status;
+  return shownStatus(agent) === 'queued' ? queuedWords(state, agent) : agent.status;
 }
 
 /** `completed`, `failed (no database)`; "killed by you" says it already. */
@@ -117,11 +119,11 @@ function endingOf({ error, reason }: AgentState, outcome: AgentOutcome): string 
   return `${outcome} (${why})`;
 }
 
-function pendingWords(state: RunState, agent: AgentState): string {
+function queuedWords(state: RunState, agent: AgentState): string {
   const blocked = blockers(state, agent);
   if (blocked.length > 0) return `can never run as it is: ${listed(blocked, 'and')}`;
   const needs = needsLeft(state, agent).map(numbered);
-  return needs.length === 0 ? 'pending, waits for a free place' : `pending, waits for ${listed(needs, 'and')}`;
+  return needs.length === 0 ? 'queued, waits for a free place' : `queued, waits for ${listed(needs, 'and')}`;
 }
 
 const needsOf = ({ agents }: RunState, { dependsOn }: AgentState): readonly AgentState[] =>
@@ -160,9 +162,8 @@ export function shownAgents(state: RunState, { filter, onlyRunning, sort }: Line
   return sort === 'status' ? [...found].sort((a, b) => rank(state, a) - rank(state, b)) : found;
 }
 
-const ORDER = ['running', 'initializing', 'waiting', 'pending', 'completed', 'interrupted', 'failed'];
 const rank = (state: RunState, agent: AgentState): number =>
-  wantsAttention(state, agent) ? -1 : ORDER.indexOf(agent.status);
+  wantsAttention(state, agent) ? -1 : SHOWN.indexOf(shownStatus(agent));
 
 /** Parents and children by words: `1 finder, running` and below it `1.1 explore, child of 1 finder, running`. */
 export function treeLines(state: RunState, now: number): readonly string[] {

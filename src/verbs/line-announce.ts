@@ -2,9 +2,9 @@
  * What is said of a run by itself: short lines, no faster than a person hears them. Tools of one agent that come close together are summed
  * into a line of how far it is (CONTRACT I017), those of many agents into one; how much is said at all is the person's to choose.
  */
+import { agentTime } from '../app/views/run-time.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
-import { elapsedOf } from '../events/queries.ts';
 import type { MimirEvent } from '../events/event.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { counted } from '../tui/format.ts';
@@ -66,7 +66,9 @@ export class Announcer {
     if (due.length === 0) return;
     for (const [, burst] of due) burst.at = now;
     const lines =
-      due.length >= MANY ? [sumLine(due, state)] : due.flatMap(([id]) => progressLine(state.agents.get(id), now));
+      due.length >= MANY
+        ? [sumLine(due, state)]
+        : due.flatMap(([id]) => progressLine(state.agents.get(id), state, now));
     for (const [, burst] of due) burst.unsaid = 0;
     if (this.#of.verbosity() === 'quiet') return;
     for (const line of lines) this.#of.say(this.#of.paint.dim(harmless(line)));
@@ -93,9 +95,9 @@ export class Announcer {
 }
 
 /** `[finder] Find where balanceOf is ... 5 tools, 3.2s` */
-function progressLine(agent: AgentState | undefined, now: Millis): readonly string[] {
+function progressLine(agent: AgentState | undefined, state: RunState, now: Millis): readonly string[] {
   if (agent === undefined || agent.outcome !== null) return [];
-  const seconds = (elapsedOf(agent, now) / 1000).toFixed(1);
+  const seconds = (agentTime(agent, state, now) / 1000).toFixed(1);
   return [`${workWords(agent)} ... ${counted(agent.toolCalls, 'tool')}, ${seconds}s`];
 }
 

@@ -1,10 +1,11 @@
 /** Commands on children in lines: spawn one, say whose they are and where they stand, and what one of them does right now. */
+import { agentTime } from '../app/views/run-time.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { AgentId } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import { SpawnWish } from '../domain/spawn.ts';
-import { activityOf, elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
+import { activityOf, isFinal, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, Block, RunState } from '../events/state.ts';
 import { inOrder, whoSpawned } from '../tui/agents.ts';
 import { formatDuration, formatTokens } from '../tui/format.ts';
@@ -119,7 +120,7 @@ function childLine(child: AgentState, state: RunState, now: number): string {
   const parts = [
     `${numbered(child)} (${child.id})`,
     standing(state, child, now),
-    ...(child.firstRunAt === null ? [] : [formatDuration(elapsedOf(child, now))]),
+    ...(child.firstRunAt === null ? [] : [formatDuration(agentTime(child, state, now))]),
     ...(child.spawned === null ? [] : [`spawned by ${whoSpawned(child.spawned, state)}`]),
     ...adopted(child, state),
   ];
@@ -163,7 +164,7 @@ function deepLines(agent: AgentState, state: RunState, now: number): readonly st
     `Recent tools:${tools.length === 0 ? ' none' : ''}`,
     ...tools.map((block) => `- ${toLabel(block.label)} (${toolWord(block)})`),
     `Tokens used: about ${formatTokens(tokensOfAgent(agent))}`,
-    `Elapsed: ${formatDuration(elapsedOf(agent, now))}`,
+    `Elapsed: ${formatDuration(agentTime(agent, state, now))}`,
     ...(isolation === null ? [] : [`Isolation: ${isolation}`]),
   ];
 }

@@ -1,8 +1,10 @@
 /** Commands that say where a run stands: agents, their tree, who waits for whom, one agent, the log, the spending, what needs the person. */
-import { ROOT } from '../domain/ids.ts';
-import { countByStatus, isFinal, spentOf } from '../events/queries.ts';
+import { countWords } from '../app/views/agent-counts.ts';
+import { runTime } from '../app/views/run-time.ts';
+import { runSpending } from '../app/views/spending.ts';
+import { isFinal } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
-import { inOrder, isAtWork, wantsAttention } from '../tui/agents.ts';
+import { inOrder, wantsAttention } from '../tui/agents.ts';
 import { counted, formatClock, formatDuration, formatLimit, formatTokens } from '../tui/format.ts';
 import { agentLine, agentNamed, graphLines, numbered, shownAgents, treeLines } from './line-agents.ts';
 import type { LineCommand, LineDesk, Place } from './line-command.ts';
@@ -185,28 +187,23 @@ function sayAgents(_: string, desk: LineDesk): void {
   ]);
 }
 
-/** `3 of 5 running, 2m 10s, $0.38 of $5.00, nobody asks` */
+/** `4 running, 36 queued (4 at once), 2m 10s, $0.38 of $5.00, nobody asks` */
 export function statusLine(state: RunState, now: number): string {
   const { phase, finished, plan } = state;
   if (finished !== null) return `The run is ${finished.status}. report says what came of it, new begins another.`;
-  const tail = `${formatDuration(now - state.startedAt)}, ${spentWords(state)}, ${askWords(state)}.`;
+  const tail = `${formatDuration(runTime(state, now))}, ${spentWords(state)}, ${askWords(state)}.`;
   if (phase === 'starting' || phase === 'planning') return `The plan is being made, ${tail}`;
   if (phase === 'approving')
     return `A plan of ${counted(plan?.tasks.length ?? 0, 'task')} waits for you: Y, n, or help.`;
-  const agents = [...state.agents.values()].filter(({ id }) => id !== ROOT);
-  const count = countByStatus(state);
-  const others = (['completed', 'failed', 'interrupted'] as const).flatMap((status) =>
-    count[status] === 0 ? [] : [`${count[status]} ${status}`],
-  );
   const merging = phase === 'merging' ? ['the report is being written'] : [];
-  return [`${agents.filter(isAtWork).length} of ${agents.length} running`, ...others, ...merging, tail].join(', ');
+  return [...countWords(state), ...merging, tail].join(', ');
 }
 
 function spentWords(state: RunState): string {
   const spent = spentBy(state.agents.values());
   const { maxCost, maxTokens } = state.budget;
   if (maxCost !== undefined) return `${costWords(spent)} of ${formatLimit(maxCost)}`;
-  if (maxTokens !== undefined) return `${formatTokens(spentOf(state).tokens)} of ${formatTokens(maxTokens)} tokens`;
+  if (maxTokens !== undefined) return `${formatTokens(runSpending(state).tokens)} of ${formatTokens(maxTokens)} tokens`;
   return costWords(spent);
 }
 

@@ -1,11 +1,11 @@
 /** What events of a run say to a person, as lines: for a terminal without a full screen, a pipe, a log file or a screen reader. */
+import { agentTime, runTime } from '../app/views/run-time.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { EventOf } from '../events/by-type.ts';
 import { RUN_STOPPED } from '../engine/run-result.ts';
 import type { MimirEvent } from '../events/event.ts';
 import { triesText, warnedWords } from '../events/log-line.ts';
-import { elapsedOf } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Tick } from '../ports/controls.ts';
 import { HANDED_OVER } from '../ports/controls.ts';
@@ -49,11 +49,13 @@ export function linesOf(event: MimirEvent, state: RunState, { paint }: Pick<Io, 
     case 'session.finished':
       return endLines(state, paint);
     default:
-      return agent === undefined ? [] : (familyLines(event, agent, state, paint) ?? agentLines(event, agent, paint));
+      return agent === undefined
+        ? []
+        : (familyLines(event, agent, state, paint) ?? agentLines(event, agent, state, paint));
   }
 }
 
-function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): readonly string[] {
+function agentLines(event: MimirEvent, agent: AgentState, state: RunState, paint: Io['paint']): readonly string[] {
   const name = tag(agent);
   switch (event.type) {
     case 'agent.status':
@@ -83,7 +85,7 @@ function agentLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
     case 'budget.exhausted':
       return [paint.red(harmless(`${name} the ${event.scope}'s ${event.what} are used up`))];
     case 'agent.finished':
-      return agent.id === ROOT ? [] : [doneLine(agent, paint), ...answerOf(agent)];
+      return agent.id === ROOT ? [] : [doneLine(agent, state, paint), ...answerOf(agent)];
     default:
       return [];
   }
@@ -142,9 +144,9 @@ const compactedWords = ({ tokens }: EventOf<'context.compacted'>): string =>
   `context summarised: ${formatTokens(tokens.before)} -> about ${formatTokens(tokens.after)} tokens`;
 
 /** CONTRACT T015: `[type] description - done (N tools, S.Ss)`, of one `(1 tool, S.Ss)`. */
-function doneLine(agent: AgentState, paint: Io['paint']): string {
+function doneLine(agent: AgentState, state: RunState, paint: Io['paint']): string {
   const work = workWords(agent);
-  const seconds = (elapsedOf(agent, agent.lastAt) / 1000).toFixed(1);
+  const seconds = (agentTime(agent, state) / 1000).toFixed(1);
   const counts = `(${counted(agent.toolCalls, 'tool')}, ${seconds}s)`;
   if (agent.outcome === 'completed') return paint.green(`${work} - done ${counts}`);
   const outcome = agent.outcome ?? '';
@@ -161,7 +163,7 @@ function endLines(state: RunState, paint: Io['paint']): readonly string[] {
   // It goes on: an end with sums and a report would say otherwise.
   if (finished.status === 'stopped' && finished.summary === HANDED_OVER) return ['The run is handed over.'];
   const { totals } = finished;
-  const sum = `${counted(totals.agents, 'agent')} · ${formatDuration(totals.duration)} · ${formatTokens(totals.tokens)} tokens · ${formatCost(totals.cost)}`;
+  const sum = `${counted(totals.agents, 'agent')} · ${formatDuration(runTime(state))} · ${formatTokens(totals.tokens)} tokens · ${formatCost(totals.cost)}`;
   const words = runWords(state);
   const colour = finished.status === 'completed' ? paint.green : paint.red;
   return [

@@ -1,8 +1,9 @@
 /** Commands about what came of a run: the report, agents against their estimates, files, the export; and on to another run. */
+import { agentTime } from '../app/views/run-time.ts';
 import { isFollowUp, messageMain } from '../app/actions/message-main.ts';
 import { retryRun, retryWords } from '../app/actions/retry.ts';
 import { ROOT } from '../domain/ids.ts';
-import { elapsedOf, tokensOfAgent } from '../events/queries.ts';
+import { tokensOfAgent } from '../events/queries.ts';
 import { inOrder } from '../tui/agents.ts';
 import { formatCost, formatDuration, formatTokens } from '../tui/format.ts';
 import type { ReportFormat } from '../ports/lobby.ts';
@@ -96,7 +97,7 @@ function compareLines({ state }: LineDesk): readonly string[] {
     .filter(({ id }) => id !== ROOT)
     .map((agent) => {
       const task = state.plan?.tasks.find(({ id }) => id === agent.taskId);
-      const took = `took ${formatTokens(tokensOfAgent(agent))} tokens, ${costWords(agent)}, ${formatDuration(elapsedOf(agent, agent.lastAt))}`;
+      const took = `took ${formatTokens(tokensOfAgent(agent))} tokens, ${costWords(agent)}, ${formatDuration(agentTime(agent, state))}`;
       if (task === undefined) return `${numbered(agent)}: not in the plan, ${took}`;
       const cost = task.estimatedCost === null ? 'price not known' : formatCost(task.estimatedCost);
       const guess = `estimated ${formatTokens(task.estimatedTokens)} tokens, ${cost}, ${formatDuration(task.estimatedSeconds * 1000)}`;

@@ -1,5 +1,6 @@
 /** What a run spent and has left, by agent and by model, in lines. */
-import { elapsedOf, spentOf } from '../events/queries.ts';
+import { runSpending } from '../app/views/spending.ts';
+import { agentTime } from '../app/views/run-time.ts';
 import type { RunState } from '../events/state.ts';
 import { inOrder } from '../tui/agents.ts';
 import { counted, formatCost, formatDuration, formatLimit, formatTokens } from '../tui/format.ts';
@@ -11,7 +12,7 @@ import { costWords, runWords, spentBy } from './spend-text.ts';
 export function spendLines(state: RunState): readonly string[] {
   const { tokens, trouble } = runWords(state);
   const { maxCost, maxTokens, maxDuration } = state.budget;
-  const spent = spentOf(state);
+  const spent = runSpending(state);
   const limits = [
     ...(maxCost === undefined ? [] : [`${formatLimit(Math.max(0, maxCost - spent.cost))} of ${formatLimit(maxCost)}`]),
     ...(maxTokens === undefined
@@ -26,7 +27,7 @@ export function spendLines(state: RunState): readonly string[] {
     'By agent:',
     ...inOrder(state).map((agent) => {
       const estimate = state.plan?.tasks.find(({ id }) => id === agent.taskId)?.estimatedCost ?? null;
-      return `${numbered(agent)}: ${costWords(agent)}${estimate === null ? '' : `, estimated ${formatCost(estimate)}`}, ${formatDuration(elapsedOf(agent, agent.lastAt))}`;
+      return `${numbered(agent)}: ${costWords(agent)}${estimate === null ? '' : `, estimated ${formatCost(estimate)}`}, ${formatDuration(agentTime(agent, state))}`;
     }),
     'By model:',
     ...byModel(state),

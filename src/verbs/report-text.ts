@@ -1,6 +1,8 @@
 /** The report of a run from its state: the merged text, then every agent with what it did and what it cost. */
+import { runSpending } from '../app/views/spending.ts';
+import { agentTime, runTime } from '../app/views/run-time.ts';
 import { ROOT } from '../domain/ids.ts';
-import { elapsedOf, spentOf, tokensOfAgent } from '../events/queries.ts';
+import { tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { callsOf } from '../tui/agents.ts';
 import { formatDuration, formatTokens } from '../tui/format.ts';
@@ -16,14 +18,14 @@ export function reportMarkdown(state: RunState): string {
 }
 
 function factLines(state: RunState): readonly string[] {
-  const spent = spentOf(state);
-  const totals = state.finished?.totals;
+  const spent = runSpending(state);
+  const time = runTime(state);
   const words = runWords(state);
   return [
     `- Task: ${state.task}`,
     `- Session: ${state.session ?? ''}, ${state.finished?.status ?? 'not finished'}`,
     `- Provider: ${state.provider}; mode ${state.mode}`,
-    `- Spent: ${formatTokens(spent.tokens)} tokens, ${costWords(spentBy(state.agents.values()))}${totals ? `, ${formatDuration(totals.duration)}` : ''}`,
+    `- Spent: ${formatTokens(spent.tokens)} tokens, ${costWords(spentBy(state.agents.values()))}${time === 0 ? '' : `, ${formatDuration(time)}`}`,
     ...(words.tokens === '' ? [] : [`- Tokens: ${words.tokens}`]),
     ...(words.trouble === '' ? [] : [`- On the way: ${words.trouble}`]),
   ];
@@ -33,19 +35,23 @@ const COLUMNS = ['agent', 'outcome', 'model', 'time', 'tools', 'input', 'output'
 
 function tableOf(state: RunState): string {
   const row = (cells: readonly string[]): string => `| ${cells.map(inCell).join(' | ')} |`;
-  return [row(COLUMNS), row(COLUMNS.map(() => '---')), ...[...state.agents.values()].map(cellsOf).map(row)].join('\n');
+  return [
+    row(COLUMNS),
+    row(COLUMNS.map(() => '---')),
+    ...[...state.agents.values()].map((agent) => cellsOf(agent, state)).map(row),
+  ].join('\n');
 }
 
 /** A cell is one line, and a bar in it would begin the next. */
 const inCell = (text: string): string => text.replaceAll('|', '/').replaceAll('\n', ' ');
 
-function cellsOf(agent: AgentState): readonly string[] {
+function cellsOf(agent: AgentState, state: RunState): readonly string[] {
   const { usage, model } = agent;
   return [
     agent.name,
     agent.outcome ?? agent.status,
     model.because === null ? model.used : `${model.asked} -> ${model.used}`,
-    formatDuration(elapsedOf(agent, agent.lastAt)),
+    formatDuration(agentTime(agent, state)),
     String(agent.toolCalls),
     ...[usage.input, usage.output, usage.cacheRead, usage.cacheWrite].map(formatTokens),
     costWords(agent),
@@ -77,13 +83,13 @@ export function reportJson(state: RunState): unknown {
     report: state.finished?.summary ?? '',
     totals: state.finished?.totals ?? null,
     spent: spentBy(state.agents.values()),
-    main: main === undefined ? null : agentJson(main),
-    agents: [...state.agents.values()].filter(({ id }) => id !== ROOT).map(agentJson),
+    main: main === undefined ? null : agentJson(main, state),
+    agents: [...state.agents.values()].filter(({ id }) => id !== ROOT).map((agent) => agentJson(agent, state)),
     ...sectionsJson(state),
   };
 }
 
-const agentJson = (agent: AgentState): unknown => ({
+const agentJson = (agent: AgentState, state: RunState): unknown => ({
   id: agent.id,
   name: agent.name,
   role: agent.role,
@@ -98,7 +104,7 @@ const agentJson = (agent: AgentState): unknown => ({
   byModel: agent.byModel,
   files: changesOf(agent).map(({ path, added, removed, made }) => ({ path, added, removed, made })),
   cost: agent.priced ? agent.cost : null,
-  duration: elapsedOf(agent, agent.lastAt),
+  duration: agentTime(agent, state),
   toolCalls: agent.toolCalls,
   calls: callsOf(agent),
   failedTries: agent.lost,

@@ -1,8 +1,8 @@
 /** What is told of a run's sessions, by its log, to whoever asks: the answers of the process that serves, and of verbs that look back. */
+import { runSpending } from '../app/views/spending.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import { fail, ok } from '../domain/result.ts';
-import { spentOf } from '../events/queries.ts';
 import { sessionDetail } from '../events/session-detail.ts';
 import type { Naming } from '../events/session-name.ts';
 import type { Family } from '../events/session-record.ts';
@@ -66,7 +66,7 @@ function familyOf(
   asker: AgentId | null,
 ): Family {
   const state = view.state();
-  const { cost, tokens } = spentOf(state);
+  const { cost, tokens } = runSpending(state);
   const how = is();
   const looking = { ...children, now: now(), alive: how === 'running' };
   return {

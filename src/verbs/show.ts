@@ -1,8 +1,12 @@
 /** `mimir show`: one session: its task, plan, agents and totals, as the log has them. */
+import { shownStatus } from '../app/views/agent-counts.ts';
+import { runSpending } from '../app/views/spending.ts';
+import { agentTime } from '../app/views/run-time.ts';
 import { foldAll, withLostCalls } from '../events/fold.ts';
-import { elapsedOf, spentOf, tokensOfAgent } from '../events/queries.ts';
+import { tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { formatDuration, formatTokens } from '../tui/format.ts';
+import { shownSign } from '../tui/view/header.ts';
 import { UNICODE } from '../tui/glyphs.ts';
 import { CWD, JSON_FLAG } from './common-flags.ts';
 import { EXIT } from './exit.ts';
@@ -38,26 +42,26 @@ export const showVerb: Verb = {
 };
 
 function sessionLines(state: RunState, how: string, { paint }: Io): readonly string[] {
-  const spent = spentOf(state);
+  const spent = runSpending(state);
   const words = runWords(state);
   return [
     `${paint.bold(`Session ${state.session ?? ''}`)}  ${state.finished?.status ?? how}`,
     `Task: ${harmless(state.task)}`,
     harmless(`Where: ${state.cwd} · ${state.provider} · mode ${state.mode} · Mimir ${state.version}`),
     ...planLines(state, paint),
-    ...[...state.agents.values()].flatMap((agent) => agentLines(agent, paint)),
+    ...[...state.agents.values()].flatMap((agent) => agentLines(agent, state, paint)),
     '',
     `Spent: ${formatTokens(spent.tokens)} tokens, ${costWords(spentBy(state.agents.values()))}`,
     ...[words.tokens, words.trouble].filter((text) => text !== '').map((text) => paint.dim(`       ${text}`)),
   ];
 }
 
-function agentLines(agent: AgentState, paint: Io['paint']): readonly string[] {
-  const glyph = UNICODE.status[agent.status];
+function agentLines(agent: AgentState, state: RunState, paint: Io['paint']): readonly string[] {
+  const glyph = shownSign(shownStatus(agent), UNICODE)[0];
   const model = agent.model.because === null ? agent.model.used : `${agent.model.asked} -> ${agent.model.used}`;
   const spent = spentOne(agent);
   const cost = costWords(spent);
-  const sum = `${formatDuration(elapsedOf(agent, agent.lastAt))} · ${cost} · ${formatTokens(tokensOfAgent(agent))} tok`;
+  const sum = `${formatDuration(agentTime(agent, state))} · ${cost} · ${formatTokens(tokensOfAgent(agent))} tok`;
   const why = agent.error ?? agent.reason;
   return [
     `${glyph} ${paint.bold(harmless(agent.name))} (${agent.id})  ${harmless(model)}  ${sum}  ${agent.outcome ?? agent.status}`,

@@ -3,15 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentId } from '../../src/domain/ids.ts';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
-import {
-  activityOf,
-  committed,
-  countByStatus,
-  isFinal,
-  lostToProvider,
-  spentOf,
-  tokensOfAgent,
-} from '../../src/events/queries.ts';
+import { activityOf, committed, isFinal, lostToProvider, spentOf, tokensOfAgent } from '../../src/events/queries.ts';
 import {
   agentAfter,
   asked,
@@ -109,29 +101,6 @@ describe('who was lost to a provider', () => {
       failed(NESTED, 'refused'),
     );
     expect([...lostToProvider(events)]).toEqual([FINDER]);
-  });
-});
-
-describe('how many agents stand where', () => {
-  it('leaves ROOT out', () => {
-    const state = stateAfter(
-      created(ROOT),
-      created(FINDER),
-      created(REVIEWER),
-      created(NESTED),
-      status(ROOT, 'running'),
-      status(FINDER, 'running'),
-      finished(NESTED),
-    );
-    expect(countByStatus(state)).toEqual({
-      pending: 1,
-      initializing: 0,
-      running: 1,
-      waiting: 0,
-      completed: 1,
-      failed: 0,
-      interrupted: 0,
-    });
   });
 });
 

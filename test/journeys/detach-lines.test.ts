@@ -104,7 +104,7 @@ describe.concurrent('line mode', () => {
     const { out } = await run.machine.mimir('resume', session, '--mode', 'yolo');
     const lines = out.split('\n');
     expect(lines[0]).toBe(`Going on with session ${session}: ${WORK}`);
-    expect(lines[1]).toMatch(/^0 of 1 running, 1 completed, .*nobody asks\.$/);
+    expect(lines[1]).toMatch(/^0 running, 1 completed, .*nobody asks\.$/);
     expect(lines.filter((line) => line.startsWith('completed: 1 agent'))).toHaveLength(1);
     expect(out).not.toContain('Execution Plan');
   });

@@ -30,14 +30,15 @@ const colour = (ink: Ink | undefined): string | null =>
     : (Object.entries(theme.tokens).find(([name]) => name === ink)?.[1].ansi ?? null);
 
 describe('a card', () => {
-  it('has a sign and a colour for each status; gray, yellow, green, cyan, green, red, yellow (O037, O118, O119)', () => {
+  it('has a sign and a colour for each status; gray, green, cyan, green, red, yellow (O037, O118, O119)', () => {
     const shown = (status: AgentStatus): readonly unknown[] => {
       const [sign, style] = statusSpan({ ...oracle, status }, context);
       return [status, sign, colour(style.fg)];
     };
     expect(STATUSES.map(shown)).toEqual([
       ['pending', '○', 'brightBlack'],
-      ['initializing', '◐', 'yellow'],
+      // It waits for a free slot: queued, as one that waits for others.
+      ['initializing', '○', 'brightBlack'],
       ['running', '●', 'green'],
       ['waiting', '◌', 'cyan'],
       ['completed', '✓', 'green'],
@@ -123,7 +124,7 @@ describe('a card', () => {
     if (parent === undefined) throw new Error('no parent');
     const foot = (hidden: number): string =>
       plain(card(parent, now, 70, { selected: false, focused: true, hidden }).at(-1) ?? []);
-    expect(foot(0)).toContain(' Σ $0.0775 ▰▰▱▱▱  48% ');
+    expect(foot(0)).toContain(' Σ $0.0775 ▰▰···  48% ');
     expect(foot(1)).toContain(' +1 hidden Σ $0.0775 ');
   });
 

@@ -16,27 +16,27 @@ describe('the run screen', () => {
     const rows = look(pageOf(runScreen, {}), contextOf(midRun().events), { width: 80, height: 24 }, ['j', 'j', 'j']);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the to… ▢ confirm  ● 3 ✗ 1 ✓ 1/7  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
+        " MIMIR  Fix the token ref… ▢ confirm  ● 3 ○ 2 ✗ 1 ✓ 1/7  3m 11s  $0.3278 ▰····· ",
         "┌ ● main  opus-4.5 ─────────────────────────────── 3m 11s · $0.0912 · 22k tok ┐▐",
         "│  ✓ Start wave 1                                                             │▐",
         "│  ▸ Watch wave 2                                                             │▐",
         "│  ○ Merge results                                                ... +2 more │▐",
-        "└─ ⟩ waiting for 4 agents ──────────────────────────────────────── ▰▱▱▱▱  16% ┘▐",
+        "└─ ⟩ waiting for 4 agents ──────────────────────────────────────── ▰····  16% ┘▐",
         "┌ ✓ finder  haiku-4.5 ────────────────────────────── 21s · $0.0031 · 6.2k tok ┐▐",
         "│  ✓ List auth files                                                          │▐",
         "│  ✓ Map call sites                                                           │▐",
         "│  ✓ Report                                                                   │▐",
-        "└─ 14 files found ──────────────────────────────────────────────── ▱▱▱▱▱   2% ┘▐",
+        "└─ 14 files found ────────────────────────────────────────────────────────────┘▐",
         "┌ ✗ librarian  sonnet-4.5 ─────────────────────────── 48s · $0.0418 · 15k tok ┐ ",
         "│  Summarise token rotation guidance                                          │ ",
         "│                                                                             │ ",
         "│                                                                             │ ",
-        "└─ ! provider refused the request (400) ────────────────────────── ▰▱▱▱▱  27% ┘ ",
+        "└─ ! provider refused the request (400) ──────────────────────────────────────┘ ",
         "┏ ● oracle  o3 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ 2m 13s · $0.1184 · 31k tok ┓ ",
         "┃  ✓ Reproduce the race                                                       ┃ ",
         "┃  ▸ Explain why two refreshes both win                                       ┃ ",
         "┃  ○ Propose a lock                                               ... +2 more ┃ ",
-        "┗━ ⟩ Bash npm test -- refresh --repeat 50 ━━━━━━━━━━━━━━━━━━━━━━━━ ▰▰▰▰▱  78% ┛ ",
+        "┗━ ⟩ Bash npm test -- refresh --repeat 50 ━━━━━━━━━━━━━━━━━━━━━━━━ ▰▰▰▰·  78% ┛ ",
         " hh:mm:ss · finder 2      Search legacyRefresh                                  ",
         " ❯ Message oracle (ROOT::S3)…                                         i to type ",
         " ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill … ? help       4/8 ",
@@ -53,37 +53,37 @@ describe('the run screen', () => {
     ]);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refresh race   boxed  confirm  ● 3 ◐ 0 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 12s  $0.3278 / $2.00 ▰▱▱▱▱▱ ",
+        " MIMIR  run-7f3a › Fix the token refresh race boxed  confirm  ● 3 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 / $2.00 ▰▰·········· ",
         "┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 22k ┐▐┌─ ● oracle ─────── Transcript │ Todos 1/5 │ Tools 2 │ Diffs ▸ ─┐",
         "│  ✓ Start wave 1                                    │▐│ id ROOT::S3   model o3   needs #1 finder                      │",
         "│  ▸ Watch wave 2                                    │▐│ turn 2/20   tools 2   spent $0.1184 of $0.15                  │",
         "│  ○ Merge results                       ... +2 more │▐│ ───────────────────────────────────────────────────────────── │",
-        "└─ ⟩ waiting for 4 agents ─────────────── ▰▱▱▱▱  16% ┘▐│   │ +  const n = await db.update(id, { token, gen: gen + 1 }… │",
+        "└─ ⟩ waiting for 4 agents ─────────────── ▰····  16% ┘▐│   │ +  const n = await db.update(id, { token, gen: gen + 1 }… │",
         "┌ ✓ finder  haiku-4.5 ───────── 21s · $0.0031 · 6.2k ┐▐│   │ +  if (n === 0) throw new StaleTokenError(id)             │",
         "│  ✓ List auth files                                 │▐│   ╰    return token                                           │",
         "│  ✓ Map call sites                                  │▐│     … +3 lines  (o to open)                                   │",
         "│  ✓ Report                                          │▐│                                                               │",
-        "└─ 14 files found ─────────────────────── ▱▱▱▱▱   2% ┘▐│ Why both win                                                 ▐│",
+        "└─ 14 files found ───────────────────────────────────┘▐│ Why both win                                                 ▐│",
         "┌ ✗ librarian  sonnet-4.5 ────── 48s · $0.0418 · 15k ┐▐│                                                              ▐│",
         "│  Summarise token rotation guidance                 │▐│ Both calls read generation 7 before either writes generation ▐│",
         "│                                                    │▐│ 8.                                                           ▐│",
         "│                                                    │▐│                                                              ▐│",
-        "└─ ! provider refused the request (400) ─ ▰▱▱▱▱  27% ┘▐│ • the UPDATE has no guard                                    ▐│",
+        "└─ ! provider refused the request (400) ─────────────┘▐│ • the UPDATE has no guard                                    ▐│",
         "┏ ● oracle  o3 ━━━━━━━━━━━━━━ 2m 13s · $0.1184 · 31k ┓▐│ • the first client keeps a revoked token                     ▐│",
         "┃  ✓ Reproduce the race                              ┃▐│                                                              ▐│",
         "┃  ▸ Explain why two refreshes both win              ┃▐│ ⚙ Bash npm test -- refresh --repeat 50                running▐│",
         "┃  ○ Propose a lock                      ... +2 more ┃▐│   │ PASS refresh 1                                           ▐│",
-        "┗━ ⟩ Bash npm test -- refresh --repeat… ━ ▰▰▰▰▱  78% ┛▐│   ╰ PASS refresh 2▌                                          ▐│",
+        "┗━ ⟩ Bash npm test -- refresh --repeat… ━ ▰▰▰▰·  78% ┛▐│   ╰ PASS refresh 2▌                                          ▐│",
         "┌ ● refactoring  sonnet-4.5 ─ 1m 36s · $0.0733 · 28k ┐▐└───────────────────────────────────────────────── following ▼ ─┘",
         "│  ✓ Move rotation into it                           │▐┌─ Activity ───────────────────┐┌─ Spend by agent ──────────────┐",
         "│  ▸ Update 14 call sites                            │▐│ ● main                 0 t/s ││ oracle       ━━━━━━━  $0.1184 │",
         "│  ○ Delete the old path                 ... +2 more │ │ ● oracle               0 t/s ││ main         ━━━━━╸─  $0.0912 │",
-        "└─ ⟩ waiting for 1 agent ──────────────── ▰▰▱▱▱  48% ┘ │ ● refactoring          0 t/s ││ refactoring  ━━━━╸──  $0.0733 │",
+        "└─ ⟩ waiting for 1 agent ──────────────── ▰▰···  48% ┘ │ ● refactoring          0 t/s ││ refactoring  ━━━━╸──  $0.0733 │",
         "┌ ● ╰ finder 2  qwen-3 → offline ─ 12s · $0.0000 · 0 ┐ │ ● finder 2             0 t/s ││ librarian    ━━╸────  $0.0418 │",
         "│  Find imports of legacyRefresh                     │ │ ✓ finder           completed ││ finder       ╸──────  $0.0031 │",
         "│                                                    │ │ ✗ librarian           failed ││                               │",
-        "│                                                    │ │ ○ tester             pending ││                               │",
-        "└─ ⟩ Search legacyRefresh ─────────────── ▱▱▱▱▱   0% ┘ └──────────────────────────────┘└───────────────────────────────┘",
+        "│                                                    │ │ ○ tester              queued ││                               │",
+        "└─ ⟩ Search legacyRefresh ─────────────── ·····   0% ┘ └──────────────────────────────┘└───────────────────────────────┘",
         "┌─ Log ─────────────────────────────────────────────────────────────────────────────────────────────────── 16 entries ─┐",
         "│ hh:mm:ss ! librarian     failed: provider refused the request (400)                                                  │",
         "│ hh:mm:ss · oracle        Edit src/auth/store.ts                                                                      │",
@@ -102,7 +102,7 @@ describe('the run screen', () => {
     const rows = look(page, contextOf(midRun().events), { width: 80, height: 24 }, ['j', 'j', 'j', 'enter', 'k', 'k']);
     expect(timeless(rows)).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › oracle      ▢ confirm  ● 3 ✗ 1 ✓ 1/7  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
+        " MIMIR  oracle             ▢ confirm  ● 3 ○ 2 ✗ 1 ✓ 1/7  3m 11s  $0.3278 ▰····· ",
         "┏━ ● oracle ━━━━ Transcript  Todos 1/5  Tools 2  Diffs  Messages  Costs  Info ━┓",
         "┃ id ROOT::S3   model o3   needs #1 finder                                     ┃",
         "┃ turn 2/20   tools 2   spent $0.1184 of $0.15                                 ┃",
@@ -140,7 +140,7 @@ describe('the run screen', () => {
     const page = pageOf(runScreen, {});
     const context = contextOf(midRun().events);
     expect(look(page, context, size, ['z', 'z'])[2]).toMatchInlineSnapshot(
-      `"▌  ▸ Watch wave 2                                                1/5 ▰▱▱▱▱  16%▐"`,
+      `"▌  ▸ Watch wave 2                                                1/5 ▰····  16%▐"`,
     );
     expect(look(page, context, size, ['z'])[2]).toMatchInlineSnapshot(
       `" ✓ finder           14 files found                          21s   $0.0031  6.2k "`,
@@ -163,7 +163,7 @@ describe('the result', () => {
     const rows = look(pageOf(resultScreen, {}), contextOf(finished().events), { width: 120, height: 36 });
     expect(rows).toMatchInlineSnapshot(`
       [
-        " MIMIR  result › Fix the token refresh race           boxed  confirm  ⏸ 1 ✓ 5 ✗ 1  3m 20s  $0.3278 / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ",
+        " MIMIR  result › Fix the token refresh race           boxed  confirm  ⏸ 1 ✓ 5 ✗ 1  3m 19s  $0.3278 / $2.00 ▰▰·········· ",
         " ✓ Completed: 5 of 7 agents completed, 1 failed, 1 killed                                                               ",
         "┌─ 1 Answer  2 Agents  3 Estimates  4 Costs  5 Files ──────────────────┐┌─ Agents ─────────────────────────────────────┐",
         "│ Token refresh                                                        ││ ● main                 3m 19s  $0.0912   22k │",
@@ -184,7 +184,7 @@ describe('the result', () => {
         "│                                                                      ││   killed by the person                       │",
         "│                                                                      │└──────────────────────────────────────────────┘",
         "│                                                                      │┌─ Totals ─────────────────────────────────────┐",
-        "│                                                                      ││ Time    3m 20s                               │",
+        "│                                                                      ││ Time    3m 19s                               │",
         "│                                                                      ││ Cost    $0.2878                              │",
         "│                                                                      ││ Tokens  102k                                 │",
         "│                                                                      ││ Agents  7                                    │",

@@ -43,7 +43,7 @@ describe('a run that is gone on with in lines', () => {
     const { said, heard } = await toldOf(goneOnWith().events, { resumed: START + LATER * 1000 });
     expect(said).toEqual([
       'Going on with session run-7f3a: Fix the token refresh race',
-      '0 of 7 running, 5 completed, 1 failed, 1 interrupted, 5m 0s, $0.3278 of $2.00, nobody asks.',
+      '0 running, 5 completed, 1 failed, 1 interrupted, 3m 19s, $0.3278 of $2.00, nobody asks.',
     ]);
     // Of what asks the person something only the last of each kind, when all is known.
     expect(heard.filter((type, at) => heard.indexOf(type) !== at)).toEqual([]);

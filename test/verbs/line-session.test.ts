@@ -201,7 +201,7 @@ describe('a run in lines', () => {
   it('says how it stands with Enter', async () => {
     const person = await typist(midRun().events);
     expect((await person.hears('')).map((line) => line.replace(/, [\dm s]+, /, ', TIME, '))).toEqual([
-      '3 of 7 running, 1 completed, 1 failed, TIME, $0.3278 of $2.00, nobody asks.',
+      '3 running, 2 queued (4 at once), 1 completed, 1 failed, TIME, $0.3278 of $2.00, nobody asks.',
     ]);
   });
 
@@ -233,8 +233,8 @@ describe('a run in lines', () => {
       '3 oracle, running; needs 1 finder (completed); unlocks 5 tester.',
       '4 refactoring, running; needs 1 finder (completed) and 2 librarian (failed); unlocks 6 reviewer.',
       '4.1 finder 2, running; needs nothing.',
-      '5 tester, pending, waits for 3 oracle; needs 3 oracle (running).',
-      '6 reviewer, pending, waits for 4 refactoring; needs 4 refactoring (running).',
+      '5 tester, queued, waits for 3 oracle; needs 3 oracle (running).',
+      '6 reviewer, queued, waits for 4 refactoring; needs 4 refactoring (running).',
     ]);
   });
 

@@ -2,6 +2,7 @@
  * Changing a plan that runs: edits become a question that shows what would differ, a line each, and what it comes to.
  * Only a yes sends them, with the digests of what was shown. What can't be changed any more is the engine's to say.
  */
+import { parallelOf } from '../../app/views/agent-counts.ts';
 import type { TaskId } from '../../domain/ids.ts';
 import type { PlanEdit } from '../../domain/plan-edit.ts';
 import { totalsOf } from '../../domain/plan-view.ts';
@@ -13,7 +14,7 @@ import type { Glyphs } from '../glyphs.ts';
 import type { Context } from '../screen.ts';
 import { span } from '../text/clip.ts';
 import type { Ink, Line } from '../text/line.ts';
-import { overCap, parallelOf } from '../view/plan-totals.ts';
+import { overCap } from '../view/plan-totals.ts';
 import type { Subject } from './plan-check.ts';
 import { budgetDialog, modelDialog } from './plan-dialogs.ts';
 import { addDialog } from './plan-reshape.ts';

@@ -1,4 +1,5 @@
 /** The three panes of the plan screen, each a box: the list with its graph, everything about one task, and the schedule. */
+import { parallelOf } from '../../app/views/agent-counts.ts';
 import { scheduleOf, totalsOf, wavesOf } from '../../domain/plan-view.ts';
 import type { SoundPlan } from '../../domain/plan.ts';
 import { counted, formatDuration } from '../format.ts';
@@ -13,7 +14,6 @@ import { forcedHeight, forcedLines, forcedOf, forcedRows, sharesOf } from '../vi
 import { inspectorLines } from '../view/plan-inspector.ts';
 import { planList, tallRows } from '../view/plan-list.ts';
 import { standingOf } from '../view/plan-standing.ts';
-import { parallelOf } from '../view/plan-totals.ts';
 import { scheduleLines, windowTop } from '../view/schedule.ts';
 import { begunWords, isDrafted } from './plan-draft.ts';
 import type { PlanLayout } from './plan-layout.ts';

@@ -1,4 +1,5 @@
 /** What if the same plan ran on other models: cheap, balanced and best beside how it is now. Enter makes one of them the plan. */
+import { parallelOf } from '../../app/views/agent-counts.ts';
 import { totalsOf } from '../../domain/plan-view.ts';
 import type { PlanTotals } from '../../domain/plan-view.ts';
 import type { PlanEdit } from '../../domain/plan-edit.ts';
@@ -12,7 +13,7 @@ import { formatCost, formatDuration, formatTokens } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
 import { span } from '../text/clip.ts';
 import type { Ink, Line } from '../text/line.ts';
-import { overCap, parallelOf } from '../view/plan-totals.ts';
+import { overCap } from '../view/plan-totals.ts';
 import type { Subject } from './plan-check.ts';
 import { nameOf } from './plan-form.ts';
 

@@ -1,6 +1,7 @@
 /** The agents of a run that has ended, as a table: who did it on which model, how it ended, what it took, what it changed. */
+import { agentTime } from '../../app/views/run-time.ts';
 import { ROOT } from '../../domain/ids.ts';
-import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import { tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { indentOf, inOrder, modelText, neverRan } from '../agents.ts';
 import { counted, formatDuration, formatTokens } from '../format.ts';
@@ -112,7 +113,7 @@ const COLUMNS: readonly { readonly at: number; readonly column: Column }[] = [
       name: 'time',
       size: 7,
       align: 'right',
-      cell: (agent, { now }) => [span(neverRan(agent) ? '' : formatDuration(elapsedOf(agent, now)), { fg: 'fg' })],
+      cell: (agent, { state }) => [span(neverRan(agent) ? '' : formatDuration(agentTime(agent, state)), { fg: 'fg' })],
     },
   },
   {

@@ -1,8 +1,8 @@
 /** What a run took: against its estimates, by model and class of token, and where the time went. */
+import { agentTime, runTime } from '../../app/views/run-time.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { Usage } from '../../domain/budget.ts';
 import { addUsage, NO_USAGE, tokensOf } from '../../domain/budget.ts';
-import { elapsedOf } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { inOrder, modelName, neverRan } from '../agents.ts';
 import { counted, formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
@@ -107,12 +107,12 @@ function halfway(share: number | null, glyphs: Context['glyphs']): Line {
 }
 
 /** Where the time went: planning, and each agent beside the whole run. */
-function timeLines({ state, glyphs, now }: Context, width: number): readonly Line[] {
-  const whole = state.finished?.totals.duration ?? 0;
+function timeLines({ state, glyphs }: Context, width: number): readonly Line[] {
+  const whole = runTime(state);
   if (whole === 0) return [];
   const agents = inOrder(state)
     .filter((agent) => agent.id !== ROOT && !neverRan(agent))
-    .map((agent) => ({ name: agent.name, ink: `role:${agent.role}` as const, ms: elapsedOf(agent, now) }))
+    .map((agent) => ({ name: agent.name, ink: `role:${agent.role}` as const, ms: agentTime(agent, state) }))
     .toSorted((a, b) => b.ms - a.ms);
   const rows = [
     ...(state.planMs > 0 ? [{ name: 'planning', ink: 'title' as const, ms: state.planMs }] : []),

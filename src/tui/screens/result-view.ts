@@ -1,6 +1,7 @@
 /** What the end of a run looks like: how it went, the report, what each agent did, what it cost, and what to do next. */
+import { agentTime, runTime } from '../../app/views/run-time.ts';
 import { whyNotTalk } from '../../app/actions/message-main.ts';
-import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import { tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { inOrder, neverRan } from '../agents.ts';
 import { formatCost, formatDuration, formatTokens } from '../format.ts';
@@ -190,7 +191,7 @@ function agentLines(context: Context, width: number, rows = Number.POSITIVE_INFI
 function headOf(agent: AgentState, context: Context, width: number): Line {
   const numbers = neverRan(agent)
     ? ''
-    : `${formatDuration(elapsedOf(agent, context.now)).padStart(7)} ${costText(agent).padStart(8)} ${formatTokens(tokensOfAgent(agent)).padStart(5)}`;
+    : `${formatDuration(agentTime(agent, context.state)).padStart(7)} ${costText(agent).padStart(8)} ${formatTokens(tokensOfAgent(agent)).padStart(5)}`;
   const room = Math.max(1, width - numbers.length - 2);
   return fit(
     [
@@ -213,7 +214,7 @@ function totalLines({ state }: Context, width: number): readonly Line[] {
   const row = (name: string, value: string): Line =>
     fit([span(name.padEnd(8), { fg: 'faint' }), span(value, { fg: 'fg', bold: true })], width);
   return [
-    row('Time', formatDuration(totals.duration)),
+    row('Time', formatDuration(runTime(state))),
     row('Cost', formatCost(totals.cost)),
     row('Tokens', formatTokens(totals.tokens)),
     row('Agents', String(totals.agents)),

@@ -4,7 +4,7 @@ import { withdrawGrant } from '../../app/actions/withdraw-grant.ts';
 import { retryRun, retryWords } from '../../app/actions/retry.ts';
 import type { AgentState } from '../../events/state.ts';
 import { askedFor, isFinal } from '../../events/queries.ts';
-import { closedWords, isAtWork } from '../agents.ts';
+import { closedWords, isInterruptible } from '../agents.ts';
 import { NOT_COMPLETING } from '../complete.ts';
 import type { Binding, Context, Effect } from '../screen.ts';
 import { openEditor } from '../text/editor.ts';
@@ -90,7 +90,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
     hint: 'interrupt',
     help: 'Interrupt the selected agent; it can be resumed.',
     whyNot: (ui, context) =>
-      about(ui, context, (agent) => (isAtWork(agent) && !isIdle(agent) ? null : `${agent.name} isn't at work.`)),
+      about(ui, context, (agent) => (isInterruptible(agent) && !isIdle(agent) ? null : `${agent.name} isn't at work.`)),
     run: (ui, context) => onSelected(ui, context, (agent) => ({ commands: [{ do: 'interrupt', agent: agent.id }] })),
   },
   {

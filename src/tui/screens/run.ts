@@ -56,8 +56,9 @@ const cutWords = ({ list }: RunUi, { state }: Context): string =>
 function whereabouts(ui: RunUi, context: Context, width: number): Line {
   const { state, glyphs } = context;
   const agent = width < 100 && ui.focus === 'detail' ? selectedOf(ui, context) : undefined;
-  const session = state.session === null ? 'run' : shortSession(state.session);
-  const where = state.phase === 'merging' ? `${session} merging` : session;
+  // Where there is little room the task says more than the name of the session.
+  const session = width < 100 ? '' : state.session === null ? 'run' : shortSession(state.session);
+  const where = state.phase === 'merging' ? `${session} merging`.trim() : session;
   return crumbs(where, agent?.name ?? state.task, glyphs);
 }
 

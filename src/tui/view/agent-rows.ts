@@ -3,17 +3,18 @@
  * they stand under each other. What an agent is at is card.ts's to say.
  */
 import type { Millis } from '../../domain/ids.ts';
-import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import { isHeld } from '../../app/views/agent-counts.ts';
+import { agentTime } from '../../app/views/run-time.ts';
+import { tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
-import { budgetShare, modelName, neverRan, subtreeOf, todosOf } from '../agents.ts';
+import { modelName, neverRan, subtreeOf, todosOf } from '../agents.ts';
 import { formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
 import { clipName, longestName } from '../names.ts';
 import type { Context } from '../screen.ts';
 import { fit, fitText, lineWidth, span, spread } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
-import { isHeld } from '../waits.ts';
-import { costText, currentTodo, statusSpan, subtreeSpans } from './card.ts';
+import { costText, currentTodo, NEAR, shareShown, statusSpan, subtreeSpans } from './card.ts';
 import { bareDoing, doing, oneLine } from './doing.ts';
 import { lockOf, pinOf } from './forced.ts';
 import { gauge, inkOfShare, sparkline } from './gauge.ts';
@@ -116,11 +117,11 @@ function todoOrDoing(agent: AgentState, context: Context): Line {
   return [span(`${context.glyphs.todo.active} `, { fg: 'ok' }), span(oneLine(todo.description), { fg: 'fg' })];
 }
 
-/** `+3 hidden  2/5 ▰▰▱▱▱  37%` */
+/** `+3 hidden  2/5 ▰▰···  37%` */
 function progress(agent: AgentState, context: Context, hidden: number, width: number): Line {
   const todos = todosOf(context.state, agent);
   const done = todos.filter(({ status }) => status === 'completed').length;
-  const share = neverRan(agent) ? null : budgetShare(context.state, agent, context.now);
+  const share = shareShown(agent, context);
   return [
     ...(hidden === 0 && width >= WIDE_SUM
       ? subtreeSpans(agent, context)
@@ -130,8 +131,8 @@ function progress(agent: AgentState, context: Context, hidden: number, width: nu
       ? [span(' '.repeat(GAUGE + 5))]
       : [
           ...gauge(share, GAUGE, context.glyphs),
-          span(`${share >= 0.8 ? '!' : ''}${formatShare(share)}`.padStart(5), {
-            fg: share >= 0.8 ? inkOfShare(share) : 'muted',
+          span(`${share.spent >= NEAR ? '!' : ''}${formatShare(share.spent)}`.padStart(5), {
+            fg: share.spent >= NEAR ? inkOfShare(share.spent) : 'muted',
           }),
         ]),
   ];
@@ -182,7 +183,7 @@ function numbers(agent: AgentState, context: Context, { time, cost, tokens }: Co
   const right = (text: string, width: number): string =>
     width === 0 ? '' : ` ${fitText(text, width - 1, 'right', context.glyphs.ellipsis)}`;
   return [
-    span(right(narrowTime(elapsedOf(agent, context.now)), time), { fg: 'fg' }),
+    span(right(narrowTime(agentTime(agent, context.state, context.now)), time), { fg: 'fg' }),
     span(right(narrowCost(agent, cost - 1), cost), { fg: 'fg', bold: true }),
     span(right(formatTokens(tokensOfAgent(agent)), tokens), { fg: 'muted' }),
   ];

@@ -1,8 +1,12 @@
 /** One agent as a card of five rows: who, what it cost, what it is at. Text of its own only; where it stands is cards.ts'. */
 import type { Todo } from '../../domain/turn.ts';
-import { elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import { shownStatus } from '../../app/views/agent-counts.ts';
+import { agentTime } from '../../app/views/run-time.ts';
+import type { LimitShare } from '../../app/views/spending.ts';
+import { agentShare } from '../../app/views/spending.ts';
+import { tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
-import { budgetShare, indentOf, modelName, modelText, neverRan, subtreeOf, todosOf } from '../agents.ts';
+import { indentOf, modelName, modelText, neverRan, subtreeOf, todosOf } from '../agents.ts';
 import { formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
 import { clipName } from '../names.ts';
 import type { Context } from '../screen.ts';
@@ -12,11 +16,11 @@ import type { Line, Span } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { widthOf } from '../text/width.ts';
 import { wrapText } from '../text/wrap.ts';
-import { isHeld, isIdle } from '../waits.ts';
+import { isIdle } from '../waits.ts';
 import { doing, oneLine } from './doing.ts';
 import { lockOf, pinOf } from './forced.ts';
 import { gauge, inkOfShare } from './gauge.ts';
-import { HELD_INK, STATUS_INK } from './header.ts';
+import { shownSign } from './header.ts';
 
 export const CARD_ROWS = 5;
 const TODOS = 3;
@@ -71,10 +75,7 @@ function title(agent: AgentState, context: Context, width: number, indent: numbe
   return width < 34 || room < Math.min(6, widthOf(model)) ? name : [...name, span(`  ${model}`, { fg: 'muted' })];
 }
 
-export const statusSpan = (agent: AgentState, { glyphs }: Context): Span =>
-  isHeld(agent)
-    ? span(glyphs.held, { fg: HELD_INK })
-    : span(glyphs.status[agent.status], { fg: STATUS_INK[agent.status], bold: agent.status === 'failed' });
+export const statusSpan = (agent: AgentState, { glyphs }: Context): Span => shownSign(shownStatus(agent), glyphs);
 
 /** `2m 13s · $0.1184 · 31k tok`; nothing for an agent that never ran. */
 function metrics(agent: AgentState, context: Context, width: number): Line {
@@ -82,7 +83,7 @@ function metrics(agent: AgentState, context: Context, width: number): Line {
   const dot = span(` ${context.glyphs.dot} `, { fg: 'faint' });
   const about = aboutSign(agent, context);
   const tokens = `${about}${formatTokens(tokensOfAgent(agent))}`;
-  const parts: Span[] = [span(formatDuration(elapsedOf(agent, context.now)), { fg: 'fg' })];
+  const parts: Span[] = [span(formatDuration(agentTime(agent, context.state, context.now)), { fg: 'fg' })];
   if (width >= 30) parts.push(dot, span(`${about}${costText(agent)}`, { fg: 'fg', bold: true }));
   if (width >= 44) parts.push(dot, span(width >= 70 ? `${tokens} tok` : tokens, { fg: 'muted' }));
   return parts;
@@ -98,16 +99,29 @@ export const aboutSign = (
 export const costText = ({ cost, priced }: Pick<AgentState, 'cost' | 'priced'>): string =>
   priced ? formatCost(cost) : cost === 0 ? formatCost(null) : `${formatCost(cost)}+?`;
 
-/** `▰▰▰▰▱  79%`, from 80 % on in words as well: `near its limit ▰▰▰▰▱  87%`. Nothing without a budget. */
+/** From this share of a limit on an agent is near it. */
+export const NEAR = 0.8;
+
+/**
+ * The share of its limits that is shown of an agent; null where there is none, before it began, and at its end: a low share would
+ * read as work that is left. One that came near a limit says so then as well.
+ */
+export function shareShown(agent: AgentState, { state, now }: Context): LimitShare | null {
+  const share = neverRan(agent) ? null : agentShare(state, agent, now);
+  return share === null || (agent.outcome !== null && share.spent < NEAR) ? null : share;
+}
+
+/** `▰▰▰▰·  79%`, from 80 % on in words as well: `near its limit ▰▰▰▰·  87%`. Nothing without a budget. */
 function budget(agent: AgentState, context: Context, width: number): Line {
-  const share = budgetShare(context.state, agent, context.now);
-  if (share === null || neverRan(agent)) return [];
-  const near = share >= 0.8;
-  const ink = near ? inkOfShare(share) : 'muted';
+  const share = shareShown(agent, context);
+  if (share === null) return [];
+  const { spent } = share;
+  const near = spent >= NEAR;
+  const ink = near ? inkOfShare(spent) : 'muted';
   return [
-    ...(near ? [span(nearWords(share, agent, width), { fg: ink })] : []),
+    ...(near ? [span(nearWords(spent, agent, width), { fg: ink })] : []),
     ...gauge(share, 5, context.glyphs),
-    span(` ${formatShare(share).padStart(4)}`, { fg: ink, bold: near }),
+    span(` ${formatShare(spent).padStart(4)}`, { fg: ink, bold: near }),
   ];
 }
 

@@ -1,7 +1,9 @@
 /** Charts of a run, from its state: whole sections of lines, side by side where there is room. Each reads without colour. */
+import { runSpending } from '../../app/views/spending.ts';
+import { agentTime, sinceStart } from '../../app/views/run-time.ts';
 import { tokensOf } from '../../domain/budget.ts';
 import type { Millis } from '../../domain/ids.ts';
-import { elapsedOf, spentOf, tokensOfAgent } from '../../events/queries.ts';
+import { tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { indentOf, inOrder, isAtWork, modelName } from '../agents.ts';
 import { formatCost, formatDuration, formatLimit, formatShare, formatTokens } from '../format.ts';
@@ -46,16 +48,16 @@ const section = (title: string, lines: readonly Line[], width: number): readonly
   fit([], width),
 ];
 
-/** `Spend over time  $0.38 of $2.00 ▰▰▱▱  19%`, and what the signs of the curve mean. */
+/** `Spend over time  $0.38 of $2.00 ▰▰··  19%`, and what the signs of the curve mean. */
 function overTime({ state, glyphs }: Context, width: number): readonly Line[] {
-  const { cost, tokens } = spentOf(state);
+  const { cost, tokens, reservedCost, reservedTokens } = runSpending(state);
   const money = costsMoney(state);
   const left: Line = [
     span(money ? 'Spend over time  ' : 'Tokens over time  ', { fg: 'title', bold: true }),
     span(money ? formatCost(cost) : formatTokens(tokens), { fg: 'fg', bold: true }),
     ...(money
-      ? ofCap(cost, state.budget.maxCost, formatLimit, glyphs)
-      : ofCap(tokens, state.budget.maxTokens, formatTokens, glyphs)),
+      ? ofCap([cost, reservedCost], state.budget.maxCost, formatLimit, glyphs)
+      : ofCap([tokens, reservedTokens], state.budget.maxTokens, formatTokens, glyphs)),
   ];
   return [spread(left, width >= 90 ? LEGEND : [], width)];
 }
@@ -69,12 +71,17 @@ const LEGEND: Line = [
   span(' cap', { fg: 'faint' }),
 ];
 
-function ofCap(used: number, cap: number | undefined, format: (value: number) => string, glyphs: Glyphs): Line {
+function ofCap(
+  [used, reserved]: readonly [number, number],
+  cap: number | undefined,
+  format: (value: number) => string,
+  glyphs: Glyphs,
+): Line {
   if (cap === undefined || cap === 0) return [];
   const share = used / cap;
   return [
     span(` of ${format(cap)}  `, { fg: 'muted' }),
-    ...gauge(share, 10, glyphs),
+    ...gauge({ spent: share, reserved: reserved / cap }, 10, glyphs),
     span(` ${formatShare(share)}`, { fg: 'fg' }),
   ];
 }
@@ -165,11 +172,11 @@ function activity(context: Context, width: number): readonly Line[] {
 function gantt(context: Context, width: number): readonly Line[] {
   const { state, glyphs } = context;
   const now = state.finished === null ? context.now : state.lastAt;
-  const total = Math.max(1000, now - state.startedAt);
+  const total = Math.max(1000, sinceStart(state, now));
   const column = columnIn(context, width);
   const cells = Math.max(4, width - column - 12);
   const place = (at: Millis): number =>
-    Math.max(0, Math.min(cells, Math.round(((at - state.startedAt) / total) * cells)));
+    Math.max(0, Math.min(cells, Math.round((sinceStart(state, at) / total) * cells)));
   const ran = inOrder(state).filter(({ firstRunAt }) => firstRunAt !== null);
   if (ran.length === 0) return [[span('No agent has begun yet.', { fg: 'faint' })]];
   return ran.map((agent): Line => {
@@ -182,7 +189,7 @@ function gantt(context: Context, width: number): readonly Line[] {
       span(glyphs.bar[2].repeat(from), { fg: 'border' }),
       span(glyphs.bar[0].repeat(to - from), { fg: `role:${agent.role}` }),
       span(glyphs.bar[2].repeat(cells - to), { fg: 'border' }),
-      span(` ${formatDuration(elapsedOf(agent, now)).padStart(8)}`, { fg: 'fg' }),
+      span(` ${formatDuration(agentTime(agent, state, now)).padStart(8)}`, { fg: 'fg' }),
     ];
   });
 }

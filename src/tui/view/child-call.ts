@@ -2,8 +2,8 @@
  * A call that made a sub-agent, in the transcript of who called: what it is for, and live how far it is. Nothing of what the
  * child reads or says stands here: it has a transcript of its own, one key away.
  */
+import { agentTime } from '../../app/views/run-time.ts';
 import type { CallId, Millis } from '../../domain/ids.ts';
-import { elapsedOf } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import { counted } from '../format.ts';
 import type { Context } from '../screen.ts';
@@ -27,7 +27,7 @@ export const childOf = (call: CallId, { children }: AgentState, state: RunState)
 export const childKey = (child: AgentState | undefined, state: RunState, now: Millis): string =>
   child === undefined
     ? ''
-    : `${child.status}${child.toolCalls}:${Math.floor(elapsedOf(child, now) / 100)}${isolationWords(child, state) ?? ''}`;
+    : `${child.status}${child.toolCalls}:${Math.floor(agentTime(child, state, now) / 100)}${isolationWords(child, state) ?? ''}`;
 
 /** `> Task(finder): find auth files`, and `[finder] find auth files ... 5 tools, 3.2s` or `- done (8 tools, 5.1s)` (T014-T017). */
 export function childBlock(
@@ -45,7 +45,7 @@ export function childBlock(
     span(`Task(${role})`, { fg: `role:${child.role}`, bold: true }),
     span(`: ${about}`, { fg: 'title' }),
   ];
-  const figures = `${counted(child.toolCalls, 'tool')}, ${(elapsedOf(child, now) / 1000).toFixed(1)}s`;
+  const figures = `${counted(child.toolCalls, 'tool')}, ${(agentTime(child, state, now) / 1000).toFixed(1)}s`;
   const { words, ink } = progress(child, figures);
   const start: Line = [span('  '), span(`[${role}] `, { fg: `role:${child.role}` })];
   // The figures are what changes: the description gives way.

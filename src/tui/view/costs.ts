@@ -1,6 +1,7 @@
 /** The Costs tab: what an agent used and paid, of which model and for what, against its limits and what the plan expected. */
+import { agentTime } from '../../app/views/run-time.ts';
 import { tokensOf } from '../../domain/budget.ts';
-import { committed, elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import { committed, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState, ModelShare } from '../../events/state.ts';
 import { modelName } from '../agents.ts';
 import { counted, formatCost, formatDuration, formatLimit, formatShare, formatTokens } from '../format.ts';
@@ -120,7 +121,7 @@ const amountOf = ({ cost, usage }: ModelShare): number => (cost > 0 ? cost : tok
 /** Against its own limits, each with a gauge, and against what the plan expected. */
 function againstLines(agent: AgentState, context: Context, width: number): readonly Line[] {
   const { maxCost, maxTokens, maxDuration } = agent.budget;
-  const ran = elapsedOf(agent, context.now);
+  const ran = agentTime(agent, context.state, context.now);
   const tokens = tokensOfAgent(agent);
   const task = context.state.plan?.tasks.find(({ id }) => id === agent.taskId);
   const limits = [
@@ -157,7 +158,7 @@ function limitLine(
   const share = limit === 0 ? (used > 0 ? 1 : 0) : used / limit;
   const line: Line = [
     span(`  ${name.padEnd(NAME)}`, { fg: 'muted' }),
-    ...gauge(share, 10, glyphs),
+    ...gauge({ spent: share, reserved: 0 }, 10, glyphs),
     span(` ${formatShare(share).padStart(4)}`, { fg: inkOfShare(share), bold: true }),
     span(`  ${format(used)} of ${format(limit)}`, { fg: 'fg' }),
   ];

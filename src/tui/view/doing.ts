@@ -1,4 +1,5 @@
 /** What an agent is at, in a line: what it writes, runs or waits for, why it has not begun, how it ended. For cards and rows. */
+import { parallelOf, shownStatus } from '../../app/views/agent-counts.ts';
 import { isAnswered } from '../../domain/agent.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { AgentId } from '../../domain/ids.ts';
@@ -50,12 +51,19 @@ function ending(agent: AgentState): Line | null {
 
 /** Why it has not begun; null when it has. */
 function beginning(agent: AgentState, context: Context): Line | null {
-  if (agent.status !== 'pending') return null;
+  if (agent.outcome !== null || shownStatus(agent) !== 'queued') return null;
+  if (agent.status === 'initializing') return [span(queuedWords(context.state), { fg: 'faint' })];
   const stuck = stuckWords(agent, context);
   return stuck === null
     ? [span(pendingText(agent, context), { fg: 'faint' })]
     : [span(`! ${toLabel(stuck)}`, { fg: 'err' })];
 }
+
+/** `queued: 4 agents run at once` */
+const queuedWords = (state: RunState): string => {
+  const most = parallelOf(state);
+  return `queued: ${counted(most, 'agent')} ${most === 1 ? 'runs' : 'run'} at once`;
+};
 
 /** `◌ asks you (12s): npm test`, how long it waits for the person included. */
 function question({ id }: AgentState, { state, glyphs, now: at }: Context): Line | null {
@@ -136,7 +144,6 @@ function streaming({ id }: AgentState, { live }: Context): string {
 }
 
 const WORDLESS: Readonly<Partial<Record<AgentState['status'], string>>> = {
-  initializing: 'starting',
   waiting: 'waiting',
 };
 

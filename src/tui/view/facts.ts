@@ -1,6 +1,7 @@
 /** The Info tab of an agent: where it stands, its models and why, its task and summary. What it cost in detail, and its messages, have tabs of their own. */
+import { agentTime } from '../../app/views/run-time.ts';
 import { effortText } from '../../app/views/effort.ts';
-import { committed, elapsedOf, tokensOfAgent } from '../../events/queries.ts';
+import { committed, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import { labelOf, whoSpawned } from '../agents.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../format.ts';
@@ -32,7 +33,7 @@ export function factLines(agent: AgentState, context: Context, width: number): r
     ...ruleLines(agent, context, width),
     ...modelLines(agent, context, width),
     ...effortLines(agent, state, row),
-    ...row('Time', `${formatDuration(elapsedOf(agent, now))}${limit(agent.budget.maxDuration, formatDuration)}`),
+    ...row('Time', `${formatDuration(agentTime(agent, state, now))}${limit(agent.budget.maxDuration, formatDuration)}`),
     ...row('Tokens', tokensText(agent, context)),
     ...labelled('Cost', costLine(agent, context), width),
     ...row('Calls', callsText(agent)),

@@ -1,4 +1,5 @@
 /** Gauges, meters and sparklines: one row each, readable without colour, coloured by how near the limit is. */
+import type { LimitShare } from '../../app/views/spending.ts';
 import type { Ink, Line } from '../text/line.ts';
 import { span } from '../text/clip.ts';
 import type { Glyphs } from '../glyphs.ts';
@@ -6,12 +7,19 @@ import type { Glyphs } from '../glyphs.ts';
 /** The colour of a used share: amber from 80 %, red at 100 %. */
 export const inkOfShare = (share: number): Ink => (share >= 1 ? 'err' : share >= 0.8 ? 'warn' : 'focus');
 
-/** `▰▰▰▱▱` of `cells` columns. Anything above zero fills what it fills: an empty gauge means less than half a cell. */
-export function gauge(share: number, cells: number, glyphs: Glyphs): Line {
-  const full = Math.max(0, Math.min(cells, Math.round(share * cells)));
+/**
+ * `▰▰▱··` of `cells` columns: what is spent is solid and what is reserved hollow, so that the solid part never runs backwards. An
+ * empty gauge means less than half a cell.
+ */
+export function gauge({ spent, reserved }: LimitShare, cells: number, glyphs: Glyphs): Line {
+  const upTo = (share: number): number => Math.max(0, Math.min(cells, Math.round(share * cells)));
+  const full = upTo(spent);
+  const hollow = upTo(spent + reserved) - full;
+  const [solid, open, free] = glyphs.gauge;
   return [
-    span(glyphs.gauge[0].repeat(full), { fg: inkOfShare(share) }),
-    span(glyphs.gauge[1].repeat(cells - full), { fg: 'faint' }),
+    span(solid.repeat(full), { fg: inkOfShare(spent) }),
+    span(open.repeat(hollow), { fg: 'muted' }),
+    span(free.repeat(cells - full - hollow), { fg: 'faint' }),
   ];
 }
 

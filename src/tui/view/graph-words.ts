@@ -1,12 +1,13 @@
 /** What the graph of a running plan says of a task: its sign, what it is at or waits for, its time; and of the whole plan. */
+import { agentTime } from '../../app/views/run-time.ts';
+import { parallelOf, shownStatus } from '../../app/views/agent-counts.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
-import { elapsedOf } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { formatDuration } from '../format.ts';
 import type { Remaining } from '../remaining.ts';
 import type { Context } from '../screen.ts';
 import { span } from '../text/clip.ts';
-import type { Line, Span } from '../text/line.ts';
+import type { Ink, Line, Span } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { statusSpan } from './card.ts';
 import { bareDoing } from './doing.ts';
@@ -25,22 +26,27 @@ export function wholeTime({ left, byTask }: Remaining, context: Context, width: 
 
 const isBegun = (agent: AgentState | null): boolean => agent?.firstRunAt != null;
 
-/** `2 of 6 done · 1 failed · 2 can't begin`: what is not as it should be stands out. */
-export function countsOf(plan: SoundPlan, { state, glyphs, now }: Context): Line {
+/** `2 of 6 done · 2 running · 2 queued (4 at once) · 1 failed`: what is not as it should be stands out. */
+export function taskCounts(plan: SoundPlan, { state, glyphs, now }: Context, width: number): Line {
   if (state.approvedDigest === null) return [];
-  let [done, failed, stuck] = [0, 0, 0];
+  const counts = { completed: 0, running: 0, queued: 0, interrupted: 0, failed: 0, waiting: 0, held: 0 };
+  let stuck = 0;
   for (const task of plan.tasks) {
-    const status = agentOfTask(state, task.id)?.status;
-    if (status === 'completed') done += 1;
-    else if (status === 'failed') failed += 1;
-    else if (standingOf(state, plan, task, glyphs, now)?.stuck === true) stuck += 1;
+    const agent = agentOfTask(state, task.id);
+    const status = agent === null ? 'queued' : shownStatus(agent);
+    if (status === 'failed' || standingOf(state, plan, task, glyphs, now)?.stuck !== true) counts[status] += 1;
+    else stuck += 1;
   }
-  const bad = (count: number, words: string): Line =>
-    count === 0 ? [] : [span(` ${glyphs.dot} `, { fg: 'faint' }), span(`${count} ${words}`, { fg: 'err' })];
+  const some = (count: number, words: string, ink: Ink = 'muted'): Line =>
+    count === 0 ? [] : [span(` ${glyphs.dot} `, { fg: 'faint' }), span(`${count} ${words}`, { fg: ink })];
   return [
-    span(`${done} of ${plan.tasks.length} done`, { fg: 'muted' }),
-    ...bad(failed, 'failed'),
-    ...bad(stuck, "can't begin"),
+    span(`${counts.completed} of ${plan.tasks.length} done`, { fg: 'muted' }),
+    ...some(counts.running, 'running'),
+    ...some(counts.waiting + counts.held, 'waiting'),
+    ...some(counts.queued, width < 70 ? 'queued' : `queued (${parallelOf(state)} at once)`),
+    ...some(counts.interrupted, 'interrupted', 'warn'),
+    ...some(counts.failed, 'failed', 'err'),
+    ...some(stuck, "can't begin", 'err'),
   ];
 }
 
@@ -76,12 +82,12 @@ export function timeOf(task: PlanTask, { byTask }: Remaining, narrow: boolean, c
   const left = byTask.get(task.id);
   if (left === undefined || state.approvedDigest === null) return span('');
   if (left === 0 && agent !== null && isBegun(agent)) {
-    const over = formatDuration(elapsedOf(agent, now) - task.estimatedSeconds * 1000);
+    const over = formatDuration(agentTime(agent, state, now) - task.estimatedSeconds * 1000);
     return span(narrow ? `+${over}` : `${over} over`, { fg: 'warn' });
   }
   return span(`${glyphs.ellipsis === '…' ? '≈' : '~'} ${formatDuration(left)}`, { fg: 'muted' });
 }
 
 /** How long an agent worked; nothing where it never did. */
-export const tookSpan = (agent: AgentState | null, { now }: Context): Span =>
-  span(agent === null || !isBegun(agent) ? '' : formatDuration(elapsedOf(agent, now)), { fg: 'faint' });
+export const tookSpan = (agent: AgentState | null, { state, now }: Context): Span =>
+  span(agent === null || !isBegun(agent) ? '' : formatDuration(agentTime(agent, state, now)), { fg: 'faint' });

@@ -19,7 +19,7 @@ import { bareDoing } from './doing.ts';
 import { lockOf, pinOf, triggerWords } from './forced.ts';
 import type { GraphRow } from './graph-rows.ts';
 import { agentOfRow, graphRows, selectedRow, topRow } from './graph-rows.ts';
-import { countsOf, signOf, timeOf, tookSpan, wholeTime, wordsOf } from './graph-words.ts';
+import { signOf, taskCounts, timeOf, tookSpan, wholeTime, wordsOf } from './graph-words.ts';
 import { lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from './lanes.ts';
 import { agentOfTask } from './plan-standing.ts';
 
@@ -45,7 +45,7 @@ export function graphPane(of: GraphView, context: Context, width: number, height
     pad: 0,
     title: [span('Graph', { fg: 'muted', bold: true })],
     titleEnd: wholeTime(remaining, context, width),
-    foot: plan === null ? [] : countsOf(plan, context),
+    foot: plan === null ? [] : taskCounts(plan, context, width),
     body: rows.length > 0 ? rows : [[span(' The graph is there with the plan.', { fg: 'faint' })]],
   });
 }

@@ -1,11 +1,11 @@
 /** The first row of every screen: the badge, what one looks at, what must never be overlooked (offline, mode); colours of the statuses. */
+import type { ShownStatus } from '../../app/views/agent-counts.ts';
 import type { AgentStatus } from '../../domain/agent.ts';
 import type { Mode } from '../../domain/mode.ts';
-import type { RunState } from '../../events/state.ts';
 import { isOffline, isUnboxed } from '../agents.ts';
 import type { Glyphs } from '../glyphs.ts';
 import { clip, lineWidth, restyle, span } from '../text/clip.ts';
-import type { Ink, Line } from '../text/line.ts';
+import type { Ink, Line, Span } from '../text/line.ts';
 
 export const STATUS_INK: Readonly<Record<AgentStatus, Ink>> = {
   pending: 'faint',
@@ -19,6 +19,13 @@ export const STATUS_INK: Readonly<Record<AgentStatus, Ink>> = {
 
 /** A wait for a provider: nothing that a person has to see to. */
 export const HELD_INK: Ink = 'info';
+
+/** The sign of a status that is shown; `faint` where there is none of it. */
+export function shownSign(status: ShownStatus, { status: signs, held }: Glyphs, faint = false): Span {
+  if (status === 'held') return span(held, { fg: HELD_INK });
+  const known = status === 'queued' ? 'pending' : status;
+  return span(signs[known], { fg: faint ? 'faint' : STATUS_INK[known], bold: !faint && status === 'failed' });
+}
 
 export const BADGE: Line = [span(' MIMIR ', { fg: 'surface', bg: 'focus', bold: true })];
 
@@ -67,18 +74,11 @@ function modeMark(mode: Mode, width: number): Line {
   return [span(width >= 60 ? mode : 'cfm', { fg: 'muted' }), span('  ')];
 }
 
-/** `run-7f3a › Fix the race`: where one is, and the task. */
+/** `run-7f3a › Fix the race`: where one is, unless that is empty, and the task. */
 export function crumbs(where: string, task: string, glyphs: Glyphs): Line {
   const sign = glyphs.ellipsis === '…' ? '›' : '>';
   return [
-    span(where, { fg: 'muted' }),
-    span(` ${sign} `, { fg: 'faint' }),
+    ...(where === '' ? [] : [span(where, { fg: 'muted' }), span(` ${sign} `, { fg: 'faint' })]),
     span(task.split('\n')[0] ?? '', { fg: 'title', bold: true }),
   ];
-}
-
-/** Milliseconds from the start of the run; they stand still at its end. */
-export function runElapsed(state: RunState, now: number): number {
-  if (state.finished) return state.finished.totals.duration;
-  return state.startedAt === 0 ? 0 : Math.max(0, now - state.startedAt);
 }

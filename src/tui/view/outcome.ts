@@ -1,4 +1,5 @@
 /** How a run went, in one line: completed, partly done, stopped, failed, and how many of its agents came how far. */
+import { isTakenOut } from '../../events/queries.ts';
 import type { RunState } from '../../events/state.ts';
 import { inOrder } from '../agents.ts';
 import { counted } from '../format.ts';
@@ -46,7 +47,7 @@ function wordsOf(state: RunState): Words {
 
 /** `: 5 of 7 agents completed, 1 failed, 1 killed`. */
 function countText(state: RunState): string {
-  const agents = inOrder(state).filter(({ parent }) => parent !== null);
+  const agents = inOrder(state).filter((agent) => agent.parent !== null && !isTakenOut(agent));
   if (agents.length === 0) return '';
   const count = new Map<string, number>();
   for (const { outcome, status } of agents) count.set(outcome ?? status, (count.get(outcome ?? status) ?? 0) + 1);

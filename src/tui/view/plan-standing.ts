@@ -1,13 +1,14 @@
 /** Where the tasks of a plan that runs stand: their agents, what blocks them and by whom, and what can never run. */
+import { shownStatus } from '../../app/views/agent-counts.ts';
+import { agentTime } from '../../app/views/run-time.ts';
 import type { AgentStatus } from '../../domain/agent.ts';
 import type { Millis, TaskId } from '../../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
-import { elapsedOf } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import { formatCost, formatDuration } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
 import type { Ink } from '../text/line.ts';
-import { STATUS_INK } from './header.ts';
+import { shownSign } from './header.ts';
 
 export interface Standing {
   readonly sign: string;
@@ -44,23 +45,24 @@ export function standingOf(
 ): Standing | null {
   if (state.approvedDigest === null || state.phase === 'approving') return null;
   const agent = agentOfTask(state, task.id);
-  const status = agent?.status ?? 'pending';
-  if (agent === null || (status === 'pending' && agent.outcome === null)) return waiting(state, plan, task, glyphs);
-  const words = agent.outcome === 'skipped' ? 'left out: it never runs' : statusWords(agent, now);
-  const stuck = agent.status === 'failed' || agent.outcome === 'skipped';
-  return { sign: glyphs.status[status], ink: STATUS_INK[status], words, short: shortWords(agent), stuck };
+  if (agent === null || agent.status === 'pending') return waiting(state, plan, task, glyphs);
+  const isSkipped = agent.outcome === 'skipped';
+  const words = isSkipped ? 'left out: it never runs' : statusWords(agent, state, now);
+  const stuck = agent.status === 'failed' || isSkipped;
+  const [sign, { fg: ink = 'fg' }] = shownSign(shownStatus(agent), glyphs);
+  return { sign, ink, words, short: shortWords(agent), stuck };
 }
 
-function statusWords(agent: AgentState, now: Millis): string {
+function statusWords(agent: AgentState, state: RunState, now: Millis): string {
   const spent = agent.cost > 0 ? [formatCost(agent.cost)] : [];
-  const time = agent.firstRunAt === null ? [] : [formatDuration(elapsedOf(agent, now))];
+  const time = agent.firstRunAt === null ? [] : [formatDuration(agentTime(agent, state, now))];
   const why = agent.status === 'failed' && agent.error !== null ? [agent.error.split('\n')[0] ?? ''] : [];
   return [WORDS[agent.status], ...time, ...spent, ...why].join(', ');
 }
 
 const WORDS: Readonly<Record<AgentStatus, string>> = {
   pending: 'not begun',
-  initializing: 'about to begin',
+  initializing: 'queued',
   running: 'running',
   waiting: 'waits',
   completed: 'completed',

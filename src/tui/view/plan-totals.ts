@@ -1,4 +1,5 @@
 /** What a plan comes to, and whether it may be accepted: one row under the panes (CONTRACT O101, O110). */
+import { parallelOf } from '../../app/views/agent-counts.ts';
 import type { Budget } from '../../domain/budget.ts';
 import type { PlanTotals } from '../../domain/plan-view.ts';
 import { totalsOf } from '../../domain/plan-view.ts';
@@ -13,9 +14,6 @@ import type { Ink, Line } from '../text/line.ts';
 
 /** What the run may use: the session's own limits, and those that the plan was judged by. */
 export const capOf = (state: RunState): Budget => ({ ...state.choices?.limits.run, ...state.budget });
-
-/** How many may run at once. */
-export const parallelOf = (state: RunState): number => state.choices?.limits.maxParallel ?? state.maxParallel;
 
 /** Why the plan costs too much to be accepted, with what can be done; null when it doesn't. */
 export function overCap(plan: SoundPlan, state: RunState): string | null {

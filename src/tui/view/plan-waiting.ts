@@ -4,6 +4,7 @@
  */
 import { ROOT } from '../../domain/ids.ts';
 import type { AgentState, LogLine } from '../../events/state.ts';
+import { runTime } from '../../app/views/run-time.ts';
 import { modelName } from '../agents.ts';
 import { counted, formatDuration } from '../format.ts';
 import type { Context } from '../screen.ts';
@@ -27,7 +28,7 @@ export function planWaiting(context: Context, width: number, height: number): re
   const room = inside(width, height);
   const main = state.agents.get(ROOT);
   const wait = main === undefined ? null : waitOf(main, now);
-  const elapsed = formatDuration(state.startedAt === 0 ? 0 : now - state.startedAt);
+  const elapsed = formatDuration(runTime(state, now));
   const foot = footLines(context, wait, room.width, room.height);
   const rows = room.height - foot.length;
   return box({

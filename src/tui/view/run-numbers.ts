@@ -2,20 +2,21 @@
  * The numbers in the header of a run: waits, questions, agents, time, money. Which of them there are is the width's to say; those that
  * come and go stand on the left of the others, so that nothing that is read moves.
  */
-import type { AgentStatus } from '../../domain/agent.ts';
+import type { ShownStatus } from '../../app/views/agent-counts.ts';
+import { countsOf, parallelOf } from '../../app/views/agent-counts.ts';
+import { runTime } from '../../app/views/run-time.ts';
+import { runShare, runSpending } from '../../app/views/spending.ts';
 import { aboutSign } from './card.ts';
-import { spentOf } from '../../events/queries.ts';
 import type { RunState } from '../../events/state.ts';
-import { runShare } from '../agents.ts';
 import { counted, formatCost, formatDuration, formatLimit, formatShare, formatTokens } from '../format.ts';
 import type { Context } from '../screen.ts';
-import { tallyOf } from '../tally.ts';
 import { lineWidth, span } from '../text/clip.ts';
 import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { formatLeft } from '../waits.ts';
+import { weatherOf } from '../weather.ts';
 import { gauge, inkOfShare } from './gauge.ts';
-import { BADGE, HELD_INK, marks, runElapsed, STATUS_INK } from './header.ts';
+import { BADGE, HELD_INK, marks, shownSign } from './header.ts';
 
 /**
  * Waits, questions, agents, elapsed, spend and cap: as much of it as `width` columns of a header can bear beside where one is. Numbers
@@ -81,7 +82,7 @@ function needs(context: Context): readonly (readonly [Place, Line])[] {
     ['alarm', money.sign],
     ['weather', wait],
     ['counts', counts(context, 'few')],
-    ['elapsed', [span(formatDuration(runElapsed(state, context.now)).padStart(7), { fg: 'fg' })]],
+    ['elapsed', [span(formatDuration(runTime(state, context.now)).padStart(7), { fg: 'fg' })]],
     ...(agents.isNear ? [['agents', agents.line] as const] : []),
   ];
 }
@@ -99,6 +100,7 @@ function wishes(context: Context): readonly (readonly [Place, Line])[] {
     ['weather', waits],
     ['counts', counts(context, 'all')],
     ['gauge', money.gauge(12)],
+    ['counts', counts(context, 'words')],
     ['weather', waiting],
     ['agents', agents.line],
   ];
@@ -106,7 +108,7 @@ function wishes(context: Context): readonly (readonly [Place, Line])[] {
 
 /** `◔ 3`, `◔ 3, 12s`, `◔ anthropic: 3 wait, next try in 12s`; nothing where no provider is waited for. */
 function weather({ state, glyphs, now }: Context): readonly [Line, Line, Line] {
-  const all = tallyOf(state).weather;
+  const all = weatherOf(state);
   const [first] = all;
   if (first === undefined) return [[], [], []];
   const { provider, until } = first;
@@ -124,7 +126,7 @@ function weather({ state, glyphs, now }: Context): readonly [Line, Line, Line] {
 
 /** `12/100 agents` of those that the rules allow in a run; amber, and sooner shown, from 80 % on. Nothing where nobody said. */
 function crowd(state: RunState): readonly [short: Crowd, long: Crowd] {
-  const { all } = tallyOf(state);
+  const { all } = countsOf(state);
   const most = state.choices?.limits.maxAgents;
   if (most === undefined || all === 0) return [NOBODY, NOBODY];
   const isNear = all >= 0.8 * most;
@@ -143,42 +145,34 @@ interface Crowd {
 
 const NOBODY: Crowd = { line: [], isNear: false };
 
-/** `⏸ 1 ● 4 ◐ 1 ◌ 1 ○ 2 ✓ 2 ✗ 1`, those with none faint: a number that comes to be moves no other. */
-function counts({ state, glyphs }: Context, many: 'few' | 'some' | 'all'): Line {
-  const { byStatus, all } = tallyOf(state);
+/** `● 4 ○ 36 ✗ 0`, then what more there is room for; those with none are faint: a number that comes to be moves no other. */
+function counts({ state, glyphs }: Context, many: 'few' | 'some' | 'all' | 'words'): Line {
+  const all = countsOf(state);
+  if (all.all === 0) return [];
+  const digits = String(all.all).length;
+  const done = many === 'some' ? `${all.completed}/${all.all}` : undefined;
+  const words: Readonly<Partial<Record<ShownStatus, string>>> =
+    many === 'words'
+      ? { running: ' running', queued: all.queued === 0 ? ' queued' : ` queued (${parallelOf(state)} at once)` }
+      : {};
+  const one = (status: ShownStatus): Line => {
+    const count = all[status];
+    const text = `${(status === 'completed' ? done : undefined) ?? count}${words[status] ?? ''}`;
+    return [
+      shownSign(status, glyphs, count === 0),
+      span(` ${text}${' '.repeat(Math.max(0, digits - String(count).length))}`, { fg: count === 0 ? 'faint' : 'fg' }),
+    ];
+  };
+  // What is over changes no more; interrupted ones are rare, and stand where they move nothing. Weather tells of those that are held.
+  const places: readonly ShownStatus[] =
+    many === 'all' || many === 'words' ? ORDER : many === 'some' ? [...FEW, 'completed'] : FEW;
   const isOver = state.finished !== null;
-  if (all === 0) return [];
-  const one = (status: AgentStatus, count: number, words = String(count)): Line => [
-    span(glyphs.status[status], {
-      fg: count === 0 ? 'faint' : STATUS_INK[status],
-      bold: status === 'failed' && count > 0,
-    }),
-    span(` ${words}`, { fg: count === 0 ? 'faint' : 'fg' }),
-  ];
-  const digits = String(all).length;
-  const row = (parts: readonly Line[]): Line => parts.flatMap((part, at) => (at === 0 ? part : [span(' '), ...part]));
-  const padded = (status: AgentStatus, count: number): Line => one(status, count, String(count).padEnd(digits));
-  if (many === 'all') {
-    // What is over changes no more; an interrupted agent is rare, and stands where it moves nothing.
-    const shown = ORDER.filter((status) => byStatus[status] > 0 || (!isOver && status !== 'interrupted'));
-    return row(shown.map((status) => padded(status, byStatus[status])));
-  }
-  const working = byStatus.running + byStatus.initializing + byStatus.waiting;
-  const short = [padded('running', working), padded('failed', byStatus.failed + byStatus.interrupted)];
-  if (many === 'few') return row(short);
-  const done = byStatus.completed;
-  return row([...short, one('completed', done, `${done}/${all}`.padEnd(2 * digits + 1))]);
+  const shown = places.filter((status) => all[status] > 0 || (!isOver && status !== 'interrupted'));
+  return shown.flatMap((status, at) => (at === 0 ? one(status) : [span(' '), ...one(status)]));
 }
 
-const ORDER: readonly AgentStatus[] = [
-  'interrupted',
-  'running',
-  'initializing',
-  'waiting',
-  'pending',
-  'completed',
-  'failed',
-];
+const FEW: readonly ShownStatus[] = ['interrupted', 'running', 'queued', 'failed'];
+const ORDER: readonly ShownStatus[] = ['interrupted', 'running', 'waiting', 'queued', 'completed', 'failed'];
 
 interface Money {
   readonly amount: Line;
@@ -192,23 +186,18 @@ interface Money {
 /** `$0.3849 / $2.00 ▰▰▱▱▱▱`; tokens where nothing costs anything. */
 function spend(context: Context): Money {
   const { state, glyphs } = context;
-  const { cost, tokens } = spentOf(state);
+  const { cost, tokens, priced, estimated } = runSpending(state);
   const cap = state.budget.maxCost;
   const share = runShare(state);
   const free = cost === 0 && tokens > 0;
-  const about = aboutSign(
-    { estimated: [...state.agents.values()].some(({ estimated }) => estimated === true) },
-    context,
-  );
-  const amount = free
-    ? `${about}${formatTokens(tokens)} tok`
-    : `${about}${formatCost(cost)}${tallyOf(state).priced ? '' : '+?'}`;
+  const about = aboutSign({ estimated }, context);
+  const amount = free ? `${about}${formatTokens(tokens)} tok` : `${about}${formatCost(cost)}${priced ? '' : '+?'}`;
   // As wide as the most that can be spent: the dollars move nothing either.
   const room = Math.max(7, formatCost(Math.max(cap ?? 0, cost)).length);
   return {
     amount: [span(amount.padStart(room), { fg: 'title', bold: true })],
     limit: cap === undefined || free ? [] : [span(' / ', { fg: 'faint' }), span(formatLimit(cap), { fg: 'muted' })],
-    ...alarms(share ?? 0),
+    ...alarms(share?.spent ?? 0),
     gauge: (cells) => (share === null ? [] : gauge(share, cells, glyphs)),
   };
 }

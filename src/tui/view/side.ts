@@ -1,5 +1,7 @@
 /** Beside the detail: who is busy, and who spent what. Tokens take the place of money where nothing costs anything. */
-import { spentOf, tokensOfAgent } from '../../events/queries.ts';
+import { runSpending } from '../../app/views/spending.ts';
+import { isResting, shownStatus } from '../../app/views/agent-counts.ts';
+import { tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { inOrder, isAtWork } from '../agents.ts';
 import { formatCost, formatLimit, formatTokens } from '../format.ts';
@@ -10,7 +12,7 @@ import { span, spread } from '../text/clip.ts';
 import { beside } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
 import type { Wait } from '../waits.ts';
-import { formatLeft, isIdle, isResting, waitOf } from '../waits.ts';
+import { formatLeft, isIdle, waitOf } from '../waits.ts';
 import { statusSpan } from './card.ts';
 import { meter, sparkline } from './gauge.ts';
 import { HELD_INK } from './header.ts';
@@ -61,7 +63,7 @@ function curveBox(context: Context, look: Look): readonly Line[] {
   const { width, height } = look;
   const { state } = context;
   const money = costsMoney(state);
-  const { cost, tokens } = spentOf(state);
+  const { cost, tokens } = runSpending(state);
   const cap = money ? state.budget.maxCost : state.budget.maxTokens;
   const of = cap === undefined ? '' : ` of ${money ? formatLimit(cap) : formatTokens(cap)}`;
   return pane(
@@ -111,7 +113,13 @@ function activityBox(context: Context, look: Look): readonly Line[] {
 /** Of who doesn't work: how long it waits, or where it stands. */
 function restWords(agent: AgentState, wait: Wait | null): string {
   if (wait !== null) return wait.left === null ? 'waits' : `in ${formatLeft(wait.left)}`;
-  return isIdle(agent) ? 'idle' : isResting(agent) ? 'waits' : agent.outcome === 'killed' ? 'killed' : agent.status;
+  return isIdle(agent)
+    ? 'idle'
+    : isResting(agent)
+      ? 'waits'
+      : agent.outcome === 'killed'
+        ? 'killed'
+        : shownStatus(agent);
 }
 
 function activityLine(agent: AgentState, context: Context, width: number): Line {

@@ -1,6 +1,7 @@
 /** Where nothing fits: what matters most about the run, and how large the window has to be. */
 import { someoneWorks } from '../agents.ts';
-import { spentOf } from '../../events/queries.ts';
+import { runTime } from '../../app/views/run-time.ts';
+import { runSpending } from '../../app/views/spending.ts';
 import { formatCost, formatDuration } from '../format.ts';
 import { SMALLEST } from '../layout.ts';
 import type { Context } from '../screen.ts';
@@ -8,7 +9,6 @@ import type { Size } from '../term/terminal.ts';
 import { centre, span } from '../text/clip.ts';
 import { blank } from '../text/compose.ts';
 import type { Line } from '../text/line.ts';
-import { runElapsed } from './header.ts';
 
 export const isTooSmall = ({ width, height }: Size): boolean => width < SMALLEST.width || height < SMALLEST.height;
 
@@ -17,8 +17,8 @@ export function smallView(context: Context, { width, height }: Size): readonly L
   const { state, now } = context;
   const lines: readonly Line[] = [
     [span('MIMIR', { fg: 'focus', bold: true })],
-    [span(`${someoneWorks(state) ? 'working' : state.phase} ${formatDuration(runElapsed(state, now))}`, { fg: 'fg' })],
-    [span(formatCost(spentOf(state).cost), { fg: 'title', bold: true })],
+    [span(`${someoneWorks(state) ? 'working' : state.phase} ${formatDuration(runTime(state, now))}`, { fg: 'fg' })],
+    [span(formatCost(runSpending(state).cost), { fg: 'title', bold: true })],
     ...(state.approvals.length > 0
       ? [[span(`${state.approvals.length} ask you`, { fg: 'warn', bold: true } as const)]]
       : []),

@@ -1,8 +1,8 @@
 /** The numbers in the first row of the run: which of them there are at which width, that none of them jumps, and what is said in words. */
 import { describe, expect, it } from 'vitest';
+import { countsOf } from '../../../src/app/views/agent-counts.ts';
 import type { RunState } from '../../../src/events/state.ts';
 import type { Context } from '../../../src/tui/screen.ts';
-import { tallyOf } from '../../../src/tui/tally.ts';
 import { lineWidth, plain } from '../../../src/tui/text/clip.ts';
 import type { Line } from '../../../src/tui/text/line.ts';
 import { crumbs, headerLine, marks } from '../../../src/tui/view/header.ts';
@@ -56,12 +56,12 @@ describe('the header of a run', () => {
   it('has counts, time, spend and cap, and gives them up one after the other', () => {
     expect(rows(middle)).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refresh race                                                             boxed  confirm    7/100 agents  ● 3 ◐ 0 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 12s  $0.3278 / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ",
-        " MIMIR  run-7f3a › Fix the token refresh race   boxed  confirm  ● 3 ◐ 0 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 12s  $0.3278 / $2.00 ▰▱▱▱▱▱ ",
-        " MIMIR  run-7f3a › Fix the tok… boxed  confirm  ● 3 ✗ 1 ✓ 1/7  3m 12s  $0.3278 / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ",
-        " MIMIR  run-7f3a › Fix the to… ▢ confirm  ● 3 ✗ 1 ✓ 1/7  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
-        " MIMIR  run-7f3a… ▢ confirm  ● 3 ✗ 1 ✓ 1/7  3m 12s  $0.3278 ",
-        " MIMIR    cfm  ● 3 ✗ 1  3m 12s  $0.3278 ",
+        " MIMIR  run-7f3a › Fix the token refresh race                                      boxed  confirm    7/100 agents  ● 3 running ◌ 0 ○ 2 queued (4 at once) ✓ 1 ✗ 1  3m 11s  $0.3278 / $2.00 ▰▰·········· ",
+        " MIMIR  run-7f3a › Fix the token refresh race boxed  confirm  ● 3 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 / $2.00 ▰▰·········· ",
+        " MIMIR  run-7f3a › Fix the tok… boxed  confirm  ● 3 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 / $2.00 ▰····· ",
+        " MIMIR  run-7f3a › Fix th… ▢ confirm  ● 3 ○ 2 ✗ 1 ✓ 1/7  3m 11s  $0.3278 ▰····· ",
+        " MIMIR  run-7f3a ›… ▢ confirm  ● 3 ○ 2 ✗ 1  3m 11s  $0.3278 ",
+        " MIMIR  cfm  ● 3 ○ 2 ✗ 1 ✓ 1/7  $0.3278 ",
       ]
     `);
   });
@@ -70,11 +70,11 @@ describe('the header of a run', () => {
     const log = asks(held(midRun(), 'ROOT::S3', 'ROOT::S4'), 191, 'ROOT::S4::S1', 'a1', approval({}));
     expect(rows(withLimits(contextOf(log.events), 2, 100))).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refresh race              boxed  confirm  ◔ anthropic: 2 wait, next try in 12s  ◌ 1 ask    7/100 agents  ● 0 ◐ 0 ◌ 1 ○ 2 ✓ 1 ✗ 1  3m 12s  $0.3278 / $2.00 ▰▰▱▱▱▱▱▱▱▱▱▱ ",
-        " MIMIR  run-7f3a › Fix the token refresh race  boxed  confirm  ◔ 2, 12s  ◌ 1 ask  ● 1 ✗ 1 ✓ 1/7  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
-        " MIMIR  run-7f3a › Fix the tok… boxed  confirm  ◔ 2  ◌ 1 ask  ● 1 ✗ 1 ✓ 1/7  3m 12s  $0.3278 ▰▱▱▱▱▱ ",
-        " MIMIR  run-7f3a › Fix the t… ▢ confirm  ◔ 2  ◌ 1 ask  ● 1 ✗ 1  3m 12s  $0.3278 ",
-        " MIMIR  run-7f3a… ▢ confirm  ◔ 2  ◌ 1 ask  ● 1 ✗ 1  $0.3278 ",
+        " MIMIR  run-7f3a › Fix the token refresh race       boxed  confirm  ◔ anthropic: 2 wait, next try in 12s  ◌ 1 ask  ● 0 running ◌ 1 ○ 2 queued (4 at once) ✓ 1 ✗ 1  3m 11s  $0.3278 / $2.00 ▰▰·········· ",
+        " MIMIR  run-7f3a › Fix the token refresh race boxed  confirm  ◔ 2  ◌ 1 ask  ● 0 ◌ 1 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 ▰····· ",
+        " MIMIR  run-7f3a › Fix the t… boxed  confirm  ◔ 2, 12s  ◌ 1 ask  ● 0 ○ 2 ✗ 1 ✓ 1/7  3m 11s  $0.3278 ",
+        " MIMIR  run-7f3a › Fix t… ▢ confirm  ◔ 2  ◌ 1 ask  ● 0 ○ 2 ✗ 1  3m 11s  $0.3278 ",
+        " MIMIR  run-7f3a … ▢ confirm  ◔ 2  ◌ 1 ask  3m 11s  $0.3278 ",
         " MIMIR  cfm  ◔ 2, 12s  ◌ 1 ask  $0.3278 ",
       ]
     `);
@@ -84,15 +84,15 @@ describe('the header of a run', () => {
     const near = (cap: number): Context => withLimits(contextOf(midRun().events), cap, 8);
     expect([...rows(near(0.4)), ...rows(near(0.2), [120, 80, 40])]).toMatchInlineSnapshot(`
       [
-        " MIMIR  run-7f3a › Fix the token refresh race                                                        boxed  confirm  7/8 agents  ● 3 ◐ 0 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 12s  $0.3278 / $0.40 ▰▰▰▰▰▰▰▰▰▰▱▱ 81% used ",
-        " MIMIR  run-7f3a › Fix the token refresh race boxed  confirm  7/8  ● 3 ✗ 1 ✓ 1/7  3m 12s  $0.3278 ▰▰▰▰▰▰▰▰▰▰▱▱ 81% used ",
-        " MIMIR  run-7f3a › Fix the tok… boxed  confirm  7/8  ● 3 ✗ 1 ✓ 1/7  3m 12s  $0.3278 ▰▰▰▰▰▱ 81% used ",
-        " MIMIR  run-7f3a › Fix the… ▢ confirm  7/8  ● 3 ✗ 1 ✓ 1/7  3m 12s  $0.3278 81%! ",
-        " MIMIR  run-7f3a … ▢ confirm  ● 3 ✗ 1  3m 12s  $0.3278 81%! ",
-        " MIMIR  cfm  7/8  ● 3 ✗ 1  $0.3278 81%! ",
-        " MIMIR  run-7f3a › Fix the token refresh race    boxed  confirm  7/8  ● 3 ✗ 1 ✓ 1/7  3m 12s  $0.3278 ▰▰▰▰▰▰ cap reached ",
-        " MIMIR  run-7f3a › Fix th… ▢ confirm  7/8  ● 3 ✗ 1 ✓ 1/7  3m 12s  $0.3278 163%! ",
-        " MIMIR      cfm  ● 3 ✗ 1  $0.3278 163%! ",
+        " MIMIR  run-7f3a › Fix the token refresh race                                 boxed  confirm  7/8 agents  ● 3 running ◌ 0 ○ 2 queued (4 at once) ✓ 1 ✗ 1  3m 11s  $0.3278 / $0.40 ▰▰▰▰▰▰▰▰▰▰·· 81% used ",
+        " MIMIR  run-7f3a › Fix the token refresh race boxed  confirm  7/8  ● 3 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 ▰▰▰▰▰· 81% used ",
+        " MIMIR  run-7f3a › Fix the t… boxed  confirm  7/8  ● 3 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 ▰▰▰▰▰· 81%! ",
+        " MIMIR  run-7f3a › Fix t… ▢ confirm  7/8  ● 3 ○ 2 ✗ 1  3m 11s  $0.3278 81% used ",
+        " MIMIR  run-7f3a… ▢ confirm  7/8  ● 3 ○ 2 ✗ 1  $0.3278 81%! ",
+        " MIMIR   cfm  ● 3 ○ 2 ✗ 1  $0.3278 81%! ",
+        " MIMIR  run-7f3a › Fix the token refresh race    boxed  confirm  7/8  ● 3 ◌ 0 ○ 2 ✓ 1 ✗ 1  3m 11s  $0.3278 ▰▰▰▰▰▰ 163%! ",
+        " MIMIR  run-7f3a › Fix the … ▢ confirm  7/8  ● 3 ○ 2 ✗ 1  3m 11s  $0.3278 163%! ",
+        " MIMIR  cfm  ● 3 ○ 2 ✗ 1  $0.3278 163%! ",
       ]
     `);
   });
@@ -107,7 +107,7 @@ describe('the header of a run', () => {
         const state = { ...middle.state, agents };
         return still(plain(header({ ...middle, state, now: state.startedAt + seconds * 1000 }, width)));
       });
-      expect(new Set(after.map((text) => text.replaceAll(/[▰▱]/g, '▱'))).size).toBe(1);
+      expect(new Set(after.map((text) => text.replaceAll(/[▰▱·]/g, '▱'))).size).toBe(1);
     }
   });
 
@@ -116,7 +116,7 @@ describe('the header of a run', () => {
   });
 
   it('sums up once for each state of the agents', () => {
-    expect(tallyOf(middle.state)).toBe(tallyOf({ ...middle.state, seq: 9 }));
+    expect(countsOf(middle.state)).toBe(countsOf({ agents: middle.state.agents }));
   });
 });
 
