@@ -1,4 +1,5 @@
 /** The Costs tab: what an agent used and paid, of which model and for what, against its limits and what the plan expected. */
+import { agentSpending } from '../../app/views/spending.ts';
 import { agentTime } from '../../app/views/run-time.ts';
 import { tokensOf } from '../../domain/budget.ts';
 import { committed, tokensOfAgent } from '../../events/queries.ts';
@@ -49,8 +50,7 @@ const row = (name: string, value: string, why: string, width: number, ink: Ink =
 /** What is charged, promised and lost. */
 function spentLines(agent: AgentState, context: Context, width: number): readonly Line[] {
   const { open, lost } = agent;
-  const promised = open.reduce((sum, { cost }) => sum + cost, 0);
-  const promisedTokens = open.reduce((sum, { tokens }) => sum + tokens, 0);
+  const { reservedCost: promised, reservedTokens: promisedTokens } = agentSpending(agent);
   const unpriced = unpricedText(agent);
   return [
     title('Spent'),

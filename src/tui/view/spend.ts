@@ -1,4 +1,5 @@
 /** What one agent has used, so that its cost can be understood: tokens by class, calls that failed, what is promised to those in flight. */
+import { agentSpending } from '../../app/views/spending.ts';
 import type { Usage } from '../../domain/budget.ts';
 import { tokensOf } from '../../domain/budget.ts';
 import type { Usd } from '../../domain/ids.ts';
@@ -57,11 +58,10 @@ function costsOf({ usage, cost, priced, model, fallbacks }: AgentState, { choice
 }
 
 /** What calls in flight may cost at most: `$0.02`; empty without any. Where nothing costs anything, their tokens. */
-export function reservedText({ open }: AgentState): string {
-  const cost = open.reduce((sum, call) => sum + call.cost, 0);
-  const tokens = open.reduce((sum, call) => sum + call.tokens, 0);
-  if (cost > 0) return `${formatLimit(cost)} reserved`;
-  return tokens > 0 ? `${formatTokens(tokens)} tok reserved` : '';
+export function reservedText(agent: AgentState): string {
+  const { reservedCost, reservedTokens } = agentSpending(agent);
+  if (reservedCost > 0) return `${formatLimit(reservedCost)} reserved`;
+  return reservedTokens > 0 ? `${formatTokens(reservedTokens)} tok reserved` : '';
 }
 
 /** `9, 2 of them failed and cost $0.0012, 1 in flight`; `none yet`. */
