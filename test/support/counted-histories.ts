@@ -112,7 +112,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   status: fc.constantFrom('initializing', 'running', 'waiting', 'interrupted'),
   reason: fc.constantFrom('', 'anthropic is rate limited; next try in 14 s (2 of 5)'),
   outcome: fc.constantFrom('completed', 'partial', 'failed', 'killed', 'skipped'),
-  micro: fc.nat(900_000),
+  micro: fc.integer({ min: 1, max: 900_000 }),
   seconds: fc.nat(90),
 });
 
