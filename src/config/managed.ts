@@ -78,6 +78,23 @@ function policyFiles(root: string): Result<readonly string[], readonly ConfigFau
   return ok([...(above.value.includes('policy.yml') ? [path.join(root, 'policy.yml')] : []), ...files]);
 }
 
+/**
+ * Files beside the policy that look like one and are not read, by their paths: copies of editors and packages (`policy.yml.bak`),
+ * hidden ones. Empty where nothing can be listed: what is wrong with a folder is told by `readManaged`.
+ */
+export function passedOver(root: string): readonly string[] {
+  return [root, path.join(root, 'policy.d')].flatMap((folder) => {
+    try {
+      const names = readdirSync(folder).filter(
+        (name) => /\.ya?ml/i.test(name) && (name.startsWith('.') || !LIKE_YAML.test(name)),
+      );
+      return names.sort().map((name) => path.join(folder, name));
+    } catch {
+      return [];
+    }
+  });
+}
+
 /** A policy under another name would rule nothing, and nobody would notice. */
 const LIKE_YAML = /\.ya?ml$/i;
 

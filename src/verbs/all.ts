@@ -5,7 +5,7 @@ import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
-import { FAMILY, fieldLines } from './session-fields.ts';
+import { FAMILY, fieldLines, WHICH_LOOK } from './session-fields.ts';
 import { sayFamily } from './session-rows.ts';
 import type { Seat } from './session-seat.ts';
 import { seated } from './session-seat.ts';
@@ -17,7 +17,7 @@ export const allVerb: Verb = {
   example: 'mimir all --json',
   words: 0,
   flags: { all: { value: '', help: 'of older runs too, however many there are' }, ...JSON_FLAG, ...CWD },
-  notes: fieldLines('--json prints an array of runs, each of:', FAMILY),
+  notes: [...fieldLines('--json prints an array of runs, each of:', FAMILY), ...WHICH_LOOK],
   run: all,
 };
 

@@ -29,7 +29,7 @@ export const auditVerb: Verb = {
   },
 };
 
-/** 0 when every record is as it was written, 2 when one is not. */
+/** 0 when every record is as it was written, 1 when one is not. */
 function verify(project: ProjectPlace, session: string | undefined, args: Arguments, io: Io): number {
   const place = { stateDir: project.places.state, project: project.root };
   // A damaged session may not be listed any more: its name is looked for in the records themselves.
@@ -44,7 +44,7 @@ function verify(project: ProjectPlace, session: string | undefined, args: Argume
     const checked = `${count(found.records, 'record')} of ${count(found.sessions, 'session')}, ${count(found.checkpoints, 'checkpoint')}`;
     io.say(found.faults.length === 0 ? `${checked}: all as they were written` : `${checked}: damaged`);
   }
-  return found.faults.length === 0 ? EXIT.done : EXIT.wrongUse;
+  return found.faults.length === 0 ? EXIT.done : EXIT.agentFailed;
 }
 
 function faultLine({ session, seq, problem }: AuditFault): string {

@@ -5,7 +5,7 @@ import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
-import { fieldLines, RECORD } from './session-fields.ts';
+import { fieldLines, RECORD, WHICH_LOOK } from './session-fields.ts';
 import { flat, sayRows } from './session-rows.ts';
 import type { Target } from './session-target.ts';
 import { named, selfOf, targetOf } from './session-target.ts';
@@ -30,6 +30,7 @@ export const childrenVerb: Verb = {
   notes: [
     'Each is `name (id) | status | age | how it ended, or In progress`; its age is the time since it was spawned.',
     ...fieldLines('--json prints an array, each of:', RECORD),
+    ...WHICH_LOOK,
   ],
   run: (args, io) => children(args, io, wantedBy(args)),
 };

@@ -3,6 +3,7 @@ import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { faultText } from '../config/fault.ts';
 import type { Loaded } from '../config/load.ts';
+import { MANAGED_ROOT, passedOver } from '../config/managed.ts';
 import { vanished } from '../config/managed-seen.ts';
 import { nestedFolders } from '../config/trust-nested.ts';
 import type { ProjectTrust } from '../config/trust-record.ts';
@@ -36,6 +37,13 @@ export function policyFindings(config: Loaded | null): readonly Finding[] {
   return [
     ...gone.map((fault): Finding => ({ what: 'policy', state: 'problem', words: `${faultText(fault)}; nothing runs` })),
     ...(gone.length > 0 && files.length === 0 ? [] : [{ what: 'policy', state: 'ok', words } as const]),
+    ...passedOver(MANAGED_ROOT).map(
+      (file): Finding => ({
+        what: 'policy',
+        state: 'note',
+        words: `${file} is not read: only policy.yml and names that end in .yml are`,
+      }),
+    ),
     ...namespaceFindings(),
     ...(resolved.size === 0 ? [] : [{ what: 'policy', state: 'ok', words: [...resolved].join(', ') } as const]),
   ];

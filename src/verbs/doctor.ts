@@ -127,11 +127,11 @@ function providers(config: Loaded | null): readonly Finding[] {
   }
   const usable = configured.some(({ unusable }) => unusable === null);
   const models = portOf(config, new Map(), 'none').models();
-  return configured.map((one) => ({
-    what: 'models',
-    state: one.unusable === null ? 'ok' : usable ? 'note' : 'problem',
-    words: providerWords(one, models.filter(({ id }) => id.startsWith(`${one.name}/`)).length),
-  }));
+  return configured.map((one) => {
+    const count = models.filter(({ id }) => id.startsWith(`${one.name}/`)).length;
+    const state = one.unusable === null && count > 0 ? 'ok' : usable && count > 0 ? 'note' : 'problem';
+    return { what: 'models', state, words: providerWords(one, count) };
+  });
 }
 
 const OFFLINE_WORDS = 'the built-in offline analyst: no language model, nothing leaves this machine, no cost.';
@@ -139,6 +139,8 @@ const OFFLINE_WORDS = 'the built-in offline analyst: no language model, nothing 
 /** Never the key: only whether there is one, and where it comes from. */
 function providerWords({ name, baseUrl, key, keyEnv, unusable }: ConfiguredProvider, models: number): string {
   if (unusable !== null) return `${name} at ${baseUrl} can't be used: ${unusable}`;
+  if (models === 0)
+    return `${name} at ${baseUrl} has no models: write their names into your config.yml, as in "providers: { ${name}: { models: [NAME] } }"`;
   const from = key === null ? 'without a key' : `with the key from ${keyEnv}${openly(baseUrl)}`;
   return `${name} at ${baseUrl} ${from}, ${counted(models, 'model')}; not asked: doctor calls nobody`;
 }

@@ -7,6 +7,7 @@ import type { PlanTask } from '../domain/plan.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import { dependantsOf } from '../domain/plan-view.ts';
+import { typedNumber } from '../domain/typed-number.ts';
 import type { AgentState } from '../events/state.ts';
 import { agentNamed } from './line-agents.ts';
 import { change, SAYS_YES, taskNamed, tasksNamed } from './line-change.ts';
@@ -199,23 +200,27 @@ async function setBudget(typed: string, desk: LineDesk): Promise<void> {
 
 /** `20k $2.50 10m`: tokens, dollars and time, in any order. */
 function budgetOf(typed: string): Result<Budget, string> {
-  const words = typed.split(/[\s,]+/).filter((word) => word !== '');
+  // The comma of 5,000 separates nothing.
+  const words = typed.split(/\s+|(?<!\d),|,(?!\d{3}(?!\d))/).filter((word) => word !== '');
   if (words.length === 0) return fail('how much? Such as 20k (tokens), $2.50 or 10m, one or several');
   let budget: Budget = {};
   for (const word of words) {
     const one = limitOf(word);
     if (one === null)
       return fail(`"${word}" is no limit: expected tokens such as 20k, dollars such as $2.50, or a time such as 10m`);
+    const again = Object.keys(one).find((limit) => limit in budget);
+    if (again !== undefined) return fail(`"${word}" sets a second time what another word sets already`);
     budget = { ...budget, ...one };
   }
   return ok(budget);
 }
 
 function limitOf(word: string): Budget | null {
-  const [, cost] = /^\$(\d+(?:\.\d+)?)$/.exec(word) ?? /^(\d+\.\d+)$/.exec(word) ?? [];
-  if (cost !== undefined) return { maxCost: Number(cost) };
-  const [, tokens, kilo] = /^(\d{1,12})(k)?$/i.exec(word) ?? [];
-  if (tokens !== undefined) return { maxTokens: Number(tokens) * (kilo === undefined ? 1 : 1000) };
+  const cost = /^\$[\d.,]+$|^\d+\.\d+$/.test(word) ? typedNumber(word.replace('$', '')) : null;
+  if (cost !== null) return { maxCost: cost };
+  const [, digits = '', kilo] = /^([\d.,]{1,16})(k?)$/i.exec(word) ?? [];
+  const tokens = typedNumber(digits);
+  if (tokens !== null) return { maxTokens: Math.round(tokens * (kilo === '' ? 1 : 1000)) };
   const ms = durationMs(word);
   return ms === null ? null : { maxDuration: ms };
 }

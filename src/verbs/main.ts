@@ -1,11 +1,13 @@
 /** Finds the verb, reads its flags, runs it, and says how it ended. Every error a person can mend is words, no trace. */
 import { EXIT, Exit } from './exit.ts';
 import { nearest } from '../domain/nearest.ts';
-import { colourFrom, painter } from './colour.ts';
+import { COLOR, colourFrom, painter } from './colour.ts';
 import { reportOf, withoutKeys } from './crash-report.ts';
 import { flagLines, readArguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless, openIo, released } from './io.ts';
+import { CWD } from './plain-flags.ts';
+import { visible } from '../tui/text/sanitise.ts';
 import type { Verb } from './verb.ts';
 
 /** In the order of the help. A verb is loaded only when it is called. */
@@ -69,7 +71,8 @@ async function codeOf(argv: readonly string[], io: Io): Promise<number> {
     return await dispatched(argv, io);
   } catch (error) {
     if (error instanceof Exit) {
-      io.complain(`mimir: ${harmless(error.message)}`);
+      // Two names that differ in a hidden character are not to look alike.
+      io.complain(`mimir: ${visible(error.message)}`);
       return error.code;
     }
     return bug(error, io);
@@ -138,15 +141,34 @@ async function help(io: Io, name: string | undefined): Promise<number> {
     refuseTypo(name);
     throw new Exit(EXIT.wrongUse, `there is no command "${name}"\n  \`mimir --help\` lists them`);
   }
-  io.say('Mimir turns a task into a plan of role agents that you see, change and approve, then runs them.');
+  io.say('Mimir turns a task into a plan of role agents that you see, change and approve, then runs them.\n');
+  io.say(
+    isAgents(io) ? 'Usage: mimir COMMAND [options]' : 'Usage: mimir ["<task>"] [options]  |  mimir COMMAND [options]',
+  );
   const groups = isAgents(io) ? [['Your run and your children', FOR_AGENTS] as const] : Object.entries(groupsOf());
   if (!isAgents(io)) sayVerbs(io, 'Session', [['mimir', (await import('./screen.ts')).screenVerb]]);
   for (const [title, names] of groups) {
     const verbs = await Promise.all(names.map(async (one) => [one, await verbNamed(one)] as const));
     sayVerbs(io, title, verbs);
   }
-  io.say('\n`mimir VERB --help` has the options, what its JSON holds, and an example.');
+  sayGeneral(io);
   return EXIT.done;
+}
+
+/** Options that every command takes, or the session; and how to begin. */
+function sayGeneral(io: Io): void {
+  io.say(`\n${io.paint.bold('Options')}`);
+  const general = {
+    ...CWD,
+    ...COLOR,
+    help: { value: '', help: 'the options of a command, what its JSON holds, and an example' },
+  };
+  for (const line of flagLines({ ...general, version: { value: '', help: 'the version' } })) io.say(line);
+  if (isAgents(io)) return;
+  io.say(`\n${io.paint.bold('Examples')}`);
+  io.say('  mimir "Explain how the cache works and review it"');
+  io.say('  mimir run "Find dead code" --yes --max-cost 1');
+  io.say('  mimir run --help');
 }
 
 /** Those before `spawn` are about runs, those after `status` about this machine. */

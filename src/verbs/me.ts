@@ -6,7 +6,7 @@ import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { fieldLines } from './session-fields.ts';
+import { fieldLines, WHICH_LOOK } from './session-fields.ts';
 import type { Seat, Seen } from './session-seat.ts';
 import { seated } from './session-seat.ts';
 import { named, usualRun } from './session-target.ts';
@@ -19,13 +19,16 @@ export const meVerb: Verb = {
   example: 'mimir me',
   words: 0,
   flags: { ...JSON_FLAG, ...CWD },
-  notes: fieldLines('--json prints an object:', {
-    you: 'a record as of `mimir children --json`; null for a person',
-    parent: 'the same of its parent, or null',
-    person: 'the name of the user; null for an agent',
-    run: 'id of the run: the own one, for a person the newest; null without one',
-    mode: 'mode of that run, or null',
-  }),
+  notes: [
+    ...fieldLines('--json prints an object:', {
+      you: 'a record as of `mimir children --json`; null for a person',
+      parent: 'the same of its parent, or null',
+      person: 'the name of the user; null for an agent',
+      run: 'id of the run: the own one, for a person the newest; null without one',
+      mode: 'mode of that run, or null',
+    }),
+    ...WHICH_LOOK,
+  ],
   run: me,
 };
 

@@ -3,7 +3,7 @@ import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
-import { fieldLines, RECORD } from './session-fields.ts';
+import { AS_CHILDREN, WHICH_LOOK } from './session-fields.ts';
 import { flat, sayRows } from './session-rows.ts';
 import type { Seat } from './session-seat.ts';
 import { seated } from './session-seat.ts';
@@ -16,7 +16,7 @@ export const othersVerb: Verb = {
   example: 'mimir others',
   words: 0,
   flags: { ...JSON_FLAG, ...CWD },
-  notes: fieldLines('--json prints an array, each of:', RECORD),
+  notes: [`Each item of the array that --json prints ${AS_CHILDREN}`, ...WHICH_LOOK],
   run: others,
 };
 

@@ -103,6 +103,22 @@ export const EVENT: Fields = {
   metadata: 'more of it, by type; always `agent`, `run` and `seq`',
 };
 
+/** Where the fields of a record are told: in one help, that of `mimir children`. */
+export const AS_CHILDREN = 'is a record of a session; `mimir children --help` lists its fields.';
+
+/** Which of the verbs that look at sessions says what, for the help of each of them. */
+export const WHICH_LOOK: readonly string[] = [
+  '',
+  'Which command shows what:',
+  '  me        you: your place, parent and run',
+  '  who       your siblings',
+  '  children  your children, or those of another session',
+  '  others    all other agents of your run; for a person of all running ones',
+  '  what ID   one session: what it does now',
+  '  status    runs that are going on now, with questions and costs',
+  '  all       every session of this project, old runs too',
+];
+
 /** Some fields of `all`, in the order of `names`. */
 export const only = (all: Fields, names: readonly string[]): Fields =>
   Object.fromEntries(names.map((name) => [name, all[name] ?? '']));

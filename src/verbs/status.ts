@@ -4,7 +4,7 @@ import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
-import { FAMILY, fieldLines } from './session-fields.ts';
+import { FAMILY, fieldLines, WHICH_LOOK } from './session-fields.ts';
 import { sayFamily } from './session-rows.ts';
 import type { Seat } from './session-seat.ts';
 import { seated } from './session-seat.ts';
@@ -19,7 +19,7 @@ export const statusVerb: Verb = {
   example: 'mimir status',
   words: 1,
   flags: { ...JSON_FLAG, ...CWD },
-  notes: fieldLines('--json prints an array of runs, each of:', { ...FAMILY, socket: SOCKET }),
+  notes: [...fieldLines('--json prints an array of runs, each of:', { ...FAMILY, socket: SOCKET }), ...WHICH_LOOK],
   run: status,
 };
 

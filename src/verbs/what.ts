@@ -7,7 +7,7 @@ import { EXIT, Exit } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { DETAIL, fieldLines, RECORD } from './session-fields.ts';
+import { AS_CHILDREN, DETAIL, fieldLines, WHICH_LOOK } from './session-fields.ts';
 import { widthFor } from './session-rows.ts';
 import { isHidden, seated, seenOrExit } from './session-seat.ts';
 import { named, targetOf } from './session-target.ts';
@@ -27,8 +27,9 @@ export const whatVerb: Verb = {
   },
   notes: [
     'ID is a short id, a place (ROOT::S1, RUN/ROOT::S1), a name, or the end of one where it is the only one: scout for finder-scout.',
-    ...fieldLines('--json prints an object:', RECORD),
-    ...fieldLines('and with --deep these as well:', DETAIL),
+    `What --json prints ${AS_CHILDREN}`,
+    ...fieldLines('With --deep it has these as well:', DETAIL),
+    ...WHICH_LOOK,
   ],
   run: what,
 };

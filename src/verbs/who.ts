@@ -5,7 +5,7 @@ import { CWD, JSON_FLAG } from './plain-flags.ts';
 import { EXIT } from './exit.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
-import { fieldLines, RECORD } from './session-fields.ts';
+import { AS_CHILDREN, WHICH_LOOK } from './session-fields.ts';
 import { flat, sayRows } from './session-rows.ts';
 import { seated } from './session-seat.ts';
 import type { Target } from './session-target.ts';
@@ -18,7 +18,7 @@ export const whoVerb: Verb = {
   example: 'mimir who',
   words: 0,
   flags: { ...JSON_FLAG, ...CWD },
-  notes: fieldLines('--json prints an array, each of:', RECORD),
+  notes: [`Each item of the array that --json prints ${AS_CHILDREN}`, ...WHICH_LOOK],
   run: who,
 };
 

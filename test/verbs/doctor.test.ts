@@ -33,6 +33,31 @@ describe('mimir doctor', () => {
     ]);
   });
 
+  it('names files beside the managed ones that look like a policy and are not read', async () => {
+    const files = { 'policy.yml': 'mode: { max: confirm }\n', 'policy.yml.bak': '', 'policy.d/.10-a.yml': '' };
+    const found = await findings(managed(home, { files }));
+    expect(found.filter(({ what, state }) => what === 'policy' && state === 'note')).toEqual(
+      ['policy.yml.bak', 'policy.d/.10-a.yml'].map((name) =>
+        part({ words: `/etc/mimir/${name} is not read: only policy.yml and names that end in .yml are` }),
+      ),
+    );
+  });
+
+  it('says of a provider without models what to write', async () => {
+    writeFileSync(
+      join(home.config, 'config.yml'),
+      'providers: { local: { kind: openai-compatible, baseUrl: "http://127.0.0.1:1/v1" } }\n',
+    );
+    expect((await findings()).filter(({ what }) => what === 'models')).toEqual([
+      {
+        what: 'models',
+        state: 'problem',
+        words:
+          'local at http://127.0.0.1:1/v1 has no models: write their names into your config.yml, as in "providers: { local: { models: [NAME] } }"',
+      },
+    ]);
+  });
+
   it('says why a managed file is refused', async () => {
     const found = await findings(managed(home, { files: { 'policy.yml': { text: '', mode: 0o666 } } }));
     expect(found).toContainEqual(

@@ -85,6 +85,7 @@ describe('a plan in lines', () => {
     ['model 2 o3', { is: 'model', task: 'task-2', model: 'o3' }],
     ['role 1 oracle', { is: 'role', task: 'task-1', role: 'oracle' }],
     ['edit 3 Say why both win', { is: 'describe', task: 'task-3', description: 'Say why both win' }],
+    ['budget 1 5,000, $1', { is: 'budget', task: 'task-1', budget: { maxTokens: 5000, maxCost: 1 } }],
     [
       'budget 1 20k $2.50 10m',
       { is: 'budget', task: 'task-1', budget: { maxTokens: 20_000, maxCost: 2.5, maxDuration: 600_000 } },
@@ -157,6 +158,7 @@ describe('a plan in lines', () => {
     expect(await person.hears('budget 1 lots')).toEqual([
       '"lots" is no limit: expected tokens such as 20k, dollars such as $2.50, or a time such as 10m.',
     ]);
+    expect(await person.hears('budget 1 5 000')).toEqual(['"000" sets a second time what another word sets already.']);
     expect(person.commands).toEqual([]);
   });
 

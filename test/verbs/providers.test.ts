@@ -45,6 +45,20 @@ describe('without a provider', () => {
   });
 });
 
+describe('a model that is asked for by a flag', () => {
+  it.each([
+    ['for all agents', ['--model', 'sonnet-4.5'], {}, "sonnet-4.5 can't be used: no ANTHROPIC_API_KEY"],
+    ['for a role', ['--role-model', 'oracle=o3'], {}, "o3 can't be used: no OPENAI_API_KEY"],
+    ['of another provider', ['--model', 'o3'], { ANTHROPIC_API_KEY: CANARY }, "o3 can't be used: no OPENAI_API_KEY"],
+  ])('is never replaced where its key is missing: %s', async (_, args, env, err) => {
+    expect(await run(['run', TASK, '--yes', ...args], env)).toMatchObject({
+      code: 6,
+      out: '',
+      err: `mimir: ${err}\n  set what is missing, ask for another model (\`mimir models\` lists them), or use the built-in analyst: --model offline\n`,
+    });
+  });
+});
+
 describe('a provider that is configured and can not be used', () => {
   it('ends with 3 and the rule where its host is forbidden, instead of running on the analyst', async () => {
     user(

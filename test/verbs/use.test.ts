@@ -22,8 +22,8 @@ describe('help', () => {
     const { code, out, err } = await home.run(['--help']);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     const listed = [...out.matchAll(/^ {2}(\w+) +[A-Z].*\.$/gm)].map(([, verb]) => verb);
-    expect(listed).toEqual(['mimir', ...VERBS, 'reset']);
-    const titles = ['Session', 'Runs', 'Child sessions', 'Rules, models and this machine'];
+    expect(listed).toEqual(['mimir', ...VERBS, 'reset', 'version']);
+    const titles = ['Session', 'Runs', 'Child sessions', 'Rules, models and this machine', 'Options', 'Examples'];
     expect(out.split('\n').filter((line) => /^[A-Z][a-z, ]+$/.test(line))).toEqual(titles);
   });
 
@@ -42,6 +42,22 @@ describe('help', () => {
     expect([code, err]).toEqual([0, holding('screen, cursor, colours, title, mouse, keyboard and pastes back')]);
     for (const mode of ['?1049l', '?1003l', '?1006l', '?1000l', '?2004l', '?25h'])
       expect(out).toContain(`\u001b[${mode}`);
+  });
+
+  it('has a usage line, the options of every command, and a way to begin', async () => {
+    const { out } = await home.run(['--help']);
+    expect(out).toContain('\nUsage: mimir ["<task>"] [options]  |  mimir COMMAND [options]\n');
+    expect(out).toMatch(
+      /\nOptions\n {2}--cwd DIR .*\n {2}--color .*\n {2}--help .*\n {2}--version .*\n\nExamples\n {2}mimir "/,
+    );
+  });
+
+  it('of a command that looks at sessions says which of them shows what, and the fields of a record in one place', async () => {
+    const looks = await Promise.all(
+      ['me', 'who', 'children', 'others', 'what', 'status', 'all'].map((verb) => home.run([verb, '--help'])),
+    );
+    for (const { out } of looks) expect(out).toContain('Which command shows what:\n  me        you: your place');
+    expect(looks.filter(({ out }) => out.includes('tmux_session'))).toHaveLength(1);
   });
 
   it('is the same by `mimir help VERB`', async () => {
@@ -140,9 +156,12 @@ describe('wrong use is exit 2 and says what was meant:', () => {
     expect(await home.run(args)).toEqual(refused(`mimir: ${err}\n`));
   });
 
-  it('what was typed is made harmless before it is repeated', async () => {
+  it('what was typed is repeated with its hidden characters shown as escapes', async () => {
     const { code, err } = await home.run(['run', 'x', '--mode', '\u001b[31myolo\u0007']);
-    expect({ code, err }).toEqual({ code: 2, err: 'mimir: --mode yolo\n  expected human, confirm or yolo\n' });
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'mimir: --mode \\x1b[31myolo\\x07\n  expected human, confirm or yolo\n',
+    });
   });
 
   it('a task that only looks a little like a command is a task', async () => {

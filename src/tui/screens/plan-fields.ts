@@ -7,6 +7,7 @@ import { TaskId } from '../../domain/ids.ts';
 import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../domain/plan.ts';
 import type { Result } from '../../domain/result.ts';
 import { fail, ok } from '../../domain/result.ts';
+import { typedNumber } from '../../domain/typed-number.ts';
 import type { Choice, Field, FormValues } from '../dialog.ts';
 import { formatTokens } from '../format.ts';
 import { askedName } from './plan-check.ts';
@@ -66,9 +67,10 @@ function amount(
 ): Result<number | undefined, string> {
   const trimmed = (text ?? '').trim();
   if (trimmed === '') return ok(undefined);
-  const [, number = '', unit = ''] = /^(\d+(?:[.,]\d+)?)\s*([a-z]?)$/i.exec(trimmed) ?? [];
+  const [, digits = '', unit = ''] = /^([\d.,]+)\s*([a-z]?)$/i.exec(trimmed) ?? [];
+  const number = typedNumber(digits);
   const factor = Object.hasOwn(units, unit.toLowerCase()) ? units[unit.toLowerCase()] : undefined;
-  return number === '' || factor === undefined ? fail(problem) : ok(Number(number.replace(',', '.')) * factor);
+  return number === null || factor === undefined ? fail(problem) : ok(number * factor);
 }
 
 function durationText(ms: number): string {
