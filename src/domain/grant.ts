@@ -45,3 +45,21 @@ export function coveredWords({ action, same, programs, file }: Grantable, scope:
       return null;
   }
 }
+
+/** Questions whose title says what is done; that of the others says what it is done to. */
+const NAMED: ReadonlySet<string> = new Set(['shell', 'git-write']);
+
+/** The first line of what a question is titled, without who asks: `npm test` of `tester: npm test`. */
+export const actOf = (title: string): string => (title.split('\n')[0] ?? '').replace(/^[a-z][a-z0-9-]*: /, '');
+
+/** What was granted, said to who granted it and in the log: `always allowed npm test for this session: exactly this command, …`. */
+export function grantedWords(of: Grantable & { readonly title: string }, scope: GrantScope): string {
+  const name =
+    scope === 'program'
+      ? programsText(of.programs ?? [])
+      : scope === 'session' && NAMED.has(of.action)
+        ? actOf(of.title)
+        : '';
+  const covers = coveredWords(of, scope) ?? of.title;
+  return `always allowed${name === '' ? '' : ` ${name}`} for this session: ${covers}`;
+}

@@ -6,7 +6,7 @@ import type { AgentId, CallId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { ApprovalRequest, EventBody } from '../events/event.ts';
 import type { AnswerScope } from '../domain/grant.ts';
-import { coveredWords } from '../domain/grant.ts';
+import { actOf, grantedWords } from '../domain/grant.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Grant } from '../events/ruling.ts';
@@ -127,10 +127,10 @@ export function openApprovals(
       const answer: Answer = { is: allow ? 'allowed' : 'denied', text, by: 'person' };
       const grant = allow ? givenGrant(asked, scope) : null;
       asked.settle(answer, grant ?? undefined);
-      if (grant === null) return ok(allow ? 'answered' : 'denied');
+      if (grant === null) return ok(answeredWords(asked.request, allow));
       for (const { order, request, asking, settle } of open.values())
         if (cover(order.agent, request, asking.inputs).is === 'yes') settle(answer, 'other');
-      return ok(`allowed for this session: ${coveredWords(grant, grant.scope) ?? grant.title}`);
+      return ok(grantedWords(grant, grant.scope));
     },
     granted: cover,
     running: (modeOf) => running(modeOf).length,
@@ -141,6 +141,14 @@ export function openApprovals(
     },
   };
 }
+
+/** `allowed once: npm test`; of a question that asks for no permission, that it was answered. */
+function answeredWords({ action, title }: ApprovalRequest, allow: boolean): string {
+  if (ANSWERED.has(action)) return allow ? 'answered' : 'not answered';
+  return `${allow ? 'allowed once' : 'denied'}: ${actOf(title)}`;
+}
+
+const ANSWERED: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 'turn', 'failure', 'budget'] as const);
 
 /** What is not offered is allowed once: less than was asked for, never more. */
 const givenGrant = ({ request, asking: { inputs = [] } }: Open, scope: AnswerScope): Grant | null =>

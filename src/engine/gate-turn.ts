@@ -22,7 +22,7 @@ export async function personsTurn(parts: GateParts, order: WorkOrder, signal: Ab
     {
       action: 'turn',
       title: 'its next turn',
-      exact: 'Enter lets it go on. Text is a message to it. A line with ! is run as a command in its place.',
+      exact: 'It goes on, with a message of yours where you send one; a line with ! is run as a command in its place.',
       options: [],
       unsandboxed: false,
       because: reasonText(decision.because),

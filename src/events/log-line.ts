@@ -1,5 +1,5 @@
 /** The one line a person reads about an event in the run's log, or null for those that only change a card. */
-import { coveredWords } from '../domain/grant.ts';
+import { grantedWords } from '../domain/grant.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
@@ -68,10 +68,7 @@ const LINES: ByType<[], [names: Names], Words> = {
   'tool.started': (event) => ['info', event.label],
   'tool.finished': (event) => (event.ok ? null : ['warn', `${event.tool}: ${event.output.split('\n')[0] ?? ''}`]),
   'approval.requested': (event) => ['warn', `asks: ${askedFor(event.request)}`],
-  'approval.answered': ({ answer, by, grant }) => {
-    const covers = grant === undefined ? null : coveredWords(grant, grant.scope);
-    return ['info', `${answer} by ${by}${covers === null ? '' : `, for this session: ${covers}`}`];
-  },
+  'approval.answered': (event) => ['info', answeredWords(event)],
   'grant.withdrawn': () => ['warn', 'what an answer had allowed for this session asks again, by you'],
   'policy.decided': (event) =>
     event.decision === 'allow' ? null : ['warn', `${event.decision}: ${event.subject}: ${event.rule}`],
@@ -85,6 +82,16 @@ const LINES: ByType<[], [names: Names], Words> = {
   ],
   'session.finished': (event) => [event.status === 'completed' ? 'info' : 'warn', `session ${event.status}`],
 };
+
+/** Who said what, and whether it was once or always. */
+function answeredWords({ answer, by, grant, scope, text }: EventOf<'approval.answered'>): string {
+  if (by !== 'person') return `${answer} by ${by}`;
+  if (grant !== undefined) return `you ${grantedWords(grant, grant.scope)}`;
+  const line = text.split('\n')[0] ?? '';
+  if (answer !== 'allowed') return `you denied it${line === '' ? '' : `: ${line}`}`;
+  if (line !== '') return `you answered: ${line}`;
+  return scope === 'once' ? 'you allowed it once' : 'allowed by what you always allowed for this session';
+}
 
 /** `spawned by you`, `called by oracle`, `created for` */
 function originOf({ parent, call, spawned }: EventOf<'agent.created'>, names: Names): string {

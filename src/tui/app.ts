@@ -13,6 +13,7 @@ import type { AppEnd, AppOptions } from './app-options.ts';
 import { AS_IT_COMES, HINT_ROWS, paceOf, SILENT } from './app-options.ts';
 import { Beginning } from './beginning.ts';
 import { Boxes, Toasts } from './boxes.ts';
+import type { Dock } from './boxes.ts';
 import { Carrying } from './carrying.ts';
 import { cleanLobby } from './clean.ts';
 import type { Dialog, DialogEffect } from './dialog.ts';
@@ -20,8 +21,9 @@ import { dispatch } from './dispatch.ts';
 import { overlayFor } from './dialogs/open.ts';
 import { contextOf, hasClock } from './context.ts';
 import { FoundFiles } from './found-files.ts';
-import { bodySize, frameOf } from './frame.ts';
+import { bodySize, dockTop, frameOf } from './frame.ts';
 import { ownKeyFaults } from './actions.ts';
+import { Held } from './held.ts';
 import { rebind } from './keymap.ts';
 import { Hints } from './hints.ts';
 import { Leaving } from './leaving.ts';
@@ -64,6 +66,7 @@ class App {
   readonly #looks: Looks;
   readonly #files: FoundFiles;
   readonly #hints: Hints;
+  readonly #held = new Held();
   readonly #lit: Lit;
   readonly #notices: Notices;
   #title = '';
@@ -156,7 +159,7 @@ class App {
     // Below copy mode the screen stands still: what is new there was not seen.
     if (this.#boxes.top?.kind !== 'copy') {
       this.#stage.page.painted(context);
-      this.#boxes.painted(context);
+      this.#boxes.painted(context, terminal.size(), this.#stage.page.typing(context));
     }
     const title = windowTitle(context);
     if (title !== this.#title) terminal.setTitle((this.#title = title));
@@ -166,8 +169,15 @@ class App {
   }
 
   #frame(context: Context, toasts: readonly Toast[]): Frame {
-    const shown = { page: this.#stage.page, overlays: this.#boxes.all, toasts, lit: this.#lit.label };
+    const { all: overlays, top } = this.#boxes;
+    const { page } = this.#stage;
+    const shown = { page, overlays, top, toasts, lit: this.#lit.label, dock: this.#dock(context) };
     return frameOf(shown, context, this.#of.terminal.size());
+  }
+
+  /** The questions that wait, as they stand on the screen. */
+  #dock(context: Context): Dock {
+    return this.#boxes.dock(context, this.#of.terminal.size(), this.#stage.page.typing(context));
   }
 
   /** What time and the run did to the screen: toasts that are over, the screen of the new phase, questions. */
@@ -176,12 +186,12 @@ class App {
     this.#followPhase(context.state);
     this.#boxes.settle(context);
     this.#carrying.settle(context, this.#stage.page.typing(context));
-    this.#offerInbox(context);
+    const { length: docked } = this.#dock(context).lines;
     const size = this.#of.terminal.size();
     // Where all is cut already, a hint would cover what it explains.
     if (size.height >= HINT_ROWS)
-      this.#hint(this.#hints.next(this.#stage.page.name, context, this.#boxes.top?.kind ?? null));
-    this.#stage.page.settle(context, bodySize(size));
+      this.#hint(this.#hints.next(this.#stage.page.name, context, this.#boxes.top?.kind ?? null, docked > 0));
+    this.#stage.page.settle(context, bodySize(size, docked));
   }
 
   #followPhase(state: RunState): void {
@@ -192,14 +202,6 @@ class App {
     const busy = wanted === 'result' && (this.#boxes.top !== undefined || this.#stage.page.typing(this.#context()));
     if (busy) this.#toast({ level: 'info', text: 'The run has ended: v shows the report.' });
     else this.#stage.show(wanted);
-  }
-
-  #offerInbox(context: Context): void {
-    const { approvals, phase } = context.state;
-    if (!approvals.some((one) => this.#boxes.isNew(one))) return;
-    // In mode human the planner's turn waits too; only a plan that is being read isn't covered.
-    if (phase !== 'approving' && this.#boxes.top === undefined && !this.#stage.page.typing(context))
-      this.#boxes.openInbox(context);
   }
 
   #hint(text: string | null): void {
@@ -217,11 +219,17 @@ class App {
     const context = this.#context();
     this.#settle(context);
     const { terminal } = this.#of;
-    const effect = dispatch(input, {
+    const size = terminal.size();
+    const { page } = this.#stage;
+    const rows = this.#dock(context).lines.length;
+    const isPointed = input.is === 'click' || input.is === 'wheel';
+    const field = isPointed ? (page.body(context, bodySize(size, rows)).field ?? 0) : 0;
+    const effect = dispatch(this.#held.stamped(input, context.now), {
       context,
-      size: terminal.size(),
-      page: this.#stage.page,
+      size,
+      page,
       boxes: this.#boxes,
+      dock: { top: dockTop(size, rows, field), rows },
       keys: this.#appKeys,
       leaves: () => this.#leaving.isMeant(),
     });

@@ -1,27 +1,30 @@
-/** The boxes over the screen, topmost last, and the toasts. The inbox opens by itself when a question is new and nobody is disturbed. */
+/** The boxes over the screen, topmost last, and the toasts. Below them the questions, which get the keys only when the person turns to them. */
 import type { Millis } from '../domain/ids.ts';
-import type { Approval } from '../events/state.ts';
-import { inboxOverlay } from './dialogs/inbox.ts';
-import type { Overlay } from './dialogs/overlay.ts';
+import { Inbox } from './dialogs/inbox.ts';
+import type { Docked } from './dialogs/inbox-view.ts';
+import type { Overlay, OverlayView } from './dialogs/overlay.ts';
 import type { DialogEffect } from './dialog.ts';
 import type { Context, Toast } from './screen.ts';
 import type { Input, Size } from './term/terminal.ts';
 import { toLabel } from './text/sanitise.ts';
+import { isTooSmall } from './view/small.ts';
 import { STAYS } from './view/toast.ts';
+
+/** What has the keys before the screen: a box, or the questions. */
+export type Top = Pick<Overlay, 'title' | 'kind' | 'hints'>;
 
 export class Boxes {
   #stack: readonly Overlay[] = [];
-  /** Questions that were offered once: they don't open the inbox again. */
-  #noticed = new Set<string>();
-  /** As it was left: what was typed in it is kept. */
-  #inbox: Overlay = inboxOverlay();
+  #inbox = new Inbox();
+  /** Do the questions have the keys, where no box lies over them? */
+  #asked = false;
 
   get all(): readonly Overlay[] {
     return this.#stack;
   }
 
-  get top(): Overlay | undefined {
-    return this.#stack.at(-1);
+  get top(): Top | undefined {
+    return this.#stack.at(-1) ?? (this.#asked ? this.#inbox : undefined);
   }
 
   push(overlay: Overlay): void {
@@ -29,7 +32,8 @@ export class Boxes {
   }
 
   pop(): void {
-    this.top?.dropped?.();
+    if (this.#stack.length === 0) this.#asked = false;
+    this.#stack.at(-1)?.dropped?.();
     this.#stack = this.#stack.slice(0, -1);
   }
 
@@ -44,59 +48,82 @@ export class Boxes {
   }
 
   press(input: Input, context: Context, size: Size): DialogEffect | null {
-    const top = this.top;
-    if (top === undefined) return null;
+    const top = this.#stack.at(-1);
+    if (top === undefined) return this.#answer(input, context, size);
     const { overlay, effect } = top.press(input, context, size);
-    this.#replace(this.#stack.flatMap((one) => (one === top ? (overlay ?? []) : one)));
+    this.#stack = this.#stack.flatMap((one) => (one === top ? (overlay ?? []) : one));
     return effect ?? null;
   }
 
-  /** All of them are on the screen now. */
-  painted(context: Context): void {
-    this.#replace(this.#stack.map((one) => one.painted?.(context) ?? one));
+  #answer(input: Input, context: Context, size: Size): DialogEffect | null {
+    const { inbox, leaves = false, effect } = this.#inbox.press(input, context, this.#docked(size, false));
+    this.#inbox = inbox;
+    if (leaves) this.#asked = false;
+    return effect ?? null;
+  }
+
+  /** All of them are on the screen now. `typing`: letters go to a field of the screen. */
+  painted(context: Context, size: Size, typing: boolean): void {
+    this.#stack = this.#stack.map((one) => one.painted?.(context) ?? one);
+    // What lies below a box was not seen.
+    if (this.#stack.length === 0 && !isTooSmall(size))
+      this.#inbox = this.#inbox.painted(context, this.#docked(size, typing));
   }
 
   /** What the run did to the boxes: answered questions go. */
   settle(context: Context): void {
-    this.#replace(this.#stack.flatMap((one) => (one.settle ? (one.settle(context) ?? []) : one)));
-    // What came while the inbox is open is in it.
-    if (this.top?.kind === 'inbox') this.#notice(context);
+    this.#stack = this.#stack.flatMap((one) => (one.settle ? (one.settle(context) ?? []) : one));
+    if (this.#inbox.left(context).length === 0) this.#asked = false;
+    this.#inbox = this.#inbox.settle(context, this.#asked);
   }
 
-  /** Opens the inbox as it was left, if anything waits in it. */
+  /** The questions get the keys, if anything waits. */
   openInbox(context: Context): void {
-    this.#notice(context);
-    const inbox = this.#inbox.settle?.(context) ?? null;
-    if (inbox !== null) this.push(inbox);
+    if (this.#inbox.left(context).length === 0) return;
+    this.#asked = true;
+    this.#inbox = this.#inbox.settle(context, true).turnedTo(context);
   }
 
-  #replace(stack: readonly Overlay[]): void {
-    this.#stack = stack;
-    this.#inbox = stack.find(({ kind }) => kind === 'inbox') ?? this.#inbox;
+  /** The questions as they stand on the screen; without lines where nothing waits. */
+  dock(context: Context, size: Size, typing: boolean): Dock {
+    return { ...this.#inbox.view(context, this.#docked(size, typing)), focused: this.#hasKeys };
   }
 
-  #notice({ state }: Context): void {
-    for (const { id } of state.approvals) this.#noticed.add(id);
+  get #hasKeys(): boolean {
+    return this.#asked && this.#stack.length === 0;
   }
 
-  /** Was this question never offered? */
-  isNew({ id }: Approval): boolean {
-    return !this.#noticed.has(id);
+  #docked(size: Size, typing: boolean): Docked {
+    return { width: size.width, rows: dockRows(size, this.#asked), focused: this.#hasKeys, typing };
   }
 
   /** A question is to be offered again: its answer was refused. */
   forget(approval: string): void {
-    this.#noticed.delete(approval);
-    const again = (one: Overlay): Overlay => one.again?.(approval) ?? one;
-    this.#inbox = again(this.#inbox);
-    this.#replace(this.#stack.map(again));
+    this.#inbox = this.#inbox.again(approval);
   }
 
   /** Another run: its questions are others. */
   forgetAll(): void {
-    this.#noticed = new Set();
-    this.#inbox = inboxOverlay();
+    this.#inbox = new Inbox();
+    this.#asked = false;
   }
+}
+
+/** The questions on the screen. */
+export interface Dock extends OverlayView {
+  readonly focused: boolean;
+}
+
+/** Rows of the screen's own that stay while a question is read: some of what it is about, and the field. */
+const KEPT = 4;
+/** Where there are fewer between header and footer, a question takes nearly all of them, or one. */
+const LOW = 14;
+
+/** The most rows that a question may take: as many as it can use when it has the keys, half of the screen before. */
+function dockRows({ height }: Size, asked: boolean): number {
+  const rows = Math.max(0, height - 2);
+  if (rows < LOW) return asked ? Math.max(1, rows - 1) : 1;
+  return asked ? rows - KEPT : rows >> 1;
 }
 
 interface ShownToast extends Toast {

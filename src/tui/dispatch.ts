@@ -14,6 +14,8 @@ export interface Listeners {
   readonly size: Size;
   readonly page: Page;
   readonly boxes: Boxes;
+  /** Rows that the questions take, and where they begin. */
+  readonly dock: { readonly top: number; readonly rows: number };
   /** The app's own keys, as the person wants them. */
   readonly keys: typeof APP_KEYS;
   /** Ctrl-C was pressed: is it meant as leaving? */
@@ -32,8 +34,10 @@ export function dispatch(input: Input, to: Listeners): DialogEffect | null {
 
 /** The screen first. Letters that a field didn't take are no commands either. */
 function pressed(input: Input, to: Listeners): DialogEffect | null {
-  const { context, size, page } = to;
-  const effect = page.press(inBody(input), context, bodySize(size));
+  const { context, size, page, dock } = to;
+  const own = inBody(input, dock);
+  if (own === null) return input.is === 'click' ? { app: 'inbox' } : null;
+  const effect = page.press(own, context, bodySize(size, dock.rows));
   if (effect !== null || input.is !== 'key') return effect;
   return page.typing(context) && isPlain(input.key) ? null : appKey(input.key, to);
 }
@@ -53,12 +57,12 @@ function appKey(key: string, { keys, context }: Listeners): DialogEffect | null 
 }
 
 /** First: clears the field, closes the box or interrupts the selected agent. Twice: leaves, or asks whether to. */
-function stopKey({ context, size, page, boxes, leaves }: Listeners): DialogEffect | null {
+function stopKey({ context, size, page, boxes, dock, leaves }: Listeners): DialogEffect | null {
   if (leaves()) return { app: 'quit' };
   if (boxes.top) {
     boxes.pop();
     return null;
   }
-  const effect = page.press({ is: 'key', key: 'ctrl-c' }, context, bodySize(size));
+  const effect = page.press({ is: 'key', key: 'ctrl-c' }, context, bodySize(size, dock.rows));
   return effect ?? { toast: { level: 'info', text: 'Ctrl-C again to leave.' } };
 }

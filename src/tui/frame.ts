@@ -1,4 +1,5 @@
 /** A whole screen from its parts: header, body, footer, the boxes over it, the toasts. Exactly the size of the terminal. */
+import type { Dock, Top } from './boxes.ts';
 import type { Overlay } from './dialogs/overlay.ts';
 import { APP_KEYS } from './app-keys.ts';
 import type { Hint } from './keymap.ts';
@@ -30,31 +31,61 @@ export interface Shown {
   readonly toasts: readonly Toast[];
   /** The key that was pressed a moment ago, as the footer shows it. */
   readonly lit?: string | null;
+  /** The questions that wait. Absent: none does. */
+  readonly dock?: Dock;
+  /** What has the keys before the screen. */
+  readonly top?: Top | undefined;
 }
 
-/** Rows and columns of a screen's body: what header and footer leave. */
-export const bodySize = ({ width, height }: Size): Size => ({ width, height: Math.max(0, height - 2) });
+/** Rows and columns of a screen's body: what header and footer leave, and the questions that wait. */
+export const bodySize = ({ width, height }: Size, docked = 0): Size => ({
+  width,
+  height: Math.max(0, height - 2 - docked),
+});
 
-/** Clicks and the wheel in the body's own rows. */
-export const inBody = (input: Input): Input =>
-  input.is === 'wheel' || input.is === 'click' ? { ...input, y: input.y - 1 } : input;
+/** Clicks and the wheel in the body's own rows; below the questions it goes on. Null: on these. */
+export function inBody(input: Input, dock: { readonly top: number; readonly rows: number }): Input | null {
+  if (input.is !== 'wheel' && input.is !== 'click') return input;
+  const { top, rows } = dock;
+  if (input.y >= top && input.y < top + rows) return null;
+  return { ...input, y: input.y - 1 - (input.y < top ? 0 : rows) };
+}
+
+/** The row of the screen where the questions begin: above the field, where the screen has one. */
+export const dockTop = (size: Size, docked: number, field: number): number =>
+  Math.max(1, 1 + bodySize(size, docked).height - field);
 
 export function frameOf(shown: Shown, context: Context, size: Size): Frame {
   if (isTooSmall(size)) return { lines: smallView(context, size), cursor: null };
-  const { width, height } = size;
   const top = shown.overlays.at(-1);
   // The screen stands still: what goes on below is neither shown nor made.
   if (top?.kind === 'copy') return withToasts(top.view(context, size), shown, context, size);
-  const body = shown.page.body(context, bodySize(size));
-  const lines = [
-    header(shown.page, context, width),
-    ...withBanner(sized(body.lines, width, height - 2), context, width),
-    footer(shown, context, width),
-  ];
-  const cursor = body.cursor ? { x: body.cursor.x, y: body.cursor.y + 1 } : null;
-  const boxed = withOverlays({ lines, cursor }, shown.overlays, context, size);
+  const boxed = withOverlays(withDock(shown, context, size), shown.overlays, context, size);
   return withToasts(boxed, shown, context, size);
 }
+
+/** Header, body and footer, and the questions between the panes and the field: nothing is covered by them. */
+function withDock(shown: Shown, context: Context, size: Size): Boxed {
+  const { width, height } = size;
+  const { lines: dock, cursor: asked, focused } = shown.dock ?? NO_DOCK;
+  const body = shown.page.body(context, bodySize(size, dock.length));
+  const rows = withBanner(sized(body.lines, width, height - 2 - dock.length), context, width);
+  const top = dockTop(size, dock.length, body.field ?? 0);
+  const dimmed = focused ? rows.map((line) => restyle(line, { dim: true })) : rows;
+  const lines = [
+    header(shown.page, context, width),
+    ...dimmed.slice(0, top - 1),
+    ...dock,
+    ...dimmed.slice(top - 1),
+    footer(shown, context, width),
+  ];
+  const under = body.cursor && body.cursor.y + 1 >= top ? dock.length : 0;
+  const own = body.cursor && !focused ? { x: body.cursor.x, y: body.cursor.y + 1 + under } : null;
+  if (dock.length === 0) return { lines, cursor: own };
+  return { lines, cursor: asked === null ? own : { x: asked.x, y: top + asked.y }, dockTop: top };
+}
+
+const NO_DOCK: Dock = { lines: [], cursor: null, focused: false };
 
 /** That the run stands still must not be overlooked: in the place of the last rows, where else messages to its agents are written. */
 function withBanner(lines: readonly Line[], context: Context, width: number): readonly Line[] {
@@ -95,7 +126,9 @@ function toastRow(
   // The last row of a body is a border or a field that nobody writes in; that of a plan is its totals.
   const below = Math.max(1, height - rows - (page === 'plan' && state.plan !== null ? 2 : 1));
   if (overlays.some(({ kind }) => kind !== 'copy')) return besideBox(boxed, below, rows);
-  const { lines, cursor } = boxed;
+  const { lines, cursor, dockTop: asked } = boxed;
+  // A question is read letter by letter: what is told stands above it.
+  if (asked !== undefined) return Math.max(1, asked - rows);
   if (page === 'start') return emptyRow(lines, { x, width, below, rows }) ?? 0;
   return cursor !== null && cursor.y > below - MOST_FIELD ? 0 : below;
 }
@@ -134,8 +167,7 @@ function header(page: Page, context: Context, width: number): Line {
   return headerLine({ ...page.header(context, width), marks: seen }, width);
 }
 
-function footer({ page, overlays, lit }: Shown, context: Context, width: number): Line {
-  const top = overlays.at(-1);
+function footer({ page, top, lit }: Shown, context: Context, width: number): Line {
   const selects = context.look?.mouse === false ? 'mouse off' : '';
   if (top) return footerLine(top.hints(context), selects, width, context.glyphs, { lit });
   const own = page.hints(context);
@@ -152,10 +184,12 @@ interface Boxed extends Frame {
   /** The first row that a box takes, and the first one below; absent where none is open. */
   readonly boxTop?: number;
   readonly boxEnd?: number;
+  /** The row where the questions begin; absent where none waits. */
+  readonly dockTop?: number;
 }
 
 /** Boxes in the middle, one over the other; what is below them is dimmed. */
-function withOverlays(base: Frame, overlays: readonly Overlay[], context: Context, size: Size): Boxed {
+function withOverlays(base: Boxed, overlays: readonly Overlay[], context: Context, size: Size): Boxed {
   if (overlays.length === 0) return base;
   const dimmed = base.lines.map((line, row) =>
     row === 0 || row === base.lines.length - 1 ? line : restyle(line, { dim: true }),

@@ -21,6 +21,8 @@ export interface Glyphs {
   /** Commands run in the sandbox. */
   readonly boxed: string;
   readonly arrow: string;
+  /** In front of a row that goes on from the one above: behind a blank, and in the middle of a word. */
+  readonly goesOn: Readonly<Record<'blank' | 'word', string>>;
   readonly dot: string;
   /** Cells of a gauge: what is spent, what is reserved, what is left. */
   readonly gauge: readonly [spent: string, reserved: string, free: string];
@@ -70,6 +72,7 @@ export const UNICODE: Glyphs = {
   lock: '▣',
   boxed: '▢',
   arrow: '→',
+  goesOn: { blank: '↪', word: '+' },
   dot: '·',
   gauge: ['▰', '▱', '·'],
   bar: ['▆', '▬', '·'],
@@ -110,6 +113,7 @@ export const ASCII: Glyphs = {
   lock: '#',
   boxed: '[]',
   arrow: '>',
+  goesOn: { blank: '\\', word: '+' },
   dot: '-',
   gauge: ['#', '=', '.'],
   bar: ['#', '=', '.'],

@@ -8,7 +8,7 @@ export type HintName = 'plan' | 'run' | 'question' | 'copy';
 const WORDS: Readonly<Record<HintName, string>> = {
   plan: 'Nothing runs until you accept: e edits, $ compares prices, ? all keys.',
   run: 'Enter opens an agent, i writes to it, : finds every action by its name.',
-  question: 'Nothing happens until you answer; Esc puts it off, A brings it back.',
+  question: 'A turns to the question, Esc puts it off; nothing happens until you answer.',
   copy: 'C selects text by keys; clipboard.txt in the state folder has the last copy.',
 };
 
@@ -23,10 +23,10 @@ export class Hints {
     this.#seen = lobby.seen?.() ?? new Set(Object.keys(WORDS));
   }
 
-  /** What to say now on this screen, whose topmost box is `box`, or null; it counts as said. */
-  next(screen: ScreenName, context: Context, box: Overlay['kind'] | null): string | null {
+  /** What to say now on this screen, whose topmost box is `box`, or null; it counts as said. `asked`: a question waits on it. */
+  next(screen: ScreenName, context: Context, box: Overlay['kind'] | null, asked = false): string | null {
     // Another box is what the person is busy with.
-    const name = box === 'inbox' ? 'question' : box === null ? due(screen, context) : null;
+    const name = box === 'inbox' || (box === null && asked) ? 'question' : box === null ? due(screen, context) : null;
     return name === null ? null : this.#once(screen, name);
   }
 

@@ -1,12 +1,11 @@
 /** The boxes that the app opens by itself, on whatever screen: help, palette, themes. They are made from the tables of keys. */
 import { helpNotes } from './app-keys.ts';
 import type { APP_KEYS } from './app-keys.ts';
-import type { Boxes } from './boxes.ts';
+import type { Boxes, Top } from './boxes.ts';
 import { copyOverlay } from './copy/overlay.ts';
 import { helpOverlay } from './dialogs/help.ts';
 import { paletteOverlay } from './dialogs/palette.ts';
 import { themesOverlay } from './dialogs/themes.ts';
-import type { Overlay } from './dialogs/overlay.ts';
 import type { Entry, HelpPart } from './keymap.ts';
 import { entriesOf, helpOf } from './keymap.ts';
 import type { Page } from './page.ts';
@@ -24,7 +23,7 @@ export interface OwnBoxesParts {
 }
 
 /** What a box says of its keys in the footer; the screen below it waits. */
-const helpOfBox = (box: Overlay, context: Context): HelpPart => ({
+const helpOfBox = (box: Top, context: Context): HelpPart => ({
   title: box.title,
   rows: box.hints(context).map(({ keys, hint }) => ({ keys, help: hint })),
 });

@@ -141,6 +141,8 @@ export interface Body {
   /** Exactly `height` lines of exactly `width` columns. */
   readonly lines: readonly Line[];
   readonly cursor?: Cursor | null;
+  /** How many of the last lines are a field: questions that wait stand above it. Absent: none. */
+  readonly field?: number;
 }
 
 export interface Screen<Ui> {

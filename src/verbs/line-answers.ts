@@ -2,9 +2,10 @@
  * What of one run waits for the person: questions first, then the plan. Says it, knows the prompt for it, and takes a typed line as an
  * answer where it is one. The texts of the plan prompt are CONTRACT's (O099 to O111).
  */
+import { kindOf } from '../app/views/question.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { Millis } from '../domain/ids.ts';
-import { kindOf } from '../tui/dialogs/inbox-state.ts';
+import { Held } from '../tui/held.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import type { LineDesk } from './line-command.ts';
@@ -25,6 +26,8 @@ export interface AnswersParts {
   readonly models: boolean;
 }
 
+/** What is begun within this time after a question was said was meant for something else. */
+const DEAF: Millis = 300;
 const BEFORE = 'was said, so it answers nothing: type it again';
 
 export class LineAnswers {
@@ -36,6 +39,9 @@ export class LineAnswers {
   /** The one that was accepted or refused: the run may take a moment to say so. */
   #decided = 0;
   #saidAt: Millis = 0;
+  readonly #held = new Held();
+  /** The line that was typed last: when it was begun, and since when the same may have been repeated. */
+  #typed: { readonly begun: Millis; readonly since: Millis } = { begun: 0, since: 0 };
   /** Was it said that what is typed goes to main? */
   #talks = false;
 
@@ -105,6 +111,7 @@ export class LineAnswers {
 
   /** True when the line was meant as an answer, taken or not. */
   async takes(typed: Typed): Promise<boolean> {
+    this.#typed = { begun: typed.begun, since: this.#held.since(typed.text.trim(), typed.begun) };
     const put = this.current();
     if (put !== null) return this.#asAnswer(put, typed);
     return this.isOffered() && this.#asPlanWord(typed);
@@ -117,7 +124,20 @@ export class LineAnswers {
     if (put === null) return desk.refuse('no question was said: question says the next');
     const given = answerOf(put.question.first.request, text, true);
     if (given === null) return desk.refuse(`that is no answer to it: ${promptFor(put, desk.state).trim()}`);
-    await this.#give(put, given);
+    if (this.#isMeant()) await this.#give(put, given);
+  }
+
+  /** Was the line that was typed last meant for the question that was said? If not, that is said. */
+  #isMeant(): boolean {
+    const { desk, io } = this.#of;
+    const { begun, since } = this.#typed;
+    const { since: said } = this.questions;
+    if (begun < said) desk.refuse(`that was begun before the question ${BEFORE}`);
+    // What a pipe holds was written for the questions to come.
+    else if (io.terminal && since < said + DEAF)
+      desk.refuse('that came as fast as a held key repeats, so it answers nothing: type it again');
+    else return true;
+    return false;
   }
 
   /** Nobody is there: whatever is asked is a no. */
@@ -140,30 +160,30 @@ export class LineAnswers {
     const ask = (prompt: string): Promise<string | null> => console.ask(prompt, 'fresh');
     const read = await sayAll(lines, { asker: { ask }, io: console, room });
     this.questions.said(put, desk.now());
-    if (!read && kindOf(first) === 'permission') await this.#give(put, { allow: false, scope: 'once', text: '' });
+    if (!read && kindOf(first.request) === 'permission')
+      await this.#give(put, { allow: false, scope: 'once', text: '' });
   }
 
-  async #asAnswer(put: Put, { text, begun }: Typed): Promise<boolean> {
+  async #asAnswer(put: Put, { text }: Typed): Promise<boolean> {
     const { desk } = this.#of;
     const { request } = put.question.first;
     const isCommand = meantBy(text, LINE_COMMANDS, desk.place, true).is !== 'other';
     const given = answerOf(request, text, false) ?? (isCommand ? null : answerOf(request, text, true));
     if (given === null) return false;
-    if (begun >= this.questions.since) await this.#give(put, given);
-    else desk.refuse(`that was begun before the question ${BEFORE}`);
+    if (this.#isMeant()) await this.#give(put, given);
     return true;
   }
 
   async #give(put: Put, given: Answer): Promise<void> {
     const { desk } = this.#of;
-    let said = given.allow ? 'Answered.' : 'Denied.';
+    let said = '';
     for (const approval of this.questions.answered(put, given)) {
       const done = await desk.controls?.submit({ do: 'answer', approval, ...given });
       if (done?.ok !== true) {
         this.questions.refused(put);
         return desk.refuse(done?.fault.text ?? 'there is no run');
       }
-      if (given.scope !== 'once') said = `${capitalised(done.value.text)}. grants lists and withdraws it.`;
+      said = `${capitalised(done.value.text)}.${given.scope === 'once' ? '' : ' grants lists and withdraws it.'}`;
     }
     desk.say(said);
   }

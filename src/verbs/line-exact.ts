@@ -3,6 +3,8 @@
  * letters, broken where the terminal would break it; and shown a screen at a time, so that nothing scrolls away unseen.
  */
 import type { ChalkInstance } from 'chalk';
+import type { Part } from '../app/views/exact.ts';
+import { partsOf } from '../app/views/exact.ts';
 import { jsonDigest } from '../domain/digest.ts';
 import { counted } from '../tui/format.ts';
 import { marked, pieces } from '../tui/text/sanitise.ts';
@@ -21,9 +23,8 @@ export function roomOf({ terminal }: Pick<Io, 'terminal'>): Room | null {
   return terminal && columns > 0 && rows > 0 ? { columns, rows } : null;
 }
 
-const FIRST = '  | ';
-/** In front of what is still the same line. */
-const SAME = '  : ';
+/** In front of a line of the action, of what goes on behind a blank, and of what goes on in the middle of a word. */
+const SIGNS: Readonly<Record<Part['goesOn'], string>> = { new: '  | ', blank: '  : ', word: '  + ' };
 /** Columns of the brackets around an escape. */
 const BRACKETS = 2;
 /** A longer action has a digest: two that differ anywhere have others. */
@@ -32,7 +33,7 @@ const LONG = 200;
 /** Each line of the action, and below it how long it is and whether something hides in it. */
 export function exactText(exact: string, paint: ChalkInstance, room: Room | null): readonly string[] {
   const lines = exact.split('\n');
-  const width = room === null ? Number.POSITIVE_INFINITY : Math.max(1, room.columns - FIRST.length - BRACKETS - 1);
+  const width = room === null ? Number.POSITIVE_INFINITY : Math.max(1, room.columns - SIGNS.new.length - BRACKETS - 1);
   const hidden = lines.flatMap((line) => pieces(line)).some((piece) => piece.hidden);
   const size = [
     counted(lines.length, 'line'),
@@ -41,7 +42,7 @@ export function exactText(exact: string, paint: ChalkInstance, room: Room | null
   ];
   const escapes = paint.level === 0 ? '<escapes>' : 'escapes';
   return [
-    ...lines.flatMap((line) => broken(line, paint, width).map((part, at) => (at === 0 ? FIRST : SAME) + part)),
+    ...lines.flatMap((line) => broken(line, paint, width)),
     paint.dim(`  ${size.join(', ')}`),
     ...(hidden ? [paint.yellow(`  hidden characters are in it: shown as ${escapes}`)] : []),
   ];
@@ -50,26 +51,40 @@ export function exactText(exact: string, paint: ChalkInstance, room: Room | null
 /** Letters of one column each, nothing hidden: nearly every action is of these, and some are megabytes of them. */
 const SIMPLE = /^[\x20-\x7e]*$/;
 
+/** The rows of a line, each with the sign in front that says how it goes on. */
 function broken(line: string, paint: ChalkInstance, width: number): readonly string[] {
-  if (SIMPLE.test(line) && line.length <= width) return [line];
-  if (SIMPLE.test(line))
-    return Array.from({ length: Math.ceil(line.length / width) }, (_, at) => line.slice(at * width, (at + 1) * width));
-  const rows: string[] = [];
-  let [row, used] = ['', 0];
-  for (const { text, hidden } of pieces(line)) {
-    let open = '';
-    for (const cluster of graphemes(text)) {
-      const size = clusterWidth(cluster);
-      if (used + size > width && used > 0) {
-        rows.push(row + look(open, hidden, paint));
-        [row, open, used] = ['', '', 0];
-      }
-      open += cluster;
-      used += size;
-    }
-    row += look(open, hidden, paint);
+  if (SIMPLE.test(line)) {
+    if (line.length <= width) return [SIGNS.new + line];
+    const units = { length: line.length, isBlank: (at: number) => line[at] === ' ', columns: () => 1 };
+    return partsOf(units, width).map(({ from, to, goesOn }) => SIGNS[goesOn] + line.slice(from, to));
   }
-  return [...rows, row];
+  const units = pieces(line).flatMap(({ text, hidden }) => graphemes(text).map((cluster) => ({ cluster, hidden })));
+  return partsOf(
+    {
+      length: units.length,
+      isBlank: (at) => units[at]?.cluster === ' ',
+      columns: (at) => clusterWidth(units[at]?.cluster ?? ''),
+    },
+    width,
+  ).map(({ from, to, goesOn }) => SIGNS[goesOn] + rowOf(units.slice(from, to), paint));
+}
+
+interface Unit {
+  readonly cluster: string;
+  readonly hidden: boolean;
+}
+
+/** Neighbours of one look together, as an escape stands in brackets as a whole. */
+function rowOf(units: readonly Unit[], paint: ChalkInstance): string {
+  let [row, open, hidden] = ['', '', false];
+  for (const unit of units) {
+    if (unit.hidden !== hidden) {
+      row += look(open, hidden, paint);
+      [open, hidden] = ['', unit.hidden];
+    }
+    open += unit.cluster;
+  }
+  return row + look(open, hidden, paint);
 }
 
 /** Where there are no colours an escape stands in brackets. */

@@ -3,14 +3,14 @@
  * before it can be answered, an empty line allows nothing, and what was begun before a question was said doesn't answer it.
  */
 import { offersFor } from '../app/views/answers.ts';
+import type { Question } from '../app/views/question.ts';
+import { kindOf, questionsOf, takesAmount } from '../app/views/question.ts';
 import { WITHOUT_SANDBOX } from '../app/views/unsandboxed.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { ApprovalRequest } from '../events/event.ts';
 import type { Approval, RunState } from '../events/state.ts';
 import type { Command } from '../ports/controls.ts';
 import { labelOf } from '../tui/agents.ts';
-import type { Question } from '../tui/dialogs/inbox-state.ts';
-import { amountOption, kindOf, questionsOf } from '../tui/dialogs/inbox-state.ts';
 import { counted, formatDuration } from '../tui/format.ts';
 import { visible } from '../tui/text/sanitise.ts';
 import type { Io } from './io.ts';
@@ -154,13 +154,13 @@ function whoAsks({ agent, askedAt }: Approval, state: RunState, now: Millis): st
 
 /** The answers there are, a line each. */
 export function answerLines({ request }: Pick<Approval, 'request'>): readonly string[] {
-  const kind = kindOf({ request });
+  const kind = kindOf(request);
   if (request.action === 'turn')
     return ['  Enter lets it go on; a line with ! is run in its place; other words are a message to it.'];
   if (kind === 'words') return ['  Type the answer.'];
   if (kind === 'options') {
     const options = request.options.map((option, index) => `  ${index + 1}  ${visible(option)}`);
-    const amount = amountOption({ request }) === -1 ? [] : ['  add and an amount: another one than is offered'];
+    const amount = !asksAmount(request) ? [] : ['  add and an amount: another one than is offered'];
     return [...options, ...amount, ...(request.action === 'question' ? ['  or type another answer'] : [])];
   }
   return offersFor(request).map(({ number, label, covers }) => {
@@ -174,15 +174,15 @@ export function answerLines({ request }: Pick<Approval, 'request'>): readonly st
 export function promptFor({ number, question: { first, all } }: Put, state: RunState): string {
   const { request } = first;
   const who = all.length > 1 ? counted(all.length, 'agent') : harmless(labelOf(state, first.agent));
-  const kind = kindOf({ request });
-  if (kind === 'words') return `Question ${number}, ${who}: your answer? `;
+  const kind = kindOf(request);
+  if (kind === 'words' || request.action === 'turn') return `Question ${number}, ${who}: your answer? `;
   if (kind === 'options') return `Question ${number}, ${who}: 1 to ${request.options.length}? `;
   return `Question ${number}, ${who}: allow it? ${numbersOf(request)}, y or n? `;
 }
 
 /** What was typed, as an answer; null where it is none. `words`: any text is one here. */
 export function answerOf(request: ApprovalRequest, typed: string, words: boolean): Answer | null {
-  const kind = kindOf({ request });
+  const kind = kindOf(request);
   const text = typed.trim();
   if (kind === 'permission') return permission(request, text);
   if (kind === 'options') {
@@ -190,7 +190,7 @@ export function answerOf(request: ApprovalRequest, typed: string, words: boolean
     if (option !== null) return { allow: true, scope: 'once', text: option };
   }
   if (text === '') return request.action === 'turn' ? { allow: true, scope: 'once', text: '' } : null;
-  const free = words && (request.action === 'question' || kind === 'words');
+  const free = words && (request.action === 'question' || request.action === 'turn' || kind === 'words');
   return free ? { allow: true, scope: 'once', text } : null;
 }
 
@@ -205,9 +205,12 @@ function permission(request: ApprovalRequest, text: string): Answer | null {
   const [, word = '', why = ''] = /^(\S+)(?:\s+([^]*))?$/.exec(text) ?? [];
   const number = { y: '1', n: '4', N: '4', A: always(request) }[word] ?? word;
   const offer = offersFor(request).find((one) => one.number === number);
-  if (offer === undefined || (why !== '' && offer.allow) || (offer.reason && why === '')) return null;
+  if (offer === undefined || (why !== '' && offer.allow) || (offer.asks === 'reason' && why === '')) return null;
   return { allow: offer.allow, scope: offer.scope, text: why };
 }
+
+const asksAmount = (request: ApprovalRequest): boolean =>
+  request.options.some((option) => takesAmount(request, option));
 
 /** The number of the answer that covers equal questions of the session. */
 const always = (request: ApprovalRequest): string =>
@@ -215,7 +218,7 @@ const always = (request: ApprovalRequest): string =>
 
 /** By its number, by the word in front of it, or with an amount of one's own. */
 function optionNamed(request: ApprovalRequest, text: string): string | null {
-  if (amountOption({ request }) !== -1 && /^add\s+\S+$/i.test(text)) return text;
+  if (asksAmount(request) && /^add\s+\S+$/i.test(text)) return text;
   const byNumber = /^\d+$/.test(text) ? request.options[Number(text) - 1] : undefined;
   const word = text.toLowerCase();
   return byNumber ?? request.options.find((option) => wordOf(option).toLowerCase() === word || option === text) ?? null;

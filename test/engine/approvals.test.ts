@@ -49,7 +49,7 @@ describe('approvals', () => {
     await run.until((state) => state.approvals.length === 2);
     const of = (agent: string): string => run.state().approvals.find((one) => one.agent === agent)?.id ?? '';
     expect(await run.tell({ do: 'answer', approval: of(S1), allow: true, scope: 'session' })).toBe(
-      'allowed for this session: all file changes of this agent, within its writes',
+      'always allowed for this session: all file changes of this agent, within its writes',
     );
     await run.until(({ agents }) => agents.get(S1)?.outcome === 'completed');
     expect(run.state().approvals.map(({ agent }) => agent)).toEqual([S2]);

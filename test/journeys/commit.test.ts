@@ -77,9 +77,9 @@ describe('a commit that a person decides on with the plan', () => {
     await person.sees('main commits at the end');
     person.press('enter');
     await person.sees('code wants to change files', '+The cache keeps balances.');
-    await pressesUntil(person, 'y', 'main wants to change the git repository');
+    await pressesUntil(person, '1', 'main wants to change the git repository');
     await person.sees('Readers asked for it.');
-    await pressesUntil(person, 'y', /committed [0-9a-f]{12}/);
+    await pressesUntil(person, '1', /committed [0-9a-f]{12}/);
     expect(commits(machine.project)[0]).toBe('Say what the cache is for');
     person.terminal.kill();
   });

@@ -4,6 +4,7 @@ import type { Rule } from '../support/double/script.ts';
 import { jsonLines } from '../support/cli.ts';
 import { ACCEPT, LEDGER, newest } from '../support/journey.ts';
 import type { Event } from '../support/on-the-wire.ts';
+import { pressesUntil } from '../support/questions.ts';
 import { of, ownModel, planText, runOn } from '../support/on-the-wire.ts';
 
 const TASK = 'Say where balanceOf is defined';
@@ -127,17 +128,9 @@ describe.concurrent('an agent whose time is up', () => {
     await person.sees(ACCEPT);
     person.press('enter');
     await person.sees('oracle wants to run');
-    // A question is deaf at first, so that nothing is allowed by a slip.
-    for (let tries = 0; tries < 60 && person.screen().includes('wants to run'); tries += 1) {
-      person.press('y');
-      await person.terminal.waitFor(/allowed|exhausted/, { timeout: 400 }).catch(() => null);
-    }
+    await pressesUntil(person, '1', /allowed|exhausted|come to a limit/);
     // Its time is up: the command has ended, and what now is asked. The first answer spends nothing.
-    for (let tries = 0; tries < 60 && !/exceeded|exhausted/.test(person.screen()); tries += 1) {
-      if (person.screen().includes('come to a limit')) person.press('enter');
-      await person.terminal.waitFor(/exceeded|exhausted/, { timeout: 500 }).catch(() => null);
-    }
-    await person.sees(/exceeded|exhausted/);
+    await pressesUntil(person, '1', /exceeded|exhausted/);
     person.terminal.kill();
     const events = jsonLines((await machine.mimir('events', await newest(machine), '--json')).out);
     expect(of(events, 'tool.finished').map(({ ok, output }) => [ok, /started/.test(String(output))])).toEqual([

@@ -54,7 +54,7 @@ describe.concurrent('a person who talks to main on the screen', () => {
     await person.sees(ACCEPT);
     person.press('enter');
     await person.sees('code wants to change files');
-    await pressesUntil(person, 'y', 'result ›');
+    await pressesUntil(person, '1', 'result ›');
     await person.sees('Message main (ROOT)', 'i message');
     person.press('i');
     await person.sees('it continues with all that is known');
@@ -64,7 +64,7 @@ describe.concurrent('a person who talks to main on the screen', () => {
     await person.sees('The report calls it.', 'result ›');
     person.press('c');
     await person.sees('wants to change the git repository');
-    await pressesUntil(person, 'y', 'result ›');
+    await pressesUntil(person, '1', 'result ›');
     expect(commits(machine.project)[0]).toBe('Say what the cache is for');
     person.terminal.kill();
   });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../support/journey.ts';
 import { LEDGER } from '../support/journey.ts';
+import { pressesUntil } from '../support/questions.ts';
 import { ownModel, planText } from '../support/on-the-wire.ts';
 
 const ESC = '\u001b';
@@ -42,10 +43,8 @@ describe.concurrent('notices', () => {
     expect(person.terminal.output()).toContain('npm run release? · $0.00\u0007\u0007');
     expect(notices(person)).toHaveLength(2);
     looksBack(person);
-    await person.sees('Your answer is needed');
-    person.press('y');
-    await person.doesNotSee('Your answer is needed');
-    await person.sees('Completed');
+    await person.sees('A to answer');
+    await pressesUntil(person, '1', 'Completed');
     person.press('q');
     expect(await person.leaves()).toBe(0);
     expect(notices(person)).toHaveLength(2);

@@ -56,10 +56,12 @@ describe('a run with two screens and verbs beside them', () => {
 
     // A child of the verb is on both, and so is its question; what one answers is answered on the other.
     expect(await verb('spawn', 'finder', 'Paint the house', '--name', 'painter')).toMatch(/^Spawned finder-painter \(/);
-    await Promise.all([one, other].map((person) => person.sees('Your answer is needed', 'Which colour?')));
+    await Promise.all([one, other].map((person) => person.sees('A to answer', 'Which colour?')));
+    one.press('A');
+    await one.sees('Esc later');
     await typesUntilSeen(one, 'blue');
     one.press('enter');
-    await other.doesNotSee('Your answer is needed');
+    await other.doesNotSee('A to answer');
     await Promise.all([one, other].map((person) => person.sees(/✓ finder-painter/)));
     expect(await verb('what', 'finder-painter')).toContain('Blue it is.');
 

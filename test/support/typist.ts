@@ -30,13 +30,17 @@ export interface Typist {
 /** `changes`: the run answers a change of the plan with this event, as the engine does. */
 export async function typist(
   events: readonly MimirEvent[] | null,
-  { info = LOBBY, changes }: { readonly info?: LobbyInfo; readonly changes?: MimirEvent } = {},
+  {
+    info = LOBBY,
+    changes,
+    terminal = false,
+  }: Readonly<{ info?: LobbyInfo; changes?: MimirEvent; terminal?: boolean }> = {},
 ): Promise<Typist> {
   const run = fakeRun(info);
   const said: string[] = [];
   const console = new Desk(said);
   const session = new LineSession({
-    io: { paint: new Chalk({ level: 0 }), terminal: false },
+    io: { paint: new Chalk({ level: 0 }), terminal },
     console,
     lobby: run.lobby,
     approves: true,

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId, ModelId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
-import { inboxOverlay } from '../../src/tui/dialogs/inbox.ts';
+import { Boxes } from '../../src/tui/boxes.ts';
 import { frameOf } from '../../src/tui/frame.ts';
 import { pageOf } from '../../src/tui/page.ts';
 import { planScreen } from '../../src/tui/screens/plan.ts';
@@ -105,9 +105,13 @@ describe('every screen', () => {
           });
           const page = done ? pageOf(resultScreen, {}) : pageOf(runScreen, {});
           look(page, context, size, pressed);
-          const inbox = inboxOverlay().settle?.(context) ?? null;
-          const overlays = inbox === null || pressed.length > 3 ? [] : [inbox];
-          const { lines } = frameOf({ page, overlays, toasts: [{ level: 'warn', text: 'toast' }] }, context, size);
+          const boxes = new Boxes();
+          boxes.settle(context);
+          if (pressed.length <= 3) boxes.openInbox(context);
+          const { all: overlays, top } = boxes;
+          const dock = boxes.dock(context, size, page.typing(context));
+          const toasts = [{ level: 'warn', text: 'toast' }] as const;
+          const { lines } = frameOf({ page, overlays, top, dock, toasts }, context, size);
           expect(lines.map(lineWidth)).toEqual(Array.from({ length: size.height }, () => size.width));
           expect(lines.map(plain).filter((line) => /\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(line))).toEqual([]);
         },

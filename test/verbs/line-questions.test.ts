@@ -7,7 +7,7 @@ import { foldAll } from '../../src/events/fold.ts';
 import { widthOf } from '../../src/tui/text/width.ts';
 import { exactText, sayAll } from '../../src/verbs/line-exact.ts';
 import { answerLines, answerOf, LineQuestions, promptFor, questionLines } from '../../src/verbs/line-questions.ts';
-import { questionsOf } from '../../src/tui/dialogs/inbox-state.ts';
+import { questionsOf } from '../../src/app/views/question.ts';
 import type { RunState } from '../../src/events/state.ts';
 import { approval, asks, midRun, START } from '../support/recorded-run.ts';
 
@@ -43,7 +43,14 @@ describe('a question in lines', () => {
   it('gives a long action a digest, and breaks it where the terminal ends', () => {
     const exact = `echo ${'a'.repeat(300)}`;
     const shown = exactText(exact, paint, { columns: 80, rows: 24 });
-    expect(shown.slice(0, -1).map((line) => line.slice(0, 4))).toEqual(['  | ', '  : ', '  : ', '  : ', '  : ']);
+    expect(shown.slice(0, -1).map((line) => line.slice(0, 4))).toEqual([
+      '  | ',
+      '  : ',
+      '  + ',
+      '  + ',
+      '  + ',
+      '  + ',
+    ]);
     expect(
       shown
         .slice(0, -1)
@@ -53,7 +60,7 @@ describe('a question in lines', () => {
     expect(Math.max(...shown.map((line) => line.length))).toBeLessThan(80);
     expect(shown.at(-1)).toMatch(/^ {2}1 line, 305 characters, digest [0-9a-f]{8}$/);
     const wide = exactText(`${'\u6f22'.repeat(60)}\u202e!`, paint, { columns: 40, rows: 24 });
-    const rows = wide.filter((line) => /^ {2}[|:] /.test(line));
+    const rows = wide.filter((line) => /^ {2}[|:+] /.test(line));
     expect(rows.every((line) => widthOf(line) < 40)).toBe(true);
     expect(wide.join('')).toContain(String.raw`<\u{202e}>!`);
   });

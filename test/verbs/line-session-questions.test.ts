@@ -56,6 +56,18 @@ describe('a question in lines', () => {
     expect(person.said.at(-1)).toMatch(/^That was begun before the question was said/);
   });
 
+  it('takes no line for an answer that comes as fast as a held key repeats (S1)', async () => {
+    const person = await typist(asked().events, { terminal: true });
+    const { since } = person.session.questions;
+    await person.typesSince(since + 132, '1');
+    expect(person.commands).toEqual([]);
+    expect(person.said.at(-1)).toMatch(/^That came as fast as a held key repeats/);
+    for (let at = since + 165; at < since + 3000; at += 33) await person.typesSince(at, '1');
+    expect(person.commands).toEqual([]);
+    await person.typesSince(since + 5000, '1');
+    expect(person.commands).toHaveLength(1);
+  });
+
   it('of an agent takes any words, and answer takes words that are a command', async () => {
     const open = { action: 'question', title: 'Which store?', options: [] } as const;
     const person = await typist(asked(open).events);

@@ -24,7 +24,7 @@ export function handOverOverlay(ask: (how: 'now' | 'stay') => void): Overlay {
     view,
     press(input, { state }) {
       if (input.is !== 'key' || state.finished !== null) return stay(this);
-      if (input.key === 'd') {
+      if (input.key === 'y') {
         ask('now');
         return stay(this);
       }
@@ -40,7 +40,7 @@ export function handOverOverlay(ask: (how: 'now' | 'stay') => void): Overlay {
 const keysOf = ({ state }: Context): readonly Hint[] => (state.finished === null ? KEYS : []);
 
 const KEYS: readonly Hint[] = [
-  { keys: 'd', hint: 'at once: cut off what runs' },
+  { keys: 'y', hint: 'at once: cut off what runs' },
   { keys: 'Esc', hint: 'stay' },
 ];
 

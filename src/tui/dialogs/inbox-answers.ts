@@ -1,131 +1,138 @@
-/** What stands below the exact action of a question: how long it is, the answers there are, and their keys. */
+/** What stands below the text of a question: the answers by their numbers, what each covers, and the field for words. */
+import type { Offer } from '../../app/views/answers.ts';
 import { offersFor } from '../../app/views/answers.ts';
+import type { Question } from '../../app/views/question.ts';
+import { destroys, kindOf } from '../../app/views/question.ts';
 import type { ApprovalRequest } from '../../events/event.ts';
 import { upDown } from '../keymap.ts';
 import type { Hint } from '../keymap.ts';
 import type { Context } from '../screen.ts';
-import { fit, span } from '../text/clip.ts';
-import { editorText } from '../text/editor.ts';
+import { span } from '../text/clip.ts';
 import { editorHeight, viewEditor } from '../text/editor-view.ts';
 import type { Cursor, Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
-import { lengthLine } from './inbox-exact.ts';
-import type { Kept, Kind, Question } from './inbox-state.ts';
-import { amountOption, kindOf, takesAmount } from './inbox-state.ts';
-import { keyLine } from './overlay.ts';
-
-export interface Answering {
-  readonly request: ApprovalRequest;
-  readonly kept: Kept;
-  /** Only what is answered with: the footer names the keys. */
-  readonly low: boolean;
-}
+import type { Kept } from './inbox-state.ts';
 
 export interface Answers {
   readonly lines: readonly Line[];
   readonly cursor: Cursor | null;
+  /** The line that is chosen, of options: it stays in sight where not all do. */
+  readonly chosen?: number;
 }
 
 const MOST_WORDS = 3;
 
-/** The rows of it at its highest. */
-export function rowsOfAnswers(request: ApprovalRequest, context: Context, width: number): number {
-  const keys = keyLines(request, context, width).length;
-  const kind = kindOf({ request });
-  if (kind === 'options') return request.options.length + 2 + keys;
-  return kind === 'words'
-    ? MOST_WORDS + 2 + keys
-    : Math.max(MOST_WORDS + 2 + keys, 2 + keys + covers(request, width).length);
+/** The answers of a question; what they cover where `words` has room for it. */
+export function answerLines(
+  request: ApprovalRequest,
+  kept: Kept,
+  context: Context,
+  { width, words }: { readonly width: number; readonly words: boolean },
+): Answers {
+  if (kept.sure !== null) return { lines: sureLines(request, kept.sure.offer, width), cursor: null };
+  const kind = kindOf(request);
+  if (kept.typing !== null || kind === 'words') return field(kept, width);
+  if (kind === 'options') {
+    const rows = optionLines(request, kept, context, width);
+    const chosen = rows.slice(0, kept.option).reduce((sum, lines) => sum + lines.length, 0);
+    return { lines: rows.flat(), cursor: null, chosen };
+  }
+  const offers = offersFor(request);
+  const row = wrap(
+    offers.flatMap(({ number, label }, at): Line => [span(at === 0 ? '' : '   '), ...numbered(number, toLabel(label))]),
+    width,
+  );
+  return { lines: [...row, ...(words ? coverLines(offers, width) : [])], cursor: null };
 }
 
-export function answerLines(of: Answering, context: Context, width: number): Answers {
-  const { request, low } = of;
-  const keys = keyLines(request, context, width);
-  const kind = kindOf({ request });
-  if (kind === 'words' || of.kept.reason) return field(of, context, width);
-  const what =
-    kind === 'options'
-      ? optionLines(of, context, width)
-      : [fit(lengthLine(request, context), width, {}, context.glyphs.ellipsis)];
-  if (low) return { lines: what, cursor: null };
-  if (kind === 'options') return { lines: [[], ...what, [], ...keys], cursor: null };
-  return { lines: [...what, [], ...keys, ...covers(request, width)], cursor: null };
-}
+const numbered = (number: string, words: string): Line => [
+  span(number, { fg: 'focus', bold: true }),
+  span(` ${words}`, { fg: 'fg' }),
+];
 
 /** What an answer for the session would allow, said in full. */
-const covers = (request: ApprovalRequest, width: number): readonly Line[] =>
-  offersFor(request).flatMap(({ number, covers: words }) =>
-    words === null
+const coverLines = (offers: readonly Offer[], width: number): readonly Line[] =>
+  offers.flatMap(({ number, covers }) =>
+    covers === null
       ? []
-      : wrap([span(number, { fg: 'focus', bold: true }), span(` ${toLabel(words)}`, { fg: 'muted' })], width, 2),
+      : wrap([span(number, { fg: 'focus', bold: true }), span(` ${toLabel(covers)}`, { fg: 'muted' })], width, 2),
   );
 
-function optionLines({ request, kept }: Answering, { glyphs }: Context, width: number): readonly Line[] {
-  const amount = editorText(kept.editor);
-  const byNumber = amountOption({ request }) === -1;
-  return request.options.map((option, index): Line => {
-    const on = index === kept.option;
-    const mark = span(on ? `${glyphs.selected} ` : '  ', { fg: 'focus' });
-    const typed = takesAmount({ request }, option) ? amount : '';
-    return fit(
-      [
-        mark,
-        span(byNumber ? `${index + 1} ` : '', { fg: 'faint' }),
-        // A typed amount takes the place of the one that is offered.
-        span(typed === '' ? option : 'add ', { fg: on ? 'title' : 'fg', bold: on }),
-        span(typed, { fg: 'warn', bold: true }),
-      ],
-      width,
-      {},
-      glyphs.ellipsis,
-    );
+/** One below the other, each whole. */
+function optionLines(
+  request: ApprovalRequest,
+  kept: Kept,
+  { glyphs }: Context,
+  width: number,
+): readonly (readonly Line[])[] {
+  return offersFor(request).map(({ number, label }, at) => {
+    const on = at === kept.option;
+    const line: Line = [
+      span(on ? `${glyphs.selected} ` : '  ', { fg: 'focus' }),
+      span(`${number} `, { fg: 'focus', bold: true }),
+      span(toLabel(label), { fg: on ? 'title' : 'fg', bold: on }),
+    ];
+    return wrap(line, width, on ? 4 : 2);
   });
 }
 
-function field({ request, kept, low }: Answering, context: Context, width: number): Answers {
-  const height = low ? 1 : Math.max(1, Math.min(MOST_WORDS, editorHeight(kept.editor, width)));
-  const placeholder = kept.reason
-    ? 'why not? The agent reads it'
-    : request.action === 'turn'
-      ? 'a message, or !command'
-      : 'your answer';
-  const { lines, cursor } = viewEditor(kept.editor, { width, height, placeholder, style: { fg: 'fg', bg: 'raised' } });
-  if (low) return { lines, cursor };
-  const keys = kept.reason ? [keyLine(denying(context))] : keyLines(request, context, width);
-  return { lines: [[], ...lines, [], ...keys], cursor: { x: cursor.x, y: cursor.y + 1 } };
+const sureLines = (request: ApprovalRequest, offer: Offer, width: number): readonly Line[] =>
+  wrap(
+    [
+      span(`${destroys(request) ?? ''}: `, { fg: 'err', bold: true }),
+      span('y', { fg: 'focus', bold: true }),
+      span(` ${offer.scope === 'once' ? 'allows it once' : `allows ${toLabel(offer.label)} for this session`}, `, {
+        fg: 'fg',
+      }),
+      span('Esc', { fg: 'focus', bold: true }),
+      span(' goes back', { fg: 'fg' }),
+    ],
+    width,
+  );
+
+const PLACEHOLDERS = {
+  reason: 'why not? The agent reads it',
+  words: 'what it is told, or !command',
+  amount: 'how much more: 0.50, 20k tokens, 5m',
+} as const;
+
+function field({ typing, editor }: Kept, width: number): Answers {
+  const height = Math.max(1, Math.min(MOST_WORDS, editorHeight(editor, width)));
+  const asks = typing?.asks ?? null;
+  const placeholder = asks === null || typing?.label === 'in your own words' ? 'your answer' : PLACEHOLDERS[asks];
+  const { lines, cursor } = viewEditor(editor, { width, height, placeholder, style: { fg: 'fg', bg: 'raised' } });
+  return { lines, cursor };
 }
 
-/** While the reason of a no is typed. */
-const denying = ({ glyphs }: Context): readonly (readonly [string, string])[] => [
-  [glyphs.key.enter, 'deny'],
-  ['Esc', 'back'],
-];
-
-const keyLines = (request: ApprovalRequest, context: Context, width: number): readonly Line[] =>
-  wrap(keyLine(keysOf(request, context)), width);
-
-function keysOf(request: ApprovalRequest, { glyphs }: Context): readonly (readonly [string, string])[] {
-  const { enter } = glyphs.key;
-  const later = ['Esc', 'later'] as const;
-  const kinds: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
-    options: [[enter, 'choose'], later],
-    words: [[enter, request.action === 'turn' ? 'go on' : 'answer'], later],
-    permission: [...offersFor(request).map(({ number, label }) => [number, toLabel(label)] as const), later],
-  };
-  return kinds[kindOf({ request })];
-}
-
-export function inboxHints({ first: { request } }: Question, count: number, context: Context): readonly Hint[] {
-  const { glyphs } = context;
+export function inboxHints(
+  { first: { request } }: Question,
+  kept: Kept,
+  count: number,
+  context: Context,
+): readonly Hint[] {
+  const { enter } = context.glyphs.key;
+  if (kept.sure !== null) return [SURE, BACK];
+  if (kept.typing?.asks === 'reason') return [{ keys: enter, hint: 'deny' }, BACK];
+  if (kept.typing !== null) return [{ keys: enter, hint: 'answer' }, BACK];
+  const kind = kindOf(request);
   return [
-    ...keysOf(request, context).map(([keys, hint]) => ({ keys, hint })),
-    ...(kindOf({ request }) === 'options'
-      ? [
-          { keys: upDown(glyphs), hint: 'select' },
-          { keys: 'PgDn', hint: 'scroll' },
-        ]
-      : [{ keys: upDown(glyphs), hint: 'scroll' }]),
-    ...(count > 1 ? [{ keys: 'Tab', hint: 'next question' }] : []),
+    ...answerHints(request, context),
+    { keys: 'Esc', hint: 'later' },
+    kind === 'options' ? { keys: 'PgDn', hint: 'scroll' } : { keys: upDown(context.glyphs), hint: 'scroll' },
+    { keys: 'Tab', hint: count > 1 ? 'next question' : 'leave' },
   ];
+}
+
+const SURE: Hint = { keys: 'y', hint: 'allow it' };
+const BACK: Hint = { keys: 'Esc', hint: 'back' };
+
+function answerHints(request: ApprovalRequest, { glyphs }: Context): readonly Hint[] {
+  const { enter } = glyphs.key;
+  const offers = offersFor(request);
+  const kind = kindOf(request);
+  if (kind === 'words') return [{ keys: enter, hint: 'answer' }];
+  const numbers = { keys: `1-${Math.min(9, kind === 'permission' ? 5 : offers.length)}`, hint: 'answer' };
+  if (kind === 'permission') return [numbers];
+  return [numbers, { keys: `${upDown(glyphs)} ${enter}`, hint: 'choose' }];
 }

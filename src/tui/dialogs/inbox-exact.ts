@@ -1,46 +1,62 @@
 /** The exact action of a question as lines: every character of it, what is hidden as an escape that looks like none of its letters. */
+import type { Part, Units } from '../../app/views/exact.ts';
+import { partsOf } from '../../app/views/exact.ts';
+import { askedText, isProse } from '../../app/views/question.ts';
 import { jsonDigest } from '../../domain/digest.ts';
 import type { ApprovalRequest } from '../../events/event.ts';
 import { counted } from '../format.ts';
+import type { Glyphs } from '../glyphs.ts';
 import type { Context } from '../screen.ts';
 import { span } from '../text/clip.ts';
-import type { Line, Span, Style } from '../text/line.ts';
+import type { Line, Style } from '../text/line.ts';
 import { unmarked } from '../text/sanitise.ts';
 import { clusterWidth, graphemes } from '../text/width.ts';
-import { wrap } from '../text/wrap.ts';
 import { diffInk } from '../view/diff.ts';
 
 /** How an escape looks: like nothing else in the box. */
 const HIDDEN: Style = { fg: 'surface', bg: 'warn', underline: true };
 
-const EXACT = new WeakMap<ApprovalRequest, { readonly width: number; readonly lines: readonly Line[] }>();
+/** A row of the text, and where in the text it stands: counted in characters, which no resize changes. */
+export interface ExactRow {
+  readonly line: Line;
+  readonly from: number;
+  /** Behind its last character, and the line break where it is the last of a line. */
+  readonly to: number;
+}
 
-/** At most `width` columns a line, broken at the edge only; what is said in words is broken between them. */
-export function exactLines(request: ApprovalRequest, width: number): readonly Line[] {
+const EXACT = new WeakMap<ApprovalRequest, { readonly width: number; readonly rows: readonly ExactRow[] }>();
+
+/** Columns in front of each row of an action: how it goes on from the row above. */
+const GUTTER = 2;
+
+/** Rows of at most `width` columns, broken behind blanks; nothing is left out. */
+export function exactRows(request: ApprovalRequest, width: number, glyphs: Glyphs): readonly ExactRow[] {
   const known = EXACT.get(request);
-  if (known?.width === width) return known.lines;
-  const room = Math.max(1, width);
-  const lines = textOf(request)
+  if (known?.width === width) return known.rows;
+  const prose = isProse(request);
+  const room = Math.max(1, prose ? width : width - GUTTER);
+  let at = 0;
+  const rows = askedText(request)
     .split('\n')
-    .flatMap((line) => (SPOKEN.has(request.action) ? spoken(line, room) : chunks(line, styleOf(request, line), room)));
-  EXACT.set(request, { width, lines });
-  return lines;
+    .flatMap((line) => {
+      const style = prose ? PROSE : styleOf(request, line);
+      const of = rowsOf(line, style, room, at);
+      at = (of.at(-1)?.to ?? at) + 1;
+      return of.map(({ line: text, from, to, goesOn }, row): ExactRow => {
+        const sign = goesOn === 'new' ? ' ' : glyphs.goesOn[goesOn];
+        if (prose && goesOn === 'blank') return { line: trimmed(text), from, to: row === of.length - 1 ? to + 1 : to };
+        const gutter = prose ? [] : [span(`${sign} `, { fg: 'warn', bg: 'raised' })];
+        return { line: [...gutter, ...text], from, to: row === of.length - 1 ? to + 1 : to };
+      });
+    });
+  EXACT.set(request, { width, rows });
+  return rows;
 }
 
-/** What is offered stands below as what it is: answers. */
-function textOf({ exact, options }: ApprovalRequest): string {
-  const lines = exact.split('\n');
-  const offered = options.length > 0 && options.every((one, index) => lines.at(index - options.length) === one);
-  return offered ? lines.slice(0, -options.length).join('\n') : exact;
-}
+/** Without the blank that the row was broken at. */
+const trimmed = ([first, ...rest]: Line): Line => (first ? [span(first[0].trimStart(), first[1]), ...rest] : []);
 
-const SPOKEN: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 'turn', 'failure', 'budget'] as const);
-
-const spoken = (line: string, width: number): readonly Line[] =>
-  wrap(
-    unmarked(line).map(({ text, hidden }) => span(text, hidden ? HIDDEN : { fg: 'fg', bg: 'raised' })),
-    width,
-  );
+const PROSE: Style = { fg: 'fg', bg: 'raised' };
 
 const styleOf = ({ action }: ApprovalRequest, line: string): Style =>
   action === 'shell' ? { fg: 'title', bg: 'raised', bold: true } : { fg: diffInk(line), bg: 'raised' };
@@ -48,32 +64,47 @@ const styleOf = ({ action }: ApprovalRequest, line: string): Style =>
 /** Letters of one column each, nothing hidden: nearly every action is of these, and some are megabytes of them. */
 const SIMPLE = /^[\x20-\x7e]*$/;
 
-/** Lines of at most `width` columns; blanks count like any other character. */
-function chunks(text: string, style: Style, width: number): readonly Line[] {
-  if (!SIMPLE.test(text)) return clusters(text, style, width);
-  const count = Math.max(1, Math.ceil(text.length / width));
-  return Array.from({ length: count }, (_, at) => [span(` ${text.slice(at * width, at * width + width)}`, style)]);
+interface TextRow extends ExactRow {
+  readonly goesOn: Part['goesOn'];
 }
 
-function clusters(text: string, style: Style, width: number): readonly Line[] {
-  const lines: Line[] = [];
-  let line: Span[] = [span(' ', style)];
-  let used = 0;
-  for (const part of unmarked(text)) {
-    let open = '';
-    const look = part.hidden ? HIDDEN : style;
-    for (const cluster of graphemes(part.text)) {
-      const size = clusterWidth(cluster);
-      if (used + size > width && used > 0) {
-        lines.push([...line, span(open, look)]);
-        [line, open, used] = [[span(' ', style)], '', 0];
-      }
-      open += cluster;
-      used += size;
-    }
-    if (open !== '') line.push(span(open, look));
+function rowsOf(text: string, style: Style, width: number, at: number): readonly TextRow[] {
+  if (!SIMPLE.test(text)) return clusterRows(text, style, width, at);
+  const units: Units = { length: text.length, isBlank: (one) => text[one] === ' ', columns: () => 1 };
+  return partsOf(units, width).map(({ from, to, goesOn }) => ({
+    line: [span(text.slice(from, to), style)],
+    from: at + from,
+    to: at + to,
+    goesOn,
+  }));
+}
+
+function clusterRows(text: string, style: Style, width: number, at: number): readonly TextRow[] {
+  const clusters = unmarked(text).flatMap(({ text: part, hidden }) =>
+    graphemes(part).map((cluster) => ({ cluster, look: hidden ? HIDDEN : style })),
+  );
+  const units: Units = {
+    length: clusters.length,
+    isBlank: (one) => clusters[one]?.cluster === ' ',
+    columns: (one) => clusterWidth(clusters[one]?.cluster ?? ''),
+  };
+  return partsOf(units, width).map(({ from, to, goesOn }) => ({
+    line: joined(clusters.slice(from, to)),
+    from: at + from,
+    to: at + to,
+    goesOn,
+  }));
+}
+
+/** Clusters of one look as one span. */
+function joined(clusters: readonly { readonly cluster: string; readonly look: Style }[]): Line {
+  const spans: [string, Style][] = [];
+  for (const { cluster, look } of clusters) {
+    const last = spans.at(-1);
+    if (last?.[1] === look) last[0] += cluster;
+    else spans.push([cluster, look]);
   }
-  return [...lines, line];
+  return spans;
 }
 
 const LONG = 200;

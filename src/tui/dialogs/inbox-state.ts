@@ -1,7 +1,8 @@
-/** What the inbox remembers of each question, which questions are one, and what kind of answer a question wants. */
+/** What the screen remembers of each question: where the person is in it, and what of it was on the screen. */
+import { firstChosen } from '../../app/views/answers.ts';
+import type { Offer } from '../../app/views/answers.ts';
+import type { Question } from '../../app/views/question.ts';
 import type { Millis } from '../../domain/ids.ts';
-import type { ApprovalRequest } from '../../events/event.ts';
-import type { Approval } from '../../events/state.ts';
 import type { Editor } from '../text/editor.ts';
 import { openEditor } from '../text/editor.ts';
 
@@ -14,67 +15,41 @@ export interface InboxState {
   readonly seen: ReadonlyMap<string, Millis>;
   /** Answered here, not yet out of the state. */
   readonly answered: ReadonlySet<string>;
+  /** Approvals that were left for later: one row tells of them. */
+  readonly putOff: ReadonlySet<string>;
+  /** Since when the question that is shown has the keys: what was pressed before is not meant for it. */
+  readonly since: Millis;
 }
 
 export interface Kept {
-  readonly top: number;
-  /** The furthest that was scrolled to. */
-  readonly deepest: number;
+  /** The place of the first row in sight (inbox-view.ts). */
+  readonly at: number;
+  /** The characters of the text that were on the screen: up to, but not with, this one. */
+  readonly read: number;
   readonly editor: Editor;
+  /** Which option is selected. */
   readonly option: number;
-  /** It is being denied, and the reason is typed. */
-  readonly reason: boolean;
+  /** The answer that words are typed for. */
+  readonly typing: Offer | null;
+  /** An answer that may destroy something: it takes a second key, pressed after this time. */
+  readonly sure: { readonly offer: Offer; readonly since: Millis } | null;
 }
 
-const NEW: Kept = { top: 0, deepest: 0, editor: openEditor('', true), option: 0, reason: false };
+export const NEW: InboxState = {
+  current: null,
+  kept: new Map(),
+  seen: new Map(),
+  answered: new Set(),
+  putOff: new Set(),
+  since: 0,
+};
 
 export const keptOf = ({ kept }: InboxState, { key, first }: Question): Kept =>
   kept.get(key) ?? {
-    ...NEW,
-    option: Math.max(
-      0,
-      first.request.options.findIndex((one) => !takesAmount(first, one)),
-    ),
+    at: Number.NEGATIVE_INFINITY,
+    read: 0,
+    editor: openEditor('', true),
+    option: firstChosen(first.request),
+    typing: null,
+    sure: null,
   };
-
-/** Which option takes an amount; -1 where none does. */
-export const amountOption = (asked: Pick<Approval, 'request'>): number =>
-  asked.request.options.findIndex((option) => takesAmount(asked, option));
-
-/** Approvals that one answer is for: the same action, word for word, asked by several agents; mostly a single one. */
-export interface Question {
-  readonly key: string;
-  /** The oldest. */
-  readonly first: Approval;
-  readonly all: readonly Approval[];
-}
-
-/** What waits, as questions, the oldest first. Only what may be answered together is one, and only where nothing differs. */
-export function questionsOf(approvals: readonly Approval[]): readonly Question[] {
-  const questions: Question[] = [];
-  for (const [key, all] of Map.groupBy(approvals, keyOf)) {
-    const [first] = all;
-    if (first !== undefined) questions.push({ key, first, all });
-  }
-  return questions;
-}
-
-function keyOf({ id, request }: Approval): string {
-  const { action, exact, options, unsandboxed, same } = request;
-  return same === undefined ? id : JSON.stringify([action, unsandboxed, same, exact, options]);
-}
-
-export type Kind = 'permission' | 'options' | 'words';
-
-/** How a question is answered: yes or no, one of several, or in words. */
-export const kindOf = ({ request }: Pick<Approval, 'request'>): Kind => {
-  if (request.action === 'turn') return 'words';
-  if (!CHOICES.has(request.action)) return 'permission';
-  return request.options.length > 0 ? 'options' : 'words';
-};
-
-const CHOICES: ReadonlySet<ApprovalRequest['action']> = new Set(['question', 'failure', 'budget'] as const);
-
-/** Does this option take an amount that the person may type? */
-export const takesAmount = ({ request }: Pick<Approval, 'request'>, option: string): boolean =>
-  request.action === 'budget' && /^add\b/i.test(option);

@@ -1,74 +1,110 @@
-/** How a question that waits for the person looks. Nothing of the action is summed up, collapsed or cut: it scrolls. */
+/**
+ * How a question that waits for the person looks: a box at the lower end of the screen, beside what it is about and never over it. Nothing
+ * of the action is summed up, collapsed or cut: it scrolls. One row tells of questions that were left for later.
+ */
+import type { Question } from '../../app/views/question.ts';
+import { WANTS } from '../../app/views/question.ts';
 import { WITHOUT_SANDBOX } from '../../app/views/unsandboxed.ts';
-import type { ApprovalRequest } from '../../events/event.ts';
 import type { Approval } from '../../events/state.ts';
 import { labelOf } from '../agents.ts';
 import { counted, formatDuration } from '../format.ts';
 import type { Context } from '../screen.ts';
-import type { Size } from '../term/terminal.ts';
-import { fit, span } from '../text/clip.ts';
-import type { Line, Style } from '../text/line.ts';
+import { box } from '../text/box.ts';
+import { fit, lineWidth, restyle, span, spread } from '../text/clip.ts';
+import type { Ink, Line, Style } from '../text/line.ts';
 import { toLabel, unmarked } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
 import { scrollBar } from '../view/cards.ts';
-import { answerLines, rowsOfAnswers } from './inbox-answers.ts';
-import { exactLines } from './inbox-exact.ts';
-import type { InboxState, Question } from './inbox-state.ts';
-import { keptOf, kindOf } from './inbox-state.ts';
-import { boxRows, boxWidth, framed, windowed } from './overlay.ts';
+import type { Answers } from './inbox-answers.ts';
+import { answerLines } from './inbox-answers.ts';
+import type { ExactRow } from './inbox-exact.ts';
+import { exactRows, lengthLine } from './inbox-exact.ts';
+import type { InboxState } from './inbox-state.ts';
+import { keptOf } from './inbox-state.ts';
 import type { OverlayView } from './overlay.ts';
 
 export { inboxHints } from './inbox-answers.ts';
 
-const WIDTH = 100;
+/** Where the box is: how much room it may take, whether it has the keys, and whether letters go to a field of the screen. */
+export interface Docked {
+  readonly width: number;
+  /** The most rows. */
+  readonly rows: number;
+  readonly focused: boolean;
+  readonly typing: boolean;
+}
 
-const WANTS: Readonly<Record<ApprovalRequest['action'], string>> = {
-  write: 'wants to change files',
-  shell: 'wants to run a command',
-  'git-write': 'wants to change the git repository',
-  read: 'wants to read',
-  'git-read': 'wants to look at git',
-  spawn: 'wants to start another agent',
-  question: 'asks you',
-  turn: 'waits before its next turn',
-  failure: 'depends on a task that failed',
-  budget: 'has come to a limit',
-};
+/** Rows of the box with borders and answers alone; with fewer there is one row. */
+const LEAST = 5;
 
-export function inboxView(state: InboxState, left: readonly Question[], context: Context, size: Size): OverlayView {
-  const current = left.find(({ key }) => key === state.current) ?? left[0];
-  if (current === undefined) return { lines: [], cursor: null };
-  const { request } = current.first;
-  const kept = keptOf(state, current);
-  const width = boxWidth(size, WIDTH);
-  const inner = Math.max(1, width - 4);
-  const { head, rows, low } = measured(current, context, size);
-  const tail = answerLines({ request, kept, low }, context, inner);
-  const exact = exactLines(request, inner - 2);
-  const { shown, top } = windowed(exact, kept.top, rows);
-  const bar = scrollBar(top, exact.length, shown.length, context.glyphs.scroll);
+export function inboxView(state: InboxState, left: readonly Question[], context: Context, docked: Docked): OverlayView {
+  const current = currentOf(state, left);
+  if (current === undefined || docked.rows < 1) return { lines: [], cursor: null };
+  const laid = laidOut(state, current, context, docked);
+  if (laid === null) return { lines: [barLine(left, current, context, docked)], cursor: null };
+  const { pinned, shown, top, total, answers } = laid;
+  const bar = scrollBar(top, total, shown.length, context.glyphs.scroll);
+  const inner = innerOf(docked);
   const body: readonly Line[] = [
-    ...head,
+    ...pinned,
     ...shown.map(
-      (line, row): Line => [
+      ({ line }, row): Line => [
         ...fit(line, Math.max(0, inner - 1), { bg: 'raised' }),
         span(bar[row] ?? ' ', { fg: 'focus', bg: 'raised' }),
       ],
     ),
-    ...tail.lines,
+    ...answers.lines,
   ];
   const cursor =
-    tail.cursor === null ? null : { x: tail.cursor.x + 2, y: tail.cursor.y + 1 + head.length + shown.length };
-  const ink = request.unsandboxed ? 'err' : 'warn';
-  const frame = {
-    title: 'Your answer is needed',
-    titleEnd: titleEnd(left, current, context),
-    width,
-    ink,
-    body,
-  } as const;
-  return { lines: framed(frame, context), cursor };
+    answers.cursor === null || !docked.focused
+      ? null
+      : { x: answers.cursor.x + 2, y: answers.cursor.y + 1 + pinned.length + shown.length };
+  return { lines: framed(body, current, left, context, docked), cursor };
 }
+
+export const currentOf = (state: InboxState, left: readonly Question[]): Question | undefined =>
+  left.find(({ key }) => key === state.current) ?? left[0];
+
+const innerOf = ({ width }: Docked): number => Math.max(1, width - 4);
+
+function framed(
+  body: readonly Line[],
+  current: Question,
+  left: readonly Question[],
+  context: Context,
+  docked: Docked,
+): readonly Line[] {
+  const { glyphs } = context;
+  const back: Style = { bg: 'surface' };
+  const ink: Ink = current.first.request.unsandboxed ? 'err' : 'warn';
+  const title = titleLine(current, context, docked);
+  const reach = docked.focused ? 'Esc later' : reachWords(docked.typing);
+  const words = [span(reach, { fg: 'focus', bold: true, ...back })];
+  const lines = box({
+    width: docked.width,
+    height: body.length + 2,
+    glyphs,
+    border: docked.focused ? 'heavy' : 'round',
+    style: { fg: ink, ...back },
+    fill: back,
+    title: restyle(title ?? [span('Question', { fg: 'title', bold: true })], back),
+    titleEnd: restyle(titleEnd(left, current, context), back),
+    foot: words,
+    body: body.map((line) => restyle(line, back)),
+  });
+  return lines.map((line) => fit(restyle(line, back), docked.width, back));
+}
+
+const reachWords = (typing: boolean): string => (typing ? 'Esc, then A to answer' : 'A to answer');
+
+/** Who asks, in the border; null where it does not fit there whole. */
+function titleLine(current: Question, context: Context, { width }: Docked): Line | null {
+  const line = whoAsks(current, context);
+  return lineWidth(line) + END <= width ? line : null;
+}
+
+/** Columns of the corners and of what stands at the right end of the border. */
+const END = 36;
 
 /** `2 of 5 · waits 1m 12s`. */
 function titleEnd(left: readonly Question[], current: Question, { now, glyphs }: Context): Line {
@@ -76,58 +112,134 @@ function titleEnd(left: readonly Question[], current: Question, { now, glyphs }:
   return [span(`${place}waits ${formatDuration(now - current.first.askedAt)}`, { fg: 'muted' })];
 }
 
-/** Rows of the exact action, all of them and those in sight. */
-export function exactRows(
-  current: Question,
-  context: Context,
-  size: Size,
-): { readonly total: number; readonly rows: number } {
-  const inner = Math.max(1, boxWidth(size, WIDTH) - 4);
-  return {
-    total: exactLines(current.first.request, inner - 2).length,
-    rows: measured(current, context, size).rows,
-  };
+/** One row for all that waits. */
+function barLine(left: readonly Question[], current: Question, context: Context, { width, typing }: Docked): Line {
+  const { glyphs } = context;
+  const many = left.length > 1 ? `${left.length} questions wait: ` : '';
+  const { title } = current.first.request;
+  const start: Line = [
+    span(` ${glyphs.status.waiting} ${many}`, { fg: 'warn', bold: true }),
+    ...whoAsks(current, context),
+    span(`: ${toLabel(title)}`, { fg: 'fg' }),
+  ];
+  const end: Line = [span(`${reachWords(typing)} `, { fg: 'focus', bold: true })];
+  const back: Style = { bg: 'surface' };
+  return fit(restyle(spread(start, end, width, back, glyphs.ellipsis), back), width, back);
 }
 
-interface Measured {
-  readonly head: readonly Line[];
-  /** Rows of the exact action that are in sight. */
-  readonly rows: number;
-  /** Too low for all of it: the answer keeps its place, what stands above gives way, the footer alone names the keys. */
-  readonly low: boolean;
+interface Laid {
+  readonly pinned: readonly Line[];
+  readonly shown: readonly ScrollRow[];
+  readonly top: number;
+  readonly total: number;
+  readonly answers: Answers;
 }
 
-/** The action gets as much as the box can give; what stands below is counted at its highest, so that it doesn't jump. */
-function measured(current: Question, context: Context, size: Size): Measured {
+/** A row that scrolls, and its place: the characters of the text, below 0 what stands above that, behind its last what stands below. */
+interface ScrollRow extends ExactRow {
+  readonly exact: boolean;
+}
+
+/** Null where there is only room for one row. The text gets as much as the box can give. */
+function laidOut(state: InboxState, current: Question, context: Context, docked: Docked): Laid | null {
+  const inner = innerOf(docked);
   const { request } = current.first;
-  const inner = Math.max(1, boxWidth(size, WIDTH) - 4);
-  const head = headLines(current, context, inner);
-  const below = rowsOfAnswers(request, context, inner);
-  const room = boxRows(size);
-  const exact = exactLines(request, inner - 2).length;
-  if (head.length + 1 + below <= room) return { head, rows: Math.min(exact, room - head.length - below), low: false };
-  const least = kindOf(current.first) === 'options' ? Math.max(1, request.options.length) : 1;
-  const some = headLines(current, context, inner, 'low').slice(0, Math.max(1, room - least - 1));
-  return { head: some, rows: Math.max(1, Math.min(exact, room - some.length - least)), low: true };
+  const kept = keptOf(state, current);
+  const isOff = current.all.every(({ id }) => state.putOff.has(id));
+  if (!docked.focused && (isOff || docked.rows < LEAST + 2)) return null;
+  const room = Math.max(2, docked.rows - 2);
+  const pins = pinnedLines(current, context, docked);
+  const rows = scrollRows(current, context, inner);
+  const whole = answerLines(request, kept, context, { width: inner, words: true });
+  const fits = pins.length + rows.length + whole.lines.length <= room;
+  const answers = fits ? whole : within(answerLines(request, kept, context, { width: inner, words: false }), room - 1);
+  const pinned = pins.slice(0, Math.max(0, room - 1 - answers.lines.length));
+  const space = Math.max(1, room - pinned.length - answers.lines.length);
+  const found = rows.findIndex(({ to }) => to > kept.at);
+  const top = Math.max(0, Math.min(found === -1 ? rows.length : found, rows.length - space));
+  return { pinned, shown: rows.slice(top, top + space), top, total: rows.length, answers };
 }
 
-/** Who asks, for what task, what it wants, why a person is asked; with few rows, what it wants before for what. */
-function headLines(current: Question, context: Context, width: number, low?: 'low'): readonly Line[] {
+/** As many of the answers as there are rows for, the chosen one among them. */
+function within({ lines, cursor, chosen = 0 }: Answers, rows: number): Answers {
+  const from = Math.max(0, Math.min(chosen, lines.length - rows));
+  return { lines: lines.slice(from, from + rows), cursor };
+}
+
+/** What must be seen whatever is scrolled: who asks, where the border has no room for it, no sandbox, and how long a long text is. */
+function pinnedLines(current: Question, context: Context, docked: Docked): readonly Line[] {
+  const inner = innerOf(docked);
   const { request } = current.first;
-  const because = request.because === '' ? '' : `because ${toLabel(request.because)}`;
-  const warning = request.unsandboxed ? `No sandbox: ${WITHOUT_SANDBOX}.` : '';
-  const what = words(titleOf(current, context), width, { fg: 'fg' }).slice(0, 4);
-  const forWhom = askers(current, context, width);
+  const { unsandboxed, exact } = request;
   return [
-    ...wrap(whoAsks(current, context), width),
-    ...(low ? [...what, ...forWhom] : [...forWhom, ...what]),
-    ...words(because, width, { fg: 'faint' }).slice(0, 3),
-    ...words(warning, width, { fg: 'err', bold: true }),
-    [],
+    ...(titleLine(current, context, docked) === null ? wrap(whoAsks(current, context), inner) : []),
+    ...(unsandboxed ? wrap([span(' UNSANDBOXED ', BADGE), span(` ${WITHOUT_SANDBOX}`, { fg: 'err' })], inner) : []),
+    ...(isLong(exact) ? wrap(lengthLine(request, context), inner) : []),
   ];
 }
 
-/** Empty where it says nothing that isn't said above or below: `finder: npm test`. */
+const BADGE: Style = { fg: 'surface', bg: 'err', bold: true };
+
+/** What is asked, and behind it for what task, and why a person is asked. */
+function scrollRows(current: Question, context: Context, width: number): readonly ScrollRow[] {
+  const { request } = current.first;
+  const because = request.because === '' ? '' : `because ${toLabel(request.because)}`;
+  const more = [
+    ...current.all.slice(0, NAMED).flatMap((one) => wrap(forWhat(one, context), width - 1, 2)),
+    ...(current.all.length > NAMED
+      ? [[span(`and ${counted(current.all.length - NAMED, 'agent')} more`, { fg: 'muted' })] as const]
+      : []),
+    ...(because === '' ? [] : wrap([span(because, { fg: 'faint' })], width - 1)),
+  ];
+  const title = words(titleOf(current, context), width - 1, { fg: 'fg' });
+  const text = exactRows(request, width - 1, context.glyphs);
+  const end = text.at(-1)?.to ?? 0;
+  const beside = (line: Line, from: number): ScrollRow => ({ line, from, to: from + 1, exact: false });
+  return [
+    ...title.map((line, row) => beside(line, row - title.length)),
+    ...text.map((row) => ({ ...row, exact: true })),
+    ...more.map((line, row) => beside(line, end + row)),
+  ];
+}
+
+/** Worth saying how long it is: several lines, much text, or something hidden in it. */
+const isLong = (exact: string): boolean => exact.length > 200 || exact.includes('\n') || exact.includes('\ufdd0');
+
+/** Agents that are named one by one where several ask the same. */
+const NAMED = 5;
+
+/** What of the text is in sight, and where its rows stand, for what was read and for the keys that scroll. */
+export interface Sight {
+  /** The first row in sight, how many are, and how many there are. */
+  readonly top: number;
+  readonly rows: number;
+  readonly total: number;
+  /** The place of a row. */
+  at(row: number): number;
+  /** Behind the last character in sight, and behind the last one there is. */
+  readonly seen: number;
+  readonly end: number;
+  /** The row that the text ends in. */
+  readonly last: number;
+}
+
+/** Null where only one row tells of the question. */
+export function sightOf(state: InboxState, current: Question, context: Context, docked: Docked): Sight | null {
+  const laid = laidOut(state, current, context, docked);
+  if (laid === null) return null;
+  const rows = scrollRows(current, context, innerOf(docked));
+  return {
+    top: laid.top,
+    rows: laid.shown.length,
+    total: rows.length,
+    at: (row) => rows[row]?.from ?? 0,
+    seen: laid.shown.findLast(({ exact }) => exact)?.to ?? 0,
+    end: rows.findLast(({ exact }) => exact)?.to ?? 0,
+    last: rows.findLastIndex(({ exact }) => exact),
+  };
+}
+
+/** Empty where it says nothing that isn't said in the text: `finder: npm test`. */
 function titleOf({ first: { agent, request }, all }: Question, { state }: Context): string {
   const { title } = request;
   // Longer than its title can be: it is no title, and may be megabytes.
@@ -151,25 +263,12 @@ const words = (text: string, width: number, style: Style): readonly Line[] =>
 
 function whoAsks({ first: { agent, request }, all }: Question, { state }: Context): Line {
   const found = state.agents.get(agent);
-  const badge: Line = [span('  '), span(' UNSANDBOXED ', { fg: 'surface', bg: 'err', bold: true })];
   const who: Line =
     all.length > 1
       ? [span(`${all.length} agents ask the same:`, { fg: 'warn', bold: true })]
       : [span(toLabel(found?.name ?? agent), { fg: `role:${found?.role ?? ''}`, bold: true })];
   const wants = all.length > 1 ? WANTS[request.action].replace(/^wants\b/, 'each wants') : WANTS[request.action];
-  return [...who, span(` ${wants}`, { fg: 'title', bold: true }), ...(request.unsandboxed ? badge : [])];
-}
-
-/** Agents that are named one by one where several ask the same. */
-const NAMED = 4;
-
-function askers({ all }: Question, context: Context, width: number): readonly Line[] {
-  const named = all.slice(0, all.length > NAMED + 1 ? NAMED : all.length);
-  const more = all.length - named.length;
-  return [
-    ...named.map((one) => fit(forWhat(one, context), width, {}, context.glyphs.ellipsis)),
-    ...(more > 0 ? [[span(`and ${counted(more, 'agent')} more`, { fg: 'muted' })]] : []),
-  ];
+  return [...who, span(` ${wants}`, { fg: 'title', bold: true })];
 }
 
 /** `ROOT::S4, #4 refactoring: Move rotation into TokenStore`. */

@@ -33,8 +33,6 @@ export interface Overlay {
   painted?(context: Context): Overlay;
   /** It was closed from outside, by no key of its own. Absent: it is the same to it. */
   dropped?(): void;
-  /** An answer that was given in it was refused: it is asked again. */
-  again?(approval: string): Overlay;
   /** For the footer, while the box is open. */
   hints(context: Context): readonly Hint[];
 }

@@ -210,6 +210,7 @@ export const resultScreen: Screen<ResultUi> = {
       ...resultBody(ui, context, above(size)),
       ...messageRow(null, { selected: null, onResult: true }, context, size.width, BOTTOM).lines,
     ].slice(0, size.height),
+    field: BOTTOM,
   }),
   settle(ui, context, size) {
     const top = Math.max(0, Math.min(ui.top, lastTop(ui, context, above(size))));

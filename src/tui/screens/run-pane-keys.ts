@@ -18,9 +18,12 @@ export const PANE_KEYS: readonly Binding<RunUi>[] = [
     keys: ['tab'],
     action: 'run.pane',
     hint: 'pane',
-    help: 'On to the next pane: list, opened agent, activity and spend, log.',
+    help: 'On to the next pane: list, opened agent, activity and spend, log, a question that waits.',
     whyNot: always,
-    run: (ui) => ({ ui: { ...ui, focus: PANES[(PANES.indexOf(ui.focus) + 1) % PANES.length] ?? 'cards' } }),
+    run: (ui, { state }) => ({
+      ui: { ...ui, focus: PANES[(PANES.indexOf(ui.focus) + 1) % PANES.length] ?? 'cards' },
+      ...(ui.lastPane && state.approvals.length > 0 ? { app: 'inbox' } : {}),
+    }),
   },
   {
     keys: ['1', '2', '3', '4'],

@@ -33,6 +33,8 @@ export interface Message {
 export interface RunUi {
   readonly selected: AgentId | null;
   readonly focus: PaneName;
+  /** Is the pane that has the keys the last one that can be seen? */
+  readonly lastPane: boolean;
   readonly zoom: Zoom;
   /** The live graph instead of the cards, or beside them where there is room; null until the person says: where there is room. */
   readonly graph: boolean | null;
@@ -64,6 +66,7 @@ export interface RunUi {
 export const FIRST: RunUi = {
   selected: null,
   focus: 'cards',
+  lastPane: false,
   zoom: 'normal',
   graph: null,
   graphShown: false,
@@ -124,7 +127,15 @@ export function settle(wished: RunUi, context: Context, size: Size): RunUi {
   // Whoever is out of sight by a filter is selected again when it is gone.
   const selected = agents.length === 0 ? ui.selected : (agent?.id ?? null);
   const graphShown = graphIn(ui, context, layout) !== null;
-  const next = { ...settleDetail(ui, agent, context, layout.detail), selected, cardsTop, logBack, graphShown };
+  const lastPane = isLast(ui.focus, layout);
+  const next = {
+    ...settleDetail(ui, agent, context, layout.detail),
+    selected,
+    cardsTop,
+    logBack,
+    graphShown,
+    lastPane,
+  };
   return same(wished, next) ? wished : next;
 }
 
@@ -137,14 +148,22 @@ function settledLog({ logBack, logLevel }: RunUi, { state }: Context, height: nu
 function focused(ui: RunUi, context: Context, size: Size): RunUi {
   const layout = layoutOf(ui, context, size);
   if (ui.focus === 'side' && layout.side === null) return focused({ ...ui, focus: 'log' }, context, size);
-  if (ui.focus === 'log' && (layout.log?.height ?? 0) < 3) return { ...ui, focus: 'cards' };
+  if (ui.focus === 'log' && !hasLog(layout)) return { ...ui, focus: 'cards' };
   return ui;
+}
+
+const hasLog = ({ log }: RunLayout): boolean => (log?.height ?? 0) >= 3;
+
+function isLast(focus: PaneName, layout: RunLayout): boolean {
+  if (focus === 'cards') return false;
+  return focus === 'log' || (!hasLog(layout) && (focus === 'side' || layout.side === null));
 }
 
 const same = (a: RunUi, b: RunUi): boolean =>
   a.selected === b.selected &&
   a.focus === b.focus &&
   a.graphShown === b.graphShown &&
+  a.lastPane === b.lastPane &&
   a.logBack === b.logBack &&
   a.cardsTop === b.cardsTop &&
   a.top === b.top &&

@@ -84,7 +84,7 @@ function body(ui: RunUi, context: Context, size: Size): Body {
   const cursor: Cursor | null = row.cursor === null ? null : { x: row.cursor.x, y: row.cursor.y + above };
   const offered = offeredPaths(ui.message, context, width, above);
   const covered = overlay(lines, offered, Math.max(0, Math.min(3, width - 44)), above - offered.length);
-  return { lines: sized([...covered, ...row.lines], width, height), cursor };
+  return { lines: sized([...covered, ...row.lines], width, height), cursor, field: row.lines.length };
 }
 
 interface Pane {

@@ -1,4 +1,5 @@
 /** The terminal as the rest of the screen sees it; blessed and the real streams are behind it (open.ts). */
+import type { Millis } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
 import type { Theme } from '../../domain/theme.ts';
 import type { Frame } from '../text/line.ts';
@@ -9,7 +10,8 @@ import type { Frame } from '../text/line.ts';
  * `f1`…; with `ctrl-`, `alt-`, `shift-` in front where they change the meaning (`ctrl-c`, `alt-enter`, `shift-enter`, `alt-b`).
  */
 export type Input =
-  | { readonly is: 'key'; readonly key: string }
+  /** `since`: when the key went down, as far as can be told: one that repeats is held. Added by the app (held.ts). */
+  | { readonly is: 'key'; readonly key: string; readonly since?: Millis }
   | { readonly is: 'paste'; readonly text: string }
   /** What the person saved in their own editor, in the place of the field's text. */
   | { readonly is: 'edited'; readonly text: string }

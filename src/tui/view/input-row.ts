@@ -108,16 +108,9 @@ function idle(
   { state, glyphs }: Context,
   width: number,
 ): Line {
-  const asks = state.approvals.length;
-  const right: Line =
-    asks > 0
-      ? [
-          span(`${glyphs.status.waiting} ${asks === 1 ? 'a question waits' : `${asks} questions wait`} for you: A `, {
-            fg: 'warn',
-            bold: true,
-          }),
-        ]
-      : [span(state.finished && !onResult ? 'v for the report  i to type ' : 'i to type ', { fg: 'faint' })];
+  const right: Line = [
+    span(state.finished && !onResult ? 'v for the report  i to type ' : 'i to type ', { fg: 'faint' }),
+  ];
   const words = idleWords(selected, state, glyphs, width);
   const list: Line =
     cut === '' ? [] : [span(`${cut} `, { fg: 'info', bold: true }), span('Esc shows all  ', { fg: 'faint' })];
