@@ -7,8 +7,9 @@ import { ownModel, planText } from '../support/on-the-wire.ts';
 import { pressesUntil } from '../support/questions.ts';
 
 const TASK = 'Say what the cache is for';
-const commits = (project: string): readonly string[] =>
-  execFileSync('git', ['log', '--format=%s'], { cwd: project, encoding: 'utf8' }).trim().split('\n');
+const git = (project: string, ...args: readonly string[]): readonly string[] =>
+  execFileSync('git', args, { cwd: project, encoding: 'utf8' }).trim().split('\n');
+const lastCommit = (project: string): readonly string[] => git(project, 'show', '--name-only', '--format=%an: %s');
 
 async function machineWith(...rules: readonly Rule[]): ReturnType<typeof ownModel> {
   const own = await ownModel('anthropic', { script: { rules: [...rules] }, files: LEDGER });
@@ -16,7 +17,7 @@ async function machineWith(...rules: readonly Rule[]): ReturnType<typeof ownMode
     ['user.name', 'Tester'],
     ['user.email', 'tester@example.org'],
   ] as const)
-    execFileSync('git', ['config', key, value], { cwd: own.machine.project });
+    git(own.machine.project, 'config', key, value);
   return own;
 }
 
@@ -33,6 +34,13 @@ const commit: Rule = {
   answer: { calls: [{ tool: 'git_commit', input: { message: 'Say what the cache is for' } }] },
 };
 const followUp: Rule = { when: { last: 'And who calls it' }, answer: { text: 'The report calls it.' } };
+const CHILD = 'Look at src/cache.js and say what it keeps.';
+const child: Rule = { when: { first: `^${CHILD}` }, answer: { text: 'It keeps balances, src/cache.js:3.' } };
+const asksChild: Rule = {
+  when: { first: `^${TASK}`, turn: 1 },
+  answer: { calls: [{ tool: 'Task', input: { description: 'cache', prompt: CHILD, subagent_type: 'explore' } }] },
+};
+const writesNotes: Rule = { when: { first: `^${TASK}`, turn: 2 }, answer: writes.answer };
 const done: Rule = { answer: { text: 'It keeps balances.' } };
 
 describe.concurrent('a person who talks to main on the screen', () => {
@@ -45,6 +53,26 @@ describe.concurrent('a person who talks to main on the screen', () => {
     person.press('ctrl-x');
     await person.sees('result ›', 'It keeps balances.');
     expect(double.asked.filter(({ first }) => first.startsWith('# Roles'))).toEqual([]);
+    person.terminal.kill();
+  });
+
+  it('follows its Task child on the screen to the answer, and has the change committed, all without a planner', async () => {
+    const { machine, double } = await machineWith(commit, child, asksChild, writesNotes, done);
+    const person = machine.opens([], { cols: 120, rows: 40 });
+    await person.sees('What should be done?', '^X ask main');
+    person.type(TASK);
+    await person.sees(TASK);
+    person.press('ctrl-x');
+    await person.sees('main wants to change files', '+The cache keeps balances.', 'cache');
+    await pressesUntil(person, '1', 'result ›');
+    await person.sees('all 2 agents completed', 'It keeps balances, src/cache.js:3.');
+    person.press('c');
+    await person.sees('main wants to change the git repository', 'Say what the cache is for');
+    await pressesUntil(person, '1', 'result ›');
+    expect(lastCommit(machine.project)).toEqual(['Tester: Say what the cache is for', '', 'NOTES.md']);
+    expect(git(machine.project, 'status', '--porcelain')).toEqual(['']);
+    expect(double.asked.filter(({ first }) => first.startsWith('# Roles'))).toEqual([]);
+    expect(double.asked.map(({ first }) => first).filter((first) => first.startsWith(CHILD))).toHaveLength(1);
     person.terminal.kill();
   });
 
@@ -65,7 +93,8 @@ describe.concurrent('a person who talks to main on the screen', () => {
     person.press('c');
     await person.sees('wants to change the git repository');
     await pressesUntil(person, '1', 'result ›');
-    expect(commits(machine.project)[0]).toBe('Say what the cache is for');
+    expect(lastCommit(machine.project)).toEqual(['Tester: Say what the cache is for', '', 'NOTES.md']);
+    expect(git(machine.project, 'status', '--porcelain')).toEqual(['']);
     person.terminal.kill();
   });
 });
