@@ -1,5 +1,5 @@
 /** Toolchains of the machine in the sandbox, without a network: with packages that the person's own home had before. */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   copyFileSync,
@@ -14,7 +14,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { openPlace, type Place, runCommands, USERS } from '../support/boxes.ts';
+import { giveTo, openPlace, type Place, runCommands, USERS } from '../support/boxes.ts';
 import { skipWithout } from '../support/needs.ts';
 import { configureHome, openRegistry } from '../support/registry.ts';
 import { programOn, toolEnvironment } from '../../src/tools/environment.ts';
@@ -69,12 +69,58 @@ it('pytest runs in a virtual environment of the project, whether it may write or
   }
 });
 
+it('a package that the person installed in a virtual environment of the project is used without a network', async ({
+  skip,
+}) => {
+  skipWithout('pytest', skip);
+  const place = openPlace(user, {
+    'test_whole.py': 'import whole\n\ndef test_whole():\n    assert whole.answer == 42\n',
+  });
+  writeWheel(path.join(place.home, WHEEL));
+  await outside(place, '/usr/bin/python3 -m venv --system-site-packages .venv');
+  const [without] = await ends(place, ['.venv/bin/python -m pytest -q']);
+  expect(without).toMatch(/^exit code 2 [^]*No module named 'whole'/);
+  await outside(place, `.venv/bin/pip install --no-index ~/${WHEEL}`);
+  for (const box of ['read-write', 'read-only'] as const) {
+    const commands = ['.venv/bin/whole', '. .venv/bin/activate && python -m pytest -q'];
+    const [printed, tested] = await ends(place, commands, { box });
+    expect(printed).toMatch(/^exit code 0 [^]*\n42\n?$/);
+    expect(tested).toMatch(/^exit code 0 [^]*1 passed/);
+  }
+});
+
 it('pip installs from a folder of wheels in the project, and says at once what is not there', async ({ skip }) => {
   skipWithout('pytest', skip);
-  const place = openPlace(user, { 'wheels/none': '' });
-  const [, missing] = await ends(place, ['python3 -m pip --version', 'python3 -m pip download nothing-like-that']);
-  expect(missing).toMatch(/^exit code 1 [^]*(?:No matching distribution|No module named pip)/);
+  const place = openPlace(user);
+  writeWheel(path.join(place.project, 'wheels', WHEEL));
+  await outside(place, '/usr/bin/python3 -m venv .venv');
+  giveTo(place, place.project);
+  const install = '.venv/bin/pip install --no-index --find-links wheels';
+  const [installed, used, missing] = await ends(place, [`${install} whole`, '.venv/bin/whole', `${install} other`]);
+  expect(installed).toMatch(/^exit code 0 [^]*Successfully installed whole-1\.0/);
+  expect(used).toMatch(/^exit code 0 [^]*\n42\n?$/);
+  expect(missing).toMatch(/^exit code 1 [^]*No matching distribution found for other/);
 });
+
+const WHEEL = 'whole-1.0-py3-none-any.whl';
+
+/** Packs one module and a program that prints its answer, as a package index would give them. */
+function writeWheel(file: string): void {
+  const about = 'whole-1.0.dist-info';
+  const files = {
+    'whole.py': 'answer = 42\n\ndef main():\n    print(answer)\n',
+    [`${about}/METADATA`]: 'Metadata-Version: 2.1\nName: whole\nVersion: 1.0\n',
+    [`${about}/WHEEL`]: 'Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+    [`${about}/entry_points.txt`]: '[console_scripts]\nwhole = whole:main\n',
+    [`${about}/RECORD`]: '',
+  };
+  const pack =
+    'import json, sys, zipfile\n' +
+    "with zipfile.ZipFile(sys.argv[1], 'w') as packed:\n" +
+    '    for name, text in json.load(sys.stdin).items(): packed.writestr(name, text)\n';
+  mkdirSync(path.dirname(file), { recursive: true });
+  execFileSync('/usr/bin/python3', ['-c', pack, file], { input: JSON.stringify(files) });
+}
 
 it('cargo tests with a registry that the home names, and keeps unpacked packages for the next run alone', async ({
   skip,
