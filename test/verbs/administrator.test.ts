@@ -6,6 +6,7 @@ import { CHECKOUT, jsonLines, openHome, SMALL } from '../support/cli.ts';
 import type { Home, Ran } from '../support/cli.ts';
 import { holding, part } from '../support/like.ts';
 import { managed } from '../support/managed.ts';
+import { startTerminal } from '../support/pty.ts';
 import { skipWithout } from '../support/needs.ts';
 
 let home: Home;
@@ -72,6 +73,33 @@ describe('a developer under a policy', () => {
       out: '',
       err: holding(`--direct is refused: ${RULE}`),
     });
+  });
+
+  it.each([
+    ['of --direct', ['run', 'Find balanceOf', '--direct'], []],
+    ['that Ctrl-X asks for', [], ['What should be done?', 'Find balanceOf', 'ctrl-x']],
+  ])('is shown the plan %s first in a terminal, and their own Enter approves it (D5)', async (_what, words, before) => {
+    const how = managed(home, { files: { 'policy.yml': APPROVE } });
+    const planned = async (): Promise<readonly string[]> => {
+      const { out } = await home.run(['events', '--json'], how);
+      const words = jsonLines(out).map(({ type, by }) => [type, by].filter(Boolean).join(' by '));
+      return [...new Set(words)].filter((one) => /^(?:plan\.|model\.started)/.test(one));
+    };
+    const [command, ...first] = [...how.program, ...words, '--model', 'offline'];
+    const terminal = startTerminal(command, first, { cols: 120, rows: 40, cwd: home.project, env: home.env });
+    const [start, task, key] = before;
+    if (start !== undefined && task !== undefined && key !== undefined) {
+      await terminal.waitFor(start);
+      terminal.type(task);
+      await terminal.waitFor(task);
+      terminal.press(key);
+    }
+    await terminal.waitFor(/Proceed\?|⏎ accept/);
+    expect(await planned()).toEqual(['plan.proposed by you']);
+    terminal.press('enter');
+    await terminal.waitFor(/result ›|completed: 1 agent/);
+    expect(await planned()).toEqual(['plan.proposed by you', 'plan.approved by person', 'model.started']);
+    terminal.kill();
   });
 
   it('may still approve beforehand where only they themselves want to look, and skips no look by a project’s word (D5)', async () => {
