@@ -9,7 +9,7 @@ const FLOORS = [
   ['policy'],
   ['events'],
   ['ports'],
-  ['engine', 'models', 'tools', 'store', 'config', 'control'],
+  ['engine', 'models', 'analyst', 'tools', 'store', 'config', 'control'],
   // What screen, line mode and command line share: actions and presenters.
   ['app'],
   ['tui'],
@@ -21,6 +21,8 @@ const FLOORS = [
 const NEVER: readonly (readonly [from: string, to: string])[] = [
   ['models', 'policy'],
   ['models', 'events'],
+  ['analyst', 'policy'],
+  ['analyst', 'events'],
   ['tools', 'policy'],
   ['tools', 'events'],
 ];
@@ -69,7 +71,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'node:module': ['cli.ts', 'verbs/own-program.ts'],
   'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'control/', 'verbs/'],
   'node:os': ['config/', 'tools/', 'control/', 'verbs/'],
-  'node:path': ['config/', 'control/', 'store/', 'tools/', 'verbs/', 'models/offline/'],
+  'node:path': ['config/', 'control/', 'store/', 'tools/', 'verbs/', 'analyst/'],
   'node:tty': ['verbs/'],
   'node:url': ['config/', 'control/', 'verbs/'],
   'node:util': ['verbs/'],

@@ -11,7 +11,7 @@ const every = {
 };
 
 /** Rooms whose tests leave nothing behind in their process: it serves many files, and loads the sources once. */
-const SHARED = ['app', 'config', 'domain', 'engine', 'events', 'models', 'policy', 'tui'];
+const SHARED = ['analyst', 'app', 'config', 'domain', 'engine', 'events', 'models', 'policy', 'tui'];
 /** Those of them that start programs or are about the process itself. */
 const NOT_SHARED = ['engine/task-isolation', 'policy/commands*', 'tui/term/*'];
 

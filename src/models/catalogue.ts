@@ -76,7 +76,7 @@ export const providerOf = (id: ModelId): string => id.slice(0, id.indexOf('/'));
 export const wireName = (id: ModelId): string => id.slice(id.indexOf('/') + 1);
 
 /** All aliases of a canonical id, in the table's order. */
-export const aliasesOf = (id: ModelId, aliases: Aliases): readonly string[] =>
+const aliasesOf = (id: ModelId, aliases: Aliases): readonly string[] =>
   [...aliases].filter(([, canonical]) => canonical === id).map(([alias]) => alias);
 
 /** A known model as an option; `unusable`: why it can't be called, or null. */

@@ -9,8 +9,6 @@ import type { ModelPort } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
 import { knownModels, providerOf } from './catalogue.ts';
 import type { Aliases } from './catalogue.ts';
-import { offlineAnalyst } from './offline/analyst.ts';
-import type { Pace } from './offline/pace.ts';
 import type { PublishedModels } from './own-prices.ts';
 import type { Provider } from './provider.ts';
 import { servedBy } from './providers.ts';
@@ -48,8 +46,8 @@ export function routeModels(providers: readonly Provider[]): ModelPort {
 export interface ModelOptions {
   /** Alias -> canonical id, as policy has them, with those of the person's own models. */
   readonly aliases: Aliases;
-  /** How fast the offline analyst speaks. */
-  readonly pace: Pace;
+  /** The built-in analyst, which is always usable. */
+  readonly analyst?: Provider;
   readonly world: World;
   /** Every provider that is known here, usable or not; they come in this order. */
   readonly providers: readonly ProviderSetup[];
@@ -66,11 +64,11 @@ export interface OpenModels extends ModelPort {
 
 /** The models of a run: a script if there is one, the offline analyst, those of the providers, and the rest of the catalogue. */
 export function openModels(options: ModelOptions): OpenModels {
-  const { aliases, pace, world, providers, published = new Map(), script } = options;
+  const { aliases, analyst, world, providers, published = new Map(), script } = options;
   const served = providers.map((setup) => servedBy(setup, { aliases, world, published }));
   const port = routeModels([
     ...(script === undefined ? [] : [script]),
-    offlineAnalyst(aliases, pace),
+    ...(analyst === undefined ? [] : [analyst]),
     ...served,
     knownModels(
       aliases,

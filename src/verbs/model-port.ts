@@ -1,4 +1,5 @@
 /** The models of a configuration as one port. Loaded when one is needed: the built-in analyst comes with it. */
+import { offlineAnalyst } from '../analyst/index.ts';
 import type { Loaded } from '../config/load.ts';
 import type { ModelId } from '../domain/ids.ts';
 import type { OpenModels } from '../models/open.ts';
@@ -11,7 +12,7 @@ import { world } from './world.ts';
 export const portOf = (config: Loaded, published: PublishedModels, pace: 'readable' | 'none'): OpenModels =>
   openModels({
     aliases: aliasesWith(config.models),
-    pace: pace === 'none' ? { is: 'none' } : { is: 'readable', world },
+    analyst: offlineAnalyst(ALIASES, pace === 'none' ? { is: 'none' } : { is: 'readable', world }),
     world,
     providers: config.providers,
     published,

@@ -34,7 +34,7 @@ describe('a provider that accepts calls and never answers', () => {
           {},
           RULES,
         );
-        const models = openModels({ aliases: new Map(), pace: { is: 'none' }, world, providers });
+        const models = openModels({ aliases: new Map(), world, providers });
         const roles = ROLES.map((role) => ({ ...role, models: ['one/a', 'two/b'] }));
         const asked = broken.asked.length;
         const task = { id: 'a', description: 'do a', role: 'finder', model: 'one/a' };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { openLogReadOnly } from '../../src/store/log.ts';
-import { claimCount, untrue } from '../models/folders.ts';
+import { claimCount, untrue } from '../analyst/folders.ts';
 import { PUBLISHED, SOURCES } from '../support/cli.ts';
 import { COMPILED } from '../support/compiled.ts';
 import { freshFolder } from '../support/folder.ts';
@@ -43,14 +43,14 @@ function run(root: string, task: string): { readonly events: readonly MimirEvent
 }
 
 const CASES: readonly (readonly [name: string, root: () => string, task: string])[] = [
-  ['zod', () => repositoryFrom('zod/src'), 'Find the entry points of this repository and review the riskiest file'],
+  ['zod', () => repositoryFrom('zod/src'), 'Give me an overview, review for risky patterns and find dead exports'],
   [
     'blessed',
     () => repositoryFrom('blessed'),
-    'Explain how key presses are parsed and find modules that no test imports',
+    'Where is `Screen.prototype.render` defined, which modules lack tests, and give an overview',
   ],
-  ['yaml', () => repositoryFrom('yaml'), 'Document how errors are reported and refactor the lexer'],
-  ['Mimir itself', () => process.cwd(), 'Review how budgets are kept and say what changed lately'],
+  ['yaml', () => repositoryFrom('yaml'), 'Explain how Lexer works, list all TODO comments and the dependencies'],
+  ['Mimir itself', () => process.cwd(), 'Review src/engine/, say what changed lately and which modules lack tests'],
 ];
 
 describe('the offline analyst on real repositories', () => {

@@ -1,5 +1,6 @@
 /** The models of a run behind one port: which there are, which can be called, and what is said of the others. */
 import { describe, expect, it } from 'vitest';
+import { offlineAnalyst } from '../../src/analyst/index.ts';
 import { ModelId } from '../../src/domain/ids.ts';
 import { openModels, routeModels } from '../../src/models/open.ts';
 import { scriptedModel, scriptedProvider } from '../../src/models/scripted.ts';
@@ -7,7 +8,8 @@ import { ALIASES } from '../../src/policy/aliases.ts';
 import { fakeWorld } from '../support/world.ts';
 import { workRequest } from './request.ts';
 
-const nobody = { aliases: ALIASES, pace: { is: 'none' }, world: fakeWorld(), providers: [] } as const;
+const analyst = offlineAnalyst(ALIASES, { is: 'none' });
+const nobody = { aliases: ALIASES, analyst, world: fakeWorld(), providers: [] } as const;
 const models = openModels(nobody);
 const never = new AbortController().signal;
 const callOf = (id: string) => models.call({ ...workRequest(), model: ModelId.parse(id) }, never, () => undefined);

@@ -1,4 +1,5 @@
 /** A provider from how it was set up: its models, their prices and windows, and when its client is loaded. */
+import { offlineAnalyst } from '../../src/analyst/index.ts';
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { ProviderSetup } from '../../src/domain/provider.ts';
@@ -31,7 +32,7 @@ const ANTHROPIC: ProviderSetup = {
 const opened = (providers: readonly ProviderSetup[], own: Readonly<Record<string, string>> = {}): OpenModels =>
   openModels({
     aliases: new Map([...ALIASES, ...Object.entries(own).map(([alias, id]) => [alias, ModelId.parse(id)] as const)]),
-    pace: { is: 'none' },
+    analyst: offlineAnalyst(ALIASES, { is: 'none' }),
     world: fakeWorld(),
     providers,
     published: new Map([

@@ -6,7 +6,7 @@ import { CHECKOUT, jsonLines, openHome, PUBLISHED, SMALL, SOURCES } from '../sup
 import { skipWithout } from '../support/needs.ts';
 import { until } from '../support/until.ts';
 
-const TASK = 'Find the entry points of this repository and review the riskiest file';
+const TASK = 'Find where add is defined and give an overview of this repository';
 
 let home: Home;
 beforeAll(() => {

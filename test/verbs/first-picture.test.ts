@@ -22,7 +22,7 @@ test('the first picture waits for no engine, no sandbox, no shell grammar and no
   expect(loaded).toContain('tui/app.ts');
   expect(
     loaded.filter((name) =>
-      /^(?:unbash$|engine\/|tools\/(?:sandbox|index|run-program)|models\/(?:open|offline)|policy\/(?:decide|commands))/.test(
+      /^(?:unbash$|engine\/|tools\/(?:sandbox|index|run-program)|models\/open|analyst\/|policy\/(?:decide|commands))/.test(
         name,
       ),
     ),

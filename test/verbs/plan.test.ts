@@ -5,7 +5,7 @@ import type { Home } from '../support/cli.ts';
 import { jsonLines, openHome, SMALL } from '../support/cli.ts';
 import { among, holding, like, part } from '../support/like.ts';
 
-const TASK = 'Find the entry points of this repository and review the riskiest file';
+const TASK = 'Find where add is defined and give an overview of this repository';
 
 let home: Home;
 beforeAll(() => {

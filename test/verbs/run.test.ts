@@ -5,7 +5,7 @@ import type { Home, Ran } from '../support/cli.ts';
 import { jsonLines, openHome, SMALL } from '../support/cli.ts';
 import { part } from '../support/like.ts';
 
-const TASK = 'Find the entry points of this repository and review the riskiest file';
+const TASK = 'Find where add is defined and give an overview of this repository';
 
 let home: Home;
 /** One run, looked at from all sides. */
@@ -111,7 +111,7 @@ describe('the log of a run', () => {
   it('is in the list of sessions, for a person and as JSON', async () => {
     const [lines, json] = await Promise.all([home.run(['sessions']), home.run(['sessions', '--json'])]);
     expect(lines.out).toMatch(
-      new RegExp(`^${session}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d  finished  Find the entry`, 'm'),
+      new RegExp(`^${session}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d  finished  Find where add`, 'm'),
     );
     const all: unknown = JSON.parse(json.out);
     expect(all).toEqual(

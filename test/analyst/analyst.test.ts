@@ -1,23 +1,27 @@
 /** The analyst at work with the real tools on real folders: what it says is true, and saying it again changes nothing. */
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Finding } from '../../../src/domain/agent.ts';
-import { AgentId, CallId, RoleName } from '../../../src/domain/ids.ts';
-import type { Turn } from '../../../src/domain/turn.ts';
-import { OFFLINE, offlineAnalyst } from '../../../src/models/offline/analyst.ts';
-import { BOTTOM, TOP } from '../../../src/models/offline/signature.ts';
-import { ALIASES } from '../../../src/policy/aliases.ts';
-import { analyst, carry, requestOf } from '../carry.ts';
-import type { Carried } from '../carry.ts';
-import { claimCount, folderOf, GO, JAVA, PYTHON, RUST, SHOP, untrue } from '../folders.ts';
-import { workRequest } from '../request.ts';
+import type { Finding } from '../../src/domain/agent.ts';
+import { AgentId, CallId, RoleName } from '../../src/domain/ids.ts';
+import type { Turn } from '../../src/domain/turn.ts';
+import { OFFLINE, offlineAnalyst } from '../../src/analyst/index.ts';
+import { ALIASES } from '../../src/policy/aliases.ts';
+import { analyst, carry, requestOf } from './carry.ts';
+import type { Carried } from './carry.ts';
+import { claimCount, folderOf, GO, JAVA, PYTHON, RUST, SHOP, untrue } from './folders.ts';
+import { workRequest } from '../models/request.ts';
 
 const shop = folderOf(SHOP, { git: true });
 const others = { python: folderOf(PYTHON), go: folderOf(GO), rust: folderOf(RUST), java: folderOf(JAVA) };
 const empty = folderOf({});
 afterAll(() => [shop, empty, ...Object.values(others)].forEach((folder) => folder.remove()));
 
+const TOP =
+  '_No language model was used: this is the built-in offline analyst. It reads, searches and counts; it does not understand._';
+const BOTTOM = '_Made without a language model: check what matters before you rely on it._';
+
+/** A task that names no kind: each role does its own. */
 const ROLES = ['finder', 'librarian', 'reviewer', 'security', 'oracle', 'tester', 'refactoring', 'rush', 'made-up'];
-const TASK = 'Look where `cartTotal` is and what is risky in src/';
+const TASK = 'Look at `cartTotal`';
 
 /** Each role once on the shop: tools are slow, and the answer is the same every time. */
 const works = new Map<string, Promise<Carried>>();
@@ -84,100 +88,6 @@ describe('every role', () => {
       const { answer } = await carry({ root, role, task: 'Find the entry points and what is risky' });
       expect(untrue(root, answer)).toEqual([]);
     }
-  });
-});
-
-describe('what they find in the shop', () => {
-  it('finder: the definition first', async () => {
-    const { answer } = await carry({ root: shop.root, role: 'finder', task: 'Find where `cartTotal` is defined' });
-    expect(answer.split('\n')[0]).toMatch(
-      /^The best place for `cartTotal` is `src\/cart\.ts:5` `export function cartTotal\(prices: readonly number\[\]\): number \{` \(.*\)\..* 4 files hold it\.$/,
-    );
-  });
-
-  it('finder: says so when there is nothing', async () => {
-    const { answer } = await carry({ root: shop.root, role: 'finder', task: 'Find where `zebraCount` is defined' });
-    expect(answer.split('\n')[0]).toMatch(/^Nothing in \d+ files of this repository holds `zebraCount`/);
-  });
-
-  it('reviewer: real risks, and neither comments nor strings nor the secret itself', async () => {
-    const { answer } = await carry({ root: shop.root, role: 'reviewer', task: 'Go through src/ for risky patterns' });
-    expect(answer).toContain('`src/price.ts:7` `return eval(formula);`');
-    expect(answer).toContain('`src/price.ts:10` `try { await fetch(');
-    expect(answer).toContain('`src/price.ts:12` (not quoted)');
-    expect(answer).not.toContain('sk_live');
-    expect(answer).not.toContain('src/price.ts:1`');
-    expect(answer).not.toContain('src/price.ts:3`');
-  });
-
-  it('librarian: a dependency that nobody imports', async () => {
-    const { answer } = await carry({ root: shop.root, role: 'librarian', task: 'Read the papers' });
-    expect(answer.split('\n')[0]).toBe(
-      'package.json declares 3 dependencies (1 for development); there is no lock file. No import was found of left-pad.',
-    );
-    expect(answer).toContain("imported in 1 file, first `src/server.ts:2` `import express from 'express';`");
-  });
-
-  it('oracle: the circle of imports, and the place that others named', async () => {
-    const finder = await atWork('finder');
-    const errand = { root: shop.root, role: 'oracle', task: 'Name the likely places for `cartTotal`' };
-    const { answer } = await carry({ ...errand, findings: [findingOf('finder', finder)] });
-    expect(answer.split('\n')[0]).toContain('`src/cart.ts:5` `export function cartTotal');
-    expect(answer).toContain('src/cart.ts -> src/discount.ts -> src/cart.ts');
-    expect(answer).toContain('named by finder');
-  });
-
-  it('tester: the command, and the modules without a test', async () => {
-    const { answer } = await carry({ root: shop.root, role: 'tester', task: 'Find the test command' });
-    expect(answer.split('\n')[0]).toContain(
-      'The tests are run by `package.json:5` `"test": "vitest run"`; tests were not run.',
-    );
-    expect(answer).toContain('- src/price.ts: relied on by 2 files');
-    expect(answer).not.toContain('- src/cart.ts');
-  });
-
-  it('refactoring: the long function, the unused export, and that nothing was changed', async () => {
-    const { answer } = await carry({ root: shop.root, role: 'refactoring', task: 'Measure src/' });
-    expect(answer.split('\n')[0]).toContain('No code was changed');
-    expect(answer).toContain('`src/long.ts:1` `export function longOne(input: number): number {`: 63 lines');
-    expect(answer).toContain('`src/price.ts:6` `export function runFormula(formula: string): unknown {`');
-  });
-
-  it('rush: the state of git', async () => {
-    const { answer } = await carry({ root: shop.root, role: 'rush', task: 'Tell the state' });
-    expect(answer.split('\n')[0]).toContain('On branch main, nothing uncommitted.');
-    expect(answer).toMatch(/- [0-9a-f]{7,} \d{4}-\d\d-\d\d Begin/);
-  });
-});
-
-describe('in other languages', () => {
-  const firstLine = async (root: string, role: string): Promise<string> =>
-    (await carry({ root, role, task: 'Find the entry points' })).answer.split('\n')[0] ?? '';
-
-  it('links imports of Python, Go, Rust and Java', async () => {
-    const lines = await Promise.all(Object.values(others).map(({ root }) => firstLine(root, 'oracle')));
-    expect(lines.map((line) => /^Read (\S+)/.exec(line)?.[1])).toEqual([
-      'weather/forecast.py',
-      'tick/',
-      'src/parser.rs',
-      'src/main/java/org/example/store/Store.java',
-    ]);
-  });
-
-  it('finds where programs begin', async () => {
-    const lines = await Promise.all(Object.values(others).map(({ root }) => firstLine(root, 'finder')));
-    expect(lines.map((line) => /begins at `(.*?):\d+`/.exec(line)?.[1])).toEqual([
-      'weather/__main__.py',
-      'main.go',
-      'src/main.rs',
-      'src/main/java/org/example/App.java',
-    ]);
-  });
-
-  it('knows the usual test command where none is written down', async () => {
-    expect(await firstLine(others.go.root, 'tester')).toContain(
-      '(with go.mod the usual one is `go test ./...`); tests were not run.',
-    );
   });
 });
 
@@ -271,8 +181,7 @@ describe('the report', () => {
     expect(text.endsWith(BOTTOM)).toBe(true);
     expect(text.split('\n').length).toBeLessThanOrEqual(160);
     expect(text.split(TOP)).toHaveLength(2);
-    expect(text.match(/^## .*$/gm)?.slice(0, 2)).toEqual(['## In short', '## Next steps']);
-    expect(text).toContain('## Next steps');
+    expect(text.match(/^## .*$/gm)?.[0]).toBe('## In short');
   });
 
   it('says what failed', async () => {

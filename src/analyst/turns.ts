@@ -1,12 +1,51 @@
 /**
- * Takes one turn of a role. Stateless: the role's generator is run again from its start against the results that the turns
- * hold, so a resume, a crash or a message in the middle changes nothing. Todos and messages are kept here, not by roles.
+ * Takes one turn of the analyst. A part of its work is a generator: it says what it does next, asks its tools, is sent what they gave,
+ * and returns its report. Each call runs the generator again from its start against the results that the turns hold, so a resume, a
+ * crash or a message in the middle changes nothing.
  */
-import type { Todo, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
-import { hear } from './message.ts';
-import type { Heard } from './message.ts';
-import type { Ask, Brief, Part, Seen, Step, Work } from './step.ts';
+import type { Finding } from '../domain/agent.ts';
+import type { Json, Todo, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
+import { behind, claim, hitsOf, search } from './tools.ts';
+import { code, escaped, listed, oneLine, stem, termsIn } from './words.ts';
 
+/** A tool call that a part wants. */
+export interface Ask {
+  readonly tool: string;
+  readonly input: { readonly [key: string]: Json };
+}
+
+/** What a call gave. A tool that the role doesn't have, or that was denied, is an error result like any other. */
+export interface Seen {
+  readonly ask: Ask;
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+/** One turn: a sentence for the person who watches, the todo it belongs to (an index), and the calls. */
+export interface Step {
+  readonly say: string;
+  readonly todo: number;
+  readonly asks: readonly Ask[];
+}
+
+export type Work = Generator<Step, string, readonly Seen[]>;
+/** A piece of work that gives something other than a report. */
+export type Looking<T> = Generator<Step, T, readonly Seen[]>;
+
+/** What an agent is sent out with. */
+export interface Brief {
+  readonly task: string;
+  readonly role: string;
+  readonly findings: readonly Finding[];
+  /** Names of the tools that it has. */
+  readonly tools: ReadonlySet<string>;
+}
+
+/** One kind of work: the list of steps that is shown, and the work. Both depend on nothing but the brief. */
+export interface Part {
+  readonly todos: readonly string[];
+  work(brief: Brief): Work;
+}
 /** The next turn: what is said, and the tools that are asked; no asks means that it is the answer. */
 export interface NextTurn {
   readonly text: string;
@@ -45,7 +84,7 @@ class Play {
 
   constructor(part: Part, brief: Brief) {
     this.brief = brief;
-    this.todos = part.todos(brief);
+    this.todos = part.todos;
     this.work = part.work(brief);
     this.at = this.work.next([]);
     this.skipEmpty();
@@ -153,3 +192,47 @@ function canonical(value: unknown): string {
       : inner,
   );
 }
+
+/** A message that came in the middle of the work. */
+interface Heard {
+  readonly say: string;
+  readonly asks: readonly Ask[];
+  /** The part of the answer that belongs to the message, from what its searches gave. */
+  answer(seen: readonly Seen[]): string;
+}
+
+const SENDER = /^Message from (the person who runs you|agent [^\s(]+)[^\n]*:\n/;
+const MOST_TERMS = 3;
+const MOST_PLACES = 5;
+
+/** Takes note of a user turn that came after the first one: it can't be followed, only its words can be looked for. */
+function hear(text: string, tools: ReadonlySet<string>): Heard {
+  const sender = SENDER.exec(text)?.[1];
+  const own = sender === undefined ? text : text.replace(SENDER, '');
+  const words = sender?.startsWith('agent') === true ? own.replaceAll(/^> /gm, '') : own;
+  const terms = tools.has('search') ? termsIn(words, MOST_TERMS) : [];
+  const from = sender?.startsWith('agent') === true ? `A message from ${sender} came in` : 'A message came in';
+  const begin = `${from}: "${oneLine(words, 80)}". I am not a language model and can't follow instructions;`;
+  if (terms.length === 0)
+    return { say: `${begin} it names nothing that I could look for.`, asks: [], answer: () => '' };
+  const asks = terms.map(({ is, text: term }) =>
+    search(escaped(is === 'word' ? stem(term) : term), { anyCase: is === 'word', limit: 40, about: code(term) }),
+  );
+  return {
+    say: `${begin} I can look for the words it names: ${listed(terms.map(({ text: term }) => code(term)))}.`,
+    asks,
+    answer: (seen) =>
+      [
+        `## About the message "${oneLine(words, 80)}"`,
+        '',
+        ...terms.flatMap(({ text: term }, index) => placesText(term, seen[index])),
+      ].join('\n'),
+  };
+}
+
+const placesText = (term: string, seen: Seen | undefined): readonly string[] => [
+  `- ${code(term)} ${behind(seen)}`,
+  ...hitsOf(seen)
+    .slice(0, MOST_PLACES)
+    .map((hit) => `  - ${claim(hit)}`),
+];

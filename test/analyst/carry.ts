@@ -5,7 +5,7 @@
 import { AgentId, CallId, RoleName } from '../../src/domain/ids.ts';
 import type { Finding } from '../../src/domain/agent.ts';
 import type { Todo, ToolCall, ToolResult, Turn } from '../../src/domain/turn.ts';
-import { OFFLINE, offlineAnalyst } from '../../src/models/offline/analyst.ts';
+import { OFFLINE, offlineAnalyst } from '../../src/analyst/index.ts';
 import type { ModelRequest, ToolSpec } from '../../src/ports/model.ts';
 import type { ToolContext, ToolPort } from '../../src/ports/tool.ts';
 import { ALIASES } from '../../src/policy/aliases.ts';

@@ -1,0 +1,142 @@
+/** Plans of the analyst: which kinds it recognises, who does them, in what order, within which limits. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { offlineAnalyst, OFFLINE } from '../../src/analyst/index.ts';
+import { RoleName } from '../../src/domain/ids.ts';
+import { DraftPlan } from '../../src/domain/plan.ts';
+import type { RepositoryFacts } from '../../src/domain/repository.ts';
+import type { Purpose } from '../../src/ports/model.ts';
+import { ALIASES } from '../../src/policy/aliases.ts';
+import { workRequest } from '../models/request.ts';
+
+const ROLES = ['finder', 'oracle', 'librarian', 'refactoring', 'rush', 'reviewer', 'tester'];
+const FACTS: RepositoryFacts = {
+  name: 'shop',
+  isGit: true,
+  files: 212,
+  more: false,
+  bytes: 900_000,
+  languages: [{ extension: '.ts', files: 180 }],
+  top: ['src/', 'test/', 'docs/', 'package.json', 'README.md'],
+  manifests: [{ path: 'package.json', head: '{}' }],
+  readme: '# Shop',
+  tests: { count: 31, some: ['test/cart.test.ts'] },
+};
+
+type Planning = Extract<Purpose, { is: 'plan' }>;
+const analyst = offlineAnalyst(ALIASES, { is: 'none' });
+
+async function planOf(
+  task: string,
+  change: Partial<Omit<Planning, 'roles'>> & { readonly roles?: readonly string[] } = {},
+  said = '',
+): Promise<DraftPlan> {
+  const roles = (change.roles ?? ROLES).map((role) => RoleName.parse(role));
+  const purpose: Planning = { is: 'plan', task, facts: FACTS, maxTasks: 50, split: 'auto', ...change, roles };
+  const turns = [{ by: 'user', text: said }] as const;
+  const request = { ...workRequest({ turns }), model: OFFLINE, purpose, maxOutputTokens: 100_000 };
+  const reply = await analyst.call(request, new AbortController().signal, () => undefined);
+  return DraftPlan.parse(JSON.parse(reply.ok ? reply.value.text : ''));
+}
+
+/** `role<needed<needed` for each task: the whole shape of a plan in a line. */
+const shapeOf = (plan: DraftPlan): string =>
+  plan.tasks
+    .map(({ recommendedRole, dependencies }) =>
+      [recommendedRole, ...(dependencies ?? []).map((id) => id.slice(5))].join('<'),
+    )
+    .join(' ');
+
+describe('the analyst plans from the words of the task (O001, O067, O068)', () => {
+  const TABLE: readonly (readonly [task: string, shape: string])[] = [
+    ['Find where parseConfig is defined', 'finder'],
+    ['Where is the session token stored?', 'finder'],
+    ['Explain how the scheduler works', 'finder'],
+    ['visit_Extends', 'finder'],
+    ['In particular, where is `process_emphasis`?', 'finder'],
+    ['Give me an overview of the architecture', 'oracle'],
+    ['Review this repository', 'reviewer'],
+    ['Audit the login for security holes', 'reviewer'],
+    ['Which modules lack tests?', 'tester'],
+    ['Find modules that no test imports', 'tester'],
+    ['List all TODO comments', 'finder'],
+    ['Find dead code', 'refactoring'],
+    ['Which dependencies are outdated?', 'librarian'],
+    ['Show how the dependencies in package.json are used, and which are not', 'librarian'],
+    ['What is the git status?', 'rush'],
+    ['Summarise what changed lately', 'rush oracle<1'],
+    ['Review src/ and say which modules lack tests', 'reviewer tester'],
+    ['Find where addItem is defined and give an overview', 'finder oracle<1'],
+    ['Explain how addItem works, with an overview of the dependencies', 'finder librarian oracle<1<2'],
+    ['Hello', 'finder'],
+    ['?', 'finder'],
+    ['Add a discount code to the cart', 'finder'],
+  ];
+
+  it.each(TABLE)('%s -> %s', async (task, shape) => {
+    expect(shapeOf(await planOf(task))).toBe(shape);
+  });
+
+  it('names identifiers and folders in the descriptions, which mean the same again to the agent', async () => {
+    const task = 'Find where `parseConfig` is defined in src, review src/ for errors and list the TODOs';
+    const { tasks } = await planOf(task);
+    expect(tasks.map(({ description }) => description)).toEqual([
+      'Find where `parseConfig` is defined and used in `src/`.',
+      'Review `src/` for swallowed and ignored errors.',
+      'List the TODO, FIXME, XXX and HACK notes of `src/`.',
+    ]);
+    for (const { description, recommendedRole } of tasks)
+      expect(shapeOf(await planOf(description))).toBe(recommendedRole);
+  });
+
+  it('says why, that nothing is changed, and that no model was used', async () => {
+    expect((await planOf('Review the payment code')).reason).toBe(
+      'Recognised: review; one agent does it. It reads and counts, changes nothing and runs no tests. Made by the offline analyst from the words of the task, without a language model.',
+    );
+  });
+
+  it('says when it recognises no kind of task, and which there are', async () => {
+    expect((await planOf('Hello')).reason).toMatch(
+      /^Your words name none of the eight kinds of task that the built-in analyst knows \(where, review, untested, todos, dependencies, changes, dead exports, overview\)\./,
+    );
+  });
+
+  it('has one task when splitting is off, and at least two when it is always asked for (D26)', async () => {
+    expect((await planOf('Review this and list TODOs', { split: 'never' })).tasks).toHaveLength(1);
+    expect((await planOf('What is the git status?', { split: 'always' })).tasks.length).toBeGreaterThan(1);
+  });
+
+  it('keeps to the roles that may be planned, and sends a custom agent that the task names', async () => {
+    expect(shapeOf(await planOf('Review this and the tests', { roles: ['finder', 'tester'] }))).toBe('tester');
+    expect(shapeOf(await planOf('Review this repository', { roles: ['tax-lawyer'] }))).toBe('tax-lawyer');
+    expect(shapeOf(await planOf('Ask the api-guru where parseConfig is', { roles: [...ROLES, 'api-guru'] }))).toBe(
+      'finder api-guru',
+    );
+  });
+
+  it('hears the hint of a person who wants another plan', async () => {
+    const said = '# The person asked for another plan\nalso list the TODOs\n';
+    expect(shapeOf(await planOf('Find parseConfig', {}, said))).toBe('finder');
+    expect(shapeOf(await planOf('Where is parseConfig defined?', {}, said))).toBe('finder finder');
+  });
+
+  it('is a whole plan for any task: known ids, earlier dependencies, planned roles, the same again', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string(),
+        fc.subarray(ROLES, { minLength: 1 }),
+        fc.integer({ min: 1, max: 9 }),
+        async (task, roles, maxTasks) => {
+          const plan = await planOf(task, { roles, maxTasks });
+          expect(plan.tasks.length).toBeLessThanOrEqual(maxTasks);
+          plan.tasks.forEach((each, index) => {
+            expect(roles).toContain(each.recommendedRole);
+            const before = plan.tasks.slice(0, index).map(({ id }) => id);
+            expect((each.dependencies ?? []).filter((id) => !before.includes(id))).toEqual([]);
+          });
+          expect(await planOf(task, { roles, maxTasks })).toEqual(plan);
+        },
+      ),
+    );
+  });
+});
