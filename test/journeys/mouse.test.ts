@@ -40,7 +40,7 @@ describe.concurrent('the mouse', () => {
     clickOn(person, 'Todos');
     await person.sees('┏━ ⏸ finder', /[▸✓] See what is there|[▸✓○] .*\n/);
     clickOn(person, 'Costs');
-    await person.sees('cache');
+    await person.sees('charged');
     clickOn(person, 'Transcript');
     await person.sees('interrupted by you');
     const before = person.screen();

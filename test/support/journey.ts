@@ -43,7 +43,7 @@ export const LEDGER: Files = {
 };
 
 /** A task that the offline analyst makes several agents of. */
-export const TASK = 'Explain how balanceOf works, with an overview of the dependencies';
+export const TASK = 'Explain how balanceOf works: overview, dependencies';
 
 /** How a program without a terminal ended. */
 export interface Ended {
