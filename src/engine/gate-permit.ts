@@ -25,7 +25,7 @@ import { requestFor, sinceChanged } from './gate-question.ts';
 import type { GateParts } from './gate.ts';
 import { permissionsFor } from './plan-permissions.ts';
 import type { OpenToolCall } from './gate-begun.ts';
-import { recordUnanswered } from './unanswered.ts';
+import { recordNotDone } from './unanswered.ts';
 
 /** A call of a tool that the agent has, with its input read. */
 export interface Use {
@@ -154,7 +154,7 @@ const wouldRun = (parts: GateParts, use: Use, context: ToolContext, mode: Mode):
 
 /** Records what nobody was there to answer. */
 function refused({ recorder }: GateParts, use: Use, answer: Answer): string {
-  if (answer.is === 'denied' && answer.by === NOBODY) recordUnanswered(recorder, use);
+  if (answer.is === 'denied' && answer.by === NOBODY) recordNotDone(recorder, use);
   return refusalText(answer);
 }
 
@@ -221,6 +221,6 @@ function denied({ recorder, rules }: GateParts, use: Use, { because, unanswered 
     ...because,
     policyHash: rules.policyHash,
   });
-  if (unanswered === true) recordUnanswered(recorder, use);
+  if (unanswered === true) recordNotDone(recorder, use);
   return `Denied: ${reasonText(because)}`;
 }

@@ -22,7 +22,7 @@ import type { GateParts, ResultsTurn } from './gate.ts';
 import { begunBefore } from './gate-begun.ts';
 import { unreadIn } from './text-protocol.ts';
 import { UNREAD } from './text-protocol-words.ts';
-import { madeGood } from './unanswered.ts';
+import { madeGood, recordNotDone } from './unanswered.ts';
 
 /** More calls in one reply than this are refused (SECURITY 2.6). */
 const MOST_CALLS = 16;
@@ -156,7 +156,7 @@ async function act(
     });
   const began = world.elapsed();
   const printed = await counted(parts, use, () => tool.run(input, roomy(use, context)));
-  const { open, ...whole } = await withChild(parts, use, context, printed);
+  const { open, unboxed, ...whole } = await withChild(parts, use, context, printed);
   const output = { ...whole, text: parts.hide(whole.text) };
   if (open === true) return output;
   const ms = Math.round(world.elapsed() - began);
@@ -164,6 +164,7 @@ async function act(
   const seen = saw === undefined ? {} : { saw };
   const end = { agent, call: call.id, tool: call.tool, ok: output.ok, output: output.text, ms, ...seen } as const;
   recorder.record({ type: 'tool.finished', ...end }, ...(output.ok ? madeGood(recorder, use) : []));
+  if (unboxed === true) recordNotDone(recorder, use, 'no sandbox');
   return output;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Acts that were denied because nobody could be asked (CONTRACT D42): recorded when it happens, taken back when the agent gets the
- * same done later. An agent that ends with one left has not done its work whole.
+ * Acts that were denied because nobody could be asked (CONTRACT D42), or not begun for want of the sandbox that they were promised:
+ * recorded when it happens, taken back when the agent gets the same done later. An agent that ends with one left has not done its work whole.
  */
 import type { AgentId } from '../domain/ids.ts';
 import type { EventBody } from '../events/event.ts';
@@ -32,12 +32,20 @@ export function writtenPath(input: unknown): string | null {
   return `${path.startsWith('/') ? '/' : ''}${parts.join('/')}`;
 }
 
-/** Records that nobody could be asked about it. Nothing for acts that only look. */
-export function recordUnanswered(recorder: Recorder, use: Acting): void {
+/** Records that it was not done: nobody could be asked about it, unless `why` says otherwise. Nothing for acts that only look. */
+export function recordNotDone(recorder: Recorder, use: Acting, why?: UnansweredAct['why']): void {
   const { agent } = use.order;
   const effect = effectOf(use);
   if (effect === null || isOpen(recorder.state(), agent, effect)) return;
-  recorder.record({ type: 'act.unanswered', agent, call: use.call.id, effect, label: use.tool.label(use.input) });
+  const label = use.tool.label(use.input);
+  recorder.record({
+    type: 'act.unanswered',
+    agent,
+    call: use.call.id,
+    effect,
+    label,
+    ...(why === undefined ? {} : { why }),
+  });
 }
 
 /** The event that takes it back, where the act that has just been done had been denied before. */
@@ -56,16 +64,25 @@ export const unansweredOf = ({ agents }: RunState, agent: AgentId): readonly Una
 
 /** Why an agent that has answered is partial all the same; null where nothing is left. */
 export function unansweredReason(state: RunState, agent: AgentId): string | null {
-  const acts = unansweredOf(state, agent);
-  return acts.length === 0 ? null : `denied, since nobody could be asked: ${namesOf(acts).join(', ')}`;
+  const groups = byReason(unansweredOf(state, agent));
+  return groups.length === 0 ? null : groups.map(([why, acts]) => `${why}: ${namesOf(acts).join(', ')}`).join('; ');
 }
+
+/** Why acts of a kind were not done, and which: kinds without one are left out. */
+const byReason = <Act extends UnansweredAct>(acts: readonly Act[]): readonly (readonly [string, readonly Act[]])[] =>
+  [
+    ['denied, since nobody could be asked', acts.filter(({ why }) => why === undefined)] as const,
+    ['not run, since the sandbox could not be started', acts.filter(({ why }) => why === 'no sandbox')] as const,
+  ].filter(([, some]) => some.length > 0);
 
 /** A section of the report that names what was not done; empty where there is nothing. */
 export function notDoneSection({ agents }: RunState): string {
-  const lines = [...agents.values()].flatMap(({ name, unanswered = [] }) =>
-    namesOf(unanswered).map((act) => `- ${name}: ${act}`),
-  );
-  return lines.length === 0 ? '' : `## Not done\n\nDenied, since nobody could be asked:\n\n${lines.join('\n')}`;
+  const all = [...agents.values()].flatMap(({ name, unanswered = [] }) => unanswered.map((act) => ({ ...act, name })));
+  const parts = byReason(all).map(([why, acts]) => {
+    const lines = acts.flatMap((act) => namesOf([act]).map((words) => `- ${act.name}: ${words}`));
+    return `${why.replace(/^./, (letter) => letter.toUpperCase())}:\n\n${lines.join('\n')}`;
+  });
+  return parts.length === 0 ? '' : ['## Not done', ...parts].join('\n\n');
 }
 
 const LONGEST = 200;

@@ -104,9 +104,9 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     };
   },
   'agent.signalled': (agent, { status, message }) => ({ ...agent, signalled: { status, message } }),
-  'act.unanswered': (agent, { effect, label }) => ({
+  'act.unanswered': (agent, { effect, label, why }) => ({
     ...agent,
-    unanswered: [...(agent.unanswered ?? []), { effect, label }],
+    unanswered: [...(agent.unanswered ?? []), { effect, label, ...(why === undefined ? {} : { why }) }],
   }),
   'act.done': (agent, { effect }) => ({
     ...agent,

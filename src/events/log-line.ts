@@ -45,7 +45,10 @@ const LINES: ByType<[], [names: Names], Words> = {
     status === 'error' ? 'warn' : 'info',
     `says that ${status === 'error' ? 'it can not go on' : 'it is done'}${message === '' ? '' : `: ${message}`}`,
   ],
-  'act.unanswered': ({ label }) => ['warn', `not done, since nobody could be asked: ${label.split('\n')[0] ?? ''}`],
+  'act.unanswered': ({ label, why }) => [
+    'warn',
+    `not done, since ${why === undefined ? 'nobody could be asked' : 'its sandbox could not be started'}: ${label.split('\n')[0] ?? ''}`,
+  ],
   'agent.adopted': ({ owner }, names) => [
     'info',
     owner === null ? 'goes on without a parent' : `adopted by ${names(owner)}: its parent ended`,

@@ -107,13 +107,17 @@ export type Ruling =
     }
   /** A grant, by the id of the answer that gave it, covers nothing any more. */
   | { readonly type: 'grant.withdrawn'; readonly grant: string }
-  /** Denied because nobody could be asked. `effect` is equal for acts that come to the same. */
+  /**
+   * Denied because nobody could be asked, or not begun because the sandbox that it was promised could not be started. `effect`
+   * is equal for acts that come to the same.
+   */
   | {
       readonly type: 'act.unanswered';
       readonly agent: AgentId;
       readonly call: CallId;
       readonly effect: string;
       readonly label: string;
+      readonly why?: 'no sandbox';
     }
   /** Such an act, done later all the same. */
   | { readonly type: 'act.done'; readonly agent: AgentId; readonly call: CallId; readonly effect: string }

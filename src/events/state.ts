@@ -84,6 +84,7 @@ export interface ModelShare {
 export interface UnansweredAct {
   readonly effect: string;
   readonly label: string;
+  readonly why?: 'no sandbox';
 }
 
 export interface AgentState {

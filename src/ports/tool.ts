@@ -27,6 +27,8 @@ export interface ToolOutput {
   readonly saw?: SeenFile;
   /** The run was stopped while somebody was waited for: the call has no end yet, whoever goes on with the run goes on with it. */
   readonly open?: true;
+  /** The sandbox that it was promised could not be started: nothing of it ran. */
+  readonly unboxed?: true;
 }
 
 /** What tools may ask of the run: answered by the engine, stamped with the calling agent. */

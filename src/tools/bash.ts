@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { ok, unreachable } from '../domain/result.ts';
 import type { Tool, ToolContext, ToolOutput } from '../ports/tool.ts';
 import { commandInputs } from './command-inputs.ts';
+import { closingInherited } from './descriptors.ts';
 import { type Environment, programOn } from './environment.ts';
 import { type OwnProgram, quoted } from './launcher.ts';
 import { done, refused } from './outcome.ts';
@@ -107,7 +108,13 @@ async function ran(
   const held = box === 'read-only' ? null : await place.writes.hold(globs ?? null);
   const nested = box === 'read-write' ? await watchNested(place.root, place.sandbox) : null;
   const end = await (box === 'none'
-    ? runProgram({ ...what, env: openEnvironment(place, context.door), ...course, signal: context.signal })
+    ? runProgram({
+        ...what,
+        args: openArguments(what),
+        env: openEnvironment(place, context.door),
+        ...course,
+        signal: context.signal,
+      })
     : runBoxed(place.sandbox, { ...what, ...inBox(context, box), opened: held?.opened }, course));
   const said = held === null ? NOTHING_SAID : await held.end();
   const aside = nested === null ? '' : await nested();
@@ -123,6 +130,12 @@ const inBox = (
   box: Boxed['box'],
 ): Pick<Boxed, 'box' | 'door' | 'agent' | 'judges' | 'reads'> => ({ box, door, agent, judges, reads });
 
+/** Of a command outside of a box, which gets no descriptor that Mimir was started with. */
+function openArguments({ file, args }: Pick<Boxed, 'file' | 'args'>): readonly string[] {
+  const closing = closingInherited();
+  return closing === '' ? args : ['--noprofile', '--norc', '-c', `${closing}exec "$@"`, 'mimir', file, ...args];
+}
+
 /** Of a command outside of a box. */
 const openEnvironment = ({ environment, program, stateDir }: BashPlace, door: string | undefined): Environment =>
   door === undefined ? environment : doorOutside(door, program, { stateDir, env: environment });
@@ -137,7 +150,8 @@ interface Frame {
 }
 
 function commandOutput(end: ProgramEnd, { timeout, bytes, folder, said }: Frame): ToolOutput {
-  if (end.is === 'not boxed') return refused(`not run: the sandbox could not start this: ${end.stderr.trim()}`);
+  if (end.is === 'not boxed')
+    return { ...refused(`not run: the sandbox could not start this: ${end.stderr.trim()}`), unboxed: true };
   const seconds = `${(end.milliseconds / 1000).toFixed(1)} s`;
   const note = end.ended === 0 ? '' : `; processes ended: ${end.ended}`;
   const alive = end.survivors === 0 ? '' : `; STILL RUNNING, could not be ended: ${end.survivors}`;

@@ -25,6 +25,12 @@ function ofNothing(): number {
   return nothing;
 }
 
+/** A line of a shell that closes those of nothing as well, so that a program sees none of them; empty where there are none. */
+export const closingInherited = (): string =>
+  inherited()
+    .map((number) => `exec ${number}>&-; `)
+    .join('');
+
 /** Descriptors that stay open when a child is started; none where /proc does not tell. */
 function inherited(): readonly number[] {
   try {

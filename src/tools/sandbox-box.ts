@@ -3,6 +3,7 @@
  * paths get here; what is not there any more makes bubblewrap refuse, which is what is wanted.
  */
 import { availableParallelism } from 'node:os';
+import { closingInherited } from './descriptors.ts';
 import type { HomeParts } from './sandbox-home.ts';
 import { BOX_HOME } from './toolchains.ts';
 
@@ -112,7 +113,7 @@ export const limited = (bash: string, program: readonly string[]): readonly stri
   '--noprofile',
   '--norc',
   '-c',
-  `{ ${LIMITED}; } 2>/dev/null; exec "$@"`,
+  `{ ${LIMITED}; } 2>/dev/null; ${closingInherited()}exec "$@"`,
   'mimir',
   ...program,
 ];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { logLine } from '../../src/events/log-line.ts';
 import { builtIn } from '../../src/policy/rules.ts';
-import { AGENT, calling, planOf, RULES, says, testRun } from '../support/run.ts';
+import { AGENT, calling, planOf, RULES, says, testRun, testTools } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
 
@@ -26,6 +27,21 @@ describe('work that nobody could be asked about', () => {
     expect(run.state().finished?.summary).toBe(
       'ROOT::S1 is done\n\n## Not done\n\nDenied, since nobody could be asked:\n\n- main: write b\n- main: rm x',
     );
+  });
+
+  it('counts no command whose sandbox could not be started: that is said, and the run ends as partial', async () => {
+    const acts: string[] = [];
+    const run = testRun({
+      mode: 'yolo',
+      plan: planOf(['o']),
+      port: { ...testTools(acts), sandbox: { is: 'bubblewrap' } },
+      script: says({ [S1]: [calling('bash unboxed npm test')] }),
+    });
+    const result = await run.result;
+    expect([acts, result.success, result.status]).toEqual([[], false, 'failed']);
+    expect(ends(run)).toEqual([['partial', 'not run, since the sandbox could not be started: unboxed npm test']]);
+    const said = run.events().flatMap((event) => (event.type === 'act.unanswered' ? [logLine(event, 0)?.text] : []));
+    expect(said).toEqual(['not done, since its sandbox could not be started: unboxed npm test']);
   });
 
   it('D42: hands its answer on: what needs it begins', async () => {

@@ -60,6 +60,10 @@ describe('what a command inherits', () => {
     const within = ['bash', '-c', 'exec 9</etc/hostname 47</etc/hosts; exec "$@"', 'x'];
     const inBox = await printed(place, 'readlink /proc/self/fd/* /proc/1/fd/*; echo end', { within });
     const outside = await printed(place, 'readlink /proc/self/fd/*; echo end', { box: 'none', within });
+    // Not of nothing either: a command that takes the number for free would write there.
+    const open = 'for n in 9 47; do [ -e /proc/self/fd/$n ] && echo $n; done; echo end';
+    const numbers = [await printed(place, open, { within }), await printed(place, open, { box: 'none', within })];
+    expect(numbers).toEqual([['end'], ['end']]);
     for (const listed of [inBox, outside]) {
       expect(listed.at(-1)).toBe('end');
       expect(listed.filter((line) => line.startsWith('/etc/'))).toEqual([]);

@@ -79,7 +79,7 @@ export const MODELS = [
 ];
 
 /** Tools that do nothing but say so, and the agent's own ones; `acts` is what was really done, in order. */
-function testTools(acts: string[], wait?: Setting['wait']): ToolPort {
+export function testTools(acts: string[], wait?: Setting['wait']): ToolPort {
   const text = z.strictObject({ text: z.string() });
   const tool = (name: string, capability: Capability | null, repeat: 'safe' | 'never'): Tool<{ text: string }> => ({
     name,
@@ -102,6 +102,8 @@ function testTools(acts: string[], wait?: Setting['wait']): ToolPort {
     repeat: 'never',
     label: ({ command }) => command,
     run: ({ command }) => {
+      // As where the sandbox can't be started.
+      if (command.startsWith('unboxed ')) return Promise.resolve({ ok: false, text: 'not run', unboxed: true });
       acts.push(`bash ${command}`);
       return Promise.resolve({ ok: true, text: `bash did ${command}` });
     },

@@ -161,6 +161,7 @@ describe('exit codes', () => {
 
   it('3: yolo as root without a sandbox; as an ordinary user it starts', async ({ skip }) => {
     skipWithout('root', skip);
+    skipWithout('bubblewrap', skip);
     // The machine as it is, but for bubblewrap.
     const without = ['bwrap', '--dev-bind', '/', '/', '--ro-bind', '/dev/null', '/usr/bin/bwrap', process.execPath];
     const started = { program: [...without, join(CHECKOUT, 'src/cli.ts')] };
