@@ -10,14 +10,23 @@ import { realPlace } from './sandbox-look.ts';
 const SYSTEM_PLACES = ['/usr/bin', '/usr/local/bin', '/bin', '/usr/sbin', '/run/current-system/sw/bin'];
 
 /** The real path of a bubblewrap that belongs to root and lies outside `root`; or null. */
-export function findBubblewrap(root: string, environment: Environment): string | null {
+export const findBubblewrap = (root: string, environment: Environment): string | null =>
+  allOutside(root, environment).find(isRoots) ?? null;
+
+/** Why there is none that can be used, and what to do. */
+export function whyNoBubblewrap(root: string, environment: Environment): string {
+  const [found] = allOutside(root, environment);
+  return found === undefined
+    ? 'bubblewrap is missing: install the package "bubblewrap"'
+    : `${found} can not be relied on: it, or its folder, does not belong to root alone, as far as this process can see (in a user namespace it may not)`;
+}
+
+function allOutside(root: string, environment: Environment): readonly string[] {
   const places = [...SYSTEM_PLACES, ...(environment['PATH'] ?? '').split(path.delimiter)];
-  for (const place of places) {
+  return places.flatMap((place) => {
     const program = programOn({ PATH: place }, 'bwrap');
-    const [real] = program === null ? [] : realPlace(program);
-    if (real !== undefined && !isInside(root, real) && isRoots(real)) return real;
-  }
-  return null;
+    return program === null ? [] : realPlace(program).filter((real) => !isInside(root, real));
+  });
 }
 
 /** What it says of its own version, `0.8.0`; null where there is none or it says nothing like that. For people: no run needs it. */

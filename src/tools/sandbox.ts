@@ -13,7 +13,7 @@ import { checkRoot, isInside, type PathRules, replaced, type Root } from './root
 import type { OwnProgram } from './launcher.ts';
 import { boxArguments, type BoxPlan, limited } from './sandbox-box.ts';
 import { coveredFor, doorInBox, withDoor } from './sandbox-door.ts';
-import { findBubblewrap } from './sandbox-find.ts';
+import { findBubblewrap, whyNoBubblewrap } from './sandbox-find.ts';
 import { systemOnly } from './sandbox-reading.ts';
 import { type Found, isFolder, lookThrough, NEVER_MADE, realPlace } from './sandbox-look.ts';
 import { type Masks, masksOf } from './sandbox-masks.ts';
@@ -111,7 +111,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (process.platform !== 'linux') return noSandbox('the sandbox needs Linux');
   const environment = options.environment ?? toolEnvironment(root.value.path);
   const program = findBubblewrap(root.value.path, environment);
-  if (program === null) return noSandbox('bubblewrap is missing: install the package "bubblewrap"');
+  if (program === null) return noSandbox(whyNoBubblewrap(root.value.path, environment));
   const [bash, yes] = [programOn(environment, 'bash'), programOn(environment, 'true')];
   if (bash === null || yes === null) return noSandbox('there is no bash on the PATH');
   const masks = masksOf(options.stateDir, root.value.path);

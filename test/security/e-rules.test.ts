@@ -72,8 +72,10 @@ describe('what a command inherits', () => {
 });
 
 describe('a project with tool chains in the home', () => {
-  it('E01: shows the folders that PATH names, and nothing else of the home', async () => {
+  it('E01: shows the folders that PATH names, and nothing else of the home', async ({ skip }) => {
     const place = openPlace('ordinary');
+    if (isInside('/tmp', place.home))
+      skip('needs root: a home below /tmp, which commands have of their own, is not shown');
     const at = (name: string): string => path.join(place.home, name);
     const script = '#!/bin/sh\necho ran "$0"\n';
     const programs = ['.nvm/versions/v1/bin/one', '.local/bin/two', '.local/pipx/venvs/t/bin/three', '.cargo/bin/four'];
