@@ -27,6 +27,7 @@ describe('the bash tool', () => {
       expect(run).toEqual({
         ok: false,
         text: `not run: the sandbox could not start this: not probed`,
+        unboxed: true,
       });
     }
     expect(existsSync(path.join(folder, 'made'))).toBe(false);
