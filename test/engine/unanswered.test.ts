@@ -12,6 +12,16 @@ const ends = (run: TestRun): unknown =>
     .events()
     .flatMap((one) => (one.type === 'agent.finished' && one.agent !== 'ROOT' ? [[one.outcome, one.error]] : []));
 
+/** A sandbox that worked at the start, and starts nothing now. */
+function boxless(acts: string[]): ReturnType<typeof testTools> {
+  const tools = testTools(acts).tools.map((tool) =>
+    tool.name === 'bash'
+      ? { ...tool, run: () => Promise.resolve({ ok: false, text: 'not run', unboxed: true as const }) }
+      : tool,
+  );
+  return { tools, sandbox: { is: 'bubblewrap' } };
+}
+
 describe('work that nobody could be asked about', () => {
   it('D42: leaves its agent partial and the run failed, and the report names it', async () => {
     const acts: string[] = [];
@@ -34,14 +44,14 @@ describe('work that nobody could be asked about', () => {
     const run = testRun({
       mode: 'yolo',
       plan: planOf(['o']),
-      port: { ...testTools(acts), sandbox: { is: 'bubblewrap' } },
-      script: says({ [S1]: [calling('bash unboxed npm test')] }),
+      port: boxless(acts),
+      script: says({ [S1]: [calling('bash npm test')] }),
     });
     const result = await run.result;
     expect([acts, result.success, result.status]).toEqual([[], false, 'failed']);
-    expect(ends(run)).toEqual([['partial', 'not run, since the sandbox could not be started: unboxed npm test']]);
+    expect(ends(run)).toEqual([['partial', 'not run, since the sandbox could not be started: npm test']]);
     const said = run.events().flatMap((event) => (event.type === 'act.unanswered' ? [logLine(event, 0)?.text] : []));
-    expect(said).toEqual(['not done, since its sandbox could not be started: unboxed npm test']);
+    expect(said).toEqual(['not done, since its sandbox could not be started: npm test']);
   });
 
   it('D42: hands its answer on: what needs it begins', async () => {
