@@ -24,6 +24,10 @@ export function wavesOf(plan: SoundPlan): readonly (readonly PlanTask[])[] {
   return waves;
 }
 
+/** How many stages a plan has: its waves, and where reviews come at the end one more. */
+export const stagesOf = (plan: SoundPlan): number =>
+  wavesOf(plan).length + ((plan.forced ?? []).some(({ runs, after }) => runs > after.length) ? 1 : 0);
+
 /** The tasks that name `id` among their needs, in plan order. */
 export const dependantsOf = (plan: SoundPlan, id: TaskId): readonly PlanTask[] =>
   plan.tasks.filter((task) => task.dependsOn.includes(id));
@@ -45,11 +49,10 @@ export function totalsOf(plan: SoundPlan, maxParallel: number): PlanTotals {
     micro += toMicro(task.estimatedCost ?? 0);
   }
   for (const slot of scheduleOf(plan, maxParallel)) seconds = Math.max(seconds, slot.end);
-  for (const { runs, after, estimatedTokens, estimatedCost, estimatedSeconds } of plan.forced ?? []) {
+  for (const review of reviewsOf(plan, maxParallel)) seconds = Math.max(seconds, review.end);
+  for (const { runs, estimatedTokens, estimatedCost } of plan.forced ?? []) {
     tokens += runs * estimatedTokens;
     micro += runs * toMicro(estimatedCost ?? 0);
-    // Those behind tasks are in the schedule already.
-    seconds += (runs - after.length) * estimatedSeconds;
   }
   const parts = [...plan.tasks, ...(plan.forced ?? []).filter(({ runs }) => runs > 0)];
   const priced = parts.every(({ estimatedCost }) => estimatedCost !== null);
@@ -81,6 +84,40 @@ export function scheduleOf(plan: SoundPlan, maxParallel: number): readonly Slot[
   });
   SCHEDULES.set(plan, { maxParallel, slots });
   return slots;
+}
+
+/** When one run of a forced agent would be, in seconds from the start. */
+export interface ReviewSlot {
+  /** Index of its node among the plan's forced ones. */
+  readonly node: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Every expected run of the forced agents: behind the tasks that they judge, the others one after the other when all tasks are done. */
+export function reviewsOf(plan: SoundPlan, maxParallel: number): readonly ReviewSlot[] {
+  const slots = scheduleOf(plan, maxParallel);
+  const forced = plan.forced ?? [];
+  const behind = slots.flatMap(({ id, end }) => {
+    let at = end;
+    // The last of them ends with the slot of the task.
+    return forced.flatMap(({ after, estimatedSeconds }, node) => {
+      if (!after.includes(id)) return [];
+      const start = at - estimatedSeconds;
+      const slot = { node, start, end: at };
+      at = start;
+      return [slot];
+    });
+  });
+  let now = slots.reduce((last, { end }) => Math.max(last, end), 0);
+  const atTheEnd = forced.flatMap(({ runs, after, estimatedSeconds }, node) =>
+    Array.from({ length: Math.max(0, runs - after.length) }, (): ReviewSlot => {
+      const start = now;
+      now += estimatedSeconds;
+      return { node, start, end: now };
+    }),
+  );
+  return [...behind, ...atTheEnd];
 }
 
 /** A plan never changes in place, and a screen asks for its schedule several times a frame. */

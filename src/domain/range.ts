@@ -80,6 +80,23 @@ export function totalRange(plan: SoundPlan, choices: Pick<PlanChoices, 'learned'
   };
 }
 
+/** The task with what is likely as its estimates. */
+export function likelyTask(task: PlanTask, choices: Pick<PlanChoices, 'learned'>): PlanTask {
+  const { tokens, cost, seconds } = rangeOf(task, choices);
+  return {
+    ...task,
+    estimatedTokens: tokens.likely,
+    estimatedCost: cost?.likely ?? null,
+    estimatedSeconds: seconds.likely,
+  };
+}
+
+/** The plan with what is likely as its estimates: to be shown, never to be run or kept. The same plan where no estimate is corrected. */
+export function likelyPlan(plan: SoundPlan, choices: Pick<PlanChoices, 'learned'>): SoundPlan {
+  const ranges = plan.tasks.map((task) => rangeOf(task, choices));
+  return ranges.some(({ runs }) => runs >= RUNS_TO_CORRECT) ? planAt(plan, ranges, 'likely') : plan;
+}
+
 /** The plan with one end of every range as its estimates: only to be summed up. */
 function planAt(plan: SoundPlan, ranges: readonly Expected[], end: keyof Range): SoundPlan {
   return {

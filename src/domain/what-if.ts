@@ -6,6 +6,7 @@ import { estimatedCost, estimatedSeconds } from './estimate.ts';
 import type { ModelId, TaskId } from './ids.ts';
 import type { PlanEdit } from './plan-edit.ts';
 import { totalsOf } from './plan-view.ts';
+import { likelyPlan } from './range.ts';
 import type { PlanTotals } from './plan-view.ts';
 import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from './plan.ts';
 
@@ -58,7 +59,7 @@ export function variantsOf(plan: SoundPlan, choices: PlanChoices, maxParallel: n
     best: () => best,
   };
   const names: readonly VariantName[] = ['cheap', 'balanced', 'best'];
-  return names.map((name) => variant(plan, name, { pick: pick[name], models, maxParallel }));
+  return names.map((name) => variant(plan, name, { pick: pick[name], models, maxParallel, choices }));
 }
 
 /** Made by nobody's model: it stands in where there is none. */
@@ -96,9 +97,10 @@ interface Making {
   readonly pick: (task: PlanTask) => ModelOption | undefined;
   readonly models: ReadonlyMap<ModelId, ModelOption>;
   readonly maxParallel: number;
+  readonly choices: Pick<PlanChoices, 'learned'>;
 }
 
-function variant(plan: SoundPlan, name: VariantName, { pick, models, maxParallel }: Making): Variant {
+function variant(plan: SoundPlan, name: VariantName, { pick, models, maxParallel, choices }: Making): Variant {
   const moves = plan.tasks.flatMap((task) => {
     const to = pick(task);
     return to === undefined || to.id === task.model.used ? [] : [{ task, to }];
@@ -113,7 +115,7 @@ function variant(plan: SoundPlan, name: VariantName, { pick, models, maxParallel
     changes: moves.map(({ task, to }) => ({ task: task.id, from: nameOf(task, models), to: askedName(to) })),
     edit: { is: 'models', models: moves.map(({ task, to }) => ({ task: task.id, model: askedName(to) })) },
     plan: after,
-    totals: totalsOf(after, maxParallel),
+    totals: totalsOf(likelyPlan(after, choices), maxParallel),
     overBudget: tasks.filter(isOver).map(({ id }) => id),
   };
 }

@@ -2,6 +2,7 @@
  * What can be said of a run when it has ended, as values: what was estimated and what was used, files touched, what is still
  * open. The result screen and the report verb say the same by these.
  */
+import { expectedTask } from '../app/views/expected-plan.ts';
 import { agentTime } from '../app/views/run-time.ts';
 import type { Millis, Usd } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
@@ -33,7 +34,8 @@ export function comparedTasks(state: RunState): readonly Compared[] {
   return (plan?.tasks ?? []).flatMap((task) => {
     const agent = byTask.get(task.id);
     if (agent === undefined || neverRan(agent)) return [];
-    const estimate = { tokens: task.estimatedTokens, cost: task.estimatedCost, ms: task.estimatedSeconds * 1000 };
+    const { estimatedTokens: tokens, estimatedCost: cost, estimatedSeconds } = expectedTask(task, state);
+    const estimate = { tokens, cost, ms: estimatedSeconds * 1000 };
     const actual = {
       tokens: tokensOfAgent(agent),
       cost: agent.priced ? agent.cost : null,

@@ -2,6 +2,7 @@
  * How long a run will likely go on, from the estimates of its plan less what has been done: the same schedule as before the
  * approval, with what is left. Pure; computed once a second for a state.
  */
+import { expectedPlan } from '../app/views/expected-plan.ts';
 import { agentTime } from '../app/views/run-time.ts';
 import { parallelOf } from '../app/views/agent-counts.ts';
 import type { AgentOutcome } from '../domain/agent.ts';
@@ -22,7 +23,8 @@ export interface Remaining {
 const NOTHING: Remaining = { left: null, byTask: new Map(), critical: new Set() };
 
 export function remainingOf(state: RunState, now: Millis): Remaining {
-  const { plan, agents } = state;
+  const { agents } = state;
+  const plan = state.plan === null ? null : expectedPlan(state.plan, state.choices);
   if (plan === null || state.finished !== null) return NOTHING;
   const second = Math.floor(now / 1000);
   const known = KNOWN.get(agents);

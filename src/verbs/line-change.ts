@@ -2,6 +2,7 @@
  * Changes of a plan by number. While it waits for the person each is made at once and can be undone; while it runs the difference is
  * said first, and only a yes makes it, with the digests of what was said.
  */
+import { expectedPlan } from '../app/views/expected-plan.ts';
 import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { PlanTask, SoundPlan } from '../domain/plan.ts';
 import { totalsOf } from '../domain/plan-view.ts';
@@ -36,8 +37,8 @@ async function amend(desk: LineDesk, edits: readonly PlanEdit[]): Promise<void> 
 }
 
 /** `12k tokens, $0.0504, about 38s` */
-export function sumWords(plan: SoundPlan, { maxParallel }: Pick<RunState, 'maxParallel'>): string {
-  const { tokens, cost, seconds } = totalsOf(plan, maxParallel);
+export function sumWords(plan: SoundPlan, { maxParallel, choices }: Pick<RunState, 'maxParallel' | 'choices'>): string {
+  const { tokens, cost, seconds } = totalsOf(expectedPlan(plan, choices), maxParallel);
   return `${formatTokens(tokens)} tokens, ${cost === null ? 'price not known' : formatCost(cost)}, about ${formatDuration(seconds * 1000)}`;
 }
 

@@ -1,4 +1,5 @@
 /** Commands about the plan as a whole: hear it, accept or cancel it, go back and forth, other models at once, plan again, keep it. */
+import { expectedPlan } from '../app/views/expected-plan.ts';
 import type { SoundPlan } from '../domain/plan.ts';
 import type { TemplateWish } from '../ports/lobby.ts';
 import { variantsOf } from '../domain/what-if.ts';
@@ -151,7 +152,7 @@ function numbersSaid({ state, place }: LineDesk): readonly string[] {
 function saySchedule(_: string, desk: LineDesk): void {
   const { plan, maxParallel } = desk.state;
   if (plan === null) return desk.refuse('the plan is still being made');
-  const slots = scheduleOf(plan, maxParallel);
+  const slots = scheduleOf(expectedPlan(plan, desk.state.choices), maxParallel);
   sayLong(desk, [
     `About ${sumWords(plan, desk.state)}, at most ${maxParallel} at once.`,
     ...slots.map(({ start, end, critical }, index) => {

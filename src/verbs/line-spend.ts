@@ -1,4 +1,5 @@
 /** What a run spent and has left, by agent and by model, in lines. */
+import { expectedTask } from '../app/views/expected-plan.ts';
 import { runSpending } from '../app/views/spending.ts';
 import { agentTime } from '../app/views/run-time.ts';
 import type { RunState } from '../events/state.ts';
@@ -26,7 +27,8 @@ export function spendLines(state: RunState): readonly string[] {
     ...(trouble === '' ? [] : [`On the way: ${trouble}.`]),
     'By agent:',
     ...inOrder(state).map((agent) => {
-      const estimate = state.plan?.tasks.find(({ id }) => id === agent.taskId)?.estimatedCost ?? null;
+      const task = state.plan?.tasks.find(({ id }) => id === agent.taskId);
+      const estimate = task === undefined ? null : expectedTask(task, state).estimatedCost;
       return `${numbered(agent)}: ${costWords(agent)}${estimate === null ? '' : `, estimated ${formatCost(estimate)}`}, ${formatDuration(agentTime(agent, state))}`;
     }),
     'By model:',

@@ -1,5 +1,6 @@
 /** A plan in lines (CONTRACT O099 to O101, D21). */
 import { Chalk } from 'chalk';
+import { expectedPlan, expectedTask } from '../app/views/expected-plan.ts';
 import { effortText } from '../app/views/effort.ts';
 import { unattendedWords } from '../app/views/unattended.ts';
 import { commitWords } from '../app/actions/commit.ts';
@@ -9,7 +10,7 @@ import type { ForcedNode } from '../domain/forced.ts';
 import type { PlanTask, SoundPlan } from '../domain/plan.ts';
 import { totalsOf } from '../domain/plan-view.ts';
 import type { RunState } from '../events/state.ts';
-import { formatCost, formatTokens } from '../tui/format.ts';
+import { formatCost, formatDuration, formatTokens } from '../tui/format.ts';
 import { triggerWords } from '../tui/view/forced.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
@@ -19,7 +20,8 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
   const { plan, planBy, maxParallel } = state;
   if (plan === null) return [];
   const numbers = new Map(plan.tasks.map((task, index) => [task.id, `#${index + 1} ${task.role}`]));
-  const totals = totalsOf(plan, maxParallel);
+  const expected = expectedPlan(plan, state.choices);
+  const totals = totalsOf(expected, maxParallel);
   const cost = totals.cost === null ? 'price not known' : formatCost(totals.cost);
   return [
     '',
@@ -30,7 +32,7 @@ export function planLines(state: RunState, paint: Io['paint']): readonly string[
     ...plan.tasks.flatMap((task) => taskLines(state, task, { plan, numbers, paint })),
     ...forcedLines(plan.forced ?? [], paint),
     ...(plan.commit === true ? [`At the end: ${commitWords(plan)}`] : []),
-    `Total: ${formatTokens(totals.tokens)} tokens, ${cost}, about ${totals.seconds} s with ${maxParallel} at once`,
+    `Total: ${formatTokens(totals.tokens)} tokens, ${cost}, about ${formatDuration(totals.seconds * 1000)} with ${maxParallel} at once`,
     ...(state.unattended === null ? [] : [paint.yellow(unattendedWords(state.unattended))]),
     // Once it is approved, what was used is what counts.
     ...(state.approvedDigest === null ? outlookLines(state) : []),
@@ -60,7 +62,8 @@ function taskLines(
 ): readonly string[] {
   const { asked, used, because } = task.model;
   const model = because === null ? `${asked} (recommended)` : `${asked} -> ${used} (${because})`;
-  const cost = task.estimatedCost === null ? 'price not known' : formatCost(task.estimatedCost);
+  const { estimatedTokens: tokens, estimatedCost } = expectedTask(task, state);
+  const cost = estimatedCost === null ? 'price not known' : formatCost(estimatedCost);
   const allowed = withoutAsking(plan, task);
   const effort = effortText(task, state.choices);
   const needs = task.dependsOn.map((id) => numbers.get(id) ?? id).join(', ');
@@ -70,7 +73,7 @@ function taskLines(
     ...harmless(task.description)
       .split('\n')
       .map((line) => `   ${line}`),
-    paint.dim(`   Estimate: ${formatTokens(task.estimatedTokens)} tokens, ${cost}`),
+    paint.dim(`   Estimate: ${formatTokens(tokens)} tokens, ${cost}`),
     ...(effort === null ? [] : [paint.dim(`   Effort: ${harmless(effort)}`)]),
     ...(needs === '' ? [] : [paint.dim(`   Depends on: Task ${needs}`)]),
     ...(changes === null ? [] : [`   May change: ${harmless(changes)}`]),

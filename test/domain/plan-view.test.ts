@@ -1,6 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dependantsOf, scheduleOf, totalsOf, wavesOf } from '../../src/domain/plan-view.ts';
+import { dependantsOf, reviewsOf, scheduleOf, stagesOf, totalsOf, wavesOf } from '../../src/domain/plan-view.ts';
+import type { ForcedNode } from '../../src/domain/forced.ts';
+import { ModelId, RoleName } from '../../src/domain/ids.ts';
+import { UNICODE } from '../../src/tui/glyphs.ts';
+import { plain } from '../../src/tui/text/clip.ts';
+import { scheduleLines } from '../../src/tui/view/schedule.ts';
 import { soundPlan } from '../support/arbitraries.ts';
 import { graph, planOf, RACE, task } from '../support/plans.ts';
 
@@ -58,6 +63,40 @@ describe('views of a plan', () => {
         expect(critical).toBe(total);
       }),
     );
+  });
+
+  it('has every review that the rules add, in the schedule, the total and the stages', () => {
+    const review = (runs: number, after: readonly string[], estimatedSeconds: number): ForcedNode => ({
+      role: RoleName.parse('security'),
+      model: { asked: 'x', used: ModelId.parse('a/x'), because: null },
+      triggers: ['always'],
+      onFailure: 'block',
+      after: after.map(task),
+      runs,
+      estimatedTokens: 1000,
+      estimatedCost: 0.1,
+      estimatedSeconds,
+      budget: {},
+      because: 'security: always',
+    });
+    // Two tasks of 10 s beside each other; 30 s behind the second one, then two runs at the end.
+    const plan = { ...graph('a', 'b'), forced: [review(1, ['b'], 30), review(2, [], 40)] };
+    expect(reviewsOf(plan, 4)).toEqual([
+      { node: 0, start: 10, end: 40 },
+      { node: 1, start: 40, end: 80 },
+      { node: 1, start: 80, end: 120 },
+    ]);
+    expect([totalsOf(plan, 4).seconds, stagesOf(plan), stagesOf(graph('a', 'b'))]).toEqual([120, 2, 1]);
+    const lines = scheduleLines({ plan, maxParallel: 4, selected: 0, focused: false }, 84, 5, UNICODE).map(plain);
+    expect(lines).toMatchInlineSnapshot(`
+      [
+        " 1 finder      ▬▬▬▬▬························································     10s",
+        " 2 finder      ▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆·········································     10s",
+        " ▣ security    ·····▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬·········································     30s",
+        " ▣ security    ····················▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆  1m 20s",
+        "               0s             30s             1m             1m 30s                 ",
+      ]
+    `);
   });
 
   it('schedules thousands of tasks at once', () => {

@@ -6,7 +6,7 @@ import type { Sample } from '../../src/domain/learned.ts';
 import { learnedFrom } from '../../src/domain/learned.ts';
 import { totalsOf } from '../../src/domain/plan-view.ts';
 import type { PlanTask, SoundPlan } from '../../src/domain/plan.ts';
-import { fitOf, rangeOf, totalRange } from '../../src/domain/range.ts';
+import { fitOf, likelyPlan, likelyTask, rangeOf, totalRange } from '../../src/domain/range.ts';
 import { soundPlan } from '../support/arbitraries.ts';
 import { graph, planOf, RACE } from '../support/plans.ts';
 
@@ -188,6 +188,12 @@ describe('the range of a plan', () => {
     fc.assert(
       fc.property(soundPlan(), samples, (plan, known) => {
         const learned = learnedFrom(known);
+        // What is shown as the estimate is the middle of the range that is shown beside it.
+        const shown = totalsOf(likelyPlan(plan, { learned }), 4);
+        const whole = totalRange(plan, { learned }, 4);
+        expect([shown.tokens, shown.seconds]).toEqual([whole.tokens.likely, whole.seconds.likely]);
+        for (const task of plan.tasks)
+          expect(likelyTask(task, { learned }).estimatedSeconds).toBe(rangeOf(task, { learned }).seconds.likely);
         for (const { tokens, cost, seconds } of [
           ...plan.tasks.map((task) => rangeOf(task, { learned })),
           totalRange(plan, { learned }, 4),

@@ -54,7 +54,7 @@ describe('a plan in lines', () => {
         "   judge",
         "   Estimate: 8.0k tokens, $0.0432",
         "   Depends on: Task #1 finder",
-        "Total: 12k tokens, $0.0504, about 38 s with 4 at once",
+        "Total: 12k tokens, $0.0504, about 38s with 4 at once",
         "",
       ]
     `);

@@ -2,6 +2,7 @@
  * Changing a plan that runs: edits become a question that shows what would differ, a line each, and what it comes to.
  * Only a yes sends them, with the digests of what was shown. What can't be changed any more is the engine's to say.
  */
+import { expectedPlan } from '../../app/views/expected-plan.ts';
 import { parallelOf } from '../../app/views/agent-counts.ts';
 import type { TaskId } from '../../domain/ids.ts';
 import type { PlanEdit } from '../../domain/plan-edit.ts';
@@ -73,8 +74,8 @@ function differenceDialog(edits: readonly PlanEdit[], preview: PlanPreview, cont
 /** A line for each task that differs, then what the plan came to and would come to. */
 function differenceLines({ changes, plan }: PlanPreview, context: Context): readonly Line[] {
   const { state, glyphs } = context;
-  const before = state.plan === null ? null : totalsOf(state.plan, parallelOf(state));
-  const after = totalsOf(plan, parallelOf(state));
+  const before = state.plan === null ? null : totalsOf(expectedPlan(state.plan, state.choices), parallelOf(state));
+  const after = totalsOf(expectedPlan(plan, state.choices), parallelOf(state));
   const over = overCap(plan, state);
   return [
     ...changes.map((change) => changeLine(change, glyphs)),

@@ -1,6 +1,7 @@
 /** The three panes of the plan screen, each a box: the list with its graph, everything about one task, and the schedule. */
+import { expectedPlan, expectedTask } from '../../app/views/expected-plan.ts';
 import { parallelOf } from '../../app/views/agent-counts.ts';
-import { scheduleOf, totalsOf, wavesOf } from '../../domain/plan-view.ts';
+import { scheduleOf, totalsOf, stagesOf } from '../../domain/plan-view.ts';
 import type { SoundPlan } from '../../domain/plan.ts';
 import { counted, formatDuration } from '../format.ts';
 import type { Context } from '../screen.ts';
@@ -66,6 +67,7 @@ export function listPane(seen: Seen, size: Size, rows: number): readonly Line[] 
     changeOf: (task: SoundPlan['tasks'][number]) => changeOf(ui, state, task),
     modelChanged: (task: SoundPlan['tasks'][number]) =>
       (proposedTask(ui, state, task.id) ?? task).model.asked !== task.model.asked,
+    expectedOf: (task: SoundPlan['tasks'][number]) => expectedTask(task, state),
     standingOf: (task: SoundPlan['tasks'][number]) => standingOf(state, plan, task, glyphs, now),
   };
   return pane(seen, 'list', size, {
@@ -89,19 +91,19 @@ function listTitle({ ui, context, plan }: Seen): Line {
   const dot = ` ${glyphs.dot} `;
   return [
     span('Plan ', { fg: 'title', bold: true }),
-    span(`${counted(plan.tasks.length, 'agent')}${dot}${counted(wavesIn(plan), 'wave')}`, { fg: 'muted' }),
+    span(`${counted(plan.tasks.length, 'agent')}${dot}${counted(stagesIn(plan), 'stage')}`, { fg: 'muted' }),
     ...(forced === 0 ? [] : [span(`${dot}${glyphs.lock} ${forced} locked`, { fg: 'warn' })]),
     ...(isApproved(state) ? [span(`${dot}${approvedWords(ui, state.phase, able)}`, { fg: 'warn' })] : []),
   ];
 }
 
 /** Counted once a plan: it never changes in place. */
-function wavesIn(plan: SoundPlan): number {
-  const known = WAVES.get(plan) ?? wavesOf(plan).length;
-  WAVES.set(plan, known);
+function stagesIn(plan: SoundPlan): number {
+  const known = STAGES.get(plan) ?? stagesOf(plan);
+  STAGES.set(plan, known);
   return known;
 }
-const WAVES = new WeakMap<SoundPlan, number>();
+const STAGES = new WeakMap<SoundPlan, number>();
 
 function approvedWords(ui: PlanUi, phase: string, able: boolean): string {
   if (phase !== 'running' || !able) return 'approved, read-only';
@@ -120,7 +122,7 @@ export function inspected({ ui, context, plan }: Seen, width: number): readonly 
   if (task === null) return [];
   const free = state.phase === 'running' && context.amended !== undefined && begunWords(state, plan, task) === null;
   const editable = state.phase === 'approving' || free;
-  const slot = scheduleOf(plan, parallelOf(state))[plan.tasks.indexOf(task)];
+  const slot = scheduleOf(expectedPlan(plan, state.choices), parallelOf(state))[plan.tasks.indexOf(task)];
   return inspectorLines(
     {
       plan,
@@ -161,9 +163,10 @@ export function schedulePane(seen: Seen, size: Size): readonly Line[] {
   const { ui, context, plan } = seen;
   const { state, glyphs } = context;
   const maxParallel = parallelOf(state);
+  const expected = expectedPlan(plan, state.choices);
   const room = inside(size.width, size.height);
   const focused = ui.pane === 'schedule';
-  const about = `about ${formatDuration(totalsOf(plan, maxParallel).seconds * 1000)}`;
+  const about = `about ${formatDuration(totalsOf(expected, maxParallel).seconds * 1000)}`;
   const critical: Line = [
     span(`max ${maxParallel} in parallel ${glyphs.dot} `, { fg: 'muted' }),
     span(glyphs.bar[0], { fg: 'fg' }),
@@ -173,7 +176,7 @@ export function schedulePane(seen: Seen, size: Size): readonly Line[] {
     title: [span('Schedule', focused ? { fg: 'title', bold: true } : { fg: 'muted', bold: true })],
     titleEnd: [...(size.width < 72 ? [] : critical), span(about, { fg: 'muted' })],
     body: scheduleLines(
-      { plan, maxParallel, selected: selectedRow(ui, plan), focused },
+      { plan: expected, maxParallel, selected: selectedRow(ui, plan), focused },
       room.width,
       room.height,
       glyphs,

@@ -1,4 +1,5 @@
 /** What if the same plan ran on other models: cheap, balanced and best beside how it is now. Enter makes one of them the plan. */
+import { expectedPlan } from '../../app/views/expected-plan.ts';
 import { parallelOf } from '../../app/views/agent-counts.ts';
 import { totalsOf } from '../../domain/plan-view.ts';
 import type { PlanTotals } from '../../domain/plan-view.ts';
@@ -31,7 +32,7 @@ interface Way {
 export function whatIfDialog(of: Subject, state: RunState, glyphs: Glyphs): Dialog {
   const { plan, choices } = of;
   const ways = variantsOf(plan, choices, parallelOf(state)).map((variant) => wayOf(of, variant, parallelOf(state)));
-  const now = totalsOf(plan, parallelOf(state));
+  const now = totalsOf(expectedPlan(plan, state.choices), parallelOf(state));
   // Tasks that no variant changes say nothing.
   const tasks = plan.tasks.filter(({ id }) => ways.some(({ models }) => models.has(id)));
   const first = ways.findIndex(({ models }) => models.size > 0);
@@ -68,7 +69,7 @@ function wayOf(of: Subject, variant: Variant, maxParallel: number): Way {
     variant,
     plan: after,
     edit: { is: 'models', models },
-    totals: totalsOf(after, maxParallel),
+    totals: totalsOf(expectedPlan(after, of.choices), maxParallel),
     models: new Map(models.map(({ task, model }) => [task, model])),
   };
 }

@@ -1,6 +1,7 @@
 /** One agent as a card of five rows: who, what it cost, what it is at. Text of its own only; where it stands is cards.ts'. */
 import type { Todo } from '../../domain/turn.ts';
 import { shownStatus } from '../../app/views/agent-counts.ts';
+import { expectedTask } from '../../app/views/expected-plan.ts';
 import { agentTime } from '../../app/views/run-time.ts';
 import type { LimitShare } from '../../app/views/spending.ts';
 import { agentShare } from '../../app/views/spending.ts';
@@ -187,8 +188,9 @@ const idleKeys = ({ state }: Context): readonly Line[] =>
 
 /** `expected: 1m 10s · $0.0500`, as the plan has it. */
 function expected({ taskId, outcome }: AgentState, { state, glyphs }: Context): readonly Line[] {
-  const task = outcome === null ? state.plan?.tasks.find(({ id }) => id === taskId) : undefined;
-  if (task === undefined) return [];
+  const planned = outcome === null ? state.plan?.tasks.find(({ id }) => id === taskId) : undefined;
+  if (planned === undefined) return [];
+  const task = expectedTask(planned, state);
   const cost = task.estimatedCost ?? 0;
   const money = cost > 0 ? formatCost(cost) : `${formatTokens(task.estimatedTokens)} tokens`;
   const time = formatDuration(task.estimatedSeconds * 1000);

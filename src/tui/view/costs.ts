@@ -1,4 +1,5 @@
 /** The Costs tab: what an agent used and paid, of which model and for what, against its limits and what the plan expected. */
+import { expectedTask } from '../../app/views/expected-plan.ts';
 import { agentSpending } from '../../app/views/spending.ts';
 import { agentTime } from '../../app/views/run-time.ts';
 import { tokensOf } from '../../domain/budget.ts';
@@ -123,7 +124,8 @@ function againstLines(agent: AgentState, context: Context, width: number): reado
   const { maxCost, maxTokens, maxDuration } = agent.budget;
   const ran = agentTime(agent, context.state, context.now);
   const tokens = tokensOfAgent(agent);
-  const task = context.state.plan?.tasks.find(({ id }) => id === agent.taskId);
+  const planned = context.state.plan?.tasks.find(({ id }) => id === agent.taskId);
+  const task = planned === undefined ? undefined : expectedTask(planned, context.state);
   const limits = [
     ...limitLine('cost', agent.cost, maxCost, formatLimit, context, width),
     ...limitLine('tokens', tokens, maxTokens, formatTokens, context, width),

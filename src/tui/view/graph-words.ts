@@ -1,4 +1,5 @@
 /** What the graph of a running plan says of a task: its sign, what it is at or waits for, its time; and of the whole plan. */
+import { expectedTask } from '../../app/views/expected-plan.ts';
 import { agentTime } from '../../app/views/run-time.ts';
 import { parallelOf, shownStatus } from '../../app/views/agent-counts.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
@@ -82,7 +83,7 @@ export function timeOf(task: PlanTask, { byTask }: Remaining, narrow: boolean, c
   const left = byTask.get(task.id);
   if (left === undefined || state.approvedDigest === null) return span('');
   if (left === 0 && agent !== null && isBegun(agent)) {
-    const over = formatDuration(agentTime(agent, state, now) - task.estimatedSeconds * 1000);
+    const over = formatDuration(agentTime(agent, state, now) - expectedTask(task, state).estimatedSeconds * 1000);
     return span(narrow ? `+${over}` : `${over} over`, { fg: 'warn' });
   }
   return span(`${glyphs.ellipsis === '…' ? '≈' : '~'} ${formatDuration(left)}`, { fg: 'muted' });

@@ -44,6 +44,8 @@ const KNOWN = new WeakMap<readonly PlanTask[], Lanes>();
 
 function laidOut(tasks: readonly PlanTask[]): Lanes {
   const last = lastUses(tasks);
+  // Where nobody waits for anybody there is nothing to tell apart: one column.
+  const isFlat = tasks.every((task) => waitsFor(task).length === 0);
   const laneOf = new Map<TaskId, number>();
   let lanes: readonly (Ink | null)[] = [];
   let before = -1;
@@ -53,7 +55,7 @@ function laidOut(tasks: readonly PlanTask[]): Lanes {
       .flatMap((need) => ({ lane: laneOf.get(need) ?? -1, ends: last.get(need) === index }))
       .filter(({ lane }) => lane >= 0)
       .sort((a, b) => a.lane - b.lane);
-    const node = inputs.find(({ ends }) => ends)?.lane ?? freeLane(lanes, before);
+    const node = inputs.find(({ ends }) => ends)?.lane ?? (isFlat ? 0 : freeLane(lanes, before));
     const ink: Ink = `role:${task.role}`;
     const ended = new Set(inputs.filter(({ ends }) => ends).map(({ lane }) => lane));
     const below = Array.from({ length: Math.max(lanes.length, node + 1) }, (_, lane) =>

@@ -1,4 +1,5 @@
 /** Everything about one task of a plan, with the key that changes each part. A list of lines; the pane scrolls it. */
+import { expectedTask } from '../../app/views/expected-plan.ts';
 import { setAlongside } from '../../app/actions/set-alongside.ts';
 import { setWrites } from '../../app/actions/set-writes.ts';
 import { withoutAsking } from '../../app/views/permissions.ts';
@@ -48,7 +49,7 @@ export function inspectorLines(of: Inspected, width: number, glyphs: Glyphs): re
     ...fallbackLines(of, width, glyphs),
     ...effortLines(of, width),
     ...field('Budget', [span(budgetText(task, glyphs), { fg: 'fg' })], 'b'),
-    ...field('Estimate', [span(estimateText(task, glyphs), { fg: 'fg' })], ''),
+    ...field('Estimate', [span(estimateText(of, glyphs), { fg: 'fg' })], ''),
     ...likelyLines(of, width, glyphs),
     ...field('Tools', [span(task.tools.join(', ') || 'none', { fg: 'fg' })], 't'),
     ...field('Needs', tasksLine(plan, task.dependsOn), 'D'),
@@ -228,12 +229,15 @@ function budgetText(task: PlanTask, glyphs: Glyphs): string {
   return parts.join(` ${glyphs.dot} `) || 'no limit of its own';
 }
 
-const estimateText = (task: PlanTask, { dot }: Glyphs): string =>
-  [
+/** What is likely, corrected by recorded runs where there are enough: it lies in the range below it. */
+const estimateText = (of: Inspected, { dot }: Glyphs): string => {
+  const task = expectedTask(of.task, of);
+  return [
     `${formatTokens(task.estimatedTokens)} tok`,
     formatCost(task.estimatedCost),
     formatDuration(task.estimatedSeconds * 1000),
   ].join(` ${dot} `);
+};
 
 /** `1 finder, 3 rush` as dependencies are written (CONTRACT D21), or a dash. */
 function tasksLine(plan: SoundPlan, ids: readonly string[]): Line {

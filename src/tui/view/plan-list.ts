@@ -24,6 +24,8 @@ export interface PlanList {
   changeOf(task: PlanTask): 'edited' | 'added' | null;
   /** A person chose another model. */
   modelChanged(task: PlanTask): boolean;
+  /** The task with what it is expected to use; itself when left out. */
+  expectedOf?(task: PlanTask): PlanTask;
   /** Where the task's agent stands; null while nothing runs. */
   standingOf(task: PlanTask): Standing | null;
 }
@@ -186,8 +188,9 @@ export function listColumns({ tasks }: SoundPlan, width: number, rows: number): 
 }
 
 function numbers(list: PlanList, task: PlanTask, columns: Columns, { glyphs }: Shape): Line {
-  const tokens = fitText(formatTokens(task.estimatedTokens), columns.tokens, 'right');
-  const cost = fitText(formatCost(task.estimatedCost), columns.cost, 'right');
+  const { estimatedTokens, estimatedCost } = list.expectedOf?.(task) ?? task;
+  const tokens = fitText(formatTokens(estimatedTokens), columns.tokens, 'right');
+  const cost = fitText(formatCost(estimatedCost), columns.cost, 'right');
   return [
     ...(columns.model === 0 ? [] : [modelSpan(list, task, columns.model, glyphs)]),
     ...(columns.tokens === 0 ? [] : [span(tokens, { fg: 'muted' })]),

@@ -1,4 +1,5 @@
 /** What a plan comes to, and whether it may be accepted: one row under the panes (CONTRACT O101, O110). */
+import { expectedPlan } from '../../app/views/expected-plan.ts';
 import { parallelOf } from '../../app/views/agent-counts.ts';
 import type { Budget } from '../../domain/budget.ts';
 import type { PlanTotals } from '../../domain/plan-view.ts';
@@ -17,7 +18,7 @@ export const capOf = (state: RunState): Budget => ({ ...state.choices?.limits.ru
 
 /** Why the plan costs too much to be accepted, with what can be done; null when it doesn't. */
 export function overCap(plan: SoundPlan, state: RunState): string | null {
-  const over = excess(totalsOf(plan, parallelOf(state)), capOf(state));
+  const over = excess(totalsOf(expectedPlan(plan, state.choices), parallelOf(state)), capOf(state));
   if (over === null) return null;
   return `the estimate of ${over.words}: choose cheaper models (M, $), drop tasks (d), or raise what the run may use (B)`;
 }
@@ -52,7 +53,7 @@ export const toSign = ({ ellipsis }: Glyphs): string => (ellipsis === '…' ? '�
 
 /** Exactly `width` columns: what doesn't fit is left out from the range on, the cap last. */
 export function totalsLine(plan: SoundPlan, state: RunState, width: number, glyphs: Glyphs): Line {
-  const totals = totalsOf(plan, parallelOf(state));
+  const totals = totalsOf(expectedPlan(plan, state.choices), parallelOf(state));
   const over = excess(totals, capOf(state));
   const inkOf = (what: Excess['what'], usual: Ink): Ink => (over?.what === what ? 'err' : usual);
   const about = glyphs.ellipsis === '…' ? '≈ ' : '~ ';

@@ -1,11 +1,11 @@
-/** When each task would run, as bars under the number that may run at once: what "in parallel" buys, at a glance. */
-import { scheduleOf } from '../../domain/plan-view.ts';
+/** When each task and each review would run, as bars under the number that may run at once: what "in parallel" buys, at a glance. */
+import { reviewsOf, scheduleOf } from '../../domain/plan-view.ts';
 import type { Slot } from '../../domain/plan-view.ts';
-import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
+import type { SoundPlan } from '../../domain/plan.ts';
 import { formatDuration } from '../format.ts';
 import type { Glyphs } from '../glyphs.ts';
 import { fit, fitText, restyle, span } from '../text/clip.ts';
-import type { Line, Style } from '../text/line.ts';
+import type { Line, Span } from '../text/line.ts';
 import { widthOf } from '../text/width.ts';
 
 const LABEL = 12;
@@ -24,41 +24,70 @@ export interface ScheduleView {
  * a row to spare, the time below them.
  */
 export function scheduleLines(of: ScheduleView, width: number, height: number, glyphs: Glyphs): readonly Line[] {
-  const { tasks } = of.plan;
-  const slots = scheduleOf(of.plan, of.maxParallel);
-  const total = slots.reduce((end, slot) => Math.max(end, slot.end), 1);
-  const digits = String(tasks.length).length + 1;
+  const rows = rowsOf(of.plan, of.maxParallel);
+  const total = rows.reduce((end, { bars }) => Math.max(end, ...bars.map((bar) => bar.end)), 1);
+  const digits = String(of.plan.tasks.length).length + 1;
   const label = width < 50 ? 6 : LABEL;
   const room = Math.max(1, width - digits - 1 - label - TIME);
   // Rather one task more than the time below them, but where they don't fit anyway.
-  const rows = height > tasks.length || (height >= 8 && tasks.length > height + 2) ? height - 1 : height;
-  const top = windowTop(of.selected, tasks.length, rows);
-  const lines = tasks.slice(top, top + Math.max(0, rows)).map((task, row): Line => {
-    const chosen = top + row === of.selected;
-    const slot = slots[top + row] ?? { id: task.id, start: 0, end: 0, critical: false };
+  const shown = height > rows.length || (height >= 8 && rows.length > height + 2) ? height - 1 : height;
+  const top = windowTop(of.selected, rows.length, shown);
+  const lines = rows.slice(top, top + Math.max(0, shown)).map((row, index): Line => {
+    const chosen = top + index === of.selected;
+    const sign = row.number === null ? glyphs.lock : String(row.number);
     const line: Line = [
-      span(`${fitText(String(top + row + 1), digits, 'right')} `, { fg: chosen ? 'focus' : 'faint', bold: chosen }),
-      span(`${fitText(task.role, label - 1, 'left', glyphs.ellipsis)} `, { fg: `role:${task.role}`, bold: chosen }),
-      ...barOf(task, slot, total, room, glyphs),
-      span(fitText(formatDuration(task.estimatedSeconds * 1000), TIME, 'right'), { fg: chosen ? 'fg' : 'muted' }),
+      span(`${fitText(sign, digits, 'right')} `, { fg: chosen ? 'focus' : 'faint', bold: chosen }),
+      span(`${fitText(row.role, label - 1, 'left', glyphs.ellipsis)} `, { fg: `role:${row.role}`, bold: chosen }),
+      ...barsOf(row, total, room, glyphs),
+      span(fitText(row.bars.length === 0 ? '' : formatDuration(row.seconds * 1000), TIME, 'right'), {
+        fg: chosen ? 'fg' : 'muted',
+      }),
     ];
     return restyle(fit(line, width), chosen && of.focused ? { bg: 'selection' } : {});
   });
-  if (rows === height || rows < 1) return lines;
+  if (shown === height || shown < 1) return lines;
   return [...lines, fit([span(' '.repeat(digits + 1 + label)), ...axis(total, room)], width)];
 }
 
-/** Nothing, the bar and nothing: thick where the chain leads that decides when everything ends. */
-function barOf(task: PlanTask, slot: Slot, total: number, room: number, glyphs: Glyphs): Line {
-  const from = Math.min(room - 1, Math.round((slot.start / total) * room));
-  const to = Math.max(from + 1, Math.min(room, Math.round((slot.end / total) * room)));
+interface Row {
+  readonly role: string;
+  /** Of a task; null of a review that the rules add. */
+  readonly number: number | null;
+  readonly seconds: number;
+  readonly bars: readonly Pick<Slot, 'start' | 'end' | 'critical'>[];
+}
+
+/** The tasks, then the reviews that the rules add, each with a bar for every run of it. */
+function rowsOf(plan: SoundPlan, maxParallel: number): readonly Row[] {
+  const slots = scheduleOf(plan, maxParallel);
+  const reviews = reviewsOf(plan, maxParallel);
+  const last = slots.reduce((end, slot) => Math.max(end, slot.end), 0);
+  const tasks = plan.tasks.map(({ role, estimatedSeconds: seconds }, index): Row => {
+    const slot = slots[index] ?? { start: 0, end: 0, critical: false };
+    return { role, number: index + 1, seconds, bars: [slot] };
+  });
+  const forced = (plan.forced ?? []).map(({ role, runs, estimatedSeconds }, node): Row => {
+    // What comes when all tasks are done decides when everything ends.
+    const bars = reviews.flatMap((one) => (one.node === node ? [{ ...one, critical: one.start >= last }] : []));
+    return { role, number: null, seconds: runs * estimatedSeconds, bars };
+  });
+  return [...tasks, ...forced];
+}
+
+/** Nothing, the bars and nothing: thick where the chain leads that decides when everything ends. */
+function barsOf({ role, bars }: Row, total: number, room: number, glyphs: Glyphs): Line {
   const [critical, other, none] = glyphs.bar;
-  const empty: Style = { fg: 'border' };
-  return [
-    span(none.repeat(from), empty),
-    span((slot.critical ? critical : other).repeat(to - from), { fg: `role:${task.role}` }),
-    span(none.repeat(room - to), empty),
-  ];
+  const line: Span[] = [];
+  let at = 0;
+  for (const { start, end, critical: decides } of bars.toSorted((a, b) => a.start - b.start)) {
+    const from = Math.max(at, Math.min(room - 1, Math.round((start / total) * room)));
+    const to = Math.max(from + 1, Math.min(room, Math.round((end / total) * room)));
+    if (to > room) break;
+    line.push(span(none.repeat(from - at), { fg: 'border' }));
+    line.push(span((decides ? critical : other).repeat(to - from), { fg: `role:${role}` }));
+    at = to;
+  }
+  return [...line, span(none.repeat(room - at), { fg: 'border' })];
 }
 
 const DAY = 86_400;

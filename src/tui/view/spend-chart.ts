@@ -2,6 +2,8 @@
  * What was spent over time, as a curve against what the plan expected and the cap; tokens where nothing costs anything. Drawn
  * once for each change of the data and second, in braille by blessed-contrib's canvas, in columns of signs where only ASCII is.
  */
+import { expectedPlan } from '../../app/views/expected-plan.ts';
+import { parallelOf } from '../../app/views/agent-counts.ts';
 import { totalsOf } from '../../domain/plan-view.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { RunState } from '../../events/state.ts';
@@ -112,7 +114,7 @@ const topOf = (high: number, cap: number | null): number =>
 function planned(state: RunState, money: boolean): Plot['plan'] {
   const { plan } = state;
   if (plan === null) return null;
-  const totals = totalsOf(plan, Math.max(1, state.maxParallel));
+  const totals = totalsOf(expectedPlan(plan, state.choices), Math.max(1, parallelOf(state)));
   const value = money ? totals.knownCost : totals.tokens;
   const began = [...state.agents.values()].flatMap((one) =>
     one.parent === null || one.firstRunAt === null ? [] : [one.firstRunAt],

@@ -52,8 +52,11 @@ const needs = (plan: SoundPlan): readonly (readonly number[])[] =>
   plan.tasks.map((one) =>
     [...new Set(waitsFor(one))].map((id) => plan.tasks.findIndex((task) => task.id === id)).sort((a, b) => a - b),
   );
+/** Nobody waits for anybody: one column without a line. */
+const isFlat = (plan: SoundPlan): boolean => needs(plan).every((one) => one.length === 0);
 const followed = (plan: SoundPlan): readonly (readonly number[])[] => {
   const rows = drawn(plan);
+  if (isFlat(plan) && rows.every((row) => row === '◆')) return rows.map(() => []);
   return rows.map((_, row) => connected(rows, row));
 };
 
@@ -90,6 +93,10 @@ describe('the lanes of a plan', () => {
 
   it.each(Object.entries(SHAPES))('connects every task with what it needs and nothing else: %s', (_, plan) => {
     expect(followed(plan)).toEqual(needs(plan));
+  });
+
+  it('is one column where nobody waits for anybody: two would look like an order', () => {
+    expect(drawn(graph('a', 'b', 'c'))).toEqual(['◆', '◆', '◆']);
   });
 
   it('connects tasks of any plan with what they wait for and nothing else', () => {

@@ -83,7 +83,7 @@ describe('a plan that runs', () => {
   it('shows where each task stands, and changes nothing that has begun', () => {
     const context = contextWith(running({ 'task-1': 'completed', 'task-2': 'running' }));
     const { press, text } = driver(context);
-    expect(text()).toContain('Plan 10 agents · 5 waves · runs');
+    expect(text()).toContain('Plan 10 agents · 5 stages · runs');
     expect(text()).toContain('✓');
     expect(press('e')?.toast?.text).toBe("#1 finder has begun: it can't be changed any more");
     press('G');

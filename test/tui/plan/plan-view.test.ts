@@ -79,7 +79,7 @@ describe('the plan screen', () => {
     const text = textOf(planScreen.body(FIRST, contextOf(approving(plan)), { width: 80, height: 22 }));
     expect(text).toContain('at least $0.0000');
     expect(text).toContain('$?');
-    expect(text).toContain('1 agent · 1 wave');
+    expect(text).toContain('1 agent · 1 stage');
   });
 
   it('shows the planner at work, its words and its troubles', async () => {
