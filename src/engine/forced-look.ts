@@ -7,7 +7,7 @@ import type { AgentId } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail } from '../domain/result.ts';
 import type { GivenVerdict } from '../events/ruling.ts';
-import type { TreeId } from '../ports/tree.ts';
+import type { Since, TreeId } from '../ports/tree.ts';
 import type { Judged, JudgeParts } from './forced-judge.ts';
 import { decide, judge, judged, nameOf } from './forced-judge.ts';
 import { passedTree, verdictOn } from './forced-record.ts';
@@ -26,9 +26,16 @@ export interface LookParts extends JudgeParts {
   readonly writing: ReadonlySet<AgentId>;
 }
 
-export async function treeNow({ options, signal }: LookParts): Promise<Result<TreeId, string>> {
+export async function treeNow(parts: LookParts): Promise<Result<TreeId, string>> {
+  const { options, signal } = parts;
   if (options.trees === undefined) return fail('nothing here can tell what changed in the project');
-  return options.trees.now(signal);
+  return options.trees.now(signal, sinceOf(parts));
+}
+
+/** What the log says of the beginning of the run; nothing before its first tree. */
+function sinceOf({ recorder }: LookParts): Since | undefined {
+  const { firstTree: tree, firstTreeAt: at, written = [] } = recorder.state();
+  return tree === null ? undefined : { tree, at: at ?? 0, written };
 }
 
 /** Is the project still what was judged? What others at work write meanwhile is judged when they have ended. */
@@ -56,7 +63,7 @@ export async function ask(
 ): Promise<Judged | null> {
   const { options, signal } = parts;
   if (known !== null) return judged(known);
-  const changes = (await options.trees?.changes(from, to, signal)) ?? fail('nothing here can tell what changed');
+  const changes = (await options.trees?.changes(from, to, signal, sinceOf(parts))) ?? fail('nothing here can tell what changed');
   if (signal.aborted) return null;
   if (!changes.ok) return { pass: false, why: changes.fault };
   const what = { trigger, whose: nameOf(parts, agent), ...changes.value, tree: to };

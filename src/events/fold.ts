@@ -121,7 +121,9 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     // A raised limit is warned of anew.
     warned: state.warned.filter((known) => !known.startsWith(`${event.agent === ROOT ? 'run' : event.agent}:`)),
   }),
-  'forced.began': (state, { tree }) => ({ ...state, firstTree: state.firstTree ?? tree }),
+  'forced.began': (state, { tree }, at) =>
+    state.firstTree === null ? { ...state, firstTree: tree, firstTreeAt: at } : state,
+  'tool.started': withWritten,
   'forced.verdict': (state, { agent, role, tree, pass, summary, findings }) => ({
     ...state,
     verdicts: [...state.verdicts, { agent, role, tree, pass, summary, findings }],
@@ -224,6 +226,15 @@ const KNOWN: ReadonlySet<string> = new Set<EventType>([
 /** How it is remembered that somebody was warned: once for each limit, until it is changed. */
 const warnedKey = ({ agent, of, scope, what, estimate }: EventOf<'budget.warned'>): string =>
   estimate === true ? estimateKey(agent) : `${of ?? (scope === 'agent' ? agent : scope)}:${what}`;
+
+const FILE_TOOLS: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
+
+/** From the beginning of a call on: whether it still wrote is not known where Mimir was stopped meanwhile. */
+function withWritten(state: RunState, { tool, input }: EventOf<'tool.started'>): RunState {
+  const path = FILE_TOOLS.has(tool) && typeof input === 'object' && input !== null ? Reflect.get(input, 'path') : null;
+  if (typeof path !== 'string' || state.written?.includes(path) === true) return state;
+  return { ...state, written: [...(state.written ?? []), path] };
+}
 
 /** The state after `event`. Events of an unknown type are counted and otherwise ignored. */
 export function fold(state: RunState, event: MimirEvent): RunState {

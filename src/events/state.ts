@@ -248,6 +248,10 @@ export interface RunState {
   readonly warned: readonly string[];
   /** Before any agent began; null where nobody asked, or nothing could tell. */
   readonly firstTree: string | null;
+  /** When that was, in milliseconds since 1970; missing with it. */
+  readonly firstTreeAt?: number;
+  /** Files that file tools were asked to write since then, as they were named; missing: none. */
+  readonly written?: readonly string[];
   readonly verdicts: readonly GivenVerdict[];
   readonly gates: readonly ForcedGate[];
   /** The run had ended and was resumed to answer messages; nothing of its plan runs again. */

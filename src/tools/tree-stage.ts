@@ -19,6 +19,8 @@ export interface Staging {
   readonly paths?: readonly string[];
   /** What lies in repositories inside the project: files like any others, or nothing. */
   readonly inside: 'counted' | 'left out';
+  /** Names that count although git ignores them, asked for when all others are in the index; absent: none. */
+  readonly hidden?: () => Promise<Result<readonly string[], string>>;
 }
 
 /** One difference between two trees. `object` and `mode` are those of the older, zeros where it has none. */
@@ -65,6 +67,8 @@ export async function stage(staging: Staging, before: string): Promise<Result<st
   const paths = staging.paths ?? ['.'];
   const added = await inIndex(staging, ['add', '--all', '--', ...paths], { excludes: excluded.value });
   if (!added.ok) return added;
+  const hidden = await addHidden(staging);
+  if (!hidden.ok) return hidden;
   const tree = await writeTree(staging);
   if (!tree.ok || tree.value === before) return tree;
   // A repository may have come into being meanwhile: looked into next time, it would run its own programs.
@@ -74,6 +78,13 @@ export async function stage(staging: Staging, before: string): Promise<Result<st
   if (links.length === 0) return tree;
   const dropped = await drop(staging, links);
   return dropped.ok ? writeTree(staging) : dropped;
+}
+
+async function addHidden(staging: Staging): Promise<Result<unknown, string>> {
+  const names = (await staging.hidden?.()) ?? ok([]);
+  if (!names.ok || names.value.length === 0) return names;
+  const input = names.value.map((name) => `${name}\0`).join('');
+  return inIndex(staging, ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input });
 }
 
 /** The digest of no files at all: git knows that tree without storing it. */
@@ -147,7 +158,8 @@ function drop(staging: Staging, links: readonly TreeEntry[]): Promise<Result<str
   return inIndex(staging, ['update-index', '--force-remove', '-z', '--stdin'], { input });
 }
 
-const notText = (name: string): string => `${name}: a repository whose name is not UTF-8; rename it`;
+export const notText = (name: string, what = 'a repository'): string =>
+  `${name}: ${what} whose name is not UTF-8; rename it`;
 
 /** The patterns of what is left out: the person's own for this clone, Mimir's folder, and repositories that don't count. */
 async function exclude(staging: Staging): Promise<Result<string, string>> {
@@ -189,10 +201,10 @@ async function enter(staging: Staging, excludes: string): Promise<Result<readonl
 }
 
 /** A name as a pattern that matches nothing else. */
-const patternOf = (name: string): string => `/${name.replaceAll(/[\\*?[\]!# ]/g, String.raw`\$&`)}`;
+export const patternOf = (name: string): string => `/${name.replaceAll(/[\\*?[\]!# ]/g, String.raw`\$&`)}`;
 
 /** `info/exclude` of the repository: patterns only, read as they are. */
-function ownExcludes({ objects }: RepositoryFacts): string {
+export function ownExcludes({ objects }: Pick<RepositoryFacts, 'objects'>): string {
   if (objects === null) return '';
   try {
     const handle = openSync(

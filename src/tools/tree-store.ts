@@ -79,7 +79,7 @@ export interface StoreOptions {
 export function treeStore({ root, stateDir, environment }: StoreOptions): TreeStore {
   const name = createHash('sha256').update(root.path).digest('hex').slice(0, 16);
   const folder = (facts: RepositoryFacts): string =>
-    prepared(path.join(stateDir, 'trees', `${name}-${facts.format}`), facts.format);
+    withoutAttributes(prepared(path.join(stateDir, 'trees', `${name}-${facts.format}`), facts.format));
   return {
     root,
     folder,
@@ -90,7 +90,7 @@ export function treeStore({ root, stateDir, environment }: StoreOptions): TreeSt
     async git(facts, args, signal, call = {}) {
       const git = programOn(environment, 'git');
       if (git === null) return fail(NO_GIT);
-      const own = folder(facts);
+      const own = call.into === 'repository' ? commitsIn(folder(facts), facts.format) : folder(facts);
       const end = await runProgram({
         file: git,
         args: [
@@ -187,6 +187,21 @@ function prepared(folder: string, format: string): string {
   const version = format === 'sha1' ? 0 : 1;
   once(path.join(folder, 'config'), `[core]\n\trepositoryformatversion = ${version}\n\tbare = true\n${extension}`);
   once(path.join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+  return folder;
+}
+
+/** For what becomes a commit: there the attributes of the project hold, as for anybody who commits. */
+const commitsIn = (folder: string, format: string): string => prepared(path.join(folder, 'commits'), format);
+
+/**
+ * Over all attributes of a project: bytes are looked at as they are on the disk. With `ident` or an encoding, git would store
+ * another text than the one that runs.
+ */
+const ATTRIBUTES = '* !ident !filter !working-tree-encoding\n';
+
+function withoutAttributes(folder: string): string {
+  mkdirSync(path.join(folder, 'info'), { recursive: true, mode: 0o700 });
+  once(path.join(folder, 'info/attributes'), ATTRIBUTES);
   return folder;
 }
 

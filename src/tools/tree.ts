@@ -5,11 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
-import type { TreeChanges, TreeId, TreePort } from '../ports/tree.ts';
+import type { Since, TreeChanges, TreeId, TreePort } from '../ports/tree.ts';
 import { toolEnvironment, type Environment } from './environment.ts';
 import type { Root } from './root.ts';
 import { changesOf } from './tree-changes.ts';
 import { dropIndex, leaveIndex, takeIndex } from './tree-index.ts';
+import { hiddenNames, type IgnoreRules, rulesNow, rulesOfTree, unjudgedWords } from './tree-ignored.ts';
 import { seed, stage, type Staging } from './tree-stage.ts';
 import { treeStore } from './tree-store.ts';
 
@@ -23,7 +24,7 @@ export interface TreeOptions {
 
 /**
  * Opens the project's trees; nothing is done before the first look. Fails in words, never throws, where there is no git,
- * or its content can't be read. Ignored files that no commit has don't count; what lies in repositories inside the project does.
+ * or its content can't be read. What of ignored files counts is tree-ignored.ts's; what lies in repositories inside the project does.
  */
 export function openTrees({ root, stateDir, environment = toolEnvironment(root.path) }: TreeOptions): TreePort {
   const store = treeStore({ root, stateDir, environment });
@@ -31,12 +32,32 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
   let last: Seen | null = null;
   let queue: Promise<unknown> = Promise.resolve();
 
-  async function look(signal: AbortSignal): Promise<Result<TreeId, string>> {
+  const rules = new Map<TreeId, IgnoreRules>();
+
+  /** Read once: what lies in the repository beside the tree (`info/exclude`) may change later. */
+  async function rulesFor(staging: Staging, since: Since | undefined): Promise<Result<IgnoreRules, string>> {
+    const known = since === undefined ? undefined : rules.get(since.tree);
+    if (known !== undefined) return ok(known);
+    const found = since === undefined ? await rulesNow(staging) : await rulesOfTree(staging, since.tree);
+    if (found.ok && since !== undefined) rules.set(since.tree, found.value);
+    return found;
+  }
+
+  async function look(signal: AbortSignal, since: Since | undefined): Promise<Result<TreeId, string>> {
     const facts = await store.facts(signal);
     if (!facts.ok) return facts;
     const index = path.join(store.folder(facts.value), `index-${session}`);
     if (last === null) takeIndex(index);
-    const seen = await treeIn({ store, facts: facts.value, index, signal, inside: 'counted' }, last);
+    const plain: Staging = { store, facts: facts.value, index, signal, inside: 'counted' };
+    const first: { rules?: IgnoreRules } = {};
+    const hidden = async (): Promise<Result<readonly string[], string>> => {
+      const found = await rulesFor(plain, since);
+      if (!found.ok) return found;
+      first.rules = found.value;
+      return hiddenNames(plain, found.value, since ?? null);
+    };
+    const seen = await treeIn({ ...plain, hidden }, last);
+    if (seen.ok && since === undefined && first.rules !== undefined) rules.set(seen.value.tree, first.rules);
     // Only after a whole look: the next program starts from what this one found out.
     if (seen.ok && last === null) leaveIndex(index);
     if (!seen.ok) dropIndex(index);
@@ -45,15 +66,22 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
   }
 
   return {
-    now(signal) {
-      const looked = queue.then(() => attempted(() => look(signal)));
+    now(signal, since) {
+      const looked = queue.then(() => attempted(() => look(signal, since)));
       queue = looked;
       return looked;
     },
-    changes: (from, to, signal) =>
+    changes: (from, to, signal, since) =>
       attempted<TreeChanges>(async () => {
         const facts = await store.facts(signal);
-        return facts.ok ? changesOf(store, facts.value, { from, to }, signal) : facts;
+        if (!facts.ok) return facts;
+        const changes = await changesOf(store, facts.value, { from, to }, signal);
+        if (!changes.ok || since === undefined) return changes;
+        const index = path.join(store.folder(facts.value), `index-${session}`);
+        const staging: Staging = { store, facts: facts.value, index, signal, inside: 'counted' };
+        const found = await rulesFor(staging, since);
+        const unjudged = found.ok ? await unjudgedWords(staging, found.value, since.at) : '';
+        return ok(unjudged === '' ? changes.value : { ...changes.value, unjudged });
       }),
   };
 }
