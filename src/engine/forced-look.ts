@@ -63,7 +63,8 @@ export async function ask(
 ): Promise<Judged | null> {
   const { options, signal } = parts;
   if (known !== null) return judged(known);
-  const changes = (await options.trees?.changes(from, to, signal, sinceOf(parts))) ?? fail('nothing here can tell what changed');
+  const changes =
+    (await options.trees?.changes(from, to, signal, sinceOf(parts))) ?? fail('nothing here can tell what changed');
   if (signal.aborted) return null;
   if (!changes.ok) return { pass: false, why: changes.fault };
   const what = { trigger, whose: nameOf(parts, agent), ...changes.value, tree: to };

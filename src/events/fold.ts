@@ -231,7 +231,8 @@ const FILE_TOOLS: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
 
 /** From the beginning of a call on: whether it still wrote is not known where Mimir was stopped meanwhile. */
 function withWritten(state: RunState, { tool, input }: EventOf<'tool.started'>): RunState {
-  const path = FILE_TOOLS.has(tool) && typeof input === 'object' && input !== null ? Reflect.get(input, 'path') : null;
+  const path: unknown =
+    FILE_TOOLS.has(tool) && typeof input === 'object' && input !== null ? Reflect.get(input, 'path') : null;
   if (typeof path !== 'string' || state.written?.includes(path) === true) return state;
   return { ...state, written: [...(state.written ?? []), path] };
 }

@@ -26,6 +26,8 @@ export interface PathRules {
   readonly allowWrite: readonly { readonly paths: readonly string[]; readonly rule: string }[];
   /** Outside the project: what commands may read beyond the usual. */
   readonly allowRead?: readonly PathRule[];
+  /** Absolute paths of Mimir's own folders: a project neither holds one nor lies in one, and nothing writes there. */
+  readonly own?: readonly string[];
 }
 
 /** Made by `checkRoot` only. `path` is real: no link on the way to it. */
@@ -45,8 +47,8 @@ export const rootFor = (root: Root, { writes }: { readonly writes?: readonly str
   writes === undefined ? root : { ...root, writes };
 
 /**
- * The root at `folder`, or why it can't be one: not a folder; `/`, the home directory, the shared temporary directory or
- * a parent of the state directory; `.mimir` or `.git` a link (cases C09, C10). A `.git` file that points outside gives a
+ * The root at `folder`, or why it can't be one: not a folder; `/`, the home directory, the shared temporary directory; one that
+ * holds a folder of Mimir's own (configuration, state, cache) or lies in one; `.mimir` or `.git` a link (cases C09, C10). A `.git` file that points outside gives a
  * root without git, unless the place it points to is a worktree entry that points back.
  */
 export function checkRoot(
@@ -61,9 +63,8 @@ export function checkRoot(
     { is: realOrSame(tmpdir()), name: 'the shared temporary directory' },
   ].find((place) => place.is === real);
   if (reserved !== undefined) return fail(`${folder}: ${reserved.name} can't be a project; go into a project folder`);
-  if (isInside(real, realOrSame(state))) {
-    return fail(`${folder}: holds Mimir's own state (${state}); go into a project folder`);
-  }
+  const foreign = [state, ...(rules?.own ?? [])].flatMap((own) => ownProblem(real, own))[0];
+  if (foreign !== undefined) return fail(`${folder}: ${foreign}; go into a project folder`);
   const link = ['.mimir', '.git'].find((name) => isLink(path.join(real, name)));
   if (link !== undefined) {
     return fail(`${path.join(folder, link)}: is a symbolic link; replace it by a real folder to work here`);
@@ -86,15 +87,26 @@ function identityOf(folder: string): string {
   return `${dev}:${ino}`;
 }
 
+/** What agents write there would be Mimir's configuration, or its memory, at the next start. */
+function ownProblem(real: string, own: string): readonly string[] {
+  const place = realOrSame(own);
+  if (isInside(real, place)) return [`holds a folder of Mimir's own (${own})`];
+  return isInside(place, real) ? [`lies in a folder of Mimir's own (${own})`] : [];
+}
+
 const NO_RULES: PathRules = { denyRead: [], denyWrite: [], allowWrite: [] };
 
-function placed(root: string, home: string, { denyRead, denyWrite, allowWrite, allowRead = [] }: PathRules): PathRules {
+function placed(
+  root: string,
+  home: string,
+  { denyRead, denyWrite, allowWrite, allowRead = [], own = [] }: PathRules,
+): PathRules {
   const place = (written: string): string =>
     /^~(\/|$)/.test(written) ? path.join(home, written.slice(1)) : path.resolve(root, written);
   const at = ({ path: written, rule }: PathRule): PathRule => ({ path: place(written), rule });
   return {
     denyRead: denyRead.map(at),
-    denyWrite: denyWrite.map(at),
+    denyWrite: [...denyWrite.map(at), ...own.map((place) => ({ path: place, rule: "it is Mimir's own" }))],
     ...(allowRead.length === 0 ? {} : { allowRead: allowRead.map(at) }),
     allowWrite: allowWrite.map(({ paths, rule }) => ({ paths: paths.map(place), rule })),
   };

@@ -75,7 +75,8 @@ export async function hiddenNames(
   if (!others.ok) return others;
   if (!plain.ok) return plain;
   const notIgnored = new Set(namesIn(plain.value));
-  const counts = (name: string): boolean => notIgnored.has(name) || (since !== null && changedAfter(staging, name, since.at));
+  const counts = (name: string): boolean =>
+    notIgnored.has(name) || (since !== null && changedAfter(staging, name, since.at));
   const found = namesIn(others.value).filter((name) => !name.endsWith('/') && counts(name));
   const odd = found.find((name) => name.includes('\uFFFD'));
   if (odd !== undefined) return fail(notText(odd, 'a file'));
@@ -139,7 +140,9 @@ function isOwnFile(root: string, name: string): boolean {
   const parts = name.split('/');
   return parts.every((_, at) => {
     const stats = lstatSync(path.join(root, ...parts.slice(0, at + 1)), { throwIfNoEntry: false });
-    return at < parts.length - 1 ? stats?.isDirectory() === true : stats?.isFile() === true || stats?.isSymbolicLink() === true;
+    return at < parts.length - 1
+      ? stats?.isDirectory() === true
+      : stats?.isFile() === true || stats?.isSymbolicLink() === true;
   });
 }
 
@@ -155,7 +158,10 @@ function changedAfter({ store }: Staging, name: string, at: number): boolean {
 /** As git reads an ignore file: no link is followed. Empty where it can't be read, so that nothing is ignored by it. */
 function textOf({ store }: Staging, name: string): string {
   try {
-    const handle = openSync(path.join(store.root.path, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const handle = openSync(
+      path.join(store.root.path, name),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    );
     try {
       const found = fstatSync(handle);
       return found.isFile() && found.size <= MOST_BYTES ? readFileSync(handle, 'utf8') : '';
@@ -180,15 +186,18 @@ function rulesOf({ facts }: Staging, known: ReadonlyMap<string, string>): Ignore
 /** The patterns of one ignore file as patterns of the root: the last that matches decides, as git has it. */
 function linesIn(text: string, folder: string): readonly string[] {
   const base = folder === '.' || folder === '' ? '' : patternOf(folder);
-  return text.replace(/^\uFEFF/, '').split('\n').flatMap((raw) => {
-    const line = raw.replace(/\r$/, '').replace(/(?<!\\) +$/, '');
-    if (line === '' || line.startsWith('#')) return [];
-    const not = line.startsWith('!') ? '!' : '';
-    const pattern = line.slice(not.length);
-    if (base === '') return [line];
-    const anchored = pattern.slice(0, -1).includes('/');
-    return [`${not}${base}/${anchored ? pattern.replace(/^\//, '') : `**/${pattern}`}`];
-  });
+  return text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .flatMap((raw) => {
+      const line = raw.replace(/\r$/, '').replace(/(?<!\\) +$/, '');
+      if (line === '' || line.startsWith('#')) return [];
+      const not = line.startsWith('!') ? '!' : '';
+      const pattern = line.slice(not.length);
+      if (base === '') return [line];
+      const anchored = pattern.slice(0, -1).includes('/');
+      return [`${not}${base}/${anchored ? pattern.replace(/^\//, '') : `**/${pattern}`}`];
+    });
 }
 
 /** The same pattern for folders alone. What ignores all that lies in a named folder stays as it is. */

@@ -32,16 +32,7 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
   let last: Seen | null = null;
   let queue: Promise<unknown> = Promise.resolve();
 
-  const rules = new Map<TreeId, IgnoreRules>();
-
-  /** Read once: what lies in the repository beside the tree (`info/exclude`) may change later. */
-  async function rulesFor(staging: Staging, since: Since | undefined): Promise<Result<IgnoreRules, string>> {
-    const known = since === undefined ? undefined : rules.get(since.tree);
-    if (known !== undefined) return ok(known);
-    const found = since === undefined ? await rulesNow(staging) : await rulesOfTree(staging, since.tree);
-    if (found.ok && since !== undefined) rules.set(since.tree, found.value);
-    return found;
-  }
+  const rules = rulesKept();
 
   async function look(signal: AbortSignal, since: Since | undefined): Promise<Result<TreeId, string>> {
     const facts = await store.facts(signal);
@@ -49,15 +40,8 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
     const index = path.join(store.folder(facts.value), `index-${session}`);
     if (last === null) takeIndex(index);
     const plain: Staging = { store, facts: facts.value, index, signal, inside: 'counted' };
-    const first: { rules?: IgnoreRules } = {};
-    const hidden = async (): Promise<Result<readonly string[], string>> => {
-      const found = await rulesFor(plain, since);
-      if (!found.ok) return found;
-      first.rules = found.value;
-      return hiddenNames(plain, found.value, since ?? null);
-    };
-    const seen = await treeIn({ ...plain, hidden }, last);
-    if (seen.ok && since === undefined && first.rules !== undefined) rules.set(seen.value.tree, first.rules);
+    const seen = await treeIn({ ...plain, hidden: () => rules.hidden(plain, since) }, last);
+    if (seen.ok && since === undefined) rules.began(seen.value.tree);
     // Only after a whole look: the next program starts from what this one found out.
     if (seen.ok && last === null) leaveIndex(index);
     if (!seen.ok) dropIndex(index);
@@ -79,10 +63,39 @@ export function openTrees({ root, stateDir, environment = toolEnvironment(root.p
         if (!changes.ok || since === undefined) return changes;
         const index = path.join(store.folder(facts.value), `index-${session}`);
         const staging: Staging = { store, facts: facts.value, index, signal, inside: 'counted' };
-        const found = await rulesFor(staging, since);
+        const found = await rules.of(staging, since);
         const unjudged = found.ok ? await unjudgedWords(staging, found.value, since.at) : '';
         return ok(unjudged === '' ? changes.value : { ...changes.value, unjudged });
       }),
+  };
+}
+
+interface KeptRules {
+  of(staging: Staging, since: Since | undefined): Promise<Result<IgnoreRules, string>>;
+  hidden(staging: Staging, since: Since | undefined): Promise<Result<readonly string[], string>>;
+  /** A run begins with `tree`, and with the rules of the look that has just found it. */
+  began(tree: TreeId): void;
+}
+
+/** By the first tree of a run. Read once: what lies in the repository beside its files (`info/exclude`) may change later. */
+function rulesKept(): KeptRules {
+  const kept = new Map<TreeId, IgnoreRules>();
+  let newest: IgnoreRules | null = null;
+  const of: KeptRules['of'] = async (staging, since) => {
+    const known = since === undefined ? undefined : kept.get(since.tree);
+    if (known !== undefined) return ok(known);
+    const found = since === undefined ? await rulesNow(staging) : await rulesOfTree(staging, since.tree);
+    if (found.ok && since === undefined) newest = found.value;
+    else if (found.ok && since !== undefined) kept.set(since.tree, found.value);
+    return found;
+  };
+  return {
+    of,
+    async hidden(staging, since) {
+      const found = await of(staging, since);
+      return found.ok ? hiddenNames(staging, found.value, since ?? null) : found;
+    },
+    began: (tree) => void (newest !== null && kept.set(tree, newest)),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The sandbox of a project under its rules, what commands may know of the environment, and the tools that work in it. */
+import type { Places } from '../config/paths.ts';
 import { reasonText } from '../domain/reason.ts';
 import type { Rule, Rules } from '../policy/rules.ts';
 import type { RepositoryPort } from '../ports/repository.ts';
@@ -34,19 +35,21 @@ export async function openBox({ root, places }: ProjectPlace, rules: Rules): Pro
   const environment = toolEnvironment(root, undefined, valuesOf(passed), valuesOf(granted));
   const own = { program: ownProgram(), hide: [places.runtime] };
   const place = { root, home: places.home, stateDir: places.state, environment, ...own };
-  const paths = pathsOf(rules.box);
+  const paths = pathsOf(rules.box, places);
   const sandbox = await openSandbox({ ...place, paths });
   if (sandbox.state.is === 'none' && rules.box !== undefined)
     await refuseIfByPaths(sandbox.state.because, place, paths);
   return { sandbox, environment, paths };
 }
 
+const NO_PATHS: PathRules = { denyRead: [], denyWrite: [], allowWrite: [] };
+
 async function refuseIfByPaths(
   because: string,
   place: Parameters<typeof openSandbox>[0],
   paths: PathRules,
 ): Promise<void> {
-  if ((await openSandbox(place)).state.is === 'none') return;
+  if ((await openSandbox({ ...place, paths: { ...NO_PATHS, own: paths.own ?? [] } })).state.is === 'none') return;
   const all = [...paths.denyRead, ...paths.denyWrite, ...paths.allowWrite].map(({ rule }) => `\n  ${rule}`);
   throw new Exit(EXIT.refused, `no sandbox works with the paths of these rules (${because})${all.join('')}`);
 }
@@ -83,7 +86,8 @@ export const sandboxWords = ({ sandbox: { state } }: Box): string =>
 const valuesOf = (rules: readonly Rule<string>[]): readonly string[] => rules.map(({ value }) => value);
 
 /** Each with the words that refusals say of it. */
-export const pathsOf = (box: Rules['box']): PathRules => ({
+export const pathsOf = (box: Rules['box'], { own = [] }: Pick<Places, 'own'>): PathRules => ({
+  own,
   denyRead: (box?.denyRead ?? []).map(({ value, from }) => ({ path: value, rule: reasonText(from) })),
   denyWrite: (box?.denyWrite ?? []).map(({ value, from }) => ({ path: value, rule: reasonText(from) })),
   allowRead: (box?.allowRead ?? []).map(({ value, from }) => ({ path: value, rule: reasonText(from) })),

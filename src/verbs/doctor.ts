@@ -89,7 +89,7 @@ const program = (): Finding => ({
 });
 
 function rootOf({ root, places }: ProjectPlace): Finding {
-  const checked = checkRoot(root, { home: places.home, state: places.state });
+  const checked = checkRoot(root, { home: places.home, state: places.state, rules: pathsOf(undefined, places) });
   if (!checked.ok) return { what: 'project', state: 'problem', words: checked.fault };
   const git =
     checked.value.git.is === 'repository' ? 'a git repository' : 'not a git repository: git tools will say so';
@@ -178,7 +178,8 @@ async function boxOf(project: ProjectPlace, config: Loaded | null): Promise<Box 
   try {
     if (config !== null) return await openBox(project, config.rules);
     const place = { root: project.root, home: project.places.home, stateDir: project.places.state };
-    return { sandbox: await openSandbox(place), environment: toolEnvironment(project.root), paths: pathsOf(undefined) };
+    const paths = pathsOf(undefined, project.places);
+    return { sandbox: await openSandbox({ ...place, paths }), environment: toolEnvironment(project.root), paths };
   } catch (error) {
     if (error instanceof Exit) return error.message.replaceAll('\n  ', '; ');
     throw error;

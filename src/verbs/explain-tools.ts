@@ -44,7 +44,7 @@ export async function explainPath(path: string, asker: Asker): Promise<readonly 
 
 function problemOf(path: string, access: Access, { project, config }: Asker): string | null {
   const { root: folder, places } = project;
-  const root = checkRoot(folder, { home: places.home, state: places.state, rules: pathsOf(config.rules.box) });
+  const root = checkRoot(folder, { home: places.home, state: places.state, rules: pathsOf(config.rules.box, places) });
   if (!root.ok) return root.fault;
   const name = insideName(root.value.path, path, { folder: access === 'read' });
   if (!name.ok) return name.fault;

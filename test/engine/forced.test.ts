@@ -65,6 +65,18 @@ describe('a forced agent after work that changed files', () => {
     expect(run.state().agents.get(AGENT('ROOT::S3'))?.task).toBe('review the work of oracle (on-write, 3 files)');
   });
 
+  it('judges what an agent hid by a list of ignored files that it wrote itself, and the list (D46)', async () => {
+    const run = forcedRun({
+      root: makeRepository(),
+      script: story([verdict(false, 'x.ts:1: evil')], {
+        'ROOT::S1': [writing('.gitignore', '*'), writing('x.ts', 'evil()')],
+      }),
+    });
+    expect((await run.result).status).toBe('failed');
+    expect(run.state().agents.get(AGENT('ROOT::S3'))?.task).toBe('review the work of oracle (on-write, 2 files)');
+    expect(gatesOf(run)).toMatchObject([['ROOT::S1', 'on-write', false, 'did not pass: not safe']]);
+  });
+
   it('is not started for work that changed nothing', async () => {
     const run = forcedRun({ script: says({}) });
     expect(await run.result).toMatchObject({ status: 'completed' });
