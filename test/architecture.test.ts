@@ -102,6 +102,7 @@ const WRITERS: readonly string[] = [
   'tools/sandbox-home.ts',
   // Copies of what commands may not change, in the state folder, and what is put back from them.
   'tools/writes-kept.ts',
+  'tools/tree-ignored.ts',
   'tools/tree-index.ts',
   'tools/tree-stage.ts',
   'tools/tree-store.ts',

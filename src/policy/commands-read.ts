@@ -14,6 +14,7 @@ import {
   parse,
 } from 'unbash';
 import { innerOf } from './commands-wrap.ts';
+import { type Effect, effectsOf, effectsOfNode, effectsOfProgram } from './commands-variables.ts';
 import { type Known, type Simple, knownAssignment, knownWord } from './commands-words.ts';
 
 export interface Reading {
@@ -82,6 +83,7 @@ function visit(node: SyntaxNode, found: Found, shells: number): void {
 }
 
 function note(node: SyntaxNode, found: Found, shells: number): void {
+  apply(effectsOfNode(node), found, shells);
   switch (node.type) {
     case 'Script':
       return noteErrors(node, found);
@@ -90,11 +92,11 @@ function note(node: SyntaxNode, found: Found, shells: number): void {
     case 'Word':
       return noteWord(node, found);
     case 'Assignment':
+      return apply(effectsOf(node.name, node.value.type === 'Word' ? knownWord(node.value) : null), found, shells);
     case 'For':
     case 'Select':
     case 'Coproc':
-      found.more.add('it sets a variable');
-      return;
+      return apply(effectsOf(node.name?.text ?? 'COPROC', null), found, shells);
     case 'Function':
       found.more.add('it defines a function');
       return;
@@ -110,6 +112,14 @@ function note(node: SyntaxNode, found: Found, shells: number): void {
       return;
     default:
       if (node.type.startsWith('Arithmetic') || node.type.startsWith('Test')) found.evaluates = true;
+  }
+}
+
+function apply(effects: readonly Effect[], found: Found, shells: number): void {
+  for (const effect of effects) {
+    if (effect.is === 'sets') found.more.add('it sets a variable');
+    else if (effect.is === 'doubt') found.doubts.add(effect.why);
+    else readScript(effect.text, found, shells + 1);
   }
 }
 
@@ -180,6 +190,7 @@ function noteSimple(simple: Simple, found: Found, shells: number): void {
   if (found.nodes > MOST_NODES) throw new Error('too many parts');
   found.simples.push(simple);
   if (EVALUATING.has(simple.words[0] ?? '')) found.evaluates = true;
+  apply(effectsOfProgram(simple), found, shells);
   for (const inner of innerOf(simple)) {
     if (inner.is === 'doubt') found.doubts.add(inner.why);
     else if (inner.is === 'script') readScript(inner.text, found, shells + 1);

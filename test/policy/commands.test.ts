@@ -36,6 +36,13 @@ describe('command rules', () => {
     expect(says('npm test; git push; curl x', given)).toBe('deny');
   });
 
+  it('never allow a command of which not every word is known: `xargs` adds more to it', () => {
+    const given = commandRules(['ls', 'cat **', 'cat', 'xargs **', 'timeout **']);
+    for (const command of ['ls | xargs cat', 'xargs -n 1 cat', 'ls | timeout 5 xargs cat', 'xargs cat a'])
+      expect([command, says(command, given)]).toEqual([command, 'none']);
+    expect(says('ls | cat', given)).toBe('allow');
+  });
+
   it('deny a program by its name wherever it lies, and allow it only as written', () => {
     expect(says('/usr/bin/curl x', commandRules([], ['curl **']))).toBe('deny');
     expect(says('./npm test', commandRules(['npm test']))).toBe('none');
