@@ -1,5 +1,5 @@
 /** Plan files as text: YAML (JSON is a part of it) in and out. What a plan may say is checked by others. */
-import { stringify } from 'yaml';
+import { Document, isScalar, visit } from 'yaml';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import { faultText } from './fault.ts';
@@ -12,7 +12,21 @@ export function parsePlanText(text: string, file: string): Result<unknown, strin
   return tree.ok ? ok(plainOf(tree.value)) : fail(faultText(tree.fault));
 }
 
-/** Quoted texts stay on one line: over several, the library writes some that it reads back as others. */
-export const stringifyYaml = (value: unknown): string =>
-  stringify(value, { lineWidth: 120, aliasDuplicateObjects: false, doubleQuotedMinMultiLineLength: LONGEST });
+/**
+ * Quoted texts stay on one line: over several, the library writes some that it reads back as others. Characters that no file may
+ * have (unfit.ts) are written as escapes.
+ */
+export function stringifyYaml(value: unknown): string {
+  const document = new Document(value, { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(_, node) {
+      if (isScalar(node) && typeof node.value === 'string' && ODD.test(node.value)) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  const text = document.toString({ lineWidth: 120, doubleQuotedMinMultiLineLength: LONGEST });
+  return text.replaceAll(RAW, (odd) => `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
 const LONGEST = 1e9;
+const ODD = /[\r\x7f-\x9f\u2028\u2029]/;
+/** Of those, what the library leaves as it is in quotes. */
+const RAW = /[\x7f-\x9f\u2028\u2029]/g;

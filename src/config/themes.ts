@@ -10,6 +10,7 @@ import { ANSI_NAMES, type Colour, type Theme, type Token, TOKENS } from '../doma
 import { faultText } from './fault.ts';
 import { PREPARED } from './prepared.ts';
 import { readText } from './read-text.ts';
+import { unfitIn } from './unfit.ts';
 
 /** The theme that is used when none is asked for, or when the one that was asked for has a fault. */
 export const DEFAULT_THEME = 'mimir-dark';
@@ -89,8 +90,13 @@ function readTheme(folders: readonly string[], name: string): Result<ThemeFile, 
   return fail(`there is no theme "${name}": looked for ${name}.yml in ${folders.join(', ')}`);
 }
 
+/** A theme has fewer; the parser's look for equal ones takes long where there are many. */
+const MOST_KEYS = 500;
+
 /** One file by itself: plain JSON, in which `file` stands in faults only. */
 export function parseTheme(file: string, text: string): Result<ThemeFile, string> {
+  const unfit = unfitIn(text, MOST_KEYS);
+  if (unfit !== null) return fail(`${file}:${unfit.line}:${unfit.column}: ${unfit.problem}; ${unfit.remedy}`);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   const broken = document.errors[0];

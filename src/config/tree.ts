@@ -5,6 +5,7 @@
 import { LineCounter, type Node, type Pair, isAlias, isMap, isScalar, isSeq, parseAllDocuments } from 'yaml';
 import { type Result, fail, ok } from '../domain/result.ts';
 import type { ConfigFault } from './fault.ts';
+import { MAX_DEPTH, MAX_KEYS, unfitIn } from './unfit.ts';
 
 export interface Place {
   readonly line: number;
@@ -21,9 +22,6 @@ export interface Entry {
   readonly at: Place;
   readonly value: Tree;
 }
-
-const MAX_KEYS = 2000;
-const MAX_DEPTH = 12;
 
 /** The tree of a text, or the first thing that is wrong with it. */
 export function readTree(text: string, file: string): Result<Tree, ConfigFault> {
@@ -43,7 +41,7 @@ class Unfit extends Error {
 
   constructor(at: Place, problem: string, remedy: string) {
     super(problem);
-    this.at = at;
+    this.at = { line: at.line, column: at.column };
     this.remedy = remedy;
   }
 }
@@ -61,7 +59,14 @@ function parsed(text: string): Tree {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   // The parser's own check for duplicate keys takes quadratic time (7 000 keys: 3.5 s); ours is in `mapOf`.
-  const options = { version: '1.2', schema: 'core', uniqueKeys: false, merge: false, lineCounter: lines } as const;
+  const options = {
+    version: '1.2',
+    schema: 'core',
+    uniqueKeys: false,
+    merge: false,
+    lineCounter: lines,
+    prettyErrors: false,
+  } as const;
   const documents = parseAllDocuments(text, options);
   if (!Array.isArray(documents)) return { is: 'map', at: { line: 1, column: 1 }, entries: [] };
   const [document, second] = documents;
@@ -76,7 +81,7 @@ function parsed(text: string): Tree {
   return root === null ? { is: 'map', at: { line: 1, column: 1 }, entries: [] } : treeOf(root, { lines, keys: 0 }, 0);
 }
 
-/** A directive could switch to YAML 1.1, where `no` is false: none is accepted. Too many lines can't be few keys. */
+/** A directive could switch to YAML 1.1, where `no` is false: none is accepted. */
 function refuseEarly(text: string): void {
   const lines = text.split('\n');
   const directive = lines.findIndex((line) => line.startsWith('%'));
@@ -86,6 +91,8 @@ function refuseEarly(text: string): void {
   const keys = text.split(':').length - 1;
   // Colons in values and comments count as well; the exact count comes with the walk.
   if (keys > MAX_KEYS * 3) throw new Unfit({ line: 1, column: 1 }, `has more than ${MAX_KEYS} keys`, 'shorten it');
+  const unfit = unfitIn(text, keys);
+  if (unfit !== null) throw new Unfit(unfit, unfit.problem, unfit.remedy);
 }
 
 /** What the parser puts behind the first line is a drawing of the place. */

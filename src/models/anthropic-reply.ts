@@ -167,6 +167,8 @@ export class MessageReader {
         block.signature = delta.signature;
         return ok(null);
       case 'other':
+        // What it adds to a call is not known, so that the call is not either.
+        if (block.type === 'tool_use') this.#disorder = true;
         return ok(null);
       default:
         return unreachable(delta);

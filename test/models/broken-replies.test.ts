@@ -111,6 +111,12 @@ describe('a reply of Anthropic', () => {
     expect(await reply([early, ...block(0, call)])).toBe(disorder);
   });
 
+  it('runs none to which a part of an unknown kind belongs', async () => {
+    const [begun, ...rest] = block(0, call);
+    const odd = { type: 'content_block_delta', index: 0, delta: { type: 'patch_delta', patch: '[]' } };
+    expect(await reply([begun ?? {}, odd, ...rest])).toBe(no('its blocks came out of order'));
+  });
+
   it('runs none that does not say what it used', async () => {
     const silent = no('it calls tools, but does not say what it used');
     expect(await reply(block(0, call), {})).toBe(silent);

@@ -1,8 +1,12 @@
 /** C. Mimir's own folders: what a project can't be, so that no agent writes what the next start believes. */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { checkRoot } from '../../src/tools/index.ts';
 import { SMALL, openHome } from '../support/cli.ts';
+import { freshFolder } from '../support/folder.ts';
+
+const NO_RULES = { denyRead: [], denyWrite: [], allowWrite: [] };
 
 it('the folder of the configuration, the ones above it and those in it are no projects, and doctor says so', async () => {
   const home = openHome(SMALL);
@@ -21,4 +25,33 @@ it('the folder of the configuration, the ones above it and those in it are no pr
   } finally {
     home.remove();
   }
+});
+
+it('a project holds no folder of Mimir’s own and lies in none, under whatever name, there yet or not', () => {
+  const folder = freshFolder();
+  const own = join(folder, 'home/.config/mimir');
+  mkdirSync(own, { recursive: true });
+  mkdirSync(join(own, 'agents'));
+  mkdirSync(join(folder, 'project'));
+  symlinkSync(own, join(folder, 'alias'));
+  const place = {
+    home: '/nowhere',
+    state: '/nowhere/state',
+    rules: { ...NO_RULES, own: [join(folder, 'alias'), own] },
+  };
+  const said = (name: string): unknown => {
+    const checked = checkRoot(join(folder, name), place);
+    return checked.ok ? checked.value.rules.denyWrite.map((rule) => rule.path) : checked.fault.replaceAll(folder, '');
+  };
+  const [holds, lies] = ["holds a folder of Mimir's own (/alias)", "lies in a folder of Mimir's own (/alias)"];
+  const where = 'go into a project folder';
+  expect(['home', 'home/.config', 'alias', 'home/.config/mimir/agents', 'project'].map(said)).toEqual([
+    `/home: ${holds}; ${where}`,
+    `/home/.config: ${holds}; ${where}`,
+    `/alias: ${holds}; ${where}`,
+    `/home/.config/mimir/agents: ${lies}; ${where}`,
+    [join(folder, 'alias'), own],
+  ]);
+  const missing = { ...place, rules: { ...NO_RULES, own: [join(folder, 'project/not/yet/mimir')] } };
+  expect(checkRoot(join(folder, 'project'), missing).ok).toBe(false);
 });

@@ -262,31 +262,6 @@ describe('the project root', () => {
     });
   });
 
-  it('holds no folder of Mimir’s own and lies in none, under whatever name, there yet or not', () => {
-    const folder = freshFolder();
-    const own = path.join(folder, 'home/.config/mimir');
-    mkdirSync(own, { recursive: true });
-    mkdirSync(path.join(own, 'agents'));
-    mkdirSync(path.join(folder, 'project'));
-    symlinkSync(own, path.join(folder, 'alias'));
-    const place = { home, state: '/nowhere/state', rules: { ...NO_RULES, own: [path.join(folder, 'alias'), own] } };
-    const said = (name: string): unknown => {
-      const checked = checkRoot(path.join(folder, name), place);
-      return checked.ok ? checked.value.rules.denyWrite.map((rule) => rule.path) : checked.fault.replaceAll(folder, '');
-    };
-    const [holds, lies] = ["holds a folder of Mimir's own (/alias)", "lies in a folder of Mimir's own (/alias)"];
-    const where = 'go into a project folder';
-    expect(['home', 'home/.config', 'alias', 'home/.config/mimir/agents', 'project'].map(said)).toEqual([
-      `/home: ${holds}; ${where}`,
-      `/home/.config: ${holds}; ${where}`,
-      `/alias: ${holds}; ${where}`,
-      `/home/.config/mimir/agents: ${lies}; ${where}`,
-      [path.join(folder, 'alias'), own],
-    ]);
-    const missing = { ...place, rules: { ...NO_RULES, own: [path.join(folder, 'project/not/yet/mimir')] } };
-    expect(checkRoot(path.join(folder, 'project'), missing).ok).toBe(false);
-  });
-
   it('C09 is refused when .mimir or .git is a link', () => {
     for (const name of ['.mimir', '.git']) {
       const folder = makeFolder({ 'a/b': '' });

@@ -1,0 +1,143 @@
+/**
+ * What is refused of a text before it is parsed as YAML: characters that other programs show as the end of a line where YAML sees
+ * none, so that a comment would swallow the keys behind it; and what takes the parser long. One pass of the lexer, linear in time.
+ */
+import { Lexer } from 'yaml';
+
+export interface Unfit {
+  readonly line: number;
+  readonly column: number;
+  readonly problem: string;
+  readonly remedy: string;
+}
+
+export const MAX_KEYS = 2000;
+export const MAX_DEPTH = 12;
+/** Items of lists, and lines that are empty or comments. */
+const MOST_ITEMS = 5000;
+const MOST_LINES = 10_000;
+/** Oddities of one kind that the parser is left to tell of in its own words. */
+const FEW = 16;
+/** Anchors, aliases and tags: of the first one its place is told by the parser's tree. */
+const MOST_PROPERTIES = 200;
+/** Levels on which the exact depth is left to whoever walks over the tree. */
+const DEEP = 4 * MAX_DEPTH;
+
+/** A lone CR, NEL, LINE SEPARATOR, PARAGRAPH SEPARATOR, and all other control characters but tabs and ends of lines. */
+const ODD = /\r(?!\n)|(?![\t\n\r])[\p{Cc}\u2028\u2029]/u;
+
+/** The first thing in `text` for which it is not parsed at all; null: it can be. `keys`: the most that it may have. */
+export function unfitIn(text: string, keys: number): Unfit | null {
+  const odd = ODD.exec(text);
+  return odd === null ? tooMuchIn(text, keys) : oddAt(text, odd.index);
+}
+
+function oddAt(text: string, index: number): Unfit {
+  const code = (text.codePointAt(index) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  const before = text.slice(0, index);
+  const line = before.split('\n').length;
+  return {
+    line,
+    column: index - before.lastIndexOf('\n'),
+    problem: `has the character U+${code}, which some programs show as the end of a line and YAML does not`,
+    remedy: 'remove it, or begin a new line',
+  };
+}
+
+interface Counts {
+  line: number;
+  column: number;
+  keys: number;
+  depth: number;
+  /** Brackets that close nothing, and other things that the parser tells of one by one. */
+  odd: number;
+  properties: number;
+  items: number;
+  ends: number;
+  documents: number;
+  /** Signs of lists and keys at the beginning of this line. */
+  signs: number;
+  last: string;
+}
+
+function tooMuchIn(text: string, keys: number): Unfit | null {
+  const counts: Counts = {
+    line: 1,
+    column: 1,
+    keys: 0,
+    depth: 0,
+    odd: 0,
+    properties: 0,
+    items: 0,
+    ends: 0,
+    documents: 0,
+    signs: 0,
+    last: '',
+  };
+  for (const token of new Lexer().lex(text)) {
+    count(counts, token);
+    const why = whyTooMuch(counts, keys);
+    if (why !== null) return { line: counts.line, column: counts.column, problem: why[0], remedy: why[1] };
+    move(counts, token);
+  }
+  return null;
+}
+
+/** What a token of one sign, or of a property, adds to; `depth` is counted apart. */
+const COUNTED: ReadonlyMap<string, 'keys' | 'signs' | 'documents' | 'items'> = new Map([
+  [':', 'keys'],
+  ['-', 'signs'],
+  ['?', 'signs'],
+  ['---', 'documents'],
+  ['...', 'documents'],
+  [',', 'items'],
+]);
+const STEPS: ReadonlyMap<string, number> = new Map([
+  ['[', 1],
+  ['{', 1],
+  [']', -1],
+  ['}', -1],
+]);
+
+function count(counts: Counts, token: string): void {
+  const first = token.charAt(0);
+  const counted = COUNTED.get(token);
+  if (counted !== undefined) counts[counted] += 1;
+  if (token === '-') counts.items += 1;
+  if (/^[&*!]/.test(token)) counts.properties += 1;
+  const depth = counts.depth + (STEPS.get(token) ?? 0);
+  if (depth < 0 || isOdd(counts.last, first)) counts.odd += 1;
+  counts.depth = Math.max(0, depth);
+  if (token.includes('\n') && token.trim() === '') counts.ends += 1;
+  if (isWritten(token)) counts.last = first;
+}
+
+const isWritten = (token: string): boolean => token.trim() !== '' && !ADDED.has(token);
+
+/** Text behind quoted text, or a comma without a value before it. */
+const isOdd = (last: string, first: string): boolean =>
+  ('"\''.includes(first) && first !== '' && '"\''.includes(last) && last !== '') ||
+  (first === ',' && ',[{'.includes(last));
+
+function whyTooMuch(counts: Counts, keys: number): readonly [string, string] | null {
+  if (counts.keys > keys) return [`has more than ${keys} keys`, 'shorten it'];
+  if (counts.depth > DEEP || counts.signs > DEEP)
+    return [`is nested deeper than ${MAX_DEPTH} levels`, 'make it flatter'];
+  if (counts.properties > MOST_PROPERTIES)
+    return ['anchors, aliases and tags are not accepted', 'write the values out'];
+  if (counts.documents > FEW) return ['a second document begins here', 'keep one document, without "---"'];
+  if (counts.items > MOST_ITEMS) return [`has more than ${MOST_ITEMS} items`, 'shorten it'];
+  if (counts.ends > MOST_LINES) return [`has more than ${MOST_LINES} lines`, 'shorten it'];
+  return counts.odd > FEW ? ['is not readable as YAML', 'mend the YAML here'] : null;
+}
+
+/** Tokens that the lexer adds to the text. */
+const ADDED: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f']);
+
+function move(counts: Counts, token: string): void {
+  if (ADDED.has(token)) return;
+  const ends = token.split('\n').length - 1;
+  if (ends > 0) counts.signs = 0;
+  counts.line += ends;
+  counts.column = ends === 0 ? counts.column + token.length : token.length - token.lastIndexOf('\n');
+}
