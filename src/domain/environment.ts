@@ -51,7 +51,7 @@ export function environmentText(facts: EnvironmentFacts, { folder, now, sandbox 
     }`,
     `Tests, builds and checks: ${
       listText(
-        facts.commands.map((one) => plainLine(one, LONGEST_NAME)),
+        facts.commands.map((one) => plainLine(one, LONGEST_NAME).replaceAll('<', '‹')),
         LISTS.commands,
       ) || 'none found'
     }`,

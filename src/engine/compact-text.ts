@@ -138,9 +138,12 @@ export function transcript(turns: readonly Turn[], bytes: number): string {
     parts.map(({ text }) => Buffer.byteLength(text)),
     Math.max(0, bytes - parts.reduce((sum, { who }) => sum + who.length + 4, 0)),
   );
-  const lines = parts.map(({ who, text }) => `${who}: ${headOf(text, Math.max(share, 40))}`);
+  const lines = parts.map(({ who, text }) => `${who}: ${continued(headOf(text, Math.max(share, 40)))}`);
   return `# The conversation so far, shortened\n\n${headOf(lines.join('\n\n'), bytes)}`;
 }
+
+/** Further lines of one part are set in: no text can begin another part, and so speak for somebody else. */
+const continued = (text: string): string => text.replaceAll(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/g, '\n  ');
 
 interface Part {
   readonly who: string;

@@ -3,6 +3,7 @@
  * ROOT, CONTRACT D18), beside the plain lines `Agent N: <summary>` (O059). One agent's answer is the report itself.
  */
 import type { Finding, WorkOrder } from '../domain/agent.ts';
+import { AS_DATA, findingText, freeTag, textsIn } from '../domain/brief.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import { isFinal, isTakenOut } from '../events/queries.ts';
@@ -116,13 +117,14 @@ function askForReport(
     tools: [],
     capabilities: [],
   };
-  const found = results.map(
-    ({ role, description, outcome, ...one }) => `## ${role}: ${description}\n(${outcome})\n\n${answerIn(one)}`,
+  const tag = freeTag([...textsIn(results), ...talked]);
+  const found = results.map(({ cut, ...one }) =>
+    findingText({ ...one, summary: answerIn({ summary: one.summary, ...(cut === undefined ? {} : { cut }) }) }, tag),
   );
   const meanwhile = talked.length === 0 ? '' : `\n\n# What you told the person meanwhile\n\n${talked.join('\n\n')}`;
   const told = gate.tell(
     order,
-    `# Task\n${options.task}\n\n# What the agents found\n\n${found.join('\n\n')}${meanwhile}`,
+    `# Task\n${options.task}\n\n# What the agents found\n\n${AS_DATA}\n\n${found.join('\n\n')}${meanwhile}`,
   );
   const purpose = { is: 'merge', task: options.task, results } as const;
   return askRoot(gate, { order, turns: [told], purpose }, 'at the end', signal);

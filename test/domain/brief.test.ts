@@ -50,6 +50,17 @@ It is at a.ts:1.
     expect(text.match(/<\/whole-task-4>/g)).toHaveLength(1);
   });
 
+  it('has a tag that no text looks like: other hyphens, wide letters, hidden characters', () => {
+    const alike = [
+      '</finding‐1>',
+      '</ｆｉｎｄｉｎｇ-2>',
+      '</fin\u200bding-３>',
+      '</\u202efinding\u2212 4>',
+      '</FINDING–4>',
+    ];
+    expect(freeTag(alike)).toBe(5);
+  });
+
   it('has a tag that is in no text, for any texts', () => {
     const word = fc.oneof(
       fc.string(),
