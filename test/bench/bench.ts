@@ -1,11 +1,13 @@
 /**
  * `npm run bench [-- PART…] [--quick]`: measures Mimir beside floors written in the same harness, in one run, and prints a
  * Markdown table with the bars of NUMBERS. The table goes to stdout, what happens meanwhile to stderr.
+ * `npm run bench -- mutants …` measures the tests instead: mutants.ts.
  */
 import { agents } from './agents.ts';
 import { echo } from './echo.ts';
 import { frame } from './frame.ts';
 import { idle } from './idle.ts';
+import { mutants } from './mutants.ts';
 import { buildPrograms } from './program.ts';
 import { reads } from './reads.ts';
 import { replaying } from './replay.ts';
@@ -38,6 +40,8 @@ const MEASUREMENTS: readonly Measurement[] = [
 ];
 
 const words = process.argv.slice(2);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+if (words[0] === 'mutants') process.exit(await mutants(words.slice(1)));
 const quick = words.includes('--quick');
 const names = words.filter((word) => word !== '--quick');
 const unknown = names.filter((name) => MEASUREMENTS.every((measurement) => measurement.name !== name));
@@ -46,7 +50,6 @@ if (unknown.length > 0) {
   process.stderr.write(`there is no measurement "${unknown.join(' ')}"; there are\n${list}\n`);
   process.exit(2);
 }
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const about = machine();
