@@ -8,6 +8,7 @@ import {
   isComment,
   isPrototype,
   isTest,
+  LANGUAGES,
   languageOf,
   languagesIn,
   TABLE,
@@ -87,7 +88,7 @@ const namesOf = (name: string, hit: Hit): readonly Export[] =>
   name.length > 2 && !COMMON_NAMES.test(name) ? [{ name, hit }] : [];
 
 const MOST_DEAD = 40;
-const ROUNDS = 14;
+const ROUNDS = 24;
 export const deadExports: Part = {
   todos: ['List the sources', 'Search for exported names', 'Search for their uses'],
   work: burying,
@@ -139,15 +140,17 @@ function* lonely(
   const single: Lonely[] = [];
   const looks: Seen[] = [];
   let open = exports;
-  for (let round = 0; round < ROUNDS && open.length > 0; round += 1) {
-    const some = batch(open);
+  let most = exports.length;
+  for (let round = 0; round < ROUNDS && open.length > 0 && most > 0; round += 1) {
+    const some = batch(open).slice(0, most);
     const [look] = yield {
-      say: `Who holds ${listed(some.slice(0, 3).map(({ name }) => name))}${some.length > 3 ? ` and ${some.length - 3} others` : ''}?`,
+      say: `Who holds ${listed(some.slice(0, 3).map(({ name }) => name))} (of ${some.length})?`,
       todo: 2,
       asks: [
         search(`\\b(?:${some.map(({ name }) => name.replaceAll('$', String.raw`\$`)).join('|')})\\b`, {
           limit: 1000,
-          about: `${plural(some.length, 'name')} in all files`,
+          glob: globFor(LANGUAGES),
+          about: `${plural(some.length, 'name')} in code`,
         }),
       ],
     };
@@ -160,7 +163,8 @@ function* lonely(
       single.push(
         ...some.filter((one) => !used.includes(one)).map((one) => lonelyOf(one, uses.get(one.name) ?? [], definitions)),
       );
-    if (cut && used.length === 0) break;
+    // Names that are held so often that even the search for few of them is cut: fewer at a time.
+    if (cut && used.length === 0) most = Math.floor(some.length / 2);
     const done = new Set(cut ? used : some);
     open = open.filter((one) => !done.has(one));
   }

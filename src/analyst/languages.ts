@@ -256,7 +256,8 @@ export const isDefinition = (hit: Hit): boolean =>
   !isComment(hit) && !STATEMENT.test(hit.text) && !/=\s*(?:await\s+)?(?:require|import)\s*\(/.test(hit.text);
 
 /** A prototype tells of a function and defines none. */
-export const isPrototype = (hit: Hit): boolean => languageOf(hit.path) === 'c' && /\)[^{]*;\s*$/.test(hit.text);
+export const isPrototype = (hit: Hit): boolean =>
+  languageOf(hit.path) === 'c' && /^(?!return\b)[A-Za-z_][\w\s*]*[\s*]\w+\s*\([^{}]*\)[^{]*;\s*$/.test(hit.text);
 
 /** Names that a line offers to other files. What is static in C, and what a header only declares, is not offered there. */
 export function exportsIn({ path, text }: Pick<Hit, 'path' | 'text'>): readonly string[] {
@@ -268,7 +269,7 @@ export function exportsIn({ path, text }: Pick<Hit, 'path' | 'text'>): readonly 
   return (name ?? '').split(',').flatMap((one) => /^\s*([A-Za-z_$][\w$]*)/.exec(one)?.[1] ?? []);
 }
 
-const NO_EXPORT = /\bstatic\b|\bmain\s*\(|^\s*(?:else|return)\b/;
+const NO_EXPORT = /\b(?:static|typedef)\b|\bmain\s*\(|^\s*(?:else|return)\b/;
 const MODULE_EXPORTS =
   /^module\.exports\s*=\s*(?:\{(.*)\}|(?:(?:async\s+)?function\s*\*?|class)?\s*([A-Za-z_$][\w$]*)\b)/;
 

@@ -14,6 +14,7 @@ import {
   LONGEST_PATTERN,
   place,
   search,
+  searchAll,
   section,
 } from './tools.ts';
 import type { Hit } from './tools.ts';
@@ -91,25 +92,28 @@ interface Matching {
 
 function* matching(rows: readonly Risk[], project: Inventory, program: ReadonlySet<string>): Looking<Matching> {
   const groups = batches(rows);
-  const looks = yield {
-    say: `I search ${plural(program.size, 'source file')} for ${plural(rows.length, 'risky pattern')}.`,
-    todo: 1,
-    asks: groups.map((group, at) =>
-      search(group.map(({ pattern }) => `(?:${pattern})`).join('|'), {
-        glob: globFor(
-          languagesIn([...program]).filter((name) => group.some(({ languages }) => languages.includes(name))),
-        ),
-        path: project.path,
-        limit: 500,
-        ...(group[0]?.next === null ? {} : { context: 2 }),
-        about: `risky patterns, part ${at + 1} of ${groups.length}`,
-      }),
-    ),
-  };
+  const asks = groups.map((group, at) =>
+    search(group.map(({ pattern }) => `(?:${pattern})`).join('|'), {
+      glob: globFor(
+        languagesIn([...program]).filter((name) => group.some(({ languages }) => languages.includes(name))),
+      ),
+      path: project.path,
+      limit: 500,
+      ...(group[0]?.next === null ? {} : { context: 2 }),
+      about: `risky patterns, part ${at + 1} of ${groups.length}`,
+    }),
+  );
+  const looks = yield* searchAll(
+    asks,
+    project.names,
+    `I search ${plural(program.size, 'source file')} for ${plural(rows.length, 'risky pattern')}.`,
+    1,
+  );
   const suspects: Suspect[] = [];
   let passed = 0;
   for (const [at, group] of groups.entries()) {
-    for (const [hit, next] of hitsWithNext(looks[at])) {
+    const own = looks.filter(({ ask }) => ask.input['pattern'] === asks[at]?.input['pattern']);
+    for (const [hit, next] of own.flatMap((look) => hitsWithNext(look))) {
       if (!program.has(hit.path)) continue;
       const matched = group.filter((risk) => fits(risk, hit, next));
       const real = matched.filter((risk) => isCode(risk, hit));
