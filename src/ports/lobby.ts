@@ -28,6 +28,8 @@ export interface LobbyInfo {
     readonly state: 'running' | 'finished' | 'stopped';
     /** How it ended last, and what it had used by then. Absent while it never ended. */
     readonly ended?: SessionSummary['ended'];
+    /** What it has used so far where it has no end yet or was killed, in US dollars. */
+    readonly cost?: SessionSummary['cost'];
   }[];
   /** Whether the project is a git repository, and how many files it has; absent until that was looked at. */
   readonly repository?: { readonly isGit: boolean; readonly files: number };

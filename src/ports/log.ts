@@ -15,6 +15,8 @@ export interface SessionSummary {
   readonly events: number;
   /** It only drafted a text: nothing ran, and there is nothing to go on with. */
   readonly draft?: true;
+  /** What it has used so far, in US dollars, where it has no end yet or was killed. Absent where it ended, or used nothing. */
+  readonly cost?: number;
   /** How it ended last, and what it had used by then. Absent while it never ended. */
   readonly ended?: {
     readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';

@@ -167,6 +167,9 @@ function summariesOf(
   const end = database.prepare(
     "SELECT type, data ->> 'status' AS status, data ->> '$.totals.cost' AS cost, data ->> '$.totals.agents' AS agents FROM events WHERE session = ? AND type IN ('session.finished', 'session.resumed') ORDER BY seq DESC LIMIT 1",
   );
+  const costs = database.prepare(
+    "SELECT SUM(data ->> '$.cost') AS cost FROM events WHERE session = ? AND type IN ('model.finished', 'model.failed')",
+  );
   const isHeld = heldIn(database);
   const askedIn = firstAsked(database, textOf);
   const stateOf = (session: SessionId, last: Columns | undefined): SessionSummary['state'] => {
@@ -189,17 +192,23 @@ function summariesOf(
         lastAt: String(head['time']),
         state: stateOf(session, ending),
         events: Number(head['seq']),
-        ...endedIn(ending),
+        ...(endedIn(ending) ?? spentIn(costs.get(session))),
       };
     });
 }
 
-/** How it ended last and what it had used by then; nothing where it didn't, or where that can't be read. */
-function endedIn(ending: Columns | undefined): Pick<SessionSummary, 'ended'> {
+/** How it ended last and what it had used by then; null where it didn't, or where that can't be read. */
+function endedIn(ending: Columns | undefined): Pick<SessionSummary, 'ended'> | null {
   const status = ENDS.find((one) => one === ending?.['status']);
   const [cost, agents] = [ending?.['cost'], ending?.['agents']];
-  if (status === undefined || typeof cost !== 'number' || typeof agents !== 'number') return {};
+  if (status === undefined || typeof cost !== 'number' || typeof agents !== 'number') return null;
   return { ended: { status, cost, agents } };
+}
+
+/** The sum of its calls: of a run whose process was killed nobody wrote one. */
+function spentIn(row: Columns | undefined): Pick<SessionSummary, 'cost'> {
+  const cost = Number(row?.['cost'] ?? 0);
+  return cost > 0 ? { cost: Math.round(cost * 1e6) / 1e6 } : {};
 }
 
 const ENDS = ['completed', 'failed', 'rejected', 'stopped'] as const;

@@ -218,12 +218,13 @@ const infoOf = (
     .sessions()
     .filter(({ draft }) => draft !== true)
     .slice(0, 20)
-    .map(({ session, task, asked, startedAt, state, ended }) => ({
+    .map(({ session, task, asked, startedAt, state, ended, cost }) => ({
       id: session,
       task: asked === undefined ? task : toLabel(asked),
       when: startedAt,
       state,
       ...(ended === undefined ? {} : { ended }),
+      ...(cost === undefined ? {} : { cost }),
     })),
   ...(repository === null ? {} : { repository }),
   policy: config.managed.length === 0 ? '' : `managed by ${config.managed.map(({ shown }) => shown).join(', ')}`,

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AgentId, ROOT, SessionId } from '../../src/domain/ids.ts';
+import { AgentId, CallId, ModelId, ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import type { Log } from '../../src/ports/log.ts';
@@ -81,6 +81,29 @@ describe.each([
     const log = open();
     expect(log.append(ONE, NOON, [])).toEqual([]);
     expect(log.sessions()).toEqual([]);
+    log.close();
+  });
+
+  it('says what a run has used whose process was killed before it could write an end', () => {
+    const log = open();
+    const call = { agent: ROOT, call: CallId.parse('c1'), model: ModelId.parse('a/x') };
+    log.append(ONE, NOON, [
+      start('killed'),
+      {
+        ...call,
+        type: 'model.finished',
+        usage: { input: 10, output: 1, cacheRead: 0, cacheWrite: 0 },
+        cost: 0.3,
+        priced: true,
+        stopReason: 'end',
+        ms: 1,
+        calls: [],
+      },
+      { ...call, type: 'model.failed', cause: 'cut', message: 'cut off', cost: 0.22 },
+    ]);
+    expect(log.sessions().map(({ cost, ended }) => [cost, ended])).toEqual([[0.52, undefined]]);
+    log.append(ONE, NOON, [finish]);
+    expect(log.sessions().map(({ cost, ended }) => [cost, ended?.cost])).toEqual([[undefined, 0]]);
     log.close();
   });
 

@@ -1,4 +1,5 @@
 /** A `Log` in memory with the contract of the real one (test/store/log.test.ts holds both to it). */
+import { fromMicro, toMicro } from '../../src/domain/ids.ts';
 import type { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { Log, SessionSummary } from '../../src/ports/log.ts';
@@ -56,9 +57,15 @@ function summary(session: SessionId, events: readonly MimirEvent[], isClaimed: b
   };
 }
 
-function endedIn(events: readonly MimirEvent[]): Pick<SessionSummary, 'ended'> {
+function endedIn(events: readonly MimirEvent[]): Pick<SessionSummary, 'ended' | 'cost'> {
   const last = events.findLast(({ type }) => type === 'session.finished' || type === 'session.resumed');
-  if (last?.type !== 'session.finished') return {};
+  if (last?.type !== 'session.finished') {
+    const micro = events.reduce(
+      (sum, one) => sum + (one.type === 'model.finished' || one.type === 'model.failed' ? toMicro(one.cost ?? 0) : 0),
+      0,
+    );
+    return micro > 0 ? { cost: fromMicro(micro) } : {};
+  }
   return { ended: { status: last.status, cost: last.totals.cost, agents: last.totals.agents } };
 }
 

@@ -88,7 +88,7 @@ export function sessionRows(
   const at = chosen.is === 'session' ? chosen.index : 0;
   const top = Math.max(0, Math.min(at - (most >> 1), sessions.length - most));
   const shown = sessions.slice(top, top + most);
-  const costs = shown.some((one) => (one.ended?.cost ?? 0) > 0);
+  const costs = shown.some((one) => spentBy(one) > 0);
   const count = sessions.length > shown.length ? `${top + 1}-${top + shown.length} of ${sessions.length} ` : '';
   const resumable = sessions.some(({ state }) => state !== 'finished');
   const words = resumable ? ' or go on with a session' : ' or look back at a session';
@@ -103,6 +103,9 @@ export function sessionRows(
     }),
   ];
 }
+
+/** In US dollars, also of a run whose process was killed. */
+const spentBy = ({ ended, cost }: Session): number => ended?.cost ?? cost ?? 0;
 
 function sessionLine(
   session: Session,
@@ -122,7 +125,8 @@ function sessionLine(
     span(task === '' ? '(no task)' : task, { fg: isChosen ? 'title' : 'fg' }),
   ];
   if (width < 50) return left;
-  const cost = session.ended === undefined || session.ended.cost === 0 ? '' : formatCost(session.ended.cost);
+  const spent = spentBy(session);
+  const cost = spent === 0 ? '' : formatCost(spent);
   const right: Line = [
     span(`${words}  `, { fg: ink }),
     ...(look.costs && width >= 64 ? [span(`${cost.padStart(8)}  `, { fg: 'muted' })] : []),
