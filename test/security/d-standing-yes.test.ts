@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openSandbox, openTools } from '../../src/tools/index.ts';
 import { freshFolder } from '../support/folder.ts';
+import { needs } from '../support/needs.ts';
 import { outputs } from '../support/run-looks.ts';
 import { AGENT, planOf, says, testRun } from '../support/run.ts';
+
+needs('bubblewrap');
 
 const S1 = AGENT('ROOT::S1');
 const bash = (...commands: readonly string[]) => ({
