@@ -24,6 +24,7 @@ describe('a command that only reads (D39)', () => {
     expect(more('cat a.txt; npm test')).toBe('npm is not known to only read');
     expect(more('cat /etc/passwd')).toBe('cat: a path may lie outside the project');
     expect(more('sed s/a/b/e a.txt')).toBe('sed: its script may write or run something');
+    expect(more("read ''")).toBe('it sets a variable');
     expect(more('PATH=. ls')).toBe('it sets a variable');
   });
 
