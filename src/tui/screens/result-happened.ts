@@ -1,4 +1,5 @@
 /** What a person wants to know of a run that did not complete: what happened, what was kept, what can be done now. */
+import { resumeCost } from '../../app/views/resume-cost.ts';
 import { ROOT } from '../../domain/ids.ts';
 import { inOrder } from '../agents.ts';
 import { counted } from '../format.ts';
@@ -80,7 +81,7 @@ function next({ state }: Context): readonly Line[] {
   const status = state.finished?.status;
   const spent = [...state.agents.values()].some(({ error, reason }) => /budget|limit/i.test(error ?? reason));
   return [
-    ...(status === 'stopped' ? [row('r', 'go on where it stopped: nothing that is done is done again')] : []),
+    ...(status === 'stopped' ? [row('r', `resume where it stopped: ${resumeCost(state)}`)] : []),
     ...(status === 'failed' ? [row('R', 'try again what failed: nothing that is done is done again')] : []),
     ...(spent && status !== 'rejected'
       ? [row('', `with more to spend: mimir resume ${state.session ?? ''} --max-cost USD`)]

@@ -1,4 +1,5 @@
 /** What the end of a run looks like: how it went, the report, what each agent did, what it cost, and what to do next. */
+import { resumeCost } from '../../app/views/resume-cost.ts';
 import { agentTime, runTime } from '../../app/views/run-time.ts';
 import { whyNotTalk } from '../../app/actions/message-main.ts';
 import { tokensOfAgent } from '../../events/queries.ts';
@@ -226,7 +227,7 @@ function nextLines({ state, glyphs }: Context, width: number): readonly Line[] {
   const row = (key: string, words: string): readonly Line[] =>
     wrap([span(key.padEnd(5), { fg: 'focus', bold: true }), span(words, { fg: 'fg' })], width, 5);
   return [
-    ...(state.finished?.status === 'stopped' ? row('r', 'resume: go on where it stopped') : []),
+    ...(state.finished?.status === 'stopped' ? row('r', `resume: ${resumeCost(state)}`) : []),
     ...(state.finished?.status === 'failed' ? row('R', 'try again what failed') : []),
     ...(whyNotTalk(state) === null
       ? [...row('i', 'message main, which continues'), ...row('c', 'have main commit the changes')]

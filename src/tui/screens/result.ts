@@ -1,4 +1,5 @@
 /** The end of a run: its keys and where one has scrolled to. What it looks like is result-view.ts. */
+import { resumeCost } from '../../app/views/resume-cost.ts';
 import { COMMIT_REQUEST, messageMain, recipientOf, whyNotTalk } from '../../app/actions/message-main.ts';
 import { retryRun, retryWords } from '../../app/actions/retry.ts';
 import type { RunState } from '../../events/state.ts';
@@ -132,9 +133,12 @@ const RESULT_KEYS: readonly Binding<ResultUi>[] = [
     keys: ['r'],
     action: 'result.resume',
     hint: 'resume',
-    help: 'Go on with a run that was stopped: try the provider again, say.',
+    help: 'Resume a run that was stopped, where it stopped; what that may cost stands under Next.',
     whyNot: (_, { state }) => (state.finished?.status === 'stopped' ? null : 'This run was not stopped.'),
-    run: (_, { state }) => (state.session === null ? {} : { app: { resume: state.session } }),
+    run: (_, { state }) =>
+      state.session === null
+        ? {}
+        : { app: { resume: state.session }, toast: { level: 'info', text: `Resumed: ${resumeCost(state)}` } },
   },
   {
     keys: retryRun.keys,

@@ -19,16 +19,24 @@ export function begin(ui: StartUi, { lobby }: Context): Effect<StartUi> {
   const task = editorText(ui.editor).trim();
   const agents = agentsTyped(task, lobby);
   if (agents !== null) return { ui: withTask(ui, ''), ...agents };
+  // Typed before the suggestions were there: it is one of these, to be read before it is sent.
+  if (/^[1-9]$/.test(task)) return byNumber(ui, lobby, Number(task));
   if (task !== '') return { app: { start: task } };
   return { toast: { level: 'info', text: 'Say what should be done, or take a suggestion with Tab.' } };
 }
 
+function byNumber(ui: StartUi, { suggestions }: LobbyInfo, number: number): Effect<StartUi> {
+  const suggestion = suggestions[number - 1];
+  if (suggestion !== undefined) return { ui: withTask(ui, suggestion) };
+  const text = `${number} alone is no task, and there is no suggestion ${number}${suggestions.length === 0 ? ' yet' : ''}.`;
+  return { toast: { level: 'info', text } };
+}
+
 type Session = LobbyInfo['sessions'][number];
 
-/** What another process carries is shown, what was stopped goes on, what is over is looked at; what failed may do either. */
+/** What another process carries is shown; what was stopped or is over is looked at, and resumed from there; what failed may do either. */
 function again(ui: StartUi, { id, task, state, ended }: Session): Effect<StartUi> {
   if (state === 'running') return { app: { attach: id } };
-  if (state === 'stopped') return { app: { resume: id } };
   if (ended?.status === 'rejected') {
     const text = 'That plan was not approved, and nothing ran: here is its task again.';
     return { ui: withTask(ui, task), toast: { level: 'info', text } };

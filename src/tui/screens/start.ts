@@ -44,7 +44,7 @@ const KEYS: readonly Key[] = [
     keys: ['enter'],
     action: 'start.go',
     hint: 'plan it',
-    help: 'Make a plan for the task in the field; in a list, take what is chosen: a running session is shown, a stopped one goes on, of a finished one what it did.',
+    help: 'Make a plan for the task in the field; in a list, take what is chosen: a running session is shown, a stopped or finished one is opened as it is; r resumes it there.',
     whyNot: always,
     run: behindBoxes(begin),
   },

@@ -81,7 +81,13 @@ describe('the result screen', () => {
 
   it('goes on only with what can go on', () => {
     const session = story.state.session;
-    expect(press('r', ended('stopped'))).toEqual({ app: { resume: session } });
+    expect(press('r', ended('stopped'))).toEqual({
+      app: { resume: session },
+      toast: {
+        level: 'info',
+        text: 'Resumed: 2 of 6 tasks are left, about $0.10 by the plan, at most $1.67 by the limit',
+      },
+    });
     expect(press('R', ended('failed'))).toEqual({
       app: { resume: session },
       toast: { level: 'info', text: 'Running 2 tasks again: librarian, reviewer.' },

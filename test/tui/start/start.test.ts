@@ -68,8 +68,21 @@ describe('the start screen', () => {
     expect(text(typed(['down', 'down', 'enter']))).toBe('Explain how the parts of src/ work together');
   });
 
-  it('goes on with a stopped session and shows a finished one', () => {
-    expect(press(typed(['tab', 'tab']), 'enter')).toEqual({ app: { resume: 'run-7f3a' } });
+  it('takes a number that was typed before there were suggestions for one of them, and never for a task (M7)', () => {
+    const early = contextOf(EMPTY, { lobby: { ...LOBBY, suggestions: [] } });
+    const enter = bindingFor(startScreen.keys, 'enter');
+    const two = startScreen.input?.(startScreen.first, early, { is: 'key', key: '2' }, SIZE)?.ui ?? startScreen.first;
+    expect(text(two)).toBe('2');
+    expect(enter?.run(two, early, 'enter')).toEqual({
+      toast: { level: 'info', text: '2 alone is no task, and there is no suggestion 2 yet.' },
+    });
+    const taken = enter?.run(two, context, 'enter') ?? {};
+    expect(taken.app).toBeUndefined();
+    expect(taken.ui && text(taken.ui)).toBe(LOBBY.suggestions[1]);
+  });
+
+  it('opens a stopped session and a finished one as they are, and spends nothing (H5)', () => {
+    expect(press(typed(['tab', 'tab']), 'enter')).toEqual({ app: { look: 'run-7f3a' } });
     expect(press(typed(['tab', 'tab', 'down']), 'enter')).toEqual({ app: { look: 'run-6b01' } });
   });
 
