@@ -28,7 +28,7 @@ describe('a session whose process was killed', () => {
     const person = machine.opens([]);
     await person.sees('What should be done?', /1-\d or Tab/, 'or go on with a session', 'stopped');
     person.press('tab', 'tab');
-    await person.sees(/▌⏸ .*Look after the ledger/);
+    await person.sees(/▌ ⏸ .*Look after the ledger/);
     person.press('enter');
     await person.sees('Stopped', /1 of 1 task is left, (?:about|no price)/);
     expect((await machine.mimir('events', session, '--json')).out).toBe(before);
