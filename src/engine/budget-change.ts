@@ -12,13 +12,14 @@ import type { AgentState } from '../events/state.ts';
 import type { Ceiling } from '../policy/budgets.ts';
 import { agentCeiling, runCeiling } from '../policy/budgets.ts';
 import type { Rules } from '../policy/rules.ts';
+import { whyOver } from './children-again.ts';
 import { limitChanged } from './gate-limit.ts';
 import { amountText } from './limits.ts';
 import type { RunParts } from './parts.ts';
 import type { Recorder } from './recorder.ts';
 
 /**
- * Limits that `budget` leaves out stay; none goes above what the rules allow an agent of this role, or the run: then the
+ * Of an agent that has ended as well, where a message could let it go on. Limits that `budget` leaves out stay; none goes above what the rules allow an agent of this role, or the run: then the
  * receipt names the rule. Below what is used already, a limit is met at once.
  */
 export function setBudget(parts: RunParts, agent: AgentId, budget: Budget): Result<string, string> {
@@ -26,7 +27,8 @@ export function setBudget(parts: RunParts, agent: AgentId, budget: Budget): Resu
   const state = recorder.state();
   const one = state.agents.get(agent);
   if (one === undefined) return fail(`there is no agent ${agent}`);
-  if (agent !== ROOT && isFinal(one)) return fail(`${one.name} has ended and uses nothing any more`);
+  if (agent !== ROOT && isFinal(one) && whyOver(parts, one) !== null)
+    return fail(`${one.name} has ended and uses nothing any more`);
   const now = agent === ROOT ? state.budget : one.budget;
   const next = tightest({ ...now, ...budget }, ceilings(options.rules, one));
   const bounds = ROWS.filter(({ key }) => (budget[key] ?? 0) > (next[key] ?? Infinity)).map(

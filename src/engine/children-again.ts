@@ -16,6 +16,7 @@ import { openBelow } from './children-end.ts';
 import { capabilitiesIn, workingDirOf } from './children-spawn.ts';
 import type { NewAgent } from './orders.ts';
 import { findingLimits, findingsOf, orderOf, writesIn } from './orders.ts';
+import { spentLimit } from './limits.ts';
 import type { RunParts } from './parts.ts';
 
 export type AgainParts = Pick<RunParts, 'options' | 'recorder' | 'root'>;
@@ -28,9 +29,15 @@ const CLOSED: Readonly<Partial<Record<AgentOutcome, string>>> = {
 
 /** Why no message lets it go on; null: one does, or it has not ended. */
 export function whyClosed(parts: AgainParts, agent: AgentId): string | null {
-  const { options, recorder } = parts;
-  const one = recorder.state().agents.get(agent);
+  const one = parts.recorder.state().agents.get(agent);
   if (one === undefined || one.outcome === null || agent === ROOT) return null;
+  return whyOver(parts, one) ?? spentLimit(parts.recorder.state(), agent, parts.options.world.now());
+}
+
+/** The same, its budget left aside: null for an agent that goes on when it is given more. */
+export function whyOver(parts: AgainParts, one: AgentState): string | null {
+  const { options } = parts;
+  if (one.outcome === null) return null;
   const outcome = CLOSED[one.outcome];
   if (outcome !== undefined) return `${one.name} ${outcome} and reads no messages any more`;
   if (one.forced !== null || one.call !== null) return `${one.name} has finished and reads no messages any more`;

@@ -196,6 +196,40 @@ function settledOf(state: RunState, agent: AgentId): { readonly tokens: number; 
   return { tokens: used.limitTokens - used.reservedTokens, cost: used.cost - used.reservedCost };
 }
 
+/**
+ * Why an agent that has ended could make no call if it went on: a limit of its own, of an agent above it or of the run is spent,
+ * or left no room for its last step. Null: there is room, or the limit was raised since.
+ */
+export function spentLimit(state: RunState, agent: AgentId, now: Millis): string | null {
+  for (const limit of limitsAbove(state, agent)) {
+    const met = exhaustedNow(state, limit, agent) ?? overNow(state, limit) ?? timeOver(state, limit, now);
+    if (met !== null) return spentWords(state, limit, met);
+  }
+  return null;
+}
+
+function spentWords(state: RunState, { agent, scope, budget }: Limit, { what, spent }: Met): string {
+  const name = scope === 'run' ? 'main' : (state.agents.get(agent)?.name ?? agent);
+  const whose = scope === 'run' ? "the run's" : `${name}'s`;
+  const used = `${amountText(what, spent)} of ${amountText(what, budget[KEYS[what]] ?? spent)}`;
+  return `${whose} budget is spent (${used}): give it more first (\`budget ${name} …\` in lines, b on its card), then send again`;
+}
+
+type Met = Pick<Exhausted, 'what' | 'spent'>;
+
+/** What was met when the limit's own agent, or this one, ended; it counts while the limit is the same. */
+function exhaustedNow(state: RunState, { agent: at, budget }: Limit, agent: AgentId): Met | null {
+  const met = state.agents.get(at)?.exhausted;
+  if (met === undefined || budget[KEYS[met.what]] !== met.limit) return null;
+  return at === agent || state.agents.get(agent)?.error?.startsWith(EXCEEDED) === true ? met : null;
+}
+
+function overNow(state: RunState, { agent, budget: { maxTokens, maxCost } }: Limit): Met | null {
+  const used = settledOf(state, agent);
+  if (maxTokens !== undefined && used.tokens >= maxTokens) return { what: 'tokens', spent: used.tokens };
+  return maxCost !== undefined && used.cost >= maxCost ? { what: 'cost', spent: used.cost } : null;
+}
+
 /** An amount of what a limit counts, for people. */
 export function amountText(what: Exhausted['what'], amount: number): string {
   if (what === 'cost') return `$${amount.toFixed(toMicro(amount) % 10_000 === 0 ? 2 : 4)}`;
@@ -212,11 +246,13 @@ const OWNER = {
 /** Whose limit it is, on what: `the run's cost`. */
 export const limitText = ({ scope, what }: Pick<Exhausted, 'scope' | 'what'>): string => `${OWNER[scope]} ${what}`;
 
+const EXCEEDED = 'Budget exceeded';
+
 /** In words for the model, the card and the result: whose limit, the rule where it is known, what to do. O092 */
 export function exhaustedText(exhausted: Exhausted, from?: Reason): string {
   const { what, spent, limit } = exhausted;
   const used = `${amountText(what, spent)} of ${amountText(what, limit)} used, and the next step does not fit`;
-  return `Budget exceeded: ${limitText(exhausted)} (${used}); ${whatToDo(exhausted, from)}`;
+  return `${EXCEEDED}: ${limitText(exhausted)} (${used}); ${whatToDo(exhausted, from)}`;
 }
 
 const KEYS = { tokens: 'maxTokens', cost: 'maxCost', time: 'maxDuration' } as const;

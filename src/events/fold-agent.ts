@@ -225,6 +225,10 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   'budget.exhausted': (agent, event) => ({
     ...agent,
     blocks: add(agent, noteBlock(`${event.scope} budget exhausted (${event.what})`, 'error')),
+    // Limits of a day are not the agent's.
+    ...(event.scope === 'agent' || event.scope === 'run'
+      ? { exhausted: { what: event.what, spent: event.spent, limit: event.limit } }
+      : {}),
   }),
   'agent.finished': (agent, event, at) => ({
     ...clock(agent, false, at),

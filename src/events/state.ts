@@ -48,6 +48,13 @@ export interface OpenCall {
   readonly uncertain?: true;
 }
 
+export interface Exhausted {
+  readonly what: 'tokens' | 'cost' | 'time';
+  /** Tokens, US dollars or milliseconds. */
+  readonly spent: number;
+  readonly limit: number;
+}
+
 /** A wait before the next try of a model call. */
 export interface Pause {
   readonly model: ModelId;
@@ -148,6 +155,8 @@ export interface AgentState {
   readonly open: readonly OpenCall[];
   /** Null while no provider is waited for. */
   readonly pause: Pause | null;
+  /** Which of its limits (of ROOT: of the run's) left no room for a step, until that limit is changed; absent where none did. */
+  readonly exhausted?: Exhausted;
   readonly lost: LostTries;
   /** Tries after a wait. */
   readonly retries: number;
