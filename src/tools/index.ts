@@ -13,6 +13,7 @@ import {
 import { editFileTool } from './edit-file.ts';
 import { type Environment, toolEnvironment } from './environment.ts';
 import type { OwnProgram } from './launcher.ts';
+import { sweepFreshFiles } from './fresh-files.ts';
 import { gitTool } from './git.ts';
 import { gitCommitTool } from './git-commit.ts';
 import { listFilesTool } from './list-files.ts';
@@ -58,6 +59,7 @@ export function openTools(options: ToolOptions): Result<ToolPort, string> {
   if (!root.ok) return root;
   const environment = options.environment ?? toolEnvironment(root.value.path);
   const sandbox = options.sandbox ?? noSandbox('not probed');
+  sweepFreshFiles(options.stateDir);
   const seen = seenFiles();
   const writes = openWrites(root.value, environment, options.stateDir);
   const tools: readonly Tool[] = [

@@ -2,12 +2,13 @@
  * Writes one whole file inside the jail, or nothing: a fresh file beside it, synced, renamed over it. The caller says
  * which content it expects to replace; another content is a stale write and refused. What to write is the tools'.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, link, lstat, mkdir, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
 import { refused } from './fence.ts';
+import { freshFile } from './fresh-files.ts';
 import { counted, WHOLE_FILE_BYTES } from './output.ts';
 import { insideName } from './path-rules.ts';
 import { isInside, type Root } from './root.ts';
@@ -35,7 +36,9 @@ export async function replaceFile(root: Root, change: Replacement): Promise<Resu
   if (!folder.ok) return folder;
   try {
     const place = await placeOf(folder.value, root, path.posix.dirname(real.value));
-    return await replaceIn(folder.value, place, name.value, path.posix.basename(real.value), change);
+    const parent = path.join(root.path, path.posix.dirname(real.value));
+    const folderOf = { handle: folder.value, real: parent, state: root.state };
+    return await replaceIn(folderOf, place, name.value, path.posix.basename(real.value), change);
   } catch (error) {
     return fail(`${name.value}: can't be written (${error instanceof Error ? error.message : String(error)})`);
   } finally {
@@ -82,8 +85,16 @@ async function openParent(
   return fail(refusal);
 }
 
+interface Parent {
+  readonly handle: FileHandle;
+  /** By its name in the project, absolute. */
+  readonly real: string;
+  /** Mimir's state folder. */
+  readonly state: string | undefined;
+}
+
 async function replaceIn(
-  folder: FileHandle,
+  { state, ...folder }: Parent,
   place: string,
   shown: string,
   base: string,
@@ -94,7 +105,8 @@ async function replaceIn(
   if (!before.ok) return before;
   const stale = staleness(shown, before.value, change.expected);
   if (stale !== null) return fail(stale);
-  const fresh = path.join(place, `.mimir-${randomBytes(8).toString('hex')}.tmp`);
+  const { base: name, done } = freshFile(state, folder.real);
+  const fresh = path.join(place, name);
   try {
     await writeFresh(fresh, change.content, before.value);
     const again = await lookAt(target, shown);
@@ -107,8 +119,9 @@ async function replaceIn(
     throw error;
   } finally {
     await unlink(fresh).catch(() => undefined);
+    done();
   }
-  await folder.sync().catch(() => undefined);
+  await folder.handle.sync().catch(() => undefined);
   return ok(digestOf(change.content));
 }
 

@@ -35,6 +35,8 @@ export interface Root {
   readonly path: string;
   /** Device and inode of the folder: another one in its place is not this root. */
   readonly identity: string;
+  /** Mimir's state folder; absent: nothing is noted there. */
+  readonly state?: string;
   readonly git: GitState;
   /** With absolute paths. */
   readonly rules: PathRules;
@@ -69,7 +71,13 @@ export function checkRoot(
   if (link !== undefined) {
     return fail(`${path.join(folder, link)}: is a symbolic link; replace it by a real folder to work here`);
   }
-  return ok({ path: real, identity: identityOf(real), git: gitOf(real), rules: placed(real, home, rules ?? NO_RULES) });
+  return ok({
+    path: real,
+    identity: identityOf(real),
+    state,
+    git: gitOf(real),
+    rules: placed(real, home, rules ?? NO_RULES),
+  });
 }
 
 /** Why nothing may be done in this root any more: another folder was put in its place. Null while it is the same one. */

@@ -21,6 +21,7 @@ import {
   utimes,
 } from 'node:fs/promises';
 import path from 'node:path';
+import { freshFile } from './fresh-files.ts';
 
 /** All copies together. A task whose globs leave more than that to be copied gets only the folders that are meant as a whole. */
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -43,7 +44,7 @@ export interface Kept {
 }
 
 /** `root` is a real path, `folder` one of Mimir's own for this project. */
-export function keptFiles(root: string, folder: string): Kept {
+export function keptFiles(root: string, folder: string, stateDir?: string): Kept {
   const copies = new Map<string, Copy>();
   const own = path.join(folder, `copies.${process.pid}.${randomBytes(4).toString('hex')}`);
   const away = path.join(
@@ -85,7 +86,7 @@ export function keptFiles(root: string, folder: string): Kept {
 
     async putBack(name) {
       const copy = copies.get(name);
-      if (copy !== undefined) await restored(copy, path.join(root, name));
+      if (copy !== undefined) await restored(copy, path.join(root, name), stateDir);
     },
 
     async takeAway(name) {
@@ -109,10 +110,11 @@ async function copyOf(place: string, to: string, stats: BigIntStats): Promise<Co
 }
 
 /** In one step, as everything that replaces a file. */
-async function restored({ stats, content, link }: Copy, place: string): Promise<void> {
+async function restored({ stats, content, link }: Copy, place: string, stateDir: string | undefined): Promise<void> {
   if (link === null && content === null) return;
   await mkdir(path.dirname(place), { recursive: true });
-  const fresh = path.join(path.dirname(place), `.mimir-${randomBytes(8).toString('hex')}.tmp`);
+  const beside = freshFile(stateDir, path.dirname(place));
+  const fresh = path.join(path.dirname(place), beside.base);
   const times = [Number(stats.atimeNs) / 1e9, Number(stats.mtimeNs) / 1e9] as const;
   if (link !== null) {
     await symlink(link, fresh);
@@ -125,6 +127,7 @@ async function restored({ stats, content, link }: Copy, place: string): Promise<
     await utimes(fresh, ...times);
   }
   await rename(fresh, place);
+  beside.done();
 }
 
 /** The same content, owner and permissions: nobody can change a file without its times changing. */

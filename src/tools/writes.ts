@@ -61,7 +61,7 @@ interface Parts {
 
 export function openWrites(root: Root, environment: Environment, stateDir: string): Writes {
   const key = createHash('sha256').update(root.path).digest('hex').slice(0, 16);
-  const kept = keptFiles(root.path, path.join(stateDir, 'writes', key));
+  const kept = keptFiles(root.path, path.join(stateDir, 'writes', key), stateDir);
   const parts: Parts = { root, environment, kept, writers: new Set(), files: new Map() };
   let found: Promise<BuildFolders> | null = null;
   const build = (): Promise<BuildFolders> => (found ??= buildFolders(root, environment));
