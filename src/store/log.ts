@@ -12,7 +12,7 @@ import { inWords, isTaken, openToRead, openToWrite, orClose, transactionsIn } fr
 import { lastingIn } from './lasting.ts';
 import { type Heads, headsBeside, USUAL_CHECKPOINT } from './heads.ts';
 import type { Place } from './place.ts';
-import { databaseOf, exists, prepare } from './place.ts';
+import { databaseOf, exists, prepare, stillThere } from './place.ts';
 import type { Before } from './record.ts';
 import { decode, eventsOf, rowIn, rowOf, START } from './record.ts';
 import type { Disk, Trail } from './trail.ts';
@@ -45,7 +45,7 @@ const NOTHING: LogReader = { read: () => [], sessions: () => [], close: () => un
 function logOf(database: DatabaseSync, file: string, trail: Trail, heads: Heads): Log {
   const claims = claimsIn(database);
   const reader = readerOf(database, file);
-  const write = writerOf(database, trail, heads);
+  const write = writerOf(database, trail, heads, stillThere(file));
   return {
     ...reader,
     append: (session, time, bodies) => inWords(file, () => write(session, time, bodies)),
@@ -65,12 +65,13 @@ function logOf(database: DatabaseSync, file: string, trail: Trail, heads: Heads)
   };
 }
 
-function writerOf(database: DatabaseSync, trail: Trail, heads: Heads): Log['append'] {
+function writerOf(database: DatabaseSync, trail: Trail, heads: Heads, checkPlace: () => void): Log['append'] {
   const { onDisk, inSystem } = transactionsIn(database);
   const lasts = lastingIn();
   const put = putterOf(database, heads);
   return (session, time, bodies) => {
     if (bodies.length === 0) return [];
+    checkPlace();
     trail.check();
     heads.check();
     if (lasts(session, bodies)) {

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, realpathSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { LogFault } from '../ports/log.ts';
 
 export interface Place {
@@ -56,6 +56,19 @@ export function exists(file: string): boolean {
   if (!found.isFile()) throw new LogFault(`${file} is not a plain file: move it away, Mimir makes a new one`);
   checkOwner(file, found.uid);
   return true;
+}
+
+/** Remembers which file `file` is; the function throws `LogFault` when that one was deleted or another stands in its place. */
+export function stillThere(file: string): () => void {
+  const [opened, folder] = [statOf(file), dirname(file)];
+  return () => {
+    const now = lstatSync(file, { throwIfNoEntry: false });
+    if (now !== undefined && now.ino === opened?.ino && now.dev === opened.dev) return;
+    const what = now === undefined ? 'was deleted' : 'was replaced by another';
+    throw new LogFault(
+      `the log ${file} ${what} while it was written: nothing more is done\n  put the folder ${folder} back as it was, then go on with "mimir resume"; without it this session can't be resumed`,
+    );
+  };
 }
 
 function statOf(file: string): Stats | undefined {
