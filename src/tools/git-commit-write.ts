@@ -24,7 +24,7 @@ export interface CommitOrder {
 export interface Written {
   readonly draft: Draft;
   readonly commit: string;
-  /** What did not go well after the commit was made; empty when all did. */
+  /** What did not go well after the commit was made, and that it is unsigned where the person signs theirs; else empty. */
   readonly note: string;
 }
 
@@ -44,7 +44,8 @@ export async function writeCommit(desk: CommitDesk, order: CommitOrder): Promise
   const commit = made.value.trim();
   const moved = await moveBranch(desk, draft.value, { commit, who, subject: message.split('\n')[0] ?? '' });
   if (!moved.ok) return moved;
-  return ok({ draft: draft.value, commit, note: await refreshIndex(desk, draft.value) });
+  const notes = [await refreshIndex(desk, draft.value), await unsignedNote(desk, draft.value, signal)];
+  return ok({ draft: draft.value, commit, note: notes.filter((note) => note !== '').join('\n') });
 }
 
 const NOBODY =
@@ -84,6 +85,25 @@ async function inRepository(
 ): Promise<ProgramEnd | null> {
   const git = programOn(environment, 'git');
   return git === null ? null : runGit({ root, git, environment, signal: untilDone(), ...more }, directory, args);
+}
+
+/** Said where git would sign: Mimir runs no program that a configuration names, and asks nobody for a passphrase. Else empty. */
+export async function unsignedNote(desk: CommitDesk, draft: Draft, signal: AbortSignal): Promise<string> {
+  for (const file of configFiles(desk, draft).toReversed()) {
+    const args = ['config', '--no-includes', '--file', file, '--type=bool', '--get', 'commit.gpgsign'];
+    const found = await desk.store.git(draft.facts, args, signal);
+    if (found.ok) return found.value.trim() === 'true' ? UNSIGNED : '';
+  }
+  return '';
+}
+
+const UNSIGNED =
+  'unsigned, although commit.gpgsign is set: Mimir runs no signing program; `git commit --amend --no-edit -S` signs it';
+
+/** The person's own, then the repository's, which counts more. The configuration of a worktree lies with the objects that it shares. */
+function configFiles(desk: CommitDesk, draft: Draft): readonly string[] {
+  const own = ['.config/git/config', '.gitconfig'].map((name) => path.join(desk.home, name));
+  return [...own, path.join(path.dirname(draft.facts.objects ?? path.join(draft.directory, 'objects')), 'config')];
 }
 
 /** The person by their own configuration, then by the repository's; values only, includes are not followed. */

@@ -9,7 +9,7 @@ import { writesText } from '../domain/writes.ts';
 import type { TreeId } from '../ports/tree.ts';
 import type { Tool, ToolContext } from '../ports/tool.ts';
 import { draftCommit, type Draft } from './git-commit-draft.ts';
-import { type CommitDesk, writeCommit } from './git-commit-write.ts';
+import { type CommitDesk, unsignedNote, writeCommit } from './git-commit-write.ts';
 import { done, refused } from './outcome.ts';
 import { counted, shownName } from './output.ts';
 import { treeStore } from './tree-store.ts';
@@ -54,7 +54,8 @@ export function gitCommitTool(options: CommitOptions): Tool<Input> {
       const made = await draft(input, context);
       if (!made.ok) return `nothing will be committed: ${made.fault}`;
       shown.set(input, made.value.tree);
-      return `${wordsOf(input, made.value)}\n\n${made.value.patch}`;
+      const note = await unsignedNote(desk, made.value, context.signal);
+      return `${wordsOf(input, made.value, note)}\n\n${made.value.patch}`;
     },
 
     async propose(input, context) {
@@ -64,7 +65,8 @@ export function gitCommitTool(options: CommitOptions): Tool<Input> {
       const { writes = ['**'] } = context;
       const others = files.filter((file) => !matchesGlob(writes, file));
       if (others.length > 0) return fail(notAmong(others, writes));
-      return ok({ tree, from, files, patch, words: wordsOf(input, made.value) });
+      const note = await unsignedNote(desk, made.value, context.signal);
+      return ok({ tree, from, files, patch, words: wordsOf(input, made.value, note) });
     },
 
     async run(input, { signal, tree = shown.get(input) }) {
@@ -83,10 +85,10 @@ export function gitCommitTool(options: CommitOptions): Tool<Input> {
   };
 }
 
-/** The whole message, where it goes, and which files it holds. */
-function wordsOf({ message }: Input, draft: Draft): string {
+/** The whole message, where it goes, which files it holds, and what else a person should know. */
+function wordsOf({ message }: Input, draft: Draft, note: string): string {
   const head = `commit on ${draft.branch}: ${counted(draft.files.length, 'file')}`;
-  return [head, '', message.trim(), '', fileLines(draft)].join('\n');
+  return [head, '', message.trim(), '', fileLines(draft), ...(note === '' ? [] : [note])].join('\n');
 }
 
 const notAmong = (files: readonly string[], writes: readonly string[]): string =>

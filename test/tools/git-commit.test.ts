@@ -89,6 +89,27 @@ describe('the commit tool', () => {
   });
 });
 
+describe('a person who signs commits', () => {
+  const UNSIGNED =
+    'unsigned, although commit.gpgsign is set: Mimir runs no signing program; `git commit --amend --no-edit -S` signs it';
+
+  it.each([
+    ['in their own configuration', '[commit]\n\tgpgsign = yes\n', null, true],
+    ['in the repository', '', 'true', true],
+    ['nowhere in this repository', '[commit]\n\tgpgsign = true\n', 'false', false],
+  ])('%s is told that the commit is unsigned, before and after it', async (_, own, ofRepository, told) => {
+    const folder = makeRepository({ 'a.txt': 'one\n' });
+    if (ofRepository !== null) git(folder, 'config', 'commit.gpgsign', ofRepository);
+    writeFiles(folder, { 'a.txt': 'two\n' });
+    const user = makeFolder({ '.gitconfig': `[user]\n\tname = Ada Person\n\temail = ada@example.org\n${own}` });
+    const tools = workbench(folder, undefined, user);
+    expect((await tools.preview('git_commit', { message: 'Say two' })).includes(UNSIGNED)).toBe(told);
+    const { ok, text } = await tools.use('git_commit', { message: 'Say two' });
+    expect([ok, text.includes(UNSIGNED)]).toEqual([true, told]);
+    expect(git(folder, 'cat-file', 'commit', 'HEAD')).not.toContain('gpgsig');
+  });
+});
+
 describe('what is committed', () => {
   it('A12 is the tree that was proposed and passed, or there is no commit object', async () => {
     const folder = makeRepository({ 'a.txt': 'one\n' });
