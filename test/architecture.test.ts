@@ -85,6 +85,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
  * their own in the state folder, or empty folders under covers of the sandbox. Everybody else reads.
  */
 const WRITERS: readonly string[] = [
+  'tools/fresh-files.ts',
   'tools/replace-file.ts',
   // /dev/null alone.
   'tools/descriptors.ts',
