@@ -174,3 +174,7 @@ describe('two sets of rules on children', () => {
     expect(meet(next, standing).children).toEqual({ ...next.children, maxPerParent: { value: 8, from: place } });
   });
 });
+
+it('a child that is idle ends after ten minutes where no file says otherwise (S099)', () => {
+  expect(CHILD_DEFAULTS.idleTimeout).toBe(600_000);
+});
