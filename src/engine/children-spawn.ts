@@ -22,7 +22,7 @@ import { spokenModel } from '../policy/aliases.ts';
 import { childRules } from '../policy/children.ts';
 import { decide } from '../policy/decide.ts';
 import { roleNamed, roleProblem } from '../policy/roles.ts';
-import type { Decision } from '../policy/rules.ts';
+import { type Decision, namesOf } from '../policy/rules.ts';
 import { openBelow } from './children-end.ts';
 import { budgetOf, modelFor } from './choices.ts';
 import type { NewAgent } from './orders.ts';
@@ -235,9 +235,8 @@ function denied(
   { parent }: Wanted,
   { because }: Extract<Decision, { readonly verdict: 'deny' }>,
 ): string {
-  const { policyHash } = options.rules;
   const about = { subject: 'mimir spawn', action: 'spawn', decision: 'deny' } as const;
-  recorder.record({ type: 'policy.decided', agent: parent, ...about, ...because, policyHash });
+  recorder.record({ type: 'policy.decided', agent: parent, ...about, ...because, ...namesOf(options.rules) });
   return `Denied: ${reasonText(because)}`;
 }
 

@@ -10,6 +10,7 @@ import { reasonText } from '../domain/reason.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { ModelReply } from '../domain/turn.ts';
+import { namesOf } from '../policy/rules.ts';
 import type { Cause } from './gate-backoff.ts';
 import type { Tried } from './gate-fallback.ts';
 import { afterGivingUp, nextModel } from './gate-fallback.ts';
@@ -83,7 +84,7 @@ function denied({ recorder, rules }: GateParts, order: WorkOrder, model: ModelId
     action: 'model',
     decision: 'deny',
     ...reason,
-    policyHash: rules.policyHash,
+    ...namesOf(rules),
   });
   return { is: 'denied', text: `model ${model} is not allowed: ${reasonText(reason)}` };
 }

@@ -9,6 +9,7 @@ import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
 import { reasonText } from '../domain/reason.ts';
 import { resolveModel } from '../policy/models.ts';
+import { namesOf } from '../policy/rules.ts';
 import type { Cause } from './gate-backoff.ts';
 import { providerOf } from './gate-backoff.ts';
 import { ruleAgainst } from './gate-model.ts';
@@ -134,7 +135,6 @@ function denied(
   { model, reason }: Barred,
   text: string,
 ): AskFault {
-  const { policyHash } = rules;
   recorder.record({
     type: 'policy.decided',
     agent,
@@ -142,7 +142,7 @@ function denied(
     action: 'model',
     decision: 'deny',
     ...reason,
-    policyHash,
+    ...namesOf(rules),
   });
   return { is: 'denied', text: `${text}; no other model may take its place: ${reasonText(reason)}` };
 }

@@ -7,7 +7,7 @@ import type { ModelOption } from '../domain/plan.ts';
 import type { Reason } from '../domain/reason.ts';
 import { decide } from '../policy/decide.ts';
 import type { Binding, Permit } from '../policy/permit.ts';
-import type { Decision } from '../policy/rules.ts';
+import { type Decision, namesOf } from '../policy/rules.ts';
 import { tighten } from './budget-change.ts';
 import type { GateParts } from './gate.ts';
 
@@ -56,8 +56,8 @@ export function keepToRules(parts: GateParts): void {
   if (limits.rules === rules) return;
   limits.rules = rules;
   tighten(recorder, rules);
-  const { policyHash } = rules;
   const refused = { type: 'policy.decided', agent: ROOT, subject: 'a looser policy', action: 'rules' } as const;
   const where = { layer: 'managed', file: null, line: null } as const;
-  for (const rule of parts.notes()) recorder.record({ ...refused, decision: 'deny', rule, ...where, policyHash });
+  for (const rule of parts.notes())
+    recorder.record({ ...refused, decision: 'deny', rule, ...where, ...namesOf(rules) });
 }

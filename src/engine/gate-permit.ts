@@ -13,7 +13,7 @@ import { modeFor } from '../events/modes.ts';
 import { moreThanReading } from '../policy/commands-reads.ts';
 import { decide, type ReadingFacts } from '../policy/decide.ts';
 import type { Permit } from '../policy/permit.ts';
-import type { Decision } from '../policy/rules.ts';
+import { type Decision, namesOf } from '../policy/rules.ts';
 import type { Proposal, Tool, ToolContext } from '../ports/tool.ts';
 import type { TreeId } from '../ports/tree.ts';
 import type { Answer, InputFile, ModeOf } from './approvals.ts';
@@ -219,7 +219,7 @@ function denied({ recorder, rules }: GateParts, use: Use, { because, unanswered 
     action: tool.capability ?? 'own',
     decision: 'deny',
     ...because,
-    policyHash: rules.policyHash,
+    ...namesOf(rules),
   });
   if (unanswered === true) recordNotDone(recorder, use);
   return `Denied: ${reasonText(because)}`;

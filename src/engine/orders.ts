@@ -13,6 +13,7 @@ import { bytesIn, fairShare, headOf, withinBytes } from '../domain/text.ts';
 import type { EventBody } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 import { childRules } from '../policy/children.ts';
+import { namesOf } from '../policy/rules.ts';
 import { choicesOf, fallbacksFor } from './choices.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -55,7 +56,7 @@ export const startedEvent = (options: RunOptions, kind: Pick<Started, 'idle' | '
   task: options.task,
   cwd: options.cwd,
   mode: options.mode,
-  policyHash: options.rules.policyHash,
+  ...namesOf(options.rules),
   version: options.version,
   budget: options.runBudget,
   maxParallel: options.rules.maxParallelAgents.value,

@@ -14,6 +14,7 @@ import type { AgentState, RunState } from '../events/state.ts';
 import { knownFiles, UNKNOWN_EFFECT, uncertainCalls } from '../events/turns.ts';
 import { runCeiling } from '../policy/budgets.ts';
 import { roleNamed } from '../policy/roles.ts';
+import { namesOf } from '../policy/rules.ts';
 import { mayGoOn } from './forced-again.ts';
 import type { OpenToolCall } from './gate-begun.ts';
 import { goesOn, openCalls } from './gate-begun.ts';
@@ -54,7 +55,7 @@ export function reopen(parts: RunParts, answers: boolean): boolean {
   recorder.record(
     {
       type: 'session.resumed',
-      policyHash: options.rules.policyHash,
+      ...namesOf(options.rules),
       version: options.version,
       budget: budgetOf(options, stored),
       ...(answers ? { answers } : {}),

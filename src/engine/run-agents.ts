@@ -13,6 +13,7 @@ import type { AgentState } from '../events/state.ts';
 import type { Standing } from '../events/turns.ts';
 import { standingsOf } from '../events/turns.ts';
 import { plannedRoleProblem } from '../policy/roles.ts';
+import { namesOf } from '../policy/rules.ts';
 import { failureQuestion } from './failure-question.ts';
 import { closedBehind, isSettled } from './forced-record.ts';
 import type { MainTalk } from './main-talk.ts';
@@ -170,8 +171,7 @@ function barred({ options, recorder, crew }: RunParts, { agent, role }: NewAgent
   const { rules } = options;
   const problem = plannedRoleProblem(role.name, rules, options.roles);
   if (problem === null) return false;
-  const { policyHash } = rules;
-  const about = { subject: role.name, action: 'role', decision: 'deny', ...problem.reason, policyHash } as const;
+  const about = { subject: role.name, action: 'role', decision: 'deny', ...problem.reason, ...namesOf(rules) } as const;
   const why = `${problem.text}: ${reasonText(problem.reason)}`;
   recorder.record({ type: 'policy.decided', agent, ...about }, crew.finished(agent, 'failed', `Failed: ${why}`, why));
   return true;

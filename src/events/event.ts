@@ -22,6 +22,8 @@ export type EventBody =
       readonly cwd: string;
       readonly mode: Mode;
       readonly policyHash: string;
+      /** Where several states of the files hold together, which `policyHash` is then of: the hash of each. */
+      readonly policyHashes?: readonly string[];
       readonly version: string;
       readonly budget: Budget;
       readonly maxParallel: number;
@@ -38,6 +40,8 @@ export type EventBody =
   | {
       readonly type: 'session.resumed';
       readonly policyHash: string;
+      /** Where several states of the files hold together, which `policyHash` is then of: the hash of each. */
+      readonly policyHashes?: readonly string[];
       readonly version: string;
       /** The run's limits from now on; those of the start where it isn't said. */
       readonly budget?: Budget;

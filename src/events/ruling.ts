@@ -132,6 +132,8 @@ export type Ruling =
       readonly file: string | null;
       readonly line: number | null;
       readonly policyHash: string;
+      /** Where several states of the files hold together, which `policyHash` is then of: the hash of each. */
+      readonly policyHashes?: readonly string[];
     }
   | {
       readonly type: 'budget.warned';

@@ -7,6 +7,7 @@ import { jsonDigest } from '../domain/digest.ts';
 import { cappedEffort } from '../domain/effort.ts';
 import { ON_FAILURE, TRIGGERS } from '../domain/forced.ts';
 import { isLooser } from '../domain/mode.ts';
+import { PERMITTED } from '../domain/permissions.ts';
 import { agentBudget } from './budgets.ts';
 import { childRules } from './children.ts';
 import { deciding } from './deciding.ts';
@@ -25,12 +26,12 @@ import type {
 /**
  * As strict as `standing` and as `next`; where both are as strict, the word of `standing`. What only expresses a preference
  * (`autoDetect`, `promptForModels`, `onFailure`) and the model that a forced agent is pinned to stay as they stand. Equal to
- * `standing` itself when `next` tightens nothing.
+ * `standing` itself when `next` tightens nothing, and to `next` itself when `next` says all that holds.
  */
 export function meet(standing: Rules, next: Rules): Rules {
   // What grants may be gone from both together: it isn't kept from one. All else that is not named below is.
-  const { policyHash: _, commands: __, box: ___, ...kept } = standing;
-  const met: Omit<Rules, 'policyHash'> = {
+  const { policyHash: _, policyHashes: __, commands: ___, box: ____, ...kept } = standing;
+  const met: Omit<Rules, 'policyHash' | 'policyHashes'> = {
     ...kept,
     enabled: stricter(standing.enabled, next.enabled, (a, b) => a && !b),
     promptForApproval: stricter(standing.promptForApproval, next.promptForApproval, (a, b) => !a && b),
@@ -54,9 +55,20 @@ export function meet(standing: Rules, next: Rules): Rules {
     ...maxEffort(standing, next),
     ...children(standing, next),
   };
-  const rules = { policyHash: jsonDigest(met), ...met };
-  return same(deciding(rules), deciding(standing)) ? standing : rules;
+  const policyHashes = [...new Set([...hashesOf(standing), ...hashesOf(next)])];
+  const rules = { policyHash: jsonDigest(met), policyHashes, ...met };
+  if (same(deciding(rules), deciding(standing))) return standing;
+  return same(deciding(rules), deciding(next)) && same(preferences(rules), preferences(next)) ? next : rules;
 }
+
+const hashesOf = ({ policyHash, policyHashes }: Rules): readonly string[] => policyHashes ?? [policyHash];
+
+/** What of a set of rules decides nothing and holds all the same, without where it is written. */
+const preferences = (rules: Rules): object => ({
+  values: [rules.autoDetect, rules.promptForModels, rules.onFailure].map(({ value }) => value),
+  permissions: PERMITTED.map((what) => rules.permissions?.[what]?.value ?? null),
+  children: JSON.stringify(childRules(rules), (key, value: unknown) => (key === 'from' ? undefined : value)),
+});
 
 type Optional =
   | 'commands'

@@ -27,8 +27,10 @@ export interface ModelEntry {
 }
 
 export interface Rules {
-  /** SHA-256 of everything below: in `session.started` and every `policy.decided`. */
+  /** SHA-256 of everything below it: in `session.started` and every `policy.decided`. */
   readonly policyHash: string;
+  /** Only where several states of the files hold together: the hash of each, in the order in which they were read. */
+  readonly policyHashes?: readonly string[];
   readonly enabled: Rule<boolean>;
   readonly autoDetect: Rule<boolean>;
   readonly promptForApproval: Rule<boolean>;
@@ -154,3 +156,9 @@ export type Decision =
 
 /** A rule of the program itself, not of a file. */
 export const builtIn = (rule: string): Reason => ({ rule, layer: 'default', file: null, line: null });
+
+/** What a record names the rules by. Record this, never the hash alone: what several files say together is in none of them. */
+export const namesOf = ({ policyHash, policyHashes }: Rules): Pick<Rules, 'policyHash' | 'policyHashes'> => ({
+  policyHash,
+  ...(policyHashes === undefined ? {} : { policyHashes }),
+});

@@ -37,11 +37,11 @@ function detailsOf(event: MimirEvent): Details | null {
 function ofSession(event: MimirEvent): Details | null {
   switch (event.type) {
     case 'session.started': {
-      const { mode, policyHash, version, sandbox, provider, task } = event;
-      return { what: `began in mode ${mode}`, policyHash, version, sandbox, provider, digest: digestOf(task) };
+      const { mode, version, sandbox, provider, task } = event;
+      return { what: `began in mode ${mode}`, ...policyOf(event), version, sandbox, provider, digest: digestOf(task) };
     }
     case 'session.resumed':
-      return { what: 'resumed', policyHash: event.policyHash, version: event.version };
+      return { what: 'resumed', ...policyOf(event), version: event.version };
     case 'session.mode':
       return { what: `mode ${event.mode}` };
     case 'agent.pinned':
@@ -52,6 +52,15 @@ function ofSession(event: MimirEvent): Details | null {
       return null;
   }
 }
+
+/** The hashes of the files, where several of their states held together, parted by commas. */
+const policyOf = ({
+  policyHash,
+  policyHashes,
+}: Extract<MimirEvent, { readonly policyHash: string }>): Readonly<Record<string, string>> => ({
+  policyHash,
+  ...(policyHashes === undefined ? {} : { policyHashes: policyHashes.join(',') }),
+});
 
 function ofPlan(event: MimirEvent): Details | null {
   switch (event.type) {
@@ -109,8 +118,8 @@ function ofForced(event: MimirEvent): Details | null {
 function ofRule(event: MimirEvent): Details | null {
   switch (event.type) {
     case 'policy.decided': {
-      const { decision, action, subject, rule, layer, file, line, policyHash } = event;
-      return { what: `${decision} ${action}`, subject, why: rule, layer, file, line, policyHash };
+      const { decision, action, subject, rule, layer, file, line } = event;
+      return { what: `${decision} ${action}`, subject, why: rule, layer, file, line, ...policyOf(event) };
     }
     case 'budget.changed': {
       const { maxTokens = null, maxCost = null, maxDuration = null } = event.budget;

@@ -62,6 +62,42 @@ describe('the law of a run', () => {
     );
   });
 
+  it('has the hash of the files that say all that holds, and both hashes where two states of them hold together', () => {
+    const cost = 'budgets: { run: { maxCost: 1 } }\n';
+    const { law, config, root, write } = office({ 'policy.yml': most(8) });
+    const names = (): object => {
+      const now = law.now();
+      return now.ok ? { policyHash: now.value.policyHash, policyHashes: now.value.policyHashes } : {};
+    };
+    const ofFiles = (): string => {
+      const found = load(
+        { home: config.places.home, project: path.join(config.places.home, 'work') },
+        {},
+        { managedRoot: root },
+      );
+      return found.ok ? found.value.rules.policyHash : '';
+    };
+    const alone = (policyHash: string): unknown => ({ policyHash, policyHashes: undefined });
+    const first = config.rules.policyHash;
+    expect(names()).toEqual(alone(first));
+    write('policy.yml', most(3));
+    const second = ofFiles();
+    expect(names()).toEqual(alone(second));
+    // What waits for the next start names nothing that is in force.
+    write('policy.yml', most(16));
+    expect(names()).toEqual(alone(second));
+    write('policy.yml', `${most(16)}${cost}`);
+    const third = ofFiles();
+    // The hash is of what both say together, so that a permit that was given under one of them is none any more.
+    const both = names();
+    expect(both).toMatchObject({ policyHashes: [second, third] });
+    expect([alone(second), alone(third)]).not.toContainEqual({ ...both, policyHashes: undefined });
+    write('policy.yml', `${most(3)}${cost}`);
+    expect(names()).toEqual(both);
+    write('policy.yml', `${most(2)}${cost}`);
+    expect(names()).toEqual(alone(ofFiles()));
+  });
+
   it.each([
     ['sandbox: { fs: { denyRead: [/srv/customers] } }\n'],
     ['sandbox: { fs: { denyWrite: [/srv/x] } }\n'],

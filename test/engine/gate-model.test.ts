@@ -1,5 +1,6 @@
 /** Rules that change while a run goes on: each call of a model is judged anew, and what waits for a restart is told. */
 import { describe, expect, it } from 'vitest';
+import { decisionIn } from '../../src/verbs/audit-decision.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { Rules } from '../../src/policy/rules.ts';
@@ -37,6 +38,29 @@ describe('a call of a model', () => {
       expect(ofType(run, 'policy.decided').at(-1)).toMatchObject({ subject: FAST, ...from });
     },
   );
+
+  it('is recorded with the hashes of both files where two states of them hold together, from the start on', async () => {
+    const files = { policyHash: 'of both', policyHashes: ['of one', 'of the other'] };
+    let now: Rules = { ...RULES, ...files };
+    const run = await ended({
+      rules: RULES,
+      law: { now: () => ({ ok: true, value: now }) },
+      script: ({ agent, purpose }) => {
+        if (agent !== S1 || purpose.is !== 'work') return undefined;
+        now = { ...without, ...files };
+        return fault('overloaded');
+      },
+    });
+    const named = run.events().flatMap((event) => ('policyHash' in event ? [event] : []));
+    expect(named.map(({ type, policyHash, policyHashes }) => ({ type, policyHash, policyHashes }))).toEqual([
+      { type: 'session.started', ...files },
+      { type: 'policy.decided', ...files },
+    ]);
+    expect(named.map((event) => decisionIn(event)?.['policyHashes'])).toEqual([
+      'of one,of the other',
+      'of one,of the other',
+    ]);
+  });
 
   it('tells the person once of rules that wait for the next start, whoever asks next (A15)', async () => {
     let now = RULES;

@@ -11,6 +11,7 @@ const rules = layers.map(rulesOf);
 /** Every field of the rules: a new one has to be met, and to be named here. */
 const FIELDS: Readonly<Record<keyof Rules, true>> = {
   policyHash: true,
+  policyHashes: true,
   enabled: true,
   autoDetect: true,
   promptForApproval: true,
