@@ -100,7 +100,7 @@ function withToasts(boxed: Boxed, shown: Shown, context: Context, { width, heigh
     toastBlock(height < LOW ? toasts.slice(-1) : toasts, width, context.glyphs);
   const all = blockOf(shown.toasts);
   // A box is read now, and written in: where there is no room above it, what only tells waits until it is closed.
-  const fits = all.length <= (boxed.boxTop ?? height);
+  const fits = all.length < (boxed.boxTop ?? height);
   const block = fits ? all : blockOf(shown.toasts.filter(({ level }) => level !== 'info'));
   const x = width - 1 - Math.max(0, ...block.map(lineWidth));
   const y = toastRow(boxed, shown, context, { x, rows: block.length, width, height });
@@ -129,13 +129,13 @@ function toastRow(
   const { lines, cursor, dockTop: asked } = boxed;
   // A question is read letter by letter: what is told stands above it.
   if (asked !== undefined) return Math.max(1, asked - rows);
-  if (page === 'start') return emptyRow(lines, { x, width, below, rows }) ?? 0;
-  return cursor !== null && cursor.y > below - MOST_FIELD ? 0 : below;
+  if (page === 'start') return emptyRow(lines, { x, width, below, rows }) ?? 1;
+  return cursor !== null && cursor.y > below - MOST_FIELD ? 1 : below;
 }
 
-/** Below the box, else above it; over the header only where there is no other row. */
+/** Below the box, else above it, else over its first rows: the header says what runs and what it costs. */
 const besideBox = ({ boxTop = 0, boxEnd = 0 }: Boxed, below: number, rows: number): number =>
-  below >= boxEnd ? below : Math.max(0, boxTop - rows);
+  below >= boxEnd ? below : Math.max(1, boxTop - rows);
 
 /** The lowest place where nothing stands: what a project is and who rules here is read at leisure. Null when there is none. */
 function emptyRow(

@@ -84,6 +84,8 @@ function hostileRun(texts: readonly string[], done: boolean): readonly MimirEven
     : log.events;
 }
 
+import { isTooSmall } from '../../src/tui/view/small.ts';
+
 describe('every screen', () => {
   it('is exactly as large as the terminal, whatever the text and the size (F05, F07)', () => {
     const sizes = fc.record({ width: fc.integer({ min: 1, max: 300 }), height: fc.integer({ min: 1, max: 100 }) });
@@ -113,6 +115,8 @@ describe('every screen', () => {
           const toasts = [{ level: 'warn', text: 'toast' }] as const;
           const { lines } = frameOf({ page, overlays, top, dock, toasts }, context, size);
           expect(lines.map(lineWidth)).toEqual(Array.from({ length: size.height }, () => size.width));
+          // The header says what runs and what it costs.
+          if (!isTooSmall(size)) expect(plain(lines[0] ?? [])).not.toContain('! toast');
           expect(lines.map(plain).filter((line) => /\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(line))).toEqual([]);
         },
       ),

@@ -72,12 +72,33 @@ export const whyNotOrder: WhyNot = (ui, context) => {
     : 'no other task may change the same files';
 };
 
-export function whyNotAccept(ui: PlanUi, context: Context): string | null {
-  const { state, now } = context;
+/** What keeps the plan that is shown from running, whoever made it; empty where it runs already. */
+function whyNotRun(ui: PlanUi, context: Context): string | null {
+  const { state } = context;
   if (isApproved(state)) return '';
-  const why = whyNotChange(ui, context) ?? (state.plan === null ? null : overCap(state.plan, state));
-  return why ?? (isSeen(ui, state, now) ? null : 'This plan is new on the screen: look at it first.');
+  return whyNotChange(ui, context) ?? (state.plan === null ? null : overCap(state.plan, state));
 }
+
+const whyNotSeen: WhyNot = (ui, { state, now }) =>
+  isSeen(ui, state, now) ? null : 'This plan is new on the screen: look at it first.';
+
+/** What stands there after planning failed is Mimir's own, and a person who presses Enter for the message has not asked for it. */
+export function whyNotAccept(ui: PlanUi, context: Context): string | null {
+  const why = whyNotRun(ui, context);
+  if (why !== null) return why;
+  return context.state.planFault === ''
+    ? whyNotSeen(ui, context)
+    : 'Planning failed, and no planner made this plan: plan again with ^R, or run it as it is with Y.';
+}
+
+/** Only after planning failed. */
+export function whyNotAnyway(ui: PlanUi, context: Context): string | null {
+  return context.state.planFault === '' ? '' : (whyNotRun(ui, context) ?? whyNotSeen(ui, context));
+}
+
+/** The plan could be accepted, had it been on the screen a moment longer. */
+export const isAlmost = (ui: PlanUi, context: Context): boolean =>
+  context.state.planFault === '' && whyNotRun(ui, context) === null && whyNotSeen(ui, context) !== null;
 
 export function whyNotAmend(ui: PlanUi, context: Context): string | null {
   if (!isApproved(context.state)) return '';

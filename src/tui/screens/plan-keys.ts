@@ -15,6 +15,7 @@ import {
   cancel,
   does,
   go,
+  isAlmost,
   keep,
   move,
   nextPane,
@@ -24,6 +25,7 @@ import {
   whyNotAccept,
   whyNotAgain,
   whyNotAmend,
+  whyNotAnyway,
   whyNotBack,
   whyNotCancel,
   whyNotCap,
@@ -61,7 +63,11 @@ const whyNotLeave: WhyNot = (_, { state }) =>
   state.session === null ? 'there is no run yet' : state.finished ? 'the run has ended' : null;
 
 export const PLAN_KEYS: readonly Key[] = [
-  key('plan.accept', ['enter', 'Y', 'y'], 'accept', 'Accept the plan and start its agents.', whyNotAccept, accept),
+  {
+    ...key('plan.accept', ['enter', 'Y', 'y'], 'accept', 'Accept the plan and start its agents.', whyNotAccept, accept),
+    isSoon: isAlmost,
+  },
+  key('plan.anyway', ['Y'], 'run as it is', 'Run this plan although planning failed.', whyNotAnyway, accept),
   key(
     'plan.change',
     ['enter', 'Y', 'y'],

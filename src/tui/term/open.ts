@@ -45,7 +45,7 @@ const RESIZE_TIME = 16;
 export function openTerminal(options: OpenOptions): Terminal {
   const { stdout } = process;
   const folder = options.folder ?? process.env['TMPDIR'] ?? '/tmp';
-  const { depth, unicode, links, answers } = capabilities(process.env, options.colour);
+  const { depth, unicode, links, answers, background } = capabilities(process.env, options.colour);
   const heard: Listeners = { input: [], resize: [] };
   const painter = new Painter({
     theme: options.theme,
@@ -53,6 +53,7 @@ export function openTerminal(options: OpenOptions): Terminal {
     unicode,
     links: links && (options.links ?? true),
     size: sizeOf(stdout),
+    background,
     write: (bytes) => stdout.write(bytes),
   });
   const life = lifeOf(options, painter, heard, () => {
@@ -68,7 +69,7 @@ export function openTerminal(options: OpenOptions): Terminal {
     painter.destroy();
   };
   life.enter();
-  if (answers && options.background !== undefined) stdout.write('\u001b]11;?\u0007');
+  if (answers) stdout.write('\u001b]11;?\u0007');
 
   return {
     size: () => painter.size,
@@ -137,10 +138,11 @@ function lifeOf(options: OpenOptions, painter: Painter, heard: Listeners, close:
   const asked = performance.now();
   const answered = (text: string): void => {
     const mode = performance.now() - asked < ANSWER_TIME ? backgroundFrom(text) : null;
-    const theme = mode === null ? null : (options.background?.(mode) ?? null);
-    if (theme === null) return;
-    painter.setTheme(theme);
-    painter.paintAgain();
+    if (mode === null) return;
+    const isOther = painter.setBackground(mode);
+    const theme = options.background?.(mode) ?? null;
+    if (theme !== null) painter.setTheme(theme);
+    if (isOther || theme !== null) painter.paintAgain();
   };
   const signalled = (signal: EndSignal, code: number): void => {
     // A terminal that goes away says so twice: by the signal and by the end of its input.

@@ -15,6 +15,8 @@ export interface PainterParts {
   /** Links are sent; not when left out. */
   readonly links?: boolean;
   readonly size: Size;
+  /** What is known of the terminal's background: a theme made for the other kind paints its own. Dark when left out. */
+  readonly background?: Theme['mode'] | null;
   /** Called once a frame at most, never when nothing changed. */
   write(bytes: string): void;
 }
@@ -22,6 +24,8 @@ export interface PainterParts {
 export class Painter {
   readonly #parts: PainterParts;
   readonly #cells: CellScreen;
+  #theme: Theme;
+  #background: Theme['mode'];
   #styles: Styles;
   #size: Size;
   #frame: Frame = { lines: [], cursor: null };
@@ -33,7 +37,9 @@ export class Painter {
   constructor(parts: PainterParts) {
     this.#parts = parts;
     this.#size = parts.size;
-    this.#styles = new Styles(parts.theme, parts.depth, parts.links);
+    this.#theme = parts.theme;
+    this.#background = parts.background ?? 'dark';
+    this.#styles = this.#newStyles();
     this.#shown = nothingShown(parts.size.width, parts.size.height);
     this.#cells = openCells(parts.size, {
       fill: (rows) => {
@@ -77,8 +83,21 @@ export class Painter {
   }
 
   setTheme(theme: Theme): void {
-    this.#styles = new Styles(theme, this.#parts.depth, this.#parts.links);
+    this.#theme = theme;
+    this.#styles = this.#newStyles();
     this.startOver();
+  }
+
+  /** The terminal said how light its background is. True when that changes what is shown. */
+  setBackground(background: Theme['mode']): boolean {
+    if (background === this.#background) return false;
+    this.#background = background;
+    this.setTheme(this.#theme);
+    return true;
+  }
+
+  #newStyles(): Styles {
+    return new Styles(this.#theme, this.#parts.depth, this.#parts.links, this.#background);
   }
 
   destroy(): void {

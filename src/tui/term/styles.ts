@@ -20,6 +20,8 @@ export class Styles {
   readonly #theme: Theme;
   readonly #depth: Depth;
   readonly #links: boolean;
+  /** Letters and ground where a view names none; the terminal's own where it is as light or dark as the theme. */
+  readonly #own: Pick<Look, 'fg' | 'bg'>;
   readonly #looks: Look[] = [OWN];
   readonly #ids = new Map<string, StyleId>([[keyOf(OWN), 0]]);
   /** By ink, ink below and flags: views make most of their styles anew for each frame, and each is looked up. */
@@ -28,11 +30,15 @@ export class Styles {
   readonly #linked = new WeakMap<Style, StyleId>();
   readonly #steps = new Map<number, string>();
 
-  /** Without `links` what is a link looks like one and leads nowhere. */
-  constructor(theme: Theme, depth: Depth, links = false) {
+  /** Without `links` what is a link looks like one and leads nowhere. `background` is the terminal's. */
+  constructor(theme: Theme, depth: Depth, links = false, background: Theme['mode'] = theme.mode) {
     this.#links = links;
     this.#theme = theme;
     this.#depth = shallower(depth, theme);
+    this.#own = OWN;
+    // Sixteen colours are the terminal's, and made for its background.
+    if (background !== theme.mode && this.#depth >= 8)
+      this.#own = { fg: this.#colour('fg', 38), bg: this.#colour('surface', 48) };
   }
 
   /** The number of a style in this theme. */
@@ -92,7 +98,7 @@ export class Styles {
   }
 
   #colour(ink: Ink | undefined, base: 38 | 48): string {
-    const own = String(base + 1);
+    const own = base === 38 ? this.#own.fg : this.#own.bg;
     if (ink === undefined || this.#depth === 0) return own;
     const colour = colourOf(this.#theme, ink);
     if (this.#depth === 4) return ansi(colour.ansi, base) ?? own;

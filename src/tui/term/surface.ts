@@ -19,12 +19,13 @@ export const styleOf = (attribute: number): number => ((attribute & OURS) === 0 
 
 /** Writes a frame into rows of `width` cells, marking the rows that changed. */
 export function fill(rows: readonly Row[], width: number, frame: Frame, styles: Styles, unicode: boolean): void {
-  const pen: Pen = { row: [], width, x: 0, attribute: OURS, unicode };
+  const blank = OURS | styles.id({});
+  const pen: Pen = { row: [], width, x: 0, attribute: blank, unicode };
   for (const [y, row] of rows.entries()) {
     pen.row = row;
     pen.x = 0;
     writeLine(pen, frame.lines[y] ?? [], styles);
-    while (pen.x < width) put(pen, ' ', OURS);
+    while (pen.x < width) put(pen, ' ', blank);
   }
 }
 

@@ -144,10 +144,11 @@ export function subtreeSpans(agent: AgentState, { state, glyphs }: Context): Lin
   return cost <= agent.cost ? [] : [span(`${sign} ${costText({ cost, priced })} `, { fg: 'muted' })];
 }
 
-/** The three todos around the current one; without a list, the task in its own words and what came of it. */
+/** The three todos around the current one; of what has ended, its task and how many were done; without a list, the task and what came of it. */
 function todoLines(agent: AgentState, context: Context, width: number): readonly Line[] {
   const todos = todosOf(context.state, agent);
   if (todos.length === 0) return withoutTodos(agent, context, width);
+  if (agent.outcome !== null) return finishedLines(agent, todos, width);
   const from = windowStart(todos);
   const shown = todos.slice(from, from + TODOS);
   const more = todos.length - shown.length;
@@ -157,6 +158,13 @@ function todoLines(agent: AgentState, context: Context, width: number): readonly
       ? spread(todoLine(todo, context), [span(`... +${more} more`, { fg: 'muted' })], width)
       : todoLine(todo, context);
   });
+}
+
+/** The task, and `3/5 todos`: what is left open is nobody's any more, and the result stands below. */
+function finishedLines(agent: AgentState, todos: readonly Todo[], width: number): readonly Line[] {
+  const done = todos.filter(({ status }) => status === 'completed').length;
+  const task = wrapText(oneLine(agent.task), Math.max(1, width), { fg: 'muted' }).slice(0, TODOS - 1);
+  return [...task, [span(`${done}/${todos.length} todos`, { fg: 'faint' })]];
 }
 
 function withoutTodos(agent: AgentState, context: Context, width: number): readonly Line[] {

@@ -14,6 +14,7 @@ import { toLabel } from '../text/sanitise.ts';
 import { awaited, isIdle, restOf, waitOf } from '../waits.ts';
 import { gateFoot, verdictFoot } from './forced.ts';
 import { HELD_INK, STATUS_INK } from './header.ts';
+import { lastSentence } from './last-sentence.ts';
 import { planSoFar, planWords, writingWords } from './plan-words.ts';
 import { standingOf } from './plan-standing.ts';
 
@@ -136,11 +137,12 @@ export function writing({ id }: AgentState, { calls }: Context): string {
   return `writing a call${call.tool === '' ? '' : ` of ${call.tool}`}${many}`;
 }
 
-/** The last line of what streams; of a plan, which is JSON, how far it is. */
+/** The last whole sentence of what streams; of a plan, which is JSON, how far it is. */
 function streaming({ id }: AgentState, { live }: Context): string {
   const text = live.get(id) ?? '';
   const plan = id === ROOT ? planSoFar(text) : null;
-  return plan === null ? oneLine(text.trimEnd().split('\n').at(-1) ?? '') : writingWords(plan);
+  if (plan !== null) return writingWords(plan);
+  return oneLine(lastSentence(text)) || (text.trim() === '' ? '' : 'writing');
 }
 
 const WORDLESS: Readonly<Partial<Record<AgentState['status'], string>>> = {

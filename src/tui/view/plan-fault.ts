@@ -35,5 +35,6 @@ function keysLine(width: number, glyphs: Glyphs): Line {
     ...key(keyLabel('ctrl-r', glyphs), 'plan again'),
     ...key('m', width < 60 ? 'by hand' : 'this task by hand'),
     ...(width < 60 ? [] : key('a', 'another task')),
+    ...key('Y', width < 60 ? 'run it' : 'run it as it is'),
   ];
 }

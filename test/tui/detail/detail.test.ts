@@ -185,6 +185,6 @@ describe('a call that made a sub-agent', () => {
     expect(look(page, context, SIZE).join('\n')).toMatch(/- done \(1 tool, 3\.1s\)/);
     const child = look(page, context, SIZE, [' ', 'enter']).join('\n');
     expect(child).toContain('search secrets of the child');
-    expect(child).toContain('› finder 3');
+    expect(child).toContain('MIMIR  finder 3');
   });
 });

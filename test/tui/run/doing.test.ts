@@ -60,6 +60,18 @@ describe('what an agent is at', () => {
     ]);
   });
 
+  it('is the last whole sentence of what streams, and never a scrap of it', () => {
+    const at = uses(midRun(), 188, 'ROOT::S3', 'bash', 'Bash npm test', 'ok');
+    const streams = (text: string): string => said(at, 'ROOT::S3', { live: new Map([['ROOT::S3', text]]) });
+    expect(streams('-')).toBe('⟩ writing');
+    expect(streams('Two calls race. The second on')).toBe('⟩ Two calls race.');
+    expect(streams('Two calls race.\n\n1.')).toBe('⟩ Two calls race.');
+    expect(streams('Two calls race.\n\n- `refresh.ts` keeps no lock\n- ')).toBe('⟩ refresh.ts keeps no lock');
+    expect(streams('These are the places:\n| schemas.ts:188 |\n```ts\nreturn issues.map(x);\n')).toBe(
+      '⟩ These are the places:',
+    );
+  });
+
   it('is thinking, and how fast', () => {
     const at = uses(midRun(), 188, 'ROOT::S3', 'bash', 'Bash npm test', 'ok');
     const more = { reasoning: new Map([['ROOT::S3', 'Hm.']]), activity: () => ({ rate: 42, steps: [] }) };

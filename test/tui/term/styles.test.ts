@@ -26,6 +26,22 @@ describe('a bold green style', () => {
   });
 });
 
+describe('a light theme on a dark terminal', () => {
+  const light = { ...theme, mode: 'light' } as const;
+  const bare = (depth: Depth, background: 'dark' | 'light'): string => {
+    const styles = new Styles(light, depth, false, background);
+    return styles.step(0, styles.id({})).replaceAll('\u001b', '^');
+  };
+  const { fg, surface } = light.tokens;
+  const parts = (hex: string): string => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join(';');
+
+  it('paints its own ground and letters, and nothing on a terminal that is light as well', () => {
+    expect(bare(24, 'dark')).toBe(`^[38;2;${parts(fg.hex)};48;2;${parts(surface.hex)}m`);
+    expect(bare(8, 'dark')).toMatch(/^\^\[38;5;\d+;48;5;\d+m$/);
+    expect([bare(24, 'light'), bare(8, 'light'), bare(4, 'dark'), bare(0, 'dark')]).toEqual(['', '', '', '']);
+  });
+});
+
 describe('with the sixteen colours', () => {
   const sixteen = (style: Style): string => {
     const styles = new Styles(theme, 4);
