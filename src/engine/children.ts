@@ -105,7 +105,7 @@ class Beside implements Children, Ties {
   resume(isTaken: (agent: AgentId) => boolean = () => false): void {
     const parts = this.of();
     const { recorder, crew, conversations } = parts;
-    const lives = livesIn(recorder.stored());
+    const lives = livesIn(recorder.each());
     // Who was made or written to since the run goes on works already.
     const open = unfinishedChildren(recorder.state()).filter(({ id }) => !this.now.has(id));
     for (const { id } of open) conversations.keep(id, false);
@@ -258,7 +258,7 @@ interface Life {
   readonly answer: string;
 }
 
-function livesIn(events: readonly MimirEvent[]): ReadonlyMap<AgentId, Life> {
+function livesIn(events: Iterable<MimirEvent>): ReadonlyMap<AgentId, Life> {
   const lives = new Map<AgentId, Life>();
   for (const event of events) {
     if (event.type !== 'agent.finished' && (event.type !== 'agent.status' || event.status !== 'initializing')) continue;

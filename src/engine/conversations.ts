@@ -19,7 +19,7 @@ export interface Conversations {
   drop(agent: AgentId): void;
 }
 
-export function openConversations(recorder: Pick<Recorder, 'stored' | 'onRecord'>): Conversations {
+export function openConversations(recorder: Pick<Recorder, 'each' | 'onRecord'>): Conversations {
   const known = new Map<AgentId, Conversation>();
   /** Kept, and not read yet. */
   const unread = new Set<AgentId>();
@@ -31,7 +31,7 @@ export function openConversations(recorder: Pick<Recorder, 'stored' | 'onRecord'
     const one = known.get(agent);
     if (one !== undefined) return one;
     unread.add(agent);
-    for (const [id, conversation] of conversationsIn(recorder.stored(), unread)) known.set(id, conversation);
+    for (const [id, conversation] of conversationsIn(recorder.each(), unread)) known.set(id, conversation);
     unread.clear();
     return known.get(agent) ?? new Conversation(agent);
   };

@@ -75,7 +75,7 @@ function madeBefore({ recorder, call }: TaskParts, { agent }: WorkOrder): AgentS
   const children = agents.get(agent)?.children ?? [];
   // The log is read only where there may be one: ids of calls come again.
   if (!children.some((child) => agents.get(child)?.call === call)) return null;
-  const found = openCalls(recorder.stored()).find((one) => one.agent === agent && one.call === call);
+  const found = openCalls(recorder.each()).find((one) => one.agent === agent && one.call === call);
   return found?.child ? (agents.get(found.child) ?? null) : null;
 }
 
@@ -144,7 +144,7 @@ function again(
     dependsOn: [],
     ...(before.protocol === undefined ? {} : { protocol: before.protocol }),
   };
-  const standing = standingsOf(recorder.stored(), [before.id]).get(before.id);
+  const standing = standingsOf(recorder.each(), [before.id]).get(before.id);
   return ok({ ...orderOf(options, one, []), ...placeOf(order), ...standing });
 }
 

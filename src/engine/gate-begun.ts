@@ -51,11 +51,11 @@ export function begunBefore(
     .agents.get(agent)
     ?.blocks.findLast((one) => one.is === 'tool' && one.call === call);
   if (block?.is !== 'tool' || block.ok !== null) return null;
-  const found = openCalls(recorder.stored()).find((one) => one.agent === agent && one.call === call);
+  const found = openCalls(recorder.each()).find((one) => one.agent === agent && one.call === call);
   return found !== undefined && goesOn(tools, found) ? found : null;
 }
 
 interface Recorded {
   state(): RunState;
-  stored(): readonly MimirEvent[];
+  each(): Iterable<MimirEvent>;
 }

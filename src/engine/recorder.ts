@@ -21,6 +21,8 @@ export interface Recorder {
   events(afterSeq: number): AsyncIterable<MimirEvent>;
   /** Everything stored, or what came after `after`, read again from the log: all of it, so never for each of many. */
   stored(after?: number): readonly MimirEvent[];
+  /** The same one by one, for who keeps little of it: each walk reads the log anew, and holds a few events at a time. */
+  each(): Iterable<MimirEvent>;
   /** Tells `heard` of each event from now on, in the step in which it is recorded. */
   onRecord(heard: (event: MimirEvent) => void): void;
   close(): void;
@@ -33,7 +35,7 @@ export function openRecorder(
   world: World & Partial<SteadyWorld>,
   redactor?: Redactor,
 ): Recorder {
-  let state = foldAll(log.read(session));
+  let state = foldAll(log.each(session));
   let closed = false;
   const listeners = new Set<(event: MimirEvent) => void>();
   const ends = new Set<() => void>();
@@ -59,6 +61,7 @@ export function openRecorder(
         over: () => closed,
       }),
     stored: (after) => log.read(session, after),
+    each: () => log.each(session),
     onRecord: (heard) => void listeners.add(heard),
     close() {
       closed = true;

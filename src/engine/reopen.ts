@@ -32,7 +32,7 @@ import type { RunOptions } from './run-options.ts';
 export function reopen(parts: RunParts, answers: boolean): boolean {
   const { options, recorder, crew } = parts;
   const state = recorder.state();
-  const stored = recorder.stored();
+  const stored = lightOf(recorder.each());
   options.tools.knew?.(knownFiles(stored));
   const left = callsLeftOpen(options, stored);
   const isLeft = (agent: AgentId, call: CallId): boolean =>
@@ -72,6 +72,25 @@ export function reopen(parts: RunParts, answers: boolean): boolean {
   parts.failed(problem, 'denied');
   parts.stop(problem);
   return false;
+}
+
+const LOOKED_AT: ReadonlySet<MimirEvent['type']> = new Set([
+  'session.started',
+  'session.resumed',
+  'budget.changed',
+  'agent.created',
+  'agent.status',
+  'tool.started',
+  'tool.finished',
+] satisfies readonly MimirEvent['type'][]);
+
+/** What is looked at here, of a log read once, without the outputs of tools: they are nearly all of a long log. */
+function lightOf(events: Iterable<MimirEvent>): readonly MimirEvent[] {
+  const light: MimirEvent[] = [];
+  for (const event of events)
+    if (event.type === 'tool.finished') light.push({ ...event, output: '' });
+    else if (LOOKED_AT.has(event.type)) light.push(event);
+  return light;
 }
 
 /** Calls that wait for a child or a person: whoever made them goes on with them. */

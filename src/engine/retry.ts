@@ -11,13 +11,25 @@ import type { RunParts } from './parts.ts';
 /** Is the agent one of the plan in force? */
 type IsPlanned = (id: AgentId) => boolean;
 
-/** The log of a resumed run. If the run had ended as failed, its failed tasks and those behind them are put back to pending first. */
-export function storedToResume(parts: RunParts, isPlanned: IsPlanned): readonly MimirEvent[] {
-  const stored = parts.recorder.stored();
+/**
+ * Agents of a resumed run whose provider was lost, from one walk of the log. If the run had ended as failed, its failed tasks and those
+ * behind them are put back to pending: the schedule runs them again from the beginning.
+ */
+export function retried(parts: RunParts, isPlanned: IsPlanned): ReadonlySet<AgentId> {
+  const few: MimirEvent[] = [];
+  for (const event of parts.recorder.each()) if (LOOKED_AT.has(event.type)) few.push(event);
+  const lost = lostToProvider(few);
   // Messages to a run that had ended are answered, and nothing of it is tried again.
-  if (parts.recorder.state().answering) return stored;
-  return endedFailed(stored) && retryAll(parts, isPlanned, stored) ? parts.recorder.stored() : stored;
+  if (!parts.recorder.state().answering && endedFailed(few)) retryAll(parts, isPlanned, lost);
+  return lost;
 }
+
+const LOOKED_AT: ReadonlySet<MimirEvent['type']> = new Set([
+  'session.finished',
+  'session.resumed',
+  'model.started',
+  'model.failed',
+] satisfies readonly MimirEvent['type'][]);
 
 /** Did the run end as failed, and was it resumed once since? */
 function endedFailed(stored: readonly MimirEvent[]): boolean {
@@ -25,17 +37,14 @@ function endedFailed(stored: readonly MimirEvent[]): boolean {
   return last?.type === 'session.finished' && last.status === 'failed';
 }
 
-/** Puts what failed, and what was skipped behind it, back to pending: the schedule runs it again from the beginning. False: there is nothing. */
-function retryAll({ recorder }: RunParts, isPlanned: IsPlanned, stored: readonly MimirEvent[]): boolean {
+function retryAll({ recorder }: RunParts, isPlanned: IsPlanned, lost: ReadonlySet<AgentId>): void {
   const { failed, behind } = retryOf(recorder.state());
-  const lost = lostToProvider(stored);
   const events = [
     // The conversation with a provider that was lost is continued instead.
     ...failed.filter((id) => isPlanned(id) && !lost.has(id)).map(triedAgain),
     ...behind.filter(isPlanned).map(waitsAgain),
   ];
   if (events.length > 0) recorder.record(...events);
-  return events.length > 0;
 }
 
 export const triedAgain = (agent: AgentId): EventBody => ({

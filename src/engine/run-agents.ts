@@ -6,8 +6,8 @@ import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { SoundPlan } from '../domain/plan.ts';
 import { reasonText } from '../domain/reason.ts';
-import type { EventBody, MimirEvent } from '../events/event.ts';
-import { isFinal, lostToProvider } from '../events/queries.ts';
+import type { EventBody } from '../events/event.ts';
+import { isFinal } from '../events/queries.ts';
 import { SKIPPED_BY_YOU } from '../events/retry.ts';
 import type { AgentState } from '../events/state.ts';
 import type { Standing } from '../events/turns.ts';
@@ -21,7 +21,7 @@ import type { NewAgent } from './orders.ts';
 import { findingLimits, findingsOf, orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
 import { openTable, type Table } from './planned-table.ts';
-import { attemptBefore, storedToResume, triedAgain, waitsAgain } from './retry.ts';
+import { attemptBefore, retried, triedAgain, waitsAgain } from './retry.ts';
 import type { Choice } from './scheduler.ts';
 import { schedule } from './scheduler.ts';
 
@@ -32,11 +32,11 @@ import { schedule } from './scheduler.ts';
 export async function runAgents(parts: RunParts, resumed: boolean, talk: MainTalk): Promise<void> {
   const { forced, scheduling, children } = parts;
   const table = openTable(parts);
-  // Read once: of hundreds of agents each would read the whole log again.
-  const stored = resumed ? storedToResume(parts, (id) => table.agent(id) !== undefined) : [];
-  let known = knownOutcomes(parts, table, stored);
+  const lost = resumed ? retried(parts, (id) => table.agent(id) !== undefined) : new Set<AgentId>();
+  let known = knownOutcomes(parts, table, lost);
   const ids = table.agents().flatMap(({ agent }) => (known.has(agent) ? [] : [agent]));
-  const standings = new Map(standingsOf(stored, ids));
+  // Read once: of hundreds of agents each would read the whole log again.
+  const standings = new Map(standingsOf(parts.recorder.each(), ids));
   await forced.atStart();
   if (resumed) children.resume((agent) => ids.includes(agent));
   // Who had ended and was written to since goes on: what needs it waits for that.
@@ -78,12 +78,7 @@ export async function runAgents(parts: RunParts, resumed: boolean, talk: MainTal
 const hasAnswer = ({ recorder }: RunParts, id: AgentId): boolean => recorder.state().agents.get(id)?.summary !== '';
 
 /** How agents of a resumed run have ended that are not begun again. */
-function knownOutcomes(
-  parts: RunParts,
-  table: Table,
-  stored: readonly MimirEvent[],
-): ReadonlyMap<AgentId, AgentOutcome> {
-  const lost = lostToProvider(stored);
+function knownOutcomes(parts: RunParts, table: Table, lost: ReadonlySet<AgentId>): ReadonlyMap<AgentId, AgentOutcome> {
   const known = new Map<AgentId, AgentOutcome>();
   const { agents, answering } = parts.recorder.state();
   for (const [id, state] of agents)

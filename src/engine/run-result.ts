@@ -16,7 +16,7 @@ export function finish(parts: RunParts, report: string): RunResult {
   const agents = subAgents(parts);
   // A review that failed and was made again is none of the work: its gate says how it ended. Nor is what was taken out of the plan.
   const work = agents.filter((one) => one.forced === null && !isTakenOut(one));
-  const ends = endsOfWork(parts.recorder.stored());
+  const ends = endsOfWork(parts.recorder.each());
   const isWell = (one: AgentState): boolean =>
     ends.get(one.id) === 'completed' || (one.spawned !== null && ends.get(one.id) === 'killed' && isKilledByAgent(one));
   const state = parts.recorder.state();
@@ -31,7 +31,7 @@ export function finish(parts: RunParts, report: string): RunResult {
  * How each ended its work. Who kills a child that had ended closes it; how its work went does not change by that. A child that
  * an agent of its own branch has killed is that agent's decision, and judged with the agent's own work (src/README.md).
  */
-function endsOfWork(events: readonly MimirEvent[]): ReadonlyMap<AgentId, AgentOutcome> {
+function endsOfWork(events: Iterable<MimirEvent>): ReadonlyMap<AgentId, AgentOutcome> {
   const ends = new Map<AgentId, AgentOutcome>();
   for (const event of events) {
     if (event.type === 'agent.status') ends.delete(event.agent);
@@ -93,16 +93,20 @@ export function summed(parts: RunParts, status: RunResult['status'], error: stri
     status,
     message: status === 'rejected' ? 'User rejected plan' : linesOf(agents),
     metadata: { totalCost: spent.cost, totalTokens: spent.tokens, agentCount: agents.length },
-    overBudget: overBudget(parts.recorder.stored()),
+    overBudget: overBudget(parts.recorder.each()),
     error,
     errorIs: error === null ? null : (parts.trouble.is ?? 'log'),
   };
 }
 
 /** Did a limit of the run or of the day end something since it was started or last resumed? */
-function overBudget(events: readonly MimirEvent[]): boolean {
-  const since = events.findLastIndex(({ type }) => type === 'session.resumed');
-  return events.slice(since + 1).some((event) => event.type === 'budget.exhausted' && event.scope !== 'agent');
+function overBudget(events: Iterable<MimirEvent>): boolean {
+  let isOver = false;
+  for (const event of events) {
+    if (event.type === 'session.resumed') isOver = false;
+    if (event.type === 'budget.exhausted' && event.scope !== 'agent') isOver = true;
+  }
+  return isOver;
 }
 
 const subAgents = ({ recorder }: RunParts): readonly AgentState[] =>

@@ -8,7 +8,7 @@ import type { AgentId } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
 import { fail } from '../domain/result.ts';
-import { foldAll } from '../events/fold.ts';
+import { fold } from '../events/fold.ts';
 import { mainAgent } from '../events/queries.ts';
 import type { RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
@@ -171,9 +171,12 @@ function endLost({ recorder, crew, signal }: RunParts): void {
 
 /** The state at the last end of the run that was no stop. */
 function endedBefore({ recorder }: RunParts): RunState {
-  const stored = recorder.stored();
-  const end = stored.findLastIndex((event) => event.type === 'session.finished' && event.status !== 'stopped');
-  return foldAll(stored.slice(0, end + 1));
+  let [state, atEnd] = [EMPTY, EMPTY];
+  for (const event of recorder.each()) {
+    state = fold(state, event);
+    if (event.type === 'session.finished' && event.status !== 'stopped') atEnd = state;
+  }
+  return atEnd;
 }
 
 /** The reviews are said anew at each end. */

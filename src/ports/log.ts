@@ -37,6 +37,11 @@ export interface Log {
   append(session: SessionId, time: string, bodies: readonly EventBody[]): readonly MimirEvent[];
   /** Events with `seq > after`, whole, in order. */
   read(session: SessionId, after?: number): readonly MimirEvent[];
+  /**
+   * The same without holding more than a few of them: however long the log, the memory for it is bounded. Each walk reads the
+   * log anew, and events may be appended during it. Throws `LogFault` while it is walked.
+   */
+  each(session: SessionId, after?: number): Iterable<MimirEvent>;
   sessions(): readonly SessionSummary[];
   /** Takes the writer's lock of a session; refuses with the reason while another living process holds it. */
   claim(session: SessionId): { readonly ok: true } | { readonly ok: false; readonly holder: string };

@@ -65,7 +65,7 @@ function chainFaults(place: Place, name: string): readonly AuditFault[] {
   if (session === undefined) return [whole('a record names no session')];
   const reader = openLogReadOnly(place);
   try {
-    reader.read(session);
+    for (const _ of reader.each(session));
     return [];
   } catch (error) {
     if (!(error instanceof LogFault)) throw error;

@@ -13,13 +13,13 @@ import { lastingIn } from './lasting.ts';
 import { type Heads, headsBeside, USUAL_CHECKPOINT } from './heads.ts';
 import type { Place } from './place.ts';
 import { databaseOf, exists, prepare, stillThere } from './place.ts';
-import type { Before } from './record.ts';
+import type { Before, Row } from './record.ts';
 import { decode, eventsOf, rowIn, rowOf, START } from './record.ts';
 import type { Disk, Trail } from './trail.ts';
 import { trailOf } from './trail.ts';
 
 /** What a reading verb may do with a log. */
-export type LogReader = Pick<Log, 'read' | 'sessions' | 'close'>;
+export type LogReader = Pick<Log, 'read' | 'each' | 'sessions' | 'close'>;
 
 /**
  * Opens a project's log for writing, making it where there is none; `checkpointEvery` records of a session are between two
@@ -40,7 +40,7 @@ export function openLogReadOnly(place: Place): LogReader {
   return database === null ? NOTHING : inWords(file, () => orClose(database, () => readerOf(database, file)));
 }
 
-const NOTHING: LogReader = { read: () => [], sessions: () => [], close: () => undefined };
+const NOTHING: LogReader = { read: () => [], each: () => [], sessions: () => [], close: () => undefined };
 
 function logOf(database: DatabaseSync, file: string, trail: Trail, heads: Heads): Log {
   const claims = claimsIn(database);
@@ -137,26 +137,36 @@ const mattersIn = (body: EventBody): boolean =>
 
 function readerOf(database: DatabaseSync, file: string): LogReader {
   const after = database.prepare(
-    'SELECT session, seq, time, type, agent, data, prev, hash FROM events WHERE session = ? AND seq > ? ORDER BY seq',
+    'SELECT session, seq, time, type, agent, data, prev, hash FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?',
   );
   const at = database.prepare('SELECT seq, hash FROM events WHERE session = ? AND seq = ?');
   const text = database.prepare('SELECT json FROM texts WHERE hash = ?');
   const textOf = (hash: string): string | undefined => stringOf(text.get(hash)?.['json']);
   const summarise = summariesOf(database, textOf);
+  const page = (session: SessionId, { seq }: Before): readonly Row[] =>
+    inWords(file, () => after.all(session, seq, PAGE).map(rowIn));
+  function* walk(session: SessionId, seq: number): Generator<MimirEvent> {
+    let before = seq > 0 ? inWords(file, () => headOf(at.get(session, seq))) : START;
+    // Nothing at `seq` itself: nothing behind it either.
+    if (before.seq !== Math.max(0, seq)) return;
+    for (let rows = page(session, before); rows.length > 0; rows = page(session, before)) {
+      yield* eventsOf(session, rows, before, (hash) => inWords(file, () => textOf(hash)));
+      before = rows.at(-1) ?? before;
+    }
+  }
+  const each: LogReader['each'] = (session, seq = 0) => ({ [Symbol.iterator]: () => walk(session, seq) });
   return {
-    read: (session, seq = 0) =>
-      inWords(file, () => {
-        const before = seq > 0 ? headOf(at.get(session, seq)) : START;
-        // Nothing at `seq` itself: nothing behind it either.
-        if (before.seq !== Math.max(0, seq)) return [];
-        return [...eventsOf(session, after.all(session, before.seq).map(rowIn), before, textOf)];
-      }),
+    read: (session, seq) => [...each(session, seq)],
+    each,
     sessions: () => inWords(file, summarise),
     close: () => {
       if (database.isOpen) database.close();
     },
   };
 }
+
+/** Rows that are read at once: no statement stays open while somebody walks the log. */
+const PAGE = 200;
 
 /** Newest first, by the order in which they were begun. */
 function summariesOf(

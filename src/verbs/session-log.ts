@@ -24,9 +24,12 @@ async function printed(reader: LogReader, session: SessionId, args: Arguments, i
   for (let after = 0; ; ) {
     // Looked at before reading: what was written last is still read.
     const goesOn = args.has('follow') && !io.lost.aborted && isLive(reader, session);
-    const some = orExit(() => reader.read(session, after));
-    for (const event of some) sayEvent(event, args, io);
-    after = some.at(-1)?.seq ?? after;
+    orExit(() => {
+      for (const event of reader.each(session, after)) {
+        sayEvent(event, args, io);
+        after = event.seq;
+      }
+    });
     if (!goesOn) return;
     await world.sleep(LOOK_MS, io.lost);
   }

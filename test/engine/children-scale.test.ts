@@ -34,6 +34,12 @@ function counted(log: Log): Counted {
       reads += 1;
       return log.read(session, after);
     },
+    each: (session, after) => ({
+      [Symbol.iterator]: () => {
+        reads += 1;
+        return log.read(session, after)[Symbol.iterator]();
+      },
+    }),
     reads: () => reads,
   };
 }

@@ -244,7 +244,15 @@ describe('a resumed run of many agents', () => {
     first.stop('crash');
     await first.result;
     let reads = 0;
-    const run = testRun({ log: { ...log, read: (session, after) => ((reads += 1), log.read(session, after)) } });
+    const run = testRun({
+      log: {
+        ...log,
+        read: (session, after) => ((reads += 1), log.read(session, after)),
+        each: (session, after) => ({
+          [Symbol.iterator]: () => ((reads += 1), log.read(session, after)[Symbol.iterator]()),
+        }),
+      },
+    });
     const { success } = await run.result;
     expect([success, reads < 10]).toEqual([true, true]);
   });

@@ -77,6 +77,23 @@ describe.each([
     log.close();
   });
 
+  it('is walked event by event as it is read, while its writer goes on, and each walk is a new one', () => {
+    const log = open();
+    const many: EventBody[] = Array.from({ length: 450 }, () => finish);
+    log.append(ONE, NOON, [start('task'), ...many]);
+    const all = log.each(ONE);
+    expect([...all]).toEqual(log.read(ONE));
+    expect([...all]).toHaveLength(451);
+    expect([...log.each(ONE, 449)].map(({ seq }) => seq)).toEqual([450, 451]);
+    const seen: number[] = [];
+    for (const { seq } of log.each(ONE, 200)) {
+      if (seq === 201) for (const inner of log.each(ONE, 449)) seen.push(inner.seq);
+      if (seq > 201) seen.push(seq);
+    }
+    expect(seen).toEqual([450, 451, ...Array.from({ length: 250 }, (_, n) => n + 202)]);
+    log.close();
+  });
+
   it('does nothing when there is nothing to append', () => {
     const log = open();
     expect(log.append(ONE, NOON, [])).toEqual([]);

@@ -29,6 +29,7 @@ export function memoryLog(): MemoryLog {
       return events;
     },
     read: (session, after = 0) => structuredClone((sessions.get(session) ?? []).slice(Math.max(0, after))),
+    each: (session, after = 0) => ({ [Symbol.iterator]: () => log.read(session, after)[Symbol.iterator]() }),
     sessions: () => [...sessions].map(([session, events]) => summary(session, events, claimed.has(session))).reverse(),
     claim: (session) => {
       claimed.add(session);
