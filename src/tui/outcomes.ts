@@ -114,9 +114,11 @@ const sumOf = (a: ModelShare, b: ModelShare): ModelShare => ({
 /** What nobody did: tasks without a completed agent, gates that stayed closed, messages that never arrived. A line each. */
 export function stillOpen(state: RunState): readonly string[] {
   const agents = inOrder(state).filter(({ id }) => id !== ROOT);
-  const tasks = agents
-    .filter(({ outcome, forced }) => outcome !== 'completed' && forced === null)
-    .map((agent) => `${labelOf(state, agent.id)}: ${endingWords(agent)}`);
+  const open = agents.filter(({ outcome, forced }) => outcome !== 'completed' && forced === null);
+  // What ended several is said once, after all of them.
+  const tasks = [...Map.groupBy(open, endingWords)].map(
+    ([words, same]) => `${same.map(({ id }) => labelOf(state, id)).join(', ')}: ${words}`,
+  );
   const gates = state.gates
     .filter(({ open }) => !open)
     .map(({ role, due }) => `the review by ${role} ${due === undefined ? 'did not pass' : 'is still to come'}`);

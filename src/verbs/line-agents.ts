@@ -6,7 +6,7 @@ import { SHOWN, shownStatus } from '../app/views/agent-counts.ts';
 import { agentTime } from '../app/views/run-time.ts';
 import { isAnswered } from '../domain/agent.ts';
 import type { AgentOutcome } from '../domain/agent.ts';
-import type { AgentId } from '../domain/ids.ts';
+import type { AgentId, Millis } from '../domain/ids.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
@@ -34,6 +34,12 @@ export const workWords = (agent: AgentState): string =>
   agent.call === null
     ? `${tag(agent)} ${harmless(agent.task.split('\n')[0] ?? '')}`
     : `[${harmless(agent.role)}] ${harmless(agent.name)}`;
+
+/** The same for a later line: the task of an agent of the plan was said at its beginning, and the name says which it is. */
+export const knownWork = (agent: AgentState): string => (agent.call === null ? tag(agent) : workWords(agent));
+
+/** `7.6s`, from a minute on `9m 44s`. */
+export const secondsText = (ms: Millis): string => (ms < 60_000 ? `${(ms / 1000).toFixed(1)}s` : formatDuration(ms));
 
 export const tag = ({ name, id, parent }: AgentState): string =>
   `[${harmless(parent === ROOT || id === ROOT ? name : `${name} ${short(id)}`)}]`;

@@ -11,7 +11,7 @@ import { counted } from '../tui/format.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import { listed } from './line-command.ts';
-import { workWords } from './line-agents.ts';
+import { knownWork, secondsText } from './line-agents.ts';
 import { linesOf } from './line-mode.ts';
 import type { Verbosity } from './line-memory.ts';
 
@@ -94,11 +94,11 @@ export class Announcer {
   }
 }
 
-/** `[finder] Find where balanceOf is ... 5 tools, 3.2s` */
+/** `[finder] ... 5 tools, 3.2s` */
 function progressLine(agent: AgentState | undefined, state: RunState, now: Millis): readonly string[] {
   if (agent === undefined || agent.outcome !== null) return [];
-  const seconds = (agentTime(agent, state, now) / 1000).toFixed(1);
-  return [`${workWords(agent)} ... ${counted(agent.toolCalls, 'tool')}, ${seconds}s`];
+  const time = secondsText(agentTime(agent, state, now));
+  return [`${knownWork(agent)} ... ${counted(agent.toolCalls, 'tool')}, ${time}`];
 }
 
 /** `6 agents: 23 more tools (1 finder 5, 2 reviewer 4, ...)` */

@@ -13,7 +13,7 @@ import { callsOf } from '../tui/agents.ts';
 import { counted, formatCost, formatDuration, formatTokens } from '../tui/format.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { tag, workWords } from './line-agents.ts';
+import { secondsText, tag, workWords } from './line-agents.ts';
 import { answerOf, beginning, familyLines } from './line-family.ts';
 import { planLines } from './plan-lines.ts';
 import { runWords } from './spend-text.ts';
@@ -146,8 +146,7 @@ const compactedWords = ({ tokens }: EventOf<'context.compacted'>): string =>
 /** CONTRACT T015: `[type] description - done (N tools, S.Ss)`, of one `(1 tool, S.Ss)`. */
 function doneLine(agent: AgentState, state: RunState, paint: Io['paint']): string {
   const work = workWords(agent);
-  const seconds = (agentTime(agent, state) / 1000).toFixed(1);
-  const counts = `(${counted(agent.toolCalls, 'tool')}, ${seconds}s)`;
+  const counts = `(${counted(agent.toolCalls, 'tool')}, ${secondsText(agentTime(agent, state))})`;
   if (agent.outcome === 'completed') return paint.green(`${work} - done ${counts}`);
   const outcome = agent.outcome ?? '';
   const why = harmless(agent.error ?? '');

@@ -1,6 +1,7 @@
 /** What a person wants to know of a run that did not complete: what happened, what was kept, what can be done now. */
 import { resumeCost } from '../../app/views/resume-cost.ts';
 import { ROOT } from '../../domain/ids.ts';
+import type { AgentState } from '../../events/state.ts';
 import { inOrder } from '../agents.ts';
 import { counted } from '../format.ts';
 import { stillOpen, touchedFiles } from '../outcomes.ts';
@@ -48,18 +49,25 @@ function happened({ state, glyphs }: Context): readonly Line[] {
   const ends = inOrder(state).filter(
     ({ id, outcome }) => outcome !== null && outcome !== 'completed' && (id !== ROOT || outcome === 'failed'),
   );
-  const failed = ends.map((agent): Line => {
-    const ink = agent.outcome === 'failed' ? 'err' : 'warn';
-    return [
-      span(`${glyphs.status[agent.status]} ${toLabel(agent.name)}  `, { fg: ink, bold: true }),
-      span(oneLine(endOf(agent)), { fg: 'fg' }),
-    ];
+  const failed = sameEnds(ends).map(({ agents, why }): Line => {
+    const isFailed = agents.some(({ outcome }) => outcome === 'failed');
+    const sign = glyphs.status[isFailed ? 'failed' : 'interrupted'];
+    const names = agents.map(({ name }) => toLabel(name)).join(', ');
+    return [span(`${sign} ${names}  `, { fg: isFailed ? 'err' : 'warn', bold: true }), span(why, { fg: 'fg' })];
   });
   // Nobody failed: the run itself was stopped, and says why.
   const last = state.agents.get(ROOT)?.reason || state.log.findLast(({ level }) => level !== 'info')?.text;
   const logged = failed.length === 0 && last !== undefined ? [textLine(toLabel(last))] : [];
   const more = failed.length > MOST ? [textLine(`and ${failed.length - MOST} more: 2 shows the agents`)] : [];
   return [...failed.slice(0, MOST), ...more, ...logged];
+}
+
+/** Agents that ended for the same reason, the reason once: a key that no provider accepts ends all of them. */
+function sameEnds(
+  ends: readonly AgentState[],
+): readonly { readonly why: string; readonly agents: readonly AgentState[] }[] {
+  const byWhy = Map.groupBy(ends, (agent) => oneLine(endOf(agent)));
+  return [...byWhy].map(([why, agents]) => ({ why, agents }));
 }
 
 function kept({ state }: Context): readonly Line[] {
@@ -79,7 +87,8 @@ function next({ state }: Context): readonly Line[] {
     span(words, { fg: 'fg' }),
   ];
   const status = state.finished?.status;
-  const spent = [...state.agents.values()].some(({ error, reason }) => /budget|limit/i.test(error ?? reason));
+  // A provider's limits are no budget: more money changes nothing about those.
+  const spent = [...state.agents.values()].some(({ error, reason }) => /budget/i.test(error ?? reason));
   return [
     ...(status === 'stopped' ? [row('r', `resume where it stopped: ${resumeCost(state)}`)] : []),
     ...(status === 'failed' ? [row('R', 'try again what failed: nothing that is done is done again')] : []),

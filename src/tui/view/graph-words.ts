@@ -18,7 +18,8 @@ import { agentOfTask, standingOf } from './plan-standing.ts';
 export function wholeTime({ left, byTask }: Remaining, context: Context, width: number): Line {
   const { state, glyphs } = context;
   if (left === null || state.approvedDigest === null) return [];
-  const mark: Line = width < 56 ? [] : [span(`${glyphs.bar[0]} critical path ${glyphs.dot} `, { fg: 'faint' })];
+  const words = width < 56 ? 'critical' : 'critical path';
+  const mark: Line = width < 44 ? [] : [span(`${glyphs.bar[0]} ${words} ${glyphs.dot} `, { fg: 'faint' })];
   // Whoever takes longer than estimated may take any time more.
   const late = state.plan?.tasks.some(({ id }) => byTask.get(id) === 0 && isBegun(agentOfTask(state, id))) === true;
   const time = formatDuration(left);

@@ -43,11 +43,17 @@ export function graphPane(of: GraphView, context: Context, width: number, height
     style: { fg: of.focused ? 'focus' : 'border' },
     kind: 'pane',
     pad: 0,
-    title: [span('Graph', { fg: 'muted', bold: true })],
+    title: [span('Graph', { fg: 'muted', bold: true }), ...mainSelected(of, context)],
     titleEnd: wholeTime(remaining, context, width),
     foot: plan === null ? [] : taskCounts(plan, context, width),
     body: rows.length > 0 ? rows : [[span(' The graph is there with the plan.', { fg: 'faint' })]],
   });
+}
+
+/** Main is no task and has no row: that it is selected is said in the title, or the arrow keys would seem dead. */
+function mainSelected({ selected, focused }: GraphView, { glyphs }: Context): Line {
+  if (selected?.parent !== null) return [];
+  return [span(` ${glyphs.selected} ${toLabel(selected.name)}`, { fg: focused ? 'focus' : 'muted', bg: 'selection' })];
 }
 
 /** Rows that the graph of the plan takes where it may have `height`, borders and all. */

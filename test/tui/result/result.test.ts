@@ -52,6 +52,25 @@ describe('the result screen', () => {
     },
   );
 
+  it('says an error that ended several agents once, and gives no advice that it does not fit', () => {
+    const why = 'anthropic does not accept the key (limit of tries)';
+    const agents = new Map(
+      [...story.state.agents].map(([id, agent]) => [
+        id,
+        agent.parent === null
+          ? agent
+          : ({ ...agent, status: 'failed', outcome: 'failed', error: why, reason: '' } as const),
+      ]),
+    );
+    const failed = ended('failed', { ...story, state: { ...story.state, agents } });
+    const text = textOf(resultScreen.first, failed, 200, 58);
+    const answer = text.split('\n').map((row) => row.slice(0, 120));
+    // Above the report and, of those who left work open, below it.
+    expect(answer.filter((row) => row.includes('anthropic does not')).length).toBeLessThanOrEqual(2);
+    expect(text).not.toContain('--max-cost');
+    expect(stillOpen(failed.state).length).toBe(1);
+  });
+
   it('goes through its sections by Tab and by number', () => {
     const seen: string[] = [];
     let ui = resultScreen.first;
