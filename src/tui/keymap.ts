@@ -64,19 +64,13 @@ const PAIRS: ReadonlySet<string> = new Set(['up down', 'left right', ']  [', '] 
 export interface Hint {
   readonly keys: string;
   readonly hint: string;
-  /** It can be done in a moment: the hint has its place already, and is greyed. */
-  readonly soon?: true;
 }
 
-/** Hints of what can be done now or in a moment, in the order of the table. Bindings that can't be used are left out. */
+/** Hints of what can be done now, in the order of the table. Bindings that can't be used are left out. */
 export const hintsOf = <Ui>(table: readonly Binding<Ui>[], ui: Ui, context: Context): readonly Hint[] =>
   table
-    .filter(({ hint, keys }) => hint !== '' && keys.length > 0)
-    .flatMap((binding): readonly Hint[] => {
-      const hint = { keys: shown(binding.keys, context.glyphs), hint: binding.hint };
-      if (binding.whyNot(ui, context) === null) return [hint];
-      return binding.isSoon?.(ui, context) === true ? [{ ...hint, soon: true }] : [];
-    });
+    .filter((binding) => binding.hint !== '' && binding.keys.length > 0 && binding.whyNot(ui, context) === null)
+    .map(({ keys, hint }) => ({ keys: shown(keys, context.glyphs), hint }));
 
 /** Hints of the app's keys that aren't letters: what is left while a field takes those. */
 export const hintsWhileTyping = (table: readonly Binding<null>[], context: Context): readonly Hint[] =>
@@ -126,12 +120,10 @@ function shortened(hints: readonly Hint[], room: number, glyphs: Glyphs, { kept,
 
 const hintLine = (hints: readonly Hint[], lit: string | null | undefined): Line =>
   hints.flatMap(
-    ({ keys, hint, soon }, index): Line => [
+    ({ keys, hint }, index): Line => [
       ...(index === 0 ? [] : [span('  ', { bg: 'raised' })]),
-      soon === true
-        ? span(keys, { fg: 'faint', bg: 'raised' })
-        : span(keys, { fg: 'focus', bg: 'raised', bold: true, ...(isLit(keys, lit) ? { inverse: true } : {}) }),
-      span(` ${hint}`, { fg: soon === true ? 'faint' : 'muted', bg: 'raised' }),
+      span(keys, { fg: 'focus', bg: 'raised', bold: true, ...(isLit(keys, lit) ? { inverse: true } : {}) }),
+      span(` ${hint}`, { fg: 'muted', bg: 'raised' }),
     ],
   );
 

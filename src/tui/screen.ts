@@ -134,8 +134,6 @@ export interface Binding<Ui> {
   readonly help: string;
   /** Null when it can be done now; else why not: shown when pressed, and the hint is left out of the footer. */
   whyNot(ui: Ui, context: Context): string | null;
-  /** It can be done in a moment: the footer shows it greyed until then, so that nothing moves. Absent: never. */
-  isSoon?(ui: Ui, context: Context): boolean;
   run(ui: Ui, context: Context, key: string): Effect<Ui>;
 }
 

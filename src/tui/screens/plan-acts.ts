@@ -96,10 +96,6 @@ export function whyNotAnyway(ui: PlanUi, context: Context): string | null {
   return context.state.planFault === '' ? '' : (whyNotRun(ui, context) ?? whyNotSeen(ui, context));
 }
 
-/** The plan could be accepted, had it been on the screen a moment longer. */
-export const isAlmost = (ui: PlanUi, context: Context): boolean =>
-  context.state.planFault === '' && whyNotRun(ui, context) === null && whyNotSeen(ui, context) !== null;
-
 export function whyNotAmend(ui: PlanUi, context: Context): string | null {
   if (!isApproved(context.state)) return '';
   return (

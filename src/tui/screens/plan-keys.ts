@@ -15,7 +15,6 @@ import {
   cancel,
   does,
   go,
-  isAlmost,
   keep,
   move,
   nextPane,
@@ -63,10 +62,7 @@ const whyNotLeave: WhyNot = (_, { state }) =>
   state.session === null ? 'there is no run yet' : state.finished ? 'the run has ended' : null;
 
 export const PLAN_KEYS: readonly Key[] = [
-  {
-    ...key('plan.accept', ['enter', 'Y', 'y'], 'accept', 'Accept the plan and start its agents.', whyNotAccept, accept),
-    isSoon: isAlmost,
-  },
+  key('plan.accept', ['enter', 'Y', 'y'], 'accept', 'Accept the plan and start its agents.', whyNotAccept, accept),
   key('plan.anyway', ['Y'], 'run as it is', 'Run this plan although planning failed.', whyNotAnyway, accept),
   key(
     'plan.change',
