@@ -1,7 +1,19 @@
 /** Risky patterns: lines of the program that match a row of the list, comments, strings and tests passed over. */
 import { inventory, programOf } from './imports.ts';
 import type { Inventory } from './imports.ts';
-import { globFor, isComment, isInComment, isInString, isTest, languageOf, languagesIn, TABLE } from './languages.ts';
+import {
+  globFor,
+  isAside,
+  isComment,
+  isForeign,
+  isInComment,
+  isInString,
+  isSource,
+  isTest,
+  languageOf,
+  languagesIn,
+  TABLE,
+} from './languages.ts';
 import { RISKS } from './risks.ts';
 import type { Risk, Severity } from './risks.ts';
 import {
@@ -114,7 +126,8 @@ function* matching(rows: readonly Risk[], project: Inventory, program: ReadonlyS
   for (const [at, group] of groups.entries()) {
     const own = looks.filter(({ ask }) => ask.input['pattern'] === asks[at]?.input['pattern']);
     for (const [hit, next] of own.flatMap((look) => hitsWithNext(look))) {
-      if (!program.has(hit.path)) continue;
+      // A search reads further than a list that was cut.
+      if (!program.has(hit.path) && (project.whole || !isProgram(hit.path))) continue;
       const matched = group.filter((risk) => fits(risk, hit, next));
       const real = matched.filter((risk) => isCode(risk, hit));
       passed += matched.length > 0 && real.length === 0 ? 1 : 0;
@@ -123,6 +136,8 @@ function* matching(rows: readonly Risk[], project: Inventory, program: ReadonlyS
   }
   return { suspects, looks, passed };
 }
+
+const isProgram = (path: string): boolean => isSource(path) && !isForeign(path) && !isTest(path) && !isAside(path);
 
 function fits(risk: Risk, hit: Hit, next: readonly string[]): boolean {
   const language = languageOf(hit.path);
@@ -185,7 +200,7 @@ function headText(
   },
 ): string {
   const cut = looks.some((look) => isCut(look)) || !project.whole;
-  const scope = `${plural(program.size, 'source file')} of ${project.called} ${project.behind}`;
+  const scope = `${project.whole ? plural(program.size, 'source file') : 'the source files'} of ${project.called} ${project.behind}`;
   const [first] = real;
   if (first === undefined)
     return `No line of ${scope} matches one of ${plural(rows.length, 'risky pattern')} outside of comments, strings and tests ${behind(...looks)}.`;

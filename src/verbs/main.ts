@@ -158,17 +158,14 @@ async function help(io: Io, name: string | undefined): Promise<number> {
 /** Options that every command takes, or the session; and how to begin. */
 function sayGeneral(io: Io): void {
   io.say(`\n${io.paint.bold('Options')}`);
-  const general = {
-    ...CWD,
-    ...COLOR,
-    help: { value: '', help: 'the options of a command, what its JSON holds, and an example' },
-  };
+  const general = { ...CWD, ...COLOR, help: { value: '', help: 'this help, or that of a command' } };
   for (const line of flagLines({ ...general, version: { value: '', help: 'the version' } })) io.say(line);
-  if (isAgents(io)) return;
-  io.say(`\n${io.paint.bold('Examples')}`);
-  io.say('  mimir "Explain how the cache works and review it"');
-  io.say('  mimir run "Find dead code" --yes --max-cost 1');
-  io.say('  mimir run --help');
+  if (!isAgents(io)) {
+    io.say(`\n${io.paint.bold('Examples')}`);
+    io.say('  mimir "Explain how the cache works and review it"');
+    io.say('  mimir run "Find dead code" --yes --max-cost 1');
+  }
+  io.say('\n`mimir COMMAND --help` has its options, what its JSON holds, and an example.');
 }
 
 /** Those before `spawn` are about runs, those after `status` about this machine. */

@@ -25,7 +25,7 @@ describe('an agent and its children', () => {
       like(
         /^Session \w{6} terminated\nfinder-scout \(\w{6}\) \| killed \| \S+ ago \| Three files in src\. \(killed by main after its end\)\nmimir: .*was killed/,
       ),
-      like(/^Spawned slow \(\w{6}\)\nSession \w{6} terminated\n`mimir VERB --help`/),
+      like(/^Spawned slow \(\w{6}\)\nSession \w{6} terminated\n`mimir COMMAND --help`/),
     ]);
     expect(code).toBe(0);
   });

@@ -30,9 +30,16 @@ function repositoryFrom(folder: string): string {
 function run(root: string, task: string): { readonly events: readonly MimirEvent[]; readonly summary: string } {
   const home = freshFolder();
   // In Mimir's own checkout the sources: its `.mimir` holds the built-in defaults, which no other project may set.
-  const [node = '', program = ''] = root === process.cwd() ? SOURCES : PUBLISHED;
+  const isOwn = root === process.cwd();
+  const [node = '', program = ''] = isOwn ? SOURCES : PUBLISHED;
   execFileSync(node, [program, 'run', task, '--yes', '--cwd', root], {
-    env: { PATH: process.env['PATH'], HOME: home, XDG_CACHE_HOME: COMPILED, LANG: 'C.UTF-8' },
+    // The tests' own cache lies in this checkout, and no project may hold a folder of Mimir's own.
+    env: {
+      PATH: process.env['PATH'],
+      HOME: home,
+      XDG_CACHE_HOME: isOwn ? join(home, '.cache') : COMPILED,
+      LANG: 'C.UTF-8',
+    },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const log = openLogReadOnly({ stateDir: join(home, '.local/state/mimir'), project: root });

@@ -252,7 +252,7 @@ describe('the project root', () => {
     expect(refusals).toEqual([false, false, false, false]);
     expect(check(path.dirname(state), path.join(state, 'mimir')).ok).toBe(false);
     expect(check(state, path.join(state, 'deep', 'mimir')).ok).toBe(false);
-    expect(check(state)).toEqual({
+    expect(check(state)).toMatchObject({
       ok: true,
       value: {
         path: state,
@@ -277,7 +277,10 @@ describe('the project root', () => {
     const victim = makeRepository({ 'secret.txt': 'theirs\n' });
     const folder = makeFolder({ '.git': `gitdir: ${victim}/.git\n` });
     const because = '.git points to a folder outside the project that does not point back';
-    expect(check(folder)).toEqual({ ok: true, value: { path: folder, git: { is: 'none', because }, rules: NO_RULES } });
+    expect(check(folder)).toMatchObject({
+      ok: true,
+      value: { path: folder, git: { is: 'none', because }, rules: NO_RULES },
+    });
     expect(await workbench(folder).use('git', { subcommand: 'log' })).toEqual({
       ok: false,
       text: `no git here: ${because}`,

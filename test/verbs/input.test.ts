@@ -86,7 +86,7 @@ describe('a project folder that is odd', () => {
   it('may be empty: the run says what there is', async () => {
     const { code, out } = await runHere();
     expect(code).toBe(0);
-    expect(out).toMatch(/no files/i);
+    expect(out).toContain('There is no source file to review in this repository (list of all files: 0 files).');
     expect(readdirSync(folder)).toEqual([]);
   });
 

@@ -67,7 +67,7 @@ describe('children in lines', () => {
     ]);
     expect(await person.hears('children 2')).toHaveLength(2);
     const planned = await (await typist(midRun().events)).hears('children');
-    expect(planned.find((line) => line.includes('pending'))).toMatch(/: Write race, replay and expiry tests$/);
+    expect(planned.find((line) => line.includes('queued'))).toMatch(/: Write race, replay and expiry tests$/);
     expect(await person.hears('children 1')).toEqual(['reviewer-diff has no children.']);
   });
 

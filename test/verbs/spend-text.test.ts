@@ -64,7 +64,7 @@ describe('a run on models in lines', () => {
     if (last === undefined) throw new Error('no events');
     const end = { ...last, type: 'session.finished', status: 'completed', summary: 'Done.', totals } as const;
     expect(linesOf(end, fold(state, end), { paint }).slice(3)).toEqual([
-      'completed: 6 agents · 3m 20s · 120k tokens · $0.2435',
+      'completed: 6 agents · 1m 43s · 120k tokens · $0.2435',
       'Tokens: 61k in, 3.9k out, 41k from the cache, 6.0k into the cache',
       'On the way: 1 try failed ($0.0042), 1 wait, 1 fallback, context summarised once, uncertain: up to $0.0200 and 9.0k tokens more, for 1 call without an end',
       'The report again: mimir report run-7f3a',
@@ -80,12 +80,12 @@ describe('a report of a run on models', () => {
         .split('\n')
         .filter((line) => /^\| (?:agent|finder|librarian|oracle|refac)|^- (?!Task|Sess|Prov)|^###/.test(line)),
     ).toEqual([
-      '- Spent: 112k tokens, at least $0.2435',
+      '- Spent: 112k tokens, at least $0.2435, 1m 43s',
       '- Tokens: 61k in, 3.9k out, 41k from the cache, 6.0k into the cache',
       '- On the way: 1 try failed ($0.0042), 1 wait, 1 fallback, context summarised once',
       '| agent | outcome | model | time | tools | input | output | cache read | cache write | cost |',
-      '| finder | running | anthropic/haiku-4.5 | 2m 50s | 0 | 3.0k | 1.2k | 41k | 6.0k | $0.0618 |',
-      '| librarian | running | sonnet-4.5 -> openai/gpt-5 | 35s | 0 | 15k | 900 | 0 | 0 | $0.0278 |',
+      '| finder | running | anthropic/haiku-4.5 | 1m 34s | 0 | 3.0k | 1.2k | 41k | 6.0k | $0.0618 |',
+      '| librarian | running | sonnet-4.5 -> openai/gpt-5 | 1m 34s | 0 | 15k | 900 | 0 | 0 | $0.0278 |',
       '| oracle | waiting | anthropic/o3 | 2m 6s | 0 | 16k | 940 | 0 | 0 | $0.0627 |',
       '| refactoring | running | anthropic/sonnet-4.5 | 8s | 0 | 15k | 900 | 0 | 0 | price not known |',
       '### Models',
