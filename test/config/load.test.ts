@@ -188,13 +188,21 @@ describe('the project', () => {
 
 describe('places', () => {
   it('follow the XDG rules, and ignore relative ones', () => {
-    expect(placesOf({ HOME: '/home/a' }, '/x')).toEqual({
+    expect(placesOf({ HOME: '/home/a' }, '/x')).toMatchObject({
       home: '/home/a',
       config: '/home/a/.config/mimir',
       state: '/home/a/.local/state/mimir',
       runtime: '/home/a/.local/state/mimir/run',
+      // No project may hold one of these or lie in one.
+      own: [
+        '/home/a/.config/mimir',
+        '/home/a/.local/state/mimir',
+        '/home/a/.local/state/mimir/run',
+        '/home/a/.cache/mimir',
+        '/etc/mimir',
+      ],
     });
-    expect(placesOf({ XDG_CONFIG_HOME: 'rel', XDG_STATE_HOME: '/s', XDG_RUNTIME_DIR: '/run/1' }, '/x')).toEqual({
+    expect(placesOf({ XDG_CONFIG_HOME: 'rel', XDG_STATE_HOME: '/s', XDG_RUNTIME_DIR: '/run/1' }, '/x')).toMatchObject({
       home: '/x',
       config: '/x/.config/mimir',
       state: '/s/mimir',

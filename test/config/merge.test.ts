@@ -76,7 +76,7 @@ describe('budgets of layers', () => {
     const files = 'budgets: { run: { maxCost: 8 } }';
     expect(most(files, { maxCost: 2 })).toEqual([8, undefined]);
     expect(most(files, {})).toEqual([8, undefined]);
-    expect(most('version: 1', { maxCost: 2, maxTokens: 9 })).toEqual([undefined, undefined]);
+    expect(most('limits: { maxTasksPerPlan: 50 }', { maxCost: 2, maxTokens: 9 })).toEqual([undefined, undefined]);
     expect(loaded({ user: files }, { maxCost: 2 }).rules.runBudget.value.maxCost).toBe(2);
     expect(loaded({ user: files }).rules).not.toHaveProperty('runCeiling');
   });

@@ -30,7 +30,7 @@ describe('a program that was allowed for the session', () => {
     const first = await asked(run);
     expect(first.programs).toEqual([['npm', 'test']]);
     expect(await run.tell({ do: 'answer', approval: first.id, allow: true, scope: 'program' })).toBe(
-      'allowed for this session: every command that runs only npm test …, in the sandbox',
+      'always allowed npm test … for this session: every command that runs only npm test …, in the sandbox',
     );
     const second = await asked(run);
     expect(second.exact).toBe('npm publish');
@@ -118,7 +118,7 @@ describe('a file that was allowed for the session', () => {
       script: says({ [S1]: [calling('write a'), calling('write b')] }),
     });
     expect(await run.tell({ do: 'answer', approval: (await asked(run)).id, allow: true, scope: 'file' })).toBe(
-      'answered',
+      'allowed once: write a',
     );
     await run.tell({ do: 'answer', approval: (await asked(run)).id, allow: false, scope: 'once', text: 'not b' });
     await run.result;

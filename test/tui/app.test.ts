@@ -43,7 +43,7 @@ describe('the session on a screen', () => {
     stopped.at(193, { type: 'session.finished', status: 'stopped', summary: 'No model could be reached.', totals });
     const { terminal, run } = await open(stopped);
     expect(terminal.rows()[0]).toContain('result › ');
-    expect(terminal.text()).toContain('r    resume: go on where it stopped');
+    expect(terminal.text()).toContain('r    resume: 5 of 6 tasks are left');
     run.learn({
       sessions: [{ id: SESSION, task: 'Fix the token refresh race', when: '2026-01-01T00:00:00Z', state: 'stopped' }],
     });

@@ -121,7 +121,7 @@ describe('a run that this screen carries', () => {
   it('is handed over by d, with what is waited for in a box; then the screen is over and the run is not', async () => {
     const { press, screen, handed, end, asked } = await scene('here');
     await press('d');
-    expect(screen()).toMatch(/Hand the run over[^]*tester {2}a reply of|Hand the run over[^]*d at once/);
+    expect(screen()).toMatch(/Hand the run over[^]*tester {2}a reply of|Hand the run over[^]*y at once/);
     await handed(ok({ text: 'handed over' }));
     expect(await end).toMatchObject({ session: SESSION, goesOn: true });
     expect(asked).toEqual(['start', 'when quiet', 'detach']);
@@ -155,9 +155,9 @@ describe('a run that this screen carries', () => {
     expect(asked).toEqual(['start', 'when quiet', 'detach']);
   });
 
-  it('goes at once with a second d, and stays with Esc', async () => {
+  it('goes at once with y, another key than the one that asked, and stays with Esc', async () => {
     const { press, screen, handed, asked } = await scene('here');
-    await press('d', 'd', 'esc');
+    await press('d', 'y', 'esc');
     await handed(fail({ text: 'it goes on here' }));
     expect(screen()).not.toContain('Hand the run over');
     expect(screen()).toContain('it goes on here');

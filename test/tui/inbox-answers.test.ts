@@ -123,7 +123,7 @@ describe('a question that has the keys', () => {
     expect(run.commands).toEqual([{ do: 'answer', approval: 'a1', allow: true, scope: 'once', text: 'sqlite' }]);
   });
 
-  it('takes own words where answers are offered (M17)', async () => {
+  it('takes own words where answers are offered', async () => {
     const request = approval({ action: 'question', exact: 'Which?', options: ['redis', 'sqlite'], unsandboxed: false });
     const { terminal, run, world } = await open(asks(midRun(), 185, 'ROOT::S4', 'a1', request));
     await world.advance(1000);

@@ -47,17 +47,17 @@ describe('a wait for a provider', () => {
   it('has its own sign on the card, in the header and in the activity, at 80x24 and 120x40', () => {
     const narrow = look(pageOf(runScreen, {}), context, NARROW);
     expect([narrow[0], ...rowsWith(narrow, '◔').slice(1)]).toEqual([
-      ' MIMIR  run-7f3a › Fix th… ▢ confirm  ◔ 1, 5s  ● 3 ✗ 0 ✓ 0/6  3m 12s  $0.2435+? ',
+      ' MIMIR  Fix the token ref… ▢ confirm  ◔ 1  ● 3 ○ 2 ✗ 0 ✓ 0/6  3m 11s  $0.2435+? ',
       '┌ ◔ oracle  o3 ──────────────────────────────────── 2m 6s · $0.0627 · 17k tok ┐ ',
-      '└─ ◔ next try in 5s (2 of 5): anthropic is rate limited ────────── ▰▰▱▱▱  41% ┘ ',
+      '└─ ◔ next try in 5s (2 of 5): anthropic is rate limited ────────── ▰▰···  41% ┘ ',
     ]);
     const wide = look(pageOf(runScreen, {}), context, WIDE, ['j', 'j', 'j']);
     expect(rowsWith(wide, '◔')).toEqual([
-      ' MIMIR  run-7f3a › Fix the token refresh race  boxed  confirm  ◔ 1, 5s  ● 3 ✗ 0 ✓ 0/6  3m 12s  $0.2435+? / $2.00 ▰▱▱▱▱▱ ',
+      ' MIMIR  run-7f3a › Fix the token refresh race  boxed  confirm  ◔ 1  ● 3 ○ 2 ✗ 0 ✓ 0/6  3m 11s  $0.2435+? / $2.00 ▰····· ',
       '┌ ● main  opus-4.5 ────────── 3m 11s · $0.0912 · 12k ┐▐┌─ ◔ oracle ── Transcript │ Todos │ Tools │ Diffs │ Messages ▸ ─┐',
       '│                                                    │▐│ ◔ anthropic is rate limited; next try in 5s (2 of 5)          │',
       '┏ ◔ oracle  o3 ━━━━━━━━━━━━━━━ 2m 6s · $0.0627 · 17k ┓▐│                                                               │',
-      '┗━ ◔ next try in 5s (2 of 5): anthropi… ━ ▰▰▱▱▱  41% ┛▐│                                                               │',
+      '┗━ ◔ next try in 5s (2 of 5): anthropi… ━ ▰▰···  41% ┛▐│                                                               │',
       '┌ ○ tester  sonnet-4.5 ──────────────────────────────┐▐│ ◔ oracle               in 5s ││ librarian    ━━─────  $0.0278 │',
     ]);
   });
@@ -98,7 +98,7 @@ describe('a wait for a provider', () => {
       card(agent, from, 80, { selected: false, focused: false }).slice(-1);
     expect(inks(foot(oracle, context), 'next try')).toBe('info');
     expect(inks(foot(finder, asking), '◌ asks you (4s): ')).toBe('warn');
-    expect(look(pageOf(runScreen, {}), asking, NARROW)[0]).toContain('◔ 1  ◌ 1 ask  ● 3 ✗ 0');
+    expect(look(pageOf(runScreen, {}), asking, NARROW)[0]).toContain('◔ 1  ◌ 1 ask  ● 2 ○ 2 ✗ 0');
   });
 
   it('is told in ASCII as well', () => {
@@ -109,6 +109,7 @@ describe('a wait for a provider', () => {
   it('of the planner stands on the planning screen and runs down', () => {
     const log = planned(started(new Recording()));
     log.events.splice(2);
+    log.at(0, { type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
     waits(log, 15, 'ROOT', 'overloaded');
     const shown = (now: number, size: typeof WIDE): readonly string[] =>
       look(pageOf(planScreen, {}), contextOf(log.events, { now: START + now * 1000 }), size);
@@ -153,6 +154,7 @@ describe('reasoning', () => {
   it('stands above nothing on the planning screen but the shape of the plan', () => {
     const log = planned(started(new Recording()));
     log.events.splice(2);
+    log.at(0, { type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
     const thinking = contextOf(log.events, {
       reasoning: new Map([[ROOT, Array.from({ length: 60 }, (_, index) => `thought ${index}`).join('\n')]]),
       now: START + 18_000,
