@@ -12,7 +12,7 @@ describe.concurrent('a run that is let go of with d', () => {
     const run = await leftRunning();
     const person = await atTheCommand(run);
     person.press('d');
-    await person.sees('Hand the run over', /main\s+.*echo ran/, 'd at once');
+    await person.sees('Hand the run over', /main\s+.*echo ran/, 'y at once');
     run.go();
     expect(await person.leaves()).toBe(0);
     const session = await newest(run.machine);
@@ -61,12 +61,12 @@ describe.concurrent('a run that is let go of with d', () => {
     expect(run.hosts()).toEqual([]);
   });
 
-  it('goes at once with a second d: what was cut off is told to the agent, and not done again by itself', async () => {
+  it('goes at once with y, another key than the one that asked: what was cut off is told to the agent, and not done again by itself', async () => {
     const run = await leftRunning();
     const person = await atTheCommand(run);
     person.press('d');
     await person.sees('Hand the run over');
-    person.press('d');
+    person.press('y');
     expect(await person.leaves()).toBe(0);
     await run.stands('finished');
     expect(run.effects()).toBe(1);
