@@ -45,7 +45,7 @@ export const PLAN_COMMANDS: readonly LineCommand[] = [
     arguments: '',
     help: 'Accepts the plan and starts its agents, as Y and Enter do.',
     where: ['plan'],
-    actions: ['plan.accept'],
+    actions: ['plan.accept', 'plan.anyway'],
     run: async (_, desk) => {
       if (desk.state.plan === null) return desk.refuse('the plan is still being made');
       await desk.submit({ do: 'approve plan', digest: desk.state.planDigest });

@@ -131,7 +131,7 @@ describe.concurrent('a session in a dumb terminal', () => {
     person.press('enter');
     await person.sees('[finder] Find where balanceOf');
     person.type('message 1 be');
-    await person.sees(/^> message 1 be$/m, /\[finder\] .* \.\.\. \d+ tools/);
+    await person.sees(/^> message 1 be$/m, /\[finder\] .*\.\.\. \d+ tools/);
     expect(person.screen()).toMatch(/^> message 1 be$/m);
     person.type(' brief');
     person.press('enter');
