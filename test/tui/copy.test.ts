@@ -109,6 +109,8 @@ describe('copy mode', () => {
     expect(terminal.rows().slice(0, -1)).toEqual(still);
     terminal.press('y');
     expect(terminal.done.at(-1)).toMatch(/^copy /);
+    // The help leaves no room above it: what only tells waits until it is closed.
+    terminal.press('esc');
     expect(terminal.text()).toContain('Copied one line (');
     const start = await openSession(null);
     start.terminal.press('f3', 'j', 'V', 'esc', 'esc');

@@ -38,6 +38,8 @@ const MOUSE = '\u001b[?1000h\u001b[?1002h\u001b[?1006h';
 const NO_MOUSE = '\u001b[?1006l\u001b[?1002l\u001b[?1000l';
 /** Two signals this close are one press of a key that reached us twice, through a parent such as npm. */
 const ONE_PRESS = 100;
+/** Ctrl-C pressed once more than needed comes as a signal when the terminal was given back: for this long it does not kill us. */
+const LATE_PRESS = 1000;
 /** When nothing stopped us (no job control here), the screen is taken again after this. */
 const NOT_STOPPED = 50;
 
@@ -132,15 +134,7 @@ export class Life {
     this.#state = 'closed';
     for (const [event, handler] of this.#handlers) events.removeListener(event, handler);
     process.removeListener('exit', this.#atExit);
-    this.#swallowSecond();
-  }
-
-  /** The other half of a press that came twice would kill us while we end, with the wrong code. */
-  #swallowSecond(): void {
-    if (performance.now() - this.#lastSigint >= ONE_PRESS) return;
-    const swallow = (): void => {};
-    events.on('SIGINT', swallow);
-    setTimeout(() => events.removeListener('SIGINT', swallow), ONE_PRESS).unref();
+    swallowLate();
   }
 
   readonly #atExit = (): void => {
@@ -204,4 +198,11 @@ function attempt<T>(act: () => T): T | null {
   } catch {
     return null;
   }
+}
+
+/** A late press would end us while the log is closed, with the wrong code. */
+function swallowLate(): void {
+  const swallow = (): void => {};
+  events.on('SIGINT', swallow);
+  setTimeout(() => events.removeListener('SIGINT', swallow), LATE_PRESS).unref();
 }
