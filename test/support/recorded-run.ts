@@ -87,6 +87,13 @@ export function planned(recording: Recording): Recording {
   return recording.at(6, { type: 'plan.proposed', plan, choices, by: 'opus-4.5', ms: 6000, digest: 'd1' });
 }
 
+/** Main at work on the plan, which is not there yet. */
+export function planning(recording: Recording): Recording {
+  started(recording);
+  createMain(recording);
+  return recording.at(0, { type: 'agent.status', agent: agentId('ROOT'), status: 'running', reason: '' });
+}
+
 function createMain(recording: Recording): void {
   recording.at(0, {
     type: 'agent.created',

@@ -21,7 +21,17 @@ import { waitOf } from '../../src/tui/waits.ts';
 import { LOBBY } from '../support/fake-run.ts';
 import { contextOf, look } from '../support/look.ts';
 import { calls, modelRun, waits } from '../support/model-run.ts';
-import { approval, asks, created, planned, Recording, runs, started, START } from '../support/recorded-run.ts';
+import {
+  approval,
+  asks,
+  created,
+  planned,
+  planning,
+  Recording,
+  runs,
+  started,
+  START,
+} from '../support/recorded-run.ts';
 
 const THOUGHTS = 'The callers in test/ may mock the endpoint.\nI should look at each before I say fourteen.';
 const context = contextOf(modelRun().events, {
@@ -107,9 +117,7 @@ describe('a wait for a provider', () => {
   });
 
   it('of the planner stands on the planning screen and runs down', () => {
-    const log = planned(started(new Recording()));
-    log.events.splice(2);
-    log.at(0, { type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
+    const log = planning(new Recording());
     waits(log, 15, 'ROOT', 'overloaded');
     const shown = (now: number, size: typeof WIDE): readonly string[] =>
       look(pageOf(planScreen, {}), contextOf(log.events, { now: START + now * 1000 }), size);
@@ -152,9 +160,7 @@ describe('reasoning', () => {
   });
 
   it('stands above nothing on the planning screen but the shape of the plan', () => {
-    const log = planned(started(new Recording()));
-    log.events.splice(2);
-    log.at(0, { type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
+    const log = planning(new Recording());
     const thinking = contextOf(log.events, {
       reasoning: new Map([[ROOT, Array.from({ length: 60 }, (_, index) => `thought ${index}`).join('\n')]]),
       now: START + 18_000,
