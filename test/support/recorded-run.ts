@@ -87,6 +87,9 @@ export function planned(recording: Recording): Recording {
   return recording.at(6, { type: 'plan.proposed', plan, choices, by: 'opus-4.5', ms: 6000, digest: 'd1' });
 }
 
+/** An approved plan whose agents have not begun. */
+export const begun = (): Recording => created(planned(started(new Recording())));
+
 /** Main at work on the plan, which is not there yet. */
 export function planning(recording: Recording): Recording {
   started(recording);

@@ -21,17 +21,7 @@ import { waitOf } from '../../src/tui/waits.ts';
 import { LOBBY } from '../support/fake-run.ts';
 import { contextOf, look } from '../support/look.ts';
 import { calls, modelRun, waits } from '../support/model-run.ts';
-import {
-  approval,
-  asks,
-  created,
-  planned,
-  planning,
-  Recording,
-  runs,
-  started,
-  START,
-} from '../support/recorded-run.ts';
+import { approval, asks, begun, planning, Recording, runs, START } from '../support/recorded-run.ts';
 
 const THOUGHTS = 'The callers in test/ may mock the endpoint.\nI should look at each before I say fourteen.';
 const context = contextOf(modelRun().events, {
@@ -86,7 +76,7 @@ describe('a wait for a provider', () => {
 
   it('that others ran into counts from its reason; in line behind them it has no time', () => {
     const waiting = (reason: string): unknown => {
-      const log = runs(created(planned(started(new Recording()))), 10, 'ROOT::S3');
+      const log = runs(begun(), 10, 'ROOT::S3');
       log.at(100, { type: 'agent.status', agent: AgentId.parse('ROOT::S3'), status: 'waiting', reason });
       return waitOf(agentOf('ROOT::S3', contextOf(log.events)), START + 103_000)?.text;
     };

@@ -9,7 +9,7 @@ import { blockers, otherNumbers, standing } from '../../src/verbs/line-agents.ts
 import { Announcer } from '../../src/verbs/line-announce.ts';
 import type { Verbosity } from '../../src/verbs/line-memory.ts';
 import { AgentId } from '../../src/domain/ids.ts';
-import { created, midRun, planned, Recording, runs, START, started, uses } from '../support/recorded-run.ts';
+import { begun, midRun, runs, START, uses } from '../support/recorded-run.ts';
 
 /** Plays a log at its own times; what is said to whom wants that much. */
 class Listener {
@@ -44,8 +44,6 @@ class Listener {
     return this.said.slice(before);
   }
 }
-
-const begun = (): Recording => created(planned(started(new Recording())));
 
 describe('what is announced', () => {
   it('sums the tools of one agent that come close together into how far it is (I017, I018)', () => {
