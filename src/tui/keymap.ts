@@ -8,6 +8,7 @@ import type { Glyphs } from './glyphs.ts';
 import type { Binding, Context, Effect } from './screen.ts';
 import { clip, lineWidth, span } from './text/clip.ts';
 import type { Line } from './text/line.ts';
+import { widthOf } from './text/width.ts';
 
 /** The binding for a key, or undefined. The first of the table wins. */
 export const bindingFor = <Ui>(table: readonly Binding<Ui>[], key: string): Binding<Ui> | undefined =>
@@ -64,13 +65,19 @@ const PAIRS: ReadonlySet<string> = new Set(['up down', 'left right', ']  [', '] 
 export interface Hint {
   readonly keys: string;
   readonly hint: string;
+  /** It can be used in a moment: shown greyed and without its key, so that nothing moves when it can. */
+  readonly soon?: true;
 }
 
-/** Hints of what can be done now, in the order of the table. Bindings that can't be used are left out. */
+/** Hints of what can be done now or in a moment, in the order of the table. Bindings that can't be used are left out. */
 export const hintsOf = <Ui>(table: readonly Binding<Ui>[], ui: Ui, context: Context): readonly Hint[] =>
   table
-    .filter((binding) => binding.hint !== '' && binding.keys.length > 0 && binding.whyNot(ui, context) === null)
-    .map(({ keys, hint }) => ({ keys: shown(keys, context.glyphs), hint }));
+    .filter(({ hint, keys }) => hint !== '' && keys.length > 0)
+    .flatMap((binding): Hint | readonly [] => {
+      const hint = { keys: shown(binding.keys, context.glyphs), hint: binding.hint };
+      if (binding.whyNot(ui, context) === null) return hint;
+      return binding.soon?.(ui, context) === true ? { ...hint, soon: true } : [];
+    });
 
 /** Hints of the app's keys that aren't letters: what is left while a field takes those. */
 export const hintsWhileTyping = (table: readonly Binding<null>[], context: Context): readonly Hint[] =>
@@ -120,10 +127,14 @@ function shortened(hints: readonly Hint[], room: number, glyphs: Glyphs, { kept,
 
 const hintLine = (hints: readonly Hint[], lit: string | null | undefined): Line =>
   hints.flatMap(
-    ({ keys, hint }, index): Line => [
+    ({ keys, hint, soon }, index): Line => [
       ...(index === 0 ? [] : [span('  ', { bg: 'raised' })]),
-      span(keys, { fg: 'focus', bg: 'raised', bold: true, ...(isLit(keys, lit) ? { inverse: true } : {}) }),
-      span(` ${hint}`, { fg: 'muted', bg: 'raised' }),
+      ...(soon
+        ? [span(`${' '.repeat(widthOf(keys))} ${hint}`, { fg: 'faint', bg: 'raised' })]
+        : [
+            span(keys, { fg: 'focus', bg: 'raised', bold: true, ...(isLit(keys, lit) ? { inverse: true } : {}) }),
+            span(` ${hint}`, { fg: 'muted', bg: 'raised' }),
+          ]),
     ],
   );
 

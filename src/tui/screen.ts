@@ -134,6 +134,8 @@ export interface Binding<Ui> {
   readonly help: string;
   /** Null when it can be done now; else why not: shown when pressed, and the hint is left out of the footer. */
   whyNot(ui: Ui, context: Context): string | null;
+  /** True while only time is missing: the hint keeps its place in the footer, greyed and without its key. Absent: never. */
+  soon?(ui: Ui, context: Context): boolean;
   run(ui: Ui, context: Context, key: string): Effect<Ui>;
 }
 

@@ -15,6 +15,7 @@ import { runScreen } from '../../src/tui/screens/run.ts';
 import { startScreen } from '../../src/tui/screens/start.ts';
 import { lineWidth, plain } from '../../src/tui/text/clip.ts';
 import { LOBBY } from '../support/fake-run.ts';
+import type { Line } from '../../src/tui/text/line.ts';
 import { midRun, START } from '../support/recorded-run.ts';
 
 const context: Context = {
@@ -76,6 +77,14 @@ describe('the key tables', () => {
       '  … ? help',
       '  …',
     ]);
+  });
+
+  it('keep the place of what can be used in a moment, greyed and without its key', () => {
+    const edit = { keys: 'e', hint: 'edit' };
+    const footer = (soon: object): Line => footerLine([{ keys: '⏎', hint: 'accept', ...soon }, edit], '', 24, UNICODE);
+    expect(plain(footer({}))).toBe(' ⏎ accept  e edit       ');
+    expect(plain(footer({ soon: true }))).toBe('   accept  e edit       ');
+    expect(footer({ soon: true })[1]).toEqual(['  accept', { fg: 'faint', bg: 'raised' }]);
   });
 
   it('show only the keys of the message while one is written', () => {

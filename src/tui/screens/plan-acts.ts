@@ -79,8 +79,10 @@ function whyNotRun(ui: PlanUi, context: Context): string | null {
   return whyNotChange(ui, context) ?? (state.plan === null ? null : overCap(state.plan, state));
 }
 
-const whyNotSeen: WhyNot = (ui, { state, now }) =>
-  isSeen(ui, state, now) ? null : 'This plan is new on the screen: look at it first.';
+/** Why a plan can't be accepted yet, for a moment: the only reason that goes by itself. */
+export const NOT_SEEN = 'This plan is new on the screen: look at it first.';
+
+const whyNotSeen: WhyNot = (ui, { state, now }) => (isSeen(ui, state, now) ? null : NOT_SEEN);
 
 /** What stands there after planning failed is Mimir's own, and a person who presses Enter for the message has not asked for it. */
 export function whyNotAccept(ui: PlanUi, context: Context): string | null {

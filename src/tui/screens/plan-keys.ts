@@ -18,6 +18,7 @@ import {
   keep,
   move,
   nextPane,
+  NOT_SEEN,
   paneNumber,
   raiseCap,
   stepTo,
@@ -199,7 +200,7 @@ export const PLAN_KEYS: readonly Key[] = [
 ];
 
 function key(action: string, keys: readonly string[], hint: string, help: string, whyNot: WhyNot, run: Run): Key {
-  return { keys, action, hint, help, whyNot, run };
+  return { keys, action, hint, help, whyNot, soon: (ui, context) => whyNot(ui, context) === NOT_SEEN, run };
 }
 
 /** A key that opens a dialog about the selected task. */
