@@ -68,7 +68,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
     // A run in a process of its own.
     'control/host.ts',
   ],
-  'node:module': ['cli.ts', 'verbs/own-program.ts'],
+  'node:module': ['cli.ts', 'verbs/own-program.ts', 'verbs/warm.ts'],
   'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'control/', 'verbs/'],
   'node:os': ['config/', 'tools/', 'control/', 'verbs/'],
   'node:path': ['config/', 'control/', 'store/', 'tools/', 'verbs/', 'analyst/'],

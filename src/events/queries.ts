@@ -1,6 +1,6 @@
 /** Questions to a run's state that more than one room asks. Pure; `now` is passed in. */
 import { limitTokens, tokensOf } from '../domain/budget.ts';
-import type { AgentId, Millis, Usd } from '../domain/ids.ts';
+import type { AgentId, CallId, Millis, Usd } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
 import { PROVIDERS_FAULTS } from '../domain/model-fault.ts';
 import { MAIN } from '../domain/role.ts';
@@ -142,3 +142,9 @@ export function activityOf(agent: AgentState): string {
   if (/^\s*(?:```json\s*)?\{/.test(block.text)) return '';
   return block.text.split('\n').find((line) => line.trim() !== '') ?? '';
 }
+
+/** The agent that a call of this one made; undefined for all other calls. */
+export const childOf = (call: CallId, { children }: AgentState, state: RunState): AgentState | undefined => {
+  const id = children.find((child) => state.agents.get(child)?.call === call);
+  return id === undefined ? undefined : state.agents.get(id);
+};

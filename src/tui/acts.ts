@@ -9,7 +9,7 @@ import type { Receipt, Refusal } from '../ports/controls.ts';
 import type { Lobby, ReportFormat } from '../ports/lobby.ts';
 import type { Beginning } from './beginning.ts';
 import type { Carrying } from './carrying.ts';
-import { attachTo } from './carrying.ts';
+import { attachTo } from '../app/views/attach.ts';
 import type { DialogEffect } from './dialog.ts';
 import type { DraftingParts } from './drafting.ts';
 import { Drafting } from './drafting.ts';

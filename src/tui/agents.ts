@@ -8,7 +8,6 @@ import type { AgentState, RunState } from '../events/state.ts';
 import type { Todo } from '../domain/turn.ts';
 import { ALIASES } from '../policy/aliases.ts';
 import { counted } from './format.ts';
-import type { Glyphs } from './glyphs.ts';
 import { toLabel } from './text/sanitise.ts';
 
 /** ROOT first, then its children in their order, each followed by its own children. */
@@ -125,7 +124,7 @@ const undated = (model: string): string => model.replace(/-(?:\d{8}|\d{4}-\d{2}-
 const SHORT: ReadonlyMap<string, string> = new Map([...ALIASES].reverse().map(([alias, id]) => [undated(id), alias]));
 
 /** The model that works, with the one asked for in front where they differ: `haiku-4.5 → offline`. */
-export const modelText = (model: ModelChoice, glyphs: Glyphs): string =>
+export const modelText = (model: ModelChoice, glyphs: { readonly arrow: string }): string =>
   model.because === null
     ? modelName(model.asked)
     : `${modelName(model.asked)} ${glyphs.arrow} ${modelName(model.used)}`;

@@ -2,6 +2,7 @@
  * The session on a screen: holds the screens and the run, hands keys to whom they belong, does what screens ask for, and
  * paints. It works over `Lobby` and `Controls` alone. What is drawn is frame.ts and the screens; when, pace.ts.
  */
+import type { Millis } from '../domain/ids.ts';
 import type { RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
 import type { Command } from '../ports/controls.ts';
@@ -224,7 +225,7 @@ class App {
     const rows = this.#dock(context).lines.length;
     const isPointed = input.is === 'click' || input.is === 'wheel';
     const field = isPointed ? (page.body(context, bodySize(size, rows)).field ?? 0) : 0;
-    const effect = dispatch(this.#held.stamped(input, context.now), {
+    const effect = dispatch(this.#withSince(input, context.now), {
       context,
       size,
       page,
@@ -235,6 +236,11 @@ class App {
     });
     if (effect !== null) this.#do(effect);
     this.#paints.now();
+  }
+
+  /** The input with the time from which on its key may be held. */
+  #withSince(input: Input, now: Millis): Input {
+    return input.is === 'key' ? { ...input, since: this.#held.since(input.key, now) } : input;
   }
 
   #do(effect: DialogEffect): void {

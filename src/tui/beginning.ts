@@ -2,9 +2,10 @@
 import type { SessionId } from '../domain/ids.ts';
 import type { Lobby } from '../ports/lobby.ts';
 import type { Boxes } from './boxes.ts';
-import { attachTo } from './carrying.ts';
+import { attachTo } from '../app/views/attach.ts';
 import { cleanLobby } from './clean.ts';
-import { isOpen, trustOverlay } from './dialogs/trust.ts';
+import { trustOverlay } from './dialogs/trust.ts';
+import { isOpen } from '../app/views/trust-question.ts';
 import type { Runs } from './runs.ts';
 import type { Toast } from './screen.ts';
 

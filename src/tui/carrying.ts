@@ -4,8 +4,8 @@
  */
 import type { AgentId, Millis, SessionId } from '../domain/ids.ts';
 import { fail } from '../domain/result.ts';
+import { attachTo } from '../app/views/attach.ts';
 import type { RunState } from '../events/state.ts';
-import { ControlFault } from '../ports/control.ts';
 import { HANDED_OVER } from '../ports/controls.ts';
 import type { Lobby } from '../ports/lobby.ts';
 import type { World } from '../ports/world.ts';
@@ -163,14 +163,3 @@ const hasEnded = (lobby: Lobby, session: SessionId): boolean =>
 
 const hasMoved = ({ finished }: RunState): boolean =>
   finished?.status === 'stopped' && finished.summary === HANDED_OVER;
-
-/** The controls of a run that another process carries. */
-export async function attachTo(lobby: Lobby, session: SessionId): ReturnType<Lobby['resume']> {
-  try {
-    return await (lobby.attach?.(session) ??
-      Promise.resolve(fail({ text: 'Runs of other processes can not be shown here.' })));
-  } catch (error) {
-    if (error instanceof ControlFault) return fail({ text: error.message });
-    throw error;
-  }
-}

@@ -1,6 +1,5 @@
 /** Since when a key is down. Terminals tell of no release: a key that comes again within a second, with no other between, may be held. */
 import type { Millis } from '../domain/ids.ts';
-import type { Input } from './term/terminal.ts';
 
 /** Longer than the pause that keyboards make before a held key begins to repeat. */
 const PAUSE: Millis = 1000;
@@ -9,11 +8,6 @@ export class Held {
   #key: string | null = null;
   #since: Millis = 0;
   #last: Millis = 0;
-
-  /** The input with the time from which on its key may be held. */
-  stamped(input: Input, now: Millis): Input {
-    return input.is === 'key' ? { ...input, since: this.since(input.key, now) } : input;
-  }
 
   /** Since when this key, or this line, may repeat. */
   since(key: string, now: Millis): Millis {

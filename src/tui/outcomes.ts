@@ -10,7 +10,7 @@ import type { PlanTask } from '../domain/plan.ts';
 import { tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, ModelShare, RunState } from '../events/state.ts';
 import { inOrder, labelOf, neverRan } from './agents.ts';
-import { changesOf } from './view/diff.ts';
+import { changesOf } from '../app/views/file-changes.ts';
 
 export interface Measures {
   readonly tokens: number;

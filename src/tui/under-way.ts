@@ -2,7 +2,7 @@
 import type { AgentState, RunState } from '../events/state.ts';
 import { inOrder, modelName } from './agents.ts';
 import { toLabel } from './text/sanitise.ts';
-import { childOf } from './view/child-call.ts';
+import { childOf } from '../events/queries.ts';
 
 /** Calls that only wait themselves, for a child or for the person: they go on in the other process. */
 const WAITING: ReadonlySet<string> = new Set(['Task', 'ask_user']);

@@ -4,7 +4,7 @@ import { suggestion } from '../domain/nearest.ts';
 import type { AgentDraft, AgentText } from '../domain/agent-draft.ts';
 import { AGENT_TOOLS } from '../domain/agent-draft.ts';
 import { agentLines, indented } from './agents-text.ts';
-import { SAYS_YES } from './line-change.ts';
+import { SAYS_YES } from './line-asker.ts';
 
 export interface Questioner {
   say(...lines: readonly string[]): void;

@@ -3,7 +3,7 @@
  * agents-text.ts, making one to agents-create.ts, files to keep-agent.ts.
  */
 import type { AgentInfo } from '../ports/lobby.ts';
-import { AGENTS_HELP } from '../tui/dialogs/agents.ts';
+import { AGENTS_HELP } from '../app/views/agents-typed.ts';
 import { create, notDone } from './agents-create.ts';
 import { agentsHere } from './agents-here.ts';
 import { agentNamed, listLines, showLines } from './agents-text.ts';
@@ -13,7 +13,7 @@ import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import { agentFileOf, deleteAgent } from './keep-agent.ts';
-import { SAYS_YES } from './line-change.ts';
+import { SAYS_YES } from './line-asker.ts';
 import { loadHere } from './project-trust.ts';
 import type { Here } from './project-trust.ts';
 import type { ProjectPlace } from './project.ts';

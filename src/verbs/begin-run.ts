@@ -15,7 +15,6 @@ import type { Place } from '../store/place.ts';
 import { EXIT, Exit } from './exit.ts';
 import { lessonsFrom } from './learning.ts';
 import { orExit } from './log-of.ts';
-import { warmForAgents } from './own-program.ts';
 import type { Providers } from './providers.ts';
 import type { Serving } from './serve-run.ts';
 import { servingFor } from './serve-run.ts';
@@ -39,7 +38,6 @@ export async function beginRun({ project, config, providers, common }: Ground, w
   const claim = orExit(() => log.claim(what.session));
   if (!claim.ok) throw new Exit(EXIT.wrongUse, heldWords(what.session, claim.holder));
   warm(models, common);
-  warmForAgents();
   const learned = learnedFrom(lessonsOf(place));
   const law = oncePerTurn(openLaw(config, rules));
   const serving = servingFor(project, what.session, rules);

@@ -26,12 +26,14 @@ export interface Io {
   write(text: string): void;
   /** One object on a line of its own; what comes within a moment goes out in one write. */
   json(value: unknown): void;
+  /** Called when a run has begun: what its agents' commands load can be made ready. */
+  begun?(): void;
 }
 
 /** Foreign text (a model's, a file's) for a line of ours: no control characters, no escape sequences. */
 export const harmless = (text: string): string => toTerminal(text);
 
-export function openIo(env: Io['env']): Io {
+export function openIo(env: Io['env'], begun: () => void = () => {}): Io {
   const { stdout, stderr } = process;
   const lost = new AbortController();
   // A reader that went away (`mimir events | head`) is no error, but whoever goes on for it has to know.
@@ -52,6 +54,7 @@ export function openIo(env: Io['env']): Io {
       gather(stdout);
       stdout.write(`${jsonLine(value)}\n`);
     },
+    begun,
   };
 }
 

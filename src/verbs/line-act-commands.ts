@@ -7,7 +7,7 @@ import { isFinal } from '../events/queries.ts';
 import type { Command, Delivery, ModePreview } from '../ports/controls.ts';
 import { counted } from '../tui/format.ts';
 import type { Parting } from './line-carrying.ts';
-import { SAYS_YES } from './line-change.ts';
+import { SAYS_YES } from './line-asker.ts';
 import type { LineCommand, LineDesk, Place } from './line-command.ts';
 import { listed } from './line-command.ts';
 import { headOf } from './line-edits.ts';

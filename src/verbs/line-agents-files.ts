@@ -2,10 +2,10 @@
 import { agentNameProblem } from '../config/agent-files.ts';
 import type { AgentText } from '../domain/agent-draft.ts';
 import type { AgentProposal, LobbyInfo } from '../ports/lobby.ts';
-import { AGENTS_HELP, sentenceIn } from '../tui/dialogs/agents.ts';
+import { AGENTS_HELP, sentenceIn } from '../app/views/agents-typed.ts';
 import { askedAgent } from './agent-questions.ts';
 import { agentLines, agentNamed, listLines, showLines } from './agents-text.ts';
-import { SAYS_YES } from './line-change.ts';
+import { SAYS_YES } from './line-asker.ts';
 import type { LineCommand, LineDesk } from './line-command.ts';
 import { sayLong } from './line-long.ts';
 

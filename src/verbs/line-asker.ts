@@ -1,6 +1,9 @@
 /** A line that a person types, in a plain terminal. */
 import { createInterface } from 'node:readline/promises';
 
+/** A typed answer that means yes; anything else is no. */
+export const SAYS_YES = /^(?:y|yes)$/i;
+
 export interface Asker {
   /**
    * A line typed by the person; null at the end of input. `fresh`: what was typed before is thrown away, since it was meant

@@ -1,7 +1,7 @@
 /** From what a person typed to a run: a task, a session to go on with, a kept plan; and what can be typed when it is over. */
 import { fail } from '../domain/result.ts';
 import type { Lobby } from '../ports/lobby.ts';
-import { attachTo } from '../tui/carrying.ts';
+import { attachTo } from '../app/views/attach.ts';
 import type { Going } from './line-command.ts';
 
 /** Refused where this lobby has no templates. */

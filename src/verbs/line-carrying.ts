@@ -9,7 +9,7 @@ import type { RunState } from '../events/state.ts';
 import { ControlFault } from '../ports/control.ts';
 import type { Controls, Receipt, Refusal } from '../ports/controls.ts';
 import { underWay } from '../tui/under-way.ts';
-import { SAYS_YES } from './line-change.ts';
+import { SAYS_YES } from './line-asker.ts';
 import { world } from './world.ts';
 
 /** How long a stopped run may take to say that it has ended. */

@@ -11,9 +11,8 @@ import { fail, ok } from '../domain/result.ts';
 import type { RunState } from '../events/state.ts';
 import { formatCost, formatDuration, formatTokens } from '../tui/format.ts';
 import { agentNamed } from './line-agents.ts';
+import { SAYS_YES } from './line-asker.ts';
 import type { LineDesk } from './line-command.ts';
-
-export const SAYS_YES = /^(?:y|yes)$/i;
 
 /** Makes the edits, one after the other, or says why not. */
 export async function change(desk: LineDesk, ...edits: readonly PlanEdit[]): Promise<void> {

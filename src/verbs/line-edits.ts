@@ -10,7 +10,8 @@ import { dependantsOf } from '../domain/plan-view.ts';
 import { typedNumber } from '../domain/typed-number.ts';
 import type { AgentState } from '../events/state.ts';
 import { agentNamed } from './line-agents.ts';
-import { change, SAYS_YES, taskNamed, tasksNamed } from './line-change.ts';
+import { change, taskNamed, tasksNamed } from './line-change.ts';
+import { SAYS_YES } from './line-asker.ts';
 import type { LineCommand, LineDesk, Place } from './line-command.ts';
 import { listed } from './line-command.ts';
 

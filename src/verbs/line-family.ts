@@ -4,7 +4,7 @@ import type { MimirEvent } from '../events/event.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { restOf } from '../tui/waits.ts';
 import { isolationWords } from '../tui/view/isolation.ts';
-import { childOf } from '../tui/view/child-call.ts';
+import { childOf } from '../events/queries.ts';
 import { firstLine, firstSaid, tag, workWords } from './line-agents.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';

@@ -1,6 +1,6 @@
 /** Commands before a run: a task, suggestions and sessions by number, templates, trust, files of the project. */
 import type { LobbyInfo, TemplateInfo } from '../ports/lobby.ts';
-import { isOpen } from '../tui/dialogs/trust.ts';
+import { isOpen } from '../app/views/trust-question.ts';
 import type { LineCommand, LineDesk, Place } from './line-command.ts';
 import { firstLine } from './line-agents.ts';
 import { sayLong } from './line-long.ts';

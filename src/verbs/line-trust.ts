@@ -1,7 +1,7 @@
 /** The question of trust in lines, before anything is planned: only where a person is at a terminal. */
 import { unifiedDiff } from '../tools/diff.ts';
 import type { ProjectTrust } from '../config/trust-record.ts';
-import { isOpen } from '../tui/dialogs/trust.ts';
+import { isOpen } from '../app/views/trust-question.ts';
 import { visible } from '../tui/text/sanitise.ts';
 import type { Arguments } from './flags.ts';
 import type { Io } from './io.ts';

@@ -18,7 +18,7 @@ import { planFromTemplate, templatesHere } from './lobby-templates.ts';
 import type { Begin, LobbyRuns } from './lobby-runs.ts';
 import { runsFrom } from './lobby-runs.ts';
 import { eventsOf } from './log-of.ts';
-import { isOpen } from '../tui/dialogs/trust.ts';
+import { isOpen } from '../app/views/trust-question.ts';
 import { toLabel } from '../tui/text/sanitise.ts';
 import { settled } from './settled.ts';
 import { chosenTheme, namesOfThemes } from './theme-choice.ts';

@@ -49,7 +49,7 @@ const FOR_AGENTS = 'spawn children what send kill progress complete me who other
 
 /** Never rejects. Ends the process with the exit code of INTERFACE. */
 export async function main(argv: readonly string[], env: Io['env']): Promise<void> {
-  const io = openIo(env);
+  const io = openIo(env, () => void import('./warm.ts').then(({ warmForAgents }) => warmForAgents()));
   process.on('uncaughtException', (error) => {
     // The screen has a listener of its own, which gives the terminal back first.
     if (process.listenerCount('uncaughtException') === 1) process.exit(bug(error, io));

@@ -11,7 +11,7 @@ import type { PlanTask, SoundPlan } from '../domain/plan.ts';
 import { totalsOf } from '../domain/plan-view.ts';
 import type { RunState } from '../events/state.ts';
 import { formatCost, formatDuration, formatTokens } from '../tui/format.ts';
-import { triggerWords } from '../tui/view/forced.ts';
+import { triggerWords } from '../tui/view/plan-words.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 import { outlookLines } from './plan-outlook.ts';

@@ -6,7 +6,7 @@ import { tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { callsOf } from '../tui/agents.ts';
 import { formatDuration, formatTokens } from '../tui/format.ts';
-import { changesOf } from '../tui/view/diff.ts';
+import { changesOf } from '../app/views/file-changes.ts';
 import { htmlOf } from './html.ts';
 import { sectionsJson, sectionsOf } from './report-sections.ts';
 import { costWords, runWords, spentBy, spentOne, troubleWords } from './spend-text.ts';

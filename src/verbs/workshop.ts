@@ -91,7 +91,9 @@ export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlac
     async start(what) {
       // The engine is loaded while the sandbox is tried out.
       const [{ ground }, { beginRun }] = await Promise.all([ready(), import('./begin-run.ts')]);
-      return beginRun(ground, what);
+      const run = await beginRun(ground, what);
+      io.begun?.();
+      return run;
     },
     close() {
       // What could not be opened was said to who asked for it.

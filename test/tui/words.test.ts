@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { foldAll } from '../../src/events/fold.ts';
 import { underWay } from '../../src/tui/under-way.ts';
-import { childOf } from '../../src/tui/view/child-call.ts';
+import { childOf } from '../../src/events/queries.ts';
 import { AGENT } from '../support/run.ts';
 import { ends, runs, saying, spawns, wordRun } from '../support/words.ts';
 

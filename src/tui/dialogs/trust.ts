@@ -21,10 +21,6 @@ const TRUST = 'T';
 /** Keys within this time after it was on the screen were meant for something else. */
 const DEAF: Millis = 300;
 
-/** Does this question need an answer before what the project says may count? */
-export const isOpen = (trust: TrustQuestion | undefined): trust is TrustQuestion =>
-  trust !== undefined && (trust.state === 'new' || trust.state === 'changed');
-
 interface TrustState {
   readonly question: TrustQuestion;
   readonly top: number;

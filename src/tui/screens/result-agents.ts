@@ -12,7 +12,8 @@ import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
 import { costText, statusSpan } from '../view/card.ts';
 import { endOf, oneLine } from '../view/doing.ts';
-import { countSpans, changesOf } from '../view/diff.ts';
+import { countSpans } from '../view/diff.ts';
+import { changesOf } from '../../app/views/file-changes.ts';
 
 /** Two lines an agent below a head of columns, at most `width` columns wide. */
 export function agentTable(context: Context, width: number): readonly Line[] {

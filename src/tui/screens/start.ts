@@ -4,7 +4,7 @@
  */
 import { completeKey, NOT_COMPLETING, offerOf } from '../complete.ts';
 import { agentsTyped } from '../dialogs/agents.ts';
-import { isOpen } from '../dialogs/trust.ts';
+import { isOpen } from '../../app/views/trust-question.ts';
 import type { Binding, Context, Effect, Screen } from '../screen.ts';
 import type { Input, Size } from '../term/terminal.ts';
 import { span } from '../text/clip.ts';

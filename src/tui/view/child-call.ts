@@ -3,7 +3,7 @@
  * child reads or says stands here: it has a transcript of its own, one key away.
  */
 import { agentTime } from '../../app/views/run-time.ts';
-import type { CallId, Millis } from '../../domain/ids.ts';
+import type { Millis } from '../../domain/ids.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import { counted } from '../format.ts';
 import type { Context } from '../screen.ts';
@@ -16,12 +16,6 @@ import { isolationWords } from './isolation.ts';
 import { rail } from './tool-block.ts';
 import type { ToolCall } from './tool-block.ts';
 import type { BlockLook } from './transcript.ts';
-
-/** The agent that a call of this one made; undefined for all other calls. */
-export const childOf = (call: CallId, { children }: AgentState, state: RunState): AgentState | undefined => {
-  const id = children.find((child) => state.agents.get(child)?.call === call);
-  return id === undefined ? undefined : state.agents.get(id);
-};
 
 /** What the lines below change with. */
 export const childKey = (child: AgentState | undefined, state: RunState, now: Millis): string =>

@@ -9,7 +9,7 @@ import { clip, lineWidth, span } from '../text/clip.ts';
 import type { Line, Span } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { costText } from './card.ts';
-import { changesOf } from './diff.ts';
+import { changesOf } from '../../app/views/file-changes.ts';
 import { messagesOf } from './messages.ts';
 import { reservedText } from './spend.ts';
 import type { Tab } from './tabs.ts';

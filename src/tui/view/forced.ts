@@ -1,5 +1,4 @@
 /** What the screens say about agents that the rules add: when they run, what they found, and what waits for them. */
-import type { Trigger } from '../../domain/forced.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { isFinal } from '../../events/queries.ts';
 import type { ForcedGate, GivenVerdict } from '../../events/ruling.ts';
@@ -11,17 +10,6 @@ import type { Context } from '../screen.ts';
 import { span } from '../text/clip.ts';
 import type { Ink, Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
-
-const WHEN: Readonly<Record<Trigger, string>> = {
-  'on-write': 'after tasks that write',
-  'on-commit': 'before each commit',
-  always: 'at the end',
-  manual: 'by hand',
-};
-
-/** `after tasks that write, at the end`. */
-export const triggerWords = (triggers: readonly Trigger[]): string =>
-  triggers.map((trigger) => WHEN[trigger]).join(', ');
 
 /** What a forced agent found last; undefined before it did. */
 export const verdictOf = ({ verdicts }: RunState, agent: AgentId): GivenVerdict | undefined =>

@@ -27,3 +27,11 @@ export function shallow<T>(deep: () => T, flat: () => T): T {
     throw error;
   }
 }
+
+/** The code blocks in a text, one after the other; empty where there is none. */
+export const codeOf = (text: string): string =>
+  lexed(text)
+    .flatMap((token) =>
+      token.type === 'code' && 'text' in token && typeof token.text === 'string' ? [token.text] : [],
+    )
+    .join('\n\n');

@@ -9,7 +9,7 @@ import type { Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { widthOf } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
-import { triggerWords } from './forced.ts';
+import { triggerWords } from './plan-words.ts';
 import { listColumns } from './plan-list.ts';
 import { windowTop } from './schedule.ts';
 

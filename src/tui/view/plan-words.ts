@@ -1,4 +1,5 @@
 /** A planner's answer is JSON for the program; people read what it comes to. The plan itself has a screen of its own. */
+import type { Trigger } from '../../domain/forced.ts';
 import { counted } from '../format.ts';
 import { toTerminal } from '../text/sanitise.ts';
 
@@ -102,3 +103,14 @@ function objectsIn(json: string): readonly string[] {
   }
   return depth > 0 ? [...objects, json.slice(from)] : objects;
 }
+
+const WHEN: Readonly<Record<Trigger, string>> = {
+  'on-write': 'after tasks that write',
+  'on-commit': 'before each commit',
+  always: 'at the end',
+  manual: 'by hand',
+};
+
+/** `after tasks that write, at the end`. */
+export const triggerWords = (triggers: readonly Trigger[]): string =>
+  triggers.map((trigger) => WHEN[trigger]).join(', ');

@@ -6,7 +6,8 @@ import { clip, span, spread } from '../text/clip.ts';
 import type { Ink, Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
-import { changeOf, countSpans, diffInk, diffLines } from './diff.ts';
+import { countSpans, diffInk, diffLines } from './diff.ts';
+import { changeOf } from '../../app/views/file-changes.ts';
 import { linked } from './links.ts';
 import type { BlockLook } from './transcript.ts';
 

@@ -1,6 +1,5 @@
 /** An agent's transcript as a text for an editor or the clipboard: Markdown, with everything unfolded. */
 import type { AgentState, Block } from '../../events/state.ts';
-import { lexed } from './lexed.ts';
 
 /** Everything that an agent was told, said and did; empty where that is nothing. */
 export function transcriptText({ name, blocks }: AgentState, task: string): string {
@@ -32,11 +31,3 @@ function fenced(text: string): readonly string[] {
   const fence = '`'.repeat(longest + 1);
   return [`${fence}\n${text.trimEnd()}\n${fence}`];
 }
-
-/** The code blocks in a text, one after the other; empty where there is none. */
-export const codeOf = (text: string): string =>
-  lexed(text)
-    .flatMap((token) =>
-      token.type === 'code' && 'text' in token && typeof token.text === 'string' ? [token.text] : [],
-    )
-    .join('\n\n');

@@ -4,7 +4,8 @@ import { CallId } from '../../../src/domain/ids.ts';
 import type { Block } from '../../../src/events/state.ts';
 import { changed } from '../../../src/tools/edit-file.ts';
 import { unifiedDiff } from '../../../src/tools/diff.ts';
-import { changesOf, diffLines } from '../../../src/tui/view/diff.ts';
+import { diffLines } from '../../../src/tui/view/diff.ts';
+import { changesOf } from '../../../src/app/views/file-changes.ts';
 import { plain } from '../../../src/tui/text/clip.ts';
 
 /** The result as the tool itself writes it. */

@@ -7,7 +7,7 @@ import { toTerminal } from '../../../src/tui/text/sanitise.ts';
 import { codeLines, loadColours } from '../../../src/tui/view/code.ts';
 import { linked, linkOf } from '../../../src/tui/view/links.ts';
 import { growing, markdown } from '../../../src/tui/view/markdown.ts';
-import { codeOf } from '../../../src/tui/view/transcript-text.ts';
+import { codeOf } from '../../../src/tui/view/lexed.ts';
 
 const shown = (text: string, width = 40): readonly string[] =>
   markdown(text, width, UNICODE).map((line) => plain(line).trimEnd());
