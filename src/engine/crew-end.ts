@@ -6,6 +6,7 @@ import { unreachable } from '../domain/result.ts';
 import type { EventBody } from '../events/event.ts';
 import { elapsedOf, isFinal, tokensOfAgent } from '../events/queries.ts';
 import type { AgentState, RunState } from '../events/state.ts';
+import { RUN_STOPPED } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import type { End } from './children-end.ts';
 import type { Recorder } from './recorder.ts';
@@ -98,7 +99,7 @@ export function closeStopped(
 /** Who stopped the run may have said why already. */
 function leftForResume({ recorder }: Ending, { id, status }: AgentState): null {
   if (status !== 'interrupted')
-    recorder.record({ type: 'agent.status', agent: id, status: 'interrupted', reason: 'the run was stopped' });
+    recorder.record({ type: 'agent.status', agent: id, status: 'interrupted', reason: RUN_STOPPED });
   return null;
 }
 

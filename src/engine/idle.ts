@@ -8,6 +8,7 @@ import type { Turn } from '../domain/turn.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 import { childRules } from '../policy/children.ts';
+import { RUN_STOPPED } from '../ports/controls.ts';
 import { LogFault } from '../ports/log.ts';
 import { runAgent } from './agent-loop.ts';
 import { withEnvironment } from './environment.ts';
@@ -17,7 +18,7 @@ import type { Reviews } from './idle-review.ts';
 import { CHILDREN_WORK, isAtWork, isIdle, isWoken, mailOrRest, openRest, ROOT_WAITS } from './idle-wait.ts';
 import { findingLimits, orderOf } from './orders.ts';
 import type { RunParts } from './parts.ts';
-import { result, RUN_STOPPED } from './run-result.ts';
+import { result } from './run-result.ts';
 import { standingText } from './standing-text.ts';
 import type { RunResult } from './run-options.ts';
 

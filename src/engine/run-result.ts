@@ -7,6 +7,7 @@ import { elapsedOf, isFinal, isTakenOut, spentOf } from '../events/queries.ts';
 import type { AgentState } from '../events/state.ts';
 import { isKilledByAgent } from './crew-end.ts';
 import { closedGates } from './forced-record.ts';
+import { RUN_STOPPED } from '../ports/controls.ts';
 import type { RunParts } from './parts.ts';
 import type { RunResult } from './run-options.ts';
 import { unansweredOf } from './unanswered.ts';
@@ -73,9 +74,6 @@ export function close(parts: RunParts, status: RunResult['status'], summary: str
   // Together: a run is over when ROOT is, and a resume never finds the one without the other.
   recorder.record(...ended, { type: 'session.finished', status, summary, totals });
 }
-
-/** Why an agent is interrupted that a resumed run goes on with. */
-export const RUN_STOPPED = 'the run was stopped';
 
 /** Who paused the run for want of a model has said why already. */
 const interrupted = (root: AgentState | undefined): EventBody[] =>

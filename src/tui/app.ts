@@ -186,7 +186,7 @@ class App {
     this.#toasts.expire(this.#of.world.now());
     this.#followPhase(context.state);
     this.#boxes.settle(context);
-    this.#carrying.settle(context, this.#stage.page.typing(context));
+    this.#carrying.settle(this.#stage.page.typing(context));
     const { length: docked } = this.#dock(context).lines;
     const size = this.#of.terminal.size();
     // Where all is cut already, a hint would cover what it explains.
@@ -196,7 +196,6 @@ class App {
   }
 
   #followPhase(state: RunState): void {
-    if (state.finished !== null && this.#carrying.moves) return;
     const wanted = this.#stage.turned(state, this.#runs.feed !== null || this.#runs.starting);
     if (wanted === null) return;
     if (state.finished?.status === 'rejected') return this.#backToStart('The plan was not approved; nothing ran.');

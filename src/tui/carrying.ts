@@ -5,8 +5,6 @@
 import type { AgentId, Millis, SessionId } from '../domain/ids.ts';
 import { fail } from '../domain/result.ts';
 import { attachTo } from '../app/views/attach.ts';
-import type { RunState } from '../events/state.ts';
-import { HANDED_OVER } from '../ports/controls.ts';
 import type { Lobby } from '../ports/lobby.ts';
 import type { World } from '../ports/world.ts';
 import type { Boxes } from './boxes.ts';
@@ -14,7 +12,7 @@ import { handOverOverlay } from './dialogs/hand-over.ts';
 import { lostOverlay } from './dialogs/lost.ts';
 import type { RunFeed } from './run-feed.ts';
 import type { Runs } from './runs.ts';
-import type { Context, Toast } from './screen.ts';
+import type { Toast } from './screen.ts';
 
 /** How long a run that moves is looked for, and how often. */
 const MOVES: Millis = 20_000;
@@ -37,8 +35,6 @@ export interface CarryingParts {
 
 export class Carrying {
   readonly #of: CarryingParts;
-  /** From the wish to hand it over until its new process is there, or this one keeps it. */
-  #moving = false;
   #detached = false;
   /** The feed whose loss, or move, was seen to. */
   #seen: RunFeed | null = null;
@@ -56,11 +52,6 @@ export class Carrying {
     return this.#detached || (elsewhere?.lost === null && feed?.state.finished === null);
   }
 
-  /** Is the run on its way to another process? That it has stopped here is no end of it. */
-  get moves(): boolean {
-    return this.#moving;
-  }
-
   /** `d`: leaves a run that another process carries; gives one that is carried here to a process of its own. */
   detach(): void {
     const { runs, toast, lobby } = this.#of;
@@ -68,7 +59,7 @@ export class Carrying {
     if (feed === null) return toast({ level: 'info', text: 'There is no run.' });
     if (feed.elsewhere !== undefined) return this.#of.leave();
     if (lobby.detach === undefined) return toast({ level: 'warn', text: 'No other process can be started here.' });
-    if (!this.#moving) void this.#handOver(feed).catch(this.#of.fail);
+    if (!feed.moves) void this.#handOver(feed).catch(this.#of.fail);
   }
 
   /** Goes on here with a run whose process was lost. */
@@ -80,14 +71,14 @@ export class Carrying {
   }
 
   /** Before each painting: what happened to the process. `typing`: a box would take letters that are meant for a field. */
-  settle({ state }: Context, typing: boolean): void {
+  settle(typing: boolean): void {
     const { runs, boxes } = this.#of;
     const { feed } = runs;
-    this.#openWanted(state);
+    if (feed !== null) this.#openWanted(feed);
     if (feed?.elsewhere === undefined || feed === this.#seen) return;
-    if (hasMoved(state)) {
+    if (feed.hasMoved) {
       this.#seen = feed;
-      void this.#follow(feed.controls.session).catch(this.#of.fail);
+      void this.#follow(feed).catch(this.#of.fail);
     } else if (feed.elsewhere.lost !== null && boxes.top === undefined && !typing) {
       this.#seen = feed;
       void this.#lost(feed.controls.session, feed.elsewhere.lost.why).catch(this.#of.fail);
@@ -102,7 +93,7 @@ export class Carrying {
     changed();
   }
 
-  #openWanted({ agents }: RunState): void {
+  #openWanted({ state: { agents } }: RunFeed): void {
     if (this.#agent === null || !agents.has(this.#agent)) return;
     this.#of.open(this.#agent);
     this.#agent = null;
@@ -110,15 +101,15 @@ export class Carrying {
 
   async #handOver(feed: RunFeed): Promise<void> {
     const { boxes, toast, changed } = this.#of;
-    this.#moving = true;
+    feed.moves = true;
     const submit = feed.controls.submit.bind(feed.controls);
     const ask = (how: 'now' | 'stay'): void => void submit({ do: 'hand over', how }).catch(this.#of.fail);
-    boxes.push(handOverOverlay(ask));
+    boxes.push(handOverOverlay(ask, () => feed.state.finished !== null));
     const done = await submit({ do: 'hand over', how: 'when quiet' });
     // A run that ended by itself meanwhile shows so.
     if (!done.ok && feed.state.finished === null) toast({ level: 'info', text: done.fault.text });
     if (done.ok) await this.#startElsewhere(feed.controls.session);
-    this.#moving = false;
+    feed.moves = false;
     boxes.close('hand over');
     changed();
   }
@@ -132,18 +123,17 @@ export class Carrying {
   }
 
   /** It was handed over: its new process answers in a moment. */
-  async #follow(session: SessionId): Promise<void> {
+  async #follow(feed: RunFeed): Promise<void> {
     const { lobby, world, toast, runs } = this.#of;
-    const { feed } = runs;
+    const { session } = feed.controls;
     toast({ level: 'info', text: 'The run moves to another process.' });
-    this.#moving = true;
     const until = world.elapsed() + MOVES;
     const isReached = async (): Promise<boolean> =>
       (await runs.change(() => attachTo(lobby, session))) === null ||
       // It came to its end there before it could be reached.
       (hasEnded(lobby, session) && (await runs.change(() => lookedAt(lobby, session))) === null);
     while (runs.feed === feed && world.elapsed() < until && !(await isReached())) await world.sleep(LOOKS);
-    this.#moving = false;
+    feed.moves = false;
     this.#of.changed();
   }
 
@@ -160,6 +150,3 @@ const lookedAt = (lobby: Lobby, session: SessionId): ReturnType<Lobby['resume']>
 
 const hasEnded = (lobby: Lobby, session: SessionId): boolean =>
   lobby.info().sessions.some(({ id, state }) => id === session && state === 'finished');
-
-const hasMoved = ({ finished }: RunState): boolean =>
-  finished?.status === 'stopped' && finished.summary === HANDED_OVER;

@@ -30,7 +30,7 @@ type OfRun = Omit<Context, keyof LobbyParts | 'files' | 'now'>;
 type LobbyParts = Pick<Context, 'lobby' | 'glyphs' | 'look'>;
 
 const ofRun = (feed: RunFeed, now: Millis): OfRun & Pick<Context, 'now'> => ({
-  state: feed.state,
+  state: feed.shown,
   now: feed.time(now),
   live: feed.live.texts(),
   reasoning: feed.live.reasoning(),

@@ -7,6 +7,7 @@ import type { Millis } from '../domain/ids.ts';
 import type { MimirEvent } from '../events/event.ts';
 import { runShare, runSpending } from '../app/views/spending.ts';
 import type { RunState } from '../events/state.ts';
+import { HANDED_OVER } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import { counted, formatShare } from './format.ts';
 import type { Notice } from './term/terminal.ts';
@@ -40,6 +41,8 @@ export function happeningOf(event: MimirEvent, before: RunState, after: RunState
         words: `failed: ${firstLine(event.error ?? event.summary)}`,
       };
     case 'session.finished':
+      // It goes on in another process.
+      if (event.summary === HANDED_OVER) return null;
       return {
         is: 'ended',
         who: 'the run',

@@ -9,6 +9,7 @@ import type { PlanEdit } from '../domain/plan-edit.ts';
 import type { Result } from '../domain/result.ts';
 import { ControlFault } from '../ports/control.ts';
 import type { Controls, ModePreview, PlanPreview } from '../ports/controls.ts';
+import { HANDED_OVER, RUN_STOPPED } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import { cleanEvent, harmless } from './clean.ts';
 import { Live } from './live.ts';
@@ -30,12 +31,21 @@ const isUnderWay = (agent: AgentState | undefined): boolean =>
   agent.open.length > 0 ||
   agent.blocks.slice(-20).some((block) => block.is === 'tool' && block.ok === null);
 
+/** Does it say that the run stops in this process? */
+const isStop = (event: MimirEvent): boolean =>
+  event.type === 'session.finished' ||
+  (event.type === 'agent.status' && event.status === 'interrupted' && event.reason === RUN_STOPPED);
+
 export class RunFeed {
   readonly controls: Controls;
   readonly live = new Live();
+  /** Is the run on its way to another process? That it has stopped here is no end of it. */
+  moves = false;
   /** Settles when there are no more events; rejects for a bug in their source. */
   readonly ended: Promise<void>;
   #state: RunState = EMPTY;
+  /** The run before it stopped in the process that carries it; null where it has not. */
+  #beforeStop: RunState | null = null;
   #stopped = false;
   #lost: (NonNullable<Elsewhere['lost']> & { readonly at: Millis }) | null = null;
   readonly #unsubscribe: () => void;
@@ -84,6 +94,17 @@ export class RunFeed {
     return this.#state;
   }
 
+  /** What screens show: a run that moves as it was at its last step, since it goes on with that. */
+  get shown(): RunState {
+    return (this.moves ? this.#beforeStop : null) ?? this.#state;
+  }
+
+  /** Another screen handed it over. */
+  get hasMoved(): boolean {
+    const { finished } = this.#state;
+    return this.elsewhere !== undefined && finished?.status === 'stopped' && finished.summary === HANDED_OVER;
+  }
+
   /** What a change of the mode, or a pin of this agent, would do now; harmless. */
   preview(mode: Mode, agent?: AgentId): ModePreview {
     return harmless(agent === undefined ? this.controls.previewMode(mode) : this.controls.previewMode(mode, agent));
@@ -100,6 +121,12 @@ export class RunFeed {
     this.#unsubscribe();
   }
 
+  #noteStop(event: MimirEvent, before: RunState): void {
+    if (event.type === 'session.resumed') this.#beforeStop = null;
+    else if (isStop(event)) this.#beforeStop ??= before;
+    if (this.elsewhere !== undefined) this.moves = this.hasMoved;
+  }
+
   async #follow(took: (event: MimirEvent, before: RunState) => void): Promise<void> {
     for await (const event of this.controls.events(0)) {
       if (this.#stopped) return;
@@ -107,6 +134,7 @@ export class RunFeed {
       const clean = cleanEvent(event);
       this.#state = fold(before, clean);
       this.live.settle(event);
+      this.#noteStop(event, before);
       took(clean, before);
     }
   }

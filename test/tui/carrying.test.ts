@@ -1,11 +1,11 @@
 /** The screen and the process that carries its run: here, elsewhere, given away, lost. */
 import { describe, expect, it } from 'vitest';
-import { AgentId } from '../../src/domain/ids.ts';
+import { AgentId, ROOT } from '../../src/domain/ids.ts';
 import type { Result } from '../../src/domain/result.ts';
 import { fail, ok } from '../../src/domain/result.ts';
 import { ControlFault } from '../../src/ports/control.ts';
 import type { Controls, Receipt, Refusal } from '../../src/ports/controls.ts';
-import { HANDED_OVER } from '../../src/ports/controls.ts';
+import { HANDED_OVER, RUN_STOPPED } from '../../src/ports/controls.ts';
 import type { AppEnd } from '../../src/tui/app.ts';
 import { runApp } from '../../src/tui/app.ts';
 import { UNICODE } from '../../src/tui/glyphs.ts';
@@ -107,7 +107,12 @@ async function scene(
       const time = new Date(START + 192_000).toISOString();
       const totals = { cost: 0, tokens: 0, agents: 0, duration: 0 };
       const last = { type: 'session.finished', status: 'stopped', summary: HANDED_OVER, totals } as const;
-      await run.play([{ ...last, v: 1, seq, time, session: SESSION }]);
+      const stop = { type: 'agent.status', agent: ROOT, status: 'interrupted', reason: RUN_STOPPED } as const;
+      const at = { v: 1, time, session: SESSION } as const;
+      await run.play([
+        { ...stop, ...at, seq },
+        { ...last, ...at, seq: seq + 1 },
+      ]);
       await settled();
     },
     async handed(how) {
@@ -116,6 +121,12 @@ async function scene(
     },
   };
 }
+
+/** Header, log and field, whatever the box over them says. */
+const behindTheBox = (screen: string): readonly string[] => {
+  const rows = screen.split('\n');
+  return [...rows.slice(0, 8), ...rows.slice(-9, -1)];
+};
 
 describe('a run that this screen carries', () => {
   it('is handed over by d, with what is waited for in a box; then the screen is over and the run is not', async () => {
@@ -143,11 +154,12 @@ describe('a run that this screen carries', () => {
     const started = Promise.withResolvers<Result<Receipt, Refusal>>();
     const { press, screen, handed, move, asked } = await scene('here', null, midRun().events, started.promise);
     await press('d');
+    const waiting = screen();
     await move();
     await handed(ok({ text: 'handed over' }));
     expect(screen()).toContain('Handed over: its own process begins with it.');
     await press('esc', 'd');
-    expect(screen()).not.toMatch(/Stopped|What happened|run was stopped|v shows the report|at once/);
+    expect(behindTheBox(screen())).toEqual(behindTheBox(waiting));
     started.resolve(fail({ text: 'No process could be started.' }));
     await settled();
     expect(screen()).toMatch(/No process could be started\. \(r goes on with the run here\)/);
@@ -181,6 +193,14 @@ describe('a run that another process carries', () => {
     await press('esc', 'd');
     expect(await end).toMatchObject({ goesOn: true });
     expect(run.commands).toEqual([]);
+  });
+
+  it('is shown as it was while it moves, since it goes on', async () => {
+    const { screen, move } = await scene('elsewhere');
+    const before = screen().split('\n').slice(0, -3);
+    await move();
+    expect(screen().split('\n').slice(0, -3)).toEqual(before);
+    expect(screen()).toContain('The run moves to another process.');
   });
 
   it('is shown from the log when it moved and was over before it could be reached', async () => {

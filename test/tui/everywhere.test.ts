@@ -4,6 +4,7 @@ import { runApp } from '../../src/tui/app.ts';
 import { allActions } from '../../src/tui/actions.ts';
 import { found } from '../../src/tui/dialogs/palette.ts';
 import { UNICODE } from '../../src/tui/glyphs.ts';
+import { HANDED_OVER } from '../../src/ports/controls.ts';
 import { happeningOf, wordsOf } from '../../src/tui/notices.ts';
 import { isLit } from '../../src/tui/keymap.ts';
 import type { Lobby } from '../../src/ports/lobby.ts';
@@ -241,6 +242,12 @@ describe('a notice', () => {
     const last = finished().events.at(-1);
     const end = last === undefined ? null : happeningOf(last, state, foldAll(finished().events));
     expect(end?.words).toMatch(/^is done with \d+ agents$/);
+  });
+
+  it('is not told of a run that moves to another process', () => {
+    const totals = { cost: 0, tokens: 0, agents: 0, duration: 0 };
+    const moved = after({ type: 'session.finished', status: 'stopped', summary: HANDED_OVER, totals });
+    expect(happeningOf(moved, state, state)).toBeNull();
   });
 });
 

@@ -16,14 +16,15 @@ const LEAST = 5;
 const INTRO =
   'The run goes on in a process of its own, without this screen, as soon as what runs now has come to its end.';
 
-/** `ask` is called when the person doesn't want to wait, or stays. */
-export function handOverOverlay(ask: (how: 'now' | 'stay') => void): Overlay {
+/** `ask` is called when the person doesn't want to wait, or stays. `isStopped`: once it has stopped here there is nothing left to choose. */
+export function handOverOverlay(ask: (how: 'now' | 'stay') => void, isStopped: () => boolean): Overlay {
+  const keys = (): readonly Hint[] => (isStopped() ? [] : KEYS);
   return {
     title: 'Hand the run over',
     kind: 'hand over',
-    view,
-    press(input, { state }) {
-      if (input.is !== 'key' || state.finished !== null) return stay(this);
+    view: (context, size) => view(context, size, isStopped(), keys()),
+    press(input) {
+      if (input.is !== 'key' || isStopped()) return stay(this);
       if (input.key === 'y') {
         ask('now');
         return stay(this);
@@ -32,23 +33,20 @@ export function handOverOverlay(ask: (how: 'now' | 'stay') => void): Overlay {
       ask('stay');
       return closed();
     },
-    hints: keysOf,
+    hints: keys,
   };
 }
-
-/** Once it has stopped here there is nothing left to choose. */
-const keysOf = ({ state }: Context): readonly Hint[] => (state.finished === null ? KEYS : []);
 
 const KEYS: readonly Hint[] = [
   { keys: 'y', hint: 'at once: cut off what runs' },
   { keys: 'Esc', hint: 'stay' },
 ];
 
-function view(context: Context, size: Size): OverlayView {
+function view(context: Context, size: Size, isStopped: boolean, offered: readonly Hint[]): OverlayView {
   const width = boxWidth(size, WIDTH);
   const inner = Math.max(1, width - 4);
-  const waits = underWay(context.state);
-  const keys = wrap(keyLine(keysOf(context).map(({ keys: key, hint }) => [key, hint] as const)), inner);
+  const waits = isStopped ? null : underWay(context.state);
+  const keys = wrap(keyLine(offered.map(({ keys: key, hint }) => [key, hint] as const)), inner);
   const intro = wrap([span(INTRO, { fg: 'fg' })], inner);
   const rows = boxRows(size);
   // In a low terminal the footer alone names the keys, and nothing is left blank.
@@ -61,12 +59,13 @@ function view(context: Context, size: Size): OverlayView {
 }
 
 function waitLines(
-  waits: readonly UnderWay[],
+  /** Null: it has stopped. */
+  waits: readonly UnderWay[] | null,
   width: number,
   room: number,
-  { glyphs, state }: Context,
+  { glyphs }: Context,
 ): readonly Line[] {
-  if (state.finished !== null) return [[span('Handed over: its own process begins with it.', { fg: 'muted' })]];
+  if (waits === null) return [[span('Handed over: its own process begins with it.', { fg: 'muted' })]];
   if (waits.length === 0) return [[span('Nothing runs any more: one moment.', { fg: 'muted' })]];
   const shown = waits.length <= room ? waits : waits.slice(0, Math.max(0, room - 1));
   const more = waits.length - shown.length;
