@@ -1,6 +1,7 @@
 /** One run as the screen follows it: events folded into state, ticks into live text. It asks the engine nothing. */
 import type { AgentId, Millis } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
+import { callsInFlight } from '../app/views/spending.ts';
 import type { MimirEvent } from '../events/event.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import { EMPTY } from '../events/state.ts';
@@ -28,7 +29,7 @@ const LAST_WORDS: Millis = 200;
 /** May something stream of this agent? Of one that isn't known yet, too. */
 const isUnderWay = (agent: AgentState | undefined): boolean =>
   agent === undefined ||
-  agent.open.length > 0 ||
+  callsInFlight(agent).length > 0 ||
   agent.blocks.slice(-20).some((block) => block.is === 'tool' && block.ok === null);
 
 /** Does it say that the run stops in this process? */

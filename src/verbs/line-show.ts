@@ -195,7 +195,9 @@ function costLines(agent: AgentState, state: RunState): readonly string[] {
       : [`With all below it: ${formatCost(all.cost)}, ${formatTokens(all.tokens)} tokens.`]),
     ...(all.reservedTokens === 0
       ? []
-      : [`Reserved by calls that go on: ${formatTokens(all.reservedTokens)} tokens, ${formatCost(all.reservedCost)}.`]),
+      : [
+          `Reserved by calls without an end: ${formatTokens(all.reservedTokens)} tokens, ${formatCost(all.reservedCost)}.`,
+        ]),
     ...(trouble === '' ? [] : [`On the way: ${trouble}.`]),
   ];
 }

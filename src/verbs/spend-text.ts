@@ -1,4 +1,6 @@
 /** What a run and its agents used, for lines and reports: tokens by class, tries that failed, waits, and models that were changed. */
+import { agentSpending } from '../app/views/spending.ts';
+import type { Uncertain } from '../app/views/spending.ts';
 import type { Usage } from '../domain/budget.ts';
 import { addUsage, NO_USAGE } from '../domain/budget.ts';
 import type { Usd } from '../domain/ids.ts';
@@ -22,12 +24,6 @@ export interface Spent {
   readonly compactions: number;
   /** What was reserved for calls whose process ended before them: paid for or not. Absent where there is none. */
   readonly uncertain?: Uncertain;
-}
-
-interface Uncertain {
-  readonly calls: number;
-  readonly tokens: number;
-  readonly cost: Usd;
 }
 
 const NOTHING: Spent = {
@@ -54,15 +50,8 @@ export const spentOne = (agent: AgentState): Spent => ({
   retries: agent.retries,
   fallbacks: agent.fallbacks.length,
   compactions: agent.compactions,
-  ...uncertainIn(agent.open),
+  ...bothUncertain(agentSpending(agent).uncertain ?? undefined, undefined),
 });
-
-function uncertainIn(open: AgentState['open']): Pick<Spent, 'uncertain'> {
-  const lost = open.filter(({ uncertain }) => uncertain === true);
-  if (lost.length === 0) return {};
-  const tokens = lost.reduce((sum, call) => sum + call.tokens, 0);
-  return { uncertain: { calls: lost.length, tokens, cost: lost.reduce((sum, call) => plus(sum, call.cost), 0) } };
-}
 
 function bothUncertain(a: Uncertain | undefined, b: Uncertain | undefined): Pick<Spent, 'uncertain'> {
   const uncertain =

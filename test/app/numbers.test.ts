@@ -17,12 +17,16 @@ import { card } from '../../src/tui/view/card.ts';
 import { cardsPane } from '../../src/tui/view/cards.ts';
 import { gauge } from '../../src/tui/view/gauge.ts';
 import { taskCounts } from '../../src/tui/view/graph-words.ts';
+import { reservedText, UNCERTAIN } from '../../src/tui/view/spend.ts';
+import { resultBody } from '../../src/tui/screens/result-view.ts';
+import { costsLines } from '../../src/tui/screens/result-costs.ts';
 import { runNumbers } from '../../src/tui/view/run-numbers.ts';
 import { statusLine } from '../../src/verbs/line-look-commands.ts';
 import { spendLines } from '../../src/verbs/line-spend.ts';
 import { reportMarkdown } from '../../src/verbs/report-text.ts';
 import { contextOf } from '../support/look.ts';
 import { at, begun, histories, idOf, told } from '../support/counted-histories.ts';
+import { modelRun } from '../support/model-run.ts';
 import { START } from '../support/recorded-run.ts';
 
 const SIGNS: Readonly<Record<string, ShownStatus>> = {
@@ -141,6 +145,20 @@ describe('the numbers of a run', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('show beside what is spent what a provider may have billed for calls without an end', () => {
+    const totals = { cost: 0.2435, tokens: 120_000, agents: 6, duration: 200_000 };
+    const end = { type: 'session.finished', status: 'stopped', summary: '', totals } as const;
+    const context = contextOf(modelRun().at(193, end).events);
+    expect(runSpending(context.state).uncertain).toEqual({ calls: 1, tokens: 9000, cost: 0.02 });
+    expect(plain(runNumbers(context, 80))).toBe('◔ 1  ● 3 ○ 2  3m 12s  $0.2435+? +$0.02?');
+    expect(plain(runNumbers(context, 240))).toContain('$0.2435+? + $0.02 uncertain / $2.00');
+    const result = resultBody({ tab: 'Answer', top: 0 }, context, { width: 120, height: 38 });
+    expect(result.map(plain).find((line) => line.includes('Cost  '))).toMatch(/Cost .*\$0\.\d{4} \+ \$0\.02 uncertain/);
+    expect(costsLines(context, 160).map(plain)).toContain(`$0.02 uncertain  ${UNCERTAIN}`);
+    const asked = [...context.state.agents.values()].find(({ open }) => open.length > 0);
+    expect(asked === undefined ? '' : reservedText(asked)).toBe('$0.02 uncertain');
   });
 
   it('leave out the time in which no process carried the run', () => {

@@ -1,5 +1,6 @@
 /** What a run took: against its estimates, by model and class of token, and where the time went. */
 import { agentTime, runTime } from '../../app/views/run-time.ts';
+import { runSpending } from '../../app/views/spending.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { Usage } from '../../domain/budget.ts';
 import { addUsage, NO_USAGE, tokensOf } from '../../domain/budget.ts';
@@ -17,6 +18,7 @@ import { wrap } from '../text/wrap.ts';
 import { countSpans } from '../view/diff.ts';
 import { aboutSign } from '../view/card.ts';
 import { meter } from '../view/gauge.ts';
+import { UNCERTAIN, uncertainText } from '../view/spend.ts';
 
 /** `≈` before a sum that holds a count which a provider left out; empty where all was counted. */
 const about = (agents: readonly Pick<AgentState, 'estimated'>[], context: Context): string =>
@@ -163,7 +165,10 @@ export function costsLines(context: Context, width: number): readonly Line[] {
       width,
       glyphs.ellipsis,
     );
-  if (all === 0) return [[span('No model was called: nothing was spent.', { fg: 'faint' })]];
+  const unsettled = uncertainText(runSpending(state).uncertain).flatMap((text) =>
+    wrap([span(text, { fg: 'warn', bold: true }), span(`  ${UNCERTAIN}`, { fg: 'muted' })], width),
+  );
+  if (all === 0 && unsettled.length === 0) return [[span('No model was called: nothing was spent.', { fg: 'faint' })]];
   const dearest = agents
     .filter(({ cost, usage: one }) => cost > 0 || tokensOf(one) > 0)
     .toSorted((a, b) => b.cost - a.cost || tokensOf(b.usage) - tokensOf(a.usage));
@@ -178,6 +183,7 @@ export function costsLines(context: Context, width: number): readonly Line[] {
     ...CLASSES.filter(([of]) => usage[of] > 0).map(([of, name]) =>
       bar(name, 'info', usage[of] / all, formatTokens(usage[of])),
     ),
+    ...unsettled,
     [],
     heading('By model'),
     ...sharesByModel(state).map(({ model, cost, calls, usage: one }) =>

@@ -1,6 +1,7 @@
 /** What the end of a run looks like: how it went, the report, what each agent did, what it cost, and what to do next. */
 import { resumeCost } from '../../app/views/resume-cost.ts';
 import { agentTime, runTime } from '../../app/views/run-time.ts';
+import { runSpending } from '../../app/views/spending.ts';
 import { whyNotTalk } from '../../app/actions/message-main.ts';
 import { tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
@@ -20,6 +21,7 @@ import { reviewLines } from '../view/reviews.ts';
 import { coloured } from '../view/code.ts';
 import { markdown } from '../view/markdown.ts';
 import { statusLine } from '../view/outcome.ts';
+import { uncertainText } from '../view/spend.ts';
 import { agentTable, ending, shortly } from './result-agents.ts';
 import { costsLines, estimateLines, fileLines } from './result-costs.ts';
 import { happenedLines, openLines } from './result-happened.ts';
@@ -216,7 +218,7 @@ function totalLines({ state }: Context, width: number): readonly Line[] {
     fit([span(name.padEnd(8), { fg: 'faint' }), span(value, { fg: 'fg', bold: true })], width);
   return [
     row('Time', formatDuration(runTime(state))),
-    row('Cost', formatCost(totals.cost)),
+    row('Cost', [formatCost(totals.cost), ...uncertainText(runSpending(state).uncertain)].join(' + ')),
     row('Tokens', formatTokens(totals.tokens)),
     row('Agents', String(totals.agents)),
   ];

@@ -1,5 +1,5 @@
 /** Charts of a run, from its state: whole sections of lines, side by side where there is room. Each reads without colour. */
-import { runSpending } from '../../app/views/spending.ts';
+import { allReserved, runSpending } from '../../app/views/spending.ts';
 import { agentTime, sinceStart } from '../../app/views/run-time.ts';
 import { tokensOf } from '../../domain/budget.ts';
 import type { Millis } from '../../domain/ids.ts';
@@ -16,6 +16,7 @@ import type { Ink, Line } from '../text/line.ts';
 import { toLabel } from '../text/sanitise.ts';
 import { statusSpan } from './card.ts';
 import { gauge, meter, sparkline } from './gauge.ts';
+import { uncertainText } from './spend.ts';
 import { costsMoney, spendChart } from './spend-chart.ts';
 
 /** Columns of a name: at least so many, and at most a quarter of a row. */
@@ -50,14 +51,22 @@ const section = (title: string, lines: readonly Line[], width: number): readonly
 
 /** `Spend over time  $0.38 of $2.00 ▰▰··  19%`, and what the signs of the curve mean. */
 function overTime({ state, glyphs }: Context, width: number): readonly Line[] {
-  const { cost, tokens, reservedCost, reservedTokens } = runSpending(state);
+  const spending = runSpending(state);
+  const { cost, tokens, uncertain } = spending;
+  const reserved = allReserved(spending);
   const money = costsMoney(state);
   const left: Line = [
     span(money ? 'Spend over time  ' : 'Tokens over time  ', { fg: 'title', bold: true }),
     span(money ? formatCost(cost) : formatTokens(tokens), { fg: 'fg', bold: true }),
+    span(
+      uncertainText(uncertain)
+        .map((text) => ` + ${text}`)
+        .join(''),
+      { fg: 'warn' },
+    ),
     ...(money
-      ? ofCap([cost, reservedCost], state.budget.maxCost, formatLimit, glyphs)
-      : ofCap([tokens, reservedTokens], state.budget.maxTokens, formatTokens, glyphs)),
+      ? ofCap([cost, reserved.cost], state.budget.maxCost, formatLimit, glyphs)
+      : ofCap([tokens, reserved.tokens], state.budget.maxTokens, formatTokens, glyphs)),
   ];
   return [spread(left, width >= 90 ? LEGEND : [], width)];
 }

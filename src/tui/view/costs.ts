@@ -1,6 +1,6 @@
 /** The Costs tab: what an agent used and paid, of which model and for what, against its limits and what the plan expected. */
 import { expectedTask } from '../../app/views/expected-plan.ts';
-import { agentSpending } from '../../app/views/spending.ts';
+import { agentSpending, callsInFlight } from '../../app/views/spending.ts';
 import { agentTime } from '../../app/views/run-time.ts';
 import { tokensOf } from '../../domain/budget.ts';
 import { committed, tokensOfAgent } from '../../events/queries.ts';
@@ -15,7 +15,7 @@ import { toLabel } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
 import { costText } from './card.ts';
 import { gauge, inkOfShare } from './gauge.ts';
-import { callsText, classLines, unpricedText } from './spend.ts';
+import { amountText, callsText, classLines, UNCERTAIN, unpricedText } from './spend.ts';
 
 const NAME = 12;
 
@@ -50,8 +50,9 @@ const row = (name: string, value: string, why: string, width: number, ink: Ink =
 
 /** What is charged, promised and lost. */
 function spentLines(agent: AgentState, context: Context, width: number): readonly Line[] {
-  const { open, lost } = agent;
-  const { reservedCost: promised, reservedTokens: promisedTokens } = agentSpending(agent);
+  const { lost } = agent;
+  const { reservedCost, reservedTokens, uncertain } = agentSpending(agent);
+  const { length: inFlight } = callsInFlight(agent);
   const unpriced = unpricedText(agent);
   return [
     title('Spent'),
@@ -62,15 +63,18 @@ function spentLines(agent: AgentState, context: Context, width: number): readonl
       width,
     ),
     ...(unpriced === '' ? [] : row('', '', unpriced, width)),
-    ...(open.length === 0
+    ...(inFlight === 0
       ? []
       : row(
           'reserved',
-          promised > 0 ? formatLimit(promised) : `${formatTokens(promisedTokens)} tok`,
-          `the most that ${counted(open.length, 'call')} in flight can cost; given back when settled`,
+          amountText(reservedCost, reservedTokens),
+          `the most that ${counted(inFlight, 'call')} in flight can cost; given back when settled`,
           width,
           'warn',
         )),
+    ...(uncertain === null
+      ? []
+      : row('uncertain', amountText(uncertain.cost, uncertain.tokens), UNCERTAIN, width, 'warn')),
     ...(lost.calls === 0
       ? []
       : row(

@@ -1,4 +1,5 @@
 /** What an agent is at, in a line: what it writes, runs or waits for, why it has not begun, how it ended. For cards and rows. */
+import { callsInFlight } from '../../app/views/spending.ts';
 import { parallelOf, shownStatus } from '../../app/views/agent-counts.ts';
 import { isAnswered } from '../../domain/agent.ts';
 import { ROOT } from '../../domain/ids.ts';
@@ -112,7 +113,7 @@ function thinking({ id }: AgentState, context: Context): string {
 }
 
 function waitsForAgents(agent: AgentState, context: Context): string {
-  const working = agent.open.length === 0 ? awaited(agent, context.state) : 0;
+  const working = callsInFlight(agent).length === 0 ? awaited(agent, context.state) : 0;
   return working === 0 ? '' : `waiting for ${counted(working, 'agent')}`;
 }
 
@@ -123,7 +124,7 @@ function tool(agent: AgentState): string {
 
 /** What was said last; of a plan, which is JSON, what it comes to. A tool that is done is not what it is at while a model is asked. */
 function lastWords(agent: AgentState): string {
-  if (agent.open.length > 0 && agent.blocks.at(-1)?.is === 'tool') return 'thinking';
+  if (callsInFlight(agent).length > 0 && agent.blocks.at(-1)?.is === 'tool') return 'thinking';
   const last = agent.blocks.findLast(({ is }) => is !== 'told');
   const plan = agent.id === ROOT && last?.is === 'said' ? planWords(last.text) : null;
   return oneLine(plan ?? activityOf(agent)) || (WORDLESS[agent.status] ?? 'thinking');

@@ -16,6 +16,7 @@ import { toLabel } from '../text/sanitise.ts';
 import { formatLeft } from '../waits.ts';
 import { weatherOf } from '../weather.ts';
 import { gauge, inkOfShare } from './gauge.ts';
+import { amountText, uncertainText } from './spend.ts';
 import { BADGE, HELD_INK, marks, shownSign } from './header.ts';
 
 /**
@@ -55,7 +56,18 @@ const ROOM_ON_LEFT = [
 ] as const;
 
 /** In the order they stand in. What comes and goes is on the left, where it moves nothing. */
-const PLACES = ['weather', 'ask', 'agents', 'counts', 'elapsed', 'amount', 'limit', 'gauge', 'alarm'] as const;
+const PLACES = [
+  'weather',
+  'ask',
+  'agents',
+  'counts',
+  'elapsed',
+  'amount',
+  'uncertain',
+  'limit',
+  'gauge',
+  'alarm',
+] as const;
 type Place = (typeof PLACES)[number];
 
 /** Two columns between two of them; a limit and a gauge belong to the amount. */
@@ -67,7 +79,7 @@ const joined = (chosen: ReadonlyMap<Place, Line>): Line =>
     return [span(isFirst ? '' : ' '.repeat(GAP[place] ?? 2)), ...line];
   });
 
-const GAP: Readonly<Partial<Record<Place, number>>> = { elapsed: 1, limit: 0, gauge: 1, alarm: 1 };
+const GAP: Readonly<Partial<Record<Place, number>>> = { elapsed: 1, uncertain: 0, limit: 0, gauge: 1, alarm: 1 };
 
 /** What must be there, the most important first, in its shortest form. */
 function needs(context: Context): readonly (readonly [Place, Line])[] {
@@ -78,6 +90,7 @@ function needs(context: Context): readonly (readonly [Place, Line])[] {
   const asks = state.approvals.length;
   return [
     ['amount', money.amount],
+    ['uncertain', money.uncertain],
     ['ask', asks === 0 ? [] : [span(`${glyphs.status.waiting} ${asks} ask`, { fg: 'warn', bold: true })]],
     ['alarm', money.sign],
     ['weather', wait],
@@ -97,6 +110,7 @@ function wishes(context: Context): readonly (readonly [Place, Line])[] {
     ['gauge', money.gauge(6)],
     ['alarm', money.words],
     ['limit', money.limit],
+    ['uncertain', money.uncertainWords],
     ['weather', waits],
     ['counts', counts(context, 'all')],
     ['gauge', money.gauge(12)],
@@ -177,6 +191,9 @@ const ORDER: readonly ShownStatus[] = ['interrupted', 'running', 'waiting', 'que
 interface Money {
   readonly amount: Line;
   readonly limit: Line;
+  /** What may have been billed beside it, as a sign and in a word; nothing where every call came to its end. */
+  readonly uncertain: Line;
+  readonly uncertainWords: Line;
   /** How near the cap is, in a word and in more of them: no colour says it alone. */
   readonly sign: Line;
   readonly words: Line;
@@ -186,7 +203,8 @@ interface Money {
 /** `$0.3849 / $2.00 ▰▰▱▱▱▱`; tokens where nothing costs anything. */
 function spend(context: Context): Money {
   const { state, glyphs } = context;
-  const { cost, tokens, priced, estimated } = runSpending(state);
+  const { cost, tokens, priced, estimated, uncertain } = runSpending(state);
+  const beside = (text: string): Line => [span(text, { fg: 'warn' })];
   const cap = state.budget.maxCost;
   const share = runShare(state);
   const free = cost === 0 && tokens > 0;
@@ -197,6 +215,8 @@ function spend(context: Context): Money {
   return {
     amount: [span(amount.padStart(room), { fg: 'title', bold: true })],
     limit: cap === undefined || free ? [] : [span(' / ', { fg: 'faint' }), span(formatLimit(cap), { fg: 'muted' })],
+    uncertain: uncertain === null ? [] : beside(` +${amountText(uncertain.cost, uncertain.tokens)}?`),
+    uncertainWords: uncertainText(uncertain).flatMap((text) => beside(` + ${text}`)),
     ...alarms(share?.spent ?? 0),
     gauge: (cells) => (share === null ? [] : gauge(share, cells, glyphs)),
   };

@@ -1,5 +1,6 @@
 /** What one agent has used, so that its cost can be understood: tokens by class, calls that failed, what is promised to those in flight. */
-import { agentSpending } from '../../app/views/spending.ts';
+import { agentSpending, callsInFlight } from '../../app/views/spending.ts';
+import type { Uncertain } from '../../app/views/spending.ts';
 import type { Usage } from '../../domain/budget.ts';
 import { tokensOf } from '../../domain/budget.ts';
 import type { Usd } from '../../domain/ids.ts';
@@ -57,16 +58,30 @@ function costsOf({ usage, cost, priced, model, fallbacks }: AgentState, { choice
   return Math.abs(tokensOf(costs) - cost) <= Math.max(0.0002, cost * 0.01) ? costs : null;
 }
 
-/** What calls in flight may cost at most: `$0.02`; empty without any. Where nothing costs anything, their tokens. */
+/** What calls in flight may cost at most, and what is uncertain: `$0.02 reserved + $0.01 uncertain`; empty without either. */
 export function reservedText(agent: AgentState): string {
-  const { reservedCost, reservedTokens } = agentSpending(agent);
-  if (reservedCost > 0) return `${formatLimit(reservedCost)} reserved`;
-  return reservedTokens > 0 ? `${formatTokens(reservedTokens)} tok reserved` : '';
+  const { reservedCost, reservedTokens, uncertain } = agentSpending(agent);
+  const reserved = amountText(reservedCost, reservedTokens);
+  return [...(reserved === '' ? [] : [`${reserved} reserved`]), ...uncertainText(uncertain)].join(' + ');
 }
+
+/** `$0.02 uncertain`; nothing where every call came to its end. */
+export const uncertainText = (uncertain: Uncertain | null): readonly string[] =>
+  uncertain === null ? [] : [`${amountText(uncertain.cost, uncertain.tokens)} uncertain`];
+
+/** Dollars, else tokens where nothing costs anything; empty for nothing. */
+export const amountText = (cost: Usd, tokens: number): string =>
+  cost > 0 ? formatLimit(cost) : tokens > 0 ? `${formatTokens(tokens)} tok` : '';
+
+/** What an uncertain sum is, and why it does not go away. */
+export const UNCERTAIN =
+  'reserved for calls whose process ended before they did: the provider may have billed them, so limits count them';
 
 /** `9, 2 of them failed and cost $0.0012, 1 in flight`; `none yet`. */
 export function callsText(agent: AgentState): string {
-  const { lost, retries, open } = agent;
+  const { lost, retries } = agent;
+  const { length: inFlight } = callsInFlight(agent);
+  const { calls: uncertain = 0 } = agentSpending(agent).uncertain ?? {};
   const made = callsOf(agent);
   if (made === 0) return 'none yet';
   const wasted = tokensOf(lost.usage);
@@ -75,7 +90,8 @@ export function callsText(agent: AgentState): string {
     String(made),
     ...(lost.calls > 0 ? [`${lost.calls} of them failed and cost ${price}`] : []),
     ...(retries > 0 ? [counted(retries, 'wait')] : []),
-    ...(open.length > 0 ? [`${open.length} in flight`] : []),
+    ...(inFlight > 0 ? [`${inFlight} in flight`] : []),
+    ...(uncertain > 0 ? [`${uncertain} uncertain`] : []),
   ].join(', ');
 }
 
