@@ -1,91 +1,12 @@
-/**
- * The files of a project, and who imports whom: only imports that lead to a file that was seen become links; what can't be resolved is
- * left out, never guessed.
- */
+/** Who imports whom: only imports that lead to a file that was seen become links. */
 import { posix as path } from 'node:path';
-import {
-  globFor,
-  isAside,
-  isComment,
-  isForeign,
-  isSource,
-  isTest,
-  LANGUAGES,
-  languageOf,
-  languagesIn,
-  TABLE,
-} from './languages.ts';
-import type { LanguageName } from './languages.ts';
-import { behind, countOf, filesOf, hitsOf, isCut, list, search, searchAll } from './tools.ts';
-import type { Hit } from './tools.ts';
-import type { Looking, Seen } from './turns.ts';
-import { captured, code, termsIn } from './words.ts';
-
-/** The files that a task is about: those of the folder that it names, else all. */
-export interface Inventory {
-  readonly names: readonly string[];
-  /** False where the list stopped before its end: what is not in it may be there all the same. */
-  readonly whole: boolean;
-  readonly count: number;
-  /** Code that is neither a test nor foreign; examples and scripts are in it. */
-  readonly sources: readonly string[];
-  readonly tests: readonly string[];
-  readonly languages: readonly LanguageName[];
-  /** For searches: the folder or file; undefined for the whole. */
-  readonly path: string | undefined;
-  /** In words: `src/` or `this repository`. */
-  readonly called: string;
-  readonly seen: readonly Seen[];
-  /** The calls behind it, in words. */
-  readonly behind: string;
-}
-
-const MOST_NAMES = 2000;
-
-/** Lists the files of a task: one step, a second one where the first list stopped before its end. */
-export function* inventory(task: string, todo = 0): Looking<Inventory> {
-  const places = termsIn(task, 16).flatMap(({ is, text }) => (is === 'path' ? [text] : []));
-  const folder = places.find((one) => one.endsWith('/') || !/\.\w{1,5}$/.test(one))?.replace(/\/$/, '');
-  const about = folder === undefined ? 'all files' : 'files';
-  const first = yield { say: 'I list the files first.', todo, asks: [list(MOST_NAMES, { path: folder, about })] };
-  const none = folder !== undefined && filesOf(first[0]).length === 0;
-  if (!none && !isCut(first[0])) return inventoryOf(first, folder, places);
-  const say = none
-    ? `There is no ${code(folder)} that I can see: I look at the whole.`
-    : 'There are more files than a list shows: I list the sources.';
-  const ask = none
-    ? list(MOST_NAMES, { about: 'all files' })
-    : list(MOST_NAMES, { path: folder, glob: globFor(LANGUAGES), about: 'sources' });
-  const more = yield { say, todo, asks: [ask] };
-  return inventoryOf([...first, ...more], none ? undefined : folder, places);
-}
-
-function inventoryOf(seen: readonly Seen[], folder: string | undefined, places: readonly string[]): Inventory {
-  const listedNames = [...new Set(seen.flatMap((one) => filesOf(one)))];
-  const file = places.find(
-    (one) => /\.\w{1,5}$/.test(one) && listedNames.some((name) => `/${name}`.endsWith(`/${one}`)),
-  );
-  const names = file === undefined ? listedNames : listedNames.filter((name) => `/${name}`.endsWith(`/${file}`));
-  const own = names.filter((name) => isSource(name) && !isForeign(name));
-  return {
-    names,
-    whole: !isCut(seen.at(-1)),
-    count: file === undefined ? Math.max(names.length, ...seen.map((one) => countOf(one))) : names.length,
-    sources: own.filter((name) => !isTest(name)),
-    tests: own.filter((name) => isTest(name)),
-    languages: languagesIn(own),
-    path: names.length === 1 && file !== undefined ? names[0] : folder,
-    called: file !== undefined ? code(file) : folder === undefined ? 'this repository' : code(`${folder}/`),
-    seen,
-    behind: behind(...seen),
-  };
-}
-
-/** Sources that are the program itself; where there are none, examples and scripts are. */
-export function programOf({ sources }: Pick<Inventory, 'sources'>): readonly string[] {
-  const program = sources.filter((name) => !isAside(name));
-  return program.length > 0 ? program : sources;
-}
+import { languageOf, languagesIn } from './languages.ts';
+import { isComment } from './lines.ts';
+import { isAside, isTest } from './paths.ts';
+import { Lookup } from './resolve.ts';
+import { hitsOf, isCut, search, searchAll, searchEach } from './tools.ts';
+import type { Hit, Looking, Seen } from './tools.ts';
+import { byPlace } from './words.ts';
 
 /** `from` imports `to`; `hit` is the line that says so. Go links folders, the others files. */
 export interface Link {
@@ -96,48 +17,41 @@ export interface Link {
   readonly late: boolean;
 }
 
-const MOST_LINES = 1000;
-
-/** Searches the imports of `names`, by a search for each language whose imports can be followed. */
-export function* importsOf(names: readonly string[], where: string | undefined, todo: number): Looking<Imports> {
-  const followed = languagesIn(names).filter((language) => TABLE[language].imports !== null);
-  const asks = followed.map((language) =>
-    search(language === 'go' ? `${TABLE.go.imports ?? ''}|^module\\s` : (TABLE[language].imports ?? ''), {
-      glob: language === 'go' ? '{*.go,go.mod}' : globFor([language]),
-      path: where,
-      limit: MOST_LINES,
-      about: `imports in ${globFor([language])}`,
-    }),
-  );
-  const seen = yield* searchAll(asks, names, 'I search for the lines that import a file of this project.', todo);
-  const hits = seen.flatMap((one) => hitsOf(one));
-  return { links: linksOf(hits, new Set(names)), seen, whole: !seen.some((one) => isCut(one) || !one.ok), hits };
-}
-
 export interface Imports {
   readonly links: readonly Link[];
   readonly hits: readonly Hit[];
   readonly seen: readonly Seen[];
+  /** False where a search failed or stopped: an import that is not here may be there all the same. */
   readonly whole: boolean;
 }
 
-function linksOf(hits: readonly Hit[], files: ReadonlySet<string>): readonly Link[] {
-  const lookup = new Lookup(files, hits);
-  const first = new Map<string, Link>();
-  const links = hits
-    .map((hit, at) => ({ hit, late: isLate(hit, hits[at - 1]) }))
-    .filter(({ hit }) => !isComment(hit) && !isQuoted(hit.text) && files.has(hit.path))
-    .flatMap(({ hit, late }) => lookup.targets(hit).map((to): Link => ({ from: fromOf(hit.path), to, hit, late })));
-  for (const link of links) {
-    const before = first.get(`${link.from}\n${link.to}`);
-    if (link.from !== link.to && (before === undefined || (before.late && !link.late)))
-      first.set(`${link.from}\n${link.to}`, link);
-  }
-  return [...first.values()];
+const MOST_LINES = 1000;
+
+/** Searches the imports of `names`, by a search for each language whose imports can be followed. */
+export function* importsOf(names: readonly string[], where: string | undefined, todo: number): Looking<Imports> {
+  const languages = languagesIn(names);
+  const asks = searchEach(languages, 'imports', { path: where, limit: MOST_LINES, about: 'imports' });
+  const modules = languages.includes('go')
+    ? [search(String.raw`^module\s`, { glob: 'go.mod', about: 'Go modules' })]
+    : [];
+  const say = 'I search for the lines that import a file of this project.';
+  const seen = yield* searchAll([...asks, ...modules], names, say, todo);
+  const hits = seen.flatMap((one) => hitsOf(one));
+  return { links: linksIn(hits, new Set(names)), seen, whole: !seen.some((one) => isCut(one) || !one.ok), hits };
 }
 
-/** In Go folders import folders. */
-const fromOf = (file: string): string => (file.endsWith('.go') && !isTest(file) ? `${path.dirname(file)}/` : file);
+/** One link from a file to another, by the first line that says so: best by one that holds when the file is loaded. */
+function linksIn(hits: readonly Hit[], files: ReadonlySet<string>): readonly Link[] {
+  const lookup = new Lookup(files, hits);
+  const all = hits.flatMap((hit, at) => {
+    if (!files.has(hit.path) || isComment(hit) || isQuoted(hit.text)) return [];
+    // In Go folders import folders.
+    const from = hit.path.endsWith('.go') && !isTest(hit.path) ? `${path.dirname(hit.path)}/` : hit.path;
+    return lookup.targets(hit).map((to): Link => ({ from, to, hit, late: isLate(hit, hits[at - 1]) }));
+  });
+  const links = all.filter(({ from, to }) => from !== to).toSorted((a, b) => Number(a.late) - Number(b.late));
+  return [...Map.groupBy(links, ({ from, to }) => `${from}\n${to}`).values()].flatMap((same) => same.slice(0, 1));
+}
 
 /** The import itself is inside of a string or behind a comment: it only speaks of one. */
 function isQuoted(text: string): boolean {
@@ -156,168 +70,26 @@ function isLate({ path: file, text }: Hit, before: Hit | undefined): boolean {
   return /^\s*\}\s*from\b/.test(text) && /^\s*(?:import|export)\s+type\s*\{/.test(opened);
 }
 
-class Lookup {
-  private readonly files: ReadonlySet<string>;
-  /** The end of a path without its ending -> the paths that end so. */
-  private readonly ends = new Map<string, string[]>();
-  private readonly goModule: string;
-  /** Folders of Python that hold a package and are in none. */
-  private readonly roots: readonly string[];
-
-  constructor(files: ReadonlySet<string>, hits: readonly Hit[]) {
-    this.files = files;
-    const packages = [...files]
-      .filter((file) => path.basename(file) === '__init__.py')
-      .map((file) => path.dirname(path.dirname(file)));
-    this.roots = [...new Set(['', ...packages.filter((folder) => !files.has(`${folder}/__init__.py`))])];
-    this.goModule = captured(/^module\s+(\S+)/, hits.find((hit) => /(?:^|\/)go\.mod$/.test(hit.path))?.text ?? '');
-    for (const file of files) {
-      const parts = file.replace(/(?:\/__init__)?\.\w+$/, '').split('/');
-      for (let at = 0; at < parts.length; at += 1) {
-        const end = parts.slice(at).join('/');
-        this.ends.set(end, [...(this.ends.get(end) ?? []), file]);
-      }
-    }
-  }
-
-  targets(hit: Hit): readonly string[] {
-    switch (languageOf(hit.path)) {
-      case 'js':
-        return this.script(hit);
-      case 'py':
-        return this.python(hit);
-      case 'go':
-        return this.go(hit.text);
-      case 'rust':
-        return this.rust(hit);
-      case 'java':
-        return this.byEnd(captured(/^import\s+(?:static\s+)?([\w.]+)/, hit.text).split('.'), [
-          'java',
-          'kt',
-          'scala',
-          'groovy',
-        ]);
-      case 'php':
-        return this.byEnd(captured(/^\s*use\s+([\w\\]+)/, hit.text).split('\\'), ['php']);
-      default:
-        return this.quoted(hit);
-    }
-  }
-
-  private first(...names: readonly string[]): readonly string[] {
-    return names
-      .map((name) => path.normalize(name))
-      .filter((name) => this.files.has(name))
-      .slice(0, 1);
-  }
-
-  /** The longest end of a name that only one file has: `a.b.C.method` -> `…/a/b/C.java`. */
-  private byEnd(parts: readonly string[], endings: readonly string[]): readonly string[] {
-    for (let length = parts.length; length > 1; length -= 1) {
-      for (let from = 0; length - from > 1; from += 1) {
-        const found = (this.ends.get(parts.slice(from, length).join('/')) ?? []).filter((file) =>
-          endings.some((one) => file.endsWith(`.${one}`)),
-        );
-        if (found.length === 1) return found;
-        if (found.length > 1) return [];
-      }
-    }
-    return [];
-  }
-
-  private script(hit: Hit): readonly string[] {
-    const target = captured(/(?:\bfrom|^\s*import|\brequire\(|\bimport\()\s*["']([^"']+)["']/, hit.text);
-    if (!target.startsWith('.')) return [];
-    const base = path.join(path.dirname(hit.path), target.replace(/[?#].*$/, ''));
-    const kinds = TABLE.js.endings;
-    return this.first(
-      base,
-      ...[base.replace(/\.[cm]?jsx?$/, ''), base].flatMap((name) => kinds.map((kind) => `${name}.${kind}`)),
-      ...kinds.map((kind) => `${base}/index.${kind}`),
-    );
-  }
-
-  private python({ path: file, text }: Hit): readonly string[] {
-    const [, dots = '', from = '', names = ''] = /^\s*from\s+(\.*)([\w.]*)\s+import\s+(.*)$/.exec(text) ?? [];
-    const module = dots + from === '' ? captured(/^\s*import\s+([\w.]+)/, text) : from;
-    const here = path.dirname(file);
-    const roots =
-      dots === ''
-        ? [...this.roots, ...(this.files.has(`${here}/__init__.py`) ? [] : [here])]
-        : [path.join(here, '../'.repeat(dots.length - 1))];
-    const found = roots.map((root) => {
-      const folder = path.join(root, ...module.split('.'));
-      const inside = (names.match(/\w+/g) ?? []).flatMap((name) =>
-        this.first(`${folder}/${name}.py`, `${folder}/${name}/__init__.py`),
-      );
-      return inside.length > 0 ? inside : this.first(`${folder}.py`, `${folder}/__init__.py`);
-    });
-    return found.find((one) => one.length > 0) ?? [];
-  }
-
-  private go(text: string): readonly string[] {
-    const name = captured(/"([^"]+)"/, text);
-    if (this.goModule === '' || !name.startsWith(`${this.goModule}/`)) return [];
-    const folder = `${name.slice(this.goModule.length + 1)}/`;
-    return [...this.files].some((file) => path.dirname(file) === folder.slice(0, -1)) ? [folder] : [];
-  }
-
-  private rust({ path: file, text }: Hit): readonly string[] {
-    const module = captured(/\bmod\s+(\w+);/, text);
-    const own = /(?:^|\/)(?:mod|lib|main)\.rs$/.test(file) ? path.dirname(file) : file.replace(/\.rs$/, '');
-    if (module !== '') return this.first(`${own}/${module}.rs`, `${own}/${module}/mod.rs`);
-    const [, kind = '', rest = ''] = /\buse\s+(crate|super|self)::([\w:]+)/.exec(text) ?? [];
-    const roots: Readonly<Record<string, string>> = {
-      crate: file.slice(0, Math.max(0, file.lastIndexOf('src/') + 3)),
-      super: path.dirname(own),
-      self: own,
-    };
-    const parts = rest.split('::').filter((part) => part !== '');
-    for (let length = parts.length; length > 0; length -= 1) {
-      const name = path.join(roots[kind] ?? '', ...parts.slice(0, length));
-      const found = this.first(`${name}.rs`, `${name}/mod.rs`);
-      if (found.length > 0) return found;
-    }
-    return [];
-  }
-
-  /** A name in quotes: relative to the file, below the usual folders, or the end of one path only. */
-  private quoted({ path: file, text }: Hit): readonly string[] {
-    const target = captured(/["']([^"']+)["']/, text) || captured(/^\s*(?:\.|source)\s+(\S+)/, text);
-    const name = target
-      .replace(/^.*\$\w*[/}]*/, '')
-      .replace(/^(?:\.?\.\/)+(?=\w)/, (dots) => (languageOf(file) === 'shell' ? '' : dots));
-    const ending = path.extname(name) === '' && languageOf(file) === 'ruby' ? '.rb' : '';
-    const beside = path.join(path.dirname(file), name + ending);
-    const near = this.first(beside, ...['', 'lib/', 'include/', 'src/'].map((folder) => `${folder}${name}${ending}`));
-    if (near.length > 0 || (languageOf(file) === 'c' && !name.includes('/'))) return near;
-    const same = (this.ends.get(name.replace(/\.\w+$/, '')) ?? []).filter((one) =>
-      `/${one}`.endsWith(`/${name}${ending}`),
-    );
-    return same.length === 1 ? same : [];
-  }
-}
-
-/** How many others import each, tests left out; most first. */
-export function central(links: readonly Link[]): readonly { readonly path: string; readonly users: readonly Link[] }[] {
-  const real = links.filter(({ from, to }) => !isTest(from) && !isTest(to) && !isAside(from));
-  return [...Map.groupBy(real, ({ to }) => to)]
-    .map(([file, users]) => ({ path: file, users }))
-    .toSorted((a, b) => b.users.length - a.users.length || (a.path < b.path ? -1 : 1));
-}
+/** The imports of each file, those in tests and examples left out; most first. */
+export const usersOf = (links: readonly Link[]): ReadonlyMap<string, readonly Link[]> =>
+  new Map(
+    [
+      ...Map.groupBy(
+        links.filter(({ from, to }) => !isTest(from) && !isTest(to) && !isAside(from)),
+        ({ to }) => to,
+      ),
+    ].toSorted(([a, x], [b, y]) => y.length - x.length || byPlace({ path: a }, { path: b })),
+  );
 
 /** Files that import each other in a circle when they are loaded, each as one way round. */
 export function cycles(links: readonly Link[]): readonly (readonly Link[])[] {
-  const next = Map.groupBy(
-    links.filter(({ late }) => !late),
-    ({ from }) => from,
-  );
+  const atOnce = links.filter(({ late }) => !late);
+  const next = Map.groupBy(atOnce, ({ from }) => from);
   const found: (readonly Link[])[] = [];
   const done = new Set<string>();
   for (const start of [...next.keys()].toSorted()) {
     const round = done.has(start) ? [] : wayRound(start, next);
-    if (round.length === 0) continue;
-    found.push(round);
+    if (round.length > 0) found.push(round);
     for (const { from } of round) done.add(from);
   }
   return found;

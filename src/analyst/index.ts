@@ -1,20 +1,20 @@
 /**
  * The offline analyst as a provider of models: always usable, free, calls nothing. It takes turns like a language model and is none.
- * The one entrance of this folder; how requests are understood is in `kinds.ts`, what each kind does in a file of its own.
+ * The one entrance of this folder; how requests are understood is in `kinds.ts`, what each kind does in a file of `parts`.
  */
-import type { Finding } from '../domain/agent.ts';
 import { NO_USAGE } from '../domain/budget.ts';
 import type { Usage } from '../domain/budget.ts';
 import { CallId, ModelId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
 import type { ModelReply, ToolCall, Turn } from '../domain/turn.ts';
-import type { ModelFault, ModelPort, ModelRequest, Purpose } from '../ports/model.ts';
+import type { ModelFault, ModelPort, ModelRequest } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
-import { partFor, planText } from './kinds.ts';
+import { partFor } from './kinds.ts';
+import { planText } from './plan.ts';
+import { mergeText, signed } from './report.ts';
 import { nextTurn } from './turns.ts';
 import type { NextTurn } from './turns.ts';
-import { oneLine } from './words.ts';
 
 export const OFFLINE = ModelId.parse('offline/analyst');
 
@@ -149,62 +149,4 @@ async function speak(text: string, pace: Pace, signal: AbortSignal, onText: (del
     onText(some.join(''));
     await pace.world.sleep(perWord * some.length, signal);
   }
-}
-
-const TOP =
-  '_No language model was used: this is the built-in offline analyst. It reads, searches and counts; it does not understand._';
-const BOTTOM = '_Made without a language model: check what matters before you rely on it._';
-
-/** The first paragraph stays first, since lists show it alone. */
-function signed(answer: string): string {
-  const end = answer.indexOf('\n');
-  const [head, rest] = end === -1 ? [answer, ''] : [answer.slice(0, end), answer.slice(end)];
-  return [head, '', `${TOP}${rest}`, '', BOTTOM].join('\n');
-}
-
-const unsigned = (answer: string): string =>
-  answer
-    .replaceAll(TOP, '')
-    .replaceAll(BOTTOM, '')
-    .replaceAll(/\n{3,}/g, '\n\n')
-    .trim();
-
-type Merging = Extract<Purpose, { is: 'merge' }>;
-
-/** Lines of all agents' reports together; each gets its share of them. */
-const MOST_LINES = 240;
-
-/** The report as Markdown: what each agent said first, then each report. Says nothing that no agent said. */
-function mergeText({ task, results }: Merging): string {
-  const plain = results.map((result) => ({ ...result, summary: unsigned(result.summary) }));
-  const done = plain.filter(({ summary }) => summary !== '');
-  const share = Math.max(30, Math.floor(MOST_LINES / Math.max(1, done.length)));
-  return [
-    TOP,
-    '',
-    `# ${oneLine(task, 90)}`,
-    '',
-    '## In short',
-    '',
-    ...done.map(({ role, summary, outcome }) => `- ${firstLine(summary)} (${role}${state(outcome)})`),
-    ...plain.flatMap((result) => (result.outcome === 'completed' ? [] : [notDone(result)])),
-    ...done.flatMap((result) => agentPart(result, share)),
-    '',
-    BOTTOM,
-  ].join('\n');
-}
-
-const state = (outcome: Finding['outcome']): string => (outcome === 'completed' ? '' : `, ${outcome}`);
-
-const notDone = ({ role, outcome, description }: Finding): string =>
-  `- ${role} (${outcome}): ${oneLine(description, 300)}`;
-
-const firstLine = (summary: string): string => summary.split('\n')[0] ?? '';
-
-function agentPart({ role, description, summary }: Finding, share: number): readonly string[] {
-  const lines = summary.split('\n').slice(1).join('\n').trim().split('\n');
-  const body = lines.map((line) => line.replace(/^## /, '### '));
-  const rest = body.length - share;
-  const shown = rest > 0 ? [...body.slice(0, share), `- ${rest} more lines are in the report of this agent`] : body;
-  return ['', `## ${role}: ${oneLine(description, 300)}`, '', ...(body.join('') === '' ? [firstLine(summary)] : shown)];
 }

@@ -1,9 +1,33 @@
 /**
- * How the analyst looks: the calls of the tools that it knows, each bounded, the reading of what they give, and the words for the
- * evidence of a sentence: a quoted line, or the call behind it. The only place that knows the tools' inputs and results.
+ * How the analyst looks: the calls of the tools that it knows, each bounded, and the reading of what they give. The only place that
+ * knows the tools' inputs and results.
  */
-import type { Ask, Looking, Seen } from './turns.ts';
-import { code, plural } from './words.ts';
+import type { Json } from '../domain/turn.ts';
+import { globFor, TABLE } from './languages.ts';
+import type { LanguageName } from './languages.ts';
+
+/** A tool call that a part wants. */
+export interface Ask {
+  readonly tool: string;
+  readonly input: { readonly [key: string]: Json };
+}
+
+/** What a call gave. A tool that the role doesn't have, or that was denied, is an error result like any other. */
+export interface Seen {
+  readonly ask: Ask;
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+/** One turn: a sentence for the person who watches, the todo it belongs to (an index), and the calls. */
+export interface Step {
+  readonly say: string;
+  readonly todo: number;
+  readonly asks: readonly Ask[];
+}
+
+/** A piece of work that asks tools step by step and gives a `T` at its end. */
+export type Looking<T> = Generator<Step, T, readonly Seen[]>;
 
 /** One line of a file, as a tool showed it. */
 export interface Hit {
@@ -13,36 +37,10 @@ export interface Hit {
   readonly text: string;
 }
 
-const LONGEST_QUOTE = 100;
 /** Left out of searches: generated, locked or packed text. */
 const NOISE = '!*{.lock,.map,.svg,.snap,.min.js,-lock.json,.min.css}';
 /** The tools take eighty characters. */
 const LONGEST_ABOUT = 80;
-export const LONGEST_PATTERN = 990;
-
-/** `` `path:line` `text of the line` ``. What backticks or control characters would break is left out. */
-export function claim(hit: Hit): string {
-  const words = quotable(hit.text);
-  return words === '' ? place(hit) : `${place(hit)} \`${words}\``;
-}
-
-/** `` `path:line` `` alone. */
-export const place = ({ path, line }: Pick<Hit, 'path' | 'line'>): string => `\`${path}:${line}\``;
-
-/** The longest part of a line that can be between backticks. */
-function quotable(line: string): string {
-  // A long line arrives cut, with the number of characters that are missing: those words are not the file's.
-  const own = line.replace(/… \(\+\d+ characters\)$/, '');
-  const parts = own.split(/[`\p{Cc}\p{Cf}\u2028\u2029\uFFFD]/u).map((part) => part.trim());
-  const longest = parts.reduce((best, part) => (part.length > best.length ? part : best), '');
-  return longest
-    .slice(0, LONGEST_QUOTE)
-    .replace(/[\uD800-\uDBFF]$/, '')
-    .trim();
-}
-
-const clipped = (about: string | undefined): { readonly about?: string } =>
-  about === undefined ? {} : { about: about.slice(0, LONGEST_ABOUT).toWellFormed() };
 
 /** Where and how a call looks; `about` says what for, in a few words: people see it instead of the pattern. */
 export interface Where {
@@ -54,25 +52,39 @@ export interface Where {
   readonly about?: string;
 }
 
-/** Names of files below the root (or `path`), or those that fit `glob`. */
-export const list = (limit: number, { glob, path, about }: Where = {}): Ask => ({
-  tool: 'list_files',
-  input: { limit, ...(glob === undefined ? {} : { glob }), ...(path === undefined ? {} : { path }), ...clipped(about) },
+/** What of `where` a tool is told: nothing that is undefined. */
+const inputOf = ({ glob, path, limit, context, about, anyCase }: Where): Ask['input'] => ({
+  ...(glob === undefined ? {} : { glob }),
+  ...(limit === undefined ? {} : { limit }),
+  ...(path === undefined ? {} : { path }),
+  ...(anyCase === true ? { ignore_case: true } : {}),
+  ...(context === undefined ? {} : { context }),
+  ...(about === undefined ? {} : { about: about.slice(0, LONGEST_ABOUT).toWellFormed() }),
 });
 
-/** Lines that match. */
+/** Names of files below the root (or `path`), or those that fit `glob`. */
+export const list = (limit: number, where: Where = {}): Ask => ({
+  tool: 'list_files',
+  input: inputOf({ ...where, limit }),
+});
+
+/** Lines that match, at most 200 where `where` sets no limit. */
 export const search = (pattern: string, where: Where = {}): Ask => ({
   tool: 'search',
-  input: {
-    pattern,
-    glob: where.glob ?? NOISE,
-    limit: where.limit ?? 200,
-    ...(where.path === undefined ? {} : { path: where.path }),
-    ...(where.anyCase === true ? { ignore_case: true } : {}),
-    ...(where.context === undefined ? {} : { context: where.context }),
-    ...clipped(where.about),
-  },
+  input: { pattern, ...inputOf({ glob: NOISE, limit: 200, ...where }) },
 });
+
+/** A search in each language that has a pattern: `about` is followed by the files that are searched. */
+export const searchEach = (
+  languages: readonly LanguageName[],
+  kind: 'exports' | 'imports' | 'starts',
+  where: Where & { readonly about: string },
+): readonly Ask[] =>
+  languages.flatMap((language) => {
+    const glob = globFor([language]);
+    const pattern = TABLE[language][kind];
+    return pattern === null ? [] : [search(pattern, { glob, ...where, about: `${where.about} in ${glob}` })];
+  });
 
 export const read = (path: string, from = 1, lines = 60): Ask => ({ tool: 'read_file', input: { path, from, lines } });
 
@@ -86,11 +98,11 @@ const HIT = /^(.+?):(\d+): (.*)$/;
 /** Matching lines of a search. Nothing for a search that failed. */
 export function hitsOf(seen: Seen | undefined): readonly Hit[] {
   if (!seen?.ok) return [];
-  return seen.text.split('\n').flatMap((line) => hitIn(line, HIT));
+  return seen.text.split('\n').flatMap(hitIn);
 }
 
-const hitIn = (line: string, form: RegExp): readonly Hit[] => {
-  const found = form.exec(line);
+const hitIn = (line: string): readonly Hit[] => {
+  const found = HIT.exec(line);
   return found === null ? [] : [{ path: found[1] ?? '', line: Number(found[2]), text: found[3] ?? '' }];
 };
 
@@ -99,7 +111,7 @@ export function hitsWithNext(seen: Seen | undefined): readonly (readonly [hit: H
   if (!seen?.ok) return [];
   const rows = seen.text.split('\n').filter((line) => line !== '--');
   return rows.flatMap((row, at) =>
-    hitIn(row, HIT).map((hit): readonly [Hit, readonly string[]] => {
+    hitIn(row).map((hit): readonly [Hit, readonly string[]] => {
       const begin = (n: number): string[] => [`${hit.path}-${hit.line + n}- `, `${hit.path}:${hit.line + n}: `];
       const next = [1, 2].flatMap((n) => {
         const mark = begin(n).find((each) => rows[at + n]?.startsWith(each) === true);
@@ -138,63 +150,6 @@ export function linesOf(seen: Seen | undefined): readonly Hit[] {
   });
 }
 
-const MOST_CALLS = 4;
-
-/** The call behind a sentence, with what it gave: `(search for definitions of x: 3 lines)`. A search in parts counts as one. */
-export function behind(...looks: readonly (Seen | undefined)[]): string {
-  const groups = [
-    ...Map.groupBy(
-      [...new Set(looks)].filter((one) => one !== undefined),
-      callText,
-    ),
-  ];
-  const texts = groups.map(([call, all]) => `${call}: ${resultText(all)}`);
-  const rest = texts.length > MOST_CALLS ? `; ${texts.length - MOST_CALLS} more` : '';
-  return texts.length === 0 ? '(nothing was asked)' : `(${texts.slice(0, MOST_CALLS).join('; ')}${rest})`;
-}
-
-const VERBS: Readonly<Record<string, string>> = {
-  list_files: 'list of',
-  search: 'search for',
-  read_file: 'read of',
-  git: 'git',
-};
-
-function callText({ ask: { tool, input } }: Seen): string {
-  const word = (...keys: readonly string[]): string =>
-    keys.map((key) => input[key]).find((value) => typeof value === 'string') ?? '';
-  const what = word('about') || code(word('pattern', 'glob', 'path', 'subcommand'));
-  return `${VERBS[tool] ?? tool} ${what}`;
-}
-
-function resultText(all: readonly Seen[]): string {
-  const failed = all.find(({ ok }) => !ok);
-  if (failed !== undefined) return `failed, ${failed.text.split('\n')[0]?.slice(0, 120) ?? ''}`;
-  const count = all.reduce((sum, seen) => sum + sizeOf(seen), 0);
-  const parts = all.length > 1 ? ` in ${all.length} searches` : '';
-  return `${plural(count, all[0]?.ask.tool === 'list_files' ? 'file' : 'line')}${parts}${all.some(isCut) && all[0]?.ask.tool === 'search' ? ', stopped there' : ''}`;
-}
-
-function sizeOf(seen: Seen): number {
-  const { tool } = seen.ask;
-  if (tool === 'list_files') return countOf(seen);
-  return tool === 'search'
-    ? hitsOf(seen).length
-    : tool === 'read_file'
-      ? linesOf(seen).length
-      : seen.text.split('\n').length;
-}
-
-/** Looks that failed, for the end of a report. */
-export function faults(seen: readonly (Seen | undefined)[]): readonly string[] {
-  const failed = seen.filter((one) => one?.ok === false).map((one) => `- ${behind(one).slice(1, -1)}`);
-  return failed.length === 0 ? [] : ['', '## Could not be looked at', '', ...new Set(failed)];
-}
-
-/** A heading with its rows; nothing without rows. */
-export const section = (heading: string, rows: readonly string[]): readonly string[] =>
-  rows.length === 0 ? [] : ['', `## ${heading}`, '', ...rows];
-
 /** A search that was cut is asked again for each folder below, and for the files beside them, so that nothing of it is missing. */
 export function* searchAll(
   asks: readonly Ask[],
@@ -206,13 +161,10 @@ export function* searchAll(
   for (let round = 0; round < SPLITS && seen.some((one) => one.ok && isCut(one)); round += 1) {
     const whole = seen.filter((one) => !one.ok || !isCut(one));
     const parts = seen.filter((one) => !whole.includes(one)).flatMap(({ ask }) => splitAsk(ask, names));
-    const more = yield {
-      say: 'A search had too many lines: I search each folder by itself.',
-      todo,
-      asks: parts.slice(0, MOST_PARTS),
-    };
-    seen = [...whole, ...more];
+    // Part of the parts would look like all of them: the search that says that it was cut is kept.
     if (parts.length > MOST_PARTS) break;
+    const more = yield { say: 'A search had too many lines: I search each folder by itself.', todo, asks: parts };
+    seen = [...whole, ...more];
   }
   return seen;
 }
@@ -231,14 +183,4 @@ function splitAsk(ask: Ask, names: readonly string[]): readonly Ask[] {
   const here =
     glob.startsWith('!') || glob.includes('/') ? [] : [{ ...ask, input: { ...ask.input, glob: `/${glob}` } }];
   return [...here, ...folders.map((folder) => ({ ...ask, input: { ...ask.input, path: path + folder } }))];
-}
-
-/** Lines as they are, with their numbers; nothing for fewer than two. */
-export function excerpt(lines: readonly Hit[]): readonly string[] {
-  const last = lines.findLastIndex(({ text }) => text.trim() !== '');
-  const shown = lines.slice(0, last + 1);
-  const [first, end] = [shown[0], shown.at(-1)];
-  if (first === undefined || end === undefined || shown.length < 2) return [];
-  const rows = shown.map(({ line, text }) => `${line}  ${text}`.trimEnd());
-  return ['', `## ${first.path}, lines ${first.line} to ${end.line}`, '', '~~~~', ...rows, '~~~~'];
 }

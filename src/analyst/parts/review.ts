@@ -1,43 +1,33 @@
 /** Risky patterns: lines of the program that match a row of the list, comments, strings and tests passed over. */
-import { inventory, programOf } from './imports.ts';
-import type { Inventory } from './imports.ts';
-import {
-  globFor,
-  isAside,
-  isComment,
-  isForeign,
-  isInComment,
-  isInString,
-  isSource,
-  isTest,
-  languageOf,
-  languagesIn,
-  TABLE,
-} from './languages.ts';
+import { behind, claim, faults, place, section } from '../evidence.ts';
+import { globFor, languageOf, languagesIn, LONGEST_PATTERN, TABLE } from '../languages.ts';
+import { isComment, isInComment, isInString } from '../lines.ts';
+import { isAside, isForeign, isSource, isTest } from '../paths.ts';
+import { inventory, programOf } from '../project.ts';
+import type { Inventory } from '../project.ts';
 import { RISKS } from './risks.ts';
-import type { Risk, Severity } from './risks.ts';
-import {
-  behind,
-  claim,
-  faults,
-  hitsOf,
-  hitsWithNext,
-  isCut,
-  LONGEST_PATTERN,
-  place,
-  search,
-  searchAll,
-  section,
-} from './tools.ts';
-import type { Hit } from './tools.ts';
-import type { Looking, Part, Seen, Work } from './turns.ts';
-import { listed, plural } from './words.ts';
+import type { Risk } from './risks.ts';
+import { hitsOf, hitsWithNext, isCut, search, searchAll } from '../tools.ts';
+import type { Hit, Looking, Seen } from '../tools.ts';
+import type { Brief, Part, Work } from '../turns.ts';
+import { byPlace, listed, plural } from '../words.ts';
 
 const MOST_PER_RISK = 5;
+/** Places of a risk that are named beside those that are quoted. */
+const MOST_PLACES = 8;
 const MOST_FILES = 6;
 /** Files whose comments over several lines are looked at. */
 const MOST_CHECKED = 12;
-const SEVERITIES: readonly Severity[] = ['high', 'medium', 'low'];
+const SEVERITIES = ['high', 'medium', 'low'] as const;
+
+/** Words of a task that ask for one part of the list; as a person reads it, and the words. */
+export const FOCUS = {
+  security: { called: 'security risks', words: /\bsecur|\binjection|\bsecrets?\b|\bvulnerab/i },
+  errors: {
+    called: 'swallowed and ignored errors',
+    words: /\berrors?\b|\bexceptions?\b|\bswallow|\bignored\b/i,
+  },
+} as const;
 
 interface Suspect {
   readonly risk: Risk;
@@ -49,23 +39,24 @@ export const review: Part = {
   work: reviewing,
 };
 
-function* reviewing({ task, role }: { readonly task: string; readonly role: string }): Work {
+function* reviewing({ task, role }: Pick<Brief, 'task' | 'role'>): Work {
   const project = yield* inventory(task);
   const program = new Set(programOf(project));
-  const present = languagesIn([...program]);
-  const rows = RISKS.filter(
-    ({ group, languages }) => groupsIn(task, role).includes(group) && languages.some((one) => present.includes(one)),
-  );
   if (program.size === 0) return `There is no source file to review in ${project.called} ${project.behind}.`;
+  const present = languagesIn([...program]);
+  const groups = groupsIn(task, role);
+  const rows = RISKS.filter(
+    ({ group, languages }) => groups.includes(group) && languages.some((one) => present.includes(one)),
+  );
   const { suspects, looks, passed } = yield* matching(rows, project, program);
-  const comments = yield* blockComments(suspects);
-  const real = suspects.filter(({ hit }) => !comments(hit)).toSorted(byWeight);
+  const isBlockComment = yield* blockComments(suspects);
+  const real = suspects.filter(({ hit }) => !isBlockComment(hit)).toSorted(byWeight);
   return [
     headText(real, { rows, program, project, looks }),
     ...SEVERITIES.flatMap((severity) =>
       section(
         `${severity.charAt(0).toUpperCase()}${severity.slice(1)}`,
-        rowsOf(real.filter(({ risk }) => risk.severity === severity)),
+        riskRows(real.filter(({ risk }) => risk.severity === severity)),
       ),
     ),
     ...section('Files with most of these places', fileRows(real)),
@@ -75,15 +66,15 @@ function* reviewing({ task, role }: { readonly task: string; readonly role: stri
 }
 
 /** Which parts of the list a task asks for; all when it names none. */
-function groupsIn(task: string, role: string): readonly Risk['group'][] {
-  const security = /\bsecur|\binjection|\bsecrets?\b|\bvulnerab/i.test(task) || role === 'security';
-  const errors = /\berrors?\b|\bexceptions?\b|\bswallow/i.test(task);
+function groupsIn(task: string, role: string): readonly string[] {
+  const security = FOCUS.security.words.test(task) || role === 'security';
+  const errors = FOCUS.errors.words.test(task);
   if (!security && !errors) return ['security', 'errors', 'other'];
-  return [...(security ? (['security'] as const) : []), ...(errors ? (['errors'] as const) : [])];
+  return [...(security ? ['security'] : []), ...(errors ? ['errors'] : [])];
 }
 
 /** Rows that are searched together; those that look at the following line apart, with context. */
-function batches(rows: readonly Risk[]): readonly (readonly Risk[])[] {
+function batchesOf(rows: readonly Risk[]): readonly (readonly Risk[])[] {
   const groups: Risk[][] = [];
   for (const risk of rows.toSorted((a, b) => Number(a.next !== null) - Number(b.next !== null))) {
     const last = groups.at(-1);
@@ -103,31 +94,27 @@ interface Matching {
 }
 
 function* matching(rows: readonly Risk[], project: Inventory, program: ReadonlySet<string>): Looking<Matching> {
-  const groups = batches(rows);
+  const groups = batchesOf(rows);
+  const present = languagesIn([...program]);
   const asks = groups.map((group, at) =>
     search(group.map(({ pattern }) => `(?:${pattern})`).join('|'), {
-      glob: globFor(
-        languagesIn([...program]).filter((name) => group.some(({ languages }) => languages.includes(name))),
-      ),
+      glob: globFor(present.filter((name) => group.some(({ languages }) => languages.includes(name)))),
       path: project.path,
       limit: 500,
       ...(group[0]?.next === null ? {} : { context: 2 }),
       about: `risky patterns, part ${at + 1} of ${groups.length}`,
     }),
   );
-  const looks = yield* searchAll(
-    asks,
-    project.names,
-    `I search ${plural(program.size, 'source file')} for ${plural(rows.length, 'risky pattern')}.`,
-    1,
-  );
+  const say = `I search ${plural(program.size, 'source file')} for ${plural(rows.length, 'risky pattern')}.`;
+  const looks = yield* searchAll(asks, project.names, say, 1);
+  // A search reads further than a list that was cut.
+  const isProgram = (path: string): boolean =>
+    program.has(path) || (!project.whole && isSource(path) && !isForeign(path) && !isTest(path) && !isAside(path));
   const suspects: Suspect[] = [];
   let passed = 0;
   for (const [at, group] of groups.entries()) {
     const own = looks.filter(({ ask }) => ask.input['pattern'] === asks[at]?.input['pattern']);
-    for (const [hit, next] of own.flatMap((look) => hitsWithNext(look))) {
-      // A search reads further than a list that was cut.
-      if (!program.has(hit.path) && (project.whole || !isProgram(hit.path))) continue;
+    for (const [hit, next] of own.flatMap((look) => hitsWithNext(look)).filter(([{ path }]) => isProgram(path))) {
       const matched = group.filter((risk) => fits(risk, hit, next));
       const real = matched.filter((risk) => isCode(risk, hit));
       passed += matched.length > 0 && real.length === 0 ? 1 : 0;
@@ -137,14 +124,13 @@ function* matching(rows: readonly Risk[], project: Inventory, program: ReadonlyS
   return { suspects, looks, passed };
 }
 
-const isProgram = (path: string): boolean => isSource(path) && !isForeign(path) && !isTest(path) && !isAside(path);
+const NO_SECRET = /process\.env|getenv|environ|example|placeholder|your[-_]|changeme|xxxx|<\w+>/i;
 
 function fits(risk: Risk, hit: Hit, next: readonly string[]): boolean {
   const language = languageOf(hit.path);
   if (language === undefined || !risk.languages.includes(language) || !new RegExp(risk.pattern).test(hit.text))
     return false;
-  if (risk.secret && /process\.env|getenv|environ|example|placeholder|your[-_]|changeme|xxxx|<\w+>/i.test(hit.text))
-    return false;
+  if (risk.secret && NO_SECRET.test(hit.text)) return false;
   if (risk.next === null) return true;
   const first = next.find((text) => text.trim() !== '' && !TABLE[language].comment.test(text));
   return first !== undefined && new RegExp(risk.next).test(first);
@@ -179,51 +165,41 @@ function* blockComments(suspects: readonly Suspect[]): Looking<(hit: Hit) => boo
   };
 }
 
-const byWeight = (a: Suspect, b: Suspect): number =>
-  SEVERITIES.indexOf(a.risk.severity) - SEVERITIES.indexOf(b.risk.severity) ||
-  (a.hit.path < b.hit.path ? -1 : a.hit.path > b.hit.path ? 1 : a.hit.line - b.hit.line);
+const weightOf = ({ severity }: Risk): number => SEVERITIES.findIndex((one) => one === severity);
+const byWeight = (a: Suspect, b: Suspect): number => weightOf(a.risk) - weightOf(b.risk) || byPlace(a.hit, b.hit);
 
 const quoted = ({ risk, hit }: Suspect): string => (risk.secret ? `${place(hit)} (not quoted)` : claim(hit));
 
-function headText(
-  real: readonly Suspect[],
-  {
-    rows,
-    program,
-    project,
-    looks,
-  }: {
-    readonly rows: readonly Risk[];
-    readonly program: ReadonlySet<string>;
-    readonly project: Inventory;
-    readonly looks: readonly Seen[];
-  },
-): string {
-  const cut = looks.some((look) => isCut(look)) || !project.whole;
-  const scope = `${project.whole ? plural(program.size, 'source file') : 'the source files'} of ${project.called} ${project.behind}`;
-  const [first] = real;
-  if (first === undefined)
-    return `No line of ${scope} matches one of ${plural(rows.length, 'risky pattern')} outside of comments, strings and tests ${behind(...looks)}.`;
-  const counts = SEVERITIES.map(
-    (severity) => `${real.filter(({ risk }) => risk.severity === severity).length} ${severity}`,
-  );
-  const files = new Set(real.map(({ hit }) => hit.path)).size;
-  return `${cut ? 'At least ' : ''}${plural(real.length, 'line')} in ${plural(files, 'file')} ${real.length === 1 ? 'matches' : 'match'} one of ${plural(rows.length, 'risky pattern')} in ${scope}: ${listed(counts)}, first ${quoted(first)} (${first.risk.name}).`;
+interface Reviewed {
+  readonly rows: readonly Risk[];
+  readonly program: ReadonlySet<string>;
+  readonly project: Inventory;
+  readonly looks: readonly Seen[];
 }
 
-function rowsOf(suspects: readonly Suspect[]): readonly string[] {
-  return [...Map.groupBy(suspects, ({ risk }) => risk.name)].flatMap(([name, all]) => [
-    `- ${name} (${plural(all.length, 'line')}); look at ${all[0]?.risk.look ?? ''}:`,
-    ...all.slice(0, MOST_PER_RISK).map((one) => `  - ${quoted(one)}`),
-    ...(all.length > MOST_PER_RISK
-      ? [
-          `  - and ${all.length - MOST_PER_RISK} more: ${all
-            .slice(MOST_PER_RISK, MOST_PER_RISK + 8)
-            .map(({ hit }) => place(hit))
-            .join(', ')}${all.length > MOST_PER_RISK + 8 ? ' …' : ''}`,
-        ]
-      : []),
-  ]);
+function headText(real: readonly Suspect[], { rows, program, project, looks }: Reviewed): string {
+  const cut = looks.some((look) => isCut(look)) || !project.whole;
+  const scope = `${project.whole ? plural(program.size, 'source file') : 'the source files'} of ${project.called} ${project.behind}`;
+  const patterns = plural(rows.length, 'risky pattern');
+  const [first] = real;
+  if (first === undefined)
+    return `${cut ? 'As far as these searches came, no' : 'No'} line of ${scope} matches one of ${patterns} outside of comments, strings and tests ${behind(...looks)}.`;
+  const counts = SEVERITIES.map((one) => `${real.filter(({ risk }) => risk.severity === one).length} ${one}`);
+  const files = plural(new Set(real.map(({ hit }) => hit.path)).size, 'file');
+  const lines = `${cut ? 'At least ' : ''}${plural(real.length, 'line')} in ${files} ${real.length === 1 ? 'matches' : 'match'}`;
+  return `${lines} one of ${patterns} in ${scope}: ${listed(counts)}, first ${quoted(first)} (${first.risk.name}).`;
+}
+
+function riskRows(suspects: readonly Suspect[]): readonly string[] {
+  return [...Map.groupBy(suspects, ({ risk }) => risk.name)].flatMap(([name, all]) => {
+    const others = all.slice(MOST_PER_RISK).map(({ hit }) => place(hit));
+    const more = `${others.slice(0, MOST_PLACES).join(', ')}${others.length > MOST_PLACES ? ' …' : ''}`;
+    return [
+      `- ${name} (${plural(all.length, 'line')}); look at ${all[0]?.risk.look ?? ''}:`,
+      ...all.slice(0, MOST_PER_RISK).map((one) => `  - ${quoted(one)}`),
+      ...(others.length === 0 ? [] : [`  - and ${others.length} more: ${more}`]),
+    ];
+  });
 }
 
 const fileRows = (suspects: readonly Suspect[]): readonly string[] =>
