@@ -1,11 +1,11 @@
 /** Finds the verb, reads its flags, runs it, and says how it ended. Every error a person can mend is words, no trace. */
 import { EXIT, Exit } from './exit.ts';
-import { nearest } from '../domain/nearest.ts';
 import { COLOR, colourFrom, painter } from './colour.ts';
 import { reportOf, withoutKeys } from './crash-report.ts';
 import { flagLines, readArguments } from './flags.ts';
 import type { Io } from './io.ts';
 import { harmless, openIo, released } from './io.ts';
+import { refuseMistyped, verbMeantBy } from './mistyped-verb.ts';
 import { CWD } from './plain-flags.ts';
 import { visible } from '../tui/text/sanitise.ts';
 import type { Verb } from './verb.ts';
@@ -95,10 +95,9 @@ async function dispatched(argv: readonly string[], io: Io): Promise<number> {
   const first = ['--version', '-v'].includes(given) ? 'version' : given;
   if (['--help', '-h', 'help'].includes(first)) return help(io, rest[0]);
   if (isAgents(io)) refuseOfPerson(first);
-  const known = await verbNamed(first);
-  if (known === null) refuseTypo(first);
-  const verb = known ?? (await import('./screen.ts')).screenVerb;
-  const words = known === null ? argv : rest;
+  const meant = await verbMeantBy(first, rest, Object.keys(VERBS), io);
+  const verb = (await verbNamed(meant)) ?? (await import('./screen.ts')).screenVerb;
+  const words = meant === undefined ? argv : rest;
   const args = readArguments(words, { ...verb.flags, help: { value: '', help: 'this help', short: 'h' } }, verb.words);
   if (args.has('help')) return helpOf(io, verb);
   const colour = colourFrom(args);
@@ -117,18 +116,6 @@ function refuseOfPerson(word: string): void {
   );
 }
 
-/** A single word that is nearly a verb, or begins one, is hardly a task. */
-function refuseTypo(word: string): void {
-  const verbs = Object.keys(VERBS);
-  const begun = word.length < 3 ? undefined : verbs.find((verb) => verb.startsWith(word.toLowerCase()));
-  const near = /^[a-z]+$/i.test(word) ? (begun ?? nearest(word, verbs)) : null;
-  if (near === null) return;
-  throw new Exit(
-    EXIT.wrongUse,
-    `there is no command "${word}"\n  did you mean \`mimir ${near}\`? A task of this one word: mimir run "${word}"`,
-  );
-}
-
 async function verbNamed(name: string | undefined): Promise<Verb | null> {
   const load = name !== undefined && Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   return load === undefined ? null : load();
@@ -138,7 +125,7 @@ async function help(io: Io, name: string | undefined): Promise<number> {
   const one = await verbNamed(name);
   if (one !== null) return helpOf(io, one);
   if (name !== undefined) {
-    refuseTypo(name);
+    refuseMistyped(name, Object.keys(VERBS));
     throw new Exit(EXIT.wrongUse, `there is no command "${name}"\n  \`mimir --help\` lists them`);
   }
   io.say('Mimir turns a task into a plan of role agents that you see, change and approve, then runs them.\n');
