@@ -2,13 +2,13 @@
  * `/tmp` of each agent: a folder in the state folder, there from its first command to its end. What a process that was
  * killed has left is removed by a later one.
  */
-import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { lstatSync, mkdirSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { bytesIn, type Helpers, removeFolder } from './kept-folders.ts';
+import { leftByDead, ownMark } from './process-mark.ts';
 import { isFolder } from './sandbox-look.ts';
 import { BOX_HOME } from './toolchains.ts';
-import { isAlive, ownMark } from './sandbox-masks.ts';
 
 export const TMP_BYTES = 2 * 1024 * 1024 * 1024;
 
@@ -47,8 +47,7 @@ export function agentFolders(stateDir: string, root: string, helpers: Helpers): 
       if (agent === null && made > 0) await removeFolder(helpers, own);
     },
     async tidy() {
-      const dead = namesIn(all).filter((mark) => !isAlive(mark));
-      for (const mark of dead) await removeFolder(helpers, path.join(all, mark));
+      for (const mark of leftByDead(all)) await removeFolder(helpers, path.join(all, mark));
     },
   };
 }
@@ -70,13 +69,5 @@ export function mountsIn(folder: string, places: readonly string[]): readonly st
     return names.every(isMade) ? names.map((name) => `/tmp/${name}`) : null;
   } catch {
     return null;
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

@@ -3,8 +3,9 @@
  * long as it may be there: what a killed process has left is removed by the next one that opens the project.
  */
 import { randomBytes } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { leftByDead, ownMark } from './process-mark.ts';
 
 export interface FreshFile {
   /** Stands nowhere yet. */
@@ -18,10 +19,9 @@ const notesIn = (stateDir: string): string => path.join(stateDir, 'writing');
 
 /** A name for a file in `folder`, absolute. Without a state folder there is no note. */
 export function freshFile(stateDir: string | undefined, folder: string): FreshFile {
-  const id = randomBytes(8).toString('hex');
-  const base = `.mimir-${id}.tmp`;
+  const base = `.mimir-${randomBytes(8).toString('hex')}.tmp`;
   if (stateDir === undefined) return { base, done: () => undefined };
-  const note = path.join(notesIn(stateDir), `${process.pid}.${startOf(process.pid) ?? ''}.${id}`);
+  const note = path.join(notesIn(stateDir), ownMark());
   try {
     mkdirSync(path.dirname(note), { recursive: true, mode: 0o700 });
     writeFileSync(note, path.join(folder, base), { mode: 0o600, flag: 'wx' });
@@ -38,9 +38,7 @@ export function freshFile(stateDir: string | undefined, folder: string): FreshFi
 
 /** Removes the fresh files of processes that are gone. Never throws. */
 export function sweepFreshFiles(stateDir: string): void {
-  for (const name of namesIn(notesIn(stateDir))) {
-    const [pid = '', start = ''] = name.split('.');
-    if (isWriting(Number(pid), start)) continue;
+  for (const name of leftByDead(notesIn(stateDir))) {
     const note = path.join(notesIn(stateDir), name);
     try {
       const left = readFileSync(note, 'utf8');
@@ -50,37 +48,5 @@ export function sweepFreshFiles(stateDir: string): void {
     } catch {
       // Another process was quicker, or it may not be removed: the next start tries again.
     }
-  }
-}
-
-/** Does the process still live that had this number and began then? */
-function isWriting(pid: number, start: string): boolean {
-  if (pid === process.pid) return startOf(pid) === null || startOf(pid) === start;
-  const now = startOf(pid);
-  if (now !== null) return now === start;
-  try {
-    process.kill(pid, 0);
-    return start === '';
-  } catch {
-    return false;
-  }
-}
-
-/** When it began, in the kernel's ticks; null where there is no such process, it has ended, or /proc does not tell. */
-function startOf(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return state === 'Z' || state === 'X' ? null : (fields[18] ?? null);
-  } catch {
-    return null;
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

@@ -8,7 +8,7 @@ import path from 'node:path';
 import type { ToolContext } from '../ports/tool.ts';
 import { agentFolders, TMP_BYTES } from './agent-tmp.ts';
 import type { Environment } from './environment.ts';
-import { ownMark } from './sandbox-masks.ts';
+import { ownMark } from './process-mark.ts';
 import { HOME_BYTES, homeFolder, privateHome } from './private-home.ts';
 import type { Bind } from './sandbox-box.ts';
 import { isFolder } from './sandbox-look.ts';

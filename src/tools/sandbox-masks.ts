@@ -3,7 +3,7 @@
  * on. These folders are made here, and removed when the last box of the project, of any process, has ended: removing one
  * earlier would take the cover from a box that still runs. The lock is a file that changes its name: renaming is atomic.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   lstatSync,
   mkdirSync,
@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
+import { isAlive, ownMark } from './process-mark.ts';
 
 const LOCK_MS = 5000;
 const POLL_MS = 5;
@@ -170,24 +171,6 @@ function take(folder: string, mine: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Number and start of this process, and something of its own: several boxes of one process differ. */
-export const ownMark = (): string => `${process.pid}.${startOf('self') ?? 0}.${randomBytes(6).toString('hex')}`;
-
-export function isAlive(mark: string): boolean {
-  const [pid = '', start = ''] = mark.split('.');
-  return startOf(pid) === start;
-}
-
-/** When a process was started, in ticks since the machine was; null when it is not there. */
-function startOf(pid: string): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
-  } catch {
-    return null;
   }
 }
 

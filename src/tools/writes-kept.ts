@@ -2,7 +2,6 @@
  * Copies of files that a command may not change but could: made before it, so that each can be put back as it was. What a file
  * had become is moved away, never deleted: it may be the person's own work of that moment.
  */
-import { randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { constants, copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import {
@@ -22,9 +21,12 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { freshFile } from './fresh-files.ts';
+import { isAlive, ownMark } from './process-mark.ts';
 
 /** All copies together. A task whose globs leave more than that to be copied gets only the folders that are meant as a whole. */
 const MOST_BYTES = 512 * 1024 * 1024;
+/** Before the mark of the process that made them. */
+const COPIES = 'copies.';
 const PUT_BACK_MS = 30 * 86_400_000;
 
 interface Copy {
@@ -46,7 +48,7 @@ export interface Kept {
 /** `root` is a real path, `folder` one of Mimir's own for this project. */
 export function keptFiles(root: string, folder: string, stateDir?: string): Kept {
   const copies = new Map<string, Copy>();
-  const own = path.join(folder, `copies.${process.pid}.${randomBytes(4).toString('hex')}`);
+  const own = path.join(folder, `${COPIES}${ownMark()}`);
   const away = path.join(
     folder,
     `put-back.${new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)}.${process.pid}`,
@@ -92,7 +94,7 @@ export function keptFiles(root: string, folder: string, stateDir?: string): Kept
     async takeAway(name) {
       const to = path.join(away, name);
       await mkdir(path.dirname(to), { recursive: true, mode: 0o700 });
-      const free = (await lstat(to).catch(() => null)) === null ? to : `${to}.${randomBytes(4).toString('hex')}`;
+      const free = (await lstat(to).catch(() => null)) === null ? to : `${to}.${ownMark()}`;
       await moved(path.join(root, name), free);
       return away;
     },
@@ -162,18 +164,8 @@ export const dropEmpty = (place: string): Promise<void> => rmdir(place).catch(()
 function sweep(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(folder)) {
-    const [kind, pid = ''] = name.split('.');
     const age = Date.now() - (statSync(path.join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if ((kind === 'copies' && !isAlive(Number(pid))) || (kind === 'put-back' && age > PUT_BACK_MS))
-      rmSync(path.join(folder, name), { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    const isOver = name.startsWith(COPIES) ? !isAlive(name.slice(COPIES.length)) : age > PUT_BACK_MS;
+    if (isOver) rmSync(path.join(folder, name), { recursive: true, force: true });
   }
 }
