@@ -19,6 +19,9 @@ const lock = join(root, '.setup', 'install.lock');
 /** npm's words about one package that it could not get at this try. */
 const FAILED_TRY = / attempt \d+ failed with /;
 const MOST_FAILED_TRIES = 8;
+/** npm's words where it got no answer, or was told to ask nobody. */
+const UNREACHABLE =
+  /failed with E|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED/;
 /** Said where there is none. */
 const NO_NPM = 'npm is needed for it, and there is none on the PATH.';
 
@@ -57,12 +60,10 @@ async function install() {
   if (isInPlace()) return;
   const started = Date.now();
   say('Setting up Mimir (first start only)…');
-  // What an interrupted install left may be half a package that looks whole to npm.
-  if (existsSync(unfinished)) rmSync(modules, { recursive: true, force: true });
-  mkdirSync(modules, { recursive: true });
-  writeFileSync(unfinished, '');
+  begin();
   const { code, text } = await npmInstall();
-  if (code !== 0) fail(code, text);
+  // npm asks the registry for what its cache holds as well. Without a registry, the cache may still have everything.
+  if (code !== 0 && (!UNREACHABLE.test(text) || !(await installFromCache()))) fail(code, text);
   if (!nodeVersion().startsWith('v24.')) {
     rmSync(lock, { force: true });
     say('Mimir could not be set up: the packages are in place, but their Node 24 does not run on this system.');
@@ -73,11 +74,24 @@ async function install() {
   say(`Set up in ${Math.round((Date.now() - started) / 1000)} s.`);
 }
 
+function begin() {
+  // What an interrupted install left may be half a package that looks whole to npm.
+  if (existsSync(unfinished)) rmSync(modules, { recursive: true, force: true });
+  mkdirSync(modules, { recursive: true });
+  writeFileSync(unfinished, '');
+}
+
+async function installFromCache() {
+  begin();
+  const { code } = await npmInstall('--offline');
+  return code === 0;
+}
+
 /**
  * Installs what the lock file names and leaves that file alone; resolves with npm's exit code and all it printed. Not
  * `npm ci`: that removes packages first, so that an interrupted one leaves nothing to go on with.
  */
-function npmInstall() {
+function npmInstall(...more) {
   const settings = ['--no-save', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=http'];
   // One package has a script, `node`: it puts Node 24 here. Who has npm ignore scripts gets here by "npm run setup" alone.
   const scripts = ['--ignore-scripts=false'];
@@ -88,7 +102,7 @@ function npmInstall() {
   const [command, before] = own && /\bnpm-cli\.[cm]?js$/.test(own) ? [process.execPath, [own]] : ['npm', []];
   return new Promise((resolve) => {
     // A group of its own: what npm has started ends with it, and a key at the terminal reaches it through `stop` alone.
-    const child = spawn(command, [...before, 'install', ...settings, ...scripts, ...patience], {
+    const child = spawn(command, [...before, 'install', ...settings, ...scripts, ...patience, ...more], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
@@ -130,11 +144,7 @@ function stop(signal) {
 }
 
 function fail(code, text) {
-  if (
-    /failed with E|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED/.test(
-      text,
-    )
-  ) {
+  if (UNREACHABLE.test(text)) {
     say('Mimir could not be set up: the npm registry can not be reached.');
     say('  Check the network (or the proxy that npm uses: "npm config get proxy") and start again.');
   } else {
