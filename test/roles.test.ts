@@ -270,6 +270,7 @@ describe('the shipped prompt of the planner', () => {
       "can't overlap",
       'Name only files and folders that stand in the task or the facts',
       '`writes`',
+      '`effort`',
       'Reply with JSON only',
       'what they said goes before',
     ])

@@ -3,10 +3,18 @@
  * required and nothing else allowed, as structured output wants it; null stands for what a person would leave out.
  */
 import { z } from 'zod';
+import type { Effort } from './effort.ts';
 import { isObject, objectIn } from './json-in.ts';
 
-/** `roles` and `models` are the names that are allowed here; without models every task gets its role's own. */
-export function plannerForm(roles: readonly string[], models: readonly string[]): z.ZodType {
+/**
+ * `roles`, `models` and `efforts` are what is allowed here. Without models every task gets its role's own, without efforts its
+ * role's effort.
+ */
+export function plannerForm(
+  roles: readonly string[],
+  models: readonly string[],
+  efforts: readonly Effort[] = [],
+): z.ZodType {
   const task = z.strictObject({
     id: z.string().describe('task-1, task-2 …'),
     description: z.string().describe('Goal, where to look, form of the result. All that the agent is told.'),
@@ -14,6 +22,7 @@ export function plannerForm(roles: readonly string[], models: readonly string[])
     recommendedModel: (models.length === 0 ? z.null() : z.enum(models).nullable()).describe(
       "null: the role's own model.",
     ),
+    effort: (efforts.length === 0 ? z.null() : z.enum(efforts).nullable()).describe("null: the role's own effort."),
     estimatedTokens: z.number().describe('Input and output together, over all calls.'),
     dependencies: z.array(z.string()).describe('Ids of the tasks whose result it needs.'),
     writes: z

@@ -2,6 +2,8 @@
  * What a planner is told: the task, the roles and models that may be used here with what they cost, and facts about the
  * repository, each within its share of the budget. Contents of files are marked as data. Pure.
  */
+import type { Effort } from '../domain/effort.ts';
+import { cappedEffort, EFFORTS } from '../domain/effort.ts';
 import type { ModelOption, PlanChoices, SoundPlan } from '../domain/plan.ts';
 import type { RepositoryFacts } from '../domain/repository.ts';
 import { headOf, plainLine, plainText } from '../domain/text.ts';
@@ -58,6 +60,12 @@ const offered = (models: readonly ModelOption[]): readonly ModelOption[] =>
 export const modelNames = ({ models }: PlanChoices): readonly string[] =>
   [...new Set(offered(models).map(nameOf))].slice(0, NAMES_OFFERED);
 
+/** What a plan may say of effort: as much as the rules allow, and nothing where no model takes such a setting. */
+export const effortsOffered = ({ models, limits }: PlanChoices): readonly Effort[] =>
+  offered(models).some(({ effort }) => effort !== false)
+    ? EFFORTS.filter((effort) => cappedEffort(effort, limits.maxEffort?.value) === effort)
+    : [];
+
 /** The roles that tasks of a plan of several may have. */
 export const severalRoles = ({ roles }: PlanChoices): PlanChoices['roles'] =>
   roles.filter(({ single }) => single !== true);
@@ -65,18 +73,21 @@ export const severalRoles = ({ roles }: PlanChoices): PlanChoices['roles'] =>
 type PlannedRole = PlanChoices['roles'][number];
 
 function roleLine(
-  { name, description, tools, capabilities, model }: PlannedRole,
+  { name, description, tools, capabilities, model, effort }: PlannedRole,
   models: readonly ModelOption[],
 ): string {
   const option = models.find(({ id }) => id === model.used);
   const writes = capabilities.includes('write') ? 'writes' : 'reads only';
-  return `- ${name}: ${description} Tools: ${tools.join(', ')}; ${writes}. Model: ${option ? nameOf(option) : model.used}.`;
+  return `- ${name}: ${description} Tools: ${tools.join(', ')}; ${writes}. Model: ${option ? nameOf(option) : model.used}${effort === undefined ? '' : `, effort ${effort}`}.`;
 }
 
 function modelsText(models: readonly ModelOption[]): string {
   const lines = offered(models)
     .slice(0, MODELS_SHOWN)
-    .map((model) => `- ${nameOf(model)}: ${model.grade ?? 'grade unknown'}; ${priceText(model)}; ${windowText(model)}`);
+    .map(
+      (model) =>
+        `- ${nameOf(model)}: ${model.grade ?? 'grade unknown'}; ${priceText(model)}; ${windowText(model)}${model.effort === false ? '; takes no effort' : ''}`,
+    );
   return lines.length === 0 ? '' : `# Models (USD per million tokens, input / output)\n${lines.join('\n')}`;
 }
 

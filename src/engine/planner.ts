@@ -15,7 +15,7 @@ import type { ModelReply, Turn } from '../domain/turn.ts';
 import { askRoot } from './ask-root.ts';
 import type { AskFault, Gate } from './gate.ts';
 import { withoutPermissions } from './plan-permissions.ts';
-import { modelNames, planRequest, severalRoles } from './plan-request.ts';
+import { effortsOffered, modelNames, planRequest, severalRoles } from './plan-request.ts';
 import type { RunOptions } from './run-options.ts';
 
 const REPAIRS = 2;
@@ -86,7 +86,7 @@ async function askPlanner(planning: Planning, signal: AbortSignal): Promise<Resu
     maxTasks: choices.limits.maxTasks,
     split: split ? 'always' : 'auto',
   } as const;
-  const format = plannerForm(roles, modelNames(choices));
+  const format = plannerForm(roles, modelNames(choices), effortsOffered(choices));
   const asked = planRequest({ task: options.task, hint, before, choices, facts, split });
   const turns: Turn[] = [gate.tell(root, asked)];
   for (let repairs = 0; ; repairs += 1) {

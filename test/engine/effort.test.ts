@@ -1,5 +1,6 @@
 /** Effort in a run: from role and plan to each request, within the rules, in the log and in the digest. */
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { planDigest } from '../../src/domain/digest.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import type { Rules } from '../../src/policy/rules.ts';
@@ -30,6 +31,21 @@ async function ran(setting: Setting) {
 }
 const planOfTasks = (...tasks: readonly object[]): object => ({ reason: 'test', tasks });
 
+/** What a planner is told, and what its answer may say of a task's effort. */
+async function askedOf(setting: Setting): Promise<readonly [told: string, effort: unknown]> {
+  const requests: ModelRequest[] = [];
+  const run = testRun({ roles, ...setting, record: (request) => void requests.push(request) });
+  await run.result;
+  const asked = requests.find(({ purpose }) => purpose.is === 'plan');
+  const told = asked?.turns.map((turn) => (turn.by === 'user' ? turn.text : '')).join('\n') ?? '';
+  return [told, EFFORT_IN.parse(asked?.format).properties.tasks.items.properties.effort];
+}
+const properties = <T extends z.ZodRawShape>(shape: T): z.ZodObject<{ properties: z.ZodObject<T> }> =>
+  z.object({ properties: z.object(shape) });
+const EFFORT_IN = properties({ tasks: z.object({ items: properties({ effort: z.unknown() }) }) });
+const chosenFrom = (...efforts: readonly string[]): unknown =>
+  expect.objectContaining({ anyOf: [{ type: 'string', enum: efforts }, { type: 'null' }] });
+
 describe('effort', () => {
   it('is the role’s, or what the task says, or not named at all', async () => {
     const plan = planOfTasks(task('a', 'oracle'), task('b', 'oracle', { effort: 'low' }), task('c', 'finder'));
@@ -45,6 +61,23 @@ describe('effort', () => {
     expect(run.state().agents.get(S1)?.effort).toBe('high');
     const started = run.events().find((event) => event.type === 'model.started' && event.agent === S1);
     expect(started).toMatchObject({ effort: 'high' });
+  });
+
+  it('is the planner’s to propose for each task, and the plan holds it', async () => {
+    const [told, effort] = await askedOf({});
+    expect(told).toContain('Model: fast, effort high.');
+    expect(effort).toEqual(chosenFrom('low', 'medium', 'high'));
+    const { run } = await ran({ plan: planOfTasks(task('a', 'oracle', { effort: 'low' }), task('b', 'finder')) });
+    expect(run.state().plan?.tasks.map(({ effort }) => effort)).toEqual(['low', undefined]);
+  });
+
+  it('is proposed by no planner beyond what the rules allow, nor where no model takes it', async () => {
+    expect((await askedOf({ rules: most('medium') }))[1]).toEqual(chosenFrom('low', 'medium'));
+    const [told, effort] = await askedOf({ catalogue: MODELS.map((model) => ({ ...model, effort: false as const })) });
+    expect([told.match(/; takes no effort/g)?.length, effort]).toEqual([
+      MODELS.length,
+      expect.objectContaining({ type: 'null' }),
+    ]);
   });
 
   it('is never more than the rules allow, which the plan says with file and line', async () => {
