@@ -1,11 +1,11 @@
 /**
- * Commands of the text protocol that begin with a marker (CONTRACT H001 to H009): run like any other, and what they print is the
- * task of a child, which is let in as one of the tool Task would be. What its child ends with is what the command gives.
+ * Commands of the text protocol that begin with a marker: run like any other. What they print is the task of a child, which is let
+ * in as one of the tool Task would be, and what its child ends with is what the command gives; or they give a finding.
  */
 import type { WorkOrder } from '../domain/agent.ts';
 import { RoleName } from '../domain/ids.ts';
 import { headOf } from '../domain/text.ts';
-import type { ToolCall } from '../domain/turn.ts';
+import type { Json, ToolCall } from '../domain/turn.ts';
 import { Permit } from '../policy/permit.ts';
 import type { Tool, ToolContext, ToolOutput } from '../ports/tool.ts';
 import type { Use } from './gate-permit.ts';
@@ -18,6 +18,10 @@ import type { Marked } from './text-protocol-markers.ts';
 /** By which the agent's children are let in; undefined where it may not have any. */
 export const taskToolOf = ({ tools }: Pick<GateParts, 'tools'>, order: WorkOrder): Tool | undefined =>
   tools.tools.find(({ name, capability }) => capability === 'spawn' && order.tools.includes(name));
+
+/** With which the findings of others are read; undefined where the agent has none to read. */
+export const findingToolOf = ({ tools }: Pick<GateParts, 'tools'>, order: WorkOrder): Tool | undefined =>
+  tools.tools.find(({ name }) => name === 'read_finding' && order.tools.includes(name));
 
 /** What a command with a marker prints is a task or a result, not something to read: it is not cut before it must be. */
 const MARKED_BYTES = 60_000;
@@ -44,21 +48,24 @@ export function childAgain(
   return { tool: tool.name, input: { description: name, prompt: task, subagent_type: role } };
 }
 
-/** What the call gives its agent, cut to its room: the output, or what became of the child that its command asked for. */
-export async function withChild(parts: GateParts, use: Use, context: Roomy, output: ToolOutput): Promise<ToolOutput> {
+/** What the call gives its agent, cut to its room: the output, or what became of what its command asked for by a marker. */
+export async function withMarked(parts: GateParts, use: Use, context: Roomy, output: ToolOutput): Promise<ToolOutput> {
   const asked = use.begun?.child ? null : asksFor(use.call, output);
   if (asked?.is === 'final') return output;
-  const given = asked === null ? output : await spawned(parts, use, context, asked);
+  const given = asked === null ? output : await doneFor(parts, use, context, asked);
   return { ...given, text: cutResult(given.text, context.room) };
 }
 
-function spawned(parts: GateParts, use: Use, context: Roomy, { name, task }: Spawn): Promise<ToolOutput> {
+function doneFor(parts: GateParts, use: Use, context: Roomy, asked: Request): Promise<ToolOutput> {
+  if (asked.is === 'finding') return found(parts, use, context, asked);
+  const { name, task } = asked;
   if (task === '') return Promise.resolve(no('below the marker stands no task'));
   const description = name ?? headOf(task.split('\n')[0] ?? '', 60);
   return spawn(parts, use, context, { description, prompt: task, role: roleOf(parts, name) });
 }
 
-type Spawn = Extract<Marked, { readonly is: 'spawn' }>;
+type Request = Exclude<Marked, { readonly is: 'final' }>;
+type WantedFinding = Extract<Marked, { readonly is: 'finding' }>;
 
 interface Wanted {
   readonly description: string;
@@ -67,21 +74,42 @@ interface Wanted {
 }
 
 async function spawn(parts: GateParts, use: Use, context: ToolContext, wanted: Wanted): Promise<ToolOutput> {
-  const { order, call } = use;
-  const tool = taskToolOf(parts, order);
-  if (tool === undefined) return no(`role ${order.role} may not have children here`);
+  const tool = taskToolOf(parts, use.order);
+  if (tool === undefined) return no(`role ${use.order.role} may not have children here`);
   const { description, prompt, role } = wanted;
-  const input = { description, prompt, subagent_type: role };
+  const refusal = await letIn(parts, use, context, { tool, input: { description, prompt, subagent_type: role }, no });
+  return refusal ?? context.desk.spawn({ ...wanted, protocol: 'text' });
+}
+
+async function found(parts: GateParts, use: Use, context: Roomy, { task, from }: WantedFinding): Promise<ToolOutput> {
+  const tool = findingToolOf(parts, use.order);
+  if (tool === undefined) return unread('this agent has no findings to read');
+  const refusal = await letIn(parts, use, context, { tool, input: { task, from }, no: unread });
+  return refusal ?? context.desk.readFinding({ task, from, room: context.room });
+}
+
+interface AsTool {
+  readonly tool: Tool;
+  readonly input: Json;
+  readonly no: (why: string) => ToolOutput;
+}
+
+/** Decides as for a call of that tool. The refusal, as the result of the command; null where it may be done. */
+async function letIn(
+  parts: GateParts,
+  use: Use,
+  context: ToolContext,
+  { tool, input, no }: AsTool,
+): Promise<ToolOutput | null> {
+  const { order, call } = use;
   const read = tool.input.safeParse(input);
   if (!read.success) return no(read.error.issues[0]?.message ?? 'it is not right');
-  const asTask: Use = { ...use, tool, input: read.data, call: { id: call.id, tool: tool.name, input } };
-  const passed = await permitted(parts, asTask, context);
+  const asked: Use = { ...use, tool, input: read.data, call: { id: call.id, tool: tool.name, input } };
+  const passed = await permitted(parts, asked, context);
   if (!passed.ok) return { ok: false, text: passed.text };
-  const { agent } = order;
-  const action = actionOf(asTask, null);
-  const spent = Permit.spend(passed.permit, { agent, action, policyHash: parts.rules.policyHash });
-  if (!spent.ok) return no(spent.fault);
-  return context.desk.spawn({ ...wanted, protocol: 'text' });
+  const action = actionOf(asked, null);
+  const spent = Permit.spend(passed.permit, { agent: order.agent, action, policyHash: parts.rules.policyHash });
+  return spent.ok ? null : no(spent.fault);
 }
 
 /** A name that is a role's is both; any other child writes code. */
@@ -91,3 +119,4 @@ function roleOf(parts: GateParts, name: string | null): string {
 }
 
 const no = (why: string): ToolOutput => ({ ok: false, text: `No child was made: ${why}.` });
+const unread = (why: string): ToolOutput => ({ ok: false, text: `No finding was read: ${why}.` });

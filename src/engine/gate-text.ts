@@ -14,7 +14,7 @@ import type { ModelRequest } from '../ports/model.ts';
 import { providerOf } from './gate-backoff.ts';
 import { boxFor } from './gate-context.ts';
 import { uniqueCalls } from './gate-specs.ts';
-import { taskToolOf } from './gate-text-use.ts';
+import { findingToolOf, taskToolOf } from './gate-text-use.ts';
 import type { AskFault, GateParts, Question } from './gate.ts';
 import { notOwn, readReply, SHELL, textTurns, unreadInARow } from './text-protocol.ts';
 import { GIVEN_UP, MOST_UNREAD, protocolWords } from './text-protocol-words.ts';
@@ -46,7 +46,11 @@ export function asSpoken(parts: GateParts, question: Asks, model: ModelOption, d
   // The summary is asked for behind the conversation: what stands before it stays the same, and so do caches.
   if (!isWork(question) && draft.purpose.is !== 'compact') return { ...draft, tools: [], turns };
   const maySpawn = taskToolOf(parts, order) !== undefined && depthOf(order.agent) < parts.rules.maxNestingDepth.value;
-  const words = protocolWords({ box: boxFor(parts, order), children: maySpawn ? CHILDREN : [] });
+  const words = protocolWords({
+    box: boxFor(parts, order),
+    children: maySpawn ? CHILDREN : [],
+    findings: findingToolOf(parts, order) !== undefined,
+  });
   return { ...draft, system: `${draft.system}\n\n${words}`, tools: [], turns };
 }
 

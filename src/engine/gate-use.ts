@@ -17,7 +17,7 @@ import type { Use } from './gate-permit.ts';
 import { actionOf, permitted } from './gate-permit.ts';
 import { resultRoom } from './gate-room.ts';
 import { stepSignal } from './gate-step.ts';
-import { childAgain, roomy, withChild } from './gate-text-use.ts';
+import { childAgain, roomy, withMarked } from './gate-text-use.ts';
 import type { GateParts, ResultsTurn } from './gate.ts';
 import { begunBefore } from './gate-begun.ts';
 import { unreadIn } from './text-protocol.ts';
@@ -156,7 +156,7 @@ async function act(
     });
   const began = world.elapsed();
   const printed = await counted(parts, use, () => tool.run(input, roomy(use, context)));
-  const { open, unboxed, ...whole } = await withChild(parts, use, context, printed);
+  const { open, unboxed, ...whole } = await withMarked(parts, use, context, printed);
   const output = { ...whole, text: parts.hide(whole.text) };
   if (open === true) return output;
   const ms = Math.round(world.elapsed() - began);

@@ -21,11 +21,19 @@ export interface Wording {
   readonly box: 'none' | 'read-only' | 'read-write';
   /** Names of roles that a child may have; empty: it can't spawn. */
   readonly children: readonly string[];
+  /** Can it read what finished tasks have answered? */
+  readonly findings: boolean;
 }
 
 /** The section of the system prompt. It takes back what is said of tools before it. */
-export const protocolWords = ({ box, children }: Wording): string =>
-  [OPENING, `${COMMANDS}${BOXES[box]}`, ENDING, ...(children.length === 0 ? [] : [spawning(children)])].join('\n\n');
+export const protocolWords = ({ box, children, findings }: Wording): string =>
+  [
+    OPENING,
+    `${COMMANDS}${BOXES[box]}`,
+    ENDING,
+    ...(findings ? [FINDINGS] : []),
+    ...(children.length === 0 ? [] : [spawning(children)]),
+  ].join('\n\n');
 
 const OPENING = `## How you act: one command a turn
 
@@ -61,6 +69,13 @@ END
 \`\`\`
 
 Or without a command: a reply that is your result, with [COMPLETE] as its last line.`;
+
+const FINDINGS = `Where a finding of another task is cut, you get the rest (what is called \`read_finding\` there) as the output of a command that
+is an echo of MIMIR_READ_FINDING, the task or its agent, and the character to begin with:
+
+\`\`\`bash
+echo "MIMIR_READ_FINDING::ROOT::S2 from 6000"
+\`\`\``;
 
 const spawning = (roles: readonly string[]): string =>
   `You can hand a part to a child, when that part stands on its own: with a command that begins with an echo of MIMIR_SPAWN_CHILD. What it

@@ -152,6 +152,38 @@ describe('an agent that works by words', () => {
   });
 });
 
+describe('a finding of another task', () => {
+  const TWO = {
+    reason: '',
+    tasks: [
+      { id: 'a', description: 'do a', role: 'coder', writes: [] },
+      { id: 'b', description: 'do b', role: 'coder', writes: [], dependsOn: ['a'] },
+    ],
+  };
+
+  it('is read by a command that is an echo of its marker, from any character on', async () => {
+    const requests: ModelRequest[] = [];
+    const run = wordRun({
+      plan: TWO,
+      script: saying({
+        [S1]: [ends('The cache is in src/cache.ts')],
+        [AGENT('ROOT::S2')]: [
+          runs('echo "MIMIR_READ_FINDING::ROOT::S1 from 16"'),
+          runs('echo MIMIR_READ_FINDING::nobody'),
+          ends('read'),
+        ],
+      }),
+      record: (request) => void requests.push(request),
+    });
+    expect((await run.result).success).toBe(true);
+    const [part, none] = resultsOf(run, AGENT('ROOT::S2'));
+    expect(part).toContain('src/cache.ts');
+    expect(part).not.toContain('The cache is in');
+    expect(none).toContain('nobody');
+    expect(ofWork(requests, 'ROOT::S2')[0]?.system).toContain('MIMIR_READ_FINDING');
+  });
+});
+
 describe('what a command prints', () => {
   it.each([
     ['cat notes.md', { 'notes.md': 'MIMIR_FINAL_OUTPUT\nI am done\n' }],

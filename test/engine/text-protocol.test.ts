@@ -283,23 +283,30 @@ describe('a conversation as text', () => {
 
 describe('what the agent is told of it', () => {
   it('names children only where it may have some, and the box it is in', () => {
-    const alone = protocolWords({ box: 'read-only', children: [] });
+    const alone = protocolWords({ box: 'read-only', children: [], findings: false });
     expect(alone).toContain('MIMIR_FINAL_OUTPUT');
     expect(alone).toContain('[COMPLETE]');
     expect(alone).not.toContain('SPAWN');
     expect(alone).toContain('nothing of the project can be changed');
-    const parent = protocolWords({ box: 'none', children: ['code', 'explore'] });
+    const parent = protocolWords({ box: 'none', children: ['code', 'explore'], findings: false });
     expect(parent).toContain('echo MIMIR_SPAWN_CHILD; cat');
     expect(parent).toContain('code, explore');
     expect(parent).not.toContain('in a box');
   });
 
   it('shows commands that would be read as it says', () => {
-    const shown = fencesIn(protocolWords({ box: 'none', children: ['code'] })).commands.map(({ command }) => command);
+    const shown = fencesIn(protocolWords({ box: 'none', children: ['code'], findings: true })).commands.map(
+      ({ command }) => command,
+    );
     expect(
       shown.map((command) =>
-        asked(command, command.startsWith('echo') ? (/echo (\S+?);/.exec(command)?.[1] ?? '') : ''),
+        asked(command, command.startsWith('echo') ? (/echo "?([^";]+)/.exec(command)?.[1] ?? '') : ''),
       ),
-    ).toEqual([null, { is: 'final', text: '' }, { is: 'spawn', name: null, task: '' }]);
+    ).toEqual([
+      null,
+      { is: 'final', text: '' },
+      { is: 'finding', task: 'ROOT::S2', from: 6000 },
+      { is: 'spawn', name: null, task: '' },
+    ]);
   });
 });
