@@ -1,12 +1,36 @@
 /** What may go in with a request at most, where one agent has several conversations, and where the provider's count is no bill. */
 import { describe, expect, it } from 'vitest';
+import { CallId, RoleName } from '../../src/domain/ids.ts';
+import { inputBound } from '../../src/engine/gate-bound.ts';
+import { openPrefixBook } from '../../src/engine/gate-tokens.ts';
+import type { ModelRequest } from '../../src/ports/model.ts';
 import { ended } from '../support/faulty.ts';
 import { eventsOf } from '../support/run-looks.ts';
-import { AGENT, planOf, testRun } from '../support/run.ts';
+import { AGENT, FAST, planOf, testRun } from '../support/run.ts';
 
 const [ROOT, S1] = [AGENT('ROOT'), AGENT('ROOT::S1')];
 
 describe('what is promised for a call', () => {
+  it('has a token for each byte of the instructions, the tools, the conversation and the format where none was counted', () => {
+    const parts = {
+      system: 'né',
+      tools: [{ name: 'read', description: 'reads', schema: { type: 'object' } }],
+      turns: [{ by: 'user', text: 'look' }],
+      format: { type: 'object' },
+    } satisfies Partial<ModelRequest>;
+    const request: ModelRequest = {
+      ...parts,
+      model: FAST,
+      agent: S1,
+      call: CallId.parse('one'),
+      purpose: { is: 'work', task: 'look', role: RoleName.parse('finder'), findings: [] },
+      maxOutputTokens: 1,
+    };
+    const bytes = [parts.tools, parts.turns, parts.format].map((part) => JSON.stringify(part).length);
+    expect(inputBound(openPrefixBook(), request)).toBe(bytes.reduce((sum, each) => sum + each, 3));
+    expect(inputBound(openPrefixBook(), { ...request, system: '', tools: [], turns: [], format: null })).toBe(4);
+  });
+
   it('is by the words of its own conversation: the report is none that goes on from the plan (2.6)', async () => {
     const go = Promise.withResolvers<void>();
     const run = testRun({

@@ -1,6 +1,7 @@
 /** The last turn of an agent: told before, without tools, and handed over as a real answer (O091, O092, D31, D40). */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { tokensOf } from '../../src/domain/budget.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import type { ToolResult } from '../../src/domain/turn.ts';
 import type { Tool } from '../../src/ports/tool.ts';
@@ -159,6 +160,22 @@ describe('an agent that comes to a limit', () => {
     await run.result;
     const ends = [...run.state().agents.values()].slice(1).map(({ outcome, summary }) => [outcome, summary]);
     expect(ends).toEqual([1, 2, 3, 4].map((n) => ['partial', `answer of ROOT::S${n}`]));
+  });
+});
+
+describe('what a limit keeps for the closing answer of an agent', () => {
+  it('is there for others when the agent has ended', async () => {
+    const maxTokens = 9000;
+    const script: Script = (request, n) =>
+      request.agent === S1 && request.purpose.is === 'work' && n === 0 ? calling('read a') : undefined;
+    const run = testRun({ plan: planOf(['a'], ['b', 'a']), person: false, runBudget: { maxTokens }, script });
+    await run.result;
+    const begun = run.events().findIndex((event) => event.type === 'model.started' && event.agent === S2);
+    const before = run.events().slice(0, begun);
+    const used = before.flatMap((event) => (event.type === 'model.finished' ? [tokensOf(event.usage)] : []));
+    expect(run.events()[begun]).toMatchObject({
+      reserved: { tokens: used.reduce((left, tokens) => left - tokens, maxTokens) },
+    });
   });
 });
 

@@ -43,6 +43,12 @@ describe('a call that failed', () => {
     expect(run.state().finished?.summary).toContain(`fast: it is ${is} (tried ${tries} times)`);
   });
 
+  it('is not counted among the tries that a reply nobody can read has, where the provider refused it', async () => {
+    const run = await ended({ script: meets(fault('rate limited'), fault('rate limited'), fault('malformed')) });
+    expect(eventsOf(run, 'model.started', S1).length).toBe(4);
+    expect(run.state().agents.get(S1)?.outcome).toBe('completed');
+  });
+
   it.each(['unreachable', 'overloaded', 'rate limited', 'silent'] as const)(
     'for "%s" is tried for ten minutes, with pauses that grow to a minute at most (J05, J09)',
     async (is) => {

@@ -7,6 +7,7 @@ import type { ApprovalRequest, MimirEvent } from '../../src/events/event.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { builtIn } from '../../src/policy/rules.ts';
 import type { Rule, Rules } from '../../src/policy/rules.ts';
+import { fault } from '../support/faulty.ts';
 import { AGENT, calling, filed, planOf, RULES, testRun } from '../support/run.ts';
 import type { Script, Setting, TestRun } from '../support/run.ts';
 import { fakeWorld } from '../support/world.ts';
@@ -164,6 +165,40 @@ describe('at a limit a person', () => {
     expect((await run.result).success).toBe(true);
     expect(ofType(run, 'approval.answered').map(({ answer }) => answer)).toEqual(['withdrawn']);
     expect(await run.refused({ do: 'set budget', agent: S1, budget: {} })).toBe('refused: the run has ended');
+  });
+
+  it('keeps the question of another agent as it is where the limit of one is changed', async () => {
+    const task = { description: 'read', role: 'finder', budget: { maxTokens: 12_000 } };
+    const tasks = ['a', 'b'].map((id) => ({ id, ...task }));
+    const run = limited(filed({ tasks }));
+    const { approvals } = await run.until((state) => state.approvals.length === 2);
+    await run.tell({ do: 'set budget', agent: S1, budget: { maxTokens: 40_000 } });
+    await run.until(({ agents }) => agents.get(S1)?.outcome === 'completed');
+    expect(run.state().approvals).toEqual(approvals.filter(({ agent }) => agent === S2));
+    await answers(run, 'finish');
+    await run.result;
+  });
+
+  it('is offered no model of a provider that takes no request of this run', async () => {
+    const catalogue = [
+      scriptedModel('scripted/dear', { aliases: ['fast'], price: { input: 50, output: 250 } }),
+      scriptedModel('elsewhere/cheap', { aliases: ['cheap'], price: { input: 1, output: 5 } }),
+    ];
+    const task = { description: 'read', role: 'finder' };
+    const tasks = [
+      { ...task, id: 'a', model: 'cheap' },
+      { ...task, id: 'b', model: 'fast', dependsOn: ['a'], budget: { maxCost: 0.7 } },
+    ];
+    const script: Script = ({ agent, model, purpose }, n) => {
+      if (model === 'elsewhere/cheap') return fault('unauthorised');
+      if (agent !== S2 || purpose.is !== 'work' || n > 2) return undefined;
+      return { ...calling(`read ${n}`), usage: { input: 1000, output: 1000 } };
+    };
+    const run = limited({ catalogue, ...filed({ tasks }), script });
+    const { request } = await asked(run);
+    expect(request.options.map((option) => option.split(':')[0])).toEqual(['finish', 'add', 'stop']);
+    await answers(run, 'finish');
+    await run.result;
   });
 
   it('takes the question back when the agent is killed', async () => {

@@ -68,6 +68,32 @@ describe('a promise', () => {
       expect(reserve(running(budget), { agent: ROOT, model, inputBound, now: START }).ok).toBe(false);
   });
 
+  it('is never more than the limit leaves, also where the fractions of both prices add up to a hair more', () => {
+    const cheap = { ...model, price: { input: 0.1, output: 0.2 } };
+    const asked = { agent: ROOT, model: cheap, inputBound: 6, now: START };
+    expect(reserve(running({ maxCost: 0.001 }), asked)).toEqual({
+      ok: true,
+      tokens: 5003,
+      cost: 0.001,
+      maxOutput: 4997,
+    });
+  });
+
+  it('leaves room for a closing answer, and is made where nothing is left of a limit on cost and the model costs nothing', () => {
+    const outputFor = (rate: number, maxCost: number, kept: number): unknown => {
+      const promise = reserve(running({ maxCost }), {
+        agent: ROOT,
+        model: { ...model, price: { input: rate, output: rate }, outputLimit: 20_000 },
+        inputBound: 1000,
+        now: START,
+        kept: new Map([[ROOT, { tokens: 0, cost: kept }]]),
+        closing: { cached: 0 },
+      });
+      return promise.ok && promise.maxOutput;
+    };
+    expect([outputFor(0.5, 0.01, 0), outputFor(0, 1, 1)]).toEqual([6952, 16_384]);
+  });
+
   it.each([Number.NaN, Infinity])('is never made at a price of %d (2.4)', (output) => {
     const priced = { ...model, price: { input: 1, output } };
     for (const budget of [{}, { maxTokens: 100_000 }, { maxCost: 5 }])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { Rules } from '../../src/policy/rules.ts';
-import { answerProblem } from '../../src/policy/same-model.ts';
+import { answerProblem, isSameModel } from '../../src/policy/same-model.ts';
 import { RULES } from '../support/run.ts';
 
 const from = { rule: 'deniedModels: [opus-4.5]', layer: 'managed', file: '/etc/mimir/policy.yml', line: 3 } as const;
@@ -38,6 +38,14 @@ describe('an answer in another name', () => {
     expect(judged('anthropic/claude-opus-4-5', { own: true })).toBe('another model');
     expect(judged('my-finetune', { own: true }, denied)).toBe('another model');
     expect(judged('my-finetune', { own: true }, allowing('local/qwen3-coder'))).toBe('another model');
+  });
+
+  it('is the same model where a date or a tag is added, and another where dates differ', () => {
+    for (const name of ['qwen3-coder', 'qwen3-coder-20251101', 'qwen3-coder:latest'])
+      expect(judged(name, {})).toBeNull();
+    expect(judged('qwen3-coder:latest/x', {})).toBe('another model');
+    const dated = (date: string): ModelId => ModelId.parse(`local/qwen3-${date}`);
+    expect(isSameModel(dated('20251101'), dated('20250101'))).toBe(false);
   });
 
   it('is judged as a model that is asked for, so that answersAs opens none that a rule forbids', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { commandRules, says } from '../support/commands.ts';
 
-const given = commandRules(['sed **', 'git **', 'tar **'], ['rm **']);
+const given = commandRules(['sed **', 'git **', 'tar **', 'uniq **'], ['rm **']);
 
 describe('a wildcard of a rule', () => {
   it.each([
@@ -13,6 +13,7 @@ describe('a wildcard of a rule', () => {
     'git -P log',
     'git rebase main',
     'tar -tzf a.tar.gz',
+    'uniq a',
   ])('covers what only prints or changes its own files: %s', (command) => {
     expect(says(command, given)).toBe('allow');
   });
@@ -26,6 +27,7 @@ describe('a wildcard of a rule', () => {
     "sed 's/a/b/\nw made' a",
     'git log --output=made',
     'tar -xf a.tar',
+    'uniq a made',
   ])('does not cover what may write a file, or is not read: %s', (command) => {
     expect(says(command, given)).toBe('none');
   });

@@ -64,6 +64,13 @@ describe('command rules', () => {
     expect(says('ls $X', given)).toBe('none');
   });
 
+  it('read the assignments that are words of a program, and leave in doubt what a place in a list makes of one', () => {
+    const given = commandRules([], ['export NODE_ENV=test']);
+    expect(says('export NODE_ENV=test', given)).toBe('deny');
+    expect(says('export NODE_ENV=live', given)).toBe('none');
+    expect(says('export NODE_ENV[0]=test', given)).toBe('unclear');
+  });
+
   it.each([
     ['npm test > x', 'it writes to a file'],
     ['npm test >> x', 'it writes to a file'],

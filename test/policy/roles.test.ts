@@ -87,4 +87,14 @@ describe('budgets', () => {
       rule: "budgets.run.maxCost: 3: the price of this model is not known, so the limit can't be kept; `prices` under its provider says it",
     });
   });
+
+  it('refuse a model without a known price by the program itself where the limit on cost is one of a day', () => {
+    const from = written('budgets.day.maxCost: 3', 2);
+    const set = someRules({ costLimitSet: true, dayBudget: { value: { maxCost: 3 }, from } });
+    expect(priceProblem(null, set)).toEqual(
+      builtIn(
+        "a limit on cost: the price of this model is not known, so the limit can't be kept; `prices` under its provider says it",
+      ),
+    );
+  });
 });

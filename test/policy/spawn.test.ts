@@ -178,3 +178,7 @@ describe('two sets of rules on children', () => {
 it('a child that is idle ends after ten minutes where no file says otherwise (S099)', () => {
   expect(CHILD_DEFAULTS.idleTimeout).toBe(600_000);
 });
+
+it('a parent is told of a child that completes or fails, and not of one that is idle, where no file says otherwise', () => {
+  expect(CHILD_DEFAULTS.notify).toEqual({ complete: true, error: true, idle: false });
+});

@@ -78,6 +78,7 @@ describe('a ledger of the day that is gone', () => {
     write(stateDir, [begins('b', 1000, 1)], NOON, project);
     expect([today(stateDir).cost, today(stateDir).cost]).toEqual([1.25, 1.25]);
     write(stateDir, [ends('b', 10, 0.5)], NOON, project);
+    expect(today(stateDir)).toEqual({ tokens: 310, cost: 0.75 });
     copyFileSync(old, join(stateDir, 'days.db'));
     expect(today(stateDir)).toEqual({ tokens: 310, cost: 0.75 });
   });

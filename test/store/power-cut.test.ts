@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
 import type { Log } from '../../src/ports/log.ts';
@@ -9,6 +9,7 @@ import { openLog, openLogReadOnly } from '../../src/store/log.ts';
 import type { Place } from '../../src/store/place.ts';
 import { databaseOf, folderOf } from '../../src/store/place.ts';
 import type { Disk } from '../../src/store/trail.ts';
+import { trailOf } from '../../src/store/trail.ts';
 import { freshFolder } from '../support/folder.ts';
 
 const NOON = '2026-01-01T12:00:00.000Z';
@@ -99,6 +100,13 @@ describe('a log after a power cut', () => {
       { numRuns: 100 },
     );
   });
+});
+
+it('a log whose file the disk does not take is told so: what was committed follows to the disk by itself', async () => {
+  // Can be opened and written, and never synced.
+  const trail = trailOf('/dev/null');
+  trail.behind();
+  await vi.waitFor(() => expect(() => trail.check()).toThrow("the log /dev/null can't be written: EINVAL"));
 });
 
 describe('what may be lost to a power cut', () => {

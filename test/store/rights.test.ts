@@ -2,6 +2,8 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, statSync, syml
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
+import { LogFault } from '../../src/ports/log.ts';
+import { inWords } from '../../src/store/database.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
 import { databaseOf, folderOf } from '../../src/store/place.ts';
 import { ended, start } from '../support/child.ts';
@@ -88,6 +90,25 @@ describe('the files of a log', () => {
     // Only root can make somebody else's file; for an ordinary user the root folder is one.
     const place = isRoot ? filled() : { stateDir: '/', project: freshFolder() };
     expect(() => openLog(place)).toThrow(isRoot ? 'belongs to another user (65534, you are 0)' : "can't be written");
+  });
+});
+
+describe('what the database refuses', () => {
+  const said = (errcode: number): (() => unknown) => {
+    const refusal = Object.assign(new Error('no such table'), { errcode });
+    return () =>
+      inWords('log.db', () => {
+        throw refusal;
+      });
+  };
+
+  it('is told by its kind, also where the code says more than the kind', () => {
+    for (const code of [8, 8 + 256, 8 + 5 * 256])
+      expect(said(code)).toThrow("the log log.db can't be written: it is read-only; make it writable");
+  });
+
+  it('is told in its own words where the kind is none that a person can do something about', () => {
+    expect(said(1)).toThrow(new LogFault("the log log.db can't be used: no such table"));
   });
 });
 
