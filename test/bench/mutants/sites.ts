@@ -40,6 +40,18 @@ export function mutantsOf(source: string): readonly Mutant[] {
 export const planted = (source: string, { start, end, text }: Mutant): string =>
   source.slice(0, start) + text + source.slice(end);
 
+/** The whole lines that it changes, now and with it, each as one line without needless space. */
+export function changeOf(source: string, mutant: Mutant): readonly [now: string, becomes: string] {
+  const first = source.lastIndexOf('\n', mutant.start - 1) + 1;
+  const end = source.indexOf('\n', mutant.end);
+  const last = end === -1 ? source.length : end;
+  const longer = mutant.text.length - (mutant.end - mutant.start);
+  const [now, becomes] = [source.slice(first, last), planted(source, mutant).slice(first, last + longer)];
+  return [oneLine(now), oneLine(becomes)];
+}
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+
 /** Types have no effect on a run, and imports leave no program: neither is changed. */
 const PASSED_OVER = /^(?:TS(?!AsExpression|NonNull|Satisfies)|Import)/;
 const TYPE_FIELDS = new Set(['typeAnnotation', 'typeArguments', 'typeParameters', 'returnType']);

@@ -1,8 +1,22 @@
 /** A copy of the checkout in which faults are planted, and tests that are run there to their end or to a time. */
-import { spawn } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Answer, type Asked } from './runner.ts';
+import { type Mutant, planted } from './sites.ts';
 
 const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'coverage']);
 
@@ -14,44 +28,93 @@ export function copyOf(root: string): string {
   process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   for (const name of readdirSync(root).filter((name) => !LEFT_OUT.has(name)))
     cpSync(join(root, name), join(folder, name), { recursive: true, verbatimSymlinks: true });
+  for (const file of globSync('test/**/*.test.ts', { cwd: folder })) shorten(join(folder, file));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }
 
-export interface Ended {
-  readonly is: 'passed' | 'failed' | 'timed out';
-  readonly milliseconds: number;
-  /** What was printed; long. */
-  readonly output: string;
+/** Runs of a property: what is noticed in so few is noticed in all of them. */
+const RUNS = 25;
+
+function shorten(file: string): void {
+  const text = readFileSync(file, 'utf8');
+  const short = text.replaceAll(/numRuns: ([\d_]+)/g, (as: string, runs: string) =>
+    Number(runs.replaceAll('_', '')) > RUNS ? `numRuns: ${RUNS}` : as,
+  );
+  if (short !== text) writeFileSync(file, short);
 }
 
-/** Runs these tests of the copy until one fails, and ends all their processes after `limit` milliseconds. */
-export function runTests(copy: string, tests: readonly string[], limit: number): Promise<Ended> {
-  const begun = performance.now();
-  const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
-  // A test that is slow on a busy machine has noticed nothing.
-  const options = ['--config', 'test/vitest.config.ts', '--reporter=dot', '--bail=1', `--testTimeout=${limit}`];
-  const args = [vitest, 'run', ...options, ...tests];
-  const env = { ...process.env, NO_COLOR: '1' };
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: copy, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-    let [output, late] = ['', false];
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (output += String(bytes)));
-    const end = (): void => {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    };
-    const timer = setTimeout(() => {
-      late = true;
-      end();
-    }, limit);
-    process.once('exit', end);
-    child.once('error', reject);
-    child.once('close', (code) => {
-      clearTimeout(timer);
-      process.removeListener('exit', end);
-      const milliseconds = Math.round(performance.now() - begun);
-      const finished = code === 0 ? 'passed' : 'failed';
-      resolve({ is: late ? 'timed out' : finished, milliseconds, output });
+/** A mutant and the file below the checkout that it changes. */
+export interface InFile extends Mutant {
+  readonly file: string;
+}
+
+export interface Ended {
+  /** Test files. */
+  readonly failed: readonly string[];
+  readonly late: boolean;
+  readonly milliseconds: number;
+}
+
+/** Runs tests of one copy, with faults in it; one run at a time. */
+export class Trials {
+  readonly #copy: string;
+  #runner: ChildProcess | null = null;
+
+  constructor(copy: string) {
+    this.#copy = copy;
+    process.once('exit', () => this.#end());
+  }
+
+  /** Runs these tests with these faults, one a file at most, and ends all their processes after `limit` milliseconds. */
+  async run(tests: readonly string[], faults: readonly InFile[], limit: number, bail = true): Promise<Ended> {
+    const sources = faults.map(({ file }) => readFileSync(join(this.#copy, file), 'utf8'));
+    const runner = await this.#ready();
+    faults.forEach((fault, index) => {
+      writeFileSync(join(this.#copy, fault.file), planted(sources[index] ?? '', fault));
     });
-  });
+    try {
+      return await this.#asked(runner, { tests: [...tests], changed: faults.map(({ file }) => file), bail }, limit);
+    } finally {
+      faults.forEach(({ file }, index) => {
+        writeFileSync(join(this.#copy, file), sources[index] ?? '');
+      });
+      this.#left = faults.map(({ file }) => file);
+    }
+  }
+
+  /** What the runner still has with a fault in it. */
+  #left: readonly string[] = [];
+
+  async #ready(): Promise<ChildProcess> {
+    if (this.#runner !== null) return this.#runner;
+    const env = { ...process.env, NO_COLOR: '1' };
+    const script = join(this.#copy, 'test/bench/mutants/runner.ts');
+    const runner = fork(script, { cwd: this.#copy, env, detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+    this.#runner = runner;
+    await once(runner, 'message');
+    return runner;
+  }
+
+  async #asked(runner: ChildProcess, asked: Asked, limit: number): Promise<Ended> {
+    const begun = performance.now();
+    const changed = [...new Set([...asked.changed, ...this.#left])];
+    const stop = AbortSignal.timeout(limit);
+    const took = (): number => Math.round(performance.now() - begun);
+    try {
+      const answer = once(runner, 'message', { signal: stop });
+      runner.send({ ...asked, changed });
+      const messages: readonly unknown[] = await answer;
+      return { failed: Answer.parse(messages[0]).failed, late: false, milliseconds: took() };
+    } catch (error) {
+      if (!stop.aborted) throw error;
+      this.#end();
+      return { failed: [], late: true, milliseconds: took() };
+    }
+  }
+
+  #end(): void {
+    if (this.#runner?.pid !== undefined) process.kill(-this.#runner.pid, 'SIGKILL');
+    this.#runner = null;
+  }
 }
