@@ -13,7 +13,7 @@ export interface Link {
   readonly from: string;
   readonly to: string;
   readonly hit: Hit;
-  /** Of types only, or within a function: it is not there when the file is loaded. */
+  /** Of types only, within a function or a mere declaration: the file doesn't need it when it is loaded. */
   readonly late: boolean;
 }
 
@@ -59,9 +59,11 @@ function isQuoted(text: string): boolean {
   return /(?:^|\s)\/[/*]/.test(before) || ['"', "'", '`'].some((quote) => before.split(quote).length % 2 === 0);
 }
 
-/** Of types only (TypeScript), or inside of a function or condition (Python, a `require` that is indented). */
+/** Of types only (TypeScript), inside of a function or condition (Python, an indented `require`), or a declaration (Rust). */
 function isLate({ path: file, text }: Hit, before: Hit | undefined): boolean {
-  if (languageOf(file) === 'py') return /^\s/.test(text);
+  const language = languageOf(file);
+  if (language === 'py') return /^\s/.test(text);
+  if (language === 'rust') return /\bmod\s+\w+;/.test(text);
   if (/^\s*(?:import|export)\s+type\b(?!\s*(?:,|from\b))/.test(text)) return true;
   if (/^\s+.*\brequire\(|\bimport\(/.test(text)) return true;
   const names = /^\s*(?:import|export)\s*\{([^}]*)\}\s*from/.exec(text)?.[1];

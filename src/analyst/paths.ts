@@ -4,7 +4,8 @@ import { languageOf, TABLE } from './languages.ts';
 export const isSource = (path: string): boolean =>
   languageOf(path) !== undefined && !/\.min\.\w+$|\.d\.[cm]?ts$/.test(path);
 
-const TEST_FOLDER = /^(?:.*?\/)??(?:tests?|__tests__|spec|specs|e2e|testdata|test-data|fixtures|testsuite|__mocks__)\//;
+const TEST_FOLDER =
+  /^(?:.*?\/)??(?:tests?|Tests|__tests__|spec|specs|e2e|testdata|test-data|fixtures|testsuite|__mocks__)\//;
 
 /** A glob for the uppermost folder of tests that a file is in. */
 export function testFolderOf(path: string): string | undefined {

@@ -61,10 +61,14 @@ function casting({ roles, maxTasks, split }: Planning, kinds: readonly Kind[], t
   return all.length > 0 ? all : [{ kind: null, role: roles[0] ?? 'finder' }];
 }
 
+/** Without a slash a word is a folder only behind such a word: "lack tests" says nothing of the folder `tests`. */
+const BEFORE_FOLDER =
+  /\b(?:in|of|under|below|within|inside|from|through|review|audit|folder|directory)\s+(?:the\s+)?([\w./-]+)/gi;
+
 /** The folder that a task names, where it is at the top of the project. */
 function whereIn(task: string, { top, files }: RepositoryFacts): string {
   const paths = termsIn(task, 16).map(({ text }) => text.replace(/\/$/, ''));
-  const plain = task.split(/[^\w./-]+/);
+  const plain = [...task.matchAll(BEFORE_FOLDER)].map(([, word = '']) => word);
   const place = [...paths, ...plain].find((one) => top.includes(`${one.split('/')[0] ?? ''}/`) && !isFilePath(one));
   return place === undefined ? `this repository (${plural(files, 'file')})` : code(`${place.replace(/\/$/, '')}/`);
 }

@@ -17,7 +17,7 @@ const FACTS: RepositoryFacts = {
   more: false,
   bytes: 900_000,
   languages: [{ extension: '.ts', files: 180 }],
-  top: ['src/', 'test/', 'docs/', 'package.json', 'README.md'],
+  top: ['src/', 'tests/', 'docs/', 'package.json', 'README.md'],
   manifests: [{ path: 'package.json', head: '{}' }],
   readme: '# Shop',
   tests: { count: 31, some: ['test/cart.test.ts'] },
@@ -87,6 +87,14 @@ describe('the analyst plans from the words of the task (O001, O067, O068)', () =
     ]);
     for (const { description, recommendedRole } of tasks)
       expect(shapeOf(await planOf(description))).toBe(recommendedRole);
+  });
+
+  it('takes a word for a folder only where the request says so', async () => {
+    const placeOf = async (task: string): Promise<string> => (await planOf(task)).tasks[0]?.description ?? '';
+    expect(await placeOf('Which modules lack tests?')).toBe(
+      'Find the modules of this repository (212 files) without tests.',
+    );
+    expect(await placeOf('Which modules in src lack tests?')).toBe('Find the modules of `src/` without tests.');
   });
 
   it('says why, that nothing is changed, and that no model was used', async () => {

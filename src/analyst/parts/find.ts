@@ -202,7 +202,9 @@ function headText(found: Found): string {
     const exact = !sought.words && new RegExp(`(?:^|\\W)${sought.patterns.join('')}(?:\\W|$)`).test(best.text);
     const name = exact ? namesIn(found) : `A name with ${namesIn(found).replace(/ and (?=`[^`]*`$)/, ' or ')}`;
     const more = definitions.length > 1 ? ` (the first of ${plural(definitions.length, 'such line')})` : '';
-    return `${name} is ${isPrototype(best) ? 'declared' : 'defined'} at ${claim(best)}${more}.`;
+    const alone = uses.length > 0 || sought.words || useLook?.ok !== true || isCut(useLook);
+    const unused = alone ? '' : ` No other line holds it ${behind(useLook)}.`;
+    return `${name} is ${isPrototype(best) ? 'declared' : 'defined'} at ${claim(best)}${more}.${unused}`;
   }
   const none = `No line that defines ${namesIn(found)} was found ${behind(...looks)}`;
   if (use === undefined) return `${none}, and no line holds it ${behind(useLook)}.`;
@@ -255,7 +257,7 @@ function readingText(hit: Hit, seen: Seen | undefined): readonly string[] {
   const indent = hit.text.search(/\S/);
   const rest = lines.slice(at + 1);
   const end = rest.findIndex(
-    ({ text }) => text.trim() !== '' && text.search(/\S/) <= indent && !/^\s*[\])({]/.test(text),
+    ({ text }) => text.trim() !== '' && text.search(/\S/) <= indent && !/^\s*[\])({>]/.test(text),
   );
   const closing = /^\s*\}/.test(rest[end]?.text ?? '') ? 1 : 0;
   return excerpt([

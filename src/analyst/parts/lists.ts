@@ -14,6 +14,9 @@ export const NOTE_WORDS = ['TO-DO', 'FIX-ME', 'XXX', 'HA-CK'].map((word) => word
 const NOTES = listed(NOTE_WORDS);
 const ANY_NOTE = NOTES.replace(' and ', ' or ');
 const NOTE = new RegExp(String.raw`\b(?:${NOTE_WORDS.join('|')})\b`);
+/** Beside code, files in which a comment is told by its sign. */
+const BUILD_FILE =
+  /(?:^|\/)(?:CMakeLists\.txt|Makefile[\w.]*|Dockerfile|[\w.-]+\.(?:cmake|ya?ml|toml|ini|cfg|sql|mk|am|ac))$/;
 const MOST_NOTES = 60;
 const MOST_OTHERS = 10;
 
@@ -29,7 +32,9 @@ function* noting({ task }: { readonly task: string }): Work {
   };
   const hits = hitsOf(look).toSorted((a, b) => rankOf(a.path) - rankOf(b.path) || byPlace(a, b));
   const isNote = (hit: Hit): boolean =>
-    languageOf(hit.path) !== undefined && !isForeign(hit.path) && isInComment(hit, NOTE.exec(hit.text)?.index ?? 0);
+    (languageOf(hit.path) !== undefined || BUILD_FILE.test(hit.path)) &&
+    !isForeign(hit.path) &&
+    isInComment(hit, NOTE.exec(hit.text)?.index ?? 0);
   const { notes = [], others = [] } = Object.groupBy(hits, (hit) => (isNote(hit) ? 'notes' : 'others'));
   const least = isCut(look) ? 'At least ' : '';
   return [

@@ -89,6 +89,10 @@ const IMPORT_NAMES: Readonly<Record<keyof typeof ROWS.uses, (name: string) => st
   go: escaped,
   rust: (name) => name.replaceAll('-', '_'),
   ruby: (name) => escaped(name).replaceAll('-', '[-/_]'),
+  php: (name) => {
+    const [vendor = name, own = ''] = name.replaceAll('-', '').split('/').map(escaped);
+    return vendor === own ? `${vendor}\\\\\\w+` : `${vendor}\\\\(?:\\w+\\\\)*${own}`;
+  },
   java: (name) => {
     const [first = name, second = ''] = name.split('-').map(escaped);
     return `[\\w.]*\\b${first}\\d*\\.(?:[\\w.]*\\b${second})?`;

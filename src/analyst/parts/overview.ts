@@ -68,8 +68,10 @@ interface Papers {
 }
 
 const README = /^readme(?:\.(?:md|markdown|rst|txt|adoc|org))?$/i;
+/** A line that says something of the whole project; what, is in one of the groups. */
 const FACT =
-  /^\s*(?:"(?:name|version|description)"\s*:|(?:name|version|description)\s*=|module\s+\S|<(?:artifactId|version|description)>|(?:AC_INIT|project)\s*\()/i;
+  /^\s*(?:"(name|version|description)"\s*:|(name|version|description)\s*=(?!\s*\w+[.(])|(module)\s+[\w./-]+\s*$|<(artifactId|version|description)>|(AC_INIT|project)\s*\()/i;
+const factIn = (text: string): string | undefined => FACT.exec(text)?.slice(1).find(Boolean)?.toLowerCase();
 
 /** The README and the manifests nearest to the top. */
 function* papersOf({ names }: Inventory): Looking<Papers> {
@@ -89,10 +91,14 @@ function* papersOf({ names }: Inventory): Looking<Papers> {
   };
   const words = readme.length === 0 ? [] : sayings(linesOf(seen[0]));
   const lines = seen.slice(readme.length).flatMap((one) => linesOf(one));
-  const facts = lines.filter(({ text }) => FACT.test(text));
-  const perManifest = [...Map.groupBy(facts, ({ path }) => path).values()].flatMap((hits) => hits.slice(0, 3));
+  const told = Map.groupBy(
+    lines.filter(({ text }) => FACT.test(text)),
+    ({ path, text }) => `${path} ${factIn(text) ?? ''}`,
+  );
+  // Each fact once: the same key again is an author's or a plugin's.
+  const facts = [...told.values()].flatMap((hits) => hits.slice(0, 1));
   return {
-    rows: [...words, ...perManifest].map((hit) => `- ${claim(hit)}`),
+    rows: [...words, ...facts].map((hit) => `- ${claim(hit)}`),
     manifests: lines,
     title: facts.find(({ text }) => /^\s*["<]?description\b/.test(text)) ?? words[0],
     seen,
@@ -105,7 +111,7 @@ const sayings = (lines: readonly Hit[]): readonly Hit[] =>
     .filter(
       ({ text }) =>
         text.replaceAll(/!?\[[^\]]*\]\([^)]*\)|<[^>]*>|\[[^\]]*\]|https?:\S+|[^\p{L}]/gu, '').length > 14 &&
-        !/^\s*(?:\.\.|\||`{3}|\[!?\[|<|:\w+:)/.test(text),
+        !/^\s*(?:\.\.|\||`{3}|\[!?\[|#*\s*<|:\w+:)/.test(text),
     )
     .slice(0, 4);
 

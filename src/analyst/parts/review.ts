@@ -139,7 +139,9 @@ function fits(risk: Risk, hit: Hit, next: readonly string[]): boolean {
 function isCode(risk: Risk, hit: Hit): boolean {
   const at = new RegExp(risk.pattern).exec(hit.text)?.index ?? 0;
   if (risk.name === 'checker switched off') return isInComment(hit, at + 1) || /@ts-|eslint-/.test(hit.text);
-  return !isComment(hit) && !isInComment(hit, at) && !isInString(hit.text, at);
+  // A definition of that name calls nothing. The match may begin with the character before it.
+  const isDefined = /\b(?:function|def|func|fn)\s*$/.test(hit.text.slice(0, at));
+  return !isDefined && !isComment(hit) && !isInComment(hit, at) && !isInString(hit.text, at);
 }
 
 /** Comments and documentation over several lines: their borders are searched in each file that has a hit. */

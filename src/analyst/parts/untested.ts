@@ -20,8 +20,9 @@ const MOST_NAMES = 8;
 
 /** Lines that name the command for tests, in manifests, make files and CI. */
 const COMMANDS = [
-  String.raw`^\s*"(?:test|unit)[\w:-]*"\s*:|^(?:test|check)\s*:|\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test\b`,
-  String.raw`^\s*(?:-?\s*run:\s*|commands\s*=\s*|script:\s*|\$ )?\b(?:pytest|tox|nox|phpunit|ctest|rspec)\b`,
+  String.raw`^\s*"(?:test|unit)[\w:-]*"\s*:\s*"|^(?:test|check)\s*:|\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test\b`,
+  String.raw`^\s*(?:-?\s*run:\s*|commands\s*=\s*|script:\s*|\$ )(?:pytest|tox|nox|phpunit|ctest|rspec)\b`,
+  String.raw`^\s+(?:pytest|tox|nox|phpunit|ctest|rspec)\s+[\w./-]`,
   String.raw`\b(?:go|cargo|mvn|gradle|gradlew|make|rake|dotnet|bundle exec rake)\s+(?:\S+\s+)?(?:test|check|verify)\b`,
   String.raw`\[tool\.pytest|^enable_testing|\badd_test\(|^TESTS\s*=|^check_PROGRAMS\s*=`,
 ].join('|');
@@ -38,7 +39,8 @@ function* testing({ task }: { readonly task: string }): Work {
   const all = project.path === undefined ? project : yield* inventory('', 0);
   const { tests } = all;
   const modules = programOf(project).filter(
-    (name) => languageOf(name) !== 'shell' && !isHeader(name) && !/(?:package|module)-info\.java$/.test(name),
+    (name) =>
+      languageOf(name) !== 'shell' && !isHeader(name) && !/(?:package|module)-info\.java$|(?:^|\/)doc\.go$/.test(name),
   );
   const linked = [...all.sources, ...tests].filter((name) => languageOf(name) !== 'shell');
   const imports = yield* importsOf(linked, undefined, 1);
@@ -62,7 +64,7 @@ function* testing({ task }: { readonly task: string }): Work {
   const rest = open.filter((name) => !mentioned.has(name));
   const whole = all.whole && imports.whole && held.left === 0 && held.seen.every(({ ok }) => ok);
   return [
-    headText({ modules, rest, project: all, whole, looks: [...imports.seen, ...held.seen] }),
+    headText({ modules, rest, scope: project, project: all, whole, looks: [...imports.seen, ...held.seen] }),
     ...section('Modules that no test imports, is named after or mentions', untestedRows(rest, told, imports)),
     ...section(
       'Imported by no test and without one named after them, but the code of a test holds a name of theirs',
@@ -136,15 +138,17 @@ function testGlob(tests: readonly string[]): string {
 interface Tested {
   readonly modules: readonly string[];
   readonly rest: readonly string[];
+  /** What the modules are of; tests are looked for in the whole project. */
+  readonly scope: Inventory;
   readonly project: Inventory;
   readonly whole: boolean;
   readonly looks: readonly Seen[];
 }
 
-function headText({ modules, rest, project, whole, looks }: Tested): string {
-  const { tests, names, called } = project;
+function headText({ modules, rest, scope, project, whole, looks }: Tested): string {
+  const { tests, names } = project;
   const all = plural(modules.length, 'module');
-  if (modules.length === 0) return `There is no module to test in ${called} ${project.behind}.`;
+  if (modules.length === 0) return `There is no module to test in ${scope.called} ${scope.behind}.`;
   if (tests.length === 0)
     return `None of ${plural(names.length, 'file')} is a test by its name or folder; modules: ${modules.length} ${project.behind}.`;
   const files = plural(tests.length, 'test file');
