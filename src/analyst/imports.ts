@@ -1,10 +1,11 @@
 /** Who imports whom: only imports that lead to a file that was seen become links. */
 import { posix as path } from 'node:path';
 import { languageOf, languagesIn } from './languages.ts';
+import type { LanguageName } from './languages.ts';
 import { isComment } from './lines.ts';
 import { isAside, isTest } from './paths.ts';
 import { Lookup } from './resolve.ts';
-import { hitsOf, isCut, search, searchAll, searchEach } from './tools.ts';
+import { hitsOf, hitsWithNext, isCut, linesOf, LONGEST_CONTEXT, read, search, searchAll, searchEach } from './tools.ts';
 import type { Hit, Looking, Seen } from './tools.ts';
 import { byPlace } from './words.ts';
 
@@ -34,20 +35,51 @@ export function* importsOf(names: readonly string[], where: string | undefined, 
   const modules = languages.includes('go')
     ? [search(String.raw`^module\s`, { glob: 'go.mod', about: 'Go modules' })]
     : [];
+  const open = { glob: '*.py', path: where, limit: 300, context: LONGEST_CONTEXT, about: 'imports over several lines' };
+  const long = languages.includes('py') ? [search(OPEN_IMPORT, open)] : [];
   const say = 'I search for the lines that import a file of this project.';
-  const seen = yield* searchAll([...asks, ...modules], names, say, todo);
+  const seen = yield* searchAll([...asks, ...modules, ...long], names, say, todo);
   const hits = seen.flatMap((one) => hitsOf(one));
-  return { links: linksIn(hits, new Set(names)), seen, whole: !seen.some((one) => isCut(one) || !one.ok), hits };
+  const next = yield* namesBehind(seen, todo);
+  return { links: linksIn(hits, new Set(names), next), seen, whole: !seen.some((one) => isCut(one) || !one.ok), hits };
+}
+
+/** An import of Python whose names are on the lines behind it. */
+const OPEN_IMPORT = String.raw`^\s*from\s+[.\w]+\s+import\s*\(\s*(?:#.*)?$`;
+
+/** Lines of a file that are read where an import is longer than the lines that a search shows. */
+const LONGEST_IMPORT = 60;
+const MOST_READ = 40;
+
+/** The names of imports over several lines, by the place of the line that opens each. */
+function* namesBehind(seen: readonly Seen[], todo: number): Looking<ReadonlyMap<string, string>> {
+  const all = seen.filter(({ ask }) => ask.input['pattern'] === OPEN_IMPORT).flatMap((one) => hitsWithNext(one));
+  const cut = all.filter(([, lines]) => !lines.some((line) => line.includes(')'))).slice(0, MOST_READ);
+  const asks = cut.map(([hit]) => read(hit.path, hit.line + 1, LONGEST_IMPORT));
+  const texts = asks.length === 0 ? [] : yield { say: 'I read the imports of many lines.', todo, asks };
+  const whole = cut.map(([hit], at) => [hit, linesOf(texts[at]).map(({ text }) => text)] as const);
+  return new Map(
+    [...all, ...whole].map(([{ path: file, line }, lines]) => [`${file}:${line}`, namesUntilClosed(lines)]),
+  );
+}
+
+function namesUntilClosed(lines: readonly string[]): string {
+  const end = lines.findIndex((line) => line.includes(')'));
+  const own = lines.slice(0, end === -1 ? undefined : end + 1);
+  return own.map((line) => line.replace(/#.*/, '')).join(' ');
 }
 
 /** One link from a file to another, by the first line that says so: best by one that holds when the file is loaded. */
-function linksIn(hits: readonly Hit[], files: ReadonlySet<string>): readonly Link[] {
+function linksIn(hits: readonly Hit[], files: ReadonlySet<string>, next: ReadonlyMap<string, string>): readonly Link[] {
   const lookup = new Lookup(files, hits);
   const all = hits.flatMap((hit, at) => {
     if (!files.has(hit.path) || isComment(hit) || isQuoted(hit.text)) return [];
     // In Go folders import folders.
     const from = hit.path.endsWith('.go') && !isTest(hit.path) ? `${path.dirname(hit.path)}/` : hit.path;
-    return lookup.targets(hit).map((to): Link => ({ from, to, hit, late: isLate(hit, hits[at - 1]) }));
+    const names = next.get(`${hit.path}:${hit.line}`) ?? '';
+    return lookup
+      .targets({ ...hit, text: hit.text + names })
+      .map((to): Link => ({ from, to, hit, late: isLate(hit, hits[at - 1]) }));
   });
   const links = all.filter(({ from, to }) => from !== to).toSorted((a, b) => Number(a.late) - Number(b.late));
   return [...Map.groupBy(links, ({ from, to }) => `${from}\n${to}`).values()].flatMap((same) => same.slice(0, 1));
@@ -59,13 +91,16 @@ function isQuoted(text: string): boolean {
   return /(?:^|\s)\/[/*]/.test(before) || ['"', "'", '`'].some((quote) => before.split(quote).length % 2 === 0);
 }
 
+const LATE = new Map<LanguageName, RegExp>([
+  ['py', /^\s/],
+  ['rust', /\bmod\s+\w+;/],
+]);
+
 /** Of types only (TypeScript), inside of a function or condition (Python, an indented `require`), or a declaration (Rust). */
 function isLate({ path: file, text }: Hit, before: Hit | undefined): boolean {
-  const language = languageOf(file);
-  if (language === 'py') return /^\s/.test(text);
-  if (language === 'rust') return /\bmod\s+\w+;/.test(text);
-  if (/^\s*(?:import|export)\s+type\b(?!\s*(?:,|from\b))/.test(text)) return true;
-  if (/^\s+.*\brequire\(|\bimport\(/.test(text)) return true;
+  const late = LATE.get(languageOf(file) ?? 'js');
+  if (late !== undefined) return late.test(text);
+  if (/^\s*(?:import|export)\s+type\b(?!\s*(?:,|from\b))|^\s+.*\brequire\(|\bimport\(/.test(text)) return true;
   const names = /^\s*(?:import|export)\s*\{([^}]*)\}\s*from/.exec(text)?.[1];
   if (names !== undefined) return names.split(',').every((name) => name.trim() === '' || /^\s*type\s+\w/.test(name));
   const opened = before?.path === file && /\{\s*$/.test(before.text) ? before.text : '';

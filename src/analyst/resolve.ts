@@ -4,6 +4,9 @@ import { languageOf, TABLE } from './languages.ts';
 import type { Hit } from './tools.ts';
 import { captured } from './words.ts';
 
+/** How the file of a module of Python ends. */
+const PYTHON = ['.py', '/__init__.py', '.pyi', '/__init__.pyi'];
+
 /** Resolves imports by the files that were seen. */
 export class Lookup {
   private readonly files: ReadonlySet<string>;
@@ -97,9 +100,9 @@ export class Lookup {
     const found = roots.map((root) => {
       const folder = path.join(root, ...module.split('.'));
       const inside = (names.match(/\w+/g) ?? []).flatMap((name) =>
-        this.first(`${folder}/${name}.py`, `${folder}/${name}/__init__.py`),
+        this.first(...PYTHON.map((end) => `${folder}/${name}${end}`)),
       );
-      return inside.length > 0 ? inside : this.first(`${folder}.py`, `${folder}/__init__.py`);
+      return inside.length > 0 ? inside : this.first(...PYTHON.map((end) => `${folder}${end}`));
     });
     return found.find((one) => one.length > 0) ?? [];
   }

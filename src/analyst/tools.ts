@@ -106,6 +106,9 @@ const hitIn = (line: string): readonly Hit[] => {
   return found === null ? [] : [{ path: found[1] ?? '', line: Number(found[2]), text: found[3] ?? '' }];
 };
 
+/** Lines that a search shows around a match, at most. */
+export const LONGEST_CONTEXT = 10;
+
 /** Matching lines, each with the lines that a search with context shows behind it. */
 export function hitsWithNext(seen: Seen | undefined): readonly (readonly [hit: Hit, next: readonly string[]])[] {
   if (!seen?.ok) return [];
@@ -113,11 +116,11 @@ export function hitsWithNext(seen: Seen | undefined): readonly (readonly [hit: H
   return rows.flatMap((row, at) =>
     hitIn(row).map((hit): readonly [Hit, readonly string[]] => {
       const begin = (n: number): string[] => [`${hit.path}-${hit.line + n}- `, `${hit.path}:${hit.line + n}: `];
-      const next = [1, 2].flatMap((n) => {
-        const mark = begin(n).find((each) => rows[at + n]?.startsWith(each) === true);
-        return mark === undefined ? [] : [rows[at + n]?.slice(mark.length) ?? ''];
+      const next = Array.from({ length: LONGEST_CONTEXT }, (_, n) => {
+        const mark = begin(n + 1).find((each) => rows[at + n + 1]?.startsWith(each) === true);
+        return mark === undefined ? [] : [rows[at + n + 1]?.slice(mark.length) ?? ''];
       });
-      return [hit, next];
+      return [hit, next.flat()];
     }),
   );
 }

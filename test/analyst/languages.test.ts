@@ -6,10 +6,10 @@ import type { Files } from './folders.ts';
 
 /** The rows and sentences that the analyst says of `files`; each quote in them is looked up. */
 async function linesOn(files: Files, task: string): Promise<readonly string[]> {
-  const { root, remove } = folderOf(files);
-  onTestFinished(remove);
-  const { answer } = await carry({ root, role: 'main', task });
-  expect(untrue(root, answer)).toEqual([]);
+  const folder = folderOf(files);
+  onTestFinished(() => folder.remove());
+  const { answer } = await carry({ root: folder.root, role: 'main', task });
+  expect(untrue(folder.root, answer)).toEqual([]);
   return answer.split('\n');
 }
 
@@ -78,6 +78,24 @@ describe('imports', () => {
     expect(below(await linesOn(files, 'Give me an overview'), 'Files that most others import')[0]).toBe(row);
   });
 
+  it('of Python lead to modules that are named on the lines behind them, and to declarations', async () => {
+    const files = {
+      'tea/__init__.py': '',
+      'tea/leaf.py': 'class Leaf:\n    pass\n',
+      'tea/water.pyi': 'class Water: ...\n',
+      'tests/test_all.py': 'from tea import (  # all of it\n    leaf,\n    water,\n)\n',
+    };
+    const [first] = await linesOn(files, 'Which modules lack tests?');
+    const long = {
+      ...files,
+      'tests/test_all.py': `from tea import (\n${'    other,\n'.repeat(12)}    leaf,\n    water,\n)\n`,
+    };
+    expect(await linesOn(long, 'Which modules lack tests?')).toContain(first);
+    expect(first).toBe(
+      'Each of 2 modules is imported by one of 1 test file, has one named after it, or has one whose code holds a name it defines (list of all files: 4 files) (search for imports in *.{py,pyi}: 1 line; search for imports over several lines: 1 line).',
+    );
+  });
+
   it('of a Rust module and the file that declares it are no circle', async () => {
     const files = {
       'src/lib.rs': 'mod tea;\n',
@@ -123,7 +141,7 @@ describe('untested modules', () => {
 });
 
 it('a comment in a build file is an open note', async () => {
-  const note = `# ${'TO'}${'DO'}: brew longer`;
+  const note = '# TODO: brew longer';
   const lines = await linesOn({ 'CMakeLists.txt': `${note}\n` }, 'List all open notes');
   expect(below(lines, 'Open notes')).toEqual([`- \`CMakeLists.txt:1\` \`${note}\``]);
 });

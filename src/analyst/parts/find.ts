@@ -195,21 +195,28 @@ const usesIn = (look: Seen | undefined, definitions: readonly Hit[], sought: Sou
 const namesIn = ({ sought }: Found): string => listed(sought.names.map(code));
 
 function headText(found: Found): string {
-  const { sought, definitions, uses, looks, useLook } = found;
+  const { definitions, uses, looks, useLook } = found;
   const [best] = definitions;
   const [use] = uses;
-  if (best !== undefined) {
-    const exact = !sought.words && new RegExp(`(?:^|\\W)${sought.patterns.join('')}(?:\\W|$)`).test(best.text);
-    const name = exact ? namesIn(found) : `A name with ${namesIn(found).replace(/ and (?=`[^`]*`$)/, ' or ')}`;
-    const more = definitions.length > 1 ? ` (the first of ${plural(definitions.length, 'such line')})` : '';
-    const alone = uses.length > 0 || sought.words || useLook?.ok !== true || isCut(useLook);
-    const unused = alone ? '' : ` No other line holds it ${behind(useLook)}.`;
-    return `${name} is ${isPrototype(best) ? 'declared' : 'defined'} at ${claim(best)}${more}.${unused}`;
-  }
+  if (best !== undefined) return `${definedText(found, best)}${aloneText(found)}`;
   const none = `No line that defines ${namesIn(found)} was found ${behind(...looks)}`;
   if (use === undefined) return `${none}, and no line holds it ${behind(useLook)}.`;
   return `${none}; it is held by ${claim(use)} and ${plural(uses.length - 1, 'other line')} ${behind(useLook)}.`;
 }
+
+function definedText({ sought, definitions }: Found, best: Hit): string {
+  const names = sought.names.map(code);
+  const exact = !sought.words && new RegExp(`(?:^|\\W)${sought.patterns.join('')}(?:\\W|$)`).test(best.text);
+  const name = exact ? listed(names) : `A name with ${listed(names, 'or')}`;
+  const more = definitions.length > 1 ? ` (the first of ${plural(definitions.length, 'such line')})` : '';
+  return `${name} is ${isPrototype(best) ? 'declared' : 'defined'} at ${claim(best)}${more}.`;
+}
+
+/** That no other line holds a name, where a search tells so. */
+const aloneText = ({ sought, uses, useLook }: Found): string =>
+  uses.length > 0 || sought.words || useLook?.ok !== true || isCut(useLook)
+    ? ''
+    : ` No other line holds it ${behind(useLook)}.`;
 
 const definitionRows = ({ definitions, looks }: Found): readonly string[] =>
   shortened(

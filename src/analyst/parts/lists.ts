@@ -12,7 +12,7 @@ import { byPlace, grouped, listed, plural, shortened } from '../words.ts';
 /** Words of open notes. Written apart, so that a search for open notes in these sources doesn't find its own words. */
 export const NOTE_WORDS = ['TO-DO', 'FIX-ME', 'XXX', 'HA-CK'].map((word) => word.replace('-', ''));
 const NOTES = listed(NOTE_WORDS);
-const ANY_NOTE = NOTES.replace(' and ', ' or ');
+const ANY_NOTE = listed(NOTE_WORDS, 'or');
 const NOTE = new RegExp(String.raw`\b(?:${NOTE_WORDS.join('|')})\b`);
 /** Beside code, files in which a comment is told by its sign. */
 const BUILD_FILE =

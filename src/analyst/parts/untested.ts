@@ -50,6 +50,8 @@ function* testing({ task }: { readonly task: string }): Work {
   const names = namesByFile(offered.exports);
   const wanted = tests.length === 0 ? [] : [...names.values()].flat();
   const held = yield* holdersOf(wanted, testGlob(tests), 'tests', isHeld);
+  // A package of Python that offers nothing itself is loaded with each of its modules.
+  const isEmpty = (name: string): boolean => name.endsWith('/__init__.py') && open.includes(name) && !names.has(name);
   const told = namesByFile([...held.of.keys()]);
   const mentioned = new Map<string, Hit>();
   for (const [one, hits] of held.of) {
@@ -61,10 +63,17 @@ function* testing({ task }: { readonly task: string }): Work {
     todo: 3,
     asks: [search(COMMANDS, { glob: WHERE, limit: 60, about: 'test commands in manifests and CI' })],
   };
-  const rest = open.filter((name) => !mentioned.has(name));
+  const rest = open.filter((name) => !mentioned.has(name) && !isEmpty(name));
   const whole = all.whole && imports.whole && held.left === 0 && held.seen.every(({ ok }) => ok);
   return [
-    headText({ modules, rest, scope: project, project: all, whole, looks: [...imports.seen, ...held.seen] }),
+    headText({
+      modules: modules.filter((name) => !isEmpty(name)),
+      rest,
+      scope: project,
+      project: all,
+      whole,
+      looks: [...imports.seen, ...held.seen],
+    }),
     ...section('Modules that no test imports, is named after or mentions', untestedRows(rest, told, imports)),
     ...section(
       'Imported by no test and without one named after them, but the code of a test holds a name of theirs',
