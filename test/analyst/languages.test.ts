@@ -149,10 +149,11 @@ it('a comment in a build file is an open note', async () => {
 it('a use of a PHP package is told from its namespace', async () => {
   const files = {
     'composer.json': '{\n  "require": {\n    "shop/green-leaf": "^1.0",\n    "shop/cup": "^1.0"\n  }\n}\n',
-    'src/Tea.php': '<?php\nuse Shop\\Component\\GreenLeaf\\Leaf;\n',
+    'src/Tea.php':
+      '<?php\nnamespace Shop\\Cup;\n\nuse Shop\\Component\\GreenLeaf\\Leaf;\nuse Shop\\Contracts\\Cup\\Saucer;\n',
   };
   expect(below(await linesOn(files, 'Which dependencies are not used?'), 'composer.json, require')).toEqual([
-    '- shop/green-leaf: declared at `composer.json:3` `"shop/green-leaf": "^1.0",`; imported in 1 file, for example `src/Tea.php:2` `use Shop\\Component\\GreenLeaf\\Leaf;`',
+    '- shop/green-leaf: declared at `composer.json:3` `"shop/green-leaf": "^1.0",`; imported in 1 file, for example `src/Tea.php:4` `use Shop\\Component\\GreenLeaf\\Leaf;`',
     '- shop/cup: declared at `composer.json:4` `"shop/cup": "^1.0"`; no import by its name was found (search for imports of `shop/cup`: 0 lines), and it is named nowhere else (search for `shop/cup` outside of composer.json: 1 line)',
   ]);
 });

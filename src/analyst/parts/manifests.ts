@@ -91,7 +91,7 @@ const IMPORT_NAMES: Readonly<Record<keyof typeof ROWS.uses, (name: string) => st
   ruby: (name) => escaped(name).replaceAll('-', '[-/_]'),
   php: (name) => {
     const [vendor = name, own = ''] = name.replaceAll('-', '').split('/').map(escaped);
-    return vendor === own ? `${vendor}\\\\\\w+` : `${vendor}\\\\(?:\\w+\\\\)*${own}`;
+    return vendor === own ? `${vendor}\\\\\\w+` : `${vendor}\\\\(?:(?:component|bundle|bridge)\\\\)?${own}`;
   },
   java: (name) => {
     const [first = name, second = ''] = name.split('-').map(escaped);
