@@ -5,7 +5,7 @@ import type { AgentState, RunState } from '../events/state.ts';
 import { restOf } from '../tui/waits.ts';
 import { isolationWords } from '../tui/view/isolation.ts';
 import { childOf } from '../events/queries.ts';
-import { firstLine, firstSaid, tag, workWords } from './line-agents.ts';
+import { firstLine, tag, workWords } from './line-agents.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
 
@@ -70,7 +70,3 @@ function proof(
 /** What is said when an agent begins: its task, where that has not been said when it was made, or called for. */
 export const beginning = (agent: AgentState): readonly string[] =>
   agent.spawned !== null || agent.call !== null || agent.id === ROOT ? [] : [workWords(agent)];
-
-/** What a spawned child has found, in a line: no report says it. */
-export const answerOf = ({ spawned, outcome, summary }: AgentState): readonly string[] =>
-  spawned === null || outcome !== 'completed' || firstSaid(summary) === '' ? [] : [`  ${harmless(firstSaid(summary))}`];

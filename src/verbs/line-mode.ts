@@ -8,12 +8,12 @@ import { triesText, warnedWords } from '../events/log-line.ts';
 import type { AgentState, RunState } from '../events/state.ts';
 import type { Tick } from '../ports/controls.ts';
 import { HANDED_OVER, RUN_STOPPED } from '../ports/controls.ts';
-import { callsOf } from '../tui/agents.ts';
+import { callsOf, modelName } from '../tui/agents.ts';
 import { counted, formatCost, formatDuration, formatTokens } from '../tui/format.ts';
 import type { Io } from './io.ts';
 import { harmless } from './io.ts';
-import { secondsText, tag, workWords } from './line-agents.ts';
-import { answerOf, beginning, familyLines } from './line-family.ts';
+import { firstSaid, knownWork, secondsText, tag } from './line-agents.ts';
+import { beginning, familyLines } from './line-family.ts';
 import { planLines } from './plan-lines.ts';
 import { runWords } from './spend-text.ts';
 
@@ -84,7 +84,7 @@ function agentLines(event: MimirEvent, agent: AgentState, state: RunState, paint
     case 'budget.exhausted':
       return [paint.red(harmless(`${name} the ${event.scope}'s ${event.what} are used up`))];
     case 'agent.finished':
-      return agent.id === ROOT ? [] : [doneLine(agent, state, paint), ...answerOf(agent)];
+      return agent.id === ROOT ? [] : [doneLine(agent, state, paint)];
     default:
       return [];
   }
@@ -126,7 +126,9 @@ function modelLines(event: MimirEvent, agent: AgentState, paint: Io['paint']): r
     case 'model.retry':
       return warn(waitWords(event));
     case 'model.fallback':
-      return warn(`${event.from} -> ${event.to}: ${event.cause}${event.rule === '' ? '' : ` (${event.rule})`}`);
+      return warn(
+        `${modelName(event.from)} -> ${modelName(event.to)}: ${event.cause}${event.rule === '' ? '' : ` (${event.rule})`}`,
+      );
     case 'context.compacted':
       return [paint.dim(harmless(`${tag(agent)} ${compactedWords(event)}`))];
     default:
@@ -142,16 +144,25 @@ function waitWords({ model, cause, wait, attempt, attempts }: EventOf<'model.ret
 const compactedWords = ({ tokens }: EventOf<'context.compacted'>): string =>
   `context summarised: ${formatTokens(tokens.before)} -> about ${formatTokens(tokens.after)} tokens`;
 
-/** CONTRACT T015: `[type] description - done (N tools, S.Ss)`, of one `(1 tool, S.Ss)`. */
+/**
+ * Of a call of Task `[type] description - done (N tools, S.Ss)`. The task of any other agent was printed at its start: its end has the
+ * first line of what it found.
+ */
 function doneLine(agent: AgentState, state: RunState, paint: Io['paint']): string {
-  const work = workWords(agent);
+  const work = agent.call === null ? knownWork(agent) : `${knownWork(agent)} -`;
   const counts = `(${counted(agent.toolCalls, 'tool')}, ${secondsText(agentTime(agent, state))})`;
-  if (agent.outcome === 'completed') return paint.green(`${work} - done ${counts}`);
+  if (agent.outcome === 'completed') return paint.green(`${work} done ${counts}${foundWords(agent)}`);
   const outcome = agent.outcome ?? '';
   const why = harmless(agent.error ?? '');
   // A reason that begins with the outcome has said it.
   const how = outcome !== '' && why.startsWith(outcome) ? why : [outcome, why].filter((part) => part !== '').join(': ');
-  return paint.red(`${work} - ${how} ${counts}`);
+  return paint.red(`${work} ${how} ${counts}`);
+}
+
+/** A call's result goes to its parent, and the verdict of a review has a line of its own. */
+function foundWords({ call, forced, summary }: AgentState): string {
+  const found = call === null && forced === null ? harmless(firstSaid(summary)) : '';
+  return found === '' ? '' : `: ${found}`;
 }
 
 function endLines(state: RunState, paint: Io['paint']): readonly string[] {

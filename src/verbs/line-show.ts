@@ -1,7 +1,7 @@
 /** One agent read aloud: where it stands, its transcript, todos, tools, changes of files, messages and costs, each as lines. */
 import type { AgentState, Block, RunState } from '../events/state.ts';
 import { committed } from '../events/queries.ts';
-import { todosOf } from '../tui/agents.ts';
+import { modelName, todosOf } from '../tui/agents.ts';
 import { counted, formatCost, formatDuration, formatLimit, formatTokens } from '../tui/format.ts';
 import { toTerminal } from '../tui/text/sanitise.ts';
 import { planWords } from '../tui/view/plan-words.ts';
@@ -187,7 +187,7 @@ function costLines(agent: AgentState, state: RunState): readonly string[] {
     `Spent ${costWords(agent)}: ${usageWords(agent.usage) || 'no tokens yet'}; ${counted(spent.calls, 'call')}.`,
     ...agent.byModel.map(
       ({ model, calls, usage, cost }) =>
-        `${model}: ${formatCost(cost)}, ${counted(calls, 'call')}, ${usageWords(usage)}.`,
+        `${modelName(model)}: ${formatCost(cost)}, ${counted(calls, 'call')}, ${usageWords(usage)}.`,
     ),
     `Budget: ${budgetWords(agent)}.`,
     ...(agent.children.length === 0

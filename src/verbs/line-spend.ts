@@ -3,7 +3,7 @@ import { expectedTask } from '../app/views/expected-plan.ts';
 import { runSpending } from '../app/views/spending.ts';
 import { agentTime } from '../app/views/run-time.ts';
 import type { RunState } from '../events/state.ts';
-import { inOrder } from '../tui/agents.ts';
+import { inOrder, modelName } from '../tui/agents.ts';
 import { counted, formatCost, formatDuration, formatLimit, formatTokens } from '../tui/format.ts';
 import { numbered } from './line-agents.ts';
 import { listed } from './line-command.ts';
@@ -44,5 +44,7 @@ function byModel({ agents }: RunState): readonly string[] {
       sums.set(model, { cost: known.cost + cost, calls: known.calls + calls });
     }
   }
-  return [...sums].map(([model, { cost, calls }]) => `${model}: ${formatCost(cost)}, ${counted(calls, 'call')}`);
+  return [...sums].map(
+    ([model, { cost, calls }]) => `${modelName(model)}: ${formatCost(cost)}, ${counted(calls, 'call')}`,
+  );
 }

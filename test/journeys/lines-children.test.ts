@@ -36,7 +36,7 @@ describe('children in a dumb terminal', () => {
     await says(person, 'what 2', /2 oracle-mill \(ROOT::S2\) running/);
     await says(person, 'send 2 And the river?', 'Sent to oracle-mill');
     await says(person, 'kill 2', 'will be stopped for good', 'Kill it?');
-    await says(person, 'yes', /\[oracle-mill\] Watch the mill - killed by you/);
+    await says(person, 'yes', /\[oracle-mill\] killed by you/);
     await says(person, 'detach', 'as soon as what runs now has ended', '- main:');
     run.go();
     expect(await person.leaves()).toBe(0);

@@ -77,14 +77,7 @@ describe.concurrent('a session in a dumb terminal', () => {
     await says(person, 'budget 3 90k', 'The plan that runs would change:', /90k|90000/, 'Change it\\?');
     await says(person, 'yes', /The plan is changed: .*reviewer/);
     await says(person, 'show 1 messages', 'Look at parse as well');
-    await says(
-      person,
-      'resume 1',
-      /[Ff]inder resumed/,
-      /\[finder\] .* - done/,
-      /\[reviewer\] .* - done/,
-      'completed: 3 agents',
-    );
+    await says(person, 'resume 1', /[Ff]inder resumed/, /\[finder\] done/, /\[reviewer\] done/, 'completed: 3 agents');
     await says(person, 'compare', /3 reviewer, completed: estimated/);
     await says(person, 'export html', /\.html/);
     await says(person, 'quit');
@@ -98,7 +91,7 @@ describe.concurrent('a session in a dumb terminal', () => {
     await person.sees('Proceed? [Y/n/e/m]');
     await says(person, 'role 2 tester', /role is now tester/);
     await says(person, 'y', /Question 1, #2 tester: allow it/);
-    await answersInLines(person, 'n not now', /Denied[^]*\[tester\] .* - done/);
+    await answersInLines(person, 'n not now', /Denied[^]*\[tester\] done/);
     person.press('ctrl-c');
     await person.sees('Ctrl-C again leaves');
     person.press('ctrl-c');

@@ -134,16 +134,15 @@ describe('a run without a plan in lines', () => {
     expect(announced(spawnedLog()).map((line) => line.replace(/\d+\.\ds/, 'TIME'))).toEqual([
       '[reviewer-diff] spawned by you: Review the diff',
       '[engineer-cache] spawned by you: Implement the cache with tests',
-      '[reviewer-diff] Review the diff - done (0 tools, TIME)',
-      '  Nothing stands against the diff.',
+      '[reviewer-diff] done (0 tools, TIME): Nothing stands against the diff.',
       '[explore-evictions S2::S1] spawned by engineer-cache: Find who evicts',
       '[tester-tests S2::S2] spawned by engineer-cache: Run the tests',
       '[engineer-cache] waits for its children (2)',
-      '[tester-tests S2::S2] Run the tests - failed: no database (0 tools, TIME)',
+      '[tester-tests S2::S2] failed: no database (0 tools, TIME)',
       '[finder-callers] spawned by you: Find every caller',
       '[explore-left S3::S1] spawned by finder-callers: Look into the tests',
       '[explore-left S3::S1] adopted by main: its parent ended',
-      '[finder-callers] Find every caller - killed by you (0 tools, TIME)',
+      '[finder-callers] killed by you (0 tools, TIME)',
     ]);
   });
 

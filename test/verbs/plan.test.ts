@@ -149,7 +149,7 @@ describe('a plan file', () => {
       'reason: x\ntasks:\n  - { id: a, description: Find add, role: finder, budget: { maxTokens: 0 } }\n',
     );
     expect(code).toBe(1);
-    expect(out).toMatch(/^\[finder\] Find add - \w+: Budget exceeded.* \(0 tools, \d\.\ds\)$/m);
+    expect(out).toMatch(/^\[finder\] \w+: Budget exceeded.* \(0 tools, \d\.\ds\)$/m);
     expect(out).toMatch(/^failed: 1 agent · /m);
   });
 
@@ -161,12 +161,12 @@ tasks:
   - { id: c, description: Read the manifest, role: librarian }
 `);
     expect(code).toBe(1);
-    const lines = out.split('\n').filter((line) => /^\[\w+\] .*(?: - |blocked)/.test(line));
+    const lines = out.split('\n').filter((line) => /^\[\w+\] .*(?:done|partial|skipped|blocked)/.test(line));
     expect(lines.map((line) => line.replace(/ \(\d+ tools, .*$/, '')).sort((a, b) => (a < b ? -1 : 1))).toEqual([
-      "[finder] Find add - partial: Budget exceeded: the agent's tokens (0 tokens of 0 tokens used, and the next step does not fit); the plan's task or budgets.agent.maxTokens sets it",
-      '[librarian] Read the manifest - done',
-      '[reviewer] Review it - skipped: finder did not complete',
+      "[finder] partial: Budget exceeded: the agent's tokens (0 tokens of 0 tokens used, and the next step does not fit); the plan's task or budgets.agent.maxTokens sets it",
+      '[librarian] done',
       '[reviewer] pending: blocked by #1 finder',
+      '[reviewer] skipped: finder did not complete',
     ]);
   });
 });

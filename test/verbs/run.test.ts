@@ -204,7 +204,7 @@ describe('mimir run without a terminal and without --yes', () => {
   it('runs with --yes in lines, each agent with a line at its end (T015)', async () => {
     const { code, out, err } = await home.run(['run', TASK, '--yes']);
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toMatch(/^\[finder\] Find .* - done \(\d+ tools, \d+\.\ds\)$/m);
+    expect(out).toMatch(/^\[finder\] done \(\d+ tools, \d+\.\ds\): \S/m);
     expect(out).toMatch(/^Plan approved \(--yes\)\.$/m);
     expect(out).toMatch(/^completed: \d agents · .* · \$0\.0000$/m);
     expect(out).not.toContain('\u001b');

@@ -29,7 +29,7 @@ describe('a run on models in lines', () => {
     const told = lines().filter((line) => /waits|try|->|summarised/.test(line));
     expect(told.slice(told.findIndex((line) => line.startsWith('[')))).toEqual([
       '[finder] context summarised: 182k -> about 9.4k tokens',
-      '[librarian] anthropic/claude-sonnet-4-5 -> openai/gpt-5: overloaded: anthropic answers 529 since 14:03; status.anthropic.com says more (models.fallback in .mimir/config.yml:12)',
+      '[librarian] sonnet-4.5 -> gpt-5: overloaded: anthropic answers 529 since 14:03; status.anthropic.com says more (models.fallback in .mimir/config.yml:12)',
       '[oracle] a try failed and cost $0.0042: anthropic: 429, too many requests a minute; the limits of the account are in its console',
       '[oracle] waits for anthropic: rate limited; next try in 12 s (2 of 5)',
     ]);
