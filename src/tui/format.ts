@@ -32,6 +32,24 @@ export function formatTokens(tokens: number): string {
 /** A share as a whole percentage, rounded down so that 100 % means it: `79%`. */
 export const formatShare = (share: number): string => `${Math.floor(share * 100 + 1e-9)}%`;
 
+/** Shares of one whole as percentages that add up to it; 100 % is still only written of all. */
+export function formatShares(shares: readonly number[]): readonly string[] {
+  const exact = shares.map((share) => share * 100);
+  const whole = exact.map((percent) => Math.floor(percent + 1e-9));
+  const sum = (all: readonly number[]): number => all.reduce((a, b) => a + b, 0);
+  const missing = Math.round(sum(exact)) - sum(whole);
+  const rest = (at: number): number => (exact[at] ?? 0) - (whole[at] ?? 0);
+  // The largest remainders are rounded up.
+  const up = new Set(
+    shares
+      .map((_, at) => at)
+      .filter((at) => (whole[at] ?? 0) < 99)
+      .toSorted((a, b) => rest(b) - rest(a))
+      .slice(0, missing),
+  );
+  return whole.map((percent, at) => `${percent + (up.has(at) ? 1 : 0)}%`);
+}
+
 /** `1 agent`, `4 agents`: a count with its word. */
 export const counted = (many: number, word: string): string => `${many} ${word}${many === 1 ? '' : 's'}`;
 

@@ -7,6 +7,7 @@ import {
   formatLimit,
   formatRoughly,
   formatShare,
+  formatShares,
   formatTokens,
 } from '../../src/tui/format.ts';
 
@@ -41,6 +42,19 @@ describe('numbers on the screen', () => {
 
   it('writes the time of day with two digits each', () => {
     expect(formatClock(Date.UTC(2026, 0, 1, 3, 4, 5))).toMatch(/^\d\d:04:05$/);
+  });
+});
+
+describe('percentages of the parts of a whole', () => {
+  it('add up to it, and 100 % is written of all alone', () => {
+    expect([[0.953, 0.047], [1 / 3, 1 / 3, 1 / 3], [0.996, 0.004], [1], [0.5, 0.25], []].map(formatShares)).toEqual([
+      ['95%', '5%'],
+      ['34%', '33%', '33%'],
+      ['99%', '1%'],
+      ['100%'],
+      ['50%', '25%'],
+      [],
+    ]);
   });
 });
 

@@ -195,7 +195,7 @@ describe('the result', () => {
         "│                                                                      ││ Esc  the cards, with every transcript        │",
         "│                                                                      ││ n    another task                            │",
         "│                                                                      ││ q    leave                                   │",
-        "│                                                                      ││ →    mimir report run-7f3a shows it again    │",
+        "│                                                                      ││ mimir report run-7f3a shows it again         │",
         "└──────────────────────────────────────────────────────────────────────┘└──────────────────────────────────────────────┘",
         " ❯ Message main (ROOT)…                                                                                       i to type ",
         " ↑↓ scroll  Tab section  x export  y copy  Esc cards  i message  c commit  p plan  n new task  ? help  : all  q quit    ",

@@ -32,6 +32,14 @@ export const recipientOf = (state: RunState, selected: AgentId | null): AgentId 
 /** Why main takes no message now, or null. */
 export const whyNotTalk = (state: RunState): string | null => messageMain.whyNot(state, { text: 'any' });
 
+/** Why main is not asked to commit now, or null: after a commit it is again once a tool was used that may have changed something. */
+export function whyNotCommit(state: RunState): string | null {
+  const tools = [...state.agents.values()].flatMap(({ blocks }) => blocks.filter((block) => block.is === 'tool'));
+  const last = tools.filter(({ tool, ok }) => tool === 'git_commit' && ok === true).map(({ started }) => started);
+  const isLeft = last.length === 0 || tools.some(({ started }) => started > Math.max(...last));
+  return whyNotTalk(state) ?? (isLeft ? null : 'The work of this run is committed.');
+}
+
 /** What a person asks of main by one key at the end of a run; the question about the commit shows its message. */
 export const COMMIT_REQUEST =
   'Commit the changes of this run with one call of git_commit: a first line of at most 72 characters that says what changed, an empty line, and why, in the style of the commits of this repository.';

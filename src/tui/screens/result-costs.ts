@@ -6,7 +6,7 @@ import type { Usage } from '../../domain/budget.ts';
 import { addUsage, NO_USAGE, tokensOf } from '../../domain/budget.ts';
 import type { AgentState } from '../../events/state.ts';
 import { inOrder, modelName, neverRan } from '../agents.ts';
-import { counted, formatCost, formatDuration, formatShare, formatTokens } from '../format.ts';
+import { counted, formatCost, formatDuration, formatShare, formatShares, formatTokens } from '../format.ts';
 import type { Measures } from '../outcomes.ts';
 import { comparedSums, comparedTasks, shareOf, sharesByModel, touchedFiles } from '../outcomes.ts';
 import { fitName } from '../names.ts';
@@ -146,6 +146,14 @@ const CLASSES: readonly (readonly [of: keyof Usage, name: string])[] = [
   ['cacheWrite', 'cache write'],
 ];
 
+/** One of the parts of a sum. */
+interface Part {
+  readonly name: string;
+  readonly ink: Ink;
+  readonly share: number;
+  readonly numbers: string;
+}
+
 /** The sums of the run: tokens by class, money by model and by agent. */
 export function costsLines(context: Context, width: number): readonly Line[] {
   const { state, glyphs } = context;
@@ -153,18 +161,7 @@ export function costsLines(context: Context, width: number): readonly Line[] {
   const usage = agents.reduce((all, agent) => addUsage(all, agent.usage), NO_USAGE);
   const all = tokensOf(usage);
   const spent = agents.map(({ cost }) => cost).reduce((a, b) => a + b, 0);
-  const cells = Math.max(4, Math.min(30, width - 48));
-  const bar = (name: string, ink: Ink, share: number, numbers: string): Line =>
-    clip(
-      [
-        span(fitText(name, 22), { fg: ink }),
-        ...meter(share, cells, ink === 'faint' ? 'info' : ink, glyphs),
-        span(formatShare(share).padStart(6), { fg: 'muted' }),
-        span(`  ${numbers}`, { fg: 'fg' }),
-      ],
-      width,
-      glyphs.ellipsis,
-    );
+  const bars = (parts: readonly Part[]): readonly Line[] => barLines(parts, width, glyphs);
   const unsettled = uncertainText(runSpending(state).uncertain).flatMap((text) =>
     wrap([span(text, { fg: 'warn', bold: true }), span(`  ${UNCERTAIN}`, { fg: 'muted' })], width),
   );
@@ -180,31 +177,54 @@ export function costsLines(context: Context, width: number): readonly Line[] {
   const part = (cost: number, tokens: number): number => (spent > 0 ? cost / spent : tokens / all);
   return [
     [...heading('Tokens'), span(`  ${about(agents, context)}${formatTokens(all)} in all`, { fg: 'muted' })],
-    ...CLASSES.filter(([of]) => usage[of] > 0).map(([of, name]) =>
-      bar(name, 'info', usage[of] / all, formatTokens(usage[of])),
+    ...bars(
+      CLASSES.filter(([of]) => usage[of] > 0).map(([of, name]) => ({
+        name,
+        ink: 'info',
+        share: usage[of] / all,
+        numbers: formatTokens(usage[of]),
+      })),
     ),
     ...unsettled,
     [],
     heading('By model'),
-    ...sharesByModel(state).map(({ model, cost, calls, usage: one }) =>
-      bar(
-        modelName(model),
-        'focus',
-        part(cost, tokensOf(one)),
-        `${signOf(model)}${formatCost(cost)}  ${counted(calls, 'call')}`,
-      ),
+    ...bars(
+      sharesByModel(state).map(({ model, cost, calls, usage: one }) => ({
+        name: modelName(model),
+        ink: 'focus',
+        share: part(cost, tokensOf(one)),
+        numbers: `${signOf(model)}${formatCost(cost)}  ${counted(calls, 'call')}`,
+      })),
     ),
     [],
     heading('By agent'),
-    ...dearest.map((agent) =>
-      bar(
-        toLabel(agent.name),
-        `role:${agent.role}`,
-        part(agent.cost, tokensOf(agent.usage)),
-        `${about([agent], context)}${formatCost(agent.priced ? agent.cost : null)}  ${about([agent], context)}${formatTokens(tokensOf(agent.usage))} tok`,
-      ),
+    ...bars(
+      dearest.map((agent) => ({
+        name: toLabel(agent.name),
+        ink: `role:${agent.role}`,
+        share: part(agent.cost, tokensOf(agent.usage)),
+        numbers: `${about([agent], context)}${formatCost(agent.priced ? agent.cost : null)}  ${about([agent], context)}${formatTokens(tokensOf(agent.usage))} tok`,
+      })),
     ),
   ];
+}
+
+/** A row for each part: its name, a bar, its percentage and its numbers. */
+function barLines(parts: readonly Part[], width: number, glyphs: Context['glyphs']): readonly Line[] {
+  const cells = Math.max(4, Math.min(30, width - 48));
+  const percents = formatShares(parts.map(({ share }) => share));
+  return parts.map(({ name, ink, share, numbers }, at) =>
+    clip(
+      [
+        span(fitText(name, 22), { fg: ink }),
+        ...meter(share, cells, ink, glyphs),
+        span((percents[at] ?? '').padStart(6), { fg: 'muted' }),
+        span(`  ${numbers}`, { fg: 'fg' }),
+      ],
+      width,
+      glyphs.ellipsis,
+    ),
+  );
 }
 
 /** Every file that agents changed, with its counts and who did it. */

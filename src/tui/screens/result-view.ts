@@ -2,7 +2,7 @@
 import { resumeCost } from '../../app/views/resume-cost.ts';
 import { agentTime, runTime } from '../../app/views/run-time.ts';
 import { runSpending } from '../../app/views/spending.ts';
-import { whyNotTalk } from '../../app/actions/message-main.ts';
+import { whyNotCommit, whyNotTalk } from '../../app/actions/message-main.ts';
 import { tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { inOrder, neverRan } from '../agents.ts';
@@ -224,28 +224,19 @@ function totalLines({ state }: Context, width: number): readonly Line[] {
   ];
 }
 
-function nextLines({ state, glyphs }: Context, width: number): readonly Line[] {
+function nextLines({ state }: Context, width: number): readonly Line[] {
   const session = state.session ?? '';
   const row = (key: string, words: string): readonly Line[] =>
     wrap([span(key.padEnd(5), { fg: 'focus', bold: true }), span(words, { fg: 'fg' })], width, 5);
   return [
     ...(state.finished?.status === 'stopped' ? row('r', `resume: ${resumeCost(state)}`) : []),
     ...(state.finished?.status === 'failed' ? row('R', 'try again what failed') : []),
-    ...(whyNotTalk(state) === null
-      ? [...row('i', 'message main, which continues'), ...row('c', 'have main commit the changes')]
-      : []),
+    ...(whyNotTalk(state) === null ? row('i', 'message main, which continues') : []),
+    ...(whyNotCommit(state) === null ? row('c', 'have main commit the changes') : []),
     ...row('x', 'write the report to a file'),
     ...row('Esc', 'the cards, with every transcript'),
     ...row('n', 'another task'),
     ...row('q', 'leave'),
-    ...wrap(
-      [
-        span(`${glyphs.arrow}    `, { fg: 'faint' }),
-        span(`mimir report ${session}`, { fg: 'info' }),
-        span(' shows it again', { fg: 'muted' }),
-      ],
-      width,
-      5,
-    ),
+    ...wrap([span(`mimir report ${session}`, { fg: 'info' }), span(' shows it again', { fg: 'muted' })], width),
   ];
 }

@@ -1,6 +1,6 @@
 /** The end of a run: its keys and where one has scrolled to. What it looks like is result-view.ts. */
 import { resumeCost } from '../../app/views/resume-cost.ts';
-import { COMMIT_REQUEST, messageMain, recipientOf, whyNotTalk } from '../../app/actions/message-main.ts';
+import { COMMIT_REQUEST, messageMain, recipientOf, whyNotCommit, whyNotTalk } from '../../app/actions/message-main.ts';
 import { retryRun, retryWords } from '../../app/actions/retry.ts';
 import type { RunState } from '../../events/state.ts';
 import type { Dialog, DialogEffect } from '../dialog.ts';
@@ -164,7 +164,7 @@ const RESULT_KEYS: readonly Binding<ResultUi>[] = [
     action: 'result.commit',
     hint: 'commit',
     help: 'Have main commit the changes of this run; you see its message and the diff before.',
-    whyNot: (_, { state }) => whyNotTalk(state),
+    whyNot: (_, { state }) => whyNotCommit(state),
     run: (_, { state }) => followedUp(state, COMMIT_REQUEST),
   },
   {

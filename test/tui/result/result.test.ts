@@ -1,6 +1,8 @@
 /** The end of a run: its sections, what they say in each ending, and what keys lead to. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { whyNotCommit } from '../../../src/app/actions/message-main.ts';
+import { foldAll } from '../../../src/events/fold.ts';
 import type { RunState } from '../../../src/events/state.ts';
 import { ASCII, UNICODE } from '../../../src/tui/glyphs.ts';
 import { bindingFor } from '../../../src/tui/keymap.ts';
@@ -13,7 +15,7 @@ import { TABS } from '../../../src/tui/screens/result-view.ts';
 import { lineWidth, plain } from '../../../src/tui/text/clip.ts';
 import { contextOf } from '../../support/look.ts';
 import { modelRun } from '../../support/model-run.ts';
-import { finished } from '../../support/recorded-run.ts';
+import { finished, uses } from '../../support/recorded-run.ts';
 
 const story = contextOf(finished().events);
 const models = contextOf(modelRun().events);
@@ -165,5 +167,19 @@ describe('what can be said of a run at its end', () => {
       ({ id, outcome }) => id !== 'ROOT' && outcome !== 'completed',
     );
     expect(open.length).toBeGreaterThanOrEqual(undone.length);
+  });
+});
+
+describe('the commit of what a run changed', () => {
+  const whyNot = (...tools: readonly string[]): string | null => {
+    const log = finished();
+    tools.forEach((tool, at) => uses(log, 300 + 2 * at, 'ROOT', tool, tool, ''));
+    return whyNotCommit(foldAll(log.events));
+  };
+
+  it('is offered until it was made, and again once something else was done', () => {
+    expect(whyNot()).toBeNull();
+    expect(whyNot('write_file', 'git_commit')).toBe('The work of this run is committed.');
+    expect(whyNot('git_commit', 'write_file')).toBeNull();
   });
 });
