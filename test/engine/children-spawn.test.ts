@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { RoleName } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/role.ts';
 import { acting, ask, gate, LEADER, LED, rulesWith, spawned, wishOf } from '../support/children.ts';
+import type { Tool } from '../../src/ports/tool.ts';
 import { brokenByRun } from '../support/family-machine-promises.ts';
 import type { Act } from '../support/children.ts';
-import { AGENT, FAST, ROLES, RULES, SLOW, testRun } from '../support/run.ts';
+import { AGENT, calling, FAST, ROLES, RULES, SLOW, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 
 const ROOT = AGENT('ROOT');
@@ -177,7 +178,19 @@ describe('a child that a person spawns', () => {
       await go.promise;
       return undefined;
     };
-    const run = acting({ [S1]: [wait], 'ROOT::S2': [wait] }, { plan: LED, port: { ...before.options.tools, folder } });
+    const seen: unknown[] = [];
+    const port = before.options.tools;
+    const tools = port.tools.map(
+      (tool): Tool => ({
+        ...tool,
+        run: (input, context) => {
+          seen.push(context.workingDir);
+          return tool.run(input, context);
+        },
+      }),
+    );
+    const reads: Act = async (of) => (await wait(of)) ?? calling('read x');
+    const run = acting({ [S1]: [reads], 'ROOT::S2': [reads] }, { plan: LED, port: { ...port, tools, folder } });
     await before.result;
     await begun(run);
     expect(await spawned(run, 'ROOT', { role: 'leader', workingDir: 'src/ui' })).toBe('ROOT::S2');
@@ -188,6 +201,7 @@ describe('a child that a person spawns', () => {
     await run.result;
     const folders = [...run.state().agents.values()].flatMap((one) => one.spawned?.workingDir ?? []);
     expect(folders).toEqual(['src/ui', 'src/ui']);
+    expect(new Set(seen)).toEqual(new Set([undefined, 'src/ui']));
   });
 
   it('has to be given a folder where the rules want one (S113)', async () => {

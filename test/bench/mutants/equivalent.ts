@@ -18,12 +18,6 @@ const EQUIVALENT: readonly Equivalent[] = [
   {
     file: 'src/policy/commands-reads-special.ts',
     now: "const isMark = text.startsWith('-I') || textOf(given[at - 1]) === '-I';",
-    becomes: "const isMark = text.startsWith('-I') || textOf(given[at + 1]) === '-I';",
-    why: 'The word behind -I is passed over unread, and no program that runs a script among its words has an option -I.',
-  },
-  {
-    file: 'src/policy/commands-reads-special.ts',
-    now: "const isMark = text.startsWith('-I') || textOf(given[at - 1]) === '-I';",
     becomes: "const isMark = text.startsWith('-I') || textOf(given[at - 2]) === '-I';",
     why: 'Two words behind -I stands the program, and "{}" is no program that only reads, known or not.',
   },
