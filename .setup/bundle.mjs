@@ -1,5 +1,5 @@
 /**
- * Makes `dist/`: the published program, bundled from src/cli.ts. In parts, so that a verb loads only what it uses (ways.mjs
+ * Makes `dist/`: the published program, bundled from src/main.ts. In parts, so that a verb loads only what it uses (ways.mjs
  * says which); blessed and ripgrep stay packages of their own (the one loads its widgets by name, the other is a program).
  */
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ const prepared = {
   load: {
     filter: { id: /src\/config\/prepared\.ts$/ },
     async handler(path) {
-      const { prepare } = await import('../src/config/prepare.ts');
+      const { prepare } = await import('../src/config/settings/prepare.ts');
       const maps = Object.entries(prepare(root)).map(([name, map]) => `${name}: new Map(${JSON.stringify([...map])})`);
       const source = readFileSync(path, 'utf8');
       const empty = /(?<=export const PREPARED: Prepared = ).*(?=;\n)/;
@@ -109,7 +109,7 @@ rmSync(dist, { recursive: true, force: true });
 const bundle = await rolldown({
   cwd: root,
   // Both are started by their names: the program by `mimir.js`, the thread beside the parts.
-  input: { 'parts/cli': 'src/cli.ts', 'parts/ask-now-thread': 'src/control/ask-now-thread.ts' },
+  input: { 'parts/cli': 'src/main.ts', 'parts/ask-now-thread': 'src/remote/client/ask-now-thread.ts' },
   platform: 'node',
   external: [/^blessed(?:\/|$)/, '@vscode/ripgrep'],
   plugins: [oneLanguage, prepared, plainBuiltIns, quietCanvas, late],

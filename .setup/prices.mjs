@@ -1,11 +1,11 @@
 /**
- * Writes src/models/price-table.ts: what the price library of today says of the models that the catalogue knows.
+ * Writes src/models/catalogue/price-table.ts: what the price library of today says of the models that the catalogue knows.
  * Run it (`npm run prices`) after an update of the library or a model more in the catalogue; read the difference.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { KNOWN } from '../src/models/catalogue.ts';
-import { publishedAt } from '../src/models/prices.ts';
+import { KNOWN } from '../src/models/catalogue/catalogue.ts';
+import { publishedAt } from '../src/models/catalogue/prices.ts';
 
 const AT = {
   anthropic: 'https://api.anthropic.com',
@@ -29,12 +29,12 @@ function words(value) {
 }
 
 writeFileSync(
-  join(import.meta.dirname, '../src/models/price-table.ts'),
+  join(import.meta.dirname, '../src/models/catalogue/price-table.ts'),
   `/**
  * Written by \`npm run prices\` from the price library: US dollars per million tokens. A model that isn't here has no known price.
- * In a file of its own since the library takes a tenth of a second to load; test/models/prices.test.ts compares the two.
+ * In a file of its own since the library takes a tenth of a second to load; test/models/catalogue/prices.test.ts compares the two.
  */
-import type { Price } from '../domain/price.ts';
+import type { Price } from '../../domain/models/price.ts';
 
 export const PRICES: Readonly<Record<string, Price>> = {
 ${rows.join('\n')}

@@ -7,33 +7,46 @@ import { join } from 'node:path';
 
 /** By name of a way: the modules it begins with. What they import without waiting belongs to it too. */
 const WAYS = {
-  always: ['src/verbs/main.ts'],
-  screen: ['src/verbs/screen.ts', 'src/tui/term/blessed-screen.ts'],
-  run: ['run', 'run-plan', 'workshop', 'open-run', 'line-follow'].map(verb),
-  engine: ['begin-run', 'session-given', 'model-port'].map(verb).concat('src/control/server.ts'),
+  always: ['src/cli/dispatch.ts'],
+  screen: ['src/cli/commands/screen.ts', 'src/ui/tui/terminal/surface/blessed-screen.ts'],
+  run: [
+    command('run'),
+    'src/cli/plans/run-plan.ts',
+    'src/app/project/open-project.ts',
+    'src/app/project/open-runs.ts',
+    'src/ui/lines/follow.ts',
+  ],
+  engine: [
+    'src/app/project/begin-run.ts',
+    'src/app/client/run-api.ts',
+    'src/app/project/model-port.ts',
+    'src/remote/server/server.ts',
+  ],
   session: [
-    'all',
-    'children',
-    'complete',
-    'kill',
-    'me',
-    'others',
-    'progress',
-    'send',
-    'spawn',
-    'status',
-    'what',
-    'who',
-    'own-program',
-    'session-door',
-    'session-person',
-  ].map(verb),
-  anthropic: ['src/models/anthropic.ts'],
-  openai: ['src/models/openai.ts', 'src/models/openai-client.ts'],
+    ...[
+      'all',
+      'children',
+      'complete',
+      'kill',
+      'me',
+      'others',
+      'progress',
+      'send',
+      'spawn',
+      'status',
+      'what',
+      'who',
+    ].map(command),
+    'src/app/process/own-program.ts',
+    'src/app/client/agent-client.ts',
+    'src/app/client/person-client.ts',
+  ],
+  anthropic: ['src/models/anthropic/adapter.ts'],
+  openai: ['src/models/openai/adapter.ts', 'src/models/openai/client.ts'],
 };
 
-function verb(name) {
-  return `src/verbs/${name}.ts`;
+function command(name) {
+  return `src/cli/commands/${name}.ts`;
 }
 
 /** For rolldown's groups: the file that a module belongs into, null for one of its own. Throws when a way begins nowhere. */

@@ -1,23 +1,23 @@
-/** The floor plan (src/README.md): which room may see which, and by which door a package comes in. Data first. */
+/** Which module may import which, and where packages and Node APIs come in. Data first. */
 import { globSync, readFileSync } from 'node:fs';
 import { posix as path } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** From the ground up. A room sees its own files and lower floors; neighbours don't see each other. */
-const FLOORS = [
+/** From the lowest level up. A module imports its own files and lower levels; modules of one level do not import each other. */
+const LEVELS = [
   ['domain'],
   ['policy'],
   ['events'],
   ['ports'],
-  ['engine', 'models', 'analyst', 'tools', 'store', 'config', 'control'],
-  // What screen, line mode and command line share: actions and presenters.
+  ['engine', 'models', 'analyst', 'tools', 'store', 'config', 'remote'],
+  // What the screen, line mode and the command line share: actions, presenters, the client of a run, the opened project.
   ['app'],
-  ['tui'],
-  ['verbs'],
-  ['cli.ts'],
+  ['ui/tui', 'ui/lines'],
+  ['cli'],
+  ['main.ts'],
 ];
 
-/** Pairs that the floors alone would allow. */
+/** Pairs that the levels alone would allow. */
 const NEVER: readonly (readonly [from: string, to: string])[] = [
   ['models', 'policy'],
   ['models', 'events'],
@@ -27,56 +27,56 @@ const NEVER: readonly (readonly [from: string, to: string])[] = [
   ['tools', 'events'],
 ];
 
-/** Packages and Node APIs, and the only files that may import them (prefixes of paths under src). */
-const DOORS: Readonly<Record<string, readonly string[]>> = {
-  marked: ['tui/view/'],
+/** Packages and Node APIs, and the only folders that may import them (prefixes of paths under src). */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  marked: ['ui/tui/components/'],
   // Loaded when the first code is seen.
-  'highlight.js/lib/core': ['tui/view/languages.ts'],
+  'highlight.js/lib/core': ['ui/tui/components/text/languages.ts'],
   ...Object.fromEntries(
     'bash c cpp css diff go java javascript json markdown python rust sql typescript xml yaml'
       .split(' ')
-      .map((name) => [`highlight.js/lib/languages/${name}`, ['tui/view/languages.ts']]),
+      .map((name) => [`highlight.js/lib/languages/${name}`, ['ui/tui/components/text/languages.ts']]),
   ),
-  fuzzysort: ['tui/', 'verbs/lobby-files.ts'],
+  fuzzysort: ['ui/tui/', 'app/project/service/'],
   // Never its root: that loads forty widgets.
-  'blessed/lib/widgets/screen.js': ['tui/term/blessed-screen.ts'],
+  'blessed/lib/widgets/screen.js': ['ui/tui/terminal/surface/blessed-screen.ts'],
   // Never its root: that loads forty packages.
-  'blessed-contrib/lib/widget/canvas.js': ['tui/term/canvas.ts'],
+  'blessed-contrib/lib/widget/canvas.js': ['ui/tui/terminal/surface/canvas.ts'],
   yaml: ['config/'],
-  chalk: ['verbs/'],
+  chalk: ['app/process/', 'app/reports/', 'ui/lines/', 'cli/'],
   // A real shell grammar: what a command says can't be guessed.
   unbash: ['policy/'],
   // Loaded where the person has a configuration of Cargo.
-  'smol-toml': ['tools/cargo-config.ts'],
-  zod: ['domain/', 'app/', 'config/', 'control/', 'tools/', 'models/', 'engine/gate', 'ports/tool.ts'],
+  'smol-toml': ['tools/shell/cargo-config.ts'],
+  zod: ['domain/', 'app/', 'config/', 'remote/', 'tools/', 'models/', 'engine/gate/', 'ports/'],
   '@anthropic-ai/sdk': ['models/anthropic'],
   openai: ['models/openai'],
-  '@pydantic/genai-prices': ['models/prices.ts'],
+  '@pydantic/genai-prices': ['models/catalogue/prices.ts'],
   '@vscode/ripgrep': ['tools/'],
   'node:sqlite': ['store/'],
-  'node:fs': ['store/', 'tools/', 'config/', 'control/', 'verbs/', 'tui/term/'],
-  'node:fs/promises': ['store/', 'tools/', 'config/', 'control/', 'verbs/', 'tui/term/'],
+  'node:fs': ['store/', 'tools/', 'config/', 'remote/', 'app/', 'cli/', 'ui/tui/terminal/'],
+  'node:fs/promises': ['store/', 'tools/', 'config/', 'remote/', 'app/', 'cli/', 'ui/tui/terminal/'],
   // Sockets of the file system only: no port of the network is ever opened.
-  'node:net': ['control/'],
-  'node:worker_threads': ['control/'],
+  'node:net': ['remote/'],
+  'node:worker_threads': ['remote/'],
   // One place starts what tools run, one ripgrep; the other the person's own editor. (process-tree: a type.)
   'node:child_process': [
-    'tools/run-program.ts',
-    'tools/ripgrep.ts',
-    'tools/process-tree.ts',
-    'tui/term/external-editor.ts',
+    'tools/shell/run-program.ts',
+    'tools/files/ripgrep.ts',
+    'tools/shell/process-tree.ts',
+    'ui/tui/terminal/external-editor.ts',
     // A run in a process of its own.
-    'control/host.ts',
+    'remote/host.ts',
   ],
-  'node:module': ['cli.ts', 'verbs/own-program.ts', 'verbs/warm.ts'],
-  'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'control/', 'verbs/'],
-  'node:os': ['config/', 'tools/', 'control/', 'verbs/'],
-  'node:path': ['config/', 'control/', 'store/', 'tools/', 'verbs/', 'analyst/'],
-  'node:tty': ['verbs/'],
-  'node:url': ['config/', 'control/', 'verbs/'],
-  'node:util': ['verbs/'],
-  'node:readline/promises': ['verbs/'],
-  'node:stream': ['tui/term/'],
+  'node:module': ['main.ts', 'app/process/own-program.ts', 'cli/warm.ts'],
+  'node:crypto': ['domain/text/digest.ts', 'store/', 'tools/', 'remote/', 'app/', 'cli/'],
+  'node:os': ['config/', 'tools/', 'remote/', 'app/', 'cli/'],
+  'node:path': ['config/', 'remote/', 'store/', 'tools/', 'app/', 'cli/', 'analyst/'],
+  'node:tty': ['app/process/'],
+  'node:url': ['config/', 'remote/', 'app/', 'cli/'],
+  'node:util': ['app/process/'],
+  'node:readline/promises': ['app/process/', 'ui/lines/'],
+  'node:stream': ['ui/tui/terminal/'],
   'node:process': [],
 };
 
@@ -85,51 +85,51 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
  * their own in the state folder, or empty folders under covers of the sandbox. Everybody else reads.
  */
 const WRITERS: readonly string[] = [
-  'tools/fresh-files.ts',
-  'tools/replace-file.ts',
+  'tools/shell/fresh-files.ts',
+  'tools/files/replace-file.ts',
   // /dev/null alone.
-  'tools/descriptors.ts',
+  'tools/shell/descriptors.ts',
   // A script that starts Mimir itself.
-  'tools/launcher.ts',
+  'tools/shell/launcher.ts',
   // Repositories that a command made, by another name.
-  'tools/set-aside.ts',
-  'tools/sandbox-masks.ts',
+  'tools/writes/set-aside.ts',
+  'tools/sandbox/mount-placeholders.ts',
   // What git is told in the box of reading commands.
-  'tools/sandbox-reading.ts',
+  'tools/sandbox/reading.ts',
   // `/tmp` of agents, kept caches of builds, and a configuration of Cargo, all in the state folder.
-  'tools/agent-tmp.ts',
-  'tools/kept-folders.ts',
-  'tools/private-home.ts',
-  'tools/sandbox-home.ts',
+  'tools/shell/agent-tmp.ts',
+  'tools/shell/kept-folders.ts',
+  'tools/shell/private-home.ts',
+  'tools/sandbox/home.ts',
   // Copies of what commands may not change, in the state folder, and what is put back from them.
-  'tools/writes-kept.ts',
-  'tools/tree-ignored.ts',
-  'tools/tree-index.ts',
-  'tools/tree-stage.ts',
-  'tools/tree-store.ts',
+  'tools/writes/kept.ts',
+  'tools/trees/ignored.ts',
+  'tools/trees/index-file.ts',
+  'tools/trees/stage.ts',
+  'tools/trees/store.ts',
   // The log and what is known of days, and files of Mimir's own about trust and policy.
   'store/',
-  'config/managed-seen.ts',
-  'config/trust-store.ts',
+  'config/managed/seen.ts',
+  'config/trust/store.ts',
   // Folders, sockets and the output of runs in processes of their own.
-  'control/host.ts',
-  'control/places.ts',
-  'control/sweep.ts',
+  'remote/host.ts',
+  'remote/socket-paths.ts',
+  'remote/server/stale-sockets.ts',
   // What the person writes, or asks to be written: a text in an editor, a plan, a first configuration, a report of a bug.
-  'tui/term/clipboard.ts',
-  'tui/term/external-editor.ts',
-  'tui/term/write.ts',
-  'verbs/child-archive.ts',
-  'verbs/crash-report.ts',
-  'verbs/hints-seen.ts',
-  'verbs/lobby-report.ts',
-  'verbs/init.ts',
-  'verbs/keep-agent.ts',
-  'verbs/new-file.ts',
-  'verbs/plan-file.ts',
+  'app/process/clipboard-file.ts',
+  'ui/tui/terminal/external-editor.ts',
+  'ui/tui/terminal/write.ts',
+  'app/project/service/child-archive.ts',
+  'cli/crash-report.ts',
+  'app/project/service/hints-seen.ts',
+  'app/project/service/report.ts',
+  'cli/commands/init.ts',
+  'app/agents/keep.ts',
+  'app/process/new-file.ts',
+  'cli/plans/plan-file.ts',
   // Keys on their way to another process of Mimir's own, and whether a sandbox worked, in the state folder.
-  'verbs/sealed.ts',
-  'verbs/start-clean.ts',
+  'app/project/sealed.ts',
+  'app/hosting/start-clean.ts',
 ];
 
 /** Of `node:fs`, what changes nothing. `open` may: with a flag that writes, looked for below. */
@@ -146,14 +146,21 @@ const FS_IMPORT = /import (type )?([^;']*?)\s*from\s*'node:fs(?:\/promises)?'/g;
 const DENIED: readonly { readonly what: RegExp; readonly allowed: readonly string[] }[] = [
   {
     what: /\bprocess\.(?:env|argv)\b/,
-    allowed: ['cli.ts', 'config/load.ts', 'tui/term/', 'tools/environment.ts', 'verbs/secrets.ts'],
+    allowed: [
+      'main.ts',
+      'config/settings/load.ts',
+      'ui/tui/terminal/',
+      'tools/shell/environment.ts',
+      'app/project/secrets.ts',
+      'app/process/clipboard-file.ts',
+    ],
   },
   {
     what: /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomUUID\b|\bsetTimeout\b|\bsetInterval\b/,
-    allowed: ['cli.ts', 'verbs/', 'tui/term/', 'tools/', 'store/trail.ts'],
+    allowed: ['main.ts', 'app/', 'cli/', 'ui/lines/', 'ui/tui/terminal/', 'tools/', 'store/wal-sync.ts'],
   },
   // The network has one door, and nothing gets round the doors of packages.
-  { what: /(?:await|return|=>|=) fetch\b|\bnew (?:WebSocket|EventSource)\b/, allowed: ['models/wire.ts'] },
+  { what: /(?:await|return|=>|=) fetch\b|\bnew (?:WebSocket|EventSource)\b/, allowed: ['models/http/transport.ts'] },
   { what: /\bgetBuiltinModule\b|\bprocess\.(?:binding|dlopen)\b|(?<![.\w'])require\(|\bimport\((?!\s*')/, allowed: [] },
 ];
 
@@ -166,8 +173,12 @@ const files = globSync('src/**/*.ts').map((file) =>
     .replace(/^src\//, ''),
 );
 const textOf = (file: string): string => readFileSync(`src/${file}`, 'utf8');
-const roomOf = (file: string): string => file.split('/')[0] ?? '';
-const floorOf = (room: string): number => FLOORS.findIndex((rooms) => rooms.includes(room));
+const moduleOf = (file: string): string =>
+  file
+    .split('/')
+    .slice(0, file.startsWith('ui/') ? 2 : 1)
+    .join('/');
+const levelOf = (module: string): number => LEVELS.findIndex((modules) => modules.includes(module));
 
 const imports = files
   .filter((file) => !file.endsWith('.d.ts'))
@@ -175,48 +186,48 @@ const imports = files
 const crossings = imports
   .filter(({ target }) => target.startsWith('.'))
   .map(({ file, target }) => ({ file, target: path.join(path.dirname(file), target) }))
-  .filter(({ file, target }) => roomOf(file) !== roomOf(target));
+  .filter(({ file, target }) => moduleOf(file) !== moduleOf(target));
 
-describe('the house', () => {
+describe('the modules', () => {
   it('has something to look at', () => {
     expect(files.length).toBeGreaterThan(20);
     expect(crossings.length).toBeGreaterThan(20);
   });
 
-  it('has no room that is not on the plan', () => {
-    expect([...new Set(files.map(roomOf))].filter((room) => floorOf(room) === -1)).toEqual([]);
+  it('has no module that has no level', () => {
+    expect([...new Set(files.map(moduleOf))].filter((module) => levelOf(module) === -1)).toEqual([]);
   });
 
-  it('lets a room see lower floors only', () => {
-    const wrong = crossings.filter(({ file, target }) => floorOf(roomOf(target)) >= floorOf(roomOf(file)));
+  it('lets a module import lower levels only', () => {
+    const wrong = crossings.filter(({ file, target }) => levelOf(moduleOf(target)) >= levelOf(moduleOf(file)));
     expect(wrong).toEqual([]);
   });
 
   it('keeps models and tools away from policy and the log', () => {
     const wrong = crossings.filter(({ file, target }) =>
-      NEVER.some(([from, to]) => roomOf(file) === from && roomOf(target) === to),
+      NEVER.some(([from, to]) => moduleOf(file) === from && moduleOf(target) === to),
     );
     expect(wrong).toEqual([]);
   });
 
-  it('lets each package in by its own door', () => {
+  it('lets each package in at its own place', () => {
     const wrong = imports
       .filter(({ target }) => !target.startsWith('.'))
-      .filter(({ file, target }) => !(DOORS[target] ?? []).some((door) => file.startsWith(door)));
+      .filter(({ file, target }) => !(PACKAGES[target] ?? []).some((place) => file.startsWith(place)));
     expect(wrong).toEqual([]);
   });
 
   it('lets only the gate hold models and tools', () => {
     const wrong = crossings.filter(
       ({ file, target }) =>
-        roomOf(file) === 'engine' && /^ports\/(model|tool)\.ts$/.test(target) && !file.startsWith('engine/gate'),
+        moduleOf(file) === 'engine' && /^ports\/(model|tool)\.ts$/.test(target) && !file.startsWith('engine/gate/'),
     );
     expect(wrong).toEqual([]);
   });
 
   it('keeps the agent loop free of everything but the words and the gate', () => {
     const wrong = crossings.filter(
-      ({ file, target }) => file === 'engine/agent-loop.ts' && roomOf(target) !== 'domain',
+      ({ file, target }) => file === 'engine/agents/agent-loop.ts' && moduleOf(target) !== 'domain',
     );
     expect(wrong).toEqual([]);
   });
@@ -224,7 +235,7 @@ describe('the house', () => {
   it('learns of time, chance and the environment through ports only', () => {
     const wrong = files.flatMap((file) =>
       DENIED.filter(
-        ({ what, allowed }) => what.test(textOf(file)) && !allowed.some((door) => file.startsWith(door)),
+        ({ what, allowed }) => what.test(textOf(file)) && !allowed.some((place) => file.startsWith(place)),
       ).map(({ what }) => ({ file, what: what.source })),
     );
     expect(wrong).toEqual([]);
@@ -243,8 +254,8 @@ describe('the house', () => {
       return opens || words.some((name) => !READING.has(name.split(' ')[0] ?? ''));
     };
     const found = files.filter((file) => !file.endsWith('.d.ts') && writes(file));
-    expect(found.filter((file) => !WRITERS.some((door) => file.startsWith(door)))).toEqual([]);
+    expect(found.filter((file) => !WRITERS.some((place) => file.startsWith(place)))).toEqual([]);
     // Nothing is on the list that needn't be.
-    expect(WRITERS.filter((door) => !found.some((file) => file.startsWith(door)))).toEqual([]);
+    expect(WRITERS.filter((place) => !found.some((file) => file.startsWith(place)))).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
 /** The README's tables of keys are made from the tables themselves; `vitest -u` writes it anew. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { PlacedAction } from '../src/tui/actions.ts';
-import { allActions } from '../src/tui/actions.ts';
-import { ASCII } from '../src/tui/glyphs.ts';
-import { keyLabel } from '../src/tui/keymap.ts';
+import type { PlacedAction } from '../src/ui/tui/shell/keys/actions.ts';
+import { allActions } from '../src/ui/tui/shell/keys/actions.ts';
+import { ASCII } from '../src/ui/tui/components/glyphs.ts';
+import { keyLabel } from '../src/ui/tui/shell/keys/keymap.ts';
 
 const README = 'README.md';
 const BEGIN = '<!-- keys: from the tables, checked by test/readme-keys.test.ts -->';

@@ -1,5 +1,7 @@
+import { globSync } from 'node:fs';
+import { sep } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { SlowRoomsFirst } from './support/order.ts';
+import { SlowFoldersFirst } from './support/order.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -10,21 +12,21 @@ const every = {
   hookTimeout: 60_000,
 };
 
-/** Rooms whose tests leave nothing behind in their process: it serves many files, and loads the sources once. */
-const SHARED = ['analyst', 'app', 'config', 'domain', 'engine', 'events', 'models', 'policy', 'tui'];
+/** Folders whose tests leave nothing behind in their process: it serves many files, and loads the sources once. */
+const SHARED = ['analyst', 'config', 'domain', 'engine', 'events', 'models', 'policy', 'ui/tui'];
 /** Those of them that start programs or are about the process itself. */
-const NOT_SHARED = ['engine/task-isolation', 'policy/commands*', 'tui/term/*'];
+const ISOLATED = /^test\/(?:engine\/task-isolation|policy\/commands\/|ui\/tui\/terminal\/)/;
 
-const files = (names: readonly string[]): string[] => names.map((name) => `test/${name}.test.ts`);
-const shared = files(SHARED.map((room) => `${room}/**/*`));
-const notShared = files(NOT_SHARED);
-/** All that aren't in `SHARED`: a room that is new is looked for here. */
-const rest = files([`!(${SHARED.join('|')})/**/*`, '*']);
+const all = globSync('test/**/*.test.ts', { cwd: root }).map((file) => file.split(sep).join('/'));
+const shared = all.filter(
+  (file) => SHARED.some((folder) => file.startsWith(`test/${folder}/`)) && !ISOLATED.test(file),
+);
+const rest = all.filter((file) => !shared.includes(file));
 
 export default defineConfig({
   root,
   test: {
-    sequence: { sequencer: SlowRoomsFirst },
+    sequence: { sequencer: SlowFoldersFirst },
     // The count at the end of `.ci/run` comes from the report.
     reporters: ['default', ['json', { outputFile: 'node_modules/.vitest/report.json' }]],
     projects: [
@@ -33,7 +35,7 @@ export default defineConfig({
         test: {
           ...every,
           name: 'programs',
-          include: [...rest, ...notShared],
+          include: rest,
           globalSetup: ['test/support/bundled.ts'],
           // Half of their time they wait for a terminal, a process or a pace: four keep two cores busy.
           maxWorkers: 4,
@@ -43,9 +45,8 @@ export default defineConfig({
         root,
         test: {
           ...every,
-          name: 'rooms',
+          name: 'shared',
           include: shared,
-          exclude: notShared,
           isolate: false,
           env: { MIMIR_TEST_SHARED: '1' },
           restoreMocks: true,

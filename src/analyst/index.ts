@@ -5,7 +5,7 @@
 import { NO_USAGE } from '../domain/budget.ts';
 import type { Usage } from '../domain/budget.ts';
 import { CallId, ModelId } from '../domain/ids.ts';
-import type { ModelOption } from '../domain/plan.ts';
+import type { ModelOption } from '../domain/plan/plan.ts';
 import { fail, ok, unreachable } from '../domain/result.ts';
 import type { ModelReply, ToolCall, Turn } from '../domain/turn.ts';
 import type { ModelFault, ModelPort, ModelRequest } from '../ports/model.ts';

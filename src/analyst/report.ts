@@ -1,5 +1,5 @@
 /** What the analyst's answers have in common: they say that no model was used; and the report that is made of all of them. */
-import type { Finding } from '../domain/agent.ts';
+import type { Finding } from '../domain/agents/agent.ts';
 import type { Purpose } from '../ports/model.ts';
 import { oneLine } from './words.ts';
 

@@ -3,8 +3,8 @@
  * and returns its report. Each call runs the generator again from its start against the results that the turns hold, so a resume, a
  * crash or a message in the middle changes nothing.
  */
-import type { Finding } from '../domain/agent.ts';
-import { jsonDigest } from '../domain/digest.ts';
+import type { Finding } from '../domain/agents/agent.ts';
+import { jsonDigest } from '../domain/text/digest.ts';
 import type { Todo, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
 import { behind, claim } from './evidence.ts';
 import { hitsOf, search } from './tools.ts';

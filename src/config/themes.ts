@@ -7,10 +7,10 @@ import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { fail, ok, type Result } from '../domain/result.ts';
 import { ANSI_NAMES, type Colour, type Theme, type Token, TOKENS } from '../domain/theme.ts';
-import { faultText } from './fault.ts';
-import { PREPARED } from './prepared.ts';
-import { readText } from './read-text.ts';
-import { unfitIn } from './unfit.ts';
+import { faultText } from './files/fault.ts';
+import { PREPARED } from './settings/parse-cache.ts';
+import { readText } from './files/read-text.ts';
+import { unfitIn } from './files/unfit.ts';
 
 /** The theme that is used when none is asked for, or when the one that was asked for has a fault. */
 export const DEFAULT_THEME = 'mimir-dark';

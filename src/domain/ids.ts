@@ -3,7 +3,7 @@
  * `ROOT::S1::S2` are agents (a counter per parent, CONTRACT D15).
  */
 import { z } from 'zod';
-import { AGENT_ID, SESSION_ID } from './id-shapes.ts';
+import { AGENT_ID, SESSION_ID } from './text/id-shapes.ts';
 
 export const AgentId = z.string().regex(AGENT_ID, 'an agent id has the form ROOT::S1::S2').brand<'AgentId'>();
 export type AgentId = z.infer<typeof AgentId>;

@@ -1,7 +1,7 @@
 /** What a person decides with the plan: whether agents may change files, and run commands in the sandbox, without asking each time. */
 import { z } from 'zod';
 import type { TaskId } from './ids.ts';
-import type { PlanChoices, PlanTask, SoundPlan } from './plan.ts';
+import type { PlanChoices, PlanTask, SoundPlan } from './plan/plan.ts';
 
 /** `edits`: file tools, within the task's `writes`. `commands`: in the sandbox, which has no network and only the project. */
 export const PERMITTED = ['edits', 'commands'] as const;

@@ -2,17 +2,17 @@
  * What can happen (INTERFACE, "Events"). One discriminated union by `type`; a type is never changed, only added to. What
  * rules and people decide stands in ruling.ts. Costs are US dollars, durations milliseconds, times ISO in UTC.
  */
-import type { AgentMetrics, AgentOutcome, AgentStatus, ModelChoice } from '../domain/agent.ts';
+import type { AgentMetrics, AgentOutcome, AgentStatus, ModelChoice } from '../domain/agents/agent.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
-import type { Effort } from '../domain/effort.ts';
-import type { Trigger } from '../domain/forced.ts';
+import type { Effort } from '../domain/models/effort.ts';
+import type { Trigger } from '../domain/agents/mandatory-review.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
-import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
+import type { PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
 import type { Json, StopReason, Todo, ToolCall } from '../domain/turn.ts';
-import type { Ruling } from './ruling.ts';
+import type { Ruling } from './decisions.ts';
 
-export type { ApprovalRequest } from './ruling.ts';
+export type { ApprovalRequest } from './decisions.ts';
 
 export type EventBody =
   | Ruling

@@ -1,13 +1,13 @@
 /** What one event does to the agent that it belongs to. Pure. */
 import { addUsage, NO_USAGE } from '../domain/budget.ts';
-import { withEffort } from '../domain/effort.ts';
+import { withEffort } from '../domain/models/effort.ts';
 import { fromMicro, toMicro } from '../domain/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { MimirEvent } from './event.ts';
 import { retryText } from './log-line.ts';
-import { NO_GROWTH, withNews, withReply } from './returns.ts';
+import { NO_GROWTH, withNews, withReply } from './child-results.ts';
 import type { AgentState, Block, LostTries, ModelShare } from './state.ts';
 
 /** Characters of a tool's output that the state keeps: head and tail. The log has all of it. */

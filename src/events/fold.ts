@@ -5,7 +5,7 @@
 import { tokensOf } from '../domain/budget.ts';
 import { ROOT } from '../domain/ids.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
-import { MAIN } from '../domain/role.ts';
+import { MAIN } from '../domain/agents/role.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { EventType, MimirEvent } from './event.ts';

@@ -1,5 +1,5 @@
 /** The one line a person reads about an event in the run's log, or null for those that only change a card. */
-import { grantedWords } from '../domain/grant.ts';
+import { grantedWords } from '../domain/agents/grant.ts';
 import type { AgentId, Millis } from '../domain/ids.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
@@ -113,7 +113,7 @@ function messageWords({ from, to, content, notice }: EventOf<'message.sent'>, na
   return `tells ${whom}: ${line.startsWith(start) ? line.slice(start.length) : line}`;
 }
 
-/** Does a notice of the child `name` tell that a person killed it, rather than that it failed? (engine/children-end.ts) */
+/** Does a notice of the child `name` tell that a person killed it, rather than that it failed? (engine/messaging/child-end.ts) */
 export const isOfKill = (content: string, name: string): boolean =>
   content.startsWith(`Child ${name} was killed by `) ||
   // As older logs have it.

@@ -2,8 +2,8 @@
 import { limitTokens, tokensOf } from '../domain/budget.ts';
 import type { AgentId, CallId, Millis, Usd } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
-import { PROVIDERS_FAULTS } from '../domain/model-fault.ts';
-import { MAIN } from '../domain/role.ts';
+import { PROVIDERS_FAULTS } from '../domain/models/model-fault.ts';
+import { MAIN } from '../domain/agents/role.ts';
 import type { ApprovalRequest, MimirEvent } from './event.ts';
 import { piecesOf } from './roster.ts';
 import type { AgentState, RunState } from './state.ts';

@@ -1,5 +1,5 @@
 /** Which tasks of a run that failed run again when it is retried. */
-import type { AgentOutcome } from '../domain/agent.ts';
+import type { AgentOutcome } from '../domain/agents/agent.ts';
 import type { AgentId } from '../domain/ids.ts';
 import { isTakenOut } from './queries.ts';
 import type { AgentState, RunState } from './state.ts';

@@ -1,15 +1,15 @@
 /** What is true after everything in the log happened. Made by `fold` only; plain data, never changed in place. */
-import type { AgentOutcome, AgentStatus, ModelChoice } from '../domain/agent.ts';
+import type { AgentOutcome, AgentStatus, ModelChoice } from '../domain/agents/agent.ts';
 import type { Budget, Usage } from '../domain/budget.ts';
-import type { Effort } from '../domain/effort.ts';
+import type { Effort } from '../domain/models/effort.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
-import type { Trigger } from '../domain/forced.ts';
+import type { Trigger } from '../domain/agents/mandatory-review.ts';
 import type { Mode } from '../domain/mode.ts';
-import type { PlanChoices, SoundPlan } from '../domain/plan.ts';
+import type { PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
 import type { Todo } from '../domain/turn.ts';
 import type { ApprovalRequest, Spawned } from './event.ts';
-import type { ForcedGate, GivenVerdict, Grant } from './ruling.ts';
-import type { Growth, Returned } from './returns.ts';
+import type { ForcedGate, GivenVerdict, Grant } from './decisions.ts';
+import type { Growth, Returned } from './child-results.ts';
 import type { SpendPoint } from './spend.ts';
 
 export type Phase = 'starting' | 'planning' | 'approving' | 'running' | 'merging' | 'finished';

@@ -3,13 +3,13 @@
  * Which model an agent gets is policy's to say.
  */
 import type { ModelId } from '../domain/ids.ts';
-import type { ProviderSetup } from '../domain/provider.ts';
+import type { ProviderSetup } from '../domain/models/provider.ts';
 import { fail } from '../domain/result.ts';
 import type { ModelPort } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
-import { knownModels, providerOf } from './catalogue.ts';
-import type { Aliases } from './catalogue.ts';
-import type { PublishedModels } from './own-prices.ts';
+import { knownModels, providerOf } from './catalogue/catalogue.ts';
+import type { Aliases } from './catalogue/catalogue.ts';
+import type { PublishedModels } from './catalogue/published-prices.ts';
 import type { Provider } from './provider.ts';
 import { servedBy } from './providers.ts';
 
@@ -51,7 +51,7 @@ export interface ModelOptions {
   readonly world: World;
   /** Every provider that is known here, usable or not; they come in this order. */
   readonly providers: readonly ProviderSetup[];
-  /** What is published of the person's own models (own-prices.ts); nothing when it is left out. */
+  /** What is published of the person's own models (published-prices.ts); nothing when it is left out. */
   readonly published?: PublishedModels;
   /** Plays some or all models, for tests and bug reports; it wins over the others. */
   readonly script?: Provider;

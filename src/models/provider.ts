@@ -4,7 +4,7 @@
  */
 import { CallId } from '../domain/ids.ts';
 import type { CallId as Call } from '../domain/ids.ts';
-import type { ModelOption } from '../domain/plan.ts';
+import type { ModelOption } from '../domain/plan/plan.ts';
 import { fail } from '../domain/result.ts';
 import type { Result } from '../domain/result.ts';
 import type { Turn } from '../domain/turn.ts';

@@ -3,14 +3,14 @@
  * first call (or a moment before, by `warm`), since client libraries are slow to load. What goes over the wire is the client's.
  */
 import { ModelId } from '../domain/ids.ts';
-import type { ModelOption } from '../domain/plan.ts';
-import { FREE } from '../domain/price.ts';
-import type { OwnModel, ProviderSetup } from '../domain/provider.ts';
-import { isLoopback, isOwnServer, RETRY_FOR } from '../domain/provider.ts';
+import type { ModelOption } from '../domain/plan/plan.ts';
+import { FREE } from '../domain/models/price.ts';
+import type { OwnModel, ProviderSetup } from '../domain/models/provider.ts';
+import { isLoopback, isOwnServer, RETRY_FOR } from '../domain/models/provider.ts';
 import type { World } from '../ports/world.ts';
-import { KNOWN, optionOf, providerOf } from './catalogue.ts';
-import type { Aliases, Known } from './catalogue.ts';
-import type { PublishedModels } from './own-prices.ts';
+import { KNOWN, optionOf, providerOf } from './catalogue/catalogue.ts';
+import type { Aliases, Known } from './catalogue/catalogue.ts';
+import type { PublishedModels } from './catalogue/published-prices.ts';
 import type { ProviderTerms } from '../ports/model.ts';
 import type { Caller, Provider } from './provider.ts';
 
@@ -59,13 +59,13 @@ export function servedBy(setup: ProviderSetup, { aliases, world, published }: Se
 }
 
 async function load(setup: ProviderSetup, world: World): Promise<Caller> {
-  if (setup.kind === 'anthropic') return (await import('./anthropic.ts')).anthropicCaller(setup, world);
-  return (await import('./openai.ts')).openaiCaller(setup, world);
+  if (setup.kind === 'anthropic') return (await import('./anthropic/adapter.ts')).anthropicCaller(setup, world);
+  return (await import('./openai/adapter.ts')).openaiCaller(setup, world);
 }
 
 /** OpenAI's library is loaded apart from what speaks to it. */
 async function loadClient({ kind }: ProviderSetup): Promise<void> {
-  if (kind !== 'anthropic') await import('./openai-client.ts');
+  if (kind !== 'anthropic') await import('./openai/client.ts');
 }
 
 /** A model of the catalogue, with what the person said of it. */

@@ -6,7 +6,7 @@ import { NO_USAGE } from '../domain/budget.ts';
 import type { Usage } from '../domain/budget.ts';
 import { ModelId } from '../domain/ids.ts';
 import type { Millis } from '../domain/ids.ts';
-import type { ModelOption } from '../domain/plan.ts';
+import type { ModelOption } from '../domain/plan/plan.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Result } from '../domain/result.ts';
 import type { Json, ModelReply, StopReason, ToolCall } from '../domain/turn.ts';

@@ -2,16 +2,16 @@
  * What may happen to an action (CONTRACT, "Modes"): one pure, total function. Anything odd is a denial, an exception too.
  * Paths, budgets and forced agents are judged elsewhere; a mode never loosens them.
  */
-import { CAPABILITIES, type Capability } from '../domain/role.ts';
+import { CAPABILITIES, type Capability } from '../domain/agents/role.ts';
 import { MODES, isLooser, type Mode } from '../domain/mode.ts';
 import type { AllPermissions, Permitted } from '../domain/permissions.ts';
 import type { ModelId } from '../domain/ids.ts';
-import type { ModelOption } from '../domain/plan.ts';
+import type { ModelOption } from '../domain/plan/plan.ts';
 import type { Reason } from '../domain/reason.ts';
 import { priceProblem } from './budgets.ts';
 import { childRules } from './children.ts';
-import { moreThanReading, type ReadingPlace } from './commands-reads.ts';
-import { type CommandVerdict, judgeCommand } from './commands.ts';
+import { moreThanReading, type ReadingPlace } from './commands/reading/reading.ts';
+import { type CommandVerdict, judgeCommand } from './commands/judge.ts';
 import { modelProblem } from './models.ts';
 import { Permit } from './permit.ts';
 import { builtIn, type Decision, type Rules } from './rules.ts';

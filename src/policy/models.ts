@@ -2,11 +2,11 @@
  * Which model an agent gets (CONTRACT D3, D4, SECURITY 2.5). Names become canonical ids by exact look-up only; rules are
  * judged on the canonical id. Nothing is ever made up: without an allowed and usable model the answer is a refusal.
  */
-import type { ModelChoice } from '../domain/agent.ts';
+import type { ModelChoice } from '../domain/agents/agent.ts';
 import { ModelId } from '../domain/ids.ts';
-import type { ModelOption } from '../domain/plan.ts';
+import type { ModelOption } from '../domain/plan/plan.ts';
 import { type Reason, reasonText } from '../domain/reason.ts';
-import type { Role } from '../domain/role.ts';
+import type { Role } from '../domain/agents/role.ts';
 import { type Result, fail, ok } from '../domain/result.ts';
 import { ALIASES } from './aliases.ts';
 import { foldName, identityOf, isRelease } from './model-identity.ts';

@@ -1,6 +1,6 @@
 /** Which models a role asks for, in order: the grade that it prefers, as far as one of it can be used here, then the list of its file. Pure. */
-import type { ModelOption } from '../domain/plan.ts';
-import type { Role } from '../domain/role.ts';
+import type { ModelOption } from '../domain/plan/plan.ts';
+import type { Role } from '../domain/agents/role.ts';
 import { obstacleTo, OFFLINE, wordsOf } from './models.ts';
 import type { Rules } from './rules.ts';
 

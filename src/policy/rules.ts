@@ -1,7 +1,7 @@
 /** The merged rules in force: plain JSON, made by `config`, frozen for a run, judged by the rest of this room. */
 import type { Budget } from '../domain/budget.ts';
-import type { Effort } from '../domain/effort.ts';
-import type { OnFailure, Trigger } from '../domain/forced.ts';
+import type { Effort } from '../domain/models/effort.ts';
+import type { OnFailure, Trigger } from '../domain/agents/mandatory-review.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { Permission, Permitted } from '../domain/permissions.ts';
 import type { Reason } from '../domain/reason.ts';

@@ -2,7 +2,7 @@
 import type { AgentId, SessionId } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import type { MimirEvent } from '../events/event.ts';
-import type { Family, SessionDetail } from '../events/session-record.ts';
+import type { Family, SessionDetail } from '../events/sessions/record.ts';
 import type { Controls } from './controls.ts';
 
 /** What the process that carries a run gives to those who knock; `asker` is an agent, or null for the person. */

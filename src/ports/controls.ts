@@ -2,13 +2,13 @@
 import type { MimirEvent } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
 import type { Budget } from '../domain/budget.ts';
-import type { AnswerScope } from '../domain/grant.ts';
+import type { AnswerScope } from '../domain/agents/grant.ts';
 import type { AgentId, RoleName, SessionId, TaskId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
-import type { SoundPlan } from '../domain/plan.ts';
-import type { PlanEdit } from '../domain/plan-edit.ts';
+import type { SoundPlan } from '../domain/plan/plan.ts';
+import type { PlanEdit } from '../domain/plan/plan-edit.ts';
 import type { Result } from '../domain/result.ts';
-import type { SpawnWish } from '../domain/spawn.ts';
+import type { SpawnWish } from '../domain/agents/spawn.ts';
 
 /** Why a run stopped that another process goes on with, as its log says it. */
 export const HANDED_OVER = 'handed over';
@@ -138,7 +138,7 @@ export interface Controls {
   previewMode(mode: Mode, agent?: AgentId): ModePreview;
   /** The approved plan after `edits`, one after the other; the fault says which can't be made and why. */
   previewPlan(edits: readonly PlanEdit[]): Result<PlanPreview, string>;
-  /** `by`: the agent that asks, stamped by who knows; a person when left out. What an agent may ask is less (engine/family.ts). */
+  /** `by`: the agent that asks, stamped by who knows; a person when left out. What an agent may ask is less (engine/messaging/authorization.ts). */
   submit(command: Command, by?: AgentId): Promise<Result<Receipt, Refusal>>;
   /** Every durable event with a larger `seq`, in order, then those to come; ends after `session.finished`. */
   events(afterSeq: number): AsyncIterable<MimirEvent>;

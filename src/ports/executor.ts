@@ -1,4 +1,4 @@
-import type { WorkOrder, WorkOutcome } from '../domain/agent.ts';
+import type { WorkOrder, WorkOutcome } from '../domain/agents/agent.ts';
 
 /**
  * Carries out one work order: in this process today, on another machine behind the same call later.

@@ -4,10 +4,10 @@
  * Adapters neither retry nor price nor judge: a failure is a value, and what it means is the gate's and policy's to say.
  */
 import type { Usage } from '../domain/budget.ts';
-import type { Finding } from '../domain/agent.ts';
-import type { Effort } from '../domain/effort.ts';
+import type { Finding } from '../domain/agents/agent.ts';
+import type { Effort } from '../domain/models/effort.ts';
 import type { AgentId, CallId, Millis, ModelId, RoleName } from '../domain/ids.ts';
-import type { ModelOption } from '../domain/plan.ts';
+import type { ModelOption } from '../domain/plan/plan.ts';
 import type { RepositoryFacts } from '../domain/repository.ts';
 import type { Result } from '../domain/result.ts';
 import type { Json, ModelReply, Turn } from '../domain/turn.ts';

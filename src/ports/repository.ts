@@ -1,4 +1,4 @@
-import type { EnvironmentFacts } from '../domain/environment.ts';
+import type { EnvironmentFacts } from '../domain/agents/environment.ts';
 import type { RepositoryFacts } from '../domain/repository.ts';
 
 /** Bounded facts about the project: at most `tools`' caps of files and bytes are looked at, nothing is run but hardened git. */

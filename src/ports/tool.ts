@@ -4,10 +4,10 @@
  */
 import type { z } from 'zod';
 import type { AgentId } from '../domain/ids.ts';
-import type { Capability } from '../domain/role.ts';
+import type { Capability } from '../domain/agents/role.ts';
 import type { Todo } from '../domain/turn.ts';
 import type { Result } from '../domain/result.ts';
-import type { Verdict } from '../domain/forced.ts';
+import type { Verdict } from '../domain/agents/mandatory-review.ts';
 import type { TreeChanges, TreeId } from './tree.ts';
 
 /** A file and the content that an agent knows of it. */

@@ -5,9 +5,9 @@
 import { SessionId } from '../domain/ids.ts';
 import { LogFault } from '../ports/log.ts';
 import { inWords, openToRead, orClose } from './database.ts';
-import { type Head, readHeads } from './heads.ts';
+import { type Head, readHeads } from './checkpoints.ts';
 import { openLogReadOnly } from './log.ts';
-import { databaseOf, exists, type Place } from './place.ts';
+import { databaseOf, exists, type Place } from './log-path.ts';
 import { DamagedRecord } from './record.ts';
 
 export interface AuditFault {

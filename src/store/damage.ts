@@ -6,8 +6,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SessionId } from '../domain/ids.ts';
 import { inWords, openToRead, openToWrite, orClose, transactionsIn } from './database.ts';
-import { acceptHead, type Head, readHeads } from './heads.ts';
-import { databaseOf, exists, type Place } from './place.ts';
+import { acceptHead, type Head, readHeads } from './checkpoints.ts';
+import { databaseOf, exists, type Place } from './log-path.ts';
 import { DamagedRecord, rowIn, START, verifyRows } from './record.ts';
 
 export interface Damage {

@@ -10,7 +10,7 @@ import type { Millis, Usd } from '../domain/ids.ts';
 import { CallId, ModelId, SessionId } from '../domain/ids.ts';
 import { LogFault } from '../ports/log.ts';
 import { inWords, openToRead, orClose } from './database.ts';
-import { exists } from './place.ts';
+import { exists } from './log-path.ts';
 
 /** One thing that a log says of a call: that it began, or what it used. */
 export interface Logged {

@@ -7,16 +7,16 @@ import type { SessionId } from '../domain/ids.ts';
 import { SessionId as sessionId } from '../domain/ids.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import type { Log, SessionSummary } from '../ports/log.ts';
-import { claimsIn, heldIn } from './claims.ts';
+import { claimsIn, heldIn } from './session-lock.ts';
 import { inWords, isTaken, openToRead, openToWrite, orClose, transactionsIn } from './database.ts';
-import { lastingIn } from './lasting.ts';
-import { type Heads, headsBeside, USUAL_CHECKPOINT } from './heads.ts';
-import type { Place } from './place.ts';
-import { databaseOf, exists, prepare, stillThere } from './place.ts';
+import { lastingIn } from './durability.ts';
+import { type Heads, headsBeside, USUAL_CHECKPOINT } from './checkpoints.ts';
+import type { Place } from './log-path.ts';
+import { databaseOf, exists, prepare, stillThere } from './log-path.ts';
 import type { Before, Row } from './record.ts';
 import { decode, eventsOf, rowIn, rowOf, START } from './record.ts';
-import type { Disk, Trail } from './trail.ts';
-import { trailOf } from './trail.ts';
+import type { Disk, Trail } from './wal-sync.ts';
+import { trailOf } from './wal-sync.ts';
 
 /** What a reading verb may do with a log. */
 export type LogReader = Pick<Log, 'read' | 'each' | 'sessions' | 'close'>;

@@ -1,6 +1,6 @@
 /** The two ends of a tool call, in one word each. */
 import type { ToolOutput } from '../ports/tool.ts';
-import { capText, RESULT_BYTES } from './output.ts';
+import { capText, RESULT_BYTES } from './shell/output.ts';
 
 /** A result within its 64 KiB; long lines are each tool's to cut. */
 export const done = (text: string): ToolOutput => ({ ok: true, text: capText(text, RESULT_BYTES) });

@@ -1,8 +1,8 @@
 /** Small looks at the project for facts about it. What can't be read is empty, never a failure. */
 import { readdir } from 'node:fs/promises';
-import { plainText } from '../domain/text.ts';
-import { decode, isBinary } from './output.ts';
-import type { Root } from './root.ts';
+import { plainText } from '../domain/text/text.ts';
+import { decode, isBinary } from './shell/output.ts';
+import type { Root } from './paths/root.ts';
 import { openFile } from './workspace.ts';
 
 /** Folders that are no part of a project even where nothing ignores them. */

@@ -1,5 +1,5 @@
 /** Which tools a capability stands for: a table, so that names can be listed without opening anything. */
-import type { Capability } from '../domain/role.ts';
+import type { Capability } from '../domain/agents/role.ts';
 
 const BY_CAPABILITY: ReadonlyMap<Capability, readonly string[]> = new Map<Capability, readonly string[]>([
   ['read', ['read_file', 'list_files', 'search']],

@@ -6,9 +6,9 @@ import { constants, existsSync, lstatSync, readlinkSync, realpathSync } from 'no
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
-import { denied, hiddenBelow, refused } from './fence.ts';
-import { insideName } from './path-rules.ts';
-import { isInside, type Root } from './root.ts';
+import { denied, hiddenBelow, refused } from './paths/path-policy.ts';
+import { insideName } from './paths/path-rules.ts';
+import { isInside, type Root } from './paths/root.ts';
 
 /** Linux gives the real path of a descriptor, and lets new names be made below it. */
 const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');

@@ -1,6 +1,6 @@
 /** The analyst at work with the real tools on real folders: what it says is true, and saying it again changes nothing. */
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Finding } from '../../src/domain/agent.ts';
+import type { Finding } from '../../src/domain/agents/agent.ts';
 import { AgentId, CallId, RoleName } from '../../src/domain/ids.ts';
 import type { Turn } from '../../src/domain/turn.ts';
 import { OFFLINE, offlineAnalyst } from '../../src/analyst/index.ts';

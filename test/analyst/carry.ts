@@ -3,13 +3,13 @@
  * No policy, no budget, no log.
  */
 import { AgentId, CallId, RoleName } from '../../src/domain/ids.ts';
-import type { Finding } from '../../src/domain/agent.ts';
+import type { Finding } from '../../src/domain/agents/agent.ts';
 import type { Todo, ToolCall, ToolResult, Turn } from '../../src/domain/turn.ts';
 import { OFFLINE, offlineAnalyst } from '../../src/analyst/index.ts';
 import type { ModelRequest, ToolSpec } from '../../src/ports/model.ts';
 import type { ToolContext, ToolPort } from '../../src/ports/tool.ts';
 import { ALIASES } from '../../src/policy/aliases.ts';
-import { openTools } from '../../src/tools/index.ts';
+import { openTools } from '../../src/tools/tools.ts';
 
 export const analyst = offlineAnalyst(ALIASES, { is: 'none' });
 const live = new AbortController().signal;

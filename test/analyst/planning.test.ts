@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { offlineAnalyst, OFFLINE } from '../../src/analyst/index.ts';
 import { RoleName } from '../../src/domain/ids.ts';
-import { DraftPlan } from '../../src/domain/plan.ts';
+import { DraftPlan } from '../../src/domain/plan/plan.ts';
 import type { RepositoryFacts } from '../../src/domain/repository.ts';
 import type { Purpose } from '../../src/ports/model.ts';
 import { ALIASES } from '../../src/policy/aliases.ts';

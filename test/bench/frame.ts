@@ -3,9 +3,9 @@
  * streams; and with 512, of which twenty do something new before each frame.
  */
 import { AgentId } from '../../src/domain/ids.ts';
-import { runApp } from '../../src/tui/app.ts';
-import { UNICODE } from '../../src/tui/glyphs.ts';
-import { Painter } from '../../src/tui/term/painter.ts';
+import { runApp } from '../../src/ui/tui/shell/app.ts';
+import { UNICODE } from '../../src/ui/tui/components/glyphs.ts';
+import { Painter } from '../../src/ui/tui/terminal/surface/painter.ts';
 import { fakeRun, settled } from '../support/fake-run.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import type { MimirEvent } from '../../src/events/event.ts';

@@ -5,8 +5,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { reach } from '../../src/control/reach.ts';
-import { whereOf } from '../../src/control/places.ts';
+import { reach } from '../../src/remote/client/connect.ts';
+import { whereOf } from '../../src/remote/socket-paths.ts';
 import { AgentId, ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { Reached } from '../../src/ports/control.ts';
 import type { Command } from './process.ts';

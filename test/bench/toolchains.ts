@@ -1,12 +1,12 @@
 /**
  * Large toolchains in the sandbox, without a network: `go test` and `mvn test` of small projects, with packages that Debian
- * has. What is not installed is said, and not measured. (Small ones are tests: test/tools/toolchains.test.ts.)
+ * has. What is not installed is said, and not measured. (Small ones are tests: test/tools/toolchains/toolchains.test.ts.)
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { programOn } from '../../src/tools/environment.ts';
-import { runBoxed } from '../../src/tools/sandbox-run.ts';
+import { programOn } from '../../src/tools/shell/environment.ts';
+import { runBoxed } from '../../src/tools/sandbox/run.ts';
 import type { Measurement } from './run.ts';
 import type { BoxedPlace } from './security/place.ts';
 import { inPlace } from './security/place.ts';

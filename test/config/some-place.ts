@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type ConfigFault, faultText } from '../../src/config/fault.ts';
-import { type Flags } from '../../src/config/flags.ts';
-import { type Loaded, type Sources, loadConfig } from '../../src/config/load.ts';
+import { type ConfigFault, faultText } from '../../src/config/files/fault.ts';
+import { type Flags } from '../../src/config/schema/flags.ts';
+import { type Loaded, type Sources, loadConfig } from '../../src/config/settings/load.ts';
 import type { Result } from '../../src/domain/result.ts';
 
 export const PACKAGE = path.resolve(import.meta.dirname, '../..');

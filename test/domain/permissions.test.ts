@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { applyEdit, editText } from '../../src/domain/apply-edit.ts';
-import { planDigest } from '../../src/domain/digest.ts';
+import { applyEdit, editText } from '../../src/domain/plan/apply-edit.ts';
+import { planDigest } from '../../src/domain/text/digest.ts';
 import type { Permissions } from '../../src/domain/permissions.ts';
 import { permissionsOf, tasksThatAsk } from '../../src/domain/permissions.ts';
-import type { PlanEdit } from '../../src/domain/plan-edit.ts';
-import { toPersonForm, toPlannerForm } from '../../src/domain/plan-view.ts';
-import type { SoundPlan } from '../../src/domain/plan.ts';
+import type { PlanEdit } from '../../src/domain/plan/plan-edit.ts';
+import { toPersonForm, toPlannerForm } from '../../src/domain/plan/plan-view.ts';
+import type { SoundPlan } from '../../src/domain/plan/plan.ts';
 import { CHOICES, contextFor, planOf, task } from '../support/plans.ts';
 
 const plan = (permissions?: Permissions, ofFirst?: Permissions): SoundPlan =>

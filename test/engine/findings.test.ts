@@ -1,6 +1,6 @@
 /** The tool `read_finding`: whole answers of finished tasks of the run, part by part. */
 import { describe, expect, it } from 'vitest';
-import { readFindingTool } from '../../src/tools/desk-tools.ts';
+import { readFindingTool } from '../../src/tools/host-tools.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
 import { AGENT, planOf, says, testRun } from '../support/run.ts';

@@ -7,9 +7,9 @@ import { freshFolder } from '../support/folder.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import type { Rules } from '../../src/policy/rules.ts';
 import { LogFault } from '../../src/ports/log.ts';
-import type { DayLedger } from '../../src/ports/day.ts';
+import type { DayLedger } from '../../src/ports/daily-budget.ts';
 import { SessionId } from '../../src/domain/ids.ts';
-import { openDayLedger } from '../../src/store/day-ledger.ts';
+import { openDayLedger } from '../../src/store/daily-budget.ts';
 import { written } from '../policy/some-rules.ts';
 
 const S1 = AGENT('ROOT::S1');

@@ -12,7 +12,7 @@ import { ALIASES } from '../../src/policy/aliases.ts';
 import type { RunState } from '../../src/events/state.ts';
 import type { Rules } from '../../src/policy/rules.ts';
 import type { ToolPort } from '../../src/ports/tool.ts';
-import { openTools, toolsFor } from '../../src/tools/index.ts';
+import { openTools, toolsFor } from '../../src/tools/tools.ts';
 import { loaded } from '../config/some-place.ts';
 import { ask, rulesWith } from '../support/children.ts';
 import { freshFolder } from '../support/folder.ts';

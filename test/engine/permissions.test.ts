@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TaskId } from '../../src/domain/ids.ts';
-import type { PlanEdit } from '../../src/domain/plan-edit.ts';
+import type { PlanEdit } from '../../src/domain/plan/plan-edit.ts';
 import { builtIn } from '../../src/policy/rules.ts';
 import { AGENT, calling, draftOf, planOf, RULES, says, testRun } from '../support/run.ts';
 import { eventsOf } from '../support/run-looks.ts';

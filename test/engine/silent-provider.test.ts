@@ -1,6 +1,6 @@
 /** Providers set up as by default, over the wire: one that accepts calls and never answers, and the one that takes its place. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { providersOf } from '../../src/config/providers.ts';
+import { providersOf } from '../../src/config/providers/providers.ts';
 import { timesOf } from '../support/faulty.ts';
 import { openModels } from '../../src/models/open.ts';
 import type { Answer } from '../support/double/script.ts';

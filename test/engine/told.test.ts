@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { AgentId } from '../../src/domain/ids.ts';
 import type { ToolContext, ToolPort } from '../../src/ports/tool.ts';
-import type { Doors } from '../../src/ports/doors.ts';
+import type { Doors } from '../../src/ports/agent-sockets.ts';
 import { CHILD_DEFAULTS } from '../../src/policy/children.ts';
 import { AGENT, calling, filed, planOf, RULES, testRun } from '../support/run.ts';
 import type { Setting } from '../support/run.ts';

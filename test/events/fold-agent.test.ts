@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OUTCOMES, STATUSES, statusOfOutcome } from '../../src/domain/agent.ts';
+import { OUTCOMES, STATUSES, statusOfOutcome } from '../../src/domain/agents/agent.ts';
 import { ModelId, ROOT } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { elapsedOf } from '../../src/events/queries.ts';

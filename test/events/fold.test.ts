@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { WorkOrder } from '../../src/domain/agent.ts';
+import type { WorkOrder } from '../../src/domain/agents/agent.ts';
 import { ROOT, TaskId } from '../../src/domain/ids.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
 import { fold, foldAll } from '../../src/events/fold.ts';

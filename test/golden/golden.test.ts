@@ -4,10 +4,10 @@
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadTheme } from '../../src/config/themes.ts';
-import { ASCII, UNICODE } from '../../src/tui/glyphs.ts';
-import type { Depth } from '../../src/tui/term/capabilities.ts';
-import { Styles } from '../../src/tui/term/styles.ts';
-import type { Style } from '../../src/tui/text/line.ts';
+import { ASCII, UNICODE } from '../../src/ui/tui/components/glyphs.ts';
+import type { Depth } from '../../src/ui/tui/terminal/capabilities.ts';
+import { Styles } from '../../src/ui/tui/terminal/surface/styles.ts';
+import type { Style } from '../../src/app/views/text/line.ts';
 import { openSession } from '../support/app-session.ts';
 import { golden, styleName, stylesOf } from '../support/golden.ts';
 import { SCENES } from './scenes.ts';

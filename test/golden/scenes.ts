@@ -1,5 +1,5 @@
 /** The screens of which there are golden frames, each in a state that has something of everything. */
-import type { LobbyInfo } from '../../src/ports/lobby.ts';
+import type { LobbyInfo } from '../../src/ports/project-service.ts';
 import { SessionId } from '../../src/domain/ids.ts';
 import type { Session, SessionSetting } from '../support/app-session.ts';
 import { idleLog, spawnedLog, taskLog } from '../support/family-log.ts';

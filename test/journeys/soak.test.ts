@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { soak, tokensOf } from '../bench/soak-core.ts';
 
-const PROGRAM = [process.execPath, join(import.meta.dirname, '../../src/cli.ts')];
+const PROGRAM = [process.execPath, join(import.meta.dirname, '../../src/main.ts')];
 
 it('brings 64 agents to a good end for 20 s at 50 tokens/s with faults, and charges what the provider bills, to the token', async () => {
   const { code, err, outcomes, ledger, total, bill, prefixFaults } = await soak({

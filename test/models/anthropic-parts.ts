@@ -1,12 +1,12 @@
 /** A caller on the provider double, and requests for it, for tests of Anthropic's adapter. */
 import { ModelId } from '../../src/domain/ids.ts';
-import type { ProviderSetup } from '../../src/domain/provider.ts';
+import type { ProviderSetup } from '../../src/domain/models/provider.ts';
 import type { Result } from '../../src/domain/result.ts';
 import type { ModelReply } from '../../src/domain/turn.ts';
-import { anthropicCaller } from '../../src/models/anthropic.ts';
+import { anthropicCaller } from '../../src/models/anthropic/adapter.ts';
 import type { Delta, ModelFault, ModelRequest } from '../../src/ports/model.ts';
 import type { World } from '../../src/ports/world.ts';
-import { world as realWorld } from '../../src/verbs/world.ts';
+import { world as realWorld } from '../../src/app/process/world.ts';
 import type { Answer, Script, WireFault } from '../support/double/script.ts';
 import type { Double } from '../support/double/double.ts';
 import { KEY, openDouble } from '../support/double/double.ts';

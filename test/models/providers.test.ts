@@ -2,7 +2,7 @@
 import { offlineAnalyst } from '../../src/analyst/index.ts';
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
-import type { ProviderSetup } from '../../src/domain/provider.ts';
+import type { ProviderSetup } from '../../src/domain/models/provider.ts';
 import { openModels } from '../../src/models/open.ts';
 import type { OpenModels } from '../../src/models/open.ts';
 import { ALIASES } from '../../src/policy/aliases.ts';

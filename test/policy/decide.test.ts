@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MODES, type Mode, isLooser } from '../../src/domain/mode.ts';
-import { CAPABILITIES, type Capability } from '../../src/domain/role.ts';
+import { CAPABILITIES, type Capability } from '../../src/domain/agents/role.ts';
 import { type Action, type Circumstances, decide } from '../../src/policy/decide.ts';
 import { builtIn } from '../../src/policy/rules.ts';
 import { at, someRules, written } from './some-rules.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
-import type { ModelOption } from '../../src/domain/plan.ts';
+import type { ModelOption } from '../../src/domain/plan/plan.ts';
 import { ALIASES } from '../../src/policy/aliases.ts';
 import {
   type ModelWish,

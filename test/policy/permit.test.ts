@@ -82,27 +82,29 @@ describe('a permit', () => {
       );
     expect(using('Permit.mint')).toEqual(['src/policy/decide.ts']);
     expect(using('Permit.spend').toSorted()).toEqual([
-      'src/engine/gate-call.ts',
-      'src/engine/gate-text-use.ts',
-      'src/engine/gate-use.ts',
+      'src/engine/gate/model/call.ts',
+      'src/engine/gate/text-protocol/text-use.ts',
+      'src/engine/gate/tools/use.ts',
     ]);
     // Nobody else lets a tool act: the run of a tool has one caller, behind the permit.
-    expect(using('tool.run(')).toEqual(['src/engine/gate-use.ts']);
+    expect(using('tool.run(')).toEqual(['src/engine/gate/tools/use.ts']);
     // Models are asked, and counted for, in one file; rooms below the gate only hand on.
-    const asking = (file: string): boolean => file.startsWith('src/engine/') || file.startsWith('src/verbs/');
-    expect(using('models.call').filter(asking)).toEqual(['src/engine/gate-call.ts']);
-    expect(using('models.count').filter(asking)).toEqual(['src/engine/gate-call.ts']);
-    for (const [file, act] of [
-      ['src/engine/gate-use.ts', 'tool.run('],
-      ['src/engine/gate-call.ts', 'models.call('],
-      // A child that a command of the text protocol asked for.
-      ['src/engine/gate-text-use.ts', 'desk.spawn('],
+    const asking = (file: string): boolean => file.startsWith('src/engine/') || /^src\/(?:app|cli|ui)\//.test(file);
+    expect(using('models.call').filter(asking)).toEqual(['src/engine/gate/model/call.ts']);
+    expect(using('models.count').filter(asking)).toEqual(['src/engine/gate/model/call.ts']);
+    for (const [file, spends, act] of [
+      ['src/engine/gate/tools/use.ts', 'Permit.spend(', 'tool.run('],
+      ['src/engine/gate/model/call.ts', 'Permit.spend(', 'models.call('],
+      // A child, or a finding, that a command of the text protocol asked for: let in, which spends a permit, and only then done.
+      ['src/engine/gate/text-protocol/text-use.ts', 'await letIn(', 'desk.spawn('],
+      ['src/engine/gate/text-protocol/text-use.ts', 'await letIn(', 'desk.readFinding('],
     ] as const) {
       const text = readFileSync(file, 'utf8');
-      expect(text.indexOf('Permit.spend(')).toBeLessThan(text.indexOf(act));
+      expect(text).toContain('Permit.spend(');
+      expect(text.lastIndexOf(spends, text.indexOf(act))).toBeGreaterThan(-1);
     }
     // Before anything is sent to be counted, too.
-    const text = readFileSync('src/engine/gate-call.ts', 'utf8');
+    const text = readFileSync('src/engine/gate/model/call.ts', 'utf8');
     expect(text.indexOf('permitFor(parts')).toBeLessThan(text.indexOf('askingFor('));
   });
 });

@@ -1,9 +1,9 @@
 /** Which models a role asks for: the newest usable one of the grade that it prefers, then its list. */
 import { describe, expect, it } from 'vitest';
-import type { ModelOption } from '../../src/domain/plan.ts';
+import type { ModelOption } from '../../src/domain/plan/plan.ts';
 import { ALIASES } from '../../src/policy/aliases.ts';
 import { modelsOfRole } from '../../src/policy/role-models.ts';
-import { knownModels } from '../../src/models/catalogue.ts';
+import { knownModels } from '../../src/models/catalogue/catalogue.ts';
 import { RULES } from '../support/run.ts';
 
 const ORACLE = { models: ['o3', 'gpt-5', 'sonnet-4.5'], prefers: 'deep', capabilities: ['read', 'shell'] } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RoleName } from '../../src/domain/ids.ts';
-import type { Role } from '../../src/domain/role.ts';
+import type { Role } from '../../src/domain/agents/role.ts';
 import { agentBudget, priceProblem } from '../../src/policy/budgets.ts';
 import { plannableRoles, roleNamed, roleProblem } from '../../src/policy/roles.ts';
 import type { Rules } from '../../src/policy/rules.ts';

@@ -1,6 +1,6 @@
 /** Rules for tests: the package's defaults by hand, with what a test changes. */
 import type { Reason } from '../../src/domain/reason.ts';
-import { CAPABILITIES } from '../../src/domain/role.ts';
+import { CAPABILITIES } from '../../src/domain/agents/role.ts';
 import type { Circumstances } from '../../src/policy/decide.ts';
 import { type ModelEntry, type Rule, type Rules, builtIn } from '../../src/policy/rules.ts';
 import { RULES } from '../support/run.ts';

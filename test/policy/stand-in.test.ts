@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
-import type { ModelOption } from '../../src/domain/plan.ts';
+import type { ModelOption } from '../../src/domain/plan/plan.ts';
 import type { ModelWish } from '../../src/policy/models.ts';
 import { OFFLINE, chooseModel, entryAllows, fallbackModels, modelProblem } from '../../src/policy/models.ts';
 import { builtIn } from '../../src/policy/rules.ts';

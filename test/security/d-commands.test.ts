@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MODES, type Mode } from '../../src/domain/mode.ts';
-import { judgeCommand } from '../../src/policy/commands.ts';
+import { judgeCommand } from '../../src/policy/commands/judge.ts';
 import { type Circumstances, decide } from '../../src/policy/decide.ts';
 import { at, someRules } from '../policy/some-rules.ts';
 import { commandRules, hiddenCurl, says } from '../support/commands.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { judgeCommand } from '../../src/policy/commands.ts';
+import { judgeCommand } from '../../src/policy/commands/judge.ts';
 import { decide } from '../../src/policy/decide.ts';
 import { at, someRules } from '../policy/some-rules.ts';
 import { commandRules, says } from '../support/commands.ts';

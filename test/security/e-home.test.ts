@@ -5,12 +5,12 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { mountsIn } from '../../src/tools/agent-tmp.ts';
-import { toolEnvironment } from '../../src/tools/environment.ts';
-import { openSandbox, type Sandbox } from '../../src/tools/index.ts';
-import type { PathRules } from '../../src/tools/root.ts';
-import type { Boxed, SandboxOptions } from '../../src/tools/sandbox.ts';
-import { runBoxed } from '../../src/tools/sandbox-run.ts';
+import { mountsIn } from '../../src/tools/shell/agent-tmp.ts';
+import { toolEnvironment } from '../../src/tools/shell/environment.ts';
+import { openSandbox, type Sandbox } from '../../src/tools/tools.ts';
+import type { PathRules } from '../../src/tools/paths/root.ts';
+import type { Boxed, SandboxOptions } from '../../src/tools/sandbox/sandbox.ts';
+import { runBoxed } from '../../src/tools/sandbox/run.ts';
 import { openPlace, type Place, USERS } from '../support/boxes.ts';
 import type { Files } from '../support/repos.ts';
 import { freshFolder, writeFiles } from '../support/repos.ts';

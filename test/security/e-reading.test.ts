@@ -13,8 +13,8 @@ import {
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { moreThanReading } from '../../src/policy/commands-reads.ts';
-import { openSandbox, openTools, type PathRules } from '../../src/tools/index.ts';
+import { moreThanReading } from '../../src/policy/commands/reading/reading.ts';
+import { openSandbox, openTools, type PathRules } from '../../src/tools/tools.ts';
 import { giveTo, type How, openPlace, type Place, printed, runCommands, USERS } from '../support/boxes.ts';
 import { git, writeFiles } from '../support/repos.ts';
 import { anyCommand, ASKING, READING } from '../support/reading-commands.ts';

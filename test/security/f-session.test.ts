@@ -5,12 +5,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId } from '../../src/domain/ids.ts';
-import { ASCII, UNICODE } from '../../src/tui/glyphs.ts';
-import { APP_KEYS } from '../../src/tui/app-keys.ts';
-import { screens } from '../../src/tui/screens/all.ts';
-import { Painter } from '../../src/tui/term/painter.ts';
-import type { Input, Size } from '../../src/tui/term/terminal.ts';
-import { toTerminal } from '../../src/tui/text/sanitise.ts';
+import { ASCII, UNICODE } from '../../src/ui/tui/components/glyphs.ts';
+import { APP_KEYS } from '../../src/ui/tui/shell/app-keys.ts';
+import { screens } from '../../src/ui/tui/screens/all.ts';
+import { Painter } from '../../src/ui/tui/terminal/surface/painter.ts';
+import type { Input, Size } from '../../src/ui/tui/terminal/terminal.ts';
+import { toTerminal } from '../../src/app/views/text/sanitise.ts';
 import type { Session } from '../support/app-session.ts';
 import { openSession } from '../support/app-session.ts';
 import { settled } from '../support/fake-run.ts';
@@ -19,7 +19,7 @@ import { finished, midRun, planned, Recording, started } from '../support/record
 import { theme } from '../support/theme.ts';
 import type { StrictTerminal } from '../support/vt.ts';
 import { openStrict } from '../support/vt.ts';
-import { NASTY } from '../tui/text/texts.ts';
+import { NASTY } from '../ui/tui/text/texts.ts';
 
 /** Leaving is what these keys are for. */
 const LEAVES = new Set(['ctrl-c', 'ctrl-z']);

@@ -7,10 +7,10 @@ import { describe, expect, it } from 'vitest';
 import { CallId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
-import { cleanEvent } from '../../src/tui/clean.ts';
-import { Live } from '../../src/tui/live.ts';
-import { Painter } from '../../src/tui/term/painter.ts';
-import { Sanitiser, toTerminal } from '../../src/tui/text/sanitise.ts';
+import { cleanEvent } from '../../src/app/views/text/sanitise-text.ts';
+import { Live } from '../../src/app/client/stream-buffers.ts';
+import { Painter } from '../../src/ui/tui/terminal/surface/painter.ts';
+import { Sanitiser, toTerminal } from '../../src/app/views/text/sanitise.ts';
 import type { Session } from '../support/app-session.ts';
 import { openSession } from '../support/app-session.ts';
 import type { Recording } from '../support/recorded-run.ts';
@@ -28,7 +28,7 @@ import { poisoned } from '../support/poisoned.ts';
 import { AGENT } from '../support/run.ts';
 import { theme } from '../support/theme.ts';
 import { openStrict } from '../support/vt.ts';
-import { NASTY } from '../tui/text/texts.ts';
+import { NASTY } from '../ui/tui/text/texts.ts';
 
 const SIZES = [
   { width: 40, height: 10 },
@@ -267,8 +267,8 @@ describe('the way to the terminal', () => {
     const writers = /\bprocess\.(?:stdout|stderr)\.(?:write|_handle)|\bconsole\.(?:log|error|warn|info)\b/;
     const offenders = files.filter((file) => {
       const text = readFileSync(file, 'utf8');
-      if (file.startsWith('src/tui/') && setters.test(text)) return true;
-      return writers.test(text) && !/^src\/(?:tui\/term\/|verbs\/|cli\.ts)/.test(file);
+      if (file.startsWith('src/ui/tui/') && setters.test(text)) return true;
+      return writers.test(text) && !/^src\/(?:ui\/tui\/terminal\/|app\/process\/|cli\/|main\.ts)/.test(file);
     });
     expect(offenders).toEqual([]);
   });

@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';
-import { openInbox } from '../../src/engine/inbox.ts';
-import { openRecorder } from '../../src/engine/recorder.ts';
+import { openInbox } from '../../src/engine/messaging/inbox.ts';
+import { openRecorder } from '../../src/engine/run/recorder.ts';
 import { builtIn } from '../../src/policy/rules.ts';
 import type { Command } from '../../src/ports/controls.ts';
 import { acting, ask, gate, LED, outcomes, rulesWith, says, spawned, spawns } from '../support/children.ts';

@@ -14,7 +14,7 @@ import {
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { crashReport } from '../../src/verbs/crash-report.ts';
+import { crashReport } from '../../src/cli/crash-report.ts';
 import { isRoot, openHome, SMALL, type Home } from '../support/cli.ts';
 import { type Files, freshFolder } from '../support/repos.ts';
 import { openDouble } from '../support/double/double.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AgentId, CallId, ModelId, SessionId } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';
-import { openDayLedger } from '../../src/store/day-ledger.ts';
+import { openDayLedger } from '../../src/store/daily-budget.ts';
 import { openLog } from '../../src/store/log.ts';
 import { freshFolder } from '../support/folder.ts';
 

@@ -6,10 +6,10 @@ import type { EventBody, MimirEvent } from '../../src/events/event.ts';
 import type { Log } from '../../src/ports/log.ts';
 import { LogFault } from '../../src/ports/log.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
-import type { Place } from '../../src/store/place.ts';
-import { databaseOf, folderOf } from '../../src/store/place.ts';
-import type { Disk } from '../../src/store/trail.ts';
-import { trailOf } from '../../src/store/trail.ts';
+import type { Place } from '../../src/store/log-path.ts';
+import { databaseOf, folderOf } from '../../src/store/log-path.ts';
+import type { Disk } from '../../src/store/wal-sync.ts';
+import { trailOf } from '../../src/store/wal-sync.ts';
 import { freshFolder } from '../support/folder.ts';
 
 const NOON = '2026-01-01T12:00:00.000Z';

@@ -8,7 +8,7 @@ import type { EventBody } from '../../src/events/event.ts';
 import { verifyLog } from '../../src/store/audit.ts';
 import { acceptDamage, damageOf } from '../../src/store/damage.ts';
 import { openLog } from '../../src/store/log.ts';
-import { databaseOf, type Place } from '../../src/store/place.ts';
+import { databaseOf, type Place } from '../../src/store/log-path.ts';
 import { freshFolder } from '../support/folder.ts';
 
 const NOON = '2026-01-01T12:00:00.000Z';

@@ -5,7 +5,7 @@ import { SessionId } from '../../src/domain/ids.ts';
 import { LogFault } from '../../src/ports/log.ts';
 import { inWords } from '../../src/store/database.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
-import { databaseOf, folderOf } from '../../src/store/place.ts';
+import { databaseOf, folderOf } from '../../src/store/log-path.ts';
 import { ended, start } from '../support/child.ts';
 import { freshFolder } from '../support/folder.ts';
 

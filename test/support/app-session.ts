@@ -1,10 +1,10 @@
 /** `runApp` over a recorded log and a terminal that is none, for tests that press keys and look at frames. */
-import type { AppEnd } from '../../src/tui/app.ts';
-import { runApp } from '../../src/tui/app.ts';
-import type { Glyphs } from '../../src/tui/glyphs.ts';
-import { UNICODE } from '../../src/tui/glyphs.ts';
+import type { AppEnd } from '../../src/ui/tui/shell/app.ts';
+import { runApp } from '../../src/ui/tui/shell/app.ts';
+import type { Glyphs } from '../../src/ui/tui/components/glyphs.ts';
+import { UNICODE } from '../../src/ui/tui/components/glyphs.ts';
 import { ok } from '../../src/domain/result.ts';
-import type { Lobby, LobbyInfo } from '../../src/ports/lobby.ts';
+import type { Lobby, LobbyInfo } from '../../src/ports/project-service.ts';
 import type { FakeRun } from './fake-run.ts';
 import { fakeRun, LOBBY, settled } from './fake-run.ts';
 import type { FakeTerminal } from './fake-terminal.ts';

@@ -1,8 +1,8 @@
 /** Random plans and texts for properties: sound plans of any shape, edits of any kind, text that wants to break a screen. */
 import * as fc from 'fast-check';
 import type { Budget } from '../../src/domain/budget.ts';
-import type { PlanEdit } from '../../src/domain/plan-edit.ts';
-import type { SoundPlan } from '../../src/domain/plan.ts';
+import type { PlanEdit } from '../../src/domain/plan/plan-edit.ts';
+import type { SoundPlan } from '../../src/domain/plan/plan.ts';
 import { CHOICES, planOf, task } from './plans.ts';
 
 const HOSTILE = [

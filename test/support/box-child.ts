@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { ToolContext } from '../../src/ports/tool.ts';
-import { openSandbox, openTools, toolEnvironment } from '../../src/tools/index.ts';
+import { openSandbox, openTools, toolEnvironment } from '../../src/tools/tools.ts';
 import { type BoxAnswer, BoxOrders } from './box-orders.ts';
 
 // For this process alone: no command sees it.

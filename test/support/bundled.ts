@@ -1,6 +1,6 @@
 /**
  * The program as it is published, made once for all test files: it starts in half the time of the sources. For tests that start many
- * processes; what shows the sources themselves, or puts something into them, starts `src/cli.ts`.
+ * processes; what shows the sources themselves, or puts something into them, starts `src/main.ts`.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
@@ -19,7 +19,7 @@ const SHARED = 'MIMIR_TEST_SHARED';
 /** The program to start; the sources where it could not be made, which says more of what is wrong with them. */
 export function bundled(): string {
   if (process.env[SHARED] !== undefined) throw new Error('it starts programs: name it in NOT_SHARED, vitest.config.ts');
-  return process.env[NAME] ?? join(ROOT, 'src/cli.ts');
+  return process.env[NAME] ?? join(ROOT, 'src/main.ts');
 }
 
 /** Makes it, before the first test file. */

@@ -1,8 +1,8 @@
 /** Runs with children beyond the plan: what each agent does in its turns, and what comes of it. */
 import type { Result } from '../../src/domain/result.ts';
-import type { SpawnWish } from '../../src/domain/spawn.ts';
+import type { SpawnWish } from '../../src/domain/agents/spawn.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
-import type { Role } from '../../src/domain/role.ts';
+import type { Role } from '../../src/domain/agents/role.ts';
 import { RoleName } from '../../src/domain/ids.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import type { Rules, ChildRules } from '../../src/policy/rules.ts';

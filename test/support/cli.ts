@@ -16,7 +16,7 @@ const PROGRAM = bundled();
 /** The program as it is published, for a command line with something before it. */
 export const PUBLISHED: readonly string[] = [process.execPath, PROGRAM];
 /** The program from its sources, for tests that put something into them or look at what they load. */
-export const SOURCES: readonly string[] = [process.execPath, join(CHECKOUT, 'src/cli.ts')];
+export const SOURCES: readonly string[] = [process.execPath, join(CHECKOUT, 'src/main.ts')];
 
 export interface Ran {
   readonly code: number | null;

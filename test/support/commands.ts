@@ -1,7 +1,7 @@
 /** Command rules for tests, and random shell text that would run a given program: the bench takes more of it. */
 import * as fc from 'fast-check';
 import type { CommandRule, CommandRules } from '../../src/policy/rules.ts';
-import { judgeCommand } from '../../src/policy/commands.ts';
+import { judgeCommand } from '../../src/policy/commands/judge.ts';
 import { written } from '../policy/some-rules.ts';
 
 const list = (verdict: string, texts: readonly string[]): readonly CommandRule[] =>

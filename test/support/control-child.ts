@@ -3,9 +3,9 @@
  * listens. `message` records its text as an event, `stop run` ends the run and the process.
  */
 import { ok } from '../../src/domain/result.ts';
-import { openControl } from '../../src/control/server.ts';
-import { whereOf } from '../../src/control/places.ts';
-import { world } from '../../src/verbs/world.ts';
+import { openControl } from '../../src/remote/server/server.ts';
+import { whereOf } from '../../src/remote/socket-paths.ts';
+import { world } from '../../src/app/process/world.ts';
 import { FINDER, FINISHED, KNOCKED, knockedRun, said } from './control-run.ts';
 
 const [, , stateDir = '', runtimeDir = ''] = process.argv;

@@ -3,7 +3,7 @@ import { AgentId, ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { Result } from '../../src/domain/result.ts';
 import { fail, ok } from '../../src/domain/result.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
-import type { Family } from '../../src/events/session-record.ts';
+import type { Family } from '../../src/events/sessions/record.ts';
 import type { Given } from '../../src/ports/control.ts';
 import type { Command, Receipt, Refusal, Tick } from '../../src/ports/controls.ts';
 

@@ -1,10 +1,10 @@
 /** Histories of runs at random, each with what it comes to by counting alone, without the fold. */
 import * as fc from 'fast-check';
 import type { ShownStatus } from '../../src/app/views/agent-counts.ts';
-import type { AgentOutcome, AgentStatus } from '../../src/domain/agent.ts';
-import { statusOfOutcome } from '../../src/domain/agent.ts';
+import type { AgentOutcome, AgentStatus } from '../../src/domain/agents/agent.ts';
+import { statusOfOutcome } from '../../src/domain/agents/agent.ts';
 import { AgentId, CallId, ModelId, ROOT, RoleName, TaskId } from '../../src/domain/ids.ts';
-import type { PlanTask } from '../../src/domain/plan.ts';
+import type { PlanTask } from '../../src/domain/plan/plan.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { Recording, started } from './recorded-run.ts';
 

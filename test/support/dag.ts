@@ -1,6 +1,6 @@
 /** Any jobs that need earlier ones only, for properties of what runs them. */
 import * as fc from 'fast-check';
-import type { Job } from '../../src/engine/scheduler.ts';
+import type { Job } from '../../src/engine/agents/scheduler.ts';
 
 export const dag: fc.Arbitrary<readonly Job<number>[]> = fc
   .integer({ min: 1, max: 12 })

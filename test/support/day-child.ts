@@ -3,7 +3,7 @@
  * Prints how many were promised. Every third is settled at half of its promise.
  */
 import { CallId, ModelId, SessionId } from '../../src/domain/ids.ts';
-import { openDayLedger } from '../../src/store/day-ledger.ts';
+import { openDayLedger } from '../../src/store/daily-budget.ts';
 
 const [, , stateDir = '', name = '', cost = '0', limit = '0'] = process.argv;
 const ledger = openDayLedger(stateDir, () => Date.UTC(2026, 0, 15, 12));

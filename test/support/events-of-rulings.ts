@@ -1,6 +1,6 @@
 /** Random bodies of what rules and people decide about agents: pins, budgets, verdicts, gates. */
 import * as fc from 'fast-check';
-import { TRIGGERS } from '../../src/domain/forced.ts';
+import { TRIGGERS } from '../../src/domain/agents/mandatory-review.ts';
 import type { AgentId } from '../../src/domain/ids.ts';
 import { RoleName } from '../../src/domain/ids.ts';
 import { MODES } from '../../src/domain/mode.ts';

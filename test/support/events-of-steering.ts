@@ -1,9 +1,9 @@
 /** Random bodies of what a person changes while agents run: the rest of the plan, those that wait in it, models. */
 import * as fc from 'fast-check';
-import type { ModelChoice } from '../../src/domain/agent.ts';
+import type { ModelChoice } from '../../src/domain/agents/agent.ts';
 import type { Budget } from '../../src/domain/budget.ts';
 import type { AgentId, RoleName } from '../../src/domain/ids.ts';
-import type { SoundPlan } from '../../src/domain/plan.ts';
+import type { SoundPlan } from '../../src/domain/plan/plan.ts';
 import type { EventBody } from '../../src/events/event.ts';
 
 interface Parts {

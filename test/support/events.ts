@@ -1,10 +1,10 @@
 /** Everything that can happen, at random: bodies of every type, and histories in which agents exist before they act. */
 import * as fc from 'fast-check';
-import { OUTCOMES, STATUSES } from '../../src/domain/agent.ts';
+import { OUTCOMES, STATUSES } from '../../src/domain/agents/agent.ts';
 import type { AgentId } from '../../src/domain/ids.ts';
 import { AgentId as agentId, CallId, childOf, ModelId, ROOT, RoleName, TaskId } from '../../src/domain/ids.ts';
 import { MODES } from '../../src/domain/mode.ts';
-import type { PlanChoices, SoundPlan } from '../../src/domain/plan.ts';
+import type { PlanChoices, SoundPlan } from '../../src/domain/plan/plan.ts';
 import type { Json } from '../../src/domain/turn.ts';
 import type { EventBody } from '../../src/events/event.ts';
 import { ofRulings } from './events-of-rulings.ts';

@@ -11,7 +11,7 @@ import { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { eventsOf } from '../../src/store/record.ts';
 import type { Row } from '../../src/store/record.ts';
-import { placeVariables } from '../../src/tools/environment.ts';
+import { placeVariables } from '../../src/tools/shell/environment.ts';
 import { keepFolders, lookedInElsewhere, lookNowhereElse, removeLeft } from './aftermath.ts';
 import { brokenBy, toolProcessesBelow } from './invariants.ts';
 import { memoryLogs } from './log.ts';

@@ -4,7 +4,7 @@ import { fail, ok } from '../../src/domain/result.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { isLooser } from '../../src/domain/mode.ts';
 import type { Command, Controls, Tick } from '../../src/ports/controls.ts';
-import type { Lobby, LobbyInfo } from '../../src/ports/lobby.ts';
+import type { Lobby, LobbyInfo } from '../../src/ports/project-service.ts';
 import { SESSION } from './recorded-run.ts';
 
 export interface FakeRun {

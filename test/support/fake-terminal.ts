@@ -1,8 +1,8 @@
 /** A `Terminal` without a terminal: a test sends inputs and looks at the frames that were painted, as text. */
 import { fail, ok } from '../../src/domain/result.ts';
-import { plain } from '../../src/tui/text/clip.ts';
-import type { Frame } from '../../src/tui/text/line.ts';
-import type { Input, Size, Terminal } from '../../src/tui/term/terminal.ts';
+import { plain } from '../../src/app/views/text/clip.ts';
+import type { Frame } from '../../src/app/views/text/line.ts';
+import type { Input, Size, Terminal } from '../../src/ui/tui/terminal/terminal.ts';
 
 export interface FakeTerminal extends Terminal {
   /** The last frame, a string a row. */

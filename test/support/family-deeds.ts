@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import type { AgentId } from '../../src/domain/ids.ts';
 import { ROOT, SessionId } from '../../src/domain/ids.ts';
-import type { PlanEdit } from '../../src/domain/plan-edit.ts';
-import type { SpawnWish } from '../../src/domain/spawn.ts';
+import type { PlanEdit } from '../../src/domain/plan/plan-edit.ts';
+import type { SpawnWish } from '../../src/domain/agents/spawn.ts';
 import type { AgentState, RunState } from '../../src/events/state.ts';
 import type { Command } from '../../src/ports/controls.ts';
 import { wishOf } from './children.ts';

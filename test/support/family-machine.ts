@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import type { Mode } from '../../src/domain/mode.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
-import type { Letter, Mailbox } from '../../src/ports/mailbox.ts';
+import type { Letter, Mailbox } from '../../src/ports/message-store.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import { LEADER, rulesWith } from './children.ts';
 import { wishBy } from './family-deeds.ts';

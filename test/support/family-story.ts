@@ -1,6 +1,6 @@
 /** A run with sessions of every kind: planned, spawned by a person and by agents, of the Task tool, forced; ended in all ways. */
-import { statusOfOutcome } from '../../src/domain/agent.ts';
-import type { AgentOutcome } from '../../src/domain/agent.ts';
+import { statusOfOutcome } from '../../src/domain/agents/agent.ts';
+import type { AgentOutcome } from '../../src/domain/agents/agent.ts';
 import { AgentId, CallId, ModelId, parentOf, RoleName, ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { EventOf } from '../../src/events/by-type.ts';
 import type { ApprovalRequest, EventBody, MimirEvent } from '../../src/events/event.ts';

@@ -2,9 +2,9 @@
  * A screen as a file that a person can read in a review: its text, and below it which style every column has, by meaning. What
  * a meaning looks like in each theme stands in a file of its own, so that both together say every cell of every theme.
  */
-import type { Frame, Line, Style } from '../../src/tui/text/line.ts';
-import { plain } from '../../src/tui/text/clip.ts';
-import { widthOf } from '../../src/tui/text/width.ts';
+import type { Frame, Line, Style } from '../../src/app/views/text/line.ts';
+import { plain } from '../../src/app/views/text/clip.ts';
+import { widthOf } from '../../src/app/views/text/width.ts';
 
 /** `ok on raised, bold`; empty for the terminal's own look. */
 export function styleName(style: Style): string {

@@ -1,5 +1,5 @@
 /** A run without a plan to test with: what is said to ROOT, and what it answers. */
-import type { SpawnWish } from '../../src/domain/spawn.ts';
+import type { SpawnWish } from '../../src/domain/agents/spawn.ts';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { RunState } from '../../src/events/state.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';

@@ -2,13 +2,13 @@
  * Random sets of layers for properties of merged rules, and what each layer by itself demands of the result. Layers are made
  * of settings without files, so that thousands are quick; reading files is shown elsewhere.
  */
-import { cappedEffort } from '../../src/domain/effort.ts';
+import { cappedEffort } from '../../src/domain/models/effort.ts';
 import * as fc from 'fast-check';
-import { type Layer, words } from '../../src/config/layer.ts';
-import { amount, inOrder, merge } from '../../src/config/merge.ts';
-import { modelLists } from '../../src/config/model-lists.ts';
-import type { Settings } from '../../src/config/schema.ts';
-import { toRules } from '../../src/config/to-rules.ts';
+import { type Layer, words } from '../../src/config/files/layer.ts';
+import { amount, inOrder, merge } from '../../src/config/settings/merge.ts';
+import { modelLists } from '../../src/config/settings/model-lists.ts';
+import type { Settings } from '../../src/config/schema/schema.ts';
+import { toRules } from '../../src/config/settings/to-rules.ts';
 import { ModelId } from '../../src/domain/ids.ts';
 import { MODES, isLooser } from '../../src/domain/mode.ts';
 import type { Layer as LayerName } from '../../src/domain/reason.ts';

@@ -1,8 +1,8 @@
 /** Running plans of any shape, to draw: who needs whom, and where each stands 60 s after the approval. */
-import type { AgentOutcome } from '../../src/domain/agent.ts';
-import { statusOfOutcome } from '../../src/domain/agent.ts';
+import type { AgentOutcome } from '../../src/domain/agents/agent.ts';
+import { statusOfOutcome } from '../../src/domain/agents/agent.ts';
 import { AgentId, CallId, ModelId, RoleName, TaskId } from '../../src/domain/ids.ts';
-import type { PlanTask, SoundPlan } from '../../src/domain/plan.ts';
+import type { PlanTask, SoundPlan } from '../../src/domain/plan/plan.ts';
 import { approval, asks, Recording, runs, started, uses } from './recorded-run.ts';
 
 export type Stand = 'done' | 'runs' | 'late' | 'asks' | 'held' | 'failed' | 'left out' | 'pending';

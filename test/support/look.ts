@@ -1,13 +1,13 @@
 /** A screen as text: events in, rows out. */
 import type { MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
-import { cleanEvent } from '../../src/tui/clean.ts';
-import { bodySize, frameOf } from '../../src/tui/frame.ts';
-import { UNICODE } from '../../src/tui/glyphs.ts';
-import type { Page } from '../../src/tui/page.ts';
-import type { Context } from '../../src/tui/screen.ts';
-import type { Size } from '../../src/tui/term/terminal.ts';
-import { plain } from '../../src/tui/text/clip.ts';
+import { cleanEvent } from '../../src/app/views/text/sanitise-text.ts';
+import { bodySize, frameOf } from '../../src/ui/tui/shell/frame.ts';
+import { UNICODE } from '../../src/ui/tui/components/glyphs.ts';
+import type { Page } from '../../src/ui/tui/shell/page.ts';
+import type { Context } from '../../src/ui/tui/shell/screen.ts';
+import type { Size } from '../../src/ui/tui/terminal/terminal.ts';
+import { plain } from '../../src/app/views/text/clip.ts';
 import { LOBBY } from './fake-run.ts';
 import { START } from './recorded-run.ts';
 

@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { ROOT, SessionId } from '../../src/domain/ids.ts';
-import { openMailbox } from '../../src/store/mailbox.ts';
+import { openMailbox } from '../../src/store/message-store.ts';
 
 const [, , stateDir = '', project = '', session = '', name = '', count = 'Infinity'] = process.argv;
 const mailbox = openMailbox({ stateDir, project });

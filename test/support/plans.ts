@@ -1,8 +1,8 @@
 /** Plans to test with: what may be chosen here, the plan that the pictures show, and a short way to write others. */
-import { checkPlan, readDraft } from '../../src/domain/check-plan.ts';
-import type { PlanContext } from '../../src/domain/check-plan.ts';
+import { checkPlan, readDraft } from '../../src/domain/plan/check-plan.ts';
+import type { PlanContext } from '../../src/domain/plan/check-plan.ts';
 import { ModelId, RoleName, TaskId } from '../../src/domain/ids.ts';
-import type { ModelOption, PlanChoices, PlanFault, SoundPlan } from '../../src/domain/plan.ts';
+import type { ModelOption, PlanChoices, PlanFault, SoundPlan } from '../../src/domain/plan/plan.ts';
 import type { Result } from '../../src/domain/result.ts';
 import { fail, ok } from '../../src/domain/result.ts';
 

@@ -1,8 +1,8 @@
 /** A run as its log has it: eight agents in every state there is, at a fixed time. What the pictures of the run screen show. */
 import { AgentId, CallId, ModelId, RoleName, SessionId, TaskId } from '../../src/domain/ids.ts';
-import type { AgentOutcome } from '../../src/domain/agent.ts';
-import { statusOfOutcome } from '../../src/domain/agent.ts';
-import type { PlanTask } from '../../src/domain/plan.ts';
+import type { AgentOutcome } from '../../src/domain/agents/agent.ts';
+import { statusOfOutcome } from '../../src/domain/agents/agent.ts';
+import type { PlanTask } from '../../src/domain/plan/plan.ts';
 import type { Todo } from '../../src/domain/turn.ts';
 import type { ApprovalRequest, EventBody, MimirEvent } from '../../src/events/event.ts';
 

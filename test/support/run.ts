@@ -1,13 +1,13 @@
 /** A run to test with: scripted models, small tools that write down what they did, a log in memory, a clock that waits. */
 import { z } from 'zod';
-import { briefText } from '../../src/domain/brief.ts';
+import { briefText } from '../../src/domain/agents/brief.ts';
 import type { Budget } from '../../src/domain/budget.ts';
 import { AgentId, ModelId, RoleName, SessionId } from '../../src/domain/ids.ts';
-import { DraftPlan } from '../../src/domain/plan.ts';
-import type { Capability, Role } from '../../src/domain/role.ts';
-import type { Run } from '../../src/engine/run.ts';
-import { startRun } from '../../src/engine/run.ts';
-import type { RunOptions } from '../../src/engine/run-options.ts';
+import { DraftPlan } from '../../src/domain/plan/plan.ts';
+import type { Capability, Role } from '../../src/domain/agents/role.ts';
+import type { Run } from '../../src/engine/run/run.ts';
+import { startRun } from '../../src/engine/run/run.ts';
+import type { RunOptions } from '../../src/engine/run/run-options.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import type { RunState } from '../../src/events/state.ts';

@@ -1,7 +1,7 @@
 /** A schedule whose jobs and choices end when the test says so. */
-import type { AgentOutcome } from '../../src/domain/agent.ts';
-import type { Choice, Job, Scheduling } from '../../src/engine/scheduler.ts';
-import { schedule } from '../../src/engine/scheduler.ts';
+import type { AgentOutcome } from '../../src/domain/agents/agent.ts';
+import type { Choice, Job, Scheduling } from '../../src/engine/agents/scheduler.ts';
+import { schedule } from '../../src/engine/agents/scheduler.ts';
 
 export type Told = readonly [what: 'start' | 'end' | 'skipped' | 'restored', id: number];
 export const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));

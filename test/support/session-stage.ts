@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
-import type { Control } from '../../src/control/server.ts';
-import { openControl } from '../../src/control/server.ts';
-import { whereOf } from '../../src/control/places.ts';
+import type { Control } from '../../src/remote/server/server.ts';
+import { openControl } from '../../src/remote/server/server.ts';
+import { whereOf } from '../../src/remote/socket-paths.ts';
 import type { AgentId } from '../../src/domain/ids.ts';
 import type { SessionId } from '../../src/domain/ids.ts';
 import { fail, ok } from '../../src/domain/result.ts';
@@ -15,16 +15,16 @@ import type { EventBody, MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { CHILD_DEFAULTS } from '../../src/policy/children.ts';
 import type { Command, Receipt, Refusal } from '../../src/ports/controls.ts';
-import type { Letter } from '../../src/ports/mailbox.ts';
+import type { Letter } from '../../src/ports/message-store.ts';
 import { openLog } from '../../src/store/log.ts';
-import { openMailbox } from '../../src/store/mailbox.ts';
-import { Exit } from '../../src/verbs/exit.ts';
-import { readArguments } from '../../src/verbs/flags.ts';
-import type { Io } from '../../src/verbs/io.ts';
-import { painter } from '../../src/verbs/colour.ts';
-import { givenBy } from '../../src/verbs/session-given.ts';
-import type { Verb } from '../../src/verbs/verb.ts';
-import { world } from '../../src/verbs/world.ts';
+import { openMailbox } from '../../src/store/message-store.ts';
+import { Exit } from '../../src/app/process/exit.ts';
+import { readArguments } from '../../src/app/process/flags/flags.ts';
+import type { Io } from '../../src/app/process/io.ts';
+import { painter } from '../../src/app/process/color.ts';
+import { givenBy } from '../../src/app/client/run-api.ts';
+import type { Verb } from '../../src/cli/verb.ts';
+import { world } from '../../src/app/process/world.ts';
 import type { Home } from './cli.ts';
 import { openHome } from './cli.ts';
 

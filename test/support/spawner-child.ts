@@ -3,8 +3,8 @@
  * of stdout for each that was promised to it, so whoever kills it knows what must be there.
  */
 import { writeSync } from 'node:fs';
-import { whereOf } from '../../src/control/places.ts';
-import { reach } from '../../src/control/reach.ts';
+import { whereOf } from '../../src/remote/socket-paths.ts';
+import { reach } from '../../src/remote/client/connect.ts';
 import { ROOT, SessionId } from '../../src/domain/ids.ts';
 
 const [, , stateDir = '', project = '', name = '', label = '', count = '0'] = process.argv;

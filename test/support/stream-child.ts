@@ -3,9 +3,9 @@
  * process rose meanwhile, in megabytes. `/warm` below the URL answers as a model does, `/` as the test wants.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { anthropicCaller } from '../../src/models/anthropic.ts';
-import { openaiCaller } from '../../src/models/openai.ts';
-import { world } from '../../src/verbs/world.ts';
+import { anthropicCaller } from '../../src/models/anthropic/adapter.ts';
+import { openaiCaller } from '../../src/models/openai/adapter.ts';
+import { world } from '../../src/app/process/world.ts';
 import { ask, setupFor as anthropicSetup } from '../models/anthropic-parts.ts';
 import { LOCAL, NEVER, requestFor, setupFor } from '../models/openai-setup.ts';
 

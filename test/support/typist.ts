@@ -2,9 +2,9 @@
 import { Chalk } from 'chalk';
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { Command } from '../../src/ports/controls.ts';
-import type { LobbyInfo } from '../../src/ports/lobby.ts';
-import type { LineConsole, Typed } from '../../src/verbs/line-console.ts';
-import { LineSession } from '../../src/verbs/line-session.ts';
+import type { LobbyInfo } from '../../src/ports/project-service.ts';
+import type { LineConsole, Typed } from '../../src/ui/lines/console.ts';
+import { LineSession } from '../../src/ui/lines/session.ts';
 import { until } from './until.ts';
 import type { FakeRun } from './fake-run.ts';
 import { fakeRun, LOBBY } from './fake-run.ts';

@@ -2,7 +2,7 @@
  * A small strict terminal: it knows the sequences that drawing may use and throws at every other one, so that running it is a
  * test of safety too. Widths are the drawing's own, or those of a terminal that disagrees about some clusters.
  */
-import { clusterWidth, graphemes, isAgreed } from '../../src/tui/text/width.ts';
+import { clusterWidth, graphemes, isAgreed } from '../../src/app/views/text/width.ts';
 
 export interface StrictTerminal {
   /** Throws at anything that drawing must not send. */

@@ -1,10 +1,10 @@
 /** Runs of agents that work by words: replies as texts with one command each, a real bash in a folder of its own. */
 import { z } from 'zod';
 import { RoleName } from '../../src/domain/ids.ts';
-import type { Role } from '../../src/domain/role.ts';
+import type { Role } from '../../src/domain/agents/role.ts';
 import type { ScriptedReply } from '../../src/models/scripted.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
-import { openTools } from '../../src/tools/index.ts';
+import { openTools } from '../../src/tools/tools.ts';
 import { type Files, freshFolder, makeFolder } from './repos.ts';
 import { filed, ROLES, RULES, type Script, type Setting, type TestRun, testRun } from './run.ts';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { afterAll } from 'vitest';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { ToolOutput } from '../../src/ports/tool.ts';
-import { openSandbox, openTools, toolEnvironment } from '../../src/tools/index.ts';
+import { openSandbox, openTools, toolEnvironment } from '../../src/tools/tools.ts';
 import { USERS, openPlace } from './boxes.ts';
 import { needs } from './needs.ts';
 import type { Files } from './repos.ts';

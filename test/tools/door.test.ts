@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ownProgram } from '../../src/verbs/own-program.ts';
+import { ownProgram } from '../../src/app/process/own-program.ts';
 import {
   allFailed,
   attempts,
@@ -191,5 +191,5 @@ function copyOf(place: Place, folder: string): typeof program {
   symlinkSync(path.join(from, 'node_modules'), path.join(folder, 'node_modules'));
   giveTo(place, path.dirname(folder));
   const parts = ['src', 'node_modules', 'package.json'].map((name) => path.join(folder, name));
-  return { ...program, entry: path.join(folder, 'src/cli.ts'), parts };
+  return { ...program, entry: path.join(folder, 'src/main.ts'), parts };
 }

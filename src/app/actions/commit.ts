@@ -1,6 +1,6 @@
 /** Decides with the plan whether `main` commits the work at the end of the run. */
-import type { PlanEdit } from '../../domain/plan-edit.ts';
-import type { SoundPlan } from '../../domain/plan.ts';
+import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
+import type { SoundPlan } from '../../domain/plan/plan.ts';
 import type { Action } from './action.ts';
 import { setPermissions } from './set-permissions.ts';
 

@@ -1,5 +1,5 @@
 /** Lets tasks run side by side although both may change the same files, or puts them in order again. */
-import type { PlanEdit } from '../../domain/plan-edit.ts';
+import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import type { Action } from './action.ts';
 import { setPermissions } from './set-permissions.ts';
 

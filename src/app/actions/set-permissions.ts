@@ -1,5 +1,5 @@
 /** Decides with the plan what agents may do without asking, for all tasks or for one. */
-import type { PlanEdit } from '../../domain/plan-edit.ts';
+import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import type { Action } from './action.ts';
 
 export type PermissionsArgs = Omit<Extract<PlanEdit, { readonly is: 'permissions' }>, 'is'>;

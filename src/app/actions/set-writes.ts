@@ -1,6 +1,6 @@
 /** Says which files a task may change. */
-import type { PlanEdit } from '../../domain/plan-edit.ts';
-import type { PlanTask } from '../../domain/plan.ts';
+import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
+import type { PlanTask } from '../../domain/plan/plan.ts';
 import type { Action } from './action.ts';
 import { setPermissions } from './set-permissions.ts';
 

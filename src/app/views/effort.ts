@@ -1,7 +1,7 @@
 /** How the effort of a task or an agent is shown, on the screen and in line mode: with the rule that caps it and models that take none. */
-import type { Effort } from '../../domain/effort.ts';
+import type { Effort } from '../../domain/models/effort.ts';
 import type { ModelId } from '../../domain/ids.ts';
-import type { PlanChoices } from '../../domain/plan.ts';
+import type { PlanChoices } from '../../domain/plan/plan.ts';
 
 interface Shown {
   readonly effort?: Effort;

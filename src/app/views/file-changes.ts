@@ -1,5 +1,5 @@
 /**
- * What an agent changed, by file, from the results of its edits: each carries its unified diff (tools/edit-file.ts). Long
+ * What an agent changed, by file, from the results of its edits: each carries its unified diff (tools/files/edit-file.ts). Long
  * results are cut in the state, the counts in their first line are not. Nothing here reads a file.
  */
 import type { AgentState, Block } from '../../events/state.ts';

@@ -1,5 +1,5 @@
 /** What a task of a plan may change and what it comes after, in words for every screen. */
-import type { PlanTask, SoundPlan } from '../../domain/plan.ts';
+import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import { alongsideOf, writesText } from '../../domain/writes.ts';
 
 /** `the whole project`, `src/**, docs/**` or `nothing`; null of a task whose role can't change anything, where nothing is to be said. */

@@ -1,5 +1,5 @@
 /** What front ends ask of the question whether a project is trusted. */
-import type { TrustQuestion } from '../../ports/lobby.ts';
+import type { TrustQuestion } from '../../ports/project-service.ts';
 
 /** Does this question need an answer before what the project says may count? */
 export const isOpen = (trust: TrustQuestion | undefined): trust is TrustQuestion =>

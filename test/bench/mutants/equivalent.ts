@@ -16,13 +16,13 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'A key without a value is not written in JSON, and the log is JSON.',
   },
   {
-    file: 'src/policy/commands-reads-special.ts',
+    file: 'src/policy/commands/reading/special.ts',
     now: "const isMark = text.startsWith('-I') || textOf(given[at - 1]) === '-I';",
     becomes: "const isMark = text.startsWith('-I') || textOf(given[at - 2]) === '-I';",
     why: 'Two words behind -I stands the program, and "{}" is no program that only reads, known or not.',
   },
   {
-    file: 'src/engine/gate-room.ts',
+    file: 'src/engine/gate/model/context-budget.ts',
     now: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used ?? order.model.used);',
     becomes: 'optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used);',
     why: 'An agent is recorded before its first turn: the other model is there for the types alone.',

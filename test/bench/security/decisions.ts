@@ -1,5 +1,5 @@
 /** How long a decision takes: the whole of `decide`, commands parsed as a shell does among it, without any input or output. */
-import { CAPABILITIES } from '../../../src/domain/role.ts';
+import { CAPABILITIES } from '../../../src/domain/agents/role.ts';
 import { decide } from '../../../src/policy/decide.ts';
 import type { Rules } from '../../../src/policy/rules.ts';
 import { RULES } from '../../support/run.ts';

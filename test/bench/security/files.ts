@@ -1,5 +1,5 @@
 /** Configuration files made to do harm: whatever stands in 64 KiB is judged in time, and what is wrong is refused. */
-import { readLayer } from '../../../src/config/layer.ts';
+import { readLayer } from '../../../src/config/files/layer.ts';
 import type { Figure } from '../table.ts';
 import type { Size } from './part.ts';
 import { counted, timed, times, worst } from './part.ts';

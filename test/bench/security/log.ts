@@ -7,7 +7,7 @@ import { ROOT, SessionId } from '../../../src/domain/ids.ts';
 import type { EventBody } from '../../../src/events/event.ts';
 import { verifyLog } from '../../../src/store/audit.ts';
 import { openLog } from '../../../src/store/log.ts';
-import { databaseOf } from '../../../src/store/place.ts';
+import { databaseOf } from '../../../src/store/log-path.ts';
 import { spreadOf } from '../statistics.ts';
 import type { Figure } from '../table.ts';
 import type { Size } from './part.ts';

@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { toolEnvironment } from '../../../src/tools/environment.ts';
-import { openSandbox } from '../../../src/tools/index.ts';
-import type { Sandbox } from '../../../src/tools/index.ts';
+import { toolEnvironment } from '../../../src/tools/shell/environment.ts';
+import { openSandbox } from '../../../src/tools/tools.ts';
+import type { Sandbox } from '../../../src/tools/tools.ts';
 
 export interface BoxedPlace {
   readonly project: string;

@@ -1,5 +1,5 @@
 /** Plans that come from a model: how long one of 50 tasks takes to check, and one of 10,000 to be refused (H03). */
-import { checkPlan, readDraft } from '../../../src/domain/check-plan.ts';
+import { checkPlan, readDraft } from '../../../src/domain/plan/check-plan.ts';
 import { contextFor } from '../../support/plans.ts';
 import type { Figure } from '../table.ts';
 import type { Size } from './part.ts';

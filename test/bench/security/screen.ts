@@ -1,8 +1,8 @@
 /** What an agent can make the screen do: how long one piece of hostile output or one huge action holds it up, keys included. */
 import { AgentId, CallId } from '../../../src/domain/ids.ts';
 import type { EventBody } from '../../../src/events/event.ts';
-import { runApp } from '../../../src/tui/app.ts';
-import { UNICODE } from '../../../src/tui/glyphs.ts';
+import { runApp } from '../../../src/ui/tui/shell/app.ts';
+import { UNICODE } from '../../../src/ui/tui/components/glyphs.ts';
 import { fakeRun, settled } from '../../support/fake-run.ts';
 import { fakeTerminal } from '../../support/fake-terminal.ts';
 import type { Recording } from '../../support/recorded-run.ts';

@@ -1,5 +1,5 @@
 /** What reaches the terminal: strings made to do harm, how fast text is cleaned, and how long one bad chunk holds up the screen. */
-import { toTerminal } from '../../../src/tui/text/sanitise.ts';
+import { toTerminal } from '../../../src/app/views/text/sanitise.ts';
 import { spreadOf } from '../statistics.ts';
 import type { Figure } from '../table.ts';
 import type { Size } from './part.ts';

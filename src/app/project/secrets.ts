@@ -1,0 +1,68 @@
+/**
+ * What the configuration names as secrets, taken out of this process: no program that it starts inherits them. What a process was
+ * started with stays readable for others of the same user (`/proc/PID/environ`); where no sandbox keeps commands from that, this
+ * program is started once more without them.
+ */
+import { join } from 'node:path';
+import type { Secret } from '../../config/schema/secrets.ts';
+import { sealed, unsealed } from './sealed.ts';
+
+/** Names the values that a process hands to its successor, or to a process that it starts. */
+const HANDED = 'MIMIR_HANDED';
+
+const taken = new Set<string>();
+/** Variables that this process was started with, and that held secrets. */
+const exposed = new Map<string, string>();
+
+/** Removes the variables from the environment of this process, and remembers their values for texts that hold them. */
+export function takeSecrets(secrets: readonly Secret[]): void {
+  const names = new Set(secrets.map(({ name }) => name));
+  for (const { value } of secrets) taken.add(value);
+  for (const [name, value = ''] of Object.entries(process.env)) {
+    // A key may be there under another name as well.
+    if (!names.has(name) && !taken.has(value.trim())) continue;
+    exposed.set(name, value);
+    delete process.env[name];
+  }
+}
+
+/** The values of all secrets that were taken. */
+export const takenSecrets = (): readonly string[] => [...taken];
+
+/** Could another process of this user read a secret in what this one was started with? */
+export const isExposed = (): boolean => exposed.size > 0;
+
+/**
+ * Becomes the same program anew, with the same arguments in the same process, without the secrets in its environment: they are
+ * handed over by a file. Does not return; throws where that can't be done.
+ */
+export function startWithoutSecrets(stateDir: string): void {
+  const env = { ...process.env, [HANDED]: sealed(folderIn(stateDir), Object.fromEntries(exposed)) };
+  if (process.execve === undefined) throw new Error('this system can not start a program in the place of another');
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], env);
+}
+
+/** The environment for another process of Mimir's own: without secrets in it, and with them where it looks for them. */
+export function environmentWithout(
+  env: Readonly<Record<string, string | undefined>>,
+  stateDir: string,
+): Readonly<Record<string, string | undefined>> {
+  const isSecret = (value: string): boolean => taken.has(value.trim());
+  const secrets: Record<string, string> = {};
+  const others: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && isSecret(value)) secrets[name] = value;
+    else others[name] = value;
+  }
+  if (Object.keys(secrets).length === 0) return env;
+  return { ...others, [HANDED]: sealed(folderIn(stateDir), secrets) };
+}
+
+/** The environment of this process with what was handed to it, which is taken out of the process itself. */
+export function environmentWithHanded(): Record<string, string | undefined> {
+  const { [HANDED]: told, ...env } = process.env;
+  delete process.env[HANDED];
+  return told === undefined ? env : { ...env, ...unsealed(told) };
+}
+
+const folderIn = (stateDir: string): string => join(stateDir, 'handed');

@@ -1,0 +1,104 @@
+/** A plan in lines (CONTRACT O099 to O101, D21). */
+import { Chalk } from 'chalk';
+import { expectedPlan, expectedTask } from '../views/spending/expected-plan.ts';
+import { effortText } from '../views/effort.ts';
+import { unattendedWords } from '../views/unattended.ts';
+import { commitWords } from '../actions/commit.ts';
+import { withoutAsking } from '../views/permissions.ts';
+import { mayChange, orderLines } from '../views/plan-order.ts';
+import type { ForcedNode } from '../../domain/agents/mandatory-review.ts';
+import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
+import { totalsOf } from '../../domain/plan/plan-view.ts';
+import type { RunState } from '../../events/state.ts';
+import { formatCost, formatDuration, formatTokens } from '../views/text/format.ts';
+import { triggerWords } from '../views/plan/plan-words.ts';
+import type { Io } from '../process/io.ts';
+import { harmless } from '../process/io.ts';
+import { outlookLines } from './plan-outlook.ts';
+
+export function planLines(state: RunState, paint: Io['paint']): readonly string[] {
+  const { plan, planBy, maxParallel } = state;
+  if (plan === null) return [];
+  const numbers = new Map(plan.tasks.map((task, index) => [task.id, `#${index + 1} ${task.role}`]));
+  const expected = expectedPlan(plan, state.choices);
+  const totals = totalsOf(expected, maxParallel);
+  const cost = totals.cost === null ? 'price not known' : formatCost(totals.cost);
+  return [
+    '',
+    paint.bold('Multi-Agent Execution Plan'),
+    `${plan.tasks.length === 1 ? 'One agent' : `${plan.tasks.length} agents`}, planned by ${harmless(planBy)}. ${harmless(plan.reason)}`,
+    ...(state.planFault === '' ? [] : [paint.yellow(`Planning failed: ${harmless(state.planFault)}`)]),
+    '',
+    ...plan.tasks.flatMap((task) => taskLines(state, task, { plan, numbers, paint })),
+    ...forcedLines(plan.forced ?? [], paint),
+    ...(plan.commit === true ? [`At the end: ${commitWords(plan)}`] : []),
+    `Total: ${formatTokens(totals.tokens)} tokens, ${cost}, about ${formatDuration(totals.seconds * 1000)} with ${maxParallel} at once`,
+    ...(state.unattended === null ? [] : [paint.yellow(unattendedWords(state.unattended))]),
+    // Once it is approved, what was used is what counts.
+    ...(state.approvedDigest === null ? outlookLines(state) : []),
+    '',
+  ];
+}
+
+const canWrite = ({ choices }: RunState, { role }: PlanTask): boolean =>
+  choices?.roles.find(({ name }) => name === role)?.capabilities.includes('write') ?? false;
+
+const sentence = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+/** The same for a reader who hears it: no styles. */
+export const plainPlanLines = (state: RunState): readonly string[] =>
+  planLines(state, PLAIN).filter((line) => line !== '');
+
+const PLAIN = new Chalk({ level: 0 });
+
+function taskLines(
+  state: RunState,
+  task: PlanTask,
+  {
+    plan,
+    numbers,
+    paint,
+  }: { readonly plan: SoundPlan; readonly numbers: ReadonlyMap<string, string>; readonly paint: Io['paint'] },
+): readonly string[] {
+  const { asked, used, because } = task.model;
+  const model = because === null ? `${asked} (recommended)` : `${asked} -> ${used} (${because})`;
+  const { estimatedTokens: tokens, estimatedCost } = expectedTask(task, state);
+  const cost = estimatedCost === null ? 'price not known' : formatCost(estimatedCost);
+  const allowed = withoutAsking(plan, task);
+  const effort = effortText(task, state.choices);
+  const needs = task.dependsOn.map((id) => numbers.get(id) ?? id).join(', ');
+  const changes = mayChange(task, canWrite(state, task));
+  return [
+    `${plan.tasks.indexOf(task) + 1}. ${paint.bold(task.role)}  ${harmless(model)}`,
+    ...harmless(task.description)
+      .split('\n')
+      .map((line) => `   ${line}`),
+    paint.dim(`   Estimate: ${formatTokens(tokens)} tokens, ${cost}`),
+    ...(effort === null ? [] : [paint.dim(`   Effort: ${harmless(effort)}`)]),
+    ...(needs === '' ? [] : [paint.dim(`   Depends on: Task ${needs}`)]),
+    ...(changes === null ? [] : [`   May change: ${harmless(changes)}`]),
+    ...orderLines(plan, task).map((line) => `   ${sentence(harmless(line))}`),
+    ...(allowed === 'nothing' ? [] : [`   Without asking: ${allowed}`]),
+  ];
+}
+
+/** What the rules add, with the rule: it can't be edited. */
+function forcedLines(forced: readonly ForcedNode[], paint: Io['paint']): readonly string[] {
+  if (forced.length === 0) return [];
+  return ['Added by the rules, locked:', ...forced.flatMap((node) => forcedNode(node, paint))];
+}
+
+function forcedNode(node: ForcedNode, paint: Io['paint']): readonly string[] {
+  const { asked, used, because } = node.model;
+  const model = because === null ? asked : `${asked} -> ${used} (${because})`;
+  const cost = node.estimatedCost === null ? 'price not known' : formatCost(node.estimatedCost * node.runs);
+  const runs = node.runs === 1 ? '' : `, ${node.runs} runs`;
+  const without =
+    node.onFailure === 'block' ? 'without a pass the work stays where it is' : 'without a pass it is said';
+  return [
+    `+ ${paint.bold(node.role)}  ${harmless(model)}`,
+    `   ${triggerWords(node.triggers)}${runs}; ${without}`,
+    paint.dim(`   Estimate: ${formatTokens(node.estimatedTokens * node.runs)} tokens, ${cost}`),
+    paint.dim(`   Rule: ${harmless(node.because)}`),
+  ];
+}

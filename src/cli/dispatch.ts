@@ -1,0 +1,198 @@
+/** Finds the verb, reads its flags, runs it, and says how it ended. Every error a person can mend is words, no trace. */
+import { EXIT, Exit } from '../app/process/exit.ts';
+import { COLOR, colourFrom, painter } from '../app/process/color.ts';
+import { reportOf, withoutKeys } from './crash-report.ts';
+import { flagLines, readArguments } from '../app/process/flags/flags.ts';
+import type { Io } from '../app/process/io.ts';
+import { harmless, openIo, released } from '../app/process/io.ts';
+import { refuseMistyped, verbMeantBy } from './mistyped-verb.ts';
+import { CWD } from '../app/process/flags/plain.ts';
+import { visible } from '../app/views/text/sanitise.ts';
+import type { Verb } from './verb.ts';
+
+/** In the order of the help. A verb is loaded only when it is called. */
+const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
+  run: async () => (await import('./commands/run.ts')).runVerb,
+  plan: async () => (await import('./commands/plan.ts')).planVerb,
+  resume: async () => (await import('./commands/resume.ts')).resumeVerb,
+  attach: async () => (await import('./commands/attach.ts')).attachVerb,
+  sessions: async () => (await import('./commands/sessions.ts')).sessionsVerb,
+  show: async () => (await import('./commands/show.ts')).showVerb,
+  report: async () => (await import('./commands/report.ts')).reportVerb,
+  events: async () => (await import('./commands/events.ts')).eventsVerb,
+  spawn: async () => (await import('./commands/spawn.ts')).spawnVerb,
+  children: async () => (await import('./commands/children.ts')).childrenVerb,
+  what: async () => (await import('./commands/what.ts')).whatVerb,
+  send: async () => (await import('./commands/send.ts')).sendVerb,
+  kill: async () => (await import('./commands/kill.ts')).killVerb,
+  progress: async () => (await import('./commands/progress.ts')).progressVerb,
+  complete: async () => (await import('./commands/complete.ts')).completeVerb,
+  me: async () => (await import('./commands/me.ts')).meVerb,
+  who: async () => (await import('./commands/who.ts')).whoVerb,
+  others: async () => (await import('./commands/others.ts')).othersVerb,
+  all: async () => (await import('./commands/all.ts')).allVerb,
+  status: async () => (await import('./commands/status.ts')).statusVerb,
+  agents: async () => (await import('./commands/agents.ts')).agentsVerb,
+  models: async () => (await import('./commands/models.ts')).modelsVerb,
+  policy: async () => (await import('./commands/policy.ts')).policyVerb,
+  trust: async () => (await import('./commands/trust.ts')).trustVerb,
+  config: async () => (await import('./commands/config.ts')).configVerb,
+  doctor: async () => (await import('./commands/doctor.ts')).doctorVerb,
+  init: async () => (await import('./commands/init.ts')).initVerb,
+  audit: async () => (await import('./commands/audit.ts')).auditVerb,
+  reset: async () => (await import('./commands/reset.ts')).resetVerb,
+  version: async () => (await import('./commands/version.ts')).versionVerb,
+};
+
+/** What asks a run by the door of an agent. From its shell everything else would look at the wrong machine, or start another run. */
+const FOR_AGENTS = 'spawn children what send kill progress complete me who others all status events'.split(' ');
+
+/** Never rejects. Ends the process with the exit code of INTERFACE. */
+export async function main(argv: readonly string[], env: Io['env']): Promise<void> {
+  const io = openIo(env, () => void import('./warm.ts').then(({ warmForAgents }) => warmForAgents()));
+  process.on('uncaughtException', (error) => {
+    // The screen has a listener of its own, which gives the terminal back first.
+    if (process.listenerCount('uncaughtException') === 1) process.exit(bug(error, io));
+  });
+  const code = await codeOf(argv, io);
+  await released();
+  // What is still open (a terminal, a timer) must not keep a finished program alive.
+  process.exit(io.lost.aborted ? lostCode(code, io) : code);
+}
+
+function lostCode(code: number, io: Io): number {
+  if (io.lost.reason === '') return code;
+  io.complain(`mimir: its output can't be written: ${String(io.lost.reason)}`);
+  return code === EXIT.done ? EXIT.wrongUse : code;
+}
+
+async function codeOf(argv: readonly string[], io: Io): Promise<number> {
+  try {
+    return await dispatched(argv, io);
+  } catch (error) {
+    if (error instanceof Exit) {
+      // Two names that differ in a hidden character are not to look alike.
+      io.complain(`mimir: ${visible(error.message)}`);
+      return error.code;
+    }
+    return bug(error, io);
+  }
+}
+
+/** Says in words that Mimir is wrong, not the person, and where the trace is. */
+function bug(error: unknown, io: Io): number {
+  const words = withoutKeys(io.env, error instanceof Error ? error.message : String(error));
+  io.complain(`mimir: this is a bug in Mimir: ${harmless(words)}`);
+  if (io.env['MIMIR_DEBUG'] === '1' && error instanceof Error) io.complain(withoutKeys(io.env, error.stack ?? ''));
+  const file = reportOf(io.env, error);
+  if (file !== null) io.complain(`  a report is in ${harmless(file)}`);
+  io.complain('  `mimir resume` goes on with a run that was cut off; MIMIR_DEBUG=1 shows where it happened');
+  return EXIT.bug;
+}
+
+async function dispatched(argv: readonly string[], io: Io): Promise<number> {
+  const [given = '', ...rest] = argv;
+  const first = ['--version', '-v'].includes(given) ? 'version' : given;
+  if (['--help', '-h', 'help'].includes(first)) return help(io, rest[0]);
+  if (isAgents(io)) refuseOfPerson(first);
+  const meant = await verbMeantBy(first, rest, Object.keys(VERBS), io);
+  const verb = (await verbNamed(meant)) ?? (await import('./commands/screen.ts')).screenVerb;
+  const words = meant === undefined ? argv : rest;
+  const args = readArguments(words, { ...verb.flags, help: { value: '', help: 'this help', short: 'h' } }, verb.words);
+  if (args.has('help')) return helpOf(io, verb);
+  const colour = colourFrom(args);
+  return verb.run(args, colour === undefined ? io : { ...io, paint: painter(io.env, true, colour) });
+}
+
+/** Is this called from the shell of an agent? */
+const isAgents = ({ env }: Io): boolean => (env['MIMIR_SOCKET'] ?? '') !== '';
+
+function refuseOfPerson(word: string): void {
+  if (FOR_AGENTS.includes(word) || word === 'version') return;
+  const what = Object.hasOwn(VERBS, word) ? `\`mimir ${word}\`` : 'starting a run';
+  throw new Exit(
+    EXIT.refused,
+    `${what} is the person's, not an agent's\n  an agent has: ${FOR_AGENTS.join(', ')}; \`mimir spawn "<prompt>"\` starts a child`,
+  );
+}
+
+async function verbNamed(name: string | undefined): Promise<Verb | null> {
+  const load = name !== undefined && Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  return load === undefined ? null : load();
+}
+
+async function help(io: Io, name: string | undefined): Promise<number> {
+  const one = await verbNamed(name);
+  if (one !== null) return helpOf(io, one);
+  if (name !== undefined) {
+    refuseMistyped(name, Object.keys(VERBS));
+    throw new Exit(EXIT.wrongUse, `there is no command "${name}"\n  \`mimir --help\` lists them`);
+  }
+  io.say('Mimir turns a task into a plan of role agents that you see, change and approve, then runs them.\n');
+  io.say(
+    isAgents(io) ? 'Usage: mimir COMMAND [options]' : 'Usage: mimir ["<task>"] [options]  |  mimir COMMAND [options]',
+  );
+  const groups = isAgents(io) ? [['Your run and your children', FOR_AGENTS] as const] : Object.entries(groupsOf());
+  if (!isAgents(io)) sayVerbs(io, 'Session', [['mimir', (await import('./commands/screen.ts')).screenVerb]]);
+  for (const [title, names] of groups) {
+    const verbs = await Promise.all(names.map(async (one) => [one, await verbNamed(one)] as const));
+    sayVerbs(io, title, verbs);
+  }
+  sayGeneral(io);
+  return EXIT.done;
+}
+
+/** Options that every command takes, or the session; and how to begin. */
+function sayGeneral(io: Io): void {
+  io.say(`\n${io.paint.bold('Options')}`);
+  const general = { ...CWD, ...COLOR, help: { value: '', help: 'this help, or that of a command' } };
+  for (const line of flagLines({ ...general, version: { value: '', help: 'the version' } })) io.say(line);
+  if (!isAgents(io)) {
+    io.say(`\n${io.paint.bold('Examples')}`);
+    io.say('  mimir "Explain how the cache works and review it"');
+    io.say('  mimir run "Find dead code" --yes --max-cost 1');
+  }
+  io.say('\n`mimir COMMAND --help` has its options, what its JSON holds, and an example.');
+}
+
+/** Those before `spawn` are about runs, those after `status` about this machine. */
+function groupsOf(): Readonly<Record<string, readonly string[]>> {
+  const names = Object.keys(VERBS);
+  const [first, last] = [names.indexOf('spawn'), names.indexOf('status') + 1];
+  return {
+    Runs: names.slice(0, first),
+    'Child sessions': names.slice(first, last),
+    'Rules, models and this machine': names.slice(last),
+  };
+}
+
+const NAME_WIDTH = 12;
+
+/** A line each; at a terminal in as many as its window needs. */
+function sayVerbs(io: Io, title: string, verbs: readonly (readonly [name: string, verb: Verb | null])[]): void {
+  io.say(`\n${io.paint.bold(title)}`);
+  const room = io.terminal ? Math.max(20, io.width - NAME_WIDTH) : Infinity;
+  for (const [name, verb] of verbs) {
+    const lines = wrapped(verb?.summary ?? '', room);
+    io.say(`  ${name.padEnd(NAME_WIDTH - 2)}${lines.join(`\n${' '.repeat(NAME_WIDTH)}`)}`);
+  }
+}
+
+/** At blanks; what has none is left as it is. */
+function wrapped(text: string, room: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > room) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+function helpOf(io: Io, verb: Verb): number {
+  io.say(`${verb.usage}\n\n${verb.summary}\n`);
+  for (const line of flagLines(verb.flags)) io.say(line);
+  for (const line of verb.notes === undefined ? [] : ['', ...verb.notes]) io.say(line);
+  io.say(`\nExample:\n  ${verb.example}`);
+  return EXIT.done;
+}

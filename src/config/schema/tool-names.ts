@@ -1,0 +1,57 @@
+/** Names of tools in role files, Mimir's own and other programs', and the capabilities they stand for. */
+import { CAPABILITIES, type Capability } from '../../domain/agents/role.ts';
+
+const NAMES: ReadonlyMap<string, readonly Capability[]> = new Map<string, readonly Capability[]>([
+  ['file_operations', ['read']],
+  ['file_search', ['read']],
+  ['bash_execution', ['shell']],
+  ['git', ['git-read']],
+  ['git_commit', ['git-write']],
+  ['Read', ['read']],
+  ['read_file', ['read']],
+  ['list_files', ['read']],
+  ['search', ['read']],
+  ['edit_file', ['write']],
+  ['write_file', ['write']],
+  ['Grep', ['read']],
+  ['Glob', ['read']],
+  ['Edit', ['write']],
+  ['Write', ['write']],
+  ['MultiEdit', ['write']],
+  ['Bash', ['shell']],
+  ['bash', ['shell']],
+  ['Task', ['spawn']],
+  ['Agent', ['spawn']],
+]);
+
+export const TOOL_NAMES: readonly string[] = [...NAMES.keys(), '*'];
+export const isToolName = (name: string): boolean => TOOL_NAMES.includes(name);
+
+/** What a role is beside its tools. */
+export interface Standing {
+  /** `file_operations` includes writing. */
+  readonly writes: boolean;
+  /** Only the root spawns by itself, and has commits with its other tools (CONTRACT D1 and the table of capabilities). */
+  readonly root: boolean;
+  /** May it have commits by naming them? A role of the user or an organisation may. */
+  readonly commits?: boolean;
+}
+
+/** The capabilities that names stand for, in the order of the table. `*`: all but spawning and commits, for the root those too. */
+export function capabilitiesOf(
+  names: readonly string[],
+  { writes, root, commits = false }: Standing,
+): readonly Capability[] {
+  const granted = new Set(names.flatMap((name) => capabilitiesOfName(name, writes)));
+  if (root && granted.has('git-read')) granted.add('git-write');
+  if (root && names.includes('*')) granted.add('spawn');
+  if (!root) granted.delete('spawn');
+  if (!root && !commits) granted.delete('git-write');
+  return CAPABILITIES.filter((capability) => granted.has(capability));
+}
+
+function capabilitiesOfName(name: string, writes: boolean): readonly Capability[] {
+  if (name === '*') return ['read', 'write', 'shell', 'git-read'];
+  const own = NAMES.get(name) ?? [];
+  return name === 'file_operations' && writes ? [...own, 'write'] : own;
+}

@@ -1,0 +1,310 @@
+/**
+ * A sound plan seen from other sides: waves, who waits for whom, what it comes to, when what would run, and the two
+ * spellings that files and programs read. Pure; nothing here decides anything.
+ */
+import type { Effort } from '../models/effort.ts';
+import { withEffort } from '../models/effort.ts';
+import type { Budget } from '../budget.ts';
+import type { ForcedNode } from '../agents/mandatory-review.ts';
+import type { TaskId, Usd } from '../ids.ts';
+import { fromMicro, toMicro } from '../ids.ts';
+import type { Permissions } from '../permissions.ts';
+import type { PlanTask, SoundPlan } from './plan.ts';
+import { waitsFor } from '../writes.ts';
+
+/** Tasks by the longest way to them. Only for drawing: a task starts as soon as its own needs are done (CONTRACT D7). */
+export function wavesOf(plan: SoundPlan): readonly (readonly PlanTask[])[] {
+  const waveOf = new Map<TaskId, number>();
+  const waves: PlanTask[][] = [];
+  for (const task of plan.tasks) {
+    const wave = waitsFor(task).reduce((last, need) => Math.max(last, (waveOf.get(need) ?? 0) + 1), 0);
+    waveOf.set(task.id, wave);
+    (waves[wave] ??= []).push(task);
+  }
+  return waves;
+}
+
+/** How many stages a plan has: its waves, and where reviews come at the end one more. */
+export const stagesOf = (plan: SoundPlan): number =>
+  wavesOf(plan).length + ((plan.forced ?? []).some(({ runs, after }) => runs > after.length) ? 1 : 0);
+
+/** The tasks that name `id` among their needs, in plan order. */
+export const dependantsOf = (plan: SoundPlan, id: TaskId): readonly PlanTask[] =>
+  plan.tasks.filter((task) => task.dependsOn.includes(id));
+
+export interface PlanTotals {
+  readonly tokens: number;
+  /** US dollars; null when a price is not known. */
+  readonly cost: Usd | null;
+  /** The part of the cost that is known. */
+  readonly knownCost: Usd;
+  /** From the first start to the last end under `maxParallel`. */
+  readonly seconds: number;
+}
+
+export function totalsOf(plan: SoundPlan, maxParallel: number): PlanTotals {
+  let [tokens, micro, seconds] = [0, 0, 0];
+  for (const task of plan.tasks) {
+    tokens += task.estimatedTokens;
+    micro += toMicro(task.estimatedCost ?? 0);
+  }
+  for (const slot of scheduleOf(plan, maxParallel)) seconds = Math.max(seconds, slot.end);
+  for (const review of reviewsOf(plan, maxParallel)) seconds = Math.max(seconds, review.end);
+  for (const { runs, estimatedTokens, estimatedCost } of plan.forced ?? []) {
+    tokens += runs * estimatedTokens;
+    micro += runs * toMicro(estimatedCost ?? 0);
+  }
+  const parts = [...plan.tasks, ...(plan.forced ?? []).filter(({ runs }) => runs > 0)];
+  const priced = parts.every(({ estimatedCost }) => estimatedCost !== null);
+  return { tokens, cost: priced ? fromMicro(micro) : null, knownCost: fromMicro(micro), seconds };
+}
+
+/** How long the reviews behind a task take, before others may build on it. */
+const reviewSeconds = (plan: SoundPlan, { id }: PlanTask): number =>
+  (plan.forced ?? []).reduce((sum, node) => sum + (node.after.includes(id) ? node.estimatedSeconds : 0), 0);
+
+/** When a task would run, in seconds from the start, the reviews that forced agents make of it included. */
+export interface Slot {
+  readonly id: TaskId;
+  readonly start: number;
+  readonly end: number;
+  /** Part of the one chain without a gap that decides when everything ends. */
+  readonly critical: boolean;
+}
+
+/** One slot a task, in plan order, as the scheduler would start them if every estimate were true. */
+export function scheduleOf(plan: SoundPlan, maxParallel: number): readonly Slot[] {
+  const known = SCHEDULES.get(plan);
+  if (known?.maxParallel === maxParallel) return known.slots;
+  const times = timesOf(plan, Math.max(1, maxParallel));
+  const critical = criticalOf(plan, times);
+  const slots = plan.tasks.map(({ id }): Slot => {
+    const time = times.get(id) ?? { start: 0, end: 0 };
+    return { id, start: time.start, end: time.end, critical: critical.has(id) };
+  });
+  SCHEDULES.set(plan, { maxParallel, slots });
+  return slots;
+}
+
+/** When one run of a forced agent would be, in seconds from the start. */
+export interface ReviewSlot {
+  /** Index of its node among the plan's forced ones. */
+  readonly node: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Every expected run of the forced agents: behind the tasks that they judge, the others one after the other when all tasks are done. */
+export function reviewsOf(plan: SoundPlan, maxParallel: number): readonly ReviewSlot[] {
+  const slots = scheduleOf(plan, maxParallel);
+  const forced = plan.forced ?? [];
+  const behind = slots.flatMap(({ id, end }) => {
+    let at = end;
+    // The last of them ends with the slot of the task.
+    return forced.flatMap(({ after, estimatedSeconds }, node) => {
+      if (!after.includes(id)) return [];
+      const start = at - estimatedSeconds;
+      const slot = { node, start, end: at };
+      at = start;
+      return [slot];
+    });
+  });
+  let now = slots.reduce((last, { end }) => Math.max(last, end), 0);
+  const atTheEnd = forced.flatMap(({ runs, after, estimatedSeconds }, node) =>
+    Array.from({ length: Math.max(0, runs - after.length) }, (): ReviewSlot => {
+      const start = now;
+      now += estimatedSeconds;
+      return { node, start, end: now };
+    }),
+  );
+  return [...behind, ...atTheEnd];
+}
+
+/** A plan never changes in place, and a screen asks for its schedule several times a frame. */
+const SCHEDULES = new WeakMap<SoundPlan, { readonly maxParallel: number; readonly slots: readonly Slot[] }>();
+
+interface Time {
+  readonly start: number;
+  readonly end: number;
+}
+
+function timesOf(plan: SoundPlan, maxParallel: number): ReadonlyMap<TaskId, Time> {
+  const open = new Map(plan.tasks.map((task) => [task.id, new Set(waitsFor(task)).size]));
+  const waiting = unlocksOf(plan);
+  const places = new Map(plan.tasks.map((task, place) => [task.id, place]));
+  const times = new Map<TaskId, Time>();
+  let ready = plan.tasks.filter(({ id }) => open.get(id) === 0);
+  let running: PlanTask[] = [];
+  let now = 0;
+  while (ready.length > 0 || running.length > 0) {
+    const free = Math.max(0, maxParallel - running.length);
+    for (const task of ready.slice(0, free)) {
+      times.set(task.id, { start: now, end: now + task.estimatedSeconds + reviewSeconds(plan, task) });
+      running.push(task);
+    }
+    ready = ready.slice(free);
+    const endOf = (task: PlanTask): number => times.get(task.id)?.end ?? now;
+    now = running.reduce((soonest, task) => Math.min(soonest, endOf(task)), Number.POSITIVE_INFINITY);
+    const ended = running.filter((task) => endOf(task) <= now);
+    running = running.filter((task) => endOf(task) > now);
+    const fresh = ended.flatMap(({ id }) => waiting.get(id) ?? []).filter((next) => isReady(open, next));
+    if (fresh.length === 0) continue;
+    ready = [...ready, ...fresh].sort((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
+  }
+  return times;
+}
+
+/** Counts one need of `task` as done; true when it was the last. */
+function isReady(open: Map<TaskId, number>, task: PlanTask): boolean {
+  const left = (open.get(task.id) ?? 1) - 1;
+  open.set(task.id, left);
+  return left === 0;
+}
+
+function unlocksOf(plan: SoundPlan): ReadonlyMap<TaskId, readonly PlanTask[]> {
+  const unlocks = new Map<TaskId, PlanTask[]>();
+  for (const task of plan.tasks) {
+    for (const need of new Set(waitsFor(task))) {
+      const list = unlocks.get(need);
+      if (list) list.push(task);
+      else unlocks.set(need, [task]);
+    }
+  }
+  return unlocks;
+}
+
+/** Back from the task that ends last: what it waited for was a need, or else the slot that became free. */
+function criticalOf(plan: SoundPlan, times: ReadonlyMap<TaskId, Time>): ReadonlySet<TaskId> {
+  const timeOf = (task: PlanTask): Time => times.get(task.id) ?? { start: 0, end: 0 };
+  const byEnd = Map.groupBy(plan.tasks, (task) => timeOf(task).end);
+  const last = plan.tasks.reduce((latest, task) => Math.max(latest, timeOf(task).end), 0);
+  const chain = new Set<TaskId>();
+  let at = byEnd.get(last)?.[0];
+  while (at !== undefined && !chain.has(at.id)) {
+    chain.add(at.id);
+    const { start } = timeOf(at);
+    const needs = waitsFor(at);
+    const before = start === 0 ? [] : (byEnd.get(start) ?? []);
+    at = before.find(({ id }) => needs.includes(id)) ?? before[0];
+  }
+  return chain;
+}
+
+/** A task as `--json` prints it: what a planner is asked for, and what became of it. */
+export interface PlannerTask {
+  readonly id: string;
+  readonly description: string;
+  readonly recommendedRole: string;
+  readonly recommendedModel: string;
+  readonly usedModel: string;
+  readonly modelReason: string | null;
+  readonly estimatedTokens: number;
+  readonly estimatedCost: Usd | null;
+  readonly estimatedSeconds: number;
+  readonly dependencies: readonly string[];
+  readonly tools: readonly string[];
+  readonly budget: Budget;
+  readonly writes: readonly string[];
+  readonly after?: PlanTask['after'];
+  readonly alongside?: readonly string[];
+  readonly maySpawn: boolean;
+  readonly permissions?: Permissions;
+  readonly effort?: Effort;
+}
+
+/** A plan as it is printed. `forced` is there to be seen: a plan that is read gets it from the rules, whatever it says. */
+interface Printed<Task> {
+  readonly reason: string;
+  readonly tasks: readonly Task[];
+  readonly permissions?: Permissions;
+  readonly commit?: true;
+  readonly forced?: readonly PrintedForced[];
+}
+
+interface PrintedForced extends Omit<ForcedNode, 'model'> {
+  readonly model: string;
+}
+
+const forcedForm = ({ forced = [] }: SoundPlan): Pick<Printed<unknown>, 'forced'> =>
+  forced.length === 0 ? {} : { forced: forced.map((node) => ({ ...node, model: node.model.used })) };
+
+const permissionsForm = ({ permissions }: Pick<SoundPlan, 'permissions'>): Pick<SoundPlan, 'permissions'> =>
+  permissions === undefined ? {} : { permissions };
+
+/** `after` is there to be seen: a plan that is read gets it from its check, whatever it says. */
+const orderForm = ({ after, alongside }: PlanTask): Pick<PlanTask, 'after' | 'alongside'> => ({
+  ...(after === undefined ? {} : { after }),
+  ...(alongside === undefined ? {} : { alongside }),
+});
+
+/** INTERFACE, "Plans": the planner's spelling. Reads back to the same plan under the same rules. */
+export function toPlannerForm(plan: SoundPlan): Printed<PlannerTask> {
+  return {
+    reason: plan.reason,
+    tasks: plan.tasks.map((task) => ({
+      id: task.id,
+      description: task.description,
+      recommendedRole: task.role,
+      recommendedModel: task.model.asked,
+      usedModel: task.model.used,
+      modelReason: task.model.because,
+      estimatedTokens: task.estimatedTokens,
+      estimatedCost: task.estimatedCost,
+      estimatedSeconds: task.estimatedSeconds,
+      dependencies: task.dependsOn,
+      tools: task.tools,
+      budget: task.budget,
+      writes: task.writes,
+      ...orderForm(task),
+      maySpawn: task.maySpawn,
+      ...permissionsForm(task),
+      ...withEffort(task.effort),
+    })),
+    ...permissionsForm(plan),
+    ...(plan.commit === true ? { commit: true as const } : {}),
+    ...forcedForm(plan),
+  };
+}
+
+/** A task as a person writes it in a plan file. */
+export interface PersonTask {
+  readonly id: string;
+  readonly description: string;
+  readonly role: string;
+  readonly model: string;
+  readonly estimatedTokens: number;
+  readonly tools: readonly string[];
+  readonly budget: Budget;
+  readonly dependsOn: readonly string[];
+  readonly writes: readonly string[];
+  readonly after?: PlanTask['after'];
+  readonly alongside?: readonly string[];
+  readonly maySpawn: boolean;
+  readonly permissions?: Permissions;
+  readonly effort?: Effort;
+}
+
+/** INTERFACE, "Plans": the person's spelling. Reads back to the same plan under the same rules. */
+export function toPersonForm(plan: SoundPlan): Printed<PersonTask> {
+  return {
+    reason: plan.reason,
+    tasks: plan.tasks.map((task) => ({
+      id: task.id,
+      description: task.description,
+      role: task.role,
+      model: task.model.asked,
+      estimatedTokens: task.estimatedTokens,
+      tools: task.tools,
+      budget: task.budget,
+      dependsOn: task.dependsOn,
+      writes: task.writes,
+      ...orderForm(task),
+      maySpawn: task.maySpawn,
+      ...permissionsForm(task),
+      ...withEffort(task.effort),
+    })),
+    ...permissionsForm(plan),
+    ...(plan.commit === true ? { commit: true as const } : {}),
+    ...forcedForm(plan),
+  };
+}

@@ -1,0 +1,184 @@
+/**
+ * Edits that change how the work is cut: one task becomes several, two become one. Estimates and budgets are shared out or added
+ * up, so that the plan as a whole asks for what it asked for before; who needed what still does. The check judges the outcome.
+ */
+import type { Budget } from '../budget.ts';
+import { tightest, withoutAbsent } from '../budget.ts';
+import type { PlanContext } from './check-plan.ts';
+import { defaultBudget } from './estimate.ts';
+import { fromMicro, toMicro } from '../ids.ts';
+import type { TaskId } from '../ids.ts';
+import type { Permission } from '../permissions.ts';
+import { PERMITTED, permissionsOf } from '../permissions.ts';
+import type { PlanEdit } from './plan-edit.ts';
+import type { Draft, Drafts } from './drafts.ts';
+import { draftsOf, freshIds, named } from './drafts.ts';
+import type { PlanChoices, PlanTask, SoundPlan } from './plan.ts';
+import type { Result } from '../result.ts';
+import { fail, ok } from '../result.ts';
+
+type Split = Extract<PlanEdit, { readonly is: 'split' }>;
+
+/** The parts stand where the task stood. What needed it needs the last part, or each of them where they run side by side. */
+export function split(
+  plan: SoundPlan,
+  task: PlanTask,
+  { descriptions, inOrder }: Split,
+  { choices, taken }: PlanContext,
+): Result<Drafts, string> {
+  const texts = descriptions.map((text) => text.trim());
+  if (texts.length < 2) return fail('a split needs at least two texts');
+  if (texts.includes('')) return fail(`part ${texts.indexOf('') + 1} of the split has no text`);
+  const { maxTasks } = choices.limits;
+  const count = plan.tasks.length + texts.length - 1;
+  if (count > maxTasks) return fail(`the plan would have ${count} tasks; at most ${maxTasks} are allowed`);
+  const ids = [task.id, ...freshIds(plan, texts.length - 1, taken)];
+  const last = inOrder ? ids.slice(-1) : ids;
+  const tokens = shares(task.estimatedTokens, texts.length);
+  const budget = isDefault(task, choices) ? null : shareOf(task.budget, texts.length, inOrder);
+  const parts = (whole: Draft): Drafts =>
+    texts.map((description, index) => ({
+      ...withBudget(whole, budget),
+      id: ids[index] ?? whole.id,
+      description,
+      estimatedTokens: tokens[index] ?? 0,
+      dependsOn: inOrder && index > 0 ? ids.slice(index - 1, index) : whole.dependsOn,
+    }));
+  const rewired = (draft: Draft): Draft => ({
+    ...draft,
+    dependsOn: draft.dependsOn.flatMap((need) => (need === task.id ? last : [need])),
+  });
+  return ok(draftsOf(plan).flatMap((draft) => (draft.id === task.id ? parts(draft) : [rewired(draft)])));
+}
+
+/** `other` goes into `task`: whoever needed either needs the one that is left. Refused where a third stands between them. */
+export function join(plan: SoundPlan, task: PlanTask, otherId: TaskId, choices: PlanChoices): Result<Drafts, string> {
+  const other = plan.tasks.find(({ id }) => id === otherId);
+  if (other === undefined) return fail(`there is no task "${otherId}" in this plan`);
+  if (other.id === task.id) return fail(`${named(plan, task.id)} can't be joined to itself`);
+  const between = standsBetween(plan, task, other);
+  if (between !== undefined) {
+    const pair = `${named(plan, other.id)} can't be joined to ${named(plan, task.id)}`;
+    return fail(`${pair}: ${named(plan, between)} needs one of them and is needed by the other`);
+  }
+  const description = `${task.description}\n\n${other.description}`;
+  if (description.length > LONGEST) return fail(`the text would be longer than ${LONGEST} characters`);
+  const needs = [...task.dependsOn, ...other.dependsOn].filter((need) => need !== task.id && need !== other.id);
+  const isPlain = isDefault(task, choices) && isDefault(other, choices);
+  const joined = (draft: Draft): Draft => ({
+    ...withBudget(draft, isPlain ? null : tightest(sumOf(task.budget, other.budget), limitOf(task, choices))),
+    description,
+    estimatedTokens: task.estimatedTokens + other.estimatedTokens,
+    dependsOn: [...new Set(needs)],
+    tools: joinedTools(task, other, choices),
+    writes: [...new Set([...task.writes, ...other.writes])],
+    alongside: [...new Set([...(task.alongside ?? []), ...(other.alongside ?? [])])],
+    maySpawn: task.maySpawn || other.maySpawn,
+    ...joinedPermissions(plan, task, other),
+  });
+  const kept = (ids: readonly string[] = []): readonly string[] => [
+    ...new Set(ids.map((id) => (id === other.id ? task.id : id))),
+  ];
+  const rewired = (draft: Draft): Draft => ({
+    ...draft,
+    dependsOn: kept(draft.dependsOn),
+    alongside: kept(draft.alongside),
+  });
+  const rest = draftsOf(plan).filter(({ id }) => id !== other.id);
+  return ok(rest.map((draft) => (draft.id === task.id ? joined(draft) : rewired(draft))));
+}
+
+/** As a draft may have it. */
+const LONGEST = 20_000;
+
+/** A task that waits for one of the two while the other waits for it: with both in one it would wait for itself. */
+function standsBetween(plan: SoundPlan, a: PlanTask, b: PlanTask): TaskId | undefined {
+  const onTheWay = (from: PlanTask, to: PlanTask): TaskId | undefined => {
+    const [after, before] = [behind(plan, from.id), ahead(plan, to.id)];
+    return plan.tasks.find(({ id }) => after.has(id) && before.has(id))?.id;
+  };
+  return onTheWay(a, b) ?? onTheWay(b, a);
+}
+
+/** All that wait for a task, by others as well: tasks stand behind what they need. */
+function behind(plan: SoundPlan, id: TaskId): ReadonlySet<TaskId> {
+  const found = new Set<TaskId>();
+  for (const task of plan.tasks) {
+    if (task.dependsOn.some((need) => need === id || found.has(need))) found.add(task.id);
+  }
+  return found;
+}
+
+/** All that a task waits for. */
+function ahead(plan: SoundPlan, id: TaskId): ReadonlySet<TaskId> {
+  const found = new Set<TaskId>();
+  for (const task of plan.tasks.toReversed()) {
+    if (task.id === id || found.has(task.id)) for (const need of task.dependsOn) found.add(need);
+  }
+  return found;
+}
+
+type PlannedRole = PlanChoices['roles'][number];
+const roleOf = ({ role }: PlanTask, { roles }: PlanChoices): PlannedRole | undefined =>
+  roles.find(({ name }) => name === role);
+const limitOf = (task: PlanTask, choices: PlanChoices): Budget => roleOf(task, choices)?.limit ?? choices.limits.agent;
+
+/** Nobody chose it: it follows from the estimate and the role. */
+function isDefault(task: PlanTask, choices: PlanChoices): boolean {
+  const role = roleOf(task, choices);
+  return role !== undefined && sameBudget(task.budget, defaultBudget(role, limitOf(task, choices)));
+}
+
+export const sameBudget = (a: Budget, b: Budget): boolean =>
+  a.maxTokens === b.maxTokens && a.maxCost === b.maxCost && a.maxDuration === b.maxDuration;
+
+/** Null: as it follows from the estimate. */
+function withBudget(draft: Draft, budget: Budget | null): Draft {
+  const { budget: _before, ...rest } = draft;
+  return budget === null ? rest : { ...rest, budget };
+}
+
+/** Whole numbers that are as equal as can be and come to `total`. */
+const shares = (total: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, index) => Math.floor(total / count) + (index < total % count ? 1 : 0));
+
+/** A part of each limit, rounded down: the parts never come to more. Those that run side by side each have all of the time. */
+function shareOf({ maxTokens, maxCost, maxDuration }: Budget, count: number, inOrder: boolean): Budget {
+  const part = (whole: number | undefined): number | undefined =>
+    whole === undefined ? undefined : Math.floor(whole / count);
+  return withoutAbsent({
+    maxTokens: part(maxTokens),
+    maxCost: maxCost === undefined ? undefined : fromMicro(Math.floor(toMicro(maxCost) / count)),
+    maxDuration: inOrder ? part(maxDuration) : maxDuration,
+  });
+}
+
+/** What neither limits stays without a limit, and so does what one of them leaves open. */
+function sumOf(a: Budget, b: Budget): Budget {
+  const sum = (x: number | undefined, y: number | undefined): number | undefined =>
+    x === undefined || y === undefined ? undefined : x + y;
+  const cost = sum(a.maxCost, b.maxCost);
+  return withoutAbsent({
+    maxTokens: sum(a.maxTokens, b.maxTokens),
+    maxCost: cost === undefined ? undefined : fromMicro(toMicro(cost)),
+    maxDuration: sum(a.maxDuration, b.maxDuration),
+  });
+}
+
+/** What either had, as far as the role that is left has it. */
+function joinedTools(task: PlanTask, other: PlanTask, choices: PlanChoices): readonly string[] {
+  const has = roleOf(task, choices)?.tools ?? task.tools;
+  const more = has.includes('*') ? other.tools : other.tools.filter((tool) => has.includes(tool));
+  return [...new Set([...task.tools, ...more])];
+}
+
+/** What one of the two has to ask for, both have to; as the plan has it where both do. */
+function joinedPermissions(plan: SoundPlan, task: PlanTask, other: PlanTask): Pick<Draft, 'permissions'> {
+  const [ofPlan, a, b] = [permissionsOf(plan), permissionsOf(plan, task), permissionsOf(plan, other)];
+  const joined: { edits?: Permission; commands?: Permission } = {};
+  for (const what of PERMITTED) {
+    const both = a[what] === 'allow' && b[what] === 'allow' ? 'allow' : 'ask';
+    if (both !== ofPlan[what]) joined[what] = both;
+  }
+  return { permissions: joined };
+}

@@ -1,0 +1,25 @@
+/** The fingerprint of a plan: what a person approved and what runs are compared by it. */
+import { createHash } from 'node:crypto';
+import type { AgentId, SessionId } from '../ids.ts';
+import type { SoundPlan } from '../plan/plan.ts';
+
+/** SHA-256 in hex over the plan's JSON with sorted keys. Equal plans, equal digests, however they were put together. */
+export const planDigest = (plan: SoundPlan): string => createHash('sha256').update(canonical(plan)).digest('hex');
+
+/** SHA-256 in hex over the canonical JSON of any plain value. */
+export const jsonDigest = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');
+
+/** The short id of an agent, the same in every process: six letters and digits drawn from its session and its place in it (CONTRACT D15). */
+export const shortId = (session: SessionId, agent: AgentId): string =>
+  BigInt(`0x${createHash('sha256').update(`${session}/${agent}`).digest('hex')}`)
+    .toString(36)
+    .slice(-6);
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((each: unknown) => canonical(each)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value)
+    .filter(([, each]) => each !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join(',')}}`;
+}

@@ -1,0 +1,264 @@
+/**
+ * One call of a model: reserve, record, act; how it ends in the log is gate-settle.ts's. Who may call when is gate-line.ts's,
+ * what follows from a fault gate-retry.ts's.
+ */
+import { cappedEffort, withEffort } from '../../../domain/models/effort.ts';
+import { CallId } from '../../../domain/ids.ts';
+import type { ModelOption } from '../../../domain/plan/plan.ts';
+import { FREE, worstRates } from '../../../domain/models/price.ts';
+import { reasonText } from '../../../domain/reason.ts';
+import type { Result } from '../../../domain/result.ts';
+import { fail, ok } from '../../../domain/result.ts';
+import type { ModelReply } from '../../../domain/turn.ts';
+import { Permit } from '../../../policy/permit.ts';
+import { answerProblem } from '../../../policy/same-model.ts';
+import type { ModelFault, ModelRequest } from '../../../ports/model.ts';
+import { inputBound } from '../budget/token-bound.ts';
+import { daysFor, promiseDay } from '../budget/daily-budget.ts';
+import { keepClosing, keepingFor, timeFor } from '../budget/closing-reserve.ts';
+import type { Pass } from './provider-queue.ts';
+import { bindingOf, keepToRules, permitFor } from './model.ts';
+import type { Reservation } from '../budget/reserve.ts';
+import { reserve } from '../budget/reserve.ts';
+import type { Asked } from './settle.ts';
+import { broken, finished, mismatch } from './settle.ts';
+import { ENOUGH_OUTPUT, isWorthWaiting } from '../budget/budget-queue.ts';
+import { jsonSchemaOf, specOf } from './tool-specs.ts';
+import type { Step } from './call-scope.ts';
+import { stepSignal, stopped, whyEnded } from './call-scope.ts';
+import { asHeard, asSpoken } from '../text-protocol/text-model.ts';
+import { isReviewer } from '../../reviews/verdict-turn.ts';
+import { whileWaiting } from './provider-wait.ts';
+import type { GateFault, GateParts, LimitMet, Question } from '../gate.ts';
+
+/** A call that failed for a fault of the model or its provider. */
+export interface BrokenCall {
+  readonly is: 'broken';
+  readonly fault: ModelFault;
+  readonly call: CallId;
+}
+
+/** `pass` is told as soon as something comes back. */
+export async function oneCall(
+  parts: GateParts,
+  question: Question,
+  model: ModelOption,
+  pass: Pass,
+  signal: AbortSignal,
+): Promise<Result<ModelReply, GateFault | BrokenCall>> {
+  if (signal.aborted) return fail(stopped(signal));
+  const step = stepSignal(parts, question.order, signal, timeFor(question));
+  try {
+    keepToRules(parts);
+    const draft = draftOf(parts, question, model);
+    // Judged anew for each try: others may have been waited for, and rules tightened meanwhile.
+    const permit = permitFor(parts, model, draft.agent, draft.call);
+    if (permit === null) return fail({ is: 'again' });
+    const asked = await askingFor(parts, question, draft, { model, signal: step.signal });
+    if (step.signal.aborted) return fail(whyEnded(parts, question.order, step, signal));
+    let promise = judge(parts, asked);
+    while (waitsForOthers(parts, asked, promise)) {
+      const early = await othersEnd(parts, question, asked, signal);
+      promise = judge(parts, asked);
+      if (early !== null || !promise.ok) parts.underWay.done();
+      if (early !== null) return fail(early);
+    }
+    const held = parts.hold.wait(signal);
+    if (held !== null) return fail(await whenOpened(parts, held, signal));
+    // From here to `model.started` nothing is waited for: what was judged is what is promised.
+    if (!promise.ok) return fail(limitMet(parts, draft, asked, promise));
+    return await act({ parts, question, model, pass, signal, step, permit }, draft, promise);
+  } finally {
+    step.end();
+  }
+}
+
+/** Not begun while the run is handed over: all is judged again then. */
+async function whenOpened({ underWay }: GateParts, held: Promise<void>, signal: AbortSignal): Promise<GateFault> {
+  underWay.done();
+  await held;
+  return signal.aborted ? stopped(signal) : { is: 'again' };
+}
+
+/** What is asked for: by bytes, or as the provider counts where that does not fit. */
+async function askingFor(
+  parts: GateParts,
+  question: Question,
+  draft: ModelRequest,
+  { model, signal }: { readonly model: ModelOption; readonly signal: AbortSignal },
+): Promise<Asking> {
+  const kept = keepingFor(parts, question, model);
+  const byBytes = { agent: draft.agent, model, inputBound: inputBound(parts.prefixes, draft), ...kept };
+  const first = judge(parts, byBytes);
+  if (first.ok || first.exhausted.what === 'time') return byBytes;
+  const exact = await counted(parts, draft, signal);
+  return exact === null ? byBytes : { ...byBytes, inputBound: Math.min(byBytes.inputBound, exact) };
+}
+
+type Asking = Omit<Parameters<typeof reserve>[1], 'now' | 'days'>;
+
+/** With `others` ended, as if calls that are under way had been promised nothing. */
+function judge(parts: GateParts, asked: Asking, others: 'counted' | 'ended' = 'counted'): Reservation {
+  const { recorder, world, underWay } = parts;
+  const state = others === 'counted' ? recorder.state() : underWay.without(recorder.state());
+  return reserve(state, { ...asked, now: world.now(), days: daysFor(parts, asked.model.id, others) });
+}
+
+/** Does it fit as soon as calls that are under way have ended? */
+const waitsForOthers = (parts: GateParts, asked: Asking, now: Reservation): boolean =>
+  isWorthWaiting(now, () => judge(parts, asked, 'ended'));
+
+/** The limit, and what can be said of the call for the choice that follows. */
+function limitMet(
+  parts: GateParts,
+  draft: ModelRequest,
+  asked: Asking,
+  { exhausted, from }: Extract<Reservation, { ok: false }>,
+): LimitMet {
+  const { input, output } = worstRates(asked.model.price ?? FREE, asked.inputBound);
+  const cost = Math.ceil(asked.inputBound * input + ENOUGH_OUTPUT * output) / 1_000_000;
+  return {
+    is: 'limit',
+    exhausted,
+    ...(from === undefined ? {} : { from }),
+    call: {
+      need: { tokens: asked.inputBound + ENOUGH_OUTPUT, cost },
+      judge: (model) => {
+        const bound = inputBound(parts.prefixes, { ...draft, model: model.id });
+        return judge(parts, { ...asked, model, inputBound: bound, ...(asked.closing && { closing: { cached: 0 } }) });
+      },
+    },
+  };
+}
+
+/** Waits for its turn. Why the agent may not go on, null when it may. */
+async function othersEnd(
+  parts: GateParts,
+  { order }: Question,
+  asked: Asking,
+  signal: AbortSignal,
+): Promise<GateFault | null> {
+  // It may have had its turn before, and not have fitted after all.
+  parts.underWay.done();
+  const ready = (): boolean => !waitsForOthers(parts, asked, judge(parts, asked));
+  const { early } = await whileWaiting(parts, order, signal, (say, ended) => {
+    say('the budget is promised to calls of others; in line for what they leave');
+    return parts.underWay.turn(ready, ended);
+  });
+  return early;
+}
+
+/** The request, but for how long the answer may be. */
+function draftOf(parts: GateParts, question: Question, model: ModelOption): ModelRequest {
+  const { order, turns, purpose, format } = question;
+  const draft: ModelRequest = {
+    model: model.id,
+    agent: order.agent,
+    call: CallId.parse(parts.callId(order.agent)),
+    purpose: purpose ?? { is: 'work', task: order.task, role: order.role, findings: order.findings },
+    system: order.system,
+    tools: order.tools.flatMap((name) => specOf(parts.tools, name)),
+    // A copy: the conversation grows while a provider may still hold the request.
+    turns: [...turns],
+    maxOutputTokens: model.outputLimit,
+    // Rules that were tightened meanwhile hold for the next call; a model that is known to take no effort is told of none.
+    ...withEffort(model.effort === false ? undefined : cappedEffort(order.effort, parts.rules.maxEffort?.value)),
+    format: format === undefined ? null : jsonSchemaOf(format),
+    ...(question.closing === true && !isReviewer(order) ? { toolChoice: 'none' as const } : {}),
+  };
+  return asSpoken(parts, question, model, draft);
+}
+
+/** Vendors call their count an estimate: what they bill may be a little more. */
+const COUNT_MARGIN = 1.02;
+
+type Promised = Extract<Reservation, { ok: true }>;
+
+/**
+ * The input as the provider counts it, where a bound by bytes does not fit the limits; null where it can't say. Whoever
+ * counted judges again: meanwhile others may have taken what was left.
+ */
+async function counted(parts: GateParts, draft: ModelRequest, signal: AbortSignal): Promise<number | null> {
+  const tokens = (await parts.models.count?.(draft, signal)) ?? null;
+  return tokens !== null && Number.isSafeInteger(tokens) && tokens > 0 ? Math.ceil(tokens * COUNT_MARGIN) : null;
+}
+
+interface Act {
+  readonly parts: GateParts;
+  readonly question: Question;
+  readonly model: ModelOption;
+  readonly pass: Pass;
+  readonly signal: AbortSignal;
+  readonly step: Step;
+  readonly permit: Permit;
+}
+
+/** The permit, the promise and `model.started` are one step. */
+async function act(
+  { parts, question, model, pass, signal, step, permit }: Act,
+  draft: ModelRequest,
+  promise: Promised,
+): Promise<Result<ModelReply, GateFault | BrokenCall>> {
+  const { recorder } = parts;
+  const held = Permit.spend(permit, bindingOf(parts, model, draft.agent, draft.call)).ok;
+  if (!held || !promiseDay(parts, { ...promise, call: draft.call, model: model.id })) {
+    parts.underWay.done();
+    return fail({ is: 'again' });
+  }
+  const request = { ...draft, maxOutputTokens: promise.maxOutput };
+  const asked = { parts, request, model, reserved: { tokens: promise.tokens, cost: promise.cost } };
+  const { agent, call } = request;
+  const purpose = request.purpose.is;
+  const { effort } = request;
+  const { reserved } = asked;
+  recorder.record({ type: 'model.started', agent, call, model: model.id, purpose, reserved, ...withEffort(effort) });
+  keepClosing(parts, agent, promise.closing);
+  const end = parts.underWay.begin(call);
+  const ended = parts.hold.begin(`a reply for ${agent}`);
+  parts.underWay.done();
+  try {
+    return await answered(asked, { question, pass, signal, step });
+  } finally {
+    end();
+    ended();
+  }
+}
+
+/** The call itself, and what it cost. */
+async function answered(
+  asked: Asked,
+  { question, pass, signal, step }: Pick<Act, 'question' | 'pass' | 'signal' | 'step'>,
+): Promise<Result<ModelReply, GateFault | BrokenCall>> {
+  const { parts, request, model } = asked;
+  const { agent, call } = request;
+  const { world } = parts;
+  const began = world.elapsed();
+  const reply = await parts.models.call(request, step.signal, (delta) => {
+    pass.through();
+    const named = delta.is === 'call' ? { tool: delta.tool } : {};
+    parts.tick({ agent, is: delta.is, delta: delta.text, ...named });
+  });
+  if (!reply.ok) {
+    broken(asked, reply.fault);
+    if (reply.fault.is === 'aborted') return fail(whyEnded(parts, question.order, step, signal));
+    return fail({ is: 'broken', fault: reply.fault, call });
+  }
+  pass.through();
+  const why = otherModel(parts, model, reply.value);
+  if (why !== null) {
+    const fault = mismatch(model, reply.value, why);
+    broken(asked, fault);
+    return fail({ is: 'broken', fault, call });
+  }
+  const heard = asHeard(question, model, call, reply.value);
+  return ok(finished(asked, heard, Math.round(world.elapsed() - began)));
+}
+
+/** Why a reply in another model's name may not be used, behind a sentence; null when it may. */
+function otherModel({ models, rules }: GateParts, { id }: ModelOption, { model }: ModelReply): string | null {
+  const terms = models.termsOf?.(id) ?? null;
+  const problem = answerProblem(id, model, terms, rules);
+  if (problem === null) return null;
+  if (problem !== 'another model') return `, which is not allowed: ${reasonText(problem)}`;
+  return terms === null ? '' : ` (if that is right, allow it by answersAs of the provider)`;
+}

@@ -1,0 +1,61 @@
+/**
+ * An agent waits for a provider: it is shown as waiting, with the reason; its own clock stands still, the run's goes on
+ * (SECURITY 2.6). It keeps its slot: waits are short and few (backoff.ts), and who comes back finds its place. An
+ * interrupt, a kill, an urgent message or another model ends the wait at once.
+ */
+import type { WorkOrder } from '../../../domain/agents/agent.ts';
+import type { Result } from '../../../domain/result.ts';
+import { fail, ok } from '../../../domain/result.ts';
+import { stepSignal, whyEnded } from './call-scope.ts';
+import type { GateFault, GateParts } from '../gate.ts';
+
+/** What `wait` resolves with, and why it was ended early, if it was. */
+interface Waited<T> {
+  readonly value: T;
+  readonly early: GateFault | null;
+}
+
+/** Runs `wait`, which says what it waits for as soon as it has to; the agent goes on running afterwards. */
+export async function whileWaiting<T>(
+  parts: GateParts,
+  order: WorkOrder,
+  signal: AbortSignal,
+  wait: (say: (reason: string) => void, signal: AbortSignal) => Promise<T>,
+): Promise<Waited<T>> {
+  const { recorder } = parts;
+  const { agent } = order;
+  const step = stepSignal(parts, order, signal, 'whole');
+  const left = new AbortController();
+  const unwatch = parts.switches.watch(agent, () => left.abort('another model'));
+  let shown = false;
+  const say = (reason: string): void => {
+    shown = true;
+    recorder.record({ type: 'agent.status', agent, status: 'waiting', reason, waitsFor: 'provider' });
+  };
+  try {
+    const value = await wait(say, AbortSignal.any([step.signal, left.signal]));
+    const again = left.signal.aborted ? ({ is: 'again' } as const) : null;
+    const early = step.signal.aborted ? whyEnded(parts, order, step, signal) : again;
+    // Who was stopped is given its state by who stopped it.
+    if (shown && early?.is !== 'stopped')
+      recorder.record({ type: 'agent.status', agent, status: 'running', reason: '' });
+    return { value, early };
+  } finally {
+    unwatch();
+    step.end();
+  }
+}
+
+/** A wait of the agent alone, by the clock. */
+export async function sleepFor(
+  parts: GateParts,
+  order: WorkOrder,
+  { wait, reason }: { readonly wait: number; readonly reason: string },
+  signal: AbortSignal,
+): Promise<Result<null, GateFault>> {
+  const { early } = await whileWaiting(parts, order, signal, (say, ended) => {
+    say(reason);
+    return parts.world.sleep(wait, ended);
+  });
+  return early === null ? ok(null) : fail(early);
+}

@@ -1,0 +1,226 @@
+/**
+ * Leave to use a tool: policy decides, a person is asked where it says so, forced agents judge what would be committed, and
+ * policy decides again after each wait, since the world has moved. What comes out is a permit that is good once.
+ */
+import type { WorkOrder } from '../../../domain/agents/agent.ts';
+import { jsonDigest } from '../../../domain/text/digest.ts';
+import { depthOf } from '../../../domain/ids.ts';
+import type { Mode } from '../../../domain/mode.ts';
+import { onlyReads } from '../../../domain/agents/role.ts';
+import { reasonText } from '../../../domain/reason.ts';
+import type { ToolCall } from '../../../domain/turn.ts';
+import { modeFor } from '../../../events/modes.ts';
+import { moreThanReading } from '../../../policy/commands/reading/reading.ts';
+import { decide, type ReadingFacts } from '../../../policy/decide.ts';
+import type { Permit } from '../../../policy/permit.ts';
+import { type Decision, namesOf } from '../../../policy/rules.ts';
+import type { Proposal, Tool, ToolContext } from '../../../ports/tool.ts';
+import type { TreeId } from '../../../ports/tree.ts';
+import type { Answer, InputFile, ModeOf } from './approvals.ts';
+import { NOBODY } from './approvals.ts';
+import { changedInputs } from './grants.ts';
+import { openBelow } from '../../messaging/child-end.ts';
+import type { AskedRequest } from './question.ts';
+import { requestFor, sinceChanged } from './question.ts';
+import type { GateParts } from '../gate.ts';
+import { permissionsFor } from '../../planning/permissions.ts';
+import type { OpenToolCall } from './interrupted-call.ts';
+import { recordNotDone } from '../../agents/unanswered.ts';
+
+/** A call of a tool that the agent has, with its input read. */
+export interface Use {
+  readonly order: WorkOrder;
+  readonly call: ToolCall;
+  readonly tool: Tool;
+  readonly input: unknown;
+  /** The person typed it, or said yes before the run was resumed: what would ask has been answered. */
+  readonly said: boolean;
+  /** Of a call that had begun before the run was resumed, and goes on now. */
+  readonly begun?: OpenToolCall | null;
+  /** Of a shell: what was found out about the project, as `permitted` does. */
+  readonly reading?: ReadingFacts | undefined;
+}
+
+/** What a tool may be used with, or why not, in words for the model. */
+export type Passed =
+  | {
+      readonly ok: true;
+      readonly permit: Permit;
+      readonly tree: TreeId | null;
+      readonly box: 'read-only' | undefined;
+      readonly rule: string | undefined;
+    }
+  | { readonly ok: false; readonly text: string };
+
+const no = (text: string): Passed => ({ ok: false, text });
+
+/**
+ * Decides; has made what would be committed; asks the person where it must; has forced agents judge the commit; and decides
+ * again after each wait, since the world has moved. The permit is of the last decision.
+ */
+export async function permitted(parts: GateParts, given: Use, context: ToolContext): Promise<Passed> {
+  const { tool, input, order, said } = given;
+  const use = { ...given, reading: await readingFacts(given, context) };
+  if (tool.propose === undefined) return allowed(parts, use, context, null, said);
+  const first = judge(parts, use, context, { answered: said, tree: null });
+  if (first.verdict === 'deny') return no(denied(parts, use, first));
+  const proposed = await tool.propose(input, context);
+  if (!proposed.ok) return no(proposed.fault);
+  const asked = await allowed(parts, use, context, proposed.value, said);
+  if (!asked.ok) return asked;
+  const judged = await parts.forced.beforeCommit(order, proposed.value, context.signal);
+  if (!judged.ok) return no(judged.fault);
+  return allowed(parts, use, context, proposed.value, asked.answered);
+}
+
+/** Undefined for anything but a command in a sandbox that only reads: then nothing has to be looked at. */
+async function readingFacts({ tool, input }: Use, context: ToolContext): Promise<ReadingFacts | undefined> {
+  const look = context.box === 'none' ? undefined : tool.reading?.(input, context);
+  if (look === undefined || moreThanReading(tool.label(input), look.place) !== null) return undefined;
+  return { place: look.place, obstacle: await look.obstacle() };
+}
+
+type Allowed = { readonly ok: false; readonly text: string } | (Extract<Passed, { ok: true }> & { answered: boolean });
+
+/** A permit, by the rules or by the person's answer. `answered`: the person has said yes to this very action before. */
+async function allowed(
+  parts: GateParts,
+  use: Use,
+  context: ToolContext,
+  proposal: Proposal | null,
+  answered: boolean,
+): Promise<Allowed> {
+  const tree = proposal?.tree ?? null;
+  for (let said = answered; ; ) {
+    const decision = judge(parts, use, context, { answered: said, tree });
+    if (decision.verdict === 'deny') return { ok: false, text: denied(parts, use, decision) };
+    if (decision.verdict === 'allow')
+      return decision.permit === undefined
+        ? { ok: false, text: 'Not run: it was allowed without a permit.' }
+        : {
+            ok: true,
+            permit: decision.permit,
+            tree,
+            box: decision.box,
+            rule: decision.box && decision.because.rule,
+            answered: said,
+          };
+    const problem = await askPerson(parts, use, context, { decision, proposal });
+    if (problem !== null) return { ok: false, text: problem };
+    said = true;
+  }
+}
+
+interface ToAsk {
+  readonly decision: Extract<Decision, { readonly verdict: 'ask' }>;
+  readonly proposal: Proposal | null;
+}
+
+/** Null: allowed, by an answer or by one for the session. Else why not, in words for the model. */
+async function askPerson(parts: GateParts, use: Use, context: ToolContext, toAsk: ToAsk): Promise<string | null> {
+  const { tool, input, order, call } = use;
+  const runs = (modeOf: ModeOf): boolean => wouldRun(parts, use, context, modeOf(order.agent));
+  let allowed: readonly InputFile[] | null = null;
+  for (;;) {
+    const made = await requestFor({ tool, input, role: order.role, ...toAsk }, context);
+    if (made === null) return 'Not run: stopped';
+    const { inputs } = made;
+    const changed = changedSince(parts, use, made, allowed);
+    if (changed !== null && changed.length === 0) return null;
+    const { request } = changed === null ? made : sinceChanged(made, changed);
+    const answer = await parts.approvals.ask(order, call.id, request, context.signal, { inputs, runs });
+    if (answer.is !== 'allowed') return refused(parts, use, answer);
+    // What it reads may have been changed while the question was open: then the answer was for something else.
+    if (inputs.length === 0) return null;
+    allowed = inputs;
+  }
+}
+
+/** What is other now than when a yes was said, a moment ago or for the session; null: none was said. */
+function changedSince(
+  { approvals }: GateParts,
+  { order }: Use,
+  { request, inputs }: AskedRequest,
+  allowed: readonly InputFile[] | null,
+): readonly string[] | null {
+  if (allowed !== null) return changedInputs(allowed, inputs);
+  const grant = approvals.granted(order.agent, request, inputs);
+  return grant.is === 'no' ? null : grant.is === 'changed' ? grant.paths : [];
+}
+
+/** In this mode nobody would be asked: a looser one answers the question. */
+const wouldRun = (parts: GateParts, use: Use, context: ToolContext, mode: Mode): boolean =>
+  judge(parts, use, context, { answered: false, tree: null, mode }).verdict === 'allow';
+
+/** Records what nobody was there to answer. */
+function refused({ recorder }: GateParts, use: Use, answer: Answer): string {
+  if (answer.is === 'denied' && answer.by === NOBODY) recordNotDone(recorder, use);
+  return refusalText(answer);
+}
+
+function refusalText({ is, text, by }: Answer): string {
+  if (is === 'withdrawn') return 'Not run: the question was withdrawn.';
+  if (by !== 'person') return `Not run: ${text}. Do not try it in another way.`;
+  return `The person denied this${text === '' ? '.' : `: ${text}`} Do not try it in another way.`;
+}
+
+interface Judging {
+  readonly answered: boolean;
+  readonly tree: TreeId | null;
+  /** The one that would hold; absent: the one that holds. */
+  readonly mode?: Mode;
+}
+
+function judge(parts: GateParts, use: Use, context: ToolContext, { answered, tree, mode }: Judging): Decision {
+  const { recorder, rules, person } = parts;
+  const { order, tool, input } = use;
+  const state = recorder.state();
+  const circumstances = {
+    mode: mode ?? modeFor(state, order.agent),
+    interactive: person,
+    sandbox: context.box,
+    capabilities: order.capabilities,
+    permissions: permissionsFor(state, order.agent, rules),
+    granted: false,
+    reading: use.reading,
+    answered: answered || (!person && order.commits === true && tool.capability === 'git-write'),
+    binds: { agent: order.agent, action: actionOf(use, tree) },
+  };
+  if (tool.capability === 'spawn') {
+    // Its own child is none of the others.
+    const own = use.begun?.child ?? null;
+    const agents = state.agents.size - (own === null ? 1 : 2);
+    const siblings = openBelow(state, order.agent).filter(({ id }) => id !== own).length;
+    const reads = startsReader(parts, use);
+    return decide({ is: 'spawn', depth: depthOf(order.agent) + 1, agents, siblings, reads }, rules, circumstances);
+  }
+  const command = tool.capability === 'shell' ? { command: tool.label(input) } : {};
+  return decide({ is: 'tool', tool: tool.name, capability: tool.capability, ...command }, rules, circumstances);
+}
+
+/** Can the agent that this call starts only read? It never has more than its parent. */
+function startsReader(parts: GateParts, { order, tool, input }: Use): boolean {
+  const own = tool.starts === undefined ? [] : parts.capabilitiesOf(tool.starts(input));
+  return own.length > 0 && onlyReads(own.filter((each) => order.capabilities.includes(each)));
+}
+
+/** The digest of what would be done: a permit is for exactly this. */
+export const actionOf = ({ call, tool }: Use, tree: TreeId | null): string =>
+  jsonDigest({ tool: tool.name, call: call.id, input: call.input, tree });
+
+type Denial = Extract<Decision, { readonly verdict: 'deny' }>;
+
+function denied({ recorder, rules }: GateParts, use: Use, { because, unanswered }: Denial): string {
+  const { order, tool, call } = use;
+  recorder.record({
+    type: 'policy.decided',
+    agent: order.agent,
+    subject: `${tool.name}${call.tool === tool.name ? '' : ` (${call.tool})`}`,
+    action: tool.capability ?? 'own',
+    decision: 'deny',
+    ...because,
+    ...namesOf(rules),
+  });
+  if (unanswered === true) recordNotDone(recorder, use);
+  return `Denied: ${reasonText(because)}`;
+}

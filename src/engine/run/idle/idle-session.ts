@@ -1,0 +1,227 @@
+/**
+ * A run without a plan (CONTRACT D33): ROOT waits, a message lets it work as any agent does, with one conversation over all of
+ * them, and then it waits again. Children work beside it. It ends when it is told to, or when nothing was of use for long.
+ */
+import type { WorkOrder, WorkOutcome } from '../../../domain/agents/agent.ts';
+import { ROOT } from '../../../domain/ids.ts';
+import type { Turn } from '../../../domain/turn.ts';
+import type { EventBody, MimirEvent } from '../../../events/event.ts';
+import type { RunState } from '../../../events/state.ts';
+import { childRules } from '../../../policy/children.ts';
+import { RUN_STOPPED } from '../../../ports/controls.ts';
+import { LogFault } from '../../../ports/log.ts';
+import { runAgent } from '../../agents/agent-loop.ts';
+import { withEnvironment } from '../../agents/environment.ts';
+import { closedBehind, gateWords } from '../../reviews/record.ts';
+import { isMoved, openReviews } from './review.ts';
+import type { Reviews } from './review.ts';
+import { CHILDREN_WORK, isAtWork, isIdle, isWoken, mailOrRest, openRest, ROOT_WAITS } from './wait.ts';
+import { findingLimits, orderOf } from '../../agents/agent-spec.ts';
+import type { RunParts } from '../parts.ts';
+import { result } from '../run-result.ts';
+import { standingText } from './standing-text.ts';
+import type { RunResult } from '../run-options.ts';
+
+/** Until the run is stopped: it never ends by itself in any other way, and can always be resumed. */
+export async function idleRun(parts: RunParts, resumed: boolean): Promise<RunResult> {
+  const { signal, children, forced } = parts;
+  const over = new AbortController();
+  try {
+    await forced.atStart();
+    const reviews = openReviews(parts);
+    const rest = openRest(parts, () => reviews.isDue());
+    const watch = stopWhenUnused(parts, reviews, over.signal);
+    void keepTime(parts);
+    void reviews.watch(() => rest.look());
+    if (resumed) await carryOn(parts, reviews);
+    while (!signal.aborted) {
+      await mailOrRest(parts, rest);
+      if (signal.aborted) break;
+      if (isWoken(parts)) await converse(parts, reviews);
+      else if (reviews.isDue()) await review(parts, reviews);
+    }
+    over.abort('ended');
+    await watch;
+    await children.settled();
+    await reviews.settled();
+  } finally {
+    over.abort('ended');
+  }
+  return result(parts);
+}
+
+/** What a process that ended had begun. Nothing is built on work that a run which was stopped had left unjudged. */
+async function carryOn(parts: RunParts, reviews: Reviews): Promise<void> {
+  const { recorder, children, forced, signal } = parts;
+  const stored = recorder.stored();
+  // One that goes on where it was cut off may leave what came beside it to another.
+  while (reviews.isDue() && !isMoved(stored) && !signal.aborted) await review(parts, reviews);
+  if (signal.aborted) return;
+  children.resume();
+  if (wasAtWork(stored)) await converse(parts, reviews);
+  // One of work that has to be judged goes on when that is at rest.
+  if (!signal.aborted && !reviews.isDue()) await forced.endCut();
+}
+
+/** No word to ROOT is read meanwhile: what comes of it is the next burst. */
+const review = (parts: RunParts, reviews: Reviews): Promise<void> =>
+  reviews.review((words) => didNotPass(parts, words));
+
+/** ROOT works until it has answered all that it was told. Beside the agents of a plan it takes no slot. */
+export async function converse(parts: RunParts, reviews?: Reviews): Promise<void> {
+  const { recorder, signal, rootSeat, forced, root } = parts;
+  const { idle } = recorder.state();
+  const stops = new AbortController();
+  // As the crew says it: calls that wait for a child stay open.
+  const stop = (): void => stops.abort('run stopped');
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  reviews?.begins();
+  const slot = idle ? await slotFor(parts, stops.signal) : NO_SLOT;
+  if (idle) rootSeat.lend = slot.lend;
+  rootSeat.interrupt = () => stops.abort('interrupt');
+  try {
+    const before = await forced.begin(root);
+    const outcome = stops.signal.aborted ? STOPPED : await atWork(parts, stops.signal);
+    const interrupted = stops.signal.aborted;
+    slot.release();
+    await judged(parts, before);
+    if (!signal.aborted) recorder.record(...afterWork(recorder.state(), outcome, interrupted));
+  } finally {
+    slot.release();
+    rootSeat.lend = null;
+    rootSeat.interrupt = null;
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+interface Slot {
+  readonly release: () => void;
+  /** Gives the slot back; resolves with what takes one again. */
+  readonly lend: () => () => Promise<void>;
+}
+
+const NO_SLOT: Slot = { release: () => undefined, lend: () => () => Promise.resolve() };
+
+async function slotFor({ recorder, slots }: RunParts, signal: AbortSignal): Promise<Slot> {
+  recorder.record({ type: 'agent.status', agent: ROOT, status: 'initializing', reason: '' });
+  let release = await slots.take(signal);
+  const lend = (): (() => Promise<void>) => {
+    release();
+    return async () => void (release = await slots.take(signal));
+  };
+  return { release: () => release(), lend };
+}
+
+const STOPPED: WorkOutcome = { is: 'stopped', reason: 'run stopped' };
+
+async function atWork(parts: RunParts, signal: AbortSignal): Promise<WorkOutcome> {
+  const { options, recorder, gate, root } = parts;
+  const state = recorder.state();
+  if (state.idle) recorder.record({ type: 'agent.status', agent: ROOT, status: 'running', reason: '' });
+  const order: WorkOrder = { ...orderOf(options, root, []), task: toldLast(state) ?? options.task };
+  const turns = [...conversationOf(parts)];
+  // Before calls without an answer are answered nothing may be said.
+  if (!hasOpenCalls(turns)) {
+    const limits = findingLimits(options, state.agents.get(ROOT)?.model.used ?? root.model.used);
+    if (!state.idle) turns.push(gate.tell(order, standingText(state, turns, limits)));
+    const mail = gate.waiting(order, 'at the end');
+    if (mail) turns.push(mail);
+  }
+  return runAgent(await withEnvironment(parts, { ...order, turns }, signal), gate, signal);
+}
+
+/** What it has written is judged as a task's work is, before it waits again. */
+async function judged({ forced, recorder, root, signal }: RunParts, before: TreeBefore): Promise<void> {
+  if (!signal.aborted && forced.nodes('on-write').length > 0)
+    recorder.record({ type: 'agent.status', agent: ROOT, status: 'waiting', reason: 'its work is judged' });
+  await forced.afterTask(root, before);
+}
+type TreeBefore = Parameters<RunParts['forced']['afterTask']>[1];
+
+/** ROOT of a run with a plan is at work as long as its run is. */
+const ROOT_RUNS: EventBody = { type: 'agent.status', agent: ROOT, status: 'running', reason: '' };
+
+/** What it could not do is said where people look; then it waits for the next word. */
+function afterWork(state: RunState, outcome: WorkOutcome, interrupted: boolean): readonly EventBody[] {
+  const goesOn = state.idle ? ROOT_WAITS : ROOT_RUNS;
+  const ends = (status: 'failed' | 'interrupted', reason: string): readonly EventBody[] => [
+    { type: 'agent.status', agent: ROOT, status, reason },
+    goesOn,
+  ];
+  if (interrupted) return ends('interrupted', 'interrupted by you');
+  const closed = closedBehind(state, ROOT);
+  if (closed.length > 0) return ends('failed', closed.map((gate) => gateWords(state, gate)).join('\n\n'));
+  return outcome.is === 'completed' || outcome.is === 'stopped' ? [goesOn] : ends('failed', outcome.reason);
+}
+
+/** What ROOT says where it waits and a review did not pass; where it works, its gate says so. */
+function didNotPass({ recorder }: RunParts, words: string): readonly EventBody[] {
+  const root = recorder.state().agents.get(ROOT);
+  if (root === undefined || !isIdle(root)) return [];
+  return [{ type: 'agent.status', agent: ROOT, status: 'failed', reason: words }, ROOT_WAITS];
+}
+
+/** What the person wants now: there is no other task. */
+const toldLast = ({ messages }: RunState): string | undefined =>
+  messages.findLast(({ to, from }) => to === ROOT && from === 'person')?.content;
+
+const conversationOf = ({ conversations }: RunParts): readonly Turn[] => conversations.of(ROOT).turns;
+
+/** Was ROOT at work when the process ended? Each of its turns ends with a word that it waits; the end of the run is none. */
+export function wasAtWork(stored: readonly MimirEvent[]): boolean {
+  const last = stored.findLast(
+    (event) =>
+      event.type === 'agent.status' &&
+      event.agent === ROOT &&
+      !(event.status === 'interrupted' && event.reason === RUN_STOPPED),
+  );
+  return last?.type === 'agent.status' && last.status !== 'pending' && !isIdle(last);
+}
+
+function hasOpenCalls(turns: readonly Turn[]): boolean {
+  const at = turns.findLastIndex(({ by }) => by === 'model');
+  const [asked, next] = [turns[at], turns[at + 1]];
+  if (asked?.by !== 'model') return false;
+  const known = next?.by === 'tools' ? next.results.length : 0;
+  return known < asked.calls.length;
+}
+
+/** Between two looks at whether the run is of use: a tenth of what is waited, in milliseconds within these. */
+const [SHORTEST, LONGEST] = [1000, 30_000];
+
+/** Stops the run when nothing has worked, asked or watched for the idle time; has work judged meanwhile that never rests. */
+async function stopWhenUnused(parts: RunParts, reviews: Reviews, over: AbortSignal): Promise<void> {
+  const { options, recorder, world } = parts;
+  for (let last = world.now(); !over.aborted; ) {
+    const limit = childRules(options.rules).idleTimeout;
+    await world.sleep(Math.min(Math.max(limit / 10, SHORTEST), LONGEST), over);
+    if (over.aborted || parts.signal.aborted) return;
+    reviews.look();
+    const isOfUse = limit === 0 || isAtWork(recorder.state()) || options.watched?.() === true;
+    // What began and ended between two looks counts as well.
+    last = isOfUse ? world.now() : Math.max(last, recorder.state().lastAt);
+    if (world.now() - last >= limit && !isOfUse) return parts.stop(`nothing to do for ${durationText(limit)}`);
+  }
+}
+
+/** The time of the run goes on while anybody in it works (CONTRACT D19), until the log is closed. */
+async function keepTime(parts: RunParts): Promise<void> {
+  const { recorder } = parts;
+  try {
+    for await (const _ of recorder.events(recorder.state().seq)) {
+      const { agents, finished } = recorder.state();
+      const root = agents.get(ROOT);
+      if (finished !== null || parts.signal.aborted) return;
+      if (root === undefined || !isIdle(root)) continue;
+      const works = [...agents.values()].some(({ id, runningSince }) => id !== ROOT && runningSince !== null);
+      if (works !== (root.runningSince !== null)) recorder.record(works ? CHILDREN_WORK : ROOT_WAITS);
+    }
+  } catch (error) {
+    if (!(error instanceof LogFault)) throw error;
+    parts.stop(error.message);
+  }
+}
+
+const durationText = (ms: number): string =>
+  ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;

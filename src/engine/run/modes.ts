@@ -1,0 +1,76 @@
+/**
+ * The mode of the run and of its branches: what a change would do, and the change itself. Which mode holds for an agent is
+ * read from the state at each decision; deciding by it is policy's.
+ */
+import type { AgentId } from '../../domain/ids.ts';
+import { ROOT } from '../../domain/ids.ts';
+import { isLooser } from '../../domain/mode.ts';
+import type { Mode } from '../../domain/mode.ts';
+import { reasonText } from '../../domain/reason.ts';
+import type { Result } from '../../domain/result.ts';
+import { fail, ok } from '../../domain/result.ts';
+import type { Modes } from '../../events/modes.ts';
+import { modeFor, withMode, withPin } from '../../events/modes.ts';
+import type { ModePreview } from '../../ports/controls.ts';
+import type { ModeOf } from '../gate/tools/approvals.ts';
+import { changesOf } from './mode-changes.ts';
+import type { RunParts } from './parts.ts';
+
+/** What `setMode`, or `pinMode` for `agent`, would do now. For an agent, the mode of the run stands for "no pin". */
+export function previewMode(parts: RunParts, mode: Mode, agent?: AgentId): ModePreview {
+  const { recorder, options, approvals } = parts;
+  const state = recorder.state();
+  const next = agent === undefined ? withMode(state, mode) : withPin(state, agent, mode === state.mode ? null : mode);
+  const of = agent ?? ROOT;
+  return {
+    refused: agent === undefined ? problemOf(options, mode) : noPerson(options, mode),
+    looser: isLooser(modeFor(next, of), modeFor(state, of)),
+    changes: changesOf(parts, modesOf(state), modesOf(next)),
+    answers: approvals.running(modesOf(next)),
+  };
+}
+
+/** For all agents at once; never looser than the rules allow. Open questions that it makes needless are answered by it. */
+export function setMode({ recorder, options, approvals }: RunParts, mode: Mode): Result<string, string> {
+  const problem = problemOf(options, mode);
+  if (problem !== null) return fail(problem);
+  if (recorder.state().mode === mode) return fail(`the mode is ${mode} already`);
+  recorder.record({ type: 'session.mode', mode });
+  const answered = approvals.release(modesOf(recorder.state()), `mode ${mode}`);
+  return ok(`mode ${mode} for all agents${answeredText(answered)}`);
+}
+
+/** Holds a branch to a mode that is stricter than the run's; null takes it back. A looser one has no effect, and says so. */
+export function pinMode(parts: RunParts, agent: AgentId, mode: Mode | null): Result<string, string> {
+  const { recorder, approvals, options } = parts;
+  const state = recorder.state();
+  const problem = mode === null ? null : noPerson(options, mode);
+  if (problem !== null) return fail(problem);
+  const one = state.agents.get(agent);
+  if (one === undefined) return fail(`there is no agent ${agent}`);
+  if (one.pin === mode)
+    return fail(mode === null ? `${one.name} is not held to a mode` : `${one.name} is held to ${mode}`);
+  recorder.record({ type: 'agent.pinned', agent, mode });
+  const now = modeFor(recorder.state(), agent);
+  const answered = answeredText(approvals.release(modesOf(recorder.state()), `mode ${now}`));
+  if (mode === null) return ok(`${one.name} follows the mode above it: ${now}${answered}`);
+  if (now === mode) return ok(`${one.name} and all below it are held to ${mode}${answered}`);
+  return ok(`${one.name} is held to ${mode}, which changes nothing while ${now} holds above it${answered}`);
+}
+
+const modesOf =
+  (modes: Modes): ModeOf =>
+  (agent) =>
+    modeFor(modes, agent);
+
+const answeredText = (count: number): string =>
+  count === 0 ? '' : `; ${count === 1 ? '1 open question is' : `${count} open questions are`} answered by it`;
+
+const problemOf = (options: RunParts['options'], mode: Mode): string | null => {
+  const { maxMode } = options.rules;
+  if (isLooser(mode, maxMode.value)) return `${mode} is not allowed: ${reasonText(maxMode.from)}`;
+  return noPerson(options, mode);
+};
+
+const noPerson = ({ person }: RunParts['options'], mode: Mode): string | null =>
+  mode === 'human' && !person ? 'human needs somebody who answers each turn, and nobody can be asked here' : null;

@@ -1,0 +1,120 @@
+/** The log of one agent as the events of a child session (CONTRACT S017 to S021, S065): five types that scripts rely on. Pure. */
+import { shortId } from '../../domain/text/digest.ts';
+import type { AgentId } from '../../domain/ids.ts';
+import type { Json } from '../../domain/turn.ts';
+import type { ByType, EventOf } from '../by-type.ts';
+import { forType } from '../by-type.ts';
+import type { MimirEvent } from '../event.ts';
+import { askedFor } from '../queries.ts';
+
+export interface SessionEvent {
+  /** The short id. */
+  readonly session_id: string;
+  readonly event_type: 'spawned' | 'completed' | 'error' | 'checkpoint' | 'idle';
+  /** ISO, UTC. */
+  readonly timestamp: string;
+  /** One line. */
+  readonly message: string;
+  readonly metadata: { readonly [key: string]: Json };
+}
+
+/** What `event` means for the session of `agent`; null: nothing that its watchers are told. */
+export function sessionEvent(event: MimirEvent, agent: AgentId): SessionEvent | null {
+  const words = concerns(event, agent) ? (forType(WORDS, event.type)?.(event) ?? null) : null;
+  if (words === null) return null;
+  const [event_type, message, more] = words;
+  return {
+    session_id: shortId(event.session, agent),
+    event_type,
+    timestamp: event.time,
+    message: firstLine(message),
+    metadata: { agent, run: event.session, seq: event.seq, ...more },
+  };
+}
+
+function concerns(event: MimirEvent, agent: AgentId): boolean {
+  // A notice of it goes to its owner, a message to it comes from another.
+  if (event.type === 'message.sent') return event.notice === undefined ? event.to === agent : event.notice.of === agent;
+  return 'agent' in event && event.agent === agent;
+}
+
+type Words =
+  | readonly [type: SessionEvent['event_type'], message: string, more: { readonly [key: string]: Json }]
+  | null;
+
+const WORDS: ByType<[], [], Words> = {
+  'agent.created': (event) => [
+    'spawned',
+    event.task,
+    {
+      name: event.spawned?.friendly ?? event.name,
+      role: event.role,
+      model: event.model.used,
+      parent: event.parent,
+      by: event.spawned?.by ?? null,
+      wait: event.spawned?.wait ?? null,
+    },
+  ],
+  'agent.finished': finished,
+  'agent.status': ({ status, reason }) => {
+    if (status === 'waiting') return ['idle', reason === '' ? 'waits' : reason, { status }];
+    // That it waits for a slot or is created is no news, that it goes on or was stopped is.
+    return status === 'running' || status === 'interrupted'
+      ? ['checkpoint', reason === '' ? status : reason, { status }]
+      : null;
+  },
+  'agent.todos': ({ todos }) => {
+    const done = todos.filter(({ status }) => status === 'completed').length;
+    const now = todos.find(({ status }) => status !== 'completed');
+    return [
+      'checkpoint',
+      `${done} of ${todos.length} done${now === undefined ? '' : `: ${now.description}`}`,
+      { done, total: todos.length },
+    ];
+  },
+  'agent.message': ({ text }) => ['checkpoint', text, { words: text }],
+  'agent.adopted': ({ owner }) => [
+    'checkpoint',
+    owner === null ? 'goes on without a parent' : `goes on below ${owner}`,
+    { owner },
+  ],
+  'agent.signalled': ({ status, message }) => [
+    'checkpoint',
+    message === '' ? `says that it is ${status === 'error' ? 'not able to go on' : 'done'}` : message,
+    { signal: status },
+  ],
+  'approval.requested': ({ request }) => [
+    'idle',
+    `asks: ${askedFor(request)}`,
+    { question: request.exact, options: [...request.options] },
+  ],
+  'message.sent': ({ from, content, notice }) => {
+    if (notice === undefined) return ['checkpoint', `message from ${from}: ${content}`, { from, content }];
+    return notice.is === 'idle' ? ['idle', content, { notice: true }] : null;
+  },
+};
+
+function finished({ outcome, summary, error, metrics }: EventOf<'agent.finished'>): Words {
+  const well = outcome === 'completed' || outcome === 'partial';
+  const message = well ? summary : (error ?? summary);
+  return [
+    well ? 'completed' : 'error',
+    message.trim() === '' ? outcome : message,
+    {
+      outcome,
+      partial: outcome === 'partial',
+      summary,
+      error,
+      tokens_used: metrics.tokensUsed,
+      cost: metrics.cost,
+      duration: metrics.duration,
+      tool_calls: metrics.toolCalls,
+    },
+  ];
+}
+
+const firstLine = (text: string): string =>
+  text
+    .split('\n')
+    .find((line) => line.trim() !== '')
+    ?.trim() ?? '';

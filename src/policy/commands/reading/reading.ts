@@ -1,0 +1,202 @@
+/**
+ * Does a command only read? It does when it is understood whole, each of its programs and options is on the list of those that
+ * only read, its paths lie in the project by their text, and its output goes nowhere but to the agent. Such a command runs
+ * without a question in a read-only sandbox, so that a wrong entry in the list writes nothing (CONTRACT D39).
+ */
+import {
+  type Assignment,
+  type Command,
+  type HereDoc,
+  type ParsedScript,
+  type RedirectOperator,
+  type Redirection,
+  type Statement,
+  type SyntaxNode,
+  type Word,
+  parse,
+} from 'unbash';
+import { type Reading, readCommand } from '../read.ts';
+import { type Argument, argumentOf, isInProject, OUTSIDE, type ReadingPlace, type Scope } from './words.ts';
+import { whyProgram } from './special.ts';
+import { knownWord } from '../words.ts';
+
+export type { ReadingPlace } from './words.ts';
+
+/** Why `command`, started in this place, may do more than read; null when it only reads. Pure, and total for any text. */
+export function moreThanReading(
+  command: string,
+  place: ReadingPlace,
+  { doubts }: Pick<Reading, 'doubts'> = readCommand(command),
+): string | null {
+  const [doubt] = doubts;
+  if (doubt !== undefined) return doubt;
+  const variables: Variables = new Map();
+  const scope: Scope = {
+    place,
+    moves: mayName('cd', command),
+    variables,
+    script: ({ script }) => (script === undefined ? 'a substitution could not be read' : whyAll(script.commands, walk)),
+  };
+  const walk: Walk = { scope, variables };
+  try {
+    const script: ParsedScript = parse(command);
+    return script.commands.length === 0 ? 'it runs nothing' : whyAll(script.commands, walk);
+  } catch {
+    return 'it could not be read';
+  }
+}
+
+/** May `program` be among the words, however it is quoted? */
+const mayName = (program: string, command: string): boolean =>
+  new RegExp(String.raw`\b${program}\b|\$'`).test(`${command}\n${command.replaceAll(/\\\n|[\\'"]/g, '')}`);
+
+type Variables = Map<string, { readonly is: 'inside' | 'any'; readonly whole: boolean }>;
+
+interface Walk {
+  readonly scope: Scope;
+  /** The same as the scope's: loops and `read` add to them in the order of the text. */
+  readonly variables: Variables;
+}
+
+const first = <T>(all: readonly T[], why: (one: T) => string | null): string | null => {
+  for (const one of all) {
+    const found = why(one);
+    if (found !== null) return found;
+  }
+  return null;
+};
+
+const whyAll = (statements: readonly Statement[], walk: Walk): string | null =>
+  first(statements, ({ command, background }) =>
+    background === true ? 'it leaves something running' : whyNode(command, walk),
+  );
+
+function whyNode(node: SyntaxNode, walk: Walk): string | null {
+  switch (node.type) {
+    case 'Command':
+      return whyCommand(node, walk);
+    case 'Pipeline':
+    case 'AndOr':
+      return first(node.commands, (each) => whyNode(each, walk));
+    case 'CompoundList':
+      return whyAll(node.commands, walk);
+    case 'Subshell':
+    case 'BraceGroup':
+      return whyNode(node.body, walk);
+    case 'Redirected':
+      return first(node.redirects, (each) => whyRedirection(each, walk)) ?? whyNode(node.command, walk);
+    case 'If':
+    case 'Elif':
+      return first(partsOfIf(node), (each) => whyNode(each, walk));
+    case 'While':
+      return whyNode(node.clause, walk) ?? whyNode(node.body, walk);
+    case 'For':
+      return whyLoop(node, walk);
+    default:
+      return `the shell's ${node.type} may do more than read`;
+  }
+}
+
+const partsOfIf = (node: Extract<SyntaxNode, { readonly type: 'If' | 'Elif' }>): readonly SyntaxNode[] => [
+  node.clause,
+  node.then,
+  ...(node.type === 'If' ? [...node.elif, ...(node.else === undefined ? [] : [node.else])] : []),
+];
+
+/** No variable of the shell's own has a name of small letters. */
+const NAME = /^[a-z][a-z0-9_]*$/;
+
+function whyLoop({ name, wordlist, body }: Extract<SyntaxNode, { readonly type: 'For' }>, walk: Walk): string | null {
+  const variable = knownWord(name) ?? '';
+  if (!NAME.test(variable) || wordlist === undefined) return 'it sets a variable';
+  const all: Argument[] = [];
+  const why = first(wordlist, (word) => addWord(word, all, walk));
+  if (why !== null) return why;
+  const isPlain = (one: Argument): boolean => one.is === 'known' && /^[\w./@%+=:,][\w./@%+=:,-]*$/.test(one.text);
+  const inside = all.every(
+    (one) =>
+      one.is === 'inside' || (one.is === 'known' && !one.text.startsWith('-') && isInProject(one.text, walk.scope)),
+  );
+  // Set twice, a variable is the weaker of both.
+  const before = walk.variables.get(variable);
+  walk.variables.set(variable, {
+    is: inside && before?.is !== 'any' ? 'inside' : 'any',
+    whole: all.every(isPlain) && before?.whole !== false,
+  });
+  return whyNode(body, walk);
+}
+
+function addWord(word: Word, all: Argument[], { scope }: Walk): string | null {
+  const argument = argumentOf(word, scope);
+  if (typeof argument === 'string') return argument;
+  all.push(argument);
+  return null;
+}
+
+function whyCommand(command: Command, walk: Walk): string | null {
+  const why = first(command.redirects, (each) => whyRedirection(each, walk));
+  if (why !== null) return why;
+  if (command.name === undefined) return 'it sets a variable';
+  const given: Argument[] = [];
+  const odd =
+    addWord(command.name, given, walk) ??
+    first(command.args, (each) => (each.type === 'Word' ? addWord(each, given, walk) : 'it sets a variable'));
+  if (odd !== null) return odd;
+  const [name] = given;
+  const program = name?.is === 'known' ? name.text : '';
+  const assigned = first(command.prefix, (each) => (each.type === 'Assignment' ? whyAssignment(each, program) : null));
+  if (assigned !== null) return assigned;
+  return program === 'read' ? whyRead(given.slice(1), walk) : whyProgram(given, walk.scope);
+}
+
+/** How text is sorted and written; and where `read` divides its line. */
+function whyAssignment({ name, value, index, append }: Assignment, program: string): string | null {
+  const text = value.type === 'Word' && index === undefined && append !== true ? knownWord(value) : null;
+  const harmless = /^(?:LC_[A-Z]+|LANG|NO_COLOR)$/.test(name) ? /^[\w.@-]*$/.test(text ?? '/') : false;
+  return harmless || (name === 'IFS' && program === 'read' && text !== null) ? null : 'it sets a variable';
+}
+
+/** Sets variables of its own names to whatever it reads. */
+function whyRead(given: readonly Argument[], { variables }: Walk): string | null {
+  for (const [at, argument] of given.entries()) {
+    if (argument.is !== 'known') return 'it sets a variable that the text does not name';
+    const { text } = argument;
+    if (/^-[rs]+$/.test(text) || (/^-r?d$/.test(text) && at < given.length - 1)) continue;
+    if (text === '' && /^-r?d$/.test(textOf(given[at - 1]))) continue;
+    if (!NAME.test(text)) return 'it sets a variable';
+    variables.set(text, { is: 'any', whole: false });
+  }
+  return null;
+}
+
+const textOf = (argument: Argument | undefined): string => (argument?.is === 'known' ? argument.text : '');
+
+/** From the project, from the text itself, or to nowhere. */
+function whyRedirection(redirection: Redirection, { scope }: Walk): string | null {
+  if (redirection.descriptor?.type === 'FileDescriptorVariable') return 'it sets a variable';
+  if (redirection.type === 'HereDoc') return whyHereDoc(redirection, scope);
+  const target = redirection.target === undefined ? 'it is not whole' : argumentOf(redirection.target, scope);
+  if (typeof target === 'string') return target;
+  return redirection.type === 'HereString' ? null : whyTarget(redirection.operator, target, scope);
+}
+
+function whyTarget(operator: RedirectOperator, target: Argument, scope: Scope): string | null {
+  const to = textOf(target);
+  switch (operator) {
+    case '<':
+      return target.is === 'inside' || (target.is === 'known' && isInProject(to, scope)) ? null : OUTSIDE;
+    case '<&':
+    case '>&':
+      return /^(?:\d+-?|-)$/.test(to) ? null : 'it writes to a file';
+    default:
+      return to === '/dev/null' && operator !== '<>' ? null : 'it writes to a file';
+  }
+}
+
+/** Its text is one word, whatever is in it: only what the shell would run or fill in counts. */
+function whyHereDoc({ body }: HereDoc, scope: Scope): string | null {
+  const parts = (body.parts ?? []).filter(({ type }) => type !== 'Literal');
+  if (parts.length === 0) return null;
+  const odd = argumentOf({ ...body, type: 'Word', value: '', parts }, scope);
+  return typeof odd === 'string' ? odd : null;
+}

@@ -1,0 +1,255 @@
+/** Programs whose arguments are no plain options and files: what they run, ask or set is judged one by one. */
+import { type Reader, whyMoreThan } from './options.ts';
+import { READERS } from './programs.ts';
+import { whyGit } from './git.ts';
+import { whyAwk, whyJq, whySed } from './scripts.ts';
+import { type Argument, isInProject, OUTSIDE, type Scope } from './words.ts';
+
+/** Why this program with its arguments does more than read; null when it only reads. */
+export function whyProgram(words: readonly Argument[], scope: Scope): string | null {
+  const [name, ...given] = words;
+  if (name?.is !== 'known') return 'what it runs is not in the text';
+  const program = name.text.replace(/^\/(?:usr\/)?bin\//, '');
+  const special = SPECIAL.get(program);
+  if (special !== undefined) return named(program, special(given, scope));
+  const reader = READERS.get(program);
+  return reader === undefined
+    ? `${program} is not known to only read`
+    : named(program, whyMoreThan(reader, given, scope));
+}
+
+const named = (program: string, why: string | null): string | null => (why === null ? null : `${program}: ${why}`);
+
+type Judge = (given: readonly Argument[], scope: Scope) => string | null;
+
+const NOT_IN_TEXT = 'it has arguments that are not in the text';
+
+const textOf = (argument: Argument | undefined): string | null => (argument?.is === 'known' ? argument.text : null);
+
+const reader =
+  (list: Reader): Judge =>
+  (given, scope) =>
+    whyMoreThan(list, given, scope);
+
+const SED: Reader = {
+  flags: 'nErsuz',
+  values: 'el',
+  long: 'quiet silent regexp-extended separate unbuffered null-data posix',
+  longValues: 'expression line-length',
+  operands: 'pattern',
+  instead: 'e expression',
+  script: whySed,
+};
+const AWK: Reader = { values: 'Fv', operands: 'pattern', script: whyAwk };
+const JQ: Reader = {
+  flags: 'nrjacsSCMeR',
+  long:
+    'null-input raw-output join-output ascii-output compact-output slurp sort-keys color-output monochrome-output ' +
+    'exit-status raw-input tab stream seq',
+  longValues: 'indent',
+  operands: 'pattern',
+  script: whyJq,
+};
+
+/** `+%F` is how it is written; anything else would set the clock. */
+const DATE: Reader = {
+  flags: 'uIR',
+  values: 'd',
+  files: 'r',
+  long: 'utc universal iso-8601 rfc-3339 rfc-email',
+  longValues: 'date',
+  longFiles: 'reference',
+  operands: 'pattern',
+  script: (text) => (text.startsWith('+') ? null : 'it sets the clock'),
+};
+
+/** Of find: tests and actions that only look, with nothing, a text or a file behind them. */
+const FIND_ALONE = new Set(
+  (
+    '-print -print0 -ls -prune -quit -depth -d -mount -xdev -empty -executable -readable -writable -true -false -nouser ' +
+    '-nogroup -follow -daystart -noleaf -not -a -and -o -or ! ( ) ,'
+  ).split(' '),
+);
+const FIND_TEXT = new Set(
+  (
+    '-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -mmin -atime ' +
+    '-amin -ctime -cmin -newermt -perm -user -group -uid -gid -links -inum -maxdepth -mindepth -lname -ilname -fstype -printf'
+  ).split(' '),
+);
+const FIND_FILE = new Set(['-newer', '-anewer', '-cnewer', '-samefile']);
+
+const find: Judge = (given, scope) => {
+  let at = given.findIndex((argument) => argument.is !== 'inside' && !isStart(textOf(argument)));
+  if (at === -1) at = given.length;
+  const outside = given.slice(0, at).some((start) => start.is === 'known' && !isInProject(start.text, scope));
+  if (outside) return OUTSIDE;
+  while (at < given.length) {
+    const word = textOf(given[at]);
+    if (word === null) return NOT_IN_TEXT;
+    const used = word === '-exec' ? execOf(given, at, scope) : testOf(word, given[at + 1], scope);
+    if (typeof used === 'string') return used;
+    at += used;
+  }
+  return null;
+};
+
+const isStart = (text: string | null): boolean => text !== null && (/^-[HLP]$/.test(text) || !/^[-!(),]/.test(text));
+
+function testOf(word: string, next: Argument | undefined, scope: Scope): number | string {
+  if (FIND_ALONE.has(word)) return 1;
+  const text = textOf(next);
+  if (FIND_TEXT.has(word)) return text === null ? NOT_IN_TEXT : 2;
+  if (!FIND_FILE.has(word)) return `${word} is not known to only read`;
+  return text !== null && isInProject(text, scope) ? 2 : OUTSIDE;
+}
+
+/** The names of files begin as the folders do that it looks in, so they are no options. */
+function execOf(given: readonly Argument[], at: number, scope: Scope): number | string {
+  const length = given.slice(at).findIndex((argument) => /^[;+]$/.test(textOf(argument) ?? ''));
+  if (length === -1) return 'what it runs has no end';
+  const run = given.slice(at + 1, at + length).map((argument): Argument => {
+    const text = textOf(argument);
+    return text === '{}' ? { is: 'inside' } : text?.includes('{}') === true ? { is: 'any' } : argument;
+  });
+  return whyProgram(run, scope) ?? length + 1;
+}
+
+/** What runs another program behind its own options. `count`: words between them. `adds`: what it puts behind its words. */
+function runner(list: Reader, count: number, adds: readonly Argument[] = []): Judge {
+  return (given, scope) => {
+    const start = afterOptions(list, given, scope);
+    if (typeof start === 'string') return start;
+    const skipped = given.slice(start, start + count);
+    if (skipped.length < count || skipped.some(({ is }) => is !== 'known')) return NOT_IN_TEXT;
+    const run = given.slice(start + count);
+    return run.length === 0 && adds.length > 0 ? null : whyProgram([...run, ...adds], scope);
+  };
+}
+
+function afterOptions(list: Reader, given: readonly Argument[], scope: Scope): number | string {
+  for (let at = 0; ; ) {
+    const option = textOf(given[at]) ?? '';
+    if (!/^-./.test(option)) return at;
+    const why = option === '--' ? NOT_IN_TEXT : whyMoreThan(list, [{ is: 'known', text: option }], scope);
+    if (why !== null) return why;
+    at += option.length === 2 && list.values?.includes(option.charAt(1)) === true ? 2 : 1;
+  }
+}
+
+const XARGS = runner({ flags: '0rtx', values: 'nLPsdI', long: 'null no-run-if-empty verbose exit' }, 0, [
+  { is: 'any' },
+]);
+
+/** With `-I{}` the mark in a word may become anything, as what is added at the end. No other mark is read. */
+const xargs: Judge = (given, scope) => {
+  if (given.some((argument, at) => isOtherMark(textOf(argument), textOf(given[at + 1])))) return NOT_IN_TEXT;
+  const filled = given.map((argument, at): Argument => {
+    const text = textOf(argument) ?? '';
+    const isMark = text.startsWith('-I') || textOf(given[at - 1]) === '-I';
+    return text.includes('{}') && !isMark ? { is: 'any' } : argument;
+  });
+  return XARGS(filled, scope);
+};
+
+const isOtherMark = (option: string | null, next: string | null): boolean =>
+  option === '-I' ? next !== '{}' : option?.startsWith('-I') === true && option !== '-I{}';
+
+const command: Judge = (given, scope) =>
+  /^-[vV]$/.test(textOf(given[0]) ?? '')
+    ? given.every(({ is }) => is === 'known')
+      ? null
+      : NOT_IN_TEXT
+    : whyProgram(given, scope);
+
+/** `-v` sets a variable, and so does `%n`. */
+const printf: Judge = ([format]) => {
+  const text = textOf(format);
+  if (text === null || text.startsWith('-')) return 'it may set a variable';
+  const rest = text.replaceAll(/%%|%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[sbqcdiouxXeEfFgG]/g, '');
+  return rest.includes('%') ? 'it may set a variable' : null;
+};
+
+/** `-v` reads a name, in which a subscript is evaluated. */
+const test: Judge = (given, scope) => {
+  for (const argument of given) {
+    if (argument.is === 'any' || argument.is === 'leading') return NOT_IN_TEXT;
+    if (argument.is !== 'known') continue;
+    if (/^-[vRo]$/.test(argument.text)) return `${argument.text} is not known to only read`;
+    if (!isInProject(argument.text, scope)) return OUTSIDE;
+  }
+  return given.some(({ is }) => is === 'one') && !hasPlainForm(given) ? NOT_IN_TEXT : null;
+};
+
+/** `-z WORD`, `WORD = WORD`, with `!` before: nothing that is unknown stands in the place of an operator. */
+function hasPlainForm(given: readonly Argument[]): boolean {
+  const words = given.filter((argument) => textOf(argument) !== ']' && textOf(argument) !== '!');
+  if (words.length === 2) return /^-[a-zA-Z]$/.test(textOf(words[0]) ?? '');
+  return words.length === 3 && /^(?:==?|!=|-(?:eq|ne|lt|le|gt|ge))$/.test(textOf(words[1]) ?? '');
+}
+
+const cd: Judge = (given, scope) => {
+  const places = given.filter((argument) => !/^-[PL]$/.test(textOf(argument) ?? ''));
+  const [place] = places;
+  if (places.length !== 1 || place === undefined || textOf(place)?.startsWith('-') === true) return OUTSIDE;
+  return place.is === 'inside' || (place.is === 'known' && isInProject(place.text, scope)) ? null : OUTSIDE;
+};
+
+const set: Judge = (given) =>
+  given.length > 0 &&
+  /^(?:[-+][eux]+ ?|[-+][eux]*o (?:pipefail|errexit|nounset) ?)*$/.test(
+    given.map((one) => textOf(one) ?? '\0').join(' '),
+  )
+    ? null
+    : 'it may change what later words mean';
+
+const ends: Judge = (given) => (given.every((one) => /^\d+$/.test(textOf(one) ?? '')) ? null : NOT_IN_TEXT);
+
+/** A second file would be written, and `-r` makes bytes of text. */
+const xxd: Judge = (given, scope) => {
+  const files: string[] = [];
+  for (let at = 0; at < given.length; at += 1) {
+    const word = textOf(given[at]);
+    if (word === null) return NOT_IN_TEXT;
+    if (/^-[cglos]$/.test(word)) at += 1;
+    else if (!word.startsWith('-')) files.push(word);
+    else if (!/^-(?:[abeipuC]|ps|plain|[cglos][0-9a-fx]+)$/.test(word))
+      return `its option ${word} is not known to only read`;
+  }
+  if (files.length > 1) return 'a further file would be written';
+  return files.every((file) => isInProject(file, scope)) ? null : OUTSIDE;
+};
+
+const anything: Judge = () => null;
+const version: Judge = (given) =>
+  given.length === 1 && /^(?:--version|-V)$/.test(textOf(given[0]) ?? '') ? null : 'it may do more than read';
+
+const SPECIAL: ReadonlyMap<string, Judge> = new Map<string, Judge>([
+  ['git', whyGit],
+  ['find', find],
+  ['sed', reader(SED)],
+  ['awk', reader(AWK)],
+  ['gawk', reader(AWK)],
+  ['mawk', reader(AWK)],
+  ['jq', reader(JQ)],
+  ['date', reader(DATE)],
+  ['xargs', xargs],
+  ['timeout', runner({ flags: 'v', values: 'ks', long: 'preserve-status foreground verbose' }, 1)],
+  ['nice', runner({ values: 'n' }, 0)],
+  ['command', command],
+  ['printf', printf],
+  ['test', test],
+  ['[', test],
+  ['cd', cd],
+  ['set', set],
+  ['exit', ends],
+  ['break', ends],
+  ['continue', ends],
+  ['xxd', xxd],
+  ['echo', anything],
+  ['true', anything],
+  ['false', anything],
+  [':', anything],
+  ['python', version],
+  ['python3', version],
+  ['node', version],
+]);

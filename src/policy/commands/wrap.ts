@@ -1,0 +1,186 @@
+/**
+ * Programs that run what their arguments name (`env`, `timeout`, `xargs`, `sh -c`, `find -exec`, `npx` …): what would
+ * run then. Where the text doesn't say, that is a doubt, never a guess.
+ */
+import { type Known, type Simple, programOf } from './words.ts';
+import { RUNNERS, WRAPPERS, type Wrapper } from './wrappers.ts';
+
+export type Inner =
+  | { readonly is: 'simple'; readonly simple: Simple }
+  /** A text for a shell of its own. */
+  | { readonly is: 'script'; readonly text: string }
+  | { readonly is: 'doubt'; readonly why: string };
+
+/** What `simple` would run besides itself. */
+export function innerOf(simple: Simple): readonly Inner[] {
+  const program = programOf(simple);
+  if (program === null) return [doubt('what it runs is not in the text')];
+  if (SHELLS.has(program)) return ofShell(simple, program);
+  const special = SPECIAL.get(program);
+  if (special !== undefined) return special(simple);
+  const wrapper = WRAPPERS.get(program);
+  if (wrapper !== undefined) return unwrapped(simple, 1, wrapper, program);
+  return ofRunner(simple, program);
+}
+
+const doubt = (why: string): Inner => ({ is: 'doubt', why });
+const isWords = (words: readonly Known[]): words is readonly string[] => !words.includes(null);
+
+const SHELLS: ReadonlySet<string> = new Set('sh bash dash ash ksh mksh rbash zsh'.split(' '));
+
+/** `-c` names a text; without it a file is a program like any other, and standard input is unknown. */
+function ofShell({ words }: Simple, shell: string): readonly Inner[] {
+  let reads = false;
+  for (let at = 1; at < words.length; at += 1) {
+    const word = words[at] ?? null;
+    if (word === null) return [doubt(`what ${shell} runs is not in the text`)];
+    if (!/^[-+]./.test(word)) return reads ? [{ is: 'script', text: word }, ...foreign(shell)] : [];
+    // A cluster with `s` or `c`; with `o` the next word is a name.
+    const letters = /^-[a-zA-Z]+$/.test(word) ? word : '';
+    if (letters.includes('s')) break;
+    if (letters.includes('c')) reads = true;
+    if (SHELL_VALUES.test(word)) at += 1;
+  }
+  return [doubt(`${shell} reads what it runs from its input`)];
+}
+
+const SHELL_VALUES = /^[-+][a-zA-Z]*[oO]$|^--(?:rcfile|init-file)$/;
+
+const foreign = (shell: string): readonly Inner[] => (shell === 'zsh' ? [doubt('zsh reads words in another way')] : []);
+
+/** The arguments as one text, as `eval` takes them. */
+function ofEval({ words }: Simple): readonly Inner[] {
+  const rest = words.slice(words[1] === '--' ? 2 : 1);
+  if (!isWords(rest)) return [doubt('what eval runs is not in the text')];
+  return rest.length === 0 ? [] : [{ is: 'script', text: rest.join(' ') }];
+}
+
+function ofTrap({ words }: Simple): readonly Inner[] {
+  const [first = ''] = words.slice(words[1] === '--' ? 2 : 1);
+  if (first === null) return [doubt('what trap runs is not in the text')];
+  return words.length < 3 || first === '-' || first.startsWith('-') ? [] : [{ is: 'script', text: first }];
+}
+
+/** A file of commands is a program like any other, unless its name is made at that moment. */
+const ofSource = ({ words }: Simple): readonly Inner[] =>
+  isWords(words) ? [] : [doubt('what is sourced is not in the text')];
+
+const EXEC: ReadonlySet<string> = new Set(['-exec', '-execdir', '-ok', '-okdir']);
+
+function ofFind({ words, texts, open }: Simple): readonly Inner[] {
+  const found: Inner[] = [];
+  if (open || words.includes(null)) found.push(doubt('find has arguments that are not in the text'));
+  for (let at = 0; at < words.length; at += 1) {
+    if (!EXEC.has(words[at] ?? '')) continue;
+    const more = words.slice(at + 1).findIndex((word) => word === ';' || word === '+');
+    const end = more === -1 ? words.length : at + 1 + more;
+    found.push(withHoles({ words: words.slice(at + 1, end), texts: texts.slice(at + 1, end), open: true }));
+    at = end;
+  }
+  return found;
+}
+
+/** `{}` becomes file names. */
+const withHoles = ({ words, texts, open }: Simple): Inner => ({
+  is: 'simple',
+  simple: { words: words.map((word) => (word?.includes('{}') === true ? null : word)), texts, open },
+});
+
+function ofFd({ words, texts }: Simple): readonly Inner[] {
+  const at = words.findIndex((word) => word !== null && /^(?:-[xX]|--exec(?:-batch)?)$/.test(word));
+  if (at !== -1) return [withHoles({ words: words.slice(at + 1), texts: texts.slice(at + 1), open: true })];
+  const hidden = words.some((word) => word === null || /^(?:-[xX]|--exec)/.test(word));
+  return hidden ? [doubt('what fd runs is not plain')] : [];
+}
+
+/** They change what words mean, so that nothing after them can be read. */
+const remaking =
+  (name: string) =>
+  ({ words }: Simple): readonly Inner[] =>
+    words.length > 1 ? [doubt(`${name} changes what later words mean`)] : [];
+
+const opaque = (name: string) => (): readonly Inner[] => [doubt(`what ${name} runs can't be read here`)];
+
+/** `command -v` only says where a program is. */
+const ofCommand = (simple: Simple): readonly Inner[] =>
+  /^-[pvV]*[vV]/.test(simple.words[1] ?? '') ? [] : unwrapped(simple, 1, { flags: 'p' }, 'command');
+
+const SPECIAL: ReadonlyMap<string, (simple: Simple) => readonly Inner[]> = new Map([
+  ['eval', ofEval],
+  ['trap', ofTrap],
+  ['source', ofSource],
+  ['.', ofSource],
+  ['find', ofFind],
+  ['fd', ofFd],
+  ['fdfind', ofFd],
+  ['command', ofCommand],
+  ...['alias', 'enable', 'hash', 'shopt', 'bind', 'complete'].map((name) => [name, remaking(name)] as const),
+  ...(
+    'fish csh tcsh pwsh nu xonsh watch parallel ssh su script flock chroot unshare nsenter bwrap strace ltrace gdb ' +
+    'entr at batch crontab systemd-run docker podman ionice chrt taskset setpriv runuser pkexec expect socat rlwrap ' +
+    'proot fakeroot xvfb-run dbus-run-session mapfile readarray'
+  )
+    .split(' ')
+    .map((name) => [name, opaque(name)] as const),
+]);
+
+/** `npm exec x`, `uv run x`: the second word says that the rest is run. */
+function ofRunner(simple: Simple, program: string): readonly Inner[] {
+  const verbs = RUNNERS.get(program);
+  if (verbs === undefined) return [];
+  const [, verb] = simple.words;
+  if (verb === undefined) return [];
+  if (verb === null || verb.startsWith('-')) {
+    const plain = isWords(simple.words) && !simple.words.some((word) => Object.hasOwn(verbs, word));
+    return plain ? [] : [doubt(`what ${program} runs is not plain`)];
+  }
+  const wrapper = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+  return wrapper === undefined ? [] : unwrapped(simple, 2, wrapper, `${program} ${verb}`);
+}
+
+function unwrapped(simple: Simple, from: number, wrapper: Wrapper, name: string): readonly Inner[] {
+  const at = programAt(simple.words, from, wrapper);
+  if (at === null) return [doubt(`what ${name} runs is not plain`)];
+  const open = simple.open || wrapper.open === true;
+  const inner = { words: simple.words.slice(at), texts: simple.texts.slice(at), open };
+  if (inner.words.length === 0) return open ? [doubt(`what ${name} runs is not in the text`)] : [];
+  return [wrapper.open === true ? withHoles(inner) : { is: 'simple', simple: inner }];
+}
+
+/** Where the program begins; null when a word before it isn't known. */
+function programAt(words: readonly Known[], from: number, wrapper: Wrapper): number | null {
+  let at = afterOptions(words, from, wrapper);
+  if (at === null) return null;
+  if (wrapper.assigns === true) while (/^[A-Za-z_]\w*=/.test(words[at] ?? '')) at += 1;
+  const skipped = words.slice(at, at + (wrapper.skip ?? 0));
+  return skipped.includes(null) ? null : at + skipped.length;
+}
+
+/** The first word that is no option; null when an option is unknown here: it might take the next word, or run it. */
+function afterOptions(words: readonly Known[], from: number, wrapper: Wrapper): number | null {
+  for (let at = from; at < words.length; ) {
+    const word = words[at] ?? null;
+    if (word === null) return null;
+    if (word === '--') return at + 1;
+    if (!word.startsWith('-') || word === '-') return at;
+    const used = word.startsWith('--') ? longOption(word.slice(2), wrapper) : shortOptions(word.slice(1), wrapper);
+    if (used === null) return null;
+    at += used;
+  }
+  return words.length;
+}
+
+function longOption(written: string, { long = '', longValues = '' }: Wrapper): 1 | 2 | null {
+  const [name = ''] = written.split('=');
+  if (longValues.split(' ').includes(name)) return written.includes('=') ? 1 : 2;
+  return long.split(' ').includes(name) ? 1 : null;
+}
+
+function shortOptions(letters: string, { flags = '', values = '' }: Wrapper): 1 | 2 | null {
+  for (let at = 0; at < letters.length; at += 1) {
+    const letter = letters.charAt(at);
+    if (values.includes(letter)) return at === letters.length - 1 ? 2 : 1;
+    if (!flags.includes(letter)) return null;
+  }
+  return 1;
+}

@@ -1,0 +1,93 @@
+/**
+ * Starts Mimir again as a process of its own: in its own session, without a terminal, so that it outlives whoever began it.
+ * What it says goes to a file that only this user reads. When it is ready its socket answers; that is for others to see.
+ */
+import { spawn } from 'node:child_process';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { plainText } from '../domain/text/text.ts';
+import type { SessionId } from '../domain/ids.ts';
+import { ControlFault } from '../ports/control.ts';
+import { privateIn } from './socket-paths.ts';
+
+/** Bytes of its last words. */
+const LAST_WORDS = 4000;
+/** As a shell says of a program that a signal ended, whichever. */
+const BY_SIGNAL = 128;
+
+export interface ProcessWish {
+  /** The program and its arguments. */
+  readonly command: readonly string[];
+  readonly cwd: string;
+  /** All of its environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Mimir's folder of state, where its output is kept. */
+  readonly stateDir: string;
+  readonly session: SessionId;
+}
+
+export interface StartedProcess {
+  /** What it writes to its outputs; made anew at each start. */
+  readonly file: string;
+  /** How it ended, with its last words; null while it runs. */
+  ended(): { readonly code: number; readonly words: string } | null;
+  /** Tells it to stop, with all that it started; for one that nobody waits for any more. */
+  stop(): void;
+}
+
+/** Returns at once, and never holds this process up. Throws `ControlFault` when its output can't be kept. */
+export function startProcess({ command, cwd, env, stateDir, session }: ProcessWish): StartedProcess {
+  const file = join(stateDir, 'run', `${session}.out`);
+  const output = outputAt(file, join(stateDir, 'run'));
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', output, output] });
+  closeSync(output);
+  child.unref();
+  let ended: { code: number; words: string } | null = null;
+  child.once('error', (error) => {
+    ended = { code: 1, words: `${program} can't be started: ${error.message}` };
+  });
+  child.once('exit', (code, signal) => {
+    const words = lastWords(file);
+    ended = { code: code ?? BY_SIGNAL, words: signal === null ? words : `${words}\nit was ended by ${signal}`.trim() };
+  });
+  return {
+    file,
+    ended: () => ended,
+    stop() {
+      if (ended !== null || child.pid === undefined) return;
+      try {
+        // It leads a group of its own.
+        process.kill(-child.pid, 'SIGTERM');
+      } catch {
+        // It was quicker.
+      }
+    },
+  };
+}
+
+function outputAt(file: string, folder: string): number {
+  const fault = privateIn(folder);
+  if (fault !== null) throw noPlace(`a process of its own has no place for its output: ${fault}`);
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NOFOLLOW } = constants;
+  try {
+    return openSync(file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0o600);
+  } catch (error) {
+    throw noPlace(`${file} can't be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const noPlace = (why: string): ControlFault =>
+  new ControlFault(`${why}\n  make it writable, or set XDG_STATE_HOME elsewhere`);
+
+function lastWords(file: string): string {
+  try {
+    const open = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+    const bytes = Buffer.alloc(LAST_WORDS);
+    const length = readSync(open, bytes, 0, LAST_WORDS, Math.max(0, fstatSync(open).size - LAST_WORDS));
+    closeSync(open);
+    return plainText(bytes.toString('utf8', 0, length)).trim();
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,141 @@
+/** Replaces exact text in a file that was read before. The match must be the only one, unless all are meant. */
+import { z } from 'zod';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import type { AgentId } from '../../domain/ids.ts';
+import type { Tool, ToolOutput } from '../../ports/tool.ts';
+import { diffCounts, unifiedDiff } from './diff.ts';
+import { done, refused } from '../outcome.ts';
+import { capLines, counted, decode, isBinary, LINE_COLUMNS, shownName, WHOLE_FILE_BYTES } from '../shell/output.ts';
+import { digestOf, replaceFile, writeRefusal } from './replace-file.ts';
+import { type Root, rootFor } from '../paths/root.ts';
+import type { Seen } from './read-tracker.ts';
+import type { Writes } from '../writes/writes.ts';
+import { openFile } from '../workspace.ts';
+
+const Input = z.strictObject({
+  path: z.string().describe('Path of the file, relative to the project root.'),
+  old_text: z
+    .string()
+    .min(1)
+    .max(200_000)
+    .describe('Exact text to replace, without line numbers, with its indentation.'),
+  new_text: z.string().max(1_000_000).describe('What stands there afterwards.'),
+  all: z.boolean().default(false).describe('Replace every match; otherwise there must be exactly one.'),
+  digest: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('Digest of the content this edit is meant for; else what you last read.'),
+});
+type Input = z.output<typeof Input>;
+
+export const editFileTool = (project: Root, seen: Seen, writes?: Writes): Tool<Input> => ({
+  name: 'edit_file',
+  description:
+    'Replaces exact text in a file: `old_text` must occur exactly once (add surrounding lines until it does) unless `all` is set. Read the file first; the edit is refused when the file has changed since. The result is the diff.',
+  input: Input,
+  capability: 'write',
+  repeat: 'never',
+  label: ({ path }) => `edit ${path}`,
+
+  async preview(input, context) {
+    const [root, { agent }] = [rootFor(project, context), context];
+    const edit = await plannedEdit(root, seen, agent, input);
+    return edit.ok ? unifiedDiff(edit.value) : `edit ${input.path}: would be refused: ${edit.fault}`;
+  },
+
+  async run(input, context) {
+    const [root, { agent, signal }] = [rootFor(project, context), context];
+    if (signal.aborted) return refused('stopped');
+    await writes?.begin();
+    const edit = await plannedEdit(root, seen, agent, input);
+    if (!edit.ok) return refused(edit.fault);
+    const { name, after, expected } = edit.value;
+    const written = await replaceFile(root, { path: name, content: after, expected });
+    if (!written.ok) return refused(written.fault);
+    seen.note(agent, name, written.value);
+    writes?.wrote(name);
+    return changed(unifiedDiff(edit.value), name, written.value);
+  },
+});
+
+/** What the model reads after a write: how much changed, the new digest, the diff. */
+export function changed(diff: string, name: string, digest: string): ToolOutput {
+  const words = `${shownName(name)}: ${diffCounts(diff)} lines, digest now ${digest}`;
+  return { ...done(`${words}\n${capLines(diff, LINE_COLUMNS)}`), saw: { file: name, digest } };
+}
+
+export interface CurrentText {
+  readonly name: string;
+  readonly text: string;
+  readonly digest: string;
+}
+
+/** The whole text of a file that may be edited. */
+export async function currentText(root: Root, path: string): Promise<Result<CurrentText, string>> {
+  const refusal = writeRefusal(root, path);
+  if (refusal !== null) return fail(refusal);
+  const file = await openFile(root, path);
+  if (!file.ok) return file;
+  const { handle, name, size } = file.value;
+  try {
+    if (size > WHOLE_FILE_BYTES) return fail(`${path}: larger than 10 MiB; change it with a command`);
+    const bytes = await handle.readFile();
+    if (isBinary(bytes)) return fail(`${path}: a binary file`);
+    const text = decode(bytes);
+    // Bytes that are no UTF-8 would come back as others: such a file can't be edited as text.
+    if (!Buffer.from(text).equals(bytes)) return fail(`${path}: not UTF-8 text; change it with a command`);
+    return ok({ name, text, digest: digestOf(bytes) });
+  } finally {
+    await handle.close();
+  }
+}
+
+interface PlannedEdit {
+  readonly name: string;
+  readonly before: string;
+  readonly after: string;
+  readonly expected: string;
+}
+
+async function plannedEdit(root: Root, seen: Seen, agent: AgentId, input: Input): Promise<Result<PlannedEdit, string>> {
+  const current = await currentText(root, input.path);
+  if (!current.ok) return current;
+  const { name, text, digest } = current.value;
+  const expected = input.digest ?? seen.digest(agent, name);
+  if (expected === null) return fail(`${name}: read it first; an edit needs to know what it changes`);
+  if (expected !== digest) {
+    return fail(`${name}: has changed since it was read (expected digest ${expected}, now ${digest}); read it again`);
+  }
+  const after = replaced(text, input);
+  return after.ok ? ok({ name, before: text, after: after.value, expected }) : fail(`${name}: ${after.fault}`);
+}
+
+function replaced(text: string, { old_text, new_text, all }: Input): Result<string, string> {
+  if (old_text === new_text) return fail('old_text and new_text are the same');
+  const pieces = text.split(old_text);
+  const matches = pieces.length - 1;
+  if (matches === 0) return fail(noMatch(text, old_text));
+  if (matches > 1 && !all) {
+    const lines = pieces.slice(0, -1).map((_, index) => lineAfter(pieces.slice(0, index + 1).join(old_text)));
+    const shown = lines.slice(0, 10).join(', ');
+    return fail(`old_text occurs ${matches} times (lines ${shown}); add surrounding lines, or set all`);
+  }
+  return ok(pieces.join(new_text));
+}
+
+const lineAfter = (before: string): number => before.split('\n').length;
+
+/** The usual causes, so that the next try is better than a guess. */
+function noMatch(text: string, sought: string): string {
+  if (text.includes('\r\n') && text.replaceAll('\r\n', '\n').includes(sought)) {
+    return String.raw`old_text is not in the file: its lines end in \r\n; write \r\n in old_text and new_text`;
+  }
+  const first = sought.split('\n').find((line) => line.trim() !== '');
+  const loose = first === undefined ? -1 : text.split('\n').findIndex((line) => line.trim() === first.trim());
+  if (loose === -1) return 'old_text is not in the file; read it again';
+  return `old_text is not in the file exactly; line ${loose + 1} is like its first line: compare ${counted(
+    sought.split('\n').length,
+    'line',
+  )} from there, with indentation`;
+}

@@ -1,0 +1,201 @@
+/** Reads part of a text file with line numbers, in bounded memory however large the file is. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Tool } from '../../ports/tool.ts';
+import { done, refused } from '../outcome.ts';
+import {
+  capLine,
+  counted,
+  decode,
+  isBinary,
+  LINE_COLUMNS,
+  RESULT_BYTES,
+  shownName,
+  WHOLE_FILE_BYTES,
+} from '../shell/output.ts';
+import type { Root } from '../paths/root.ts';
+import type { Seen } from './read-tracker.ts';
+import { type OpenFile, openFile } from '../workspace.ts';
+
+const Input = z.strictObject({
+  path: z.string().describe('Path of the file, relative to the project root.'),
+  from: z.number().int().min(1).max(1_000_000_000).default(1).describe('First line to read, counted from 1.'),
+  lines: z.number().int().min(1).max(5000).default(800).describe('How many lines to read.'),
+});
+type Input = z.output<typeof Input>;
+
+/** How far into a file above 10 MiB lines are looked for. */
+const SCAN_BYTES = 256 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+/** Room for a line number and its tab. */
+const NUMBER_BYTES = 12;
+/** For the head line and the last one: what is shown has no gap. */
+const FRAME_BYTES = 600;
+
+export const readFileTool = (root: Root, seen: Seen): Tool<Input> => ({
+  name: 'read_file',
+  description:
+    'Reads a text file with line numbers (number, tab, text). Gives a part with `from` and `lines` for long files. The head line shows the digest that edit_file and write_file check. Read a file before you edit it. Binary files give size and digest only; files named .env* are refused.',
+  input: Input,
+  capability: 'read',
+  repeat: 'safe',
+  label: ({ path }) => `read ${path}`,
+
+  async run({ path, from, lines }, { agent, signal, room = RESULT_BYTES }) {
+    const file = await openFile(root, path);
+    if (!file.ok) return refused(file.fault);
+    try {
+      const bytes = Math.min(room, RESULT_BYTES) - FRAME_BYTES;
+      const part = await readPart(file.value, { from, lines, bytes }, signal);
+      if (part.stopped) return refused(`${path}: stopped`);
+      const output = done(partText(file.value, part, from));
+      if (part.digest === null) return output;
+      const saw = { file: file.value.name, digest: part.digest };
+      seen.note(agent, saw.file, saw.digest);
+      return { ...output, saw };
+    } catch (error) {
+      return refused(`${path}: can't be read (${error instanceof Error ? error.message : String(error)})`);
+    } finally {
+      await file.value.handle.close();
+    }
+  },
+});
+
+interface Part {
+  readonly binary: boolean;
+  readonly lines: readonly string[];
+  /** All lines of the file; null when it was not read to its end. */
+  readonly total: number | null;
+  /** Of the whole file; null for one above 10 MiB. */
+  readonly digest: string | null;
+  readonly stopped: boolean;
+}
+
+interface Asked {
+  readonly from: number;
+  readonly lines: number;
+  /** As many as the result has room for. */
+  readonly bytes: number;
+}
+
+/** Reads on to the end for the digest and the count, unless the file is too large for that. */
+async function readPart(file: OpenFile, asked: Asked, signal: AbortSignal): Promise<Part> {
+  const whole = file.size <= WHOLE_FILE_BYTES;
+  const hash = createHash('sha256');
+  const picked = new LinePicker(asked);
+  let binary: boolean | null = null;
+  const ended = await scan(file, signal, (bytes) => {
+    binary ??= isBinary(bytes);
+    if (whole) hash.update(bytes);
+    if (!binary) picked.add(bytes);
+    return whole || !(binary || picked.full);
+  });
+  picked.end();
+  return {
+    binary: binary ?? false,
+    lines: picked.lines,
+    total: ended && binary !== true ? picked.seen : null,
+    digest: whole ? hash.digest('hex').slice(0, 16) : null,
+    stopped: signal.aborted,
+  };
+}
+
+/** Hands on the file in chunks until `onBytes` says no more; was its end reached? */
+async function scan(file: OpenFile, signal: AbortSignal, onBytes: (bytes: Buffer) => boolean): Promise<boolean> {
+  // No larger than the file: most are small, and many are read.
+  const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, file.size)));
+  let at = 0;
+  // A file that grows meanwhile is read no further than it was long.
+  while (at < Math.min(file.size, SCAN_BYTES) && !signal.aborted) {
+    const { bytesRead } = await file.handle.read(chunk, 0, Math.min(CHUNK_BYTES, file.size - at), at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+    if (!onBytes(chunk.subarray(0, bytesRead))) break;
+  }
+  return at >= file.size;
+}
+
+/** Keeps the asked lines out of chunks, each at most a little longer than will be shown. */
+class LinePicker {
+  readonly lines: string[] = [];
+  /** Lines that have begun so far. */
+  seen = 0;
+  readonly #asked: Asked;
+  #parts: Buffer[] = [];
+  #length = 0;
+  #open = false;
+  #bytes = 0;
+  #filled = false;
+
+  constructor(asked: Asked) {
+    this.#asked = asked;
+  }
+
+  /** All asked lines are there (or as many as a result can hold). */
+  get full(): boolean {
+    return this.#filled || this.lines.length >= this.#asked.lines;
+  }
+
+  add(bytes: Buffer): void {
+    let start = 0;
+    while (start < bytes.length) {
+      if (!this.#open) this.#begin();
+      const end = bytes.indexOf(10, start);
+      this.#keep(bytes.subarray(start, end === -1 ? bytes.length : end));
+      if (end === -1) return;
+      this.end();
+      start = end + 1;
+    }
+  }
+
+  /** Closes the line that is open, if one is. */
+  end(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    if (!this.#wanted()) return;
+    const text = decode(Buffer.concat(this.#parts)).replace(/\r$/, '');
+    const unseen = this.#length - this.#parts.reduce((sum, part) => sum + part.length, 0);
+    const line =
+      unseen > 0 ? `${text.slice(0, LINE_COLUMNS)}… (line of ${this.#length} bytes)` : capLine(text, LINE_COLUMNS);
+    this.#bytes += Buffer.byteLength(line) + NUMBER_BYTES;
+    // The first one is always shown: reading on would otherwise not get past it.
+    this.#filled = this.lines.length > 0 && this.#bytes > this.#asked.bytes;
+    if (!this.#filled) this.lines.push(line);
+  }
+
+  #begin(): void {
+    this.#open = true;
+    this.seen += 1;
+    this.#parts = [];
+    this.#length = 0;
+  }
+
+  #wanted(): boolean {
+    return this.seen >= this.#asked.from && !this.full;
+  }
+
+  #keep(part: Buffer): void {
+    if (!this.#wanted()) return;
+    // Four bytes make one character at most: enough to fill the columns that are shown.
+    const room = LINE_COLUMNS * 4 - Math.min(this.#length, LINE_COLUMNS * 4);
+    this.#length += part.length;
+    if (room > 0) this.#parts.push(Buffer.from(part.subarray(0, room)));
+  }
+}
+
+function partText(file: OpenFile, part: Part, from: number): string {
+  const name = shownName(file.name);
+  const digest = part.digest === null ? 'not read whole: above 10 MiB' : `digest ${part.digest}`;
+  if (part.binary) return `${name}: binary file, ${file.size} bytes, ${digest}`;
+  if (file.size === 0) return `${name}: empty file, ${digest}`;
+  const of = part.total === null ? `a file of ${file.size} bytes` : `${part.total}`;
+  if (part.lines.length === 0) {
+    return `${name}: no line ${from}; ${part.total === null ? of : `it has ${counted(part.total, 'line')}`}, ${digest}`;
+  }
+  const last = from + part.lines.length - 1;
+  const width = String(last).length;
+  const numbered = part.lines.map((line, index) => `${String(from + index).padStart(width)}\t${line}`);
+  const rest = part.total === null ? null : part.total - last;
+  const more = rest === 0 ? [] : [`(${rest === null ? 'more' : `${rest} more`}; read on with from: ${last + 1})`];
+  return [`${name} (lines ${from}-${last} of ${of}, ${digest})`, ...numbered, ...more].join('\n');
+}

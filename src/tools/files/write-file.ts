@@ -1,0 +1,89 @@
+/** Makes a new file, or replaces a whole one whose digest is known. */
+import { z } from 'zod';
+import type { AgentId } from '../../domain/ids.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import type { Tool } from '../../ports/tool.ts';
+import { unifiedDiff } from './diff.ts';
+import { changed, currentText } from './edit-file.ts';
+import { refused } from '../outcome.ts';
+import { insideName } from '../paths/path-rules.ts';
+import { replaceFile, writeRefusal } from './replace-file.ts';
+import { type Root, rootFor } from '../paths/root.ts';
+import type { Seen } from './read-tracker.ts';
+import type { Writes } from '../writes/writes.ts';
+import { exists } from '../workspace.ts';
+
+const Input = z.strictObject({
+  path: z.string().describe('Path of the file, relative to the project root. Missing folders are made.'),
+  content: z.string().max(5_000_000).describe('The whole content.'),
+  digest: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      'To replace a file: the digest of its present content. Not needed after you have read it; leave out for a new file.',
+    ),
+});
+type Input = z.output<typeof Input>;
+
+export const writeFileTool = (project: Root, seen: Seen, writes?: Writes): Tool<Input> => ({
+  name: 'write_file',
+  description:
+    'Makes a new file, or replaces a whole file that you have read (or whose digest you pass). For a change within a file use edit_file. The result is the diff.',
+  input: Input,
+  capability: 'write',
+  repeat: 'never',
+  label: ({ path }) => `write ${path}`,
+
+  async preview(input, context) {
+    const [root, { agent }] = [rootFor(project, context), context];
+    const write = await plannedWrite(root, seen, agent, input);
+    if (!write.ok) return `write ${input.path}: would be refused: ${write.fault}`;
+    return unifiedDiff(write.value) || `write ${input.path}: changes nothing`;
+  },
+
+  async run(input, context) {
+    const [root, { agent, signal }] = [rootFor(project, context), context];
+    if (signal.aborted) return refused('stopped');
+    await writes?.begin();
+    const write = await plannedWrite(root, seen, agent, input);
+    if (!write.ok) return refused(write.fault);
+    const { name, after, expected } = write.value;
+    const written = await replaceFile(root, { path: name, content: after, expected });
+    if (!written.ok) return refused(written.fault);
+    seen.note(agent, name, written.value);
+    writes?.wrote(name);
+    return changed(unifiedDiff(write.value), name, written.value);
+  },
+});
+
+interface PlannedWrite {
+  readonly name: string;
+  readonly before: string | null;
+  readonly after: string;
+  readonly expected: string | null;
+}
+
+async function plannedWrite(
+  root: Root,
+  seen: Seen,
+  agent: AgentId,
+  input: Input,
+): Promise<Result<PlannedWrite, string>> {
+  const refusal = writeRefusal(root, input.path);
+  if (refusal !== null) return fail(refusal);
+  const name = insideName(root.path, input.path);
+  if (!name.ok) return name;
+  const after = input.content.toWellFormed();
+  if (!(await exists(root, name.value))) {
+    if (input.digest !== undefined) return fail(`${name.value}: no such file; leave the digest out to make it`);
+    return ok({ name: name.value, before: null, after, expected: null });
+  }
+  const current = await currentText(root, name.value);
+  if (!current.ok) return current;
+  const expected = input.digest ?? seen.digest(agent, name.value);
+  if (expected === current.value.digest) return ok({ name: name.value, before: current.value.text, after, expected });
+  const now = `digest now: ${current.value.digest}`;
+  if (expected === null) return fail(`${name.value}: exists; read it before you replace it (${now})`);
+  return fail(`${name.value}: has changed since it was read (expected ${expected}, ${now}); read it again`);
+}

@@ -1,0 +1,175 @@
+/**
+ * How git is run so that a hostile repository stays data: its configuration, attributes and hooks can name programs, and
+ * none of them is started. SECURITY 2.7; every program found here was seen to run without its line.
+ */
+import { fail, ok, type Result } from '../../domain/result.ts';
+import type { Environment } from '../shell/environment.ts';
+import type { Root } from '../paths/root.ts';
+import { type ProgramEnd, runProgram } from '../shell/run-program.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { runBoxed } from '../sandbox/run.ts';
+
+/** Settings that name a program, read another file, or reach a network, each made harmless. */
+const SETTINGS: readonly (readonly [name: string, value: string])[] = [
+  ['core.fsmonitor', 'false'],
+  ['core.hooksPath', '/dev/null'],
+  ['core.attributesFile', '/dev/null'],
+  ['core.excludesFile', '/dev/null'],
+  ['core.pager', 'cat'],
+  ['core.editor', 'false'],
+  ['core.sshCommand', 'false'],
+  ['core.askPass', 'false'],
+  ['core.gitProxy', ''],
+  ['core.alternateRefsCommand', ''],
+  ['credential.helper', ''],
+  ['diff.external', ''],
+  ['diff.submodule', 'short'],
+  ['diff.orderFile', '/dev/null'],
+  ['status.submoduleSummary', 'false'],
+  ['submodule.recurse', 'false'],
+  // A log with signatures runs the program that checks them; so does a format of one's own with %G?.
+  ['log.showSignature', 'false'],
+  ['format.pretty', 'medium'],
+  ['commit.gpgSign', 'false'],
+  ['gpg.program', 'false'],
+  ['gpg.openpgp.program', 'false'],
+  ['gpg.x509.program', 'false'],
+  ['gpg.ssh.program', 'false'],
+  ['gpg.ssh.defaultKeyCommand', ''],
+  ['protocol.allow', 'never'],
+  ['protocol.ext.allow', 'never'],
+  ['safe.bareRepository', 'explicit'],
+  ['color.ui', 'false'],
+  ['blame.ignoreRevsFile', ''],
+  ['core.quotePath', 'false'],
+];
+
+/** Programs that a repository names itself: emptied one by one, since there is no switch for all. */
+const NAMED_PROGRAM = /^(?:filter|diff|merge)\..+\.(?:clean|smudge|process|command|textconv|driver)$/is;
+
+const GIT_TIME_LIMIT = 30_000;
+const TOO_LONG = 'the configuration of this repository is too long to be made harmless; git is not run';
+
+export interface GitCall {
+  readonly root: Root;
+  /** Absolute path of git. */
+  readonly git: string;
+  readonly environment: Environment;
+  readonly signal: AbortSignal;
+  /** Where it is run: read-only in a box where there is one; absent: in none. */
+  readonly sandbox?: Sandbox;
+  /** What the sub-command reads. */
+  readonly input?: string;
+}
+
+/** Runs one sub-command hardened. `directory` is the git directory of the root, named so that none is looked for. */
+export async function runGit(call: GitCall, directory: string, args: readonly string[]): Promise<ProgramEnd> {
+  const { input: _input, ...asking } = call;
+  const harmless = await settingsOf(asking, directory);
+  return harmless.ok ? plainGit(call, directory, args, harmless.value) : harmless.fault;
+}
+
+/** Several that only read, at once: the ends in their order. */
+export async function runGits(
+  call: GitCall,
+  directory: string,
+  all: readonly (readonly string[])[],
+): Promise<readonly ProgramEnd[]> {
+  const harmless = await settingsOf(call, directory);
+  if (!harmless.ok) return all.map(() => harmless.fault);
+  return Promise.all(all.map((args) => plainGit(call, directory, args, harmless.value)));
+}
+
+/** What the configuration of this repository has to be told, or why git is not run in it. */
+async function settingsOf(call: GitCall, directory: string): Promise<Result<Settings, ProgramEnd>> {
+  // Outside a repository `git diff` compares any two files: so the repository is made sure of first.
+  const [sure, listed] = await Promise.all([
+    plainGit(call, directory, ['rev-parse', '--git-dir'], []),
+    plainGit(call, directory, ['config', '--list', '--name-only', '-z'], []),
+  ]);
+  if (sure.exit !== 0) return fail(sure);
+  // A name that was left out of the list could be that of a program.
+  if (listed.exit !== 0 || !listed.whole)
+    return fail({ ...listed, exit: listed.exit || 1, stderr: listed.stderr || TOO_LONG });
+  return ok(neutralised(listed.stdout));
+}
+
+type Settings = readonly (readonly [name: string, value: string])[];
+
+function plainGit(
+  { root, git, environment, signal, sandbox, input }: GitCall,
+  directory: string,
+  args: readonly string[],
+  more: readonly (readonly [name: string, value: string])[],
+): Promise<ProgramEnd> {
+  const fixed = ['--no-pager', '--no-optional-locks', '--literal-pathspecs'];
+  const what = {
+    file: git,
+    args: [...fixed, `--git-dir=${directory}`, `--work-tree=${root.path}`, ...args],
+    cwd: root.path,
+    env: gitEnvironment(environment, [...SETTINGS, ...more]),
+  };
+  const course = {
+    timeLimit: GIT_TIME_LIMIT,
+    signal,
+    ...(input === undefined ? {} : { input }),
+  };
+  if (sandbox === undefined || sandbox.state.is === 'none') return runProgram({ ...what, ...course });
+  // Names of secret files are git's to tell: covered, they would seem to be changed.
+  return runBoxed(sandbox, { ...what, box: 'read-only', secrets: 'seen' }, course);
+}
+
+/** What git gets that runs on a directory of Mimir's own, where no repository's configuration is read. */
+export const hardenedEnvironment = (
+  environment: Environment,
+  more: readonly (readonly [name: string, value: string])[],
+): Environment => gitEnvironment(environment, [...SETTINGS, ...more]);
+
+/**
+ * The environment in which any git that starts in this repository runs nothing that its configuration names, also as one of
+ * several programs of a command. Repositories within it are not covered. `more`: settings beside those.
+ */
+export async function harmlessGit(
+  call: GitCall,
+  directory: string,
+  more: Settings,
+): Promise<Result<Environment, ProgramEnd>> {
+  const harmless = await settingsOf(call, directory);
+  return harmless.ok ? ok(gitEnvironment(call.environment, [...SETTINGS, ...harmless.value, ...more])) : harmless;
+}
+
+/** For every program that the configuration names, an empty one; a filter with none is no longer required either. */
+function neutralised(listed: string): readonly (readonly [name: string, value: string])[] {
+  const programs = [...new Set(listed.split('\0'))].filter((name) => NAMED_PROGRAM.test(name));
+  return programs.flatMap((name) => {
+    const section = name.slice(0, name.lastIndexOf('.'));
+    const empty = [name, ''] as const;
+    return /^filter\./i.test(name) ? [empty, [`${section}.required`, 'false'] as const] : [empty];
+  });
+}
+
+/**
+ * Settings go in by variables, not by `-c`: a name found in a hostile configuration may hold a `=`. No inherited `GIT_*`
+ * gets here, since the tools' environment is an allow-list.
+ */
+function gitEnvironment(environment: Environment, settings: readonly (readonly [string, string])[]): Environment {
+  const numbered: Record<string, string> = {};
+  for (const [index, [name, value]] of settings.entries()) {
+    numbered[`GIT_CONFIG_KEY_${index}`] = name;
+    numbered[`GIT_CONFIG_VALUE_${index}`] = value;
+  }
+  return {
+    ...environment,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_SYSTEM: '/dev/null',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_OPTIONAL_LOCKS: '0',
+    // A partial clone would fetch what is missing through a program that its configuration names.
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_CONFIG_COUNT: String(settings.length),
+    ...numbered,
+  };
+}

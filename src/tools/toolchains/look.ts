@@ -1,0 +1,81 @@
+/** What `mimir doctor` finds of toolchains and of the caches that a project keeps: each is started in the sandbox, as commands are. */
+import { type Environment, placeVariables, programOn } from '../shell/environment.ts';
+import { bytesIn } from '../shell/kept-folders.ts';
+import { emptyHome, HOME_BYTES, homeFolder } from '../shell/private-home.ts';
+import type { PathRules } from '../paths/root.ts';
+import { checkRoot } from '../paths/root.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { findBubblewrap } from '../sandbox/find.ts';
+import { realPlace } from '../sandbox/protected-scan.ts';
+import { runBoxed } from '../sandbox/run.ts';
+import { packagesOf, toolchainsOn } from './places.ts';
+
+export interface LookPlace {
+  readonly root: string;
+  readonly home: string;
+  readonly stateDir: string;
+  readonly environment: Environment;
+}
+
+export interface ToolchainLook {
+  readonly name: string;
+  /** Null: it does not start in the sandbox, and `said` are its last words. */
+  readonly version: string | null;
+  readonly said: string;
+  /** Folders of packages that commands see. */
+  readonly packages: readonly string[];
+  /** Does it take packages from the home at all? */
+  readonly takesPackages: boolean;
+}
+
+const START_MS = 20_000;
+
+/** Those whose own program is on the PATH, each started without a network in the read-only sandbox. */
+export async function lookAtToolchains(
+  sandbox: Sandbox,
+  { root, home, stateDir, environment }: LookPlace,
+  paths: PathRules,
+): Promise<readonly ToolchainLook[]> {
+  const checked = checkRoot(root, { home, state: stateDir, rules: paths });
+  if (!checked.ok) return [];
+  const denied = checked.value.rules.denyRead.flatMap((rule) => realPlace(rule.path));
+  const ground = { home, root: checked.value.path, variables: placeVariables(), denied };
+  const looks = toolchainsOn(environment).map(async (chain): Promise<ToolchainLook | null> => {
+    const file = programOn(environment, chain.programs[0] ?? '');
+    if (file === null) return null;
+    const spec = { box: 'read-only', file, args: chain.version, cwd: checked.value.path, env: environment } as const;
+    const end = await runBoxed(sandbox, spec, { timeLimit: START_MS });
+    const text = `${end.stdout}\n${end.stderr}`;
+    const version = /\d+\.\d+[\w.+-]*/.exec(text)?.[0] ?? null;
+    return {
+      name: chain.name,
+      version: end.is === 'exited' && end.exit === 0 ? version : null,
+      said: text.trim().split('\n').at(-1) ?? '',
+      packages: packagesOf(chain, ground).map(({ place }) => place),
+      takesPackages: chain.packages.length > 0,
+    };
+  });
+  const found = await Promise.all(looks);
+  return found.filter((look) => look !== null);
+}
+
+export interface CachesLook {
+  readonly folder: string;
+  /** Null: too many files to be counted. */
+  readonly bytes: number | null;
+  readonly most: number;
+  /** False: something of them could not be removed. */
+  readonly cleared: boolean | null;
+}
+
+/** The private home of a project; `clear` empties it after it was measured. */
+export async function lookAtCaches(
+  { root, stateDir, environment }: LookPlace,
+  { clear }: { readonly clear: boolean },
+): Promise<CachesLook> {
+  const [real = root] = realPlace(root);
+  const folder = homeFolder(stateDir, real);
+  const helpers = { bubblewrap: findBubblewrap(real, environment), environment };
+  const bytes = await bytesIn(helpers, realPlace(folder));
+  return { folder, bytes, most: HOME_BYTES, cleared: clear ? await emptyHome(helpers, folder) : null };
+}

@@ -1,0 +1,226 @@
+/**
+ * A git directory of Mimir's own, in the state folder, that holds contents of a project by their digest. The repository's
+ * configuration has no part in it, so none of its filters, hooks or monitors can run; its objects are read where they lie.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import { type Environment, programOn } from '../shell/environment.ts';
+import { type GitCall, hardenedEnvironment, runGits } from '../git/hardening.ts';
+import { gitOf, type Root } from '../paths/root.ts';
+import { type ProgramEnd, runProgram } from '../shell/run-program.ts';
+
+const TIME_LIMIT = 120_000;
+/** Lists of names of a large project are longer than what is kept of a command. */
+const LIST_BYTES = 64 * 1024 * 1024;
+/** What of a repository's configuration says how its bytes are stored. Plain values: no program is named by them. */
+const PLAIN = String.raw`^core\.(filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol|sharedrepository)$`;
+
+type Setting = readonly [name: string, value: string];
+
+/** What is taken over from the project's own repository, if it has one. */
+export interface RepositoryFacts {
+  /** Its git directory; null where the project is no repository. */
+  readonly directory: string | null;
+  /** Where its objects lie. */
+  readonly objects: string | null;
+  /** Its last commit, and the tree of that; null before the first. */
+  readonly commit: string | null;
+  readonly head: string | null;
+  /** The branch that it is on; null on none. */
+  readonly branch: string | null;
+  readonly format: string;
+  readonly settings: readonly Setting[];
+}
+
+const NO_REPOSITORY: RepositoryFacts = {
+  directory: null,
+  objects: null,
+  commit: null,
+  head: null,
+  branch: null,
+  format: 'sha1',
+  settings: [],
+};
+
+export interface StoreCall {
+  /** The index to work on; none for calls that only look at objects. */
+  readonly index?: string;
+  /** Patterns that are ignored beside those of the project. */
+  readonly excludes?: string;
+  readonly input?: string;
+  /** Write objects into the project's own repository instead: what becomes a commit of it. */
+  readonly into?: 'repository';
+  readonly environment?: Environment;
+}
+
+export interface TreeStore {
+  readonly root: Root;
+  /** What the project's repository is at this moment. */
+  facts(signal: AbortSignal): Promise<Result<RepositoryFacts, string>>;
+  /** Its own git directory for this kind of repository, made where it is missing. */
+  folder(facts: RepositoryFacts): string;
+  /** The output of one git command that ended well, or its words. */
+  git(
+    facts: RepositoryFacts,
+    args: readonly string[],
+    signal: AbortSignal,
+    call?: StoreCall,
+  ): Promise<Result<string, string>>;
+}
+
+export interface StoreOptions {
+  readonly root: Root;
+  readonly stateDir: string;
+  readonly environment: Environment;
+}
+
+export function treeStore({ root, stateDir, environment }: StoreOptions): TreeStore {
+  const name = createHash('sha256').update(root.path).digest('hex').slice(0, 16);
+  const folder = (facts: RepositoryFacts): string =>
+    withoutAttributes(prepared(path.join(stateDir, 'trees', `${name}-${facts.format}`), facts.format));
+  return {
+    root,
+    folder,
+    facts: async (signal) => {
+      const git = programOn(environment, 'git');
+      return git === null ? fail(NO_GIT) : factsOf({ root, git, environment, signal });
+    },
+    async git(facts, args, signal, call = {}) {
+      const git = programOn(environment, 'git');
+      if (git === null) return fail(NO_GIT);
+      const own = call.into === 'repository' ? commitsIn(folder(facts), facts.format) : folder(facts);
+      const end = await runProgram({
+        file: git,
+        args: [
+          ...FIXED,
+          `--git-dir=${own}`,
+          ...(call.index === undefined ? [] : [`--work-tree=${root.path}`]),
+          ...args,
+        ],
+        cwd: call.index === undefined ? own : root.path,
+        env: environmentOf(environment, facts, call),
+        timeLimit: TIME_LIMIT,
+        keep: LIST_BYTES,
+        signal,
+        ...(call.input === undefined ? {} : { input: call.input }),
+      });
+      return outcomeOf(end, args[0] ?? '');
+    },
+  };
+}
+
+const NO_GIT = "there is no git on the PATH: what changed in the project can't be told";
+const FIXED = ['--no-pager', '--no-optional-locks', '--literal-pathspecs'];
+
+function environmentOf(environment: Environment, facts: RepositoryFacts, call: StoreCall): Environment {
+  const settings: readonly Setting[] = [
+    ...facts.settings.filter(([key]) => call.into === 'repository' || key !== 'core.sharedrepository'),
+    ['core.untrackedCache', 'false'],
+    ['core.splitIndex', 'false'],
+    ['core.looseCompression', '1'],
+    ['advice.addEmbeddedRepo', 'false'],
+    ...(call.excludes === undefined ? [] : ([['core.excludesFile', call.excludes]] as const)),
+    // Whatever the umask says, contents are nobody else's.
+    ...(call.into === 'repository' ? [] : ([['core.sharedRepository', '0600']] as const)),
+  ];
+  return {
+    ...hardenedEnvironment({ ...environment, ...call.environment }, settings),
+    ...(call.index === undefined ? {} : { GIT_INDEX_FILE: call.index }),
+    ...objectsOf(facts, call),
+  };
+}
+
+function objectsOf({ objects }: RepositoryFacts, { into }: StoreCall): Environment {
+  if (objects === null) return {};
+  if (into === 'repository') return { GIT_OBJECT_DIRECTORY: objects };
+  // A list with ":" between its parts: a name that holds one is quoted.
+  return { GIT_ALTERNATE_OBJECT_DIRECTORIES: /[:"\\]/.test(objects) ? JSON.stringify(objects) : objects };
+}
+
+async function factsOf(call: GitCall): Promise<Result<RepositoryFacts, string>> {
+  const state = gitOf(call.root.path);
+  if (state.is === 'none') return ok(NO_REPOSITORY);
+  const ends = await runGits(call, state.directory, [
+    ['rev-parse', '--show-object-format', '--git-path', 'objects'],
+    // Together, so that they belong to each other.
+    ['log', '-1', '--no-show-signature', '--format=%H %T', 'HEAD', '--'],
+    ['symbolic-ref', '--quiet', 'HEAD'],
+    ['config', '--null', '--get-regexp', PLAIN],
+  ]);
+  const cut = ends.find((end) => end.is !== 'exited' || end.exit === null);
+  if (cut !== undefined) return fail(wordsOf(cut, 'rev-parse'));
+  return ok(factsIn(call.root, state.directory, ends));
+}
+
+function factsIn(root: Root, directory: string, [where, last, on, plain]: readonly ProgramEnd[]): RepositoryFacts {
+  const [format, objects] = said(where).trimEnd().split('\n');
+  // An empty .git folder and the like: files without a history.
+  if (format === undefined || objects === undefined) return NO_REPOSITORY;
+  const [, commit = null, head = null] = /^(\w+) (\w+)\n$/.exec(said(last)) ?? [];
+  return {
+    directory,
+    objects: path.resolve(root.path, objects),
+    commit,
+    head,
+    branch: /^refs\/heads\/(.+)\n$/.exec(said(on))?.[1] ?? null,
+    format,
+    settings: plainSettings(said(plain)),
+  };
+}
+
+/** Empty where the command failed: there is no such thing. */
+const said = (end: ProgramEnd | undefined): string => (end?.exit === 0 ? end.stdout : '');
+
+function plainSettings(listed: string): readonly Setting[] {
+  return listed.split('\0').flatMap((entry) => {
+    const end = entry.indexOf('\n');
+    return end === -1 ? [] : [[entry.slice(0, end), entry.slice(end + 1)] as const];
+  });
+}
+
+/** Made by hand, not by `git init`: a template could bring hooks and settings. */
+function prepared(folder: string, format: string): string {
+  for (const part of ['objects', 'refs']) mkdirSync(path.join(folder, part), { recursive: true, mode: 0o700 });
+  const extension = format === 'sha1' ? '' : `[extensions]\n\tobjectformat = ${format}\n`;
+  const version = format === 'sha1' ? 0 : 1;
+  once(path.join(folder, 'config'), `[core]\n\trepositoryformatversion = ${version}\n\tbare = true\n${extension}`);
+  once(path.join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+  return folder;
+}
+
+/** For what becomes a commit: there the attributes of the project hold, as for anybody who commits. */
+const commitsIn = (folder: string, format: string): string => prepared(path.join(folder, 'commits'), format);
+
+/**
+ * Over all attributes of a project: bytes are looked at as they are on the disk. With `ident` or an encoding, git would store
+ * another text than the one that runs.
+ */
+const ATTRIBUTES = '* !ident !filter !working-tree-encoding\n';
+
+function withoutAttributes(folder: string): string {
+  mkdirSync(path.join(folder, 'info'), { recursive: true, mode: 0o700 });
+  once(path.join(folder, 'info/attributes'), ATTRIBUTES);
+  return folder;
+}
+
+function once(file: string, content: string): void {
+  try {
+    writeFileSync(file, content, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+}
+
+function outcomeOf(end: ProgramEnd, command: string): Result<string, string> {
+  if (end.is === 'exited' && end.exit === 0 && end.whole) return ok(end.stdout);
+  return fail(wordsOf(end, command));
+}
+
+function wordsOf(end: ProgramEnd, command: string): string {
+  if (end.is === 'stopped') return 'stopped';
+  if (end.is === 'time limit') return `git ${command} took longer than ${TIME_LIMIT / 1000} s on this project`;
+  if (end.exit === 0) return `git ${command} gave more than can be looked at`;
+  return `git ${command}: ${end.stderr.trim() || `failed (${end.exit ?? end.endedBy ?? end.is})`}`;
+}

@@ -1,0 +1,190 @@
+/**
+ * Markdown as lines, parsed by marked. What a model writes is text: HTML stays as it was written, links only lead to the web
+ * and to files of the project. Each block is made once for a width; while a text grows, only its end is made anew.
+ */
+import type { MarkedToken, Token, Tokens } from 'marked';
+import type { Glyphs } from '../glyphs.ts';
+import { clip, restyle, span } from '../../../../app/views/text/clip.ts';
+import type { Line, Style } from '../../../../app/views/text/line.ts';
+import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
+import { codeLines, coloured } from './code.ts';
+import { inline, splitLines } from './inline.ts';
+import { lexed, shallow } from './lexed.ts';
+import { tableLines } from '../table.ts';
+
+export interface Page {
+  readonly glyphs: Glyphs;
+  /** The project's folder, for links to files; empty where none are made. */
+  readonly cwd: string;
+  /** Of the text that no other style is said of. */
+  readonly style: Style;
+}
+
+/** Lines of at most `width` columns. Blank lines at the ends are left out, several in a row become one. */
+export function markdown(text: string, width: number, glyphs: Glyphs, cwd = ''): readonly Line[] {
+  if (width <= 0) return [];
+  const page: Page = { glyphs, cwd, style: { fg: 'fg' } };
+  const lines = shallow(
+    () => blocks(lexed(stable(text)), width, page, true),
+    () => wrapText(text, width, page.style),
+  );
+  return trimmed(lines).map((line) => clip(line, width, glyphs.ellipsis));
+}
+
+/** The same of a text that grows: what ended with a blank line is drawn once, only the end of it is parsed anew. */
+export function growing(text: string, width: number, glyphs: Glyphs, cwd = ''): readonly Line[] {
+  const at = text.length < LONG ? 0 : endedAt(text);
+  if (at === 0) return markdown(text, width, glyphs, cwd);
+  const head = text.slice(0, at);
+  const key = `${width} ${glyphs.ellipsis} ${coloured.version} ${cwd}`;
+  const known = GROWN.get(key);
+  const lines = known?.head === head ? known.lines : markdown(head, width, glyphs, cwd);
+  if (GROWN.size > 8) GROWN.clear();
+  GROWN.set(key, { head, lines });
+  const end = markdown(text.slice(at), width, glyphs, cwd);
+  return end.length === 0 ? lines : [...lines, [], ...end];
+}
+
+const LONG = 2000;
+/** By how it is drawn: one text at a time is looked at. */
+const GROWN = new Map<string, { readonly head: string; readonly lines: readonly Line[] }>();
+
+/** Behind the last blank line that ends a block: not in a fence, and with no indented line after it. 0 where there is none. */
+function endedAt(text: string): number {
+  const fences = Array.from(text.matchAll(/^ {0,3}(?:```|~~~)/gm), ({ index }) => index);
+  for (let at = text.lastIndexOf('\n\n'); at > 0; at = text.lastIndexOf('\n\n', at - 1)) {
+    while ((fences.at(-1) ?? 0) > at) fences.pop();
+    if (fences.length % 2 === 0 && /\S/.test(text.charAt(at + 2))) return at + 2;
+  }
+  return 0;
+}
+
+/** Without the signs at the end that are no text yet: they may become a heading, a list or a fence, and nothing may jump. */
+function stable(text: string): string {
+  const line = text.lastIndexOf('\n') + 1;
+  const unfinished = line > 0 && text.length - line < 16 && NO_TEXT_YET.test(text.slice(line));
+  return unfinished ? text.slice(0, line) : text;
+}
+
+const NO_TEXT_YET = /^[ \t]*(?:[-=*+_#>|`~]{1,2}|\d{1,3}[.)]?)[ \t]*$/;
+
+/** What blocks come to, by what they say; the last ones used. */
+const MADE = new Map<string, readonly Line[]>();
+/** Characters of what they say, together. */
+const MOST_MADE = 500_000;
+const LONGEST_MADE = 20_000;
+let allMade = 0;
+
+function blocks(tokens: readonly Token[], width: number, page: Page, keep = false): readonly Line[] {
+  const out: Line[] = [];
+  for (const token of tokens) {
+    if (out.length > 0 && token.type === 'space') out.push([]);
+    if (token.type === 'space' || !isKnown(token)) continue;
+    out.push(...(keep ? made(token, width, page) : block(token, width, page)));
+    if (/\n[ \t]*\n$/.test(token.raw)) out.push([]);
+  }
+  return out.filter((line, index) => line.length > 0 || (out[index - 1]?.length ?? 0) > 0);
+}
+
+function made(token: MarkedToken, width: number, page: Page): readonly Line[] {
+  if (token.raw.length > LONGEST_MADE) return block(token, width, page);
+  const key = `${width} ${page.glyphs.ellipsis} ${coloured.version} ${page.cwd}\n${token.raw}`;
+  const known = MADE.get(key);
+  const lines = known ?? block(token, width, page);
+  // The one used last is the last to go.
+  if (known !== undefined) MADE.delete(key);
+  else allMade += key.length;
+  MADE.set(key, lines);
+  for (const oldest of MADE.keys()) {
+    if (allMade <= MOST_MADE) break;
+    MADE.delete(oldest);
+    allMade -= oldest.length;
+  }
+  return lines;
+}
+
+const isKnown = (token: Token): token is MarkedToken => token.type in KINDS;
+
+/** What each kind of block is drawn by; kinds that only stand in a line are text when they stand alone. */
+const KINDS = {
+  heading: true,
+  hr: true,
+  list: true,
+  blockquote: true,
+  code: true,
+  table: true,
+  paragraph: true,
+  text: true,
+  html: true,
+  def: true,
+  checkbox: true,
+} as const;
+
+function block(token: MarkedToken, width: number, page: Page): readonly Line[] {
+  switch (token.type) {
+    case 'heading':
+      return flowing(token.tokens, width, { ...page, style: headingStyle(token.depth) });
+    case 'hr':
+      return [[span(page.glyphs.light[4].repeat(Math.min(width, 40)), { fg: 'border' })]];
+    case 'list':
+      return list(token, width, page);
+    case 'blockquote':
+      return railed(
+        blocks(token.tokens, Math.max(1, width - 2), { ...page, style: { fg: 'muted', italic: true } }),
+        page,
+      );
+    case 'code':
+      return railed(codeLines(token.text, token.lang ?? '', Math.max(1, width - 2)), page);
+    case 'table':
+      return tableLines(token, width, page);
+    case 'paragraph':
+      return flowing(token.tokens, width, page);
+    case 'text':
+      return flowing(token.tokens ?? [token], width, page);
+    case 'checkbox':
+      return [];
+    default:
+      return splitLines([span(token.raw.trimEnd(), page.style)]).flatMap((line) => wrap(line, width));
+  }
+}
+
+/** Words in a line, broken where the writer broke them and where they must be. */
+const flowing = (tokens: readonly Token[], width: number, page: Page): readonly Line[] =>
+  splitLines(inline(tokens, page)).flatMap((line) => wrap(line, width));
+
+const headingStyle = (level: number): Style =>
+  level === 1 ? { fg: 'title', bold: true, underline: true } : { fg: level === 2 ? 'title' : 'focus', bold: true };
+
+function list(token: Tokens.List, width: number, page: Page): readonly Line[] {
+  const first = typeof token.start === 'number' ? token.start : 1;
+  const last = String(first + token.items.length - 1);
+  return token.items.flatMap((item, index) => {
+    const number = `${String(first + index).padStart(last.length)}. `;
+    const lines = entry(item, token.ordered ? number : `${page.glyphs.bullet} `, width, page);
+    return index > 0 && token.loose ? [[], ...lines] : lines;
+  });
+}
+
+/** The sign, and the entry's own blocks hanging behind it; where there is no room, under it. */
+function entry(item: Tokens.ListItem, sign: string, width: number, page: Page): readonly Line[] {
+  const { glyphs } = page;
+  const done = item.checked === true;
+  const box = item.task ? `${done ? glyphs.todo.completed : glyphs.todo.pending} ` : '';
+  const hang = width - sign.length - box.length >= 8 ? sign.length + box.length : 0;
+  const style: Style = item.task && done ? { fg: 'muted' } : page.style;
+  const body = trimmed(blocks(item.tokens, Math.max(1, width - hang), { ...page, style }));
+  const head: Line = [span(sign, { fg: 'focus' }), ...(box === '' ? [] : [span(box, { fg: done ? 'ok' : 'faint' })])];
+  if (hang === 0) return [head, ...body];
+  return (body.length === 0 ? [[]] : body).map((line, row) => [
+    ...(row === 0 ? head : [span(' '.repeat(hang))]),
+    ...line,
+  ]);
+}
+
+const railed = (lines: readonly Line[], { glyphs, style }: Page): readonly Line[] =>
+  lines.map((line): Line => [span(`${glyphs.light[5]} `, { fg: 'border' }), ...restyle(line, style)]);
+
+function trimmed(lines: readonly Line[]): readonly Line[] {
+  const isText = (line: Line): boolean => line.some(([text]) => text.trim() !== '');
+  return lines.slice(Math.max(0, lines.findIndex(isText)), lines.findLastIndex(isText) + 1);
+}

@@ -1,0 +1,131 @@
+/**
+ * Ways to choose from side by side: what they come to stays in sight, what differs below scrolls. The key that opened it goes on
+ * to the next one. Where the columns don't fit, the present state and one of them stand beside each other.
+ */
+import type { CompareColumn, Dialog } from '../shell/overlays/dialog.ts';
+import type { Context } from '../shell/screen.ts';
+import type { Input, Size } from '../terminal/terminal.ts';
+import { fit, lineWidth, restyle, span } from '../../../app/views/text/clip.ts';
+import type { Line } from '../../../app/views/text/line.ts';
+import { wrap } from '../../../app/views/text/wrap.ts';
+import { boxRows, boxWidth, closed, framed, scrolled, stay } from '../shell/overlays/overlay.ts';
+import type { Overlay, OverlayView, Pressed } from '../shell/overlays/overlay.ts';
+
+type CompareDialog = Extract<Dialog, { readonly is: 'compare' }>;
+
+/** A column is never narrower: a number with what it differs by. */
+const LEAST = 13;
+const MOST = 24;
+
+export const compareOverlay = (dialog: CompareDialog): Overlay => open(dialog, dialog.at, 0);
+
+function open(dialog: CompareDialog, at: number, top: number): Overlay {
+  return {
+    title: dialog.title,
+    kind: 'dialog',
+    view: (context, size) => view(dialog, at, top, context, size),
+    press: (input, _, size) => press(dialog, at, top, input, size),
+    hints: ({ glyphs }) => [
+      { keys: `${glyphs.key.left}${glyphs.key.right}`, hint: 'other' },
+      { keys: dialog.next, hint: 'next' },
+      { keys: glyphs.key.enter, hint: dialog.yes },
+      { keys: 'Esc', hint: 'cancel' },
+    ],
+  };
+}
+
+interface Shape {
+  readonly width: number;
+  readonly label: number;
+  readonly column: number;
+  /** Which columns there is room for. */
+  readonly shown: readonly number[];
+}
+
+function shapeOf(dialog: CompareDialog, at: number, size: Size): Shape {
+  const longest = Math.max(0, ...[...dialog.heads, ...dialog.rows].map((line) => lineWidth(line)));
+  const count = dialog.columns.length;
+  const most = Math.max(1, boxWidth(size, longest + 2 + count * MOST + 4) - 4);
+  const label = Math.min(longest + 2, Math.max(4, Math.floor(most * 0.3)));
+  const all = label + count * LEAST <= most;
+  const shown = all ? dialog.columns.map((_, index) => index) : at === 0 ? [0] : [0, at];
+  const column = Math.max(1, Math.min(MOST, Math.floor((most - label) / shown.length)));
+  return { width: label + column * shown.length + 4, label, column, shown };
+}
+
+function view(dialog: CompareDialog, at: number, top: number, context: Context, size: Size): OverlayView {
+  const { width, label, column, shown } = shapeOf(dialog, at, size);
+  const { glyphs } = context;
+  const chosen = dialog.columns[at];
+  const cell = (line: Line, index: number): Line =>
+    index === at
+      ? restyle([span(' '), ...fit(line, column - 1, {}, glyphs.ellipsis)], { bg: 'selection' })
+      : [span(' '), ...fit(line, column - 1, {}, glyphs.ellipsis)];
+  const row = (name: Line, pick: (one: CompareColumn) => Line): Line => [
+    ...fit(name, label, {}, glyphs.ellipsis),
+    ...shown.flatMap((index) => cell(dialog.columns[index] === undefined ? [] : pick(dialog.columns[index]), index)),
+  ];
+  const titleOf = (one: CompareColumn): Line => {
+    const on = one === chosen;
+    return [span(one.title, on ? { fg: 'title', bold: true } : { fg: 'muted', bold: true })];
+  };
+  const head = [row([], titleOf), ...dialog.heads.map((name, index) => row(name, ({ heads }) => heads[index] ?? []))];
+  const rows = dialog.rows.map((name, index) => row(name, ({ rows: cells }) => cells[index] ?? []));
+  const most = boxRows(size);
+  // In a low terminal the numbers stay, and as many rows as go: what a way means is said where there is room.
+  const below = notesOf(dialog, at, width - 4);
+  const roomy = head.length + 1 + Math.min(3, rows.length) + below.length <= most;
+  const notes = roomy ? below : [];
+  const gap = roomy && rows.length > 0 ? [row([], () => [])] : [];
+  const room = Math.max(0, Math.min(rows.length, most - head.length - gap.length - notes.length));
+  const from = Math.max(0, Math.min(top, rows.length - room));
+  const hidden = rows.length - room;
+  const count = `${from + 1}-${from + room} of ${rows.length}`;
+  return {
+    lines: framed(
+      {
+        title: dialog.title,
+        ...(shown.length < dialog.columns.length
+          ? { titleEnd: [span(`${at}/${dialog.columns.length - 1}`, { fg: 'faint' })] }
+          : {}),
+        ...(hidden > 0 && room > 0 ? { foot: [span(count, { fg: 'faint' })] } : {}),
+        width,
+        body: [...head, ...gap, ...rows.slice(from, from + room), ...notes].slice(0, most),
+      },
+      context,
+    ),
+    cursor: null,
+  };
+}
+
+const notesOf = ({ columns }: CompareDialog, at: number, width: number): readonly Line[] => {
+  const { notes = [], whyNot = null } = columns[at] ?? {};
+  const why: readonly Line[] = whyNot === null ? [] : [[span(`! ${whyNot}`, { fg: 'warn' })]];
+  const lines = [...notes, ...why].flatMap((line) => wrap(line, Math.max(1, width), 2));
+  return lines.length === 0 ? [] : [[], ...lines];
+};
+
+function press(dialog: CompareDialog, at: number, top: number, input: Input, size: Size): Pressed {
+  if (input.is === 'key' && (input.key === 'esc' || input.key === 'q')) return closed();
+  if (input.is === 'key' && input.key === 'enter') return choose(dialog, at, top);
+  const column = input.is === 'key' ? columnFor(dialog, at, input.key) : at;
+  const room = Math.max(1, boxRows(size) - dialog.heads.length - 4);
+  const row = column === at ? scrolled(input, top, dialog.rows.length, room) : null;
+  return stay(open(dialog, column, row ?? top));
+}
+
+/** The column that a key leads to. The first one is the present state: the round leaves it out. */
+function columnFor(dialog: CompareDialog, at: number, key: string): number {
+  const last = dialog.columns.length - 1;
+  if (key === dialog.next || key === 'tab') return at >= last ? Math.min(1, last) : at + 1;
+  const by = key === 'right' || key === 'l' ? 1 : key === 'left' || key === 'h' || key === 'backtab' ? -1 : 0;
+  return Math.max(0, Math.min(last, at + by));
+}
+
+function choose(dialog: CompareDialog, at: number, top: number): Pressed {
+  const chosen = dialog.columns[at];
+  if (chosen === undefined) return stay(open(dialog, at, top));
+  if (chosen.whyNot === null) return closed(dialog.then(at));
+  const text = `${chosen.title}: ${chosen.whyNot}`;
+  return { overlay: open(dialog, at, top), effect: { toast: { level: 'info', text } } };
+}

@@ -1,0 +1,168 @@
+/** The run screen: cards, the opened agent, spend, log, and a line to write messages on. */
+import type { Rect } from '../../components/layout.ts';
+import type { Body, Context, Effect, Screen } from '../../shell/screen.ts';
+import type { Input, Size } from '../../terminal/terminal.ts';
+import { overlay, sized } from '../../text/compose.ts';
+import { columns } from '../../../../app/views/text/clip.ts';
+import type { Cursor, Line } from '../../../../app/views/text/line.ts';
+import { cardsPane, densityFor } from '../../components/agents/cards.ts';
+import { detailPane } from '../../components/agents/detail.ts';
+import { crumbs } from '../../components/header.ts';
+import { runNumbers } from '../../components/money/run-numbers.ts';
+import { graphPane } from '../../components/graph/graph.ts';
+import { filterRow, messageRow, offeredPaths } from '../../components/input-row.ts';
+import { logPane } from '../../components/text/log.ts';
+import { sidePane } from '../../components/money/side.ts';
+import { findTyped, isFinding } from './detail.ts';
+import { RUN_KEYS } from './keys.ts';
+import { filterTyped, isFiltering } from './list-keys.ts';
+import { hiddenBy, listed, listWords, WHOLE } from '../../components/runs/list.ts';
+import { typed } from './message.ts';
+import type { GraphPlace } from './graph.ts';
+import { graphIn } from './graph.ts';
+import { pointed } from './pointer.ts';
+import type { RunUi } from './state.ts';
+import { FIRST, indexOf, inputRows, layoutOf, selectedOf, settle } from './state.ts';
+import type { RunLayout } from '../../components/layout.ts';
+
+export const runScreen: Screen<RunUi> = {
+  name: 'run',
+  first: FIRST,
+  keys: RUN_KEYS,
+  header: (ui, context, width = 120) => ({ left: whereabouts(ui, context, width), right: runNumbers(context, width) }),
+  body,
+  settle,
+  position,
+  input,
+  unfinished: (ui) => ui.detail.front > 0,
+  // Whatever hides it from the list.
+  opened: (ui, agent) => ({ ...ui, selected: agent, list: WHOLE, focus: 'detail' }),
+  typing: (ui) => ui.message !== null || isFinding(ui) || isFiltering(ui),
+};
+
+/** `4/12`, and how the list is cut or ordered where it is. */
+function position(ui: RunUi, { state }: Context): string {
+  const agents = listed(ui.list, state);
+  if (agents.length === 0) return '';
+  const words = ui.list.sort === 'start' ? '' : `by ${ui.list.sort} `;
+  return `${words}${indexOf(ui, agents) + 1}/${agents.length}`;
+}
+
+/** What keeps agents out of the list; empty when all are in it. */
+const cutWords = ({ list }: RunUi, { state }: Context): string =>
+  hiddenBy(list, state) === 0 && list.filter === '' ? '' : listWords({ ...list, sort: 'start' }, state);
+
+/** `run-7f3a › Fix the race`; with one column the opened agent takes the place of the task. */
+function whereabouts(ui: RunUi, context: Context, width: number): Line {
+  const { state, glyphs } = context;
+  const agent = width < 100 && ui.focus === 'detail' ? selectedOf(ui, context) : undefined;
+  // Where there is little room the task says more than the name of the session.
+  const session = width < 100 ? '' : state.session === null ? 'run' : shortSession(state.session);
+  const where = state.phase === 'merging' ? `${session} merging`.trim() : session;
+  return crumbs(where, agent?.name ?? state.task, glyphs);
+}
+
+/** The end of a session's name tells runs of one day apart. */
+const shortSession = (session: string): string => (session.length <= 12 ? session : `run-${session.slice(-4)}`);
+
+function body(ui: RunUi, context: Context, size: Size): Body {
+  const { width, height } = size;
+  const layout = layoutOf(ui, context, size);
+  const panes = panesOf(ui, context, layout);
+  const rows = inputRows(ui, context, size);
+  const above = Math.max(0, height - rows);
+  const lines = Array.from({ length: above }, (_, y) => rowOf(panes, y));
+  const row =
+    filterRow(ui.list, context, width) ??
+    messageRow(
+      ui.message,
+      { selected: selectedOf(ui, context) ?? null, cut: cutWords(ui, context) },
+      context,
+      width,
+      rows,
+    );
+  const cursor: Cursor | null = row.cursor === null ? null : { x: row.cursor.x, y: row.cursor.y + above };
+  const offered = offeredPaths(ui.message, context, width, above);
+  const covered = overlay(lines, offered, Math.max(0, Math.min(3, width - 44)), above - offered.length);
+  return { lines: sized([...covered, ...row.lines], width, height), cursor, field: row.lines.length };
+}
+
+interface Pane {
+  readonly at: Rect;
+  readonly lines: readonly Line[];
+}
+
+function panesOf(ui: RunUi, context: Context, layout: RunLayout): readonly Pane[] {
+  const { cards, detail, log } = layout;
+  const place = graphIn(ui, context, layout);
+  const panes: Pane[] = [...graphAndSide(ui, context, layout, place)];
+  if (cards && place?.graph !== cards) panes.push(listPane(ui, context, cards));
+  const agent = selectedOf(ui, context);
+  if (detail && agent) {
+    const { tab, open, top, follow, seen, detail: part } = ui;
+    const view = { agent, tab, open, top, follow, seen, detail: part, focused: ui.focus === 'detail' };
+    panes.push({ at: detail, lines: detailPane(view, context, detail.width, detail.height) });
+  }
+  if (log) {
+    const look = { level: ui.logLevel, back: ui.logBack, focused: ui.focus === 'log' };
+    panes.push({ at: log, lines: logPane(context, log.width, log.height, look) });
+  }
+  return panes;
+}
+
+/** The graph, and what it leaves of the pane at the side, or all of that. */
+function graphAndSide(
+  ui: RunUi,
+  context: Context,
+  { cards, side }: RunLayout,
+  place: GraphPlace | null,
+): readonly Pane[] {
+  const inCards = place !== null && place.graph === cards;
+  const rest = place === null || inCards ? side : place.below;
+  const focused = ui.focus === 'side';
+  const panes: Pane[] = [];
+  if (place !== null) {
+    const { graph } = place;
+    const look = { selected: selectedOf(ui, context), focused: inCards ? ui.focus === 'cards' : focused };
+    panes.push({ at: graph, lines: graphPane(look, context, graph.width, graph.height) });
+  }
+  // Beside the graph, what is below it is only looked at.
+  if (rest !== null)
+    panes.push({ at: rest, lines: sidePane(context, rest.width, rest.height, focused && rest === side) });
+  return panes;
+}
+
+function listPane(ui: RunUi, context: Context, at: Rect): Pane {
+  const agents = listed(ui.list, context.state);
+  const view = {
+    agents,
+    selected: indexOf(ui, agents),
+    density: densityFor(ui.density, agents.length, at.height),
+    top: ui.cardsTop,
+    focused: ui.focus === 'cards',
+    cut: cutWords(ui, context) !== '',
+    folded: ui.list.folded,
+  };
+  return { at, lines: cardsPane(view, context, at.width, at.height) };
+}
+
+/** One row of the screen from the panes that reach into it; what none covers is blank. */
+function rowOf(panes: readonly Pane[], y: number): Line {
+  const here = panes.filter(({ at }) => y >= at.y && y < at.y + at.height).sort((a, b) => a.at.x - b.at.x);
+  const line = here.flatMap(({ at, lines }, index): Line => {
+    const end = index === 0 ? 0 : (here[index - 1]?.at.x ?? 0) + (here[index - 1]?.at.width ?? 0);
+    const gap: Line = at.x > end ? [[' '.repeat(at.x - end), {}]] : [];
+    return [...gap, ...(lines[y - at.y] ?? columns([], 0, at.width))];
+  });
+  return line;
+}
+
+function input(ui: RunUi, context: Context, event: Input, size: Size): Effect<RunUi> | null {
+  if (event.is === 'wheel' || event.is === 'click') return pointed(ui, context, event, size);
+  if (isFiltering(ui)) {
+    const next = filterTyped(ui, event);
+    return next === null ? null : { ui: next };
+  }
+  if (ui.message === null) return findTyped(ui, event);
+  return typed(ui, ui.message, event);
+}

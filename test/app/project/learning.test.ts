@@ -1,0 +1,93 @@
+/** Estimates against what was really used, from a run to the next plan (USERS, second table, 8). */
+import { describe, expect, it } from 'vitest';
+import { AgentId, ModelId } from '../../../src/domain/ids.ts';
+import type { MimirEvent } from '../../../src/events/event.ts';
+import { foldAll } from '../../../src/events/fold.ts';
+import { LogFault } from '../../../src/ports/log.ts';
+import { lessonsFrom } from '../../../src/app/project/learning.ts';
+import { jsonLines, openHome, SMALL } from '../../support/cli.ts';
+import { among, part } from '../../support/like.ts';
+import { finished, SESSION } from '../../support/recorded-run.ts';
+
+async function* told(events: readonly MimirEvent[]): AsyncGenerator<MimirEvent> {
+  yield* events;
+}
+const lessons = (events: readonly MimirEvent[]): ReturnType<typeof lessonsFrom> =>
+  lessonsFrom({ session: SESSION, events: () => told(events) });
+
+const recorded = finished().events;
+const planned = new Map(
+  recorded.flatMap((event) => (event.type === 'agent.created' ? [[event.agent, event.model.used] as const] : [])),
+);
+/** The recorded run, each agent on the model that it was planned for and with figures of its own. */
+const events = recorded.map((event): MimirEvent => {
+  if (event.type === 'model.finished') return { ...event, model: planned.get(event.agent) ?? event.model };
+  if (event.type !== 'agent.finished') return event;
+  const number = Number(event.agent.at(-1));
+  return {
+    ...event,
+    metrics: { ...event.metrics, duration: 10_000 * number, tokensUsed: 1000 * number, cost: 0.01 * number },
+  };
+});
+const tasks = foldAll(events).plan?.tasks ?? [];
+
+describe('what a run teaches', () => {
+  it('is the share of each estimate that each completed agent of the plan really used', async () => {
+    const taught = await lessons(events);
+    expect(taught.map(({ agent }) => agent)).toEqual(['ROOT::S1', 'ROOT::S3', 'ROOT::S4']);
+    for (const { run, agent, role, model, tokens, seconds, cost } of taught) {
+      const number = Number(agent.at(-1));
+      const task = tasks[number - 1];
+      if (task === undefined) throw new Error(agent);
+      expect([run, role, model]).toEqual([SESSION, task.role, task.model.used]);
+      expect(tokens * task.estimatedTokens).toBeCloseTo(1000 * number, 6);
+      expect(seconds * task.estimatedSeconds).toBeCloseTo(10 * number, 6);
+      if (cost !== null) expect(cost * (task.estimatedCost ?? 0)).toBeCloseTo(0.01 * number, 9);
+    }
+  });
+
+  it('is nothing of an agent that did not complete, or was on another model than planned', async () => {
+    const [first] = await lessons(events);
+    const agent = first?.agent ?? AgentId.parse('ROOT::S1');
+    const failed = events.map((event) =>
+      event.type === 'agent.finished' && event.agent === agent ? { ...event, outcome: 'partial' as const } : event,
+    );
+    const moved = events.map((event) =>
+      event.type === 'model.finished' && event.agent === agent ? { ...event, model: ModelId.parse('x/other') } : event,
+    );
+    for (const other of [failed, moved]) expect((await lessons(other)).map((one) => one.agent)).not.toContain(agent);
+  });
+
+  it('is nothing where the log can not be read, and no fault of the run', async () => {
+    const broken = lessonsFrom({
+      session: SESSION,
+      events: () => {
+        throw new LogFault('the disk is full');
+      },
+    });
+    expect(await broken).toEqual([]);
+  });
+});
+
+describe('the next plan', () => {
+  it('knows after three runs what those before really used', { timeout: 60_000 }, async () => {
+    const home = openHome(SMALL);
+    try {
+      const learned: unknown[] = [];
+      for (let run = 0; run < 4; run += 1) {
+        const { code, out } = await home.run(['run', 'Find the entry points', '--yes', '--json']);
+        expect(code).toBe(0);
+        const proposed = jsonLines(out).find(({ type }) => type === 'plan.proposed');
+        learned.push(proposed?.['choices']);
+      }
+      expect(learned.slice(0, 3).map((choices) => JSON.stringify(choices).includes('"learned"'))).toEqual([
+        false,
+        false,
+        false,
+      ]);
+      expect(learned[3]).toMatchObject({ learned: among(part({ role: null, model: null, runs: 3 })) });
+    } finally {
+      home.remove();
+    }
+  });
+});

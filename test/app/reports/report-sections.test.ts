@@ -1,0 +1,38 @@
+/** What a report says beside the answer: the same as the result screen. */
+import { describe, expect, it } from 'vitest';
+import { foldAll } from '../../../src/events/fold.ts';
+import { EMPTY } from '../../../src/events/state.ts';
+import { comparedTasks, stillOpen, touchedFiles } from '../../../src/app/views/run-summary.ts';
+import { sectionsJson, sectionsOf } from '../../../src/app/reports/report-sections.ts';
+import { reportHtml, reportMarkdown } from '../../../src/app/reports/report-text.ts';
+import { finished, midRun } from '../../support/recorded-run.ts';
+
+const state = foldAll(finished().events);
+
+describe('the parts of a report', () => {
+  it('set what was used beside what was estimated, by task and in all', () => {
+    const rows = sectionsOf(state)
+      .split('\n')
+      .filter((line) => line.startsWith('| finder') || line.startsWith('| in all'));
+    expect(rows).toEqual([
+      '| finder | 6.2k of 10k | 62% | $0.0031 of $0.0500 | 21s of 30s |',
+      '| in all | 80k of 40k | 200% | $0.2366 of $0.2000 | 4m 54s of 2m 0s |',
+    ]);
+  });
+
+  it('name what is still open', () => {
+    expect(sectionsOf(state)).toContain('- #2 librarian: failed, provider refused the request (400)');
+  });
+
+  it('are in the page and in the numbers as well', () => {
+    expect(reportMarkdown(state)).toContain('### Estimated and used');
+    expect(reportHtml(state)).toContain('<h3>Estimated and used</h3>');
+    expect(sectionsJson(state)).toMatchObject({ files: touchedFiles(state), open: stillOpen(state) });
+    expect(comparedTasks(state)).toHaveLength(4);
+  });
+
+  it('are left out where nothing ran, and count what ran so far where the run goes on', () => {
+    expect(sectionsOf(EMPTY)).toBe('');
+    expect(sectionsOf(foldAll(midRun().events))).toContain('### By model');
+  });
+});

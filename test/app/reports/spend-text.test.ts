@@ -1,0 +1,144 @@
+/** What lines and reports say of a run on language models: waits, tries that failed, fallbacks, summaries, and what it cost by class. */
+import { Chalk } from 'chalk';
+import { describe, expect, it } from 'vitest';
+import { fold, foldAll } from '../../../src/events/fold.ts';
+import type { RunState } from '../../../src/events/state.ts';
+import { EMPTY } from '../../../src/events/state.ts';
+import type { Tick } from '../../../src/ports/controls.ts';
+import { linesOf, thinkingOnce } from '../../../src/ui/lines/event-lines.ts';
+import { reportHtml, reportJson, reportMarkdown } from '../../../src/app/reports/report-text.ts';
+import { costWords, spentBy, troubleWords, usageWords } from '../../../src/app/reports/spend-text.ts';
+import { AgentId } from '../../../src/domain/ids.ts';
+import { modelRun, waits } from '../../support/model-run.ts';
+import { created, planned, Recording, runs, started } from '../../support/recorded-run.ts';
+
+const paint = new Chalk({ level: 0 });
+const { events } = modelRun();
+const state = foldAll(events);
+
+function lines(): readonly string[] {
+  let now: RunState = EMPTY;
+  return events.flatMap((event) => {
+    now = fold(now, event);
+    return linesOf(event, now, { paint });
+  });
+}
+
+describe('a run on models in lines', () => {
+  it('tells waits, tries that cost something, fallbacks with their rule, and summaries, once each', () => {
+    const told = lines().filter((line) => /waits|try|->|summarised/.test(line));
+    expect(told.slice(told.findIndex((line) => line.startsWith('[')))).toEqual([
+      '[finder] context summarised: 182k -> about 9.4k tokens',
+      '[librarian] sonnet-4.5 -> gpt-5: overloaded: anthropic answers 529 since 14:03; status.anthropic.com says more (models.fallback in .mimir/config.yml:12)',
+      '[oracle] a try failed and cost $0.0042: anthropic: 429, too many requests a minute; the limits of the account are in its console',
+      '[oracle] waits for anthropic: rate limited; next try in 12 s (2 of 5)',
+    ]);
+  });
+
+  it('names the task of an agent once, whatever its first try met', () => {
+    const log = waits(runs(created(planned(started(new Recording()))), 10, 'ROOT::S3'), 11, 'ROOT::S3');
+    runs(log, 23, 'ROOT::S3');
+    const told = log.events.slice(-6).flatMap((event, at, all) => {
+      const before = log.events.slice(0, log.events.length - all.length + at + 1);
+      return linesOf(event, foldAll(before), { paint });
+    });
+    expect(told).toEqual([
+      '[oracle] Explain the race: why do two refreshes both win?',
+      expect.stringMatching(/^\[oracle\] a try failed and cost \$0\.0042: /),
+      '[oracle] waits for anthropic: rate limited; next try in 12 s (2 of 5)',
+    ]);
+  });
+
+  it('says once of each agent that its model thinks, and nothing of what; all of them in one place (H012)', () => {
+    const said: string[] = [];
+    const hear = thinkingOnce(() => state, { paint, say: (line) => void said.push(line) });
+    const tick = (agent: string, is: Tick['is']): Tick => ({ agent: AgentId.parse(agent), is, delta: 'secret' });
+    for (const one of ['ROOT', 'ROOT::S1', 'ROOT::S1', 'ROOT::S9']) hear(tick(one, 'reasoning'));
+    hear(tick('ROOT::S2', 'text'));
+    expect(said).toEqual(['[main] thinking …', '[finder] thinking …']);
+  });
+
+  it('ends with tokens by class and what happened on the way', () => {
+    const totals = { cost: 0.2435, tokens: 120_000, agents: 6, duration: 200_000 };
+    const [last] = events.slice(-1);
+    if (last === undefined) throw new Error('no events');
+    const end = { ...last, type: 'session.finished', status: 'completed', summary: 'Done.', totals } as const;
+    expect(linesOf(end, fold(state, end), { paint }).slice(3)).toEqual([
+      'completed: 6 agents · 1m 43s · 120k tokens · $0.2435',
+      'Tokens: 61k in, 3.9k out, 41k from the cache, 6.0k into the cache',
+      'On the way: 1 try failed ($0.0042), 1 wait, 1 fallback, context summarised once, uncertain: up to $0.0200 and 9.0k tokens more, for 1 call without an end',
+      'The report again: mimir report run-7f3a',
+    ]);
+  });
+});
+
+describe('a report of a run on models', () => {
+  it('has a row for each agent with its tokens by class and its cost, and why models were changed', () => {
+    const [report = ''] = reportMarkdown(state).split('\n### Estimated and used');
+    expect(
+      report
+        .split('\n')
+        .filter((line) => /^\| (?:agent|finder|librarian|oracle|refac)|^- (?!Task|Sess|Prov)|^###/.test(line)),
+    ).toEqual([
+      '- Spent: 112k tokens, at least $0.2435, 1m 43s',
+      '- Tokens: 61k in, 3.9k out, 41k from the cache, 6.0k into the cache',
+      '- On the way: 1 try failed ($0.0042), 1 wait, 1 fallback, context summarised once',
+      '| agent | outcome | model | time | tools | input | output | cache read | cache write | cost |',
+      '| finder | running | anthropic/haiku-4.5 | 1m 34s | 0 | 3.0k | 1.2k | 41k | 6.0k | $0.0618 |',
+      '| librarian | running | sonnet-4.5 -> openai/gpt-5 | 1m 34s | 0 | 15k | 900 | 0 | 0 | $0.0278 |',
+      '| oracle | waiting | anthropic/o3 | 2m 6s | 0 | 16k | 940 | 0 | 0 | $0.0627 |',
+      '| refactoring | running | anthropic/sonnet-4.5 | 8s | 0 | 15k | 900 | 0 | 0 | price not known |',
+      '### Models',
+      '- finder: context summarised once',
+      '- librarian: anthropic/claude-sonnet-4-5 -> openai/gpt-5: overloaded: anthropic answers 529 since 14:03; status.anthropic.com says more (models.fallback in .mimir/config.yml:12)',
+      '- oracle: 1 try failed ($0.0042), 1 wait',
+    ]);
+    expect(reportHtml(state)).toContain('<h3>Models</h3>');
+  });
+
+  it('has the same as JSON, main and the sums of the run among it', () => {
+    expect(reportJson(state)).toMatchObject({
+      spent: {
+        usage: { input: 61_200, output: 3940, cacheRead: 41_000, cacheWrite: 6000 },
+        cost: 0.2435,
+        priced: false,
+      },
+      main: { id: 'ROOT', cost: 0.0912 },
+      agents: [
+        { id: 'ROOT::S1', compactions: 1 },
+        {
+          id: 'ROOT::S2',
+          fallbacks: [
+            {
+              from: 'anthropic/claude-sonnet-4-5',
+              to: 'openai/gpt-5',
+              rule: 'models.fallback in .mimir/config.yml:12',
+            },
+          ],
+        },
+        { id: 'ROOT::S3', waits: 1, failedTries: { calls: 1, cost: 0.0042, usage: { input: 1200, output: 40 } } },
+        { id: 'ROOT::S4', cost: null },
+        { id: 'ROOT::S5' },
+        { id: 'ROOT::S6' },
+      ],
+    });
+  });
+
+  it('keeps a table a table, whatever an agent is called', () => {
+    const [id, agent] = [...state.agents][1] ?? [];
+    if (id === undefined || agent === undefined) throw new Error('no agent');
+    const odd = { ...state, agents: new Map(state.agents).set(id, { ...agent, name: 'a|b\n| c' }) };
+    expect(reportMarkdown(odd)).toContain('\n| a/b / c | running |');
+  });
+});
+
+describe('what was spent in words', () => {
+  it('says nothing where nothing is to be said', () => {
+    const none = spentBy([]);
+    expect([usageWords(none.usage), troubleWords(none), costWords(none)]).toEqual(['', '', '$0.0000']);
+    expect([costWords({ cost: 0, priced: false }), costWords({ cost: 0.5, priced: false })]).toEqual([
+      'price not known',
+      'at least $0.5000',
+    ]);
+  });
+});

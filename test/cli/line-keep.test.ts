@@ -1,0 +1,35 @@
+/** Kept plans in line mode: what is asked for when one is kept, and when none was named. */
+import { expect, it } from 'vitest';
+import { ok } from '../../src/domain/result.ts';
+import type { TemplateWish } from '../../src/ports/project-service.ts';
+import { foldAll } from '../../src/events/fold.ts';
+import { planned, Recording, started } from '../support/recorded-run.ts';
+import { typist } from '../support/typist.ts';
+
+it('takes words to be asked for that a template can take, each once', async () => {
+  const { events } = planned(started(new Recording()));
+  const person = await typist(events);
+  const wishes: TemplateWish[] = [];
+  Object.assign(person.run.lobby, {
+    saveTemplate: (wish: TemplateWish) => {
+      wishes.push(wish);
+      return Promise.resolve(ok({ text: 'Kept as .mimir/plans/audit.yml.' }));
+    },
+  });
+  const first = foldAll(events).plan?.tasks[0]?.description ?? '';
+  const part = first.slice(0, 12).trim();
+  await person.types('keep audit', 'Looks at one module', first, 'Module', part, 'two words', part, 'module', '');
+  expect(wishes).toMatchObject([
+    { name: 'audit', description: 'Looks at one module', arguments: [{ name: 'module', text: first }] },
+  ]);
+  expect(person.said).toContain('That is no one word of letters: these are left as they are.');
+  expect(person.said).toContain('Others are called module already: these are left.');
+});
+
+it('asks which one where none was named', async () => {
+  const person = await typist(null);
+  expect(await person.hears('template')).toEqual(['Which template? templates lists them.']);
+  expect(await person.hears('template 9')).toEqual(['There is no template 9: templates lists them.']);
+  expect(await person.hears('take')).toEqual(['Which suggestion? suggestions lists them.']);
+  expect(await person.hears('resume')).toEqual(['Which session? sessions lists them.']);
+});

@@ -1,0 +1,254 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Called } from '../../../src/models/http/fault.ts';
+import { connectionFault, eventFault, statusFault } from '../../../src/models/http/fault.ts';
+import { redact } from '../../../src/models/http/redact.ts';
+import { retryAfter } from '../../../src/models/http/retry-after.ts';
+import { like } from '../../support/like.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 12, 0, 0);
+const KEY = 'sk-ant-api03-Zq8vW2rT5yU7iO9pA1sD3fG4hJ6kL0';
+const called: Called = {
+  name: 'anthropic',
+  baseUrl: 'https://user:secret@api.example.com/v1?token=hidden',
+  key: KEY,
+  keyEnv: 'ANTHROPIC_API_KEY',
+};
+const fault = (status: number, body?: unknown, headers: Record<string, string> = {}) =>
+  statusFault(called, { status, body, headers: new Headers(headers), now: NOW });
+const anthropic = (type: string, message: string) => ({ type: 'error', error: { type, message } });
+const openai = (message: string, code: string | null = null, type = 'invalid_request_error') => ({
+  error: { message, type, code, param: null },
+});
+
+describe('a response that is an error', () => {
+  it.each([
+    ['Country, region, or territory not supported', 'does not allow it'],
+    ['Your API key does not have permission to use the specified resource.', 'does not allow it'],
+    ['Invalid API key', 'does not accept the key'],
+    ['The security token included in the request is expired', 'does not accept the key'],
+  ])('J07: tells a 403 for what the account may not do from one for a wrong key: %s', (message, words) => {
+    expect(fault(403, openai(message))).toMatchObject({ is: 'unauthorised', message: like(new RegExp(words)) });
+  });
+
+  it.each([
+    [429, anthropic('rate_limit_error', 'Too fast'), 'rate limited'],
+    [429, openai('You exceeded your current quota', 'insufficient_quota', 'insufficient_quota'), 'no credit'],
+    [400, anthropic('invalid_request_error', 'Your credit balance is too low to access the API'), 'no credit'],
+    [402, { error: { message: 'Insufficient credits', code: 402 } }, 'no credit'],
+    [500, anthropic('api_error', 'Internal server error'), 'overloaded'],
+    [502, '<html><head><title>502 Bad Gateway</title></head></html>', 'overloaded'],
+    [503, 'try later', 'overloaded'],
+    [504, '', 'overloaded'],
+    [529, anthropic('overloaded_error', 'Overloaded'), 'overloaded'],
+    [401, anthropic('authentication_error', 'invalid x-api-key'), 'unauthorised'],
+    [403, anthropic('permission_error', 'not for you'), 'unauthorised'],
+    [400, anthropic('invalid_request_error', 'messages: roles must alternate'), 'refused'],
+    [404, anthropic('not_found_error', 'model: claude-9'), 'refused'],
+    [422, { detail: [{ loc: ['body'], msg: 'field required' }] }, 'refused'],
+    [413, anthropic('request_too_large', 'Request exceeds the maximum size'), 'too long'],
+    [400, anthropic('invalid_request_error', 'prompt is too long: 208310 tokens > 200000 maximum'), 'too long'],
+    [
+      400,
+      anthropic('invalid_request_error', 'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000'),
+      'too long',
+    ],
+    [400, openai("This model's maximum context length is 128000 tokens.", 'context_length_exceeded'), 'too long'],
+    [400, { object: 'error', message: "This model's maximum context length is 4096 tokens", code: 400 }, 'too long'],
+    [400, { error: 'input exceeds the context length of the model' }, 'too long'],
+    [
+      400,
+      {
+        error: {
+          message: 'Provider returned error',
+          code: 400,
+          metadata: { raw: "This endpoint's maximum context length is 8192 tokens" },
+        },
+      },
+      'too long',
+    ],
+  ])('J01 J03 J07: takes %i with %j for what it is', (status, body, is) => {
+    expect(fault(status, body).is).toBe(is);
+  });
+
+  it('J07: says who does not take the key, names the variable, and never the key', () => {
+    expect(fault(401, anthropic('authentication_error', `invalid key ${KEY}`))).toEqual({
+      is: 'unauthorised',
+      message: 'api.example.com does not accept the key: invalid key [key]. Check ANTHROPIC_API_KEY',
+    });
+    expect(statusFault({ ...called, key: null, keyEnv: null }, { status: 401, now: NOW })).toEqual({
+      is: 'unauthorised',
+      message: 'api.example.com does not accept the key: it answered 401. Check its key (none is set)',
+    });
+  });
+
+  it.each([
+    [{ error: { message: 'the model is loading' } }, 'the model is loading'],
+    [{ error: 'no such deployment' }, 'no such deployment'],
+    [{ errors: [{ message: 'quota of the team' }] }, 'quota of the team'],
+    [[{ error: { message: 'listed', status: 'INTERNAL' } }], 'listed'],
+    [{ detail: [{ loc: ['body'], msg: 'field required' }] }, '[{"loc":["body"],"msg":"field required"}]'],
+    [{ type: 'about:blank', title: 'Bad gateway', detail: 'upstream is gone' }, 'upstream is gone'],
+    [{ Message: 'as Amazon writes it' }, 'as Amazon writes it'],
+    [{ ok: false, why: 'of a form of its own' }, '{"ok":false,"why":"of a form of its own"}'],
+    ['plain text\u001b[31m in red', 'plain text [31m in red'],
+    [
+      '<html><head><title>502 Bad Gateway</title><style>b{}</style></head><body><h1>nginx</h1> is <b>not</b> well</body></html>',
+      '502 Bad Gateway: nginx is not well',
+    ],
+    ['<!doctype html><body><script>alert(1)</script></body>', 'a web page instead of an answer'],
+    ['x'.repeat(5000), `${'x'.repeat(399)}…`],
+    [{ error: { message: `the key ${KEY} is odd` } }, 'the key [key] is odd'],
+  ])('shows what the server itself says: %j', (body, words) => {
+    expect(fault(500, body).message).toBe(`api.example.com is overloaded or has a fault of its own: ${words}`);
+  });
+
+  it('J01 J02: passes on the wait that was asked for, however it was said', () => {
+    const cases = [
+      [{ 'retry-after': '2' }, 2000],
+      [{ 'retry-after': '86400' }, 86_400_000],
+      [{ 'retry-after': '0.5' }, 500],
+      [{ 'retry-after': 'Sun, 22 Nov 2026 12:00:07 GMT' }, 7000],
+      [{ 'retry-after': 'Sun, 22 Nov 2015 12:00:07 GMT' }, 0],
+      [{ 'retry-after-ms': '120', 'retry-after': '9' }, 120],
+      [{ 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '1m2.5s' }, 62_500],
+      [
+        {
+          'x-ratelimit-remaining-requests': '7',
+          'x-ratelimit-reset-requests': '1h',
+          'x-ratelimit-remaining-tokens': '0',
+          'x-ratelimit-reset-tokens': '20ms',
+        },
+        20,
+      ],
+      [
+        { 'anthropic-ratelimit-tokens-remaining': '0', 'anthropic-ratelimit-tokens-reset': '2026-11-22T12:00:03Z' },
+        3000,
+      ],
+      [{ 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '10' }, 10_000],
+      [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${NOW + 4000}` }, 4000],
+      [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${NOW / 1000 + 4}` }, 4000],
+      [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '4' }, 4000],
+      [{ 'x-ratelimit-remaining': '3', 'x-ratelimit-reset': '4' }, undefined],
+      [{ 'retry-after': '-1' }, undefined],
+      [{ 'retry-after': 'abc' }, undefined],
+      [{ 'retry-after': '1e9' }, undefined],
+      [{}, undefined],
+    ] as const;
+    const waits = cases.map(([headers]) => fault(429, '', headers).retryAfterMs);
+    expect(waits).toEqual(cases.map(([, wait]) => wait));
+  });
+
+  it('J01: finds the wait in the words where no header says it', () => {
+    const cases = [
+      ['Rate limit reached for gpt-5. Please try again in 1.242s. Visit https://x', 1242],
+      ['Please try again in 20ms.', 20],
+      ['Please try again in 6m0s.', 360_000],
+      ['Please retry after 26 seconds.', 26_000],
+      ['Please retry in 34.07s.', 34_070],
+      ['Try again in 5 minutes', 300_000],
+      ['try again in a while', undefined],
+      ['try again in 999999999999999999999s', undefined],
+    ] as const;
+    expect(cases.map(([said]) => fault(429, openai(said)).retryAfterMs)).toEqual(cases.map(([, wait]) => wait));
+    const headers = { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': `${NOW + 9000}`, 'x-odd': '\u0000' };
+    const routed = { error: { message: 'Rate limit exceeded', code: 429, metadata: { headers } } };
+    expect([fault(429, routed).retryAfterMs, fault(401, openai('try again in 2s')).retryAfterMs]).toEqual([
+      9000,
+      undefined,
+    ]);
+  });
+
+  it('J02: never asks for a wait that is no time', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme-ascii' }), (said) => {
+        const wait = retryAfter(new Headers({ 'retry-after': said }), NOW);
+        expect(wait === null || (Number.isFinite(wait) && wait >= 0)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('an error event in a stream', () => {
+  it.each([
+    [anthropic('overloaded_error', 'Overloaded'), 'overloaded'],
+    [anthropic('rate_limit_error', 'Slow down'), 'rate limited'],
+    [anthropic('invalid_request_error', 'No'), 'refused'],
+    [{ message: 'The server had an error', type: 'server_error', code: null }, 'overloaded'],
+    [{ code: 'context_length_exceeded', message: 'too long' }, 'too long'],
+    [{ code: 'insufficient_quota', message: 'quota' }, 'no credit'],
+    ['something', 'overloaded'],
+    [undefined, 'overloaded'],
+    [{ type: 'constructor', message: 'x' }, 'overloaded'],
+  ])('J06: %j', (error, is) => {
+    expect(eventFault(called, error).is).toBe(is);
+  });
+});
+
+describe('a connection that failed', () => {
+  const failed = (code: string, message = ''): Error =>
+    new Error('Connection error.', {
+      cause: new TypeError('fetch failed', { cause: Object.assign(new Error(message), { code }) }),
+    });
+
+  it('says where it could not go, why, and what to do', () => {
+    expect([
+      connectionFault(called, failed('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1')),
+      connectionFault(called, failed('ENOTFOUND')).message,
+      connectionFault(called, failed('DEPTH_ZERO_SELF_SIGNED_CERT')).message,
+      connectionFault(called, failed('ODD', `what ${KEY} is`)).message,
+      connectionFault(called, new TypeError('fetch failed', { cause: new Error('unexpected redirect') })),
+    ]).toEqual([
+      {
+        is: 'unreachable',
+        message: "can't reach api.example.com: nothing listens there. Is the server running, and is its address right?",
+      },
+      "can't reach api.example.com: its name is not known here. Is the machine online, and is the address right?",
+      "can't reach api.example.com: no safe connection (TLS). Is there a proxy in between, and is the address right (https or http)?",
+      "can't reach api.example.com: ODD what [key] is",
+      {
+        is: 'refused',
+        message:
+          'api.example.com answered with a redirect to another address, which is not followed: set the final address as its base URL',
+      },
+    ]);
+  });
+});
+
+describe('what a provider said, made fit to be shown', () => {
+  const keys = fc.string({ unit: fc.constantFrom(...Array.from('abcXYZ019-_.+/=')), minLength: 12, maxLength: 120 });
+  const some = fc.string({ unit: 'grapheme' });
+
+  it('J07: holds no six characters of the key in a row, wherever and however it was said', () => {
+    fc.assert(
+      fc.property(keys, some, some, fc.nat(), fc.nat(), (key, before, after, from, length) => {
+        const part = key.slice(from % key.length).slice(0, 6 + (length % key.length));
+        const shown = redact(`${before}${key}${after} ${part} ${encodeURIComponent(key)}`, { key });
+        const parts = Array.from({ length: key.length - 5 }, (_, at) => key.slice(at, at + 6));
+        expect(parts.filter((one) => shown.includes(one))).toEqual([]);
+      }),
+    );
+  });
+
+  it.each([
+    [`Incorrect API key provided: ${KEY}.`, 'Incorrect API key provided: [key].'],
+    ['Incorrect API key provided: sk-ant-a*****************6kL0.', 'Incorrect API key provided: [key].'],
+    ['key sk-…6kL0 is not right', 'key [key] is not right'],
+    ['key sk-...6kL0 is not right', 'key [key] is not right'],
+    ['another key sk-proj-abcdefghijklmnop is there', 'another key [key] is there'],
+    ['It stopped... then went on', 'It stopped... then went on'],
+    ['red \u001b[31mtext\u0007\u009b2J and \u202eback\n\nlines', 'red [31mtext 2J and back lines'],
+    ['', ''],
+  ])('%j', (said, shown) => {
+    expect(redact(said, { key: KEY })).toBe(shown);
+  });
+
+  it('is cut where it goes on for too long', () => {
+    expect(redact('x'.repeat(1_000_000), { key: KEY })).toBe(`${'x'.repeat(399)}…`);
+  });
+
+  it('leaves words alone where the key is a mere word', () => {
+    expect(redact('ollamas: no ollama here', { key: 'ollama' })).toBe('ollamas: no [key] here');
+    expect(redact('no key at all', { key: null })).toBe('no key at all');
+  });
+});

@@ -1,0 +1,68 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { moreThanReading } from '../../../../src/policy/commands/reading/reading.ts';
+import { shellText } from '../../../support/commands.ts';
+import { ASKING, READING } from '../../../support/reading-commands.ts';
+
+const place = { root: '/home/ada/project', folder: '/home/ada/project' };
+const more = (command: string, folder = place.folder): string | null => moreThanReading(command, { ...place, folder });
+
+describe('a command that only reads (D39)', () => {
+  it.each(READING)('is %s', (command) => {
+    expect(more(command)).toBeNull();
+  });
+
+  it.each(Object.entries(ASKING).flatMap(([about, all]) => all.map((command) => [about, command] as const)))(
+    'is not, by %s: %s',
+    (_, command) => {
+      expect(more(command)).toEqual(expect.any(String));
+    },
+  );
+
+  it('says why it may do more', () => {
+    expect(more('sort -o made a.txt')).toBe('sort: its option -o is not known to only read');
+    expect(more('cat a.txt; npm test')).toBe('npm is not known to only read');
+    expect(more('cat /etc/passwd')).toBe('cat: a path may lie outside the project');
+    expect(more('sed s/a/b/e a.txt')).toBe('sed: its script may write or run something');
+    expect(more("read ''")).toBe('it sets a variable');
+    expect(more('PATH=. ls')).toBe('it sets a variable');
+  });
+
+  it('may name its paths from the root of the file system, when they lie in the project', () => {
+    expect(more('cd /home/ada/project && cat /home/ada/project/src/a.ts')).toBeNull();
+    expect(more('cat /home/ada/project/../other/a.ts')).toBe('cat: a path may lie outside the project');
+    expect(more('cat /home/ada/project-other/a.ts')).toBe('cat: a path may lie outside the project');
+  });
+
+  it('may go up from its folder as far as the project goes', () => {
+    expect(more('cat ../../a.txt', '/home/ada/project/src/deep')).toBeNull();
+    expect(more('cat ../../../a.txt', '/home/ada/project/src/deep')).toBe('cat: a path may lie outside the project');
+    expect(more('cd x; cat ../../a.txt', '/home/ada/project/src/deep')).toBe('cat: a path may lie outside the project');
+    expect(more("c''d x; cat ../../a.txt", '/home/ada/project/src/deep')).toBe(
+      'cat: a path may lie outside the project',
+    );
+  });
+
+  it('is asked about when one of several parts may do more, wherever it stands', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...READING),
+        fc.constantFrom('rm a.txt', 'cat a.txt > made', 'PATH=. ls', 'npm test'),
+        fc.constantFrom('A; B', 'B; A', 'A && B', 'A | B', '(A\n); { B\n}', 'if A\nthen B\nfi', 'echo "$(B)"; A'),
+        (reading, other, around) => {
+          const command = around.replace('A', () => reading).replace('B', () => other);
+          expect(more(command)).not.toBeNull();
+        },
+      ),
+    );
+  });
+
+  it('is judged for any text, the same each time', () => {
+    fc.assert(
+      fc.property(shellText(), (text) => {
+        expect(more(text)).toBe(more(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,29 @@
+/** Programs that run what their words name: rules look inside. */
+import { expect, it } from 'vitest';
+import { readCommand } from '../../../src/policy/commands/read.ts';
+import { commandRules, says } from '../../support/commands.ts';
+
+const given = commandRules(['ls **'], ['rm **']);
+
+it.each(["bash -c 'rm a'", "bash -x -c 'rm a'", "sh -ec 'rm a'", "bash -o pipefail -c 'rm a'"])(
+  'a rule denies what is in the text of a shell: %s',
+  (command) => {
+    expect(says(command, given)).toBe('deny');
+  },
+);
+
+it.each(['env A=1 rm a', 'timeout --signal KILL 5 rm a', 'timeout --signal=KILL 5 rm a'])(
+  'a rule denies the program behind the options and assignments of another: %s',
+  (command) => {
+    expect(says(command, given)).toBe('deny');
+  },
+);
+
+it('an option that is not known leaves open which program runs, and the doubt names the program that has the option', () => {
+  expect(readCommand('env --made rm a').doubts).toEqual(['what env runs is not plain']);
+  expect(says('env --made rm a', given)).toBe('unclear');
+});
+
+it('a script in a file is a program like any other', () => {
+  expect(says('bash rm', given)).toBe('none');
+});

@@ -1,0 +1,103 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { deciding } from '../../src/policy/fingerprint.ts';
+import { meet } from '../../src/policy/intersect-rules.ts';
+import type { Rules } from '../../src/policy/rules.ts';
+import { layerSets, loosened, rulesOf } from '../support/layer-sets.ts';
+
+/** One model to pin to: of two pins neither is the stricter, and the standing one stays. */
+const layers = layerSets(['o3']);
+const rules = layers.map(rulesOf);
+/** Every field of the rules: a new one has to be met, and to be named here. */
+const FIELDS: Readonly<Record<keyof Rules, true>> = {
+  policyHash: true,
+  policyHashes: true,
+  enabled: true,
+  autoDetect: true,
+  promptForApproval: true,
+  promptForModels: true,
+  maxNestingDepth: true,
+  maxParallelAgents: true,
+  onFailure: true,
+  allowedModels: true,
+  deniedModels: true,
+  modelFallback: true,
+  allowedSubAgents: true,
+  disabledRoles: true,
+  runBudget: true,
+  runCeiling: true,
+  agentBudget: true,
+  roleBudgets: true,
+  costLimitSet: true,
+  maxTasksPerPlan: true,
+  maxAgentsPerRun: true,
+  mode: true,
+  maxMode: true,
+  commands: true,
+  sandboxRequired: true,
+  allowedEndpoints: true,
+  forcedAgents: true,
+  dayBudget: true,
+  modelBudgets: true,
+  atLimit: true,
+  answerWithin: true,
+  permissions: true,
+  permissionsHeld: true,
+  maxEffort: true,
+  box: true,
+  children: true,
+};
+
+describe('two sets of rules', () => {
+  it('meet the same from both sides, in what decides', () => {
+    fc.assert(
+      fc.property(rules, rules, (a, b) => {
+        expect(deciding(meet(a, b))).toEqual(deciding(meet(b, a)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('meet with a third in any order', () => {
+    fc.assert(
+      fc.property(rules, rules, rules, (a, b, c) => {
+        expect(deciding(meet(meet(a, b), c))).toEqual(deciding(meet(a, meet(b, c))));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('meet in nothing looser than either: to meet either again changes nothing', () => {
+    fc.assert(
+      fc.property(rules, rules, (a, b) => {
+        const met = meet(a, b);
+        expect(meet(met, a)).toBe(met);
+        expect(meet(met, b)).toBe(met);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('that are the same are left as they are, with their hash', () => {
+    fc.assert(
+      fc.property(rules, (each) => {
+        expect(meet(each, each)).toBe(each);
+      }),
+    );
+  });
+
+  it('meet in what every layer of both demands', () => {
+    fc.assert(
+      fc.property(layers, layers, (a, b) => {
+        const met = meet(rulesOf(a), rulesOf(b));
+        for (const each of [...a, ...b]) expect(loosened(met, each)).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are met in every field', () => {
+    const known = fc.sample(rules, 200).flatMap((each) => Object.keys(each));
+    expect([...new Set(known)].filter((field) => !(field in FIELDS))).toEqual([]);
+  });
+});

@@ -1,0 +1,161 @@
+/** Children in lines: spawned, listed, asked after, written to and killed by their numbers; what is heard of them by itself. */
+import { describe, expect, it } from 'vitest';
+import { idleLog, spawnedLog, taskLog } from '../../../support/family-log.ts';
+import { ROOT } from '../../../../src/domain/ids.ts';
+import type { EventBody } from '../../../../src/events/event.ts';
+import { linesOf } from '../../../../src/ui/lines/event-lines.ts';
+import { EMPTY } from '../../../../src/events/state.ts';
+import { fold } from '../../../../src/events/fold.ts';
+import { Chalk } from 'chalk';
+import { status, turn } from '../../../support/family-story.ts';
+import type { Recording } from '../../../support/recorded-run.ts';
+import { midRun } from '../../../support/recorded-run.ts';
+import { typist } from '../../../support/typist.ts';
+
+const wish = (more: Readonly<Record<string, unknown>>): unknown => ({
+  prompt: 'Review the diff',
+  role: null,
+  model: null,
+  name: null,
+  wait: null,
+  workingDir: null,
+  ...more,
+});
+
+describe('children in lines', () => {
+  it.each([
+    ['spawn Review the diff', 'ROOT', {}],
+    ['/spawn "Review the diff"', 'ROOT', {}],
+    ['spawn reviewer "Review the diff"', 'ROOT', { role: 'reviewer' }],
+    [
+      'spawn reviewer "Review the diff" name diff model opus wait 600',
+      'ROOT',
+      { role: 'reviewer', name: 'reviewer-diff', model: 'opus', wait: 600 },
+    ],
+    ['spawn "Review the diff" --name "the diff" --wait 5', 'ROOT', { name: 'the diff', wait: 5 }],
+    ['spawn under 2 Review the diff', 'ROOT::S2', {}],
+  ])('%s (S022 to S030)', async (line, parent, more) => {
+    const person = await typist(spawnedLog().events);
+    expect(await person.hears(line)).toEqual(['Done: spawn']);
+    expect(person.commands).toEqual([{ do: 'spawn', parent, wish: wish(more) }]);
+  });
+
+  it('spawns nothing that is not said whole, and says what is wrong', async () => {
+    const person = await typist(idleLog().events);
+    expect(await person.hears('spawn "Review it" soon')).toEqual([
+      '"soon" says nothing behind the prompt: name NAME, model MODEL, wait SECONDS.',
+    ]);
+    expect(await person.hears('spawn "Review it" wait long')).toEqual(['"long" is no number of seconds.']);
+    expect(await person.hears('spawn "Review it" name -x')).toEqual([
+      'A name is up to 60 letters, digits, blanks, ".", "_" or "-".',
+    ]);
+    expect(await person.hears('spawn under 7 it')).toEqual(['There is no agent 7: none was made yet.']);
+    await person.types('spawn', '');
+    expect(person.commands).toEqual([]);
+  });
+
+  it('lists them as a tree: where each stands, and whose it is (S044, S045, S048, D14)', async () => {
+    const person = await typist(spawnedLog().events);
+    const lines = (await person.hears('children')).map((line) => line.replace(/, (?:\d+m )?\d+s,/, ', TIME,'));
+    expect(lines).toEqual([
+      '1 reviewer-diff (ROOT::S1), completed, TIME, spawned by you: Nothing stands against the diff.',
+      '2 engineer-cache (ROOT::S2), waits for its children (1), TIME, spawned by you: In progress',
+      '  2.1 explore-evictions (ROOT::S2::S1), running, TIME, spawned by engineer-cache: In progress',
+      '  2.2 tester-tests (ROOT::S2::S2), failed (no database), TIME, spawned by engineer-cache: Run the tests',
+      '3 finder-callers (ROOT::S3), killed by you, TIME, spawned by you: Find every caller',
+      '  3.1 explore-left (ROOT::S3::S1), running, TIME, spawned by finder-callers, adopted by main: In progress',
+    ]);
+    expect(await person.hears('children 2')).toHaveLength(2);
+    const planned = await (await typist(midRun().events)).hears('children');
+    expect(planned.find((line) => line.includes('queued'))).toMatch(/: Write race, replay and expiry tests$/);
+    expect(await person.hears('children 1')).toEqual(['reviewer-diff has no children.']);
+  });
+
+  it('says what one does, and more of it (S054, S055, T021)', async () => {
+    const person = await typist(spawnedLog().events);
+    const [now, last] = await person.hears('what 2.1');
+    expect(now).toBe('2.1 explore-evictions (ROOT::S2::S1) running: Only `src/lru.ts` evicts.');
+    expect(last).toMatch(/^Last activity .* ago$/);
+    const task = await typist(taskLog().events);
+    expect(await task.hears('what 1.1 deep')).toContain(
+      'Isolation: child used 12k tokens, parent grew by 60 (counted)',
+    );
+  });
+
+  it('writes to one that has ended, and kills one after a question (S049, S056, S131)', async () => {
+    const person = await typist(spawnedLog().events);
+    await person.types('/send 1 look at the tests as well', '/kill 2.1', 'yes');
+    expect(person.commands).toEqual([
+      { do: 'message', to: 'ROOT::S1', text: 'look at the tests as well', delivery: 'important' },
+      { do: 'kill', agent: 'ROOT::S2::S1' },
+    ]);
+  });
+});
+
+/** What is said of a log by itself, from the start. */
+function announced(log: Recording): readonly string[] {
+  const said: string[] = [];
+  let state = EMPTY;
+  for (const event of log.events) {
+    state = fold(state, event);
+    said.push(...linesOf(event, state, { paint: new Chalk({ level: 0 }) }));
+  }
+  return said.slice(1);
+}
+const answers = (text: string): readonly EventBody[] => [
+  status(ROOT, 'running'),
+  ...turn(ROOT, 'm1', 900, 0.001, text),
+  status(ROOT, 'waiting', 'idle'),
+];
+
+describe('a run without a plan in lines', () => {
+  it('takes what is no command for a word to main, and the prompt says to whom one talks (H013, H014)', async () => {
+    const person = await typist(idleLog().events);
+    expect(person.prompt()).toBe('main (ROOT)> ');
+    const hint = 'What you type is a message to main; help lists the commands.';
+    expect(person.said.filter((line) => line === hint)).toHaveLength(1);
+    await person.types('Look into the cache, please');
+    expect(person.commands).toEqual([
+      { do: 'message', to: 'ROOT', text: 'Look into the cache, please', delivery: 'important' },
+    ]);
+    expect(await person.hears('childern')).toEqual([
+      'There is no command "childern": did you mean children? Nothing was done.',
+    ]);
+    expect(person.commands).toHaveLength(1);
+  });
+
+  it('says what main answers, whole (H012)', () => {
+    const log = idleLog();
+    for (const body of answers('It evicts too late.\nSee `src/lru.ts:9`.')) log.at(5, body);
+    expect(announced(log)).toEqual(['[main] It evicts too late.', 'See `src/lru.ts:9`.']);
+  });
+
+  it('says who was spawned by whom, who waits, and what came of it (S076, H012)', () => {
+    expect(announced(spawnedLog()).map((line) => line.replace(/\d+\.\ds/, 'TIME'))).toEqual([
+      '[reviewer-diff] spawned by you: Review the diff',
+      '[engineer-cache] spawned by you: Implement the cache with tests',
+      '[reviewer-diff] done (0 tools, TIME): Nothing stands against the diff.',
+      '[explore-evictions S2::S1] spawned by engineer-cache: Find who evicts',
+      '[tester-tests S2::S2] spawned by engineer-cache: Run the tests',
+      '[engineer-cache] waits for its children (2)',
+      '[tester-tests S2::S2] failed: no database (0 tools, TIME)',
+      '[finder-callers] spawned by you: Find every caller',
+      '[explore-left S3::S1] spawned by finder-callers: Look into the tests',
+      '[explore-left S3::S1] adopted by main: its parent ended',
+      '[finder-callers] killed by you (0 tools, TIME)',
+    ]);
+  });
+
+  it('has the lines of Task as they are written (T015, T016, T021)', () => {
+    expect(announced(taskLog())).toEqual([
+      '[oracle] spawned by you: Lead the survey of the code',
+      '[oracle] > Task(explore): find auth files',
+      '[explore] find auth files - done (0 tools, 39.0s)',
+      '[explore] find auth files: child used 12k tokens, parent grew by about 11 (estimated)',
+      '[oracle] > Task(explore): find callers',
+      '[oracle] > Task(explore): read the tests',
+      '[explore] find callers - done (0 tools, 39.0s)',
+      '[explore] find callers: child used 9.1k tokens, parent grew by about 8 (estimated)',
+    ]);
+  });
+});

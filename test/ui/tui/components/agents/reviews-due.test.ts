@@ -1,0 +1,41 @@
+/** A review that is still to come is none that failed: not on the screen, in the report, in lines or in the audit. */
+import { expect, it } from 'vitest';
+import { RoleName, ROOT, SessionId } from '../../../../../src/domain/ids.ts';
+import { foldAll } from '../../../../../src/events/fold.ts';
+import type { EventBody, MimirEvent } from '../../../../../src/events/event.ts';
+import { stillOpen } from '../../../../../src/app/views/run-summary.ts';
+import { gateWords } from '../../../../../src/ui/tui/components/plan/mandatory-reviews.ts';
+
+const gate = {
+  type: 'forced.gate',
+  agent: ROOT,
+  role: RoleName.parse('security'),
+  trigger: 'always',
+  tree: '',
+  open: false,
+  onFailure: 'block',
+} as const;
+const DUE: EventBody = { ...gate, why: 'what is done now is judged when it rests', due: { since: 0, keeps: {} } };
+const CLOSED: EventBody = { ...gate, why: 'it ended without a verdict', upTo: 1 };
+
+const stateOf = (body: EventBody): ReturnType<typeof foldAll> => {
+  const event: MimirEvent = {
+    v: 1,
+    seq: 1,
+    time: '2026-01-01T00:00:00.000Z',
+    session: SessionId.parse('test-session'),
+    ...body,
+  };
+  return foldAll([event]);
+};
+
+it.each([
+  ['security judges it when it rests', DUE, 'the review by security is still to come', 'info'],
+  ['security did not pass: it ended without a verdict', CLOSED, 'the review by security did not pass', 'error'],
+])('O138: says of a gate: %s', (words, body, open, level) => {
+  const state = stateOf(body);
+  const [first] = state.gates;
+  expect(first && gateWords(first, state).text).toBe(words);
+  expect(stillOpen(state)).toEqual([open]);
+  expect(state.log.map((line) => line.level)).toEqual([level]);
+});

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { ASCII, UNICODE } from '../../../../src/ui/tui/components/glyphs.ts';
+import { aboutSign } from '../../../../src/ui/tui/components/agents/card.ts';
+import { costWords } from '../../../../src/app/reports/spend-text.ts';
+
+it('numbers that are estimates, since a server left its count out, have a sign in front', () => {
+  expect(aboutSign({ estimated: true }, { glyphs: UNICODE })).toBe('≈');
+  expect(aboutSign({ estimated: true }, { glyphs: ASCII })).toBe('~');
+  expect(aboutSign({}, { glyphs: UNICODE })).toBe('');
+  expect(costWords({ cost: 0.0123, priced: true, estimated: true })).toBe('≈$0.0123');
+  expect(costWords({ cost: 0.0123, priced: true })).toBe('$0.0123');
+});

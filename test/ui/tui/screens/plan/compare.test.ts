@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { compareOverlay } from '../../../../../src/ui/tui/dialogs/compare.ts';
+import type { Overlay } from '../../../../../src/ui/tui/shell/overlays/overlay.ts';
+import { UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
+import { proposedSubject } from '../../../../../src/ui/tui/screens/plan/check.ts';
+import { whatIfDialog } from '../../../../../src/ui/tui/screens/plan/what-if.ts';
+import { plain } from '../../../../../src/app/views/text/clip.ts';
+import { widthOf } from '../../../../../src/app/views/text/width.ts';
+import { RACE } from '../../../../support/plans.ts';
+import { approving, contextOf } from './context.ts';
+
+const context = contextOf(approving());
+const [first] = RACE.tasks;
+const of = first === undefined ? null : proposedSubject(context.state, first);
+if (of === null) throw new Error('no plan');
+const dialog = whatIfDialog(of, context.state, UNICODE);
+const opened = (): Overlay => {
+  if (dialog.is !== 'compare') throw new Error('no comparison');
+  return compareOverlay(dialog);
+};
+const size = { width: 120, height: 40 };
+const text = (box: Overlay, room = size): string =>
+  `${box
+    .view(context, room)
+    .lines.map((line) => plain(line))
+    .join('\n')}\n`;
+const press = (box: Overlay, key: string): Overlay => box.press({ is: 'key', key }, context, size).overlay ?? box;
+
+describe('ways side by side', () => {
+  it.each([
+    [40, 10],
+    [80, 24],
+    [120, 40],
+  ])('shows cost, time, tokens and what changes at %i x %i', async (width, height) => {
+    const drawn = text(opened(), { width, height });
+    await expect(drawn).toMatchFileSnapshot(`goldens/what-if-${width}x${height}.txt`);
+    const widths = new Set(
+      drawn
+        .trimEnd()
+        .split('\n')
+        .map((line) => widthOf(line)),
+    );
+    expect([widths.size, Math.max(...widths) <= width]).toEqual([1, true]);
+  });
+
+  it('goes on to the next with the key that opened it, past how it is now', () => {
+    const names = ['cheap', 'balanced', 'best', 'cheap'].map((name, turns) => {
+      let box = opened();
+      for (let turn = 0; turn < turns; turn++) box = press(box, '$');
+      return text(box).includes(`${name}: each task`);
+    });
+    expect(names).toEqual([true, true, true, true]);
+    expect(text(press(opened(), 'left'))).toContain('The plan as it is.');
+  });
+
+  it('makes the selected one the plan with Enter, and leaves with Esc', () => {
+    const made = opened().press({ is: 'key', key: 'enter' }, context, size);
+    expect(made.overlay).toBe(null);
+    expect(made.effect?.commands?.map((command) => command.do)).toEqual(['edit plan']);
+    expect(opened().press({ is: 'key', key: 'esc' }, context, size)).toEqual({ overlay: null });
+    const now = press(opened(), 'left').press({ is: 'key', key: 'enter' }, context, size);
+    expect(now.effect?.toast?.text).toBe('now: that is the plan as it is');
+  });
+});

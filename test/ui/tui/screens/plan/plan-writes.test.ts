@@ -1,0 +1,75 @@
+/** The dialogs of the plan screen about files: what a task may change, and the order that follows from it. */
+import { describe, expect, it } from 'vitest';
+import { applyEdit } from '../../../../../src/domain/plan/apply-edit.ts';
+import type { PlanEdit } from '../../../../../src/domain/plan/plan-edit.ts';
+import type { RunState } from '../../../../../src/events/state.ts';
+import type { Dialog } from '../../../../../src/ui/tui/shell/overlays/dialog.ts';
+import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
+import { FIRST } from '../../../../../src/ui/tui/screens/plan/ui.ts';
+import { contextFor, planOf, RACE, task } from '../../../../support/plans.ts';
+import { approving, contextOf } from './context.ts';
+
+/** The form that `key` opens for the task. */
+function form(key: string, state: RunState, id: string): Extract<Dialog, { readonly is: 'form' }> {
+  const ui = { ...FIRST, selected: task(id) };
+  const context = contextOf(state);
+  const binding = planScreen.keys.find((one) => one.keys.includes(key) && one.whyNot(ui, context) === null);
+  const dialog = binding?.run(ui, context, key).dialog;
+  if (dialog?.is !== 'form') throw new Error(`no form for ${key}`);
+  return dialog;
+}
+const edits = (edit: PlanEdit): unknown => ({ commands: [{ do: 'edit plan', edit }] });
+const applied = (state: RunState, edit: PlanEdit): RunState => {
+  const plan = state.plan && applyEdit(state.plan, edit, contextFor());
+  if (!plan?.ok) throw new Error('not applied');
+  return approving(plan.value);
+};
+
+describe('dialogs about files that a task may change', () => {
+  const [first] = RACE.tasks;
+  if (first === undefined) throw new Error('the plan of the test is empty');
+  const values = (
+    texts: Readonly<Record<string, string>>,
+    checks: Readonly<Record<string, readonly string[]>> = {},
+  ) => ({
+    texts,
+    checks,
+  });
+
+  it('W takes globs with spaces between them, "nothing", or "all", and judges them at the field', () => {
+    const asked = form('W', approving(), first.id);
+    expect(asked.title).toMatch(/^#1 \w+: files it may change$/);
+    const sent = (typed: string): unknown => asked.then(values({ writes: typed }));
+    expect(sent('docs/** *.md')).toEqual(edits({ is: 'writes', task: first.id, writes: ['docs/**', '*.md'] }));
+    expect(sent('nothing')).toEqual(edits({ is: 'writes', task: first.id, writes: [] }));
+    expect(sent('all')).toEqual(edits({ is: 'writes', task: first.id, writes: ['**'] }));
+    expect(asked.check(values({ writes: 'docs/**' }))).toBeNull();
+    expect(asked.check(values({ writes: '../elsewhere/**' }))).not.toBeNull();
+  });
+
+  it('o lists the tasks that wait for each other for their files, with the reason, and lets them run side by side', () => {
+    const meeting = planOf({
+      reason: '',
+      tasks: ['a', 'b'].map((id) => ({ id, description: `do ${id}`, role: 'oracle', estimatedTokens: 4000 })),
+    });
+    const state = applied(applied(approving(meeting), { is: 'writes', task: task('a'), writes: ['src/**'] }), {
+      is: 'writes',
+      task: task('b'),
+      writes: ['src/a.ts'],
+    });
+    const asked = form('o', state, 'a');
+    const [field] = asked.fields;
+    expect(field).toMatchObject({ is: 'checks', values: [], choices: [{ value: 'b', whyNot: null }] });
+    expect(asked.then(values({}, { beside: ['b'] }))).toEqual(
+      edits({ is: 'alongside', task: task('a'), others: [task('b')] }),
+    );
+  });
+
+  it('m has them as one of its fields, which stays out of the edit where nobody touched it', () => {
+    const asked = form('m', approving(), first.id);
+    const texts = Object.fromEntries(asked.fields.flatMap((one) => ('value' in one ? [[one.name, one.value]] : [])));
+    const sent = (more: Readonly<Record<string, string>>): unknown => asked.then(values({ ...texts, ...more }));
+    expect(sent({})).not.toHaveProperty('commands.0.edit.writes');
+    expect(sent({ writes: 'docs/**' })).toHaveProperty('commands.0.edit.writes', ['docs/**']);
+  });
+});

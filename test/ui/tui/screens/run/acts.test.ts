@@ -1,0 +1,95 @@
+/** The keys that act on a run: each sends its command and shows the receipt, or says why it can't be done now. */
+import { describe, expect, it } from 'vitest';
+import type { SessionSetting } from '../../../../support/app-session.ts';
+import { openSession } from '../../../../support/app-session.ts';
+import { settled } from '../../../../support/fake-run.ts';
+import { approval, asks, finished, midRun } from '../../../../support/recorded-run.ts';
+
+const SIZE: Partial<SessionSetting> = { width: 140, height: 40 };
+
+/** The screen after `keys`, of a run whose selected agent is the `row`th. */
+async function after(log: ReturnType<typeof midRun>, row: number, ...keys: readonly string[]): Promise<string> {
+  const session = await openSession(log, SIZE);
+  session.terminal.press(...Array.from({ length: row }, () => 'j'));
+  for (const key of keys) {
+    session.terminal.press(key);
+    await settled();
+    await session.world.advance(400);
+  }
+  return `${session.terminal.text()}\n${JSON.stringify(session.run.commands)}`;
+}
+
+describe('a key on the run screen', () => {
+  it.each([
+    ['s interrupts', 3, ['s'], '"do":"interrupt","agent":"ROOT::S3"', 'done: interrupt'],
+    ['R tries again', 2, ['R'], '"do":"retry","agent":"ROOT::S2"', 'done: retry'],
+    ['x kills after a question', 3, ['x', 'y'], '"do":"kill","agent":"ROOT::S3"', 'done: kill'],
+    ['X stops all after a word', 3, ['X', 'k', 'i', 'l', 'l', 'enter'], '"do":"stop run"', 'done: stop run'],
+    [
+      'i writes to one',
+      3,
+      ['i', 'h', 'i', 'enter'],
+      '"to":"ROOT::S3","text":"hi","delivery":"sequential"',
+      'done: message',
+    ],
+    ['Tab says when', 3, ['i', 'h', 'i', 'tab', 'tab', 'enter'], '"delivery":"urgent"', 'done: message'],
+    ['I writes to all', 3, ['I', 'h', 'i', 'enter'], '"to":"all","text":"hi"', 'done: message'],
+  ] as const)('%s, and the receipt is seen', async (_, row, keys, command, receipt) => {
+    const seen = await after(midRun(), row, ...keys);
+    expect(seen).toContain(command);
+    expect(seen).toContain(receipt);
+  });
+
+  it.each([
+    ['M', 'Model', 'oracle: model from its next turn on'],
+    ['b', 'Budget', 'Budget of oracle: $0.1184, 31k tokens so far'],
+    ['a', 'Add', 'Add'],
+    ['P', 'Pin', 'oracle'],
+    ['c', 'Charts', 'Spend over time'],
+    ['p', 'Plan', 'Plan 6 agents'],
+    ['T', 'Graph', ' Graph '],
+  ] as const)('%s opens what it names: %s', async (key, _, words) => {
+    expect(await after(midRun(), 3, key)).toContain(words);
+  });
+
+  it.each([
+    [0, 'r', "main isn't interrupted."],
+    [1, 's', "finder isn't at work."],
+    [1, 'x', 'finder has ended already.'],
+    [1, 'M', 'finder has ended already.'],
+    [1, 'b', 'finder has ended already.'],
+    [1, 'P', 'finder has ended already.'],
+    [0, 'P', 'Main has the mode of the run: Shift-Tab changes it.'],
+    [3, 'R', "oracle didn't fail."],
+    [3, 'V', 'The rules here leave no review to you.'],
+    [3, 'v', 'There is no report before the run has ended.'],
+    [3, 'A', 'Nobody asks you anything.'],
+    [3, ' ', 'It has no sub-agents to fold.'],
+  ] as const)('of agent %i says why %s does nothing', async (row, key, words) => {
+    expect(await after(midRun(), row, key)).toContain(words);
+  });
+
+  it.each(['I', 'X', 'M', 'b', 'a', 'P', 'V'])('%s says that the run has ended when it has', async (key) => {
+    expect(await after(finished(), 1, 'esc', key)).toMatch(/The run has ended\.|has ended already\./);
+  });
+
+  it('i writes to main when the run has ended, whoever is selected', async () => {
+    expect(await after(finished(), 1, 'esc', 'i')).toContain('to main (ROOT), which continues with all that is known');
+  });
+
+  it('goes through the agents at the side as well, where the graph may stand', async () => {
+    const session = await openSession(midRun(), { width: 200, height: 60 });
+    session.terminal.press('3', 'j', 'j', 'j');
+    expect(session.terminal.text()).toContain('Message oracle (ROOT::S3)');
+    expect(session.terminal.text()).toContain('┏━ Graph ━');
+  });
+
+  it('A opens the oldest question, and l changes the log', async () => {
+    const log = asks(midRun(), 190, 'ROOT::S3', 'p1', approval({ title: 'npm publish' }));
+    expect(await after(log, 0, 'esc', 'A')).toContain('oracle wants to');
+    const rows = async (...keys: readonly string[]): Promise<number> =>
+      (await after(midRun(), 0, ...keys)).split('\n').filter((row) => /│ \d\d:\d\d:\d\d /.test(row)).length;
+    expect([await rows(), await rows('l'), await rows('l', 'l')]).toEqual([5, 8, 0]);
+    expect(await after(midRun(), 0, '4', 'L')).toContain(' 1 of 16 entries: warnings and errors ');
+  });
+});

@@ -1,0 +1,147 @@
+/** An agent that a model drafts, on the screen: who is asked is shown while all else goes on, Esc stops it, the form says who drafted it. */
+import { describe, expect, it } from 'vitest';
+import { draftAgent } from '../../../../src/domain/agents/draft.ts';
+import type { AgentProposal, Lobby, LobbyInfo } from '../../../../src/ports/project-service.ts';
+import { runApp } from '../../../../src/ui/tui/shell/app.ts';
+import { UNICODE } from '../../../../src/ui/tui/components/glyphs.ts';
+import { fakeRun, LOBBY, settled } from '../../../support/fake-run.ts';
+import type { FakeTerminal } from '../../../support/fake-terminal.ts';
+import { fakeTerminal } from '../../../support/fake-terminal.ts';
+import type { FakeWorld } from '../../../support/world.ts';
+import { fakeWorld } from '../../../support/world.ts';
+
+const INFO: LobbyInfo = { ...LOBBY, provider: 'anthropic', agents: { all: [], leftOut: [] } };
+const SAID = 'Drafted by sonnet-4.5: 904 tokens, $0.0042, session 6d74wy.';
+const proposal = (said = SAID): AgentProposal => ({
+  draft: {
+    ...draftAgent('fixes failing tests'),
+    name: 'test-fixer',
+    because: [
+      'bash: chosen by sonnet-4.5; no word of the sentence asks for it',
+      'git: left out, since the sentence says "no git"',
+    ],
+  },
+  said,
+});
+
+type How = Parameters<NonNullable<Lobby['draftAgent']>>[1];
+
+interface Opened {
+  readonly terminal: FakeTerminal;
+  readonly world: FakeWorld;
+  /** What was asked for, with the sentence. */
+  readonly asked: { readonly sentence: string; readonly how: How }[];
+  readonly answer: (made: AgentProposal) => Promise<void>;
+}
+
+async function open(width = 100, height = 30, info = INFO): Promise<Opened> {
+  const terminal = fakeTerminal(width, height);
+  const world = fakeWorld({ start: 0 });
+  const asked: Opened['asked'] = [];
+  const made = Promise.withResolvers<AgentProposal>();
+  const draft: Lobby['draftAgent'] = (sentence, how) => {
+    asked.push({ sentence, how });
+    return made.promise;
+  };
+  void runApp({
+    terminal,
+    lobby: { ...fakeRun(info).lobby, draftAgent: draft },
+    world,
+    glyphs: UNICODE,
+    schedule: (parts) => paints(() => parts.paint()),
+  });
+  await settled();
+  return {
+    terminal,
+    world,
+    asked,
+    answer: async (one) => {
+      made.resolve(one);
+      await settled();
+    },
+  };
+}
+
+const paints = (paint: () => void) => ({ now: paint, soon: paint, clock: () => undefined, stop: () => undefined });
+
+function create(terminal: FakeTerminal, typed = '/agents create fixes failing tests'): void {
+  terminal.type(typed);
+  terminal.press('enter');
+}
+
+describe('an agent that a model drafts, on the screen', () => {
+  it('T029: says who is asked and since when, then opens the form with who chose what', async () => {
+    const { terminal, world, asked, answer } = await open();
+    create(terminal);
+    expect(terminal.text()).toContain('Looking for a model that may be asked … 0s');
+    expect(asked.map(({ sentence, how }) => [sentence, how.model])).toEqual([['fixes failing tests', true]]);
+    asked[0]?.how.asking('Asking sonnet-4.5 (anthropic) for a draft');
+    await world.advance(3000);
+    terminal.press('x');
+    expect(terminal.text()).toContain('Asking sonnet-4.5 (anthropic) for a draft … 3s');
+    await answer(proposal());
+    for (const words of [
+      SAID,
+      'test-fixer',
+      'bash  chosen by sonnet-4.5',
+      'git  left out, since the sentence says "no git"',
+    ])
+      expect(terminal.text()).toContain(words);
+    expect(terminal.text()).not.toContain('Asking');
+    terminal.press('esc');
+    expect(terminal.text()).not.toContain('New agent');
+  });
+
+  it('is stopped by Esc, and drafted without; Esc again leaves it, and it is only said what it cost', async () => {
+    const { terminal, asked, answer } = await open();
+    create(terminal);
+    expect(asked[0]?.how.signal.aborted).toBe(false);
+    terminal.press('esc');
+    expect(asked[0]?.how.signal.aborted).toBe(true);
+    expect(terminal.text()).toContain('Stopping …');
+    terminal.press('esc');
+    expect(terminal.text()).not.toContain('New agent');
+    await answer(proposal('Drafted by fixed rules: the model was stopped.'));
+    expect(terminal.text()).toContain('Drafted by fixed rules: the model was stopped.');
+    expect(terminal.text()).not.toContain('New agent');
+  });
+
+  it('is stopped by Ctrl-C as well, which closes the box', async () => {
+    const { terminal, asked, answer } = await open();
+    create(terminal);
+    terminal.press('ctrl-c');
+    expect(asked[0]?.how.signal.aborted).toBe(true);
+    expect(terminal.text()).not.toContain('New agent');
+    await answer(proposal());
+    expect(terminal.text()).not.toContain('test-fixer');
+  });
+
+  it('asks nobody for /agents create --no-model, without a provider, or for an empty form', async () => {
+    const here = await open();
+    create(here.terminal, '/agents create --no-model fixes failing tests');
+    expect(here.terminal.text()).toContain('Drafted by fixed rules: --no-model.');
+    const offline = await open(100, 30, { ...INFO, provider: 'offline (no provider)' });
+    create(offline.terminal);
+    expect(offline.terminal.text()).toContain('Drafted by fixed rules: offline (no provider).');
+    const empty = await open();
+    create(empty.terminal, '/agents create');
+    expect(empty.terminal.text()).toContain('A sentence, of which a model drafts it');
+    empty.terminal.press('enter');
+    expect(empty.terminal.text()).toContain('letters, digits, "-": code-review');
+    expect([...here.asked, ...offline.asked, ...empty.asked]).toEqual([]);
+  });
+
+  it.each([
+    [80, 24],
+    [40, 12],
+    [40, 8],
+  ])('fits into %d x %d, with the key that stops it', async (width, height) => {
+    const { terminal, answer } = await open(width, height);
+    create(terminal);
+    expect(terminal.rows().length).toBe(height);
+    expect(terminal.text()).toContain('Esc');
+    await answer(proposal());
+    expect(terminal.text()).toContain('test-fixer');
+    expect(terminal.text().includes(SAID)).toBe(height >= 24);
+  });
+});
