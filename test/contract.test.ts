@@ -1,5 +1,5 @@
 /**
- * The contract (CONTRACT, sections O, I, T, S and H) against the titles of all tests: which line is shown by a test, which is a
+ * The contract against the titles of all tests: which line is shown by a test, which is a
  * remark that needs none, which is measured by the bench, and which waits for a later piece of work. A title that names an id must show it.
  */
 import { readdirSync, readFileSync } from 'node:fs';

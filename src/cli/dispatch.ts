@@ -47,7 +47,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
 /** What asks a run by the door of an agent. From its shell everything else would look at the wrong machine, or start another run. */
 const FOR_AGENTS = 'spawn children what send kill progress complete me who others all status events'.split(' ');
 
-/** Never rejects. Ends the process with the exit code of INTERFACE. */
+/** Never rejects. Ends the process with its exit code (exit.ts). */
 export async function main(argv: readonly string[], env: Io['env']): Promise<void> {
   const io = openIo(env, () => void import('./warm.ts').then(({ warmForAgents }) => warmForAgents()));
   process.on('uncaughtException', (error) => {

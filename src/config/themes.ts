@@ -1,5 +1,5 @@
 /**
- * Themes from `themes/*.yml` (the schema is SCREENS 5): names to colours, one theme extending another. The first folder that
+ * Themes from `themes/*.yml`: names to colours, one theme extending another. The first folder that
  * has the file wins. How a colour is shown on a terminal is the screen's.
  */
 import { readdirSync } from 'node:fs';

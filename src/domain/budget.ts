@@ -1,4 +1,4 @@
-/** What an agent or a run may use. A missing limit means none was set; 0 means nothing may be used (CONTRACT D17). */
+/** What an agent or a run may use. A missing limit means none was set; 0 means nothing may be used. */
 import { z } from 'zod';
 
 export const Budget = z.strictObject({

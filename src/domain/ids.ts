@@ -1,6 +1,6 @@
 /**
  * Names that must not be mixed up. Each schema is the only way from text to its id; `ROOT` and children of the form
- * `ROOT::S1::S2` are agents (a counter per parent, CONTRACT D15).
+ * `ROOT::S1::S2` are agents (a counter per parent).
  */
 import { z } from 'zod';
 import { AGENT_ID, SESSION_ID } from './text/id-shapes.ts';
@@ -24,7 +24,7 @@ export const RoleName = z
   .brand<'RoleName'>();
 export type RoleName = z.infer<typeof RoleName>;
 
-/** A canonical model id, `provider/id-on-the-wire` (CONTRACT D3). */
+/** A canonical model id, `provider/id-on-the-wire`. */
 export const ModelId = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]*\/\S{1,200}$/, 'a canonical model id has the form provider/id')

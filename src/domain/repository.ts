@@ -1,4 +1,4 @@
-/** The bounded set of facts about a repository that every planner gets (no tool call, CONTRACT "The offline provider"). */
+/** The bounded set of facts about a repository that every planner gets (no tool call). */
 export interface RepositoryFacts {
   /** Folder name of the project. */
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Names to colours (themes/*.yml, SCREENS section 5). Read by `config`, drawn by `tui`. */
+/** Names to colours (themes/*.yml). Read by `config`, drawn by `tui`. */
 
 /** What a piece of text means; a theme says how it looks. `role:finder` and the like come from the theme's roles. */
 export const TOKENS = [

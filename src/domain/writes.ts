@@ -1,5 +1,5 @@
 /**
- * Which files tasks may change (CONTRACT D41): what holds where a task does not say, which tasks have to wait for each other
+ * Which files tasks may change: what holds where a task does not say, which tasks have to wait for each other
  * since they may change the same, and the words for it on every screen. Globs are glob.ts's.
  */
 import { coversAll, meetingGlobs } from './text/glob.ts';

@@ -1,5 +1,5 @@
 /**
- * What came back of children to who called them: by how many tokens the caller's context grew for it (CONTRACT T020, T021).
+ * What came back of children to who called them: by how many tokens the caller's context grew for it.
  * Estimated from the text at first; counted once the provider has counted a request in which nothing else was new.
  */
 import { tokensOf } from '../domain/budget.ts';

@@ -1,5 +1,5 @@
 /**
- * What can happen (INTERFACE, "Events"). One discriminated union by `type`; a type is never changed, only added to. What
+ * What can happen. One discriminated union by `type`; a type is never changed, only added to. What
  * rules and people decide stands in ruling.ts. Costs are US dollars, durations milliseconds, times ISO in UTC.
  */
 import type { AgentMetrics, AgentOutcome, AgentStatus, ModelChoice } from '../domain/agents/agent.ts';
@@ -30,7 +30,7 @@ export type EventBody =
       readonly sandbox: string;
       readonly provider: string;
       readonly notes: readonly string[];
-      /** No plan is made: ROOT waits for what it is told, and children are spawned by hand (CONTRACT D33). */
+      /** No plan is made: ROOT waits for what it is told, and children are spawned by hand. */
       readonly idle?: true;
       /** Of such a run: which roles and models a child may have. */
       readonly choices?: PlanChoices;
@@ -90,7 +90,7 @@ export type EventBody =
       readonly call?: CallId;
       /** Of one that was spawned beside the plan and works on its own, its parent not waiting in a call. */
       readonly spawned?: Spawned;
-      /** Of a child of an agent that works by words, and so does it (CONTRACT D23). */
+      /** Of a child of an agent that works by words, and so does it. */
       readonly protocol?: 'text';
       /** Globs of the files that it may change; the whole project, or none of a role that can't write, when left out. */
       readonly writes?: readonly string[];
@@ -128,7 +128,7 @@ export type EventBody =
       readonly status: 'completed' | 'error';
       readonly message: string;
     }
-  /** Its parent ended first: `owner` hears of it from now on (CONTRACT D14). Null: nobody does. */
+  /** Its parent ended first: `owner` hears of it from now on. Null: nobody does. */
   | { readonly type: 'agent.adopted'; readonly agent: AgentId; readonly owner: AgentId | null }
   /** A user turn put into the agent's context: its task at first, later messages that were delivered (`messages`: their seq). */
   | {

@@ -87,7 +87,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
   }),
   'agent.status': (agent, event, at) => {
     // Initializing is not running: an agent that waits for a free slot uses none of its time.
-    // ROOT's clock is the run's: it goes on while a provider is waited for (SECURITY 2.6), and while children work beside it.
+    // ROOT's clock is the run's: it goes on while a provider is waited for, and while children work beside it.
     const onTheClock = event.status === 'running' || (agent.parent === null && event.waitsFor !== undefined);
     const clocked = clock(agent, onTheClock, at);
     const note = event.status === 'interrupted' || event.status === 'failed';
@@ -273,7 +273,7 @@ export function foldAgent(agent: AgentState, event: MimirEvent, at: Millis): Age
   return change ? { ...change(agent, event, at), lastAt: at } : agent;
 }
 
-/** Starts or stops the agent's own clock: waiting for a person and being interrupted are left out (CONTRACT D19). */
+/** Starts or stops the agent's own clock: waiting for a person and being interrupted are left out. */
 export function clock(agent: AgentState, running: boolean, at: Millis): AgentState {
   const ran = agent.runningSince === null ? 0 : Math.max(0, at - agent.runningSince);
   return {

@@ -8,7 +8,7 @@ import type { ApprovalRequest, MimirEvent } from './event.ts';
 import { piecesOf } from './roster.ts';
 import type { AgentState, RunState } from './state.ts';
 
-/** Milliseconds of running so far (CONTRACT D19). */
+/** Milliseconds of running so far. */
 export const elapsedOf = (agent: AgentState, now: Millis): Millis =>
   agent.ranMs + (agent.runningSince === null ? 0 : Math.max(0, now - agent.runningSince));
 
@@ -57,7 +57,7 @@ export interface Committed {
   readonly reservedCost: Usd;
 }
 
-/** Of `agent` and all its descendants. Of ROOT: the run, planner and merge included (CONTRACT D18). */
+/** Of `agent` and all its descendants. Of ROOT: the run, planner and merge included. */
 export function committed(state: RunState, agent: AgentId): Committed {
   // By their children, not by looking through everybody, and of everybody by pieces: this is asked at every call.
   const pieces = agent === ROOT ? piecesOf(state.agents) : [within(state, agent)];
@@ -119,7 +119,7 @@ export function spentOf(state: RunState): { readonly tokens: number; readonly co
   return { tokens: all.tokens - all.reservedTokens, cost: fromMicro(toMicro(all.cost) - toMicro(all.reservedCost)) };
 }
 
-/** Agents whose last call of a model was lost to its provider: a resumed run lets them in again (SECURITY J09). */
+/** Agents whose last call of a model was lost to its provider: a resumed run lets them in again. */
 export function lostToProvider(events: Iterable<MimirEvent>): ReadonlySet<AgentId> {
   const lost = new Set<AgentId>();
   for (const event of events) {

@@ -1,5 +1,5 @@
 /**
- * Short names of models and the canonical ids they stand for (CONTRACT D3). Data only: what a name may be used for is
+ * Short names of models and the canonical ids they stand for. Data only: what a name may be used for is
  * decided on the canonical id, and prices and windows are the catalogue's in models/. The ids are those that the makers'
  * own client libraries list (`Model` of @anthropic-ai/sdk, `ChatModel` of openai); of several, the dated one.
  */
@@ -53,7 +53,7 @@ const LINES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What a spawn may say for short (CONTRACT S025): the model of a line that the built-in roles use. Other names are given back as they
+ * What a spawn may say for short: the model of a line that the built-in roles use. Other names are given back as they
  * are. Rules and roles name their models in full: there a line would be another model with each release.
  */
 export const spokenModel = (name: string): string => LINES.get(name.trim().toLowerCase()) ?? name;

@@ -1,4 +1,4 @@
-/** How much a run and an agent may use, and what an unknown price means (CONTRACT D10, D17). Keeping count is the ledger's. */
+/** How much a run and an agent may use, and what an unknown price means. Keeping count is the ledger's. */
 import type { Budget } from '../domain/budget.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import type { Reason } from '../domain/reason.ts';

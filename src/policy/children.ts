@@ -1,4 +1,4 @@
-/** What holds for children beyond the plan where no file says otherwise (CONTRACT D14, D27, D35, S094 to S117). */
+/** What holds for children beyond the plan where no file says otherwise. */
 import { builtIn, type ChildRules, type Rules } from './rules.ts';
 
 const SECOND = 1000;

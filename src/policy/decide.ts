@@ -1,5 +1,5 @@
 /**
- * What may happen to an action (CONTRACT, "Modes"): one pure, total function. Anything odd is a denial, an exception too.
+ * What may happen to an action: one pure, total function. Anything odd is a denial, an exception too.
  * Paths, budgets and forced agents are judged elsewhere; a mode never loosens them.
  */
 import { CAPABILITIES, type Capability } from '../domain/agents/role.ts';

@@ -1,5 +1,5 @@
 /**
- * Two sets of rules -> the one that is as strict as both (SECURITY 2.1): what a run goes on under when an administrator
+ * Two sets of rules -> the one that is as strict as both: what a run goes on under when an administrator
  * changes the policy meanwhile. Whatever tightens holds, whatever loosens waits for the next start. Pure.
  */
 import { type Budget, tightest } from '../domain/budget.ts';

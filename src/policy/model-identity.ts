@@ -1,5 +1,5 @@
 /**
- * One identity per model (CONTRACT D44): a model is what goes over the wire, whatever a catalogue calls it. An alias, another
+ * One identity per model: a model is what goes over the wire, whatever a catalogue calls it. An alias, another
  * spelling, a dated release, the family, and an entry of a person's own under any provider have one identity. Pure text: what a
  * server of somebody's own really runs behind a name that nobody knows can't be seen.
  */

@@ -1,5 +1,5 @@
 /**
- * Which model an agent gets (CONTRACT D3, D4, SECURITY 2.5). Names become canonical ids by exact look-up only; rules are
+ * Which model an agent gets. Names become canonical ids by exact look-up only; rules are
  * judged on the canonical id. Nothing is ever made up: without an allowed and usable model the answer is a refusal.
  */
 import type { ModelChoice } from '../domain/agents/agent.ts';
@@ -132,7 +132,7 @@ export function obstacleTo(id: ModelId, { rules, models, offlineOnly, words }: F
   return speaksOtherwise(option, words);
 }
 
-/** By words an agent works in a shell only, so that its role needs one (CONTRACT D23). */
+/** By words an agent works in a shell only, so that its role needs one. */
 function speaksOtherwise({ label, tools, protocol }: ModelOption, words: ModelWish['words']): Reason | null {
   if (protocol === 'text')
     return words === 'never' ? builtIn(`${label} works by commands (protocol: text), and the role has no shell`) : null;

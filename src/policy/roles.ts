@@ -4,7 +4,7 @@ import type { Role } from '../domain/agents/role.ts';
 import { MAIN } from '../domain/agents/role.ts';
 import { type Rules, builtIn } from './rules.ts';
 
-/** Names that the Task tool of other programs uses (CONTRACT D22). */
+/** Names that the Task tool of other programs uses. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['Explore', 'explore'],
   ['general-purpose', 'code'],

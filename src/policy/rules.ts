@@ -94,7 +94,7 @@ export interface ForcedRule {
   readonly from: Reason;
 }
 
-/** Children beyond the plan (CONTRACT D14, D27, D35, S097 to S116). Durations are milliseconds. */
+/** Children beyond the plan. Durations are milliseconds. */
 export interface ChildRules {
   readonly mode: Rule<'auto' | 'supervised' | 'manual'>;
   readonly orphans: 'adopt' | 'kill' | 'keep';

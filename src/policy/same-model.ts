@@ -1,4 +1,4 @@
-/** Is the model that answered the one that was asked (SECURITY A08)? By name alone: what it really is nobody can see. */
+/** Is the model that answered the one that was asked? By name alone: what it really is nobody can see. */
 import type { ModelId } from '../domain/ids.ts';
 import type { Reason } from '../domain/reason.ts';
 import { foldName, isRelease } from './model-identity.ts';

@@ -29,7 +29,7 @@ export interface Since {
 export interface TreePort {
   /**
    * The project as it is now. Of ignored files those count that a commit has, ignore files, what file tools wrote, and what changed
-   * outside of folders that were ignored at the beginning of the run (CONTRACT D46). `since` is absent for its first look.
+   * outside of folders that were ignored at the beginning of the run. `since` is absent for its first look.
    */
   now(signal: AbortSignal, since?: Since): Promise<Result<TreeId, string>>;
   /** What makes `to` out of `from`, both given by `now` or by a tool's proposal. */

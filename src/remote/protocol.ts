@@ -1,5 +1,5 @@
 /**
- * The API of a run (CONTRACT D24, S139, S144): JSON, one value a line, on sockets of the file system. No port is ever opened.
+ * The API of a run: JSON, one value a line, on sockets of the file system. No port is ever opened.
  *
  * Both sides begin with a hello: the server `{"mimir":"control","protocol":1,"session":ID,"as":AGENT or null}`, the client
  * `{"mimir":"control","protocol":1}` within ten seconds. `as` is who the client is, by the socket it knocked at: the person's,

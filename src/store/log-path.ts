@@ -1,6 +1,5 @@
 /**
- * Where the log of a project lies, and that nobody else can reach it: folders 0700, files 0600, owned by the user
- * (SECURITY 2.9). Decides names and rights only; what is in the files is the database's.
+ * Where the log of a project lies, and that nobody else can reach it: folders 0700, files 0600, owned by the user. Decides names and rights only; what is in the files is the database's.
  */
 import { hash } from 'node:crypto';
 import type { Stats } from 'node:fs';

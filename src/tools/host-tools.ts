@@ -104,7 +104,7 @@ export const giveVerdictTool: Tool<z.output<typeof Judgement>> = {
   run: (verdict, { desk }) => Promise.resolve(desk.giveVerdict(verdict)),
 };
 
-/** Names of agent types as other tools write them (CONTRACT D22). */
+/** Names of agent types as other tools write them. */
 const TYPE_ALIASES: ReadonlyMap<string, string> = new Map([
   ['Explore', 'explore'],
   ['general-purpose', 'code'],

@@ -14,7 +14,7 @@ import { openTools } from '../../src/tools/tools.ts';
 export const analyst = offlineAnalyst(ALIASES, { is: 'none' });
 const live = new AbortController().signal;
 
-/** Which tools a role has here: as in CONTRACT's table, without a shell. */
+/** Which tools a role has here: those of the shipped roles, without a shell. */
 const WITHOUT: Readonly<Record<string, readonly string[]>> = { librarian: ['git'], refactoring: ['git'] };
 const USED = ['list_files', 'read_file', 'search', 'git', 'update_todos'];
 

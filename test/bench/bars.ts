@@ -1,5 +1,5 @@
 /**
- * The bars: those of NUMBERS ("Our bars") and of SECURITY, by what they are about, and what a long run must come to. Nothing
+ * The bars: by what they are about, and what a long run must come to. Nothing
  * else in the table is a number that was not measured.
  */
 
@@ -60,7 +60,7 @@ export const BARS: Readonly<Record<string, Bar>> = {
   'soak: ledger and bill differ by': upTo(0),
   'soak: broken off, billed and not charged': upTo(0),
   'soak: requests without a cacheable prefix': upTo(0),
-  // SECURITY, "Figures to aim for".
+  // Of policy, the sandbox and the gate.
   'a decision, p99': upTo(0.2),
   'a configuration file of up to 64 KiB': upTo(250),
   'wrong managed policies, accepted': upTo(0),

@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- PART…] [--quick]`: measures Mimir beside floors written in the same harness, in one run, and prints a
- * Markdown table with the bars of NUMBERS. The table goes to stdout, what happens meanwhile to stderr.
+ * Markdown table with the bars. The table goes to stdout, what happens meanwhile to stderr.
  * `npm run bench -- mutants …` measures the tests instead: mutants.ts.
  */
 import { agents } from './agents.ts';

@@ -23,7 +23,7 @@ export interface Place {
 /** Files that read calls go round in: about 1 KB each. */
 export const READABLE: readonly string[] = Array.from({ length: 10 }, (_, index) => `src/part-${index + 1}.js`);
 
-/** In terms of INTERFACE, "Configuration": as wide as it gets, so that nothing but the work is measured. */
+/** As wide as it gets, so that nothing but the work is measured. */
 const SETTINGS = `
 agentOrchestration: { maxParallelAgents: 256, onFailure: skip, roles: { finder: { iterations: 200 } } }
 budgets:
@@ -78,7 +78,7 @@ export function openPlace(url?: string): Place {
   };
 }
 
-/** What a planner answers, and what stands in a plan file: both forms are read alike (INTERFACE, "Plans"). */
+/** What a planner answers, and what stands in a plan file: both forms are read alike. */
 export const planOf = (count: number): string =>
   JSON.stringify({
     reason: 'The bench asks for it.',

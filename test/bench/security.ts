@@ -1,4 +1,4 @@
-/** `npm run bench security`: the figures of SECURITY, section 4, at full size. */
+/** `npm run bench security`: the figures of security at full size. */
 import { box } from './security/box.ts';
 import { decisions } from './security/decisions.ts';
 import { explanations } from './security/explanations.ts';

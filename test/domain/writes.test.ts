@@ -1,4 +1,4 @@
-/** What tasks may change, and which are put in order for it (CONTRACT D41). */
+/** What tasks may change, and which are put in order for it. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyEdit, editText } from '../../src/domain/plan/apply-edit.ts';

@@ -1,6 +1,6 @@
 /**
  * Who may do what, whole: each role, each tool, each depth, each mode, with a sandbox and without, with a person and without. The
- * engine and its gate decide, on the real roles and tools; what must come out is derived anew from the two tables of CONTRACT.
+ * engine and its gate decide, on the real roles and tools; what must come out is derived anew from two tables.
  */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -22,7 +22,7 @@ import type { TestRun } from '../support/run.ts';
 
 const DEEPEST = 3;
 
-/** CONTRACT, "Capabilities of roles", and one of somebody's own. A shell where nothing is written is a read-only box. */
+/** Capabilities of roles, and one of somebody's own. A shell where nothing is written is a read-only box. */
 const ROLES: Readonly<Record<string, string>> = {
   main: 'read write shell git-read git-write',
   finder: 'read git-read',
@@ -55,7 +55,7 @@ const TOOLS: Readonly<Record<string, string>> = {
   'mimir spawn': 'spawn',
 };
 
-/** CONTRACT, "Modes": human, confirm, yolo. */
+/** Human, confirm, yolo. */
 const ACTIONS: Readonly<Record<string, readonly [string, string, string]>> = {
   read: ['asks', 'runs', 'runs'],
   'git-read': ['asks', 'runs', 'runs'],

@@ -1,4 +1,4 @@
-/** What tasks may change, and the order that follows from it, in whole runs (CONTRACT D41). */
+/** What tasks may change, and the order that follows from it, in whole runs. */
 import { describe, expect, it } from 'vitest';
 import type { ToolContext, ToolPort } from '../../src/ports/tool.ts';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** What came back of a Task call, in tokens of who called: the proof that nothing else did (CONTRACT T020, T021). */
+/** What came back of a Task call, in tokens of who called: the proof that nothing else did. */
 import { describe, expect, it } from 'vitest';
 import { CallId, ModelId, ROOT } from '../../src/domain/ids.ts';
 import type { EventBody } from '../../src/events/event.ts';

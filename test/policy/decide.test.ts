@@ -19,7 +19,7 @@ const verdict = (action: Action, changes: Partial<Circumstances>): string =>
   decide(action, someRules(), at(changes)).verdict;
 
 describe('the table of modes', () => {
-  // CONTRACT, "Modes", row by row: human, confirm, yolo.
+  // The modes, row by row: human, confirm, yolo.
   const TABLE: readonly (readonly [string, Action, (typeof SANDBOXES)[number], readonly [string, string, string]])[] = [
     ['a turn', { is: 'turn' }, 'read-write', ['ask', 'allow', 'allow']],
     ['reading', use('read'), 'none', ['ask', 'allow', 'allow']],

@@ -1,4 +1,4 @@
-/** Forced agents (SECURITY 3, group A): nobody but the rules starts, stops or omits them, and nothing goes past them. */
+/** Forced agents: nobody but the rules starts, stops or omits them, and nothing goes past them. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';

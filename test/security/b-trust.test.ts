@@ -1,4 +1,4 @@
-/** Group B of SECURITY's catalogue, the side of trust: what a project says of itself counts as it was trusted, or not at all. */
+/** Attacks by a project's own files, the side of trust: what a project says of itself counts as it was trusted, or not at all. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Keys where no sandbox works: not in what a process of Mimir was started with, where a command could read it (SECURITY 2.7). */
+/** Keys where no sandbox works: not in what a process of Mimir was started with, where a command could read it. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * Whole sessions with anything a person may press and anything others may say, drawn into a strict terminal: no sequence but the
- * drawing's own, no frame of another size, no key that ends the program (SECURITY 3, group F).
+ * drawing's own, no frame of another size, no key that ends the program.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

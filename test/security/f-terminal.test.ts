@@ -1,5 +1,5 @@
 /**
- * Hostile text (SECURITY 3, group F) through the whole screen into a strict terminal, which throws at every sequence that
+ * Hostile text through the whole screen into a strict terminal, which throws at every sequence that
  * drawing may not send: what tools, models and repositories say is seen, and never obeyed.
  */
 import { globSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * What agents may do to one another by `mimir` in their boxes (SECURITY, group I): commands of scripted models, through the
+ * What agents may do to one another by `mimir` in their boxes: commands of scripted models, through the
  * real program, real sockets and real bubblewrap.
  */
 import { readdirSync } from 'node:fs';

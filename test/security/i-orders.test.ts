@@ -1,4 +1,4 @@
-/** What agents may try against their judges, their readers and the limits on children (SECURITY, groups G and I). */
+/** What agents may try against their judges, their readers and the limits on children. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../src/domain/ids.ts';

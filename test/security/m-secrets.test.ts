@@ -1,4 +1,4 @@
-/** Keys and other secrets (SECURITY 3, group M): in no file, on no stream, whoever prints them. */
+/** Keys and other secrets: in no file, on no stream, whoever prints them. */
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,

@@ -1,4 +1,4 @@
-/** The path jail against the catalogue of escapes (SECURITY, group C), on a real file system. */
+/** The path jail against the catalogue of escapes, on a real file system. */
 import { execFileSync, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * Makes and deletes custom agents: one JSON file each (CONTRACT T030, T031), in the project's `.mimir/agents` or the person's own
+ * Makes and deletes custom agents: one JSON file each, in the project's `.mimir/agents` or the person's own
  * folder, never over another; a project that was trusted stays so. What may stand in a file is config/roles/agent-files.ts's.
  */
 import { lstatSync, mkdirSync, rmSync } from 'node:fs';

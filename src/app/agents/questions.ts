@@ -1,4 +1,4 @@
-/** A custom agent asked for line by line (CONTRACT T028): for the verb and for line mode. Enter takes what the description suggests. */
+/** A custom agent asked for line by line: for the verb and for line mode. Enter takes what the description suggests. */
 import { TOOL_NAMES, isToolName } from '../../config/schema/tool-names.ts';
 import { suggestion } from '../../domain/text/nearest.ts';
 import type { AgentDraft, AgentText } from '../../domain/agents/draft.ts';

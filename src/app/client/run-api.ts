@@ -21,7 +21,7 @@ export interface Knowing {
   readonly is?: () => Family['state'];
 }
 
-/** Answers about `view`, each as its asker may see it (CONTRACT S149). */
+/** Answers about `view`, each as its asker may see it. */
 export function givenBy(view: RunView, knowing: Knowing): Pick<Given, 'family' | 'detail' | 'events'> {
   const times = timesOf(view);
   const detail: Given['detail'] = (asker, agent) => {

@@ -1,4 +1,4 @@
-/** Who approves the plan of a run without a screen (CONTRACT D5). An administrator may want a person to look at each: then `--yes` is none. */
+/** Who approves the plan of a run without a screen. An administrator may want a person to look at each: then `--yes` is none. */
 import type { Loaded } from '../../config/settings/load.ts';
 import { type Reason, reasonText } from '../../domain/reason.ts';
 import type { RunOptions } from '../../engine/run/run-options.ts';

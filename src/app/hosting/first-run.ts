@@ -1,5 +1,5 @@
 /**
- * The run that a person's spawn starts where none lives (CONTRACT D33): one, however many spawn at once. Who is first holds a claim in
+ * The run that a person's spawn starts where none lives: one, however many spawn at once. Who is first holds a claim in
  * the project's log meanwhile, which no death of that process outlives; the others wait and find the run.
  */
 import { SessionId } from '../../domain/ids.ts';

@@ -1,4 +1,4 @@
-/** From the result of a run to the exit code of INTERFACE. */
+/** From the result of a run to the exit code of the command. */
 import type { RunResult } from '../../engine/run/run-options.ts';
 import { EXIT } from './exit.ts';
 

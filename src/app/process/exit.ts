@@ -1,4 +1,4 @@
-/** INTERFACE, "Exit codes", and the one way a verb ends early. */
+/** Exit codes, and the one way in which a verb ends early. */
 export const EXIT = {
   done: 0,
   agentFailed: 1,

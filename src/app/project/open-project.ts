@@ -33,7 +33,7 @@ export interface Workshop {
   readonly mode: RunOptions['mode'];
   /** What texts outside of a run are drafted from. */
   readonly drafting: DraftGround;
-  /** The sandbox, tried out, and what works in it: done once, at the first call. Rejects with the code that INTERFACE names. */
+  /** The sandbox, tried out, and what works in it: done once, at the first call. Rejects with an `Exit` that has its exit code. */
   ready(): Promise<Pick<Opened, 'sandbox' | 'repository' | 'listing'>>;
   /** Waits for all of that. Rejects with an `Exit` where this run can't be. */
   start(what: Start): Promise<ServedRun>;
@@ -58,7 +58,7 @@ export interface Start {
   readonly pace: 'readable' | 'none';
 }
 
-/** Opens configuration and log, or ends with the code that INTERFACE names. */
+/** Opens configuration and log, or throws an `Exit` that has its exit code. */
 export async function openWorkshop(args: Arguments, io: Io, project: ProjectPlace): Promise<Workshop> {
   const { config, most } = configForRun(project, io, configFlags(args));
   refuseHeld(args, config);

@@ -37,7 +37,7 @@ interface Wanted extends Pick<Workshop, 'project' | 'config' | 'log'> {
   readonly box: Box | null;
 }
 
-/** Tries the sandbox out and opens the tools in it; rejects with the code that INTERFACE names. */
+/** Tries the sandbox out and opens the tools in it; rejects with an `Exit` that has its exit code. */
 export async function openRuns({ project, config, most, providers, log, asked, box: tried }: Wanted): Promise<Opened> {
   const box = tried ?? (await openBox(project, config.rules));
   refuseExposed(project, box);
@@ -78,7 +78,7 @@ export async function openRuns({ project, config, most, providers, log, asked, b
 const mostly = (rules: Rules, most: Rules['maxMode'] | null): Rules =>
   most !== null && isLooser(rules.maxMode.value, most.value) ? { ...rules, maxMode: most } : rules;
 
-/** As root everything would be allowed to do everything: without a sandbox there is no yolo (CONTRACT, "Modes"). */
+/** As root everything would be allowed to do everything: without a sandbox there is no yolo. */
 function rulesFor(rules: Rules, sandbox: ToolPort['sandbox']): Rules {
   if (process.getuid?.() !== 0 || sandbox.is !== 'none') return rules;
   const from = builtIn('no mode yolo for the user root without a sandbox');

@@ -15,7 +15,7 @@ export interface ProjectPlace {
   readonly places: Places;
 }
 
-/** `--cwd`, else where the command was typed; from there the nearest folder with `.mimir` or `.git` (INTERFACE, `mimir`). */
+/** `--cwd`, else where the command was typed; from there the nearest folder with `.mimir` or `.git`. */
 export function projectOf(args: Arguments, io: Io): ProjectPlace {
   const places = placesOf(io.env, homeOf(io.env));
   const named = args.get('cwd');

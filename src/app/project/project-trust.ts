@@ -1,6 +1,6 @@
 /**
  * Whether what the project says of itself counts, decided in one place for all verbs: only what the person trusts, exactly as
- * it is now (SECURITY 2.10). Without that its restrictions hold, and nothing else.
+ * it is now. Without that its restrictions hold, and nothing else.
  */
 import { realpathSync } from 'node:fs';
 import type { ConfigFault } from '../../config/files/fault.ts';

@@ -65,7 +65,7 @@ export interface Project {
 /** More names than anybody looks for. */
 const MOST_FILES = 100_000;
 
-/** What a run does in a project, all in one box; ends with the code that INTERFACE names where it can't be opened. */
+/** What a run does in a project, all in one box; ends with an exit code of its own where it can't be opened. */
 export function openProject({ root, places }: ProjectPlace, { sandbox, environment, paths }: Box): Project {
   const place = { root, home: places.home, stateDir: places.state };
   const tools = openTools({ ...place, environment, sandbox, paths, program: ownProgram() });

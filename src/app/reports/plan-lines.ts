@@ -1,4 +1,4 @@
-/** A plan in lines (CONTRACT O099 to O101, D21). */
+/** A plan in lines. */
 import { Chalk } from 'chalk';
 import { expectedPlan, expectedTask } from '../views/spending/expected-plan.ts';
 import { effortText } from '../views/effort.ts';

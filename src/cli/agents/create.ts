@@ -1,4 +1,4 @@
-/** `mimir agents create`: a custom agent from one sentence, or asked for line by line on a terminal (CONTRACT T028, T029). */
+/** `mimir agents create`: a custom agent from one sentence, or asked for line by line on a terminal. */
 import { agentNameProblem } from '../../config/roles/agent-files.ts';
 import type { Loaded } from '../../config/settings/load.ts';
 import type { AgentText } from '../../domain/agents/draft.ts';

@@ -1,5 +1,5 @@
 /**
- * `mimir agents`: the agents that there are, what one is told, and custom ones made and deleted (CONTRACT T026 to T030). Lists go to
+ * `mimir agents`: the agents that there are, what one is told, and custom ones made and deleted. Lists go to
  * text.ts, making one to create.ts, files to keep.ts.
  */
 import type { AgentInfo } from '../../ports/project-service.ts';

@@ -1,4 +1,4 @@
-/** `mimir all`: every session, children included (CONTRACT S069, S156). */
+/** `mimir all`: every session, children included. */
 import type { Family } from '../../events/sessions/record.ts';
 import { counted } from '../../app/views/text/format.ts';
 import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';

@@ -90,7 +90,7 @@ const PAUSE_MS = 100;
 const unreachedWords = (session: SessionId): string =>
   `session ${session} runs in another process, which can't be reached\n  \`mimir events ${session} --follow\` shows what it does`;
 
-/** By any of its names (CONTRACT D15, S060). Exit 2 with what there is, where none or several are meant. */
+/** By any of its names. Exit 2 with what there is, where none or several are meant. */
 async function agentIn(reached: Reached, name: string | undefined): Promise<AgentId | null> {
   if (name === undefined) return null;
   const family = await reached.family();

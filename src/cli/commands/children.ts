@@ -1,4 +1,4 @@
-/** `mimir children`: the children of a session, with how they stand (CONTRACT S044 to S048). */
+/** `mimir children`: the children of a session, with how they stand. */
 import { below, childrenOf } from '../../events/sessions/find.ts';
 import type { SessionRecord } from '../../events/sessions/record.ts';
 import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';

@@ -1,4 +1,4 @@
-/** `mimir complete`: an agent says that it is done, or that it can't go on (CONTRACT S063). */
+/** `mimir complete`: an agent says that it is done, or that it can't go on. */
 import { CWD } from '../../app/process/flags/plain.ts';
 import { EXIT, Exit } from '../../app/process/exit.ts';
 import type { Arguments } from '../../app/process/flags/flags.ts';

@@ -1,4 +1,4 @@
-/** `mimir events`: the log of a session, or the lifecycle of one agent (CONTRACT S065), as lines or as JSON; `--follow` stays until its end. */
+/** `mimir events`: the log of a session, or the lifecycle of one agent, as lines or as JSON; `--follow` stays until its end. */
 import type { AgentId } from '../../domain/ids.ts';
 import type { MimirEvent } from '../../events/event.ts';
 import type { SessionEvent } from '../../events/sessions/session-events.ts';

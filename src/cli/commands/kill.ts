@@ -1,4 +1,4 @@
-/** `mimir kill`: ends a child session with all below it; for a person also a run (CONTRACT S049 to S053). */
+/** `mimir kill`: ends a child session with all below it; for a person also a run. */
 import type { AgentId } from '../../domain/ids.ts';
 import type { Command } from '../../ports/controls.ts';
 import { CWD } from '../../app/process/flags/plain.ts';

@@ -1,4 +1,4 @@
-/** `mimir me`: who calls: an agent and its place, or a person (CONTRACT S066). */
+/** `mimir me`: who calls: an agent and its place, or a person. */
 import { userInfo } from 'node:os';
 import type { SessionRecord } from '../../events/sessions/record.ts';
 import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';

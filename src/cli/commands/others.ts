@@ -1,4 +1,4 @@
-/** `mimir others`: whoever else works here (CONTRACT S068). An agent reaches its own run only, and that is all it is told of. */
+/** `mimir others`: whoever else works here. An agent reaches its own run only, and that is all it is told of. */
 import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';
 import { EXIT } from '../../app/process/exit.ts';
 import type { Arguments } from '../../app/process/flags/flags.ts';

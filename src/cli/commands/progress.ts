@@ -1,4 +1,4 @@
-/** `mimir progress`: how far a session is, for scripts that look again and again (CONTRACT S064, S077 to S083). */
+/** `mimir progress`: how far a session is, for scripts that look again and again. */
 import type { SessionRecord } from '../../events/sessions/record.ts';
 import { formatTokens } from '../../app/views/text/format.ts';
 import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';

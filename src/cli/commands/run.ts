@@ -85,7 +85,7 @@ const IDLE_TASK = 'Waits for what it is told';
 
 type Carried = Pick<Start, 'session' | 'task' | 'plan' | 'direct' | 'followUp'>;
 
-/** Runs or resumes `what` to its end in lines or JSON; the exit code of INTERFACE. `resumes`: it had begun before. */
+/** Runs or resumes `what` to its end in lines or JSON; returns the exit code. `resumes`: it had begun before. */
 export async function carry(
   workshop: Workshop,
   args: Arguments,

@@ -1,5 +1,5 @@
 /**
- * `mimir send`: a text for any session, by its id or name (CONTRACT S056 to S062, S131, S134, S136). An agent hands it to its run;
+ * `mimir send`: a text for any session, by its id or name. An agent hands it to its run;
  * a person leaves a letter, which survives whatever happens to the run, and says that it lies there.
  */
 import type { Delivery, Receipt } from '../../ports/controls.ts';
@@ -62,7 +62,7 @@ export const BY_DELIVERY: Readonly<Record<Delivery, Sent>> = {
   urgent: 'interrupted',
 };
 
-/** The words of CONTRACT S057 to S061. */
+/** What became of the text, in words that scripts rely on. */
 export function sentWords({ record }: Pick<Target, 'record'>, sent: Sent): string {
   if (sent === 'queued') return `Queued for ${record.session_id} (will inject when idle)`;
   if (sent === 'resumed') return `Input sent to ${named(record)}`;

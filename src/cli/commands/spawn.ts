@@ -1,4 +1,4 @@
-/** `mimir spawn`: a child of the calling agent, of ROOT for a person; it works on its own (CONTRACT S022 to S043). */
+/** `mimir spawn`: a child of the calling agent, of ROOT for a person; it works on its own. */
 import type { AgentId, SessionId } from '../../domain/ids.ts';
 import type { Receipt } from '../../ports/controls.ts';
 import type { SessionRecord } from '../../events/sessions/record.ts';
@@ -36,7 +36,7 @@ export const spawnVerb: Verb = {
 
 async function spawn(args: Arguments, io: Io): Promise<number> {
   const wish = wishFrom(args);
-  // A run without a plan that waits for children, where none lives (CONTRACT D33).
+  // A run without a plan that waits for children, where none lives.
   const isFirst =
     doorOf(io) === null &&
     !args.has('run') &&

@@ -1,4 +1,4 @@
-/** `mimir status`: the living runs whole: what waits, and every session with what it used (CONTRACT S070, S150). */
+/** `mimir status`: the living runs whole: what waits, and every session with what it used. */
 import type { SessionId } from '../../domain/ids.ts';
 import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';
 import { EXIT } from '../../app/process/exit.ts';

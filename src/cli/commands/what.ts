@@ -1,4 +1,4 @@
-/** `mimir what`: what a session does now, in a line; `--deep` with its tools, tokens and time (CONTRACT S054, S055, D33: no model is asked). */
+/** `mimir what`: what a session does now, in a line; `--deep` with its tools, tokens and time. */
 import { plainLine } from '../../events/plain-line.ts';
 import type { SessionDetail, SessionRecord } from '../../events/sessions/record.ts';
 import { formatDuration, formatTokens } from '../../app/views/text/format.ts';

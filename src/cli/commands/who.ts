@@ -1,4 +1,4 @@
-/** `mimir who`: the other children of the caller's parent (CONTRACT S067). */
+/** `mimir who`: the other children of the caller's parent. */
 import { childrenOf } from '../../events/sessions/find.ts';
 import type { SessionRecord } from '../../events/sessions/record.ts';
 import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';

@@ -10,7 +10,7 @@ import { world } from '../../app/process/world.ts';
 /** Lines are cut to a person's window; what reads a pipe gets them whole. */
 export const widthFor = ({ terminal, width }: Io): number | null => (terminal ? width : null);
 
-/** `engineer (4f9a2c) | running | 5min ago | In progress` (CONTRACT S048), with the branches of a tree where there are some. */
+/** `engineer (4f9a2c) | running | 5min ago | In progress`, with the branches of a tree where there are some. */
 export function sayRows(rows: readonly { readonly record: SessionRecord; readonly branch: string }[], io: Io): void {
   const now = world.now();
   const lines = rowLines(

@@ -1,4 +1,4 @@
-/** What `mimir spawn` was asked for, from its words and flags (CONTRACT S022 to S030). Wrong words are exit 2. */
+/** What `mimir spawn` was asked for, from its words and flags. Wrong words are exit 2. */
 import { statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { SpawnWish } from '../../domain/agents/spawn.ts';
@@ -48,7 +48,7 @@ const CHECKS: readonly (readonly [is: (wish: SpawnWish) => boolean, fault: strin
   ],
 ];
 
-/** One word is the prompt, of two the first is the role (CONTRACT D13). */
+/** One word is the prompt, of two the first is the role. */
 function saidIn(words: readonly string[]): { readonly role: string | null; readonly prompt: string } {
   const [first = '', second] = words;
   const prompt = second ?? first;
@@ -56,7 +56,7 @@ function saidIn(words: readonly string[]): { readonly role: string | null; reado
   throw new Exit(EXIT.wrongUse, 'a prompt is missing\n  mimir spawn [ROLE] "As engineer, implement …"');
 }
 
-/** With a role before the prompt a session is named after both: `engineer-task1` (CONTRACT S030). */
+/** With a role before the prompt a session is named after both: `engineer-task1`. */
 const nameOf = (name: string | undefined, role: string | null): string | null => {
   if (name === undefined) return null;
   return role === null || name === '' ? name : `${role.toLowerCase()}-${name}`;

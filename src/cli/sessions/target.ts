@@ -1,4 +1,4 @@
-/** From the word that a person or an agent wrote to the session that it means (CONTRACT D15, S060). A miss is exit 2, with what there is. */
+/** From the word that a person or an agent wrote to the session that it means. A miss is exit 2, with what there is. */
 import { nearest } from '../../domain/text/nearest.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { Miss } from '../../events/sessions/find.ts';

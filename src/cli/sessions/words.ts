@@ -17,7 +17,7 @@ export function ageOf(ms: Millis): string {
 /** `5min ago` */
 export const ago = (since: string, now: Millis): string => `${ageOf(now - Date.parse(since))} ago`;
 
-/** What its row ends with: its answer or why it ended, else `In progress` (CONTRACT S048). */
+/** What its row ends with: its answer or why it ended, else `In progress`. */
 export const endOrProgress = ({ completion_message, is_complete, partial, status }: SessionRecord): string =>
   is_complete ? `${partial ? 'partial: ' : ''}${completion_message ?? ENDS[status] ?? status}` : 'In progress';
 

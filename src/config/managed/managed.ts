@@ -1,5 +1,5 @@
 /**
- * The managed layer (SECURITY 2.1): what an administrator wrote below `/etc/mimir`. Nothing moves that place, and what
+ * The managed layer: what an administrator wrote below `/etc/mimir`. Nothing moves that place, and what
  * anybody else could have written there is refused, never skipped. What the files say is layer.ts's and merge.ts's.
  */
 import { type Stats, lstatSync, readdirSync, statSync } from 'node:fs';

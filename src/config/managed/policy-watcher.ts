@@ -1,5 +1,5 @@
 /**
- * Watches the administrator's files during a run (SECURITY 2.1). Whatever they tighten holds at once, whatever they loosen
+ * Watches the administrator's files during a run. Whatever they tighten holds at once, whatever they loosen
  * waits for the next start. What can't be read or is gone pauses this run, and so does what a run takes on only at its start
  * (paths, endpoints): resumed, it has it. All other files are as the run found them.
  */

@@ -54,12 +54,12 @@ export const BUILT_IN: readonly (Base & { readonly keyEnv: string })[] = [
   },
 ];
 
-/** SECURITY, J05: so long may a call last before its first word, and stop between two. */
+/** So long may a call last before its first word, and stop between two. */
 const FIRST_EVENT_MS: Millis = 120_000;
 const IDLE_MS: Millis = 120_000;
-/** SECURITY, J05: so long a model may think that does not stream it. */
+/** So long a model may think that does not stream it. */
 const SILENT_THINKING_MS: Millis = 300_000;
-/** SECURITY, J05: Anthropic's streams carry pings, so that a stream in which nothing at all comes is broken. */
+/** Anthropic's streams carry pings, so that a stream in which nothing at all comes is broken. */
 const PING_MS: Millis = 30_000;
 
 type Written = NonNullable<Settings['providers']>;

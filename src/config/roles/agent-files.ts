@@ -1,5 +1,5 @@
 /**
- * Custom agents as files (CONTRACT T031 to T035): the JSON of one, whether it can be made here, and which files of the person's
+ * Custom agents as files: the JSON of one, whether it can be made here, and which files of the person's
  * and the project's own folders there are. Writing them is for verbs; reading them into roles is role-file.ts's and roles.ts's.
  */
 import path from 'node:path';
@@ -69,7 +69,7 @@ function lacks({ name, description, tools, prompt }: AgentText, others: Others):
   return prompt === '' ? 'it needs a prompt: what it is told to do' : null;
 }
 
-/** Why an agent can't have this name: no name at all, another's, or one that looks like another's (SECURITY I08). */
+/** Why an agent can't have this name: no name at all, another's, or one that looks like another's. */
 export function agentNameProblem(name: string, others: Others): string | null {
   if (!/^[A-Za-z][A-Za-z0-9_-]{0,39}$/.test(name)) {
     return `"${name}" can't be its name: use up to 40 letters, digits, "_" or "-", a letter first`;

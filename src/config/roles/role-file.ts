@@ -1,5 +1,5 @@
 /**
- * One role file -> a role: Markdown with front matter, or JSON (CONTRACT T031 to T035). A role is data: a name, words and a
+ * One role file -> a role: Markdown with front matter, or JSON. A role is data: a name, words and a
  * set of tools; unknown tools are dropped and told. Where files are looked for, and who may replace whom, is roles.ts's.
  */
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 /**
- * The table of layers (INTERFACE, "Configuration") as data: of which kind each key is, and how several layers' values of it
+ * The table of layers as data: of which kind each key is, and how several layers' values of it
  * become one. Restrictions meet (order can't matter), everything else goes by precedence.
  */
 
@@ -82,7 +82,7 @@ export function ruleOf(path: readonly string[]): KeyRule {
   return matching.sort((a, b) => b.path.length - a.path.length)[0] ?? { path, kind: 'grant', merge: 'first' };
 }
 
-/** Spellings of other programs (CONTRACT D30, S094 to S117) and the keys they stand for. */
+/** Spellings of other programs and the keys they stand for. */
 export const OTHER_SPELLINGS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'claude.command': 'childAgents.command',

@@ -1,5 +1,5 @@
 /**
- * The configuration as people write it (INTERFACE, "Configuration"): names, types and bounds of every key. Strict: what is
+ * The configuration as people write it: names, types and bounds of every key. Strict: what is
  * not named here is unknown. Nothing is converted, a "2" is no 2. Which layer may say what is keys.ts's to know.
  */
 import { z } from 'zod';

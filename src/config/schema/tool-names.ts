@@ -31,7 +31,7 @@ export const isToolName = (name: string): boolean => TOOL_NAMES.includes(name);
 export interface Standing {
   /** `file_operations` includes writing. */
   readonly writes: boolean;
-  /** Only the root spawns by itself, and has commits with its other tools (CONTRACT D1 and the table of capabilities). */
+  /** Only the root spawns by itself, and has commits with its other tools. */
   readonly root: boolean;
   /** May it have commits by naming them? A role of the user or an organisation may. */
   readonly commits?: boolean;

@@ -1,5 +1,5 @@
 /**
- * What the settings say of children beyond the plan (CONTRACT D14, D27, D35, S094 to S117), as rules; what can't be meant, and what
+ * What the settings say of children beyond the plan, as rules; what can't be meant, and what
  * is read but concerns no agent of Mimir's own. What a rule means for a spawn is policy's to say.
  */
 import path from 'node:path';
@@ -133,7 +133,7 @@ function archiveFaults(layer: Layer, written: string | undefined): readonly Conf
   return [layer.fault(at, `archivePath is ${written === '' ? 'empty' : `"${written}"`}`, 'write a folder from / or ~')];
 }
 
-/** Read, but for agents of other programs, whose events can't be seen (CONTRACT D9), or true already. */
+/** Read, but for agents of other programs, whose events can't be seen, or true already. */
 const FOREIGN: Readonly<Record<string, string>> = {
   command: "it is for agents of other programs; Mimir's own are none that are started",
   args: "they are for agents of other programs; Mimir's own are none that are started",

@@ -1,6 +1,6 @@
 /**
  * Variables that commands may see beside the usual few, by layer: `env.passthrough`, and what `childAgents.inheritEnvironment`
- * (S114) lists, but for what opens a door elsewhere: that only an organisation can pass on in this way (CONTRACT D32).
+ * (S114) lists, but for what opens a door elsewhere: that only an organisation can pass on in this way.
  */
 import type { Rule } from '../../policy/rules.ts';
 import type { Layer } from '../files/layer.ts';

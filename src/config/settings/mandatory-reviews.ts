@@ -1,5 +1,5 @@
 /**
- * Agents that run whatever a plan says (SECURITY 2.2): united over all layers by name, so that no layer can take one out,
+ * Agents that run whatever a plan says: united over all layers by name, so that no layer can take one out,
  * weaken it or unpin its model. Whether they can run at all is checked here, before anything does.
  */
 import { type OnFailure, type Trigger, ON_FAILURE, TRIGGERS } from '../../domain/agents/mandatory-review.ts';

@@ -1,5 +1,5 @@
 /**
- * Model names in the configuration -> canonical ids (SECURITY 2.5). A name that nobody knows is a fault, since a typo must
+ * Model names in the configuration -> canonical ids. A name that nobody knows is a fault, since a typo must
  * neither widen nor empty a list; a list that leaves nothing is one too.
  */
 import { ModelId } from '../../domain/ids.ts';

@@ -1,5 +1,5 @@
 /**
- * Trust of a project (SECURITY 2.10): what it would bring, whether exactly that was trusted, and what changed since. Bound
+ * Trust of a project: what it would bring, whether exactly that was trusted, and what changed since. Bound
  * to the folder and to the content of all that configures Mimir there; nothing is inherited from a folder above.
  */
 import { realpathSync } from 'node:fs';

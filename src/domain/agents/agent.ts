@@ -1,4 +1,4 @@
-/** Where an agent stands and how it ended (CONTRACT O037, D29), and what it is sent out with. */
+/** Where an agent stands and how it ended, and what it is sent out with. */
 import type { Budget } from '../budget.ts';
 import type { Effort } from '../models/effort.ts';
 import type { AgentId, Millis, ModelId, RoleName, TaskId, Usd } from '../ids.ts';
@@ -23,7 +23,7 @@ export type AgentOutcome = (typeof OUTCOMES)[number];
 export const statusOfOutcome = (outcome: AgentOutcome): AgentStatus =>
   outcome === 'completed' || outcome === 'failed' ? outcome : 'interrupted';
 
-/** Did it end with an answer, whole or in part? Only other ends block those that depend on it (CONTRACT D16, D40). */
+/** Did it end with an answer, whole or in part? Only other ends block those that depend on it. */
 export const isAnswered = (outcome: AgentOutcome): boolean => outcome === 'completed' || outcome === 'partial';
 
 /** Asked for and really used; `because` says why they differ, null when they don't. */
@@ -37,7 +37,7 @@ export interface AgentMetrics {
   /** ISO times, UTC. */
   readonly startTime: string;
   readonly endTime: string;
-  /** Milliseconds from first running to the end, waiting for a person left out (CONTRACT D19). */
+  /** Milliseconds from first running to the end, waiting for a person left out. */
   readonly duration: Millis;
   readonly tokensUsed: number;
   readonly cost: Usd;
@@ -89,7 +89,7 @@ export interface WorkOrder {
   readonly turns: readonly Turn[];
   /** A folder of the project that its commands start in, relative to the root; the root itself when left out. */
   readonly workingDir?: string;
-  /** `text`: its model has no tool calls, one command a turn stands in its text (CONTRACT D23). */
+  /** `text`: its model has no tool calls, one command a turn stands in its text. */
   readonly protocol?: 'text';
   /** The commit that the approved plan asks for: where no person can be asked, that approval is the answer. */
   readonly commits?: true;

@@ -1,11 +1,11 @@
 /**
- * A custom agent from one sentence (CONTRACT T029): name, tools and prompt drawn from its words by rules that always give the same.
+ * A custom agent from one sentence: name, tools and prompt drawn from its words by rules that always give the same.
  * What is unclear only reads. It says what it chose and why; the person changes what they want, and files are for others.
  */
 import { saidOfAccess } from './access.ts';
 import { seenText } from '../text/text.ts';
 
-/** What a custom agent is made of (CONTRACT T032 to T035). */
+/** What a custom agent is made of. */
 export interface AgentText {
   readonly name: string;
   readonly description: string;

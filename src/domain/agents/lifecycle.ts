@@ -1,4 +1,4 @@
-/** Where a child session stands, in the words of the verbs (CONTRACT S118, S119, D29). Computed from the log, never kept. */
+/** Where a child session stands, in the words of the verbs. Computed from the log, never kept. */
 
 export const LIFECYCLE = [
   /** Created; nothing of it runs yet. */

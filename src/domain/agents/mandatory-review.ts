@@ -1,5 +1,5 @@
 /**
- * Forced agents (CONTRACT O136 to O138, SECURITY 2.3): roles that an organisation makes run whatever a plan says. In a plan
+ * Forced agents: roles that an organisation makes run whatever a plan says. In a plan
  * they are locked nodes, made by the engine from the rules and never from a draft. Which there are is policy's to say.
  */
 import type { ModelChoice } from './agent.ts';

@@ -1,4 +1,4 @@
-/** What a role may do. Public tool names stand for capabilities (CONTRACT, "Capabilities of roles"). */
+/** What a role may do. Public tool names stand for capabilities. */
 import type { Budget } from '../budget.ts';
 import type { Effort } from '../models/effort.ts';
 import type { RoleName } from '../ids.ts';
@@ -17,7 +17,7 @@ export const MAIN = 'main';
 /** The most turns that a role may be given by its file or by configuration. */
 export const MOST_ITERATIONS = 500;
 
-/** Turns of a role that says no number itself: work that writes takes many more than a look (CONTRACT D31). */
+/** Turns of a role that says no number itself: work that writes takes many more than a look. */
 export const defaultIterations = (name: string, capabilities: readonly Capability[]): number =>
   name === MAIN || capabilities.includes('write') ? 150 : 60;
 
@@ -39,7 +39,7 @@ export interface Role {
   readonly budget?: Budget;
   /** How much its agents' models think; absent: what the provider does by itself. */
   readonly effort?: Effort;
-  /** `text`: for models without tool calls (CONTRACT D23). Its agents work by commands in a shell, so they need one. */
+  /** `text`: for models without tool calls. Its agents work by commands in a shell, so they need one. */
   readonly protocol?: 'text';
   /** May a planner use it? `main`, the Task tool's own types and forced roles are not planned. */
   readonly planned: boolean;

@@ -1,4 +1,4 @@
-/** What is asked for when a child beyond the plan is wanted: by a verb, by an agent, by the screen. Plain JSON (CONTRACT S022 to S030). */
+/** What is asked for when a child beyond the plan is wanted: by a verb, by an agent, by the screen. Plain JSON. */
 import { z } from 'zod';
 
 export const SpawnWish = z.strictObject({

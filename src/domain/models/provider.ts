@@ -24,7 +24,7 @@ export interface ProviderSetup {
   /** The variable that the key comes from, for advice. */
   readonly keyEnv: string | null;
   readonly models: readonly OwnModel[];
-  /** `text`: its models take no tool calls; agents work with them by words (CONTRACT D23). */
+  /** `text`: its models take no tool calls; agents work with them by words. */
   readonly protocol?: 'text';
   /** Milliseconds until the first event with content, and between two of them. */
   readonly firstEventMs: number;
@@ -43,7 +43,7 @@ export interface ProviderSetup {
   readonly unusable: string | null;
 }
 
-/** Is the host of `baseUrl` this machine itself? Calls there cost nothing unless a price is set (CONTRACT D10). */
+/** Is the host of `baseUrl` this machine itself? Calls there cost nothing unless a price is set. */
 export function isLoopback(baseUrl: string): boolean {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
   return host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);

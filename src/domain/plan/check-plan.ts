@@ -226,7 +226,7 @@ function roleOf(look: Look, draft: DraftTask): PlannedRole | null {
   return problem === null ? role : null;
 }
 
-/** Agents without tool calls have children by an echo in their shell, which is how they work (CONTRACT D23). */
+/** Agents without tool calls have children by an echo in their shell, which is how they work. */
 const speaksText = ({ protocol }: PlannedRole, model: ModelOption | undefined): boolean =>
   protocol === 'text' || model?.protocol === 'text';
 
@@ -249,7 +249,7 @@ function modelOf(look: Look, draft: DraftTask, role: PlannedRole): ModelChoice |
   return null;
 }
 
-/** The role's tools, or those of them that were named. Names that no role knows are dropped (CONTRACT O077). */
+/** The role's tools, or those of them that were named. Names that no role knows are dropped. */
 function toolsOf(look: Look, draft: DraftTask, role: PlannedRole): readonly string[] {
   if (draft.tools === undefined || draft.tools.includes('*')) return role.tools;
   const known = [...new Set(draft.tools)].filter((tool) => look.tools.has(tool));

@@ -34,12 +34,12 @@ export function estimatedSeconds(tokens: number, model: ModelOption | undefined)
   return Math.max(1, Math.round((tokens * (1 - INPUT_SHARE)) / speed) + OVERHEAD_SECONDS);
 }
 
-/** At this many times its estimate a task is warned of. It goes on: an estimate is no limit (CONTRACT D17). */
+/** At this many times its estimate a task is warned of. It goes on: an estimate is no limit. */
 export const WARNED_AT_ESTIMATE = 2;
 
 /**
  * The budget of a task: `asked`, with the role's own where that says nothing, within what one agent may use. The estimate has
- * no part in it (CONTRACT D17).
+ * no part in it.
  */
 export const fullBudget = (asked: Budget, role: Pick<PlanChoices['roles'][number], 'budget'>, limit: Budget): Budget =>
   tightest({ ...role.budget, ...withoutAbsent(asked) }, limit);

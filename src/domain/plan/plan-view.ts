@@ -12,7 +12,7 @@ import type { Permissions } from '../permissions.ts';
 import type { PlanTask, SoundPlan } from './plan.ts';
 import { waitsFor } from '../writes.ts';
 
-/** Tasks by the longest way to them. Only for drawing: a task starts as soon as its own needs are done (CONTRACT D7). */
+/** Tasks by the longest way to them. Only for drawing: a task starts as soon as its own needs are done. */
 export function wavesOf(plan: SoundPlan): readonly (readonly PlanTask[])[] {
   const waveOf = new Map<TaskId, number>();
   const waves: PlanTask[][] = [];
@@ -237,7 +237,7 @@ const orderForm = ({ after, alongside }: PlanTask): Pick<PlanTask, 'after' | 'al
   ...(alongside === undefined ? {} : { alongside }),
 });
 
-/** INTERFACE, "Plans": the planner's spelling. Reads back to the same plan under the same rules. */
+/** The planner's spelling. Reads back to the same plan under the same rules. */
 export function toPlannerForm(plan: SoundPlan): Printed<PlannerTask> {
   return {
     reason: plan.reason,
@@ -284,7 +284,7 @@ export interface PersonTask {
   readonly effort?: Effort;
 }
 
-/** INTERFACE, "Plans": the person's spelling. Reads back to the same plan under the same rules. */
+/** The person's spelling. Reads back to the same plan under the same rules. */
 export function toPersonForm(plan: SoundPlan): Printed<PersonTask> {
   return {
     reason: plan.reason,

@@ -73,7 +73,7 @@ export interface ModelOption {
   readonly tools?: false;
   /** False for a model that is known to take no setting of its effort: it is called without one. */
   readonly effort?: false;
-  /** `text`: it has no tool calls, its agents work by words (CONTRACT D23). It counts as one that takes them. */
+  /** `text`: it has no tool calls, its agents work by words. It counts as one that takes them. */
   readonly protocol?: 'text';
   /** Tokens a second it is expected to write, for estimates of time. */
   readonly speed: number;
@@ -98,9 +98,9 @@ export interface PlanChoices {
     readonly budget?: Budget;
     /** What it goes on with when its model can't be reached, in order; what the rules strike out has a reason. Absent: not said. */
     readonly fallbacks?: readonly { readonly model: string; readonly whyNot: string | null }[];
-    /** Its agents work by words (CONTRACT D23). */
+    /** Its agents work by words. */
     readonly protocol?: 'text';
-    /** Only the one task of a plan can have it: `main` (CONTRACT D37). No planner is offered it. */
+    /** Only the one task of a plan can have it: `main`. No planner is offered it. */
     readonly single?: true;
     /** What one agent of this role may use at most; that of `limits.agent` where it is missing. */
     readonly limit?: Budget;
@@ -123,7 +123,7 @@ export interface PlanChoices {
 
 const text = (max: number): z.ZodString => z.string().trim().min(1).max(max);
 
-/** Planner form and person's form (INTERFACE, "Plans"); unknown keys are refused. `permissions` count only where a person wrote them. */
+/** Planner form and person's form; unknown keys are refused. `permissions` count only where a person wrote them. */
 export const DraftTask = z.strictObject({
   id: z.string().max(64),
   description: text(20_000),

@@ -9,7 +9,7 @@ export const planDigest = (plan: SoundPlan): string => createHash('sha256').upda
 /** SHA-256 in hex over the canonical JSON of any plain value. */
 export const jsonDigest = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');
 
-/** The short id of an agent, the same in every process: six letters and digits drawn from its session and its place in it (CONTRACT D15). */
+/** The short id of an agent, the same in every process: six letters and digits drawn from its session and its place in it. */
 export const shortId = (session: SessionId, agent: AgentId): string =>
   BigInt(`0x${createHash('sha256').update(`${session}/${agent}`).digest('hex')}`)
     .toString(36)

@@ -70,7 +70,7 @@ function performed(parts: RunParts, act: Steering['do'], agent: AgentId, by: Age
 }
 
 /**
- * A spawned child whose work has ended is killed for good: no message lets it go on any more (CONTRACT S126, S132). What it said
+ * A spawned child whose work has ended is killed for good: no message lets it go on any more. What it said
  * stays, and whoever works below it ends with it.
  */
 function closed({ crew, recorder }: RunParts, agent: AgentId, by: AgentId | null): boolean {

@@ -45,14 +45,14 @@ export function close(
   };
   switch (outcome.is) {
     case 'completed': {
-      // Work that nobody could be asked about is not done, whatever the answer says (CONTRACT D42).
+      // Work that nobody could be asked about is not done, whatever the answer says.
       const left = unansweredReason(recorder.state(), agent);
       return end(left === null ? 'completed' : 'partial', joined(before, outcome.summary), left);
     }
     case 'partial':
       return end('partial', outcome.summary, outcome.reason);
     case 'failed':
-      // "Failed: <message>" is what the result says (CONTRACT O098).
+      // "Failed: <message>" is what the result says.
       return end('failed', `Failed: ${outcome.reason}`, outcome.reason);
     default:
       return unreachable(outcome);

@@ -233,7 +233,7 @@ function takeTurn(turns: Turn[], { text, calls: asked, stopReason, opaque }: Mod
   return calls;
 }
 
-/** The model ended its turn without a call, or with its final output: done, unless somebody has written meanwhile (CONTRACT D9). */
+/** The model ended its turn without a call, or with its final output: done, unless somebody has written meanwhile. */
 function atTheEnd(order: WorkOrder, gate: Gate, turns: Turn[]): WorkOutcome | null {
   const mail = gate.waiting(order, 'at the end');
   if (mail) {
@@ -261,7 +261,7 @@ const answerOf = (text: string): string => text.replace(/\n?\s*\[(?:COMPLETE|DON
 
 const joined = (answers: readonly string[]): string => answers.join('\n\n');
 
-/** What was said so far is handed over even when the end came early (USERS: results lost). */
+/** What was said so far is handed over even when the end came early. */
 function ended(fault: Exclude<AskFault, { is: 'told' }>, turns: readonly Turn[]): WorkOutcome {
   switch (fault.is) {
     case 'stopped':

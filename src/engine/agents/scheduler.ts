@@ -1,6 +1,6 @@
 /**
  * Starts every task whose needs are done, and looks again whenever one ends. No waves: a quick branch never waits for a
- * slow one it doesn't need (CONTRACT D7). What depends on a failed task waits for a choice (D16); a partial answer is one (D40). How many run at once
+ * slow one it doesn't need. What depends on a failed task waits for a choice (D16); a partial answer is one (D40). How many run at once
  * is the slots'; what an agent does is the loop's.
  */
 import { isAnswered } from '../../domain/agents/agent.ts';

@@ -1,5 +1,5 @@
 /**
- * Acts that were denied because nobody could be asked (CONTRACT D42), or not begun for want of the sandbox that they were promised:
+ * Acts that were denied because nobody could be asked, or not begun for want of the sandbox that they were promised:
  * recorded when it happens, taken back when the agent gets the same done later. An agent that ends with one left has not done its work whole.
  */
 import type { AgentId } from '../../domain/ids.ts';

@@ -1,5 +1,5 @@
 /**
- * Who may ask what of a run (CONTRACT D27, D28, S049 to S052): a person everything, an agent for itself, for its own children, and
+ * Who may ask what of a run: a person everything, an agent for itself, for its own children, and
  * messages. Who asks is stamped by who knows. Here is also what concerns children and letters, for both.
  */
 import { shortId } from '../../domain/text/digest.ts';
@@ -29,7 +29,7 @@ export function whyNotBy({ recorder }: RunParts, command: Command, by: AgentId):
   const own = agents.get(by);
   if (own === undefined) return `there is no agent ${by}`;
   if (isFinal(own)) return `${own.name} has ended, and asks for nothing any more`;
-  // What it reads may try to make it talk (SECURITY 2.3).
+  // What it reads may try to make it talk.
   if (own.forced !== null) return `${own.name} judges work: its verdict is all that it says`;
   switch (command.do) {
     case 'message':

@@ -1,5 +1,5 @@
 /**
- * How an agent goes on that is in the log already (CONTRACT S130 to S133): as what it was made, under the rules of now, with its
+ * How an agent goes on that is in the log already: as what it was made, under the rules of now, with its
  * whole conversation. Which message lets it go on is letters.ts's.
  */
 import type { AgentOutcome, WorkOrder } from '../../domain/agents/agent.ts';

@@ -1,6 +1,5 @@
 /**
- * What the end of an agent brings about beside itself: its owner is told, its own children are adopted, ended or kept (CONTRACT
- * D14, S076, S135). Written in one batch with the end, so that after a crash there is both or neither.
+ * What the end of an agent brings about beside itself: its owner is told, its own children are adopted, ended or kept. Written in one batch with the end, so that after a crash there is both or neither.
  */
 import type { AgentOutcome } from '../../domain/agents/agent.ts';
 import type { AgentId } from '../../domain/ids.ts';

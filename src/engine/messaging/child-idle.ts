@@ -1,4 +1,4 @@
-/** Children that nothing is heard of: their owner is told once, measured from events (CONTRACT S026, S092, S109). */
+/** Children that nothing is heard of: their owner is told once, measured from events. */
 import type { AgentId, Millis } from '../../domain/ids.ts';
 import { activityOf, isFinal } from '../../events/queries.ts';
 import { activeAt } from '../../events/sessions/lifecycle.ts';

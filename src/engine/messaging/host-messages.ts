@@ -11,7 +11,7 @@ import { post, readersOf } from './messages.ts';
 
 type ToolOutput = ReturnType<ReturnType<GateParts['desk']>['sendMessage']>;
 
-/** To an agent of this run by id or name, to the orchestrator, or to all others (CONTRACT D27, O016, O064). */
+/** To an agent of this run by id or name, to the orchestrator, or to all others. */
 export function sendMessage(parts: DeskParts, order: WorkOrder, to: string, content: string): ToolOutput {
   const all = [...parts.recorder.state().agents.values()];
   const wanted = to.trim().toLowerCase();

@@ -1,5 +1,5 @@
 /**
- * Messages on their way to agents (CONTRACT D27): recorded when sent, handed over between turns or at the end of the
+ * Messages on their way to agents: recorded when sent, handed over between turns or at the end of the
  * work, as data with their sender. What waits is computed from the log, so a crash loses none.
  */
 import type { AgentId } from '../../domain/ids.ts';

@@ -1,5 +1,5 @@
 /**
- * How a child beyond the plan is made (CONTRACT S022 to S031, D13, D35): whether it may be is policy's, and a person's where that
+ * How a child beyond the plan is made: whether it may be is policy's, and a person's where that
  * says so; what it is made of is drawn from the wish, the rules and its parent, never more than that has.
  */
 import { tightest } from '../../domain/budget.ts';
@@ -125,7 +125,7 @@ function whyNoParent({ name, outcome, status, forced }: AgentState): string | nu
 }
 
 /**
- * In any case and spelling (CONTRACT D22). A word that is no role is a name (S030): then the child implements, or explores where its parent only
+ * In any case and spelling. A word that is no role is a name (S030): then the child implements, or explores where its parent only
  * reads. A word that is near the name of a role is probably meant as one, and refused.
  */
 function roleFor(options: RunOptions, wish: SpawnWish, above: readonly Capability[]): Result<Role, string> {
@@ -173,7 +173,7 @@ const namedIn = ({ roles }: RunOptions, written: string): Role | null =>
   roles.find(({ name }) => name.toLowerCase() === written.trim().toLowerCase()) ??
   null;
 
-/** Where it starts its commands, relative to the project: what was said, else its parent's (CONTRACT S028, S113, S153). */
+/** Where it starts its commands, relative to the project: what was said, else its parent's. */
 async function folderFor({ options, recorder }: SpawnParts, { parent, wish }: Wanted): Promise<Result<string, string>> {
   if (wish.workingDir === null) {
     return childRules(options.rules).workingDir === 'specify'
@@ -306,7 +306,7 @@ export function capabilitiesIn(
   const parent = one.parent === null ? undefined : state.agents.get(one.parent);
   if (parent === undefined) return [];
   const above = capabilitiesIn(options, root, state, parent);
-  // By the Task tool there is one level (CONTRACT D1, T024), by words as many as there is room for (H009).
+  // By the Task tool there is one level, by words as many as there is room for (H009).
   return one.spawned === null && one.protocol !== 'text'
     ? role.capabilities.filter((each) => each !== 'spawn' && above.includes(each))
     : childCapabilities(options, role, one.id, above);

@@ -1,5 +1,5 @@
 /**
- * Children that an agent calls for by its tool Task (CONTRACT T012 to T021): fresh context, only the final text comes back. The
+ * Children that an agent calls for by its tool Task: fresh context, only the final text comes back. The
  * call waits for its child; one that a crash or another process has cut off goes on with the child that it has.
  */
 import type { AgentOutcome, WorkOrder } from '../../domain/agents/agent.ts';
@@ -161,7 +161,7 @@ function allowedRole({ rules, roles }: RunOptions, name: string): Result<Role, s
 
 /**
  * Never more than the parent has, and no spawning of its own: one level by this tool (D1, I011). Who works by words has children by
- * its commands, as deep as the rules let it (CONTRACT H009).
+ * its commands, as deep as the rules let it.
  */
 function inherited(
   { rules }: RunOptions,

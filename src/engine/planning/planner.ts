@@ -1,6 +1,6 @@
 /**
  * From a task to a sound plan: one model call through the gate, its answer read and checked, faults sent back at most
- * twice, then a plan of one task (CONTRACT D26, SECURITY H01). Charged to ROOT. What may be in a plan is policy's.
+ * twice, then a plan of one task. Charged to ROOT. What may be in a plan is policy's.
  */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import type { PlanContext } from '../../domain/plan/check-plan.ts';
@@ -135,7 +135,7 @@ function readReply(
   );
 }
 
-/** A single task is main's, whatever role the planner names (CONTRACT D37). */
+/** A single task is main's, whatever role the planner names. */
 function doneByMain(draft: DraftPlan, { choices }: PlanContext): DraftPlan {
   const [task, ...more] = draft.tasks;
   if (task === undefined || more.length > 0 || !choices.roles.some(({ name }) => name === MAIN)) return draft;
@@ -150,7 +150,7 @@ function formFault({ text, stopReason }: ModelReply): PlanFault {
   return { task: null, problem: stopReason === 'output limit' ? cut : none };
 }
 
-/** An estimate sizes budgets: one that can't be meant is brought within what one agent may use (SECURITY H10). */
+/** An estimate sizes budgets: one that can't be meant is brought within what one agent may use. */
 function withBounds(draft: DraftPlan, { choices }: PlanContext): DraftPlan {
   const tasks = draft.tasks.map((task) => {
     if (task.estimatedTokens === undefined) return task;
@@ -178,7 +178,7 @@ const repairText = (faults: readonly PlanFault[]): string =>
     .map(({ task, problem }) => `- ${task === null ? '' : `${task}: `}${problem}`)
     .join('\n')}`;
 
-/** The whole task for one agent: also where splitting is switched off (CONTRACT O048, O065). */
+/** The whole task for one agent: also where splitting is switched off. */
 function oneTask({ options, context }: Planning, reason: string, by: string): Result<Planned, PlanningFault> {
   const roles = context.choices.roles.map(({ name }) => name);
   const role = [MAIN, 'oracle'].find((name) => roles.some((one) => one === name)) ?? roles[0];

@@ -101,7 +101,7 @@ export const isSettled = (state: RunState, node: ForcedNode, agent: AgentId): bo
   );
 
 /**
- * What is kept back from the run's limits for reviews that are still to come, for everybody but them (SECURITY 2.3).
+ * What is kept back from the run's limits for reviews that are still to come, for everybody but them.
  * Nothing for a forced agent itself. `maxDuration` never takes more than half of the run's time.
  */
 export function keptBack(state: RunState, agent: AgentId): Budget {

@@ -56,7 +56,7 @@ export function forcedRoles(options: RunOptions): Result<readonly ForcedRole[], 
   return ok(found);
 }
 
-/** A pinned model has no stand-in (SECURITY A10). */
+/** A pinned model has no stand-in. */
 function modelOf(options: RunOptions, role: Role, pinned: string | null): Result<ModelChoice, string> {
   const found = modelFor(options, role, pinned);
   if (!found.ok) return found;

@@ -1,5 +1,5 @@
 /**
- * The gates of forced agents (CONTRACT O136 to O138, SECURITY 2.3): after each task that changed files, before each commit,
+ * The gates of forced agents: after each task that changed files, before each commit,
  * at the end of the run. What counts is the tree, whatever wrote it. One review at a time; fails closed.
  */
 import type { ForcedNode, Trigger } from '../../domain/agents/mandatory-review.ts';

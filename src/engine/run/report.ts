@@ -1,6 +1,6 @@
 /**
  * The end of a run: the results of finished agents become one report, written by `main` through the gate (charged to
- * ROOT, CONTRACT D18), beside the plain lines `Agent N: <summary>` (O059). One agent's answer is the report itself.
+ * ROOT), beside the plain lines `Agent N: <summary>` (O059). One agent's answer is the report itself.
  */
 import type { Finding, WorkOrder } from '../../domain/agents/agent.ts';
 import { AS_DATA, findingText, freeTag, textsIn } from '../../domain/agents/brief.ts';

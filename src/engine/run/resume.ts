@@ -1,6 +1,6 @@
 /**
  * How a run begins again that was stopped or cut off: what a crash left half done is written down, and everything is
- * admitted anew by the rules of now (SECURITY 2.3): limits, mode, roles. What is forbidden by now stands still, with words.
+ * admitted anew by the rules of now: limits, mode, roles. What is forbidden by now stands still, with words.
  */
 import type { Budget } from '../../domain/budget.ts';
 import { tightest, withoutAbsent } from '../../domain/budget.ts';

@@ -74,7 +74,7 @@ export async function runAgents(parts: RunParts, resumed: boolean, talk: MainTal
   scheduling.amend = null;
 }
 
-/** A partial end without a word gives those that need it nothing (CONTRACT D40). */
+/** A partial end without a word gives those that need it nothing. */
 const hasAnswer = ({ recorder }: RunParts, id: AgentId): boolean => recorder.state().agents.get(id)?.summary !== '';
 
 /** How agents of a resumed run have ended that are not begun again. */
@@ -149,7 +149,7 @@ async function startAgent(parts: RunParts, one: NewAgent | undefined, start: Sta
   if (!one) throw new Error('an agent that is not in the plan');
   if (parts.signal.aborted) return null;
   const state = recorder.state();
-  // What runs is what was approved: a plan that changed since is a broken log (USERS, "Approved = executed").
+  // What runs is what was approved: a plan that changed since is a broken log.
   if (state.plan === null || digestOf(state.plan) !== state.approvedDigest) {
     recorder.record(crew.finished(one.agent, 'failed', '', 'the stored plan is not the one that was approved'));
     return 'failed';
@@ -229,7 +229,7 @@ async function choiceAfter(parts: RunParts, failure: Failure): Promise<Choice> {
   return choice;
 }
 
-/** CONTRACT D16: pending with the reason, then the choice of a person or of the rule. */
+/** Pending with the reason, then the choice of a person or of the rule. */
 async function chooseAfterFailure(parts: RunParts, failure: Failure): Promise<Choice> {
   const { options, recorder } = parts;
   const { failed, blocked } = failure;

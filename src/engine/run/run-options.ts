@@ -68,7 +68,7 @@ export interface RunOptions {
   readonly roleModels: ReadonlyMap<RoleName | string, string>;
   /** `--max-cost` and the like, already the tightest with the rules. */
   readonly runBudget: Budget;
-  /** No plan at all: ROOT waits for what it is told, and ends when nothing was for long (CONTRACT D33). */
+  /** No plan at all: ROOT waits for what it is told, and ends when nothing was for long. */
   readonly idle?: boolean;
   /**
    * What a person says to `main` (events/queries.ts, `mainAgent`) as a recorded run is resumed. One that had completed or failed only
@@ -85,7 +85,7 @@ export interface RunOptions {
   readonly plan: { readonly draft: DraftPlan; readonly from: string } | null;
 }
 
-/** How a run ended, as `execute` of the first design gives it (CONTRACT O060, O061). */
+/** How a run ended, as `execute` of the first design gives it. */
 export interface RunResult {
   readonly success: boolean;
   readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';

@@ -110,7 +110,7 @@ function overBudget(events: Iterable<MimirEvent>): boolean {
 const subAgents = ({ recorder }: RunParts): readonly AgentState[] =>
   [...recorder.state().agents.values()].filter(({ id }) => id !== ROOT);
 
-/** `Agent N: <summary>`, first line each (CONTRACT O059). */
+/** `Agent N: <summary>`, first line each. */
 const linesOf = (agents: readonly AgentState[]): string =>
   agents
     .map(({ summary, error }, index) => `Agent ${index + 1}: ${firstLine(summary === '' ? (error ?? '') : summary)}`)

@@ -1,4 +1,4 @@
-/** More of one session than its record says (CONTRACT S055): its last words, tools and time. Pure. */
+/** More of one session than its record says: its last words, tools and time. Pure. */
 import type { Millis } from '../../domain/ids.ts';
 import { elapsedOf } from '../queries.ts';
 import type { SessionDetail } from './record.ts';

@@ -1,4 +1,4 @@
-/** Which session a word names (CONTRACT D15, S060): its place, its short id, or its name. Pure; what is told of a miss is for a person. */
+/** Which session a word names: its place, its short id, or its name. Pure; what is told of a miss is for a person. */
 import { ROOT } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
 import { fail, ok } from '../../domain/result.ts';

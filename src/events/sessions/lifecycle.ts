@@ -1,4 +1,4 @@
-/** Where a child session stands, by the log and by whether a process still carries its run (CONTRACT S118 to S127, D14, D29). */
+/** Where a child session stands, by the log and by whether a process still carries its run. */
 import type { AgentOutcome, AgentStatus } from '../../domain/agents/agent.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { ROOT } from '../../domain/ids.ts';

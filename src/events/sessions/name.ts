@@ -1,4 +1,4 @@
-/** What a child session is called (CONTRACT S033, S115, S116): one rule for rows, notices and addresses. */
+/** What a child session is called: one rule for rows, notices and addresses. */
 import { shortId } from '../../domain/text/digest.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { AgentState } from '../state.ts';

@@ -1,6 +1,5 @@
 /**
- * What verbs tell of child sessions: plain JSON with the field names that scripts rely on (CONTRACT S008 to S016, S032 to S038,
- * S081 to S083). Made from the log alone (sessions.ts), so it is the same whether the run is alive or not.
+ * What verbs tell of child sessions: plain JSON with the field names that scripts rely on. Made from the log alone (sessions.ts), so it is the same whether the run is alive or not.
  */
 import type { AgentId, RoleName, SessionId, Usd } from '../../domain/ids.ts';
 import type { Lifecycle } from '../../domain/agents/lifecycle.ts';
@@ -27,7 +26,7 @@ export interface SessionRecord {
   readonly partial: boolean;
   readonly spawn_prompt: string;
   readonly working_dir: string;
-  /** Null for our own agents: they need none (CONTRACT D33). */
+  /** Null for our own agents: they need none. */
   readonly tmux_session: null;
   /** ISO, UTC. */
   readonly created_at: string;

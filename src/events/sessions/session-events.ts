@@ -1,4 +1,4 @@
-/** The log of one agent as the events of a child session (CONTRACT S017 to S021, S065): five types that scripts rely on. Pure. */
+/** The log of one agent as the events of a child session: five types that scripts rely on. Pure. */
 import { shortId } from '../../domain/text/digest.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import type { Json } from '../../domain/turn.ts';

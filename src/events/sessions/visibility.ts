@@ -1,5 +1,5 @@
 /**
- * Who sees what of a run (CONTRACT S149): a person everything; an agent where all sessions of its run stand, and words, tools and
+ * Who sees what of a run: a person everything; an agent where all sessions of its run stand, and words, tools and
  * events of itself and those below it only. What forced agents say reaches no agent: nobody learns what they look for.
  */
 import type { AgentId } from '../../domain/ids.ts';

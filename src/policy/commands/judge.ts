@@ -1,6 +1,6 @@
 /**
  * What command rules say to a shell command: words, `*` one word, `**` the rest. Every program that would run is judged,
- * the strictest wins, and only what was read whole is ever allowed (SECURITY 2.7). What a box holds is not this text's doing.
+ * the strictest wins, and only what was read whole is ever allowed. What a box holds is not this text's doing.
  */
 import type { Reason } from '../../domain/reason.ts';
 import { type Act, actsOf } from './acts.ts';

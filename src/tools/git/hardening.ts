@@ -1,6 +1,6 @@
 /**
  * How git is run so that a hostile repository stays data: its configuration, attributes and hooks can name programs, and
- * none of them is started. SECURITY 2.7; every program found here was seen to run without its line.
+ * none of them is started. Every program found here was seen to run without its line.
  */
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Environment } from '../shell/environment.ts';

@@ -1,5 +1,5 @@
 /**
- * What mandatory reviews judge of ignored files (CONTRACT D46). The rules are those of the first tree of a run: no agent can ignore
+ * What mandatory reviews judge of ignored files. The rules are those of the first tree of a run: no agent can ignore
  * what it writes. Folders that those rules ignore hold build output and don't count; single files do once they changed, and so does
  * every file that file tools wrote.
  */

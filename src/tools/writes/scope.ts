@@ -1,6 +1,6 @@
 /**
  * Where commands of a task with `writes` may write: the longest literal folder of each glob, and folders of build output that git
- * ignores (CONTRACT D41). Folders in those that no glob reaches into are kept read-only; what is left to be looked at is said.
+ * ignores. Folders in those that no glob reaches into are kept read-only; what is left to be looked at is said.
  */
 import type { BigIntStats } from 'node:fs';
 import { lstatSync, realpathSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Holds commands to what their task may change (CONTRACT D41). The sandbox opens folders; what a command changed in them outside of
+ * Holds commands to what their task may change. The sandbox opens folders; what a command changed in them outside of
  * the globs is put back when it has ended, and named. What another agent was allowed to change meanwhile is left, and named as well.
  */
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * What is said of a run by itself: short lines, no faster than a person hears them. Tools of one agent that come close together are summed
- * into a line of how far it is (CONTRACT I017), those of many agents into one; how much is said at all is the person's to choose.
+ * into a line of how far it is, those of many agents into one; how much is said at all is the person's to choose.
  */
 import { agentTime } from '../../app/views/run-time.ts';
 import type { AgentId, Millis } from '../../domain/ids.ts';

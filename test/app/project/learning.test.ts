@@ -1,4 +1,4 @@
-/** Estimates against what was really used, from a run to the next plan (USERS, second table, 8). */
+/** Estimates against what was really used, from a run to the next plan. */
 import { describe, expect, it } from 'vitest';
 import { AgentId, ModelId } from '../../../src/domain/ids.ts';
 import type { MimirEvent } from '../../../src/events/event.ts';

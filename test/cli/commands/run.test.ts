@@ -23,7 +23,7 @@ afterAll(() => {
 
 const typesOf = (text: string): readonly unknown[] => jsonLines(text).map(({ type }) => type);
 
-/** INTERFACE, "Events": what each type carries. */
+/** What each type carries. */
 const CARRIES: Readonly<Record<string, readonly string[]>> = {
   'session.started': ['task', 'cwd', 'mode', 'policyHash', 'version'],
   'plan.proposed': ['plan', 'digest'],

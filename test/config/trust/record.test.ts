@@ -1,4 +1,4 @@
-/** Trust of a project: bound to its folder and to the content of all that configures Mimir there (SECURITY 2.10). */
+/** Trust of a project: bound to its folder and to the content of all that configures Mimir there. */
 import {
   chmodSync,
   cpSync,

@@ -1,4 +1,4 @@
-/** Estimates against what was really used: ranges that are honest without history and true with it (USERS, second table, 8). */
+/** Estimates against what was really used: ranges that are honest without history and true with it. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelId, RoleName } from '../../../src/domain/ids.ts';

@@ -1,4 +1,4 @@
-/** What-if: three ways to staff a plan, against prices that were worked out by hand (USERS, second table, 7). */
+/** What-if: three ways to staff a plan, against prices that were worked out by hand. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyEdit } from '../../../src/domain/plan/apply-edit.ts';

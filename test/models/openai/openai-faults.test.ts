@@ -1,4 +1,4 @@
-/** Provider faults (SECURITY, group J) on both of OpenAI's wires: each has its class, its words, and what it cost by then. */
+/** Provider faults on both of OpenAI's wires: each has its class, its words, and what it cost by then. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { KEY, openDouble } from '../../support/double/double.ts';
 import type { Double } from '../../support/double/double.ts';

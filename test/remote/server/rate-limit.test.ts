@@ -1,4 +1,4 @@
-/** What an agent that never stops asking may take of the process that carries its run (SECURITY E08, G). */
+/** What an agent that never stops asking may take of the process that carries its run. */
 import { describe, expect, it } from 'vitest';
 import { openPace } from '../../../src/remote/server/rate-limit.ts';
 import { ok } from '../../../src/domain/result.ts';

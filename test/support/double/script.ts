@@ -14,7 +14,7 @@ export interface Answer {
   readonly calls?: readonly { readonly tool: string; readonly input: unknown; readonly id?: string }[];
   /** By what it holds unless said: `calls` -> tool use, else end. */
   readonly stop?: 'end' | 'tool use' | 'output limit' | 'refused';
-  /** Answers in the name of another model (SECURITY A08). */
+  /** Answers in the name of another model. */
   readonly model?: string;
   /** Reported instead of what the double counted; null: none is reported. Fields as on the wire, so that they can be absurd. */
   readonly usage?: { readonly [field: string]: unknown } | null;
@@ -25,7 +25,7 @@ export interface Answer {
   readonly rate?: number;
 }
 
-/** Every fault of SECURITY, group J, and those that others were seen to have. `at`: how many stream events come before it. */
+/** Every fault of a provider, and those that others were seen to have. `at`: how many stream events come before it. */
 export type WireFault =
   | {
       readonly is: 'status';

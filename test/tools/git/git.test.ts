@@ -1,4 +1,4 @@
-/** The git tool against repositories that try to run something (SECURITY, group D): a marker file tells. */
+/** The git tool against repositories that try to run something: a marker file tells. */
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

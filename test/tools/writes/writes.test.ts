@@ -1,4 +1,4 @@
-/** What a task may change (CONTRACT D41), with the real tools in the real sandbox on a real repository. */
+/** What a task may change, with the real tools in the real sandbox on a real repository. */
 import {
   chmodSync,
   existsSync,

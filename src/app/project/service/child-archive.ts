@@ -1,5 +1,5 @@
 /**
- * Copies of what child sessions said and did, in the folder that the person names (CONTRACT S104, S105, S128): a Markdown file each,
+ * Copies of what child sessions said and did, in the folder that the person names: a Markdown file each,
  * written when one ends and anew when it was resumed and ends again. The log has it all anyway; without a folder nothing is written.
  */
 import { accessSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -75,7 +75,7 @@ export const indentOf = (agent: AgentState): number => Math.max(0, depthOf(agent
 const numberOf = (agent: AgentId): string =>
   agent === ROOT ? '' : `#${agent.replace(/^ROOT::S/, '').replaceAll('::S', '.')}`;
 
-/** `#1 finder`, as dependencies are written (CONTRACT D21). */
+/** `#1 finder`, as dependencies are written. */
 export function labelOf(state: RunState, agent: AgentId): string {
   const found = state.agents.get(agent);
   return `${numberOf(agent)} ${found?.name ?? parentOf(agent) ?? ''}`.trim();

@@ -1,4 +1,4 @@
-/** What a child of a call used, and what its caller's context grew by for it: the proof that only the answer came back (CONTRACT T020, T021). */
+/** What a child of a call used, and what its caller's context grew by for it: the proof that only the answer came back. */
 import { tokensOfAgent } from '../../../events/queries.ts';
 import type { AgentState, RunState } from '../../../events/state.ts';
 import { formatTokens } from '../text/format.ts';

@@ -1,7 +1,7 @@
 /** Numbers as the screens write them: times, money, tokens, shares. Short, and the same everywhere. */
 import type { Millis, Usd } from '../../../domain/ids.ts';
 
-/** `3m 12s` from a minute on, else `48s` (CONTRACT O123). Below zero and what isn't a number are `0s`. */
+/** `3m 12s` from a minute on, else `48s`. Below zero and what isn't a number are `0s`. */
 export function formatDuration(ms: Millis): string {
   const seconds = Number.isFinite(ms) ? Math.max(0, Math.floor(ms / 1000)) : 0;
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;

@@ -1,5 +1,5 @@
 /**
- * Makes text that others wrote harmless for a terminal (SECURITY 2.8): nothing in it can move the cursor, change a colour,
+ * Makes text that others wrote harmless for a terminal: nothing in it can move the cursor, change a colour,
  * hide or overwrite. Applied once, where text enters the state. How it is drawn is the views' business.
  */
 import { Escapes } from './escapes.ts';

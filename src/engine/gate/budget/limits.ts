@@ -142,7 +142,7 @@ export function timeExhausted(state: RunState, agent: AgentId, now: Millis, time
 const warnedKey = ({ agent, scope, day }: Limit, what: Exhausted['what']): string =>
   `${day?.model ?? (scope === 'agent' ? agent : scope)}:${what}`;
 
-/** The word that a task has used twice the tokens of its estimate, once: it goes on (CONTRACT D17). */
+/** The word that a task has used twice the tokens of its estimate, once: it goes on. */
 export function estimateWarning(state: RunState, agent: AgentId): readonly EventBody[] {
   const one = state.agents.get(agent);
   const task = state.plan?.tasks.find(({ id }) => id === one?.taskId);

@@ -1,6 +1,5 @@
 /**
- * Budgets: the worst price of a call is promised before it is made, against the agent and all above it up to the run
- * (SECURITY 2.6). Pure and synchronous: the caller records `model.started` in the same step. Which limits there are is
+ * Budgets: the worst price of a call is promised before it is made, against the agent and all above it up to the run. Pure and synchronous: the caller records `model.started` in the same step. Which limits there are is
  * limits.ts's.
  */
 import type { Usage } from '../../../domain/budget.ts';

@@ -43,7 +43,7 @@ export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSign
       const early = timeToWarning(recorder.state(), order.agent, world.now());
       if (early <= 0) warn(parts, order.agent);
       const toWarning = early <= 0 ? Infinity : early;
-      // Looked at again: the clock of an agent stands still while it waits for a person (CONTRACT D19) or a provider.
+      // Looked at again: the clock of an agent stands still while it waits for a person or a provider.
       await world.sleep(Math.min(Math.max(Math.min(left, toWarning), SHORTEST), LONGEST), ended.signal);
     }
   };

@@ -1,5 +1,5 @@
 /**
- * What follows when a model has been tried in vain: the next one in the order (CONTRACT D4), at most one hop per cause in
+ * What follows when a model has been tried in vain: the next one in the order, at most one hop per cause in
  * one turn; else the end of the agent, in words for people; else, where nobody can be reached at all, a pause of the run.
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
@@ -106,7 +106,7 @@ function mayFollow(
   return !OTHER_PROVIDER.has(cause) || providerOf(id) !== providerOf(from);
 }
 
-/** Where a rule alone stands between the agent and another model of its role: the first such, and the rule (SECURITY J08). */
+/** Where a rule alone stands between the agent and another model of its role: the first such, and the rule. */
 function barredBy(parts: GateParts, order: WorkOrder, from: ModelId, cause: Cause, tried: Tried): Barred | null {
   const { rules, models } = parts;
   const known = models.models();

@@ -1,6 +1,5 @@
 /**
- * An agent waits for a provider: it is shown as waiting, with the reason; its own clock stands still, the run's goes on
- * (SECURITY 2.6). It keeps its slot: waits are short and few (backoff.ts), and who comes back finds its place. An
+ * An agent waits for a provider: it is shown as waiting, with the reason; its own clock stands still, the run's goes on. It keeps its slot: waits are short and few (backoff.ts), and who comes back finds its place. An
  * interrupt, a kill, an urgent message or another model ends the wait at once.
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';

@@ -20,7 +20,7 @@ export interface Asked {
   readonly reserved: { readonly tokens: number; readonly cost: number };
 }
 
-/** Another model than the one that was asked: paid for, and nothing of it is used (SECURITY A08). `why`: what forbids it, or what allows it. */
+/** Another model than the one that was asked: paid for, and nothing of it is used. `why`: what forbids it, or what allows it. */
 export const mismatch = ({ id }: ModelOption, { model, usage }: ModelReply, why: string): ModelFault => ({
   is: 'mismatch',
   message: `asked ${id}, but ${model} answered${why}; nothing of the answer was used`,

@@ -32,7 +32,7 @@ function isJson(value: unknown): value is Json {
   return value === null || ['boolean', 'number', 'string'].includes(typeof value);
 }
 
-/** Two calls with one id in a reply (SECURITY H07) could not be told apart: the later one is given an id of its own. */
+/** Two calls with one id in a reply could not be told apart: the later one is given an id of its own. */
 export function uniqueCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
   const seen = new Set<CallId>();
   return calls.map((call) => {

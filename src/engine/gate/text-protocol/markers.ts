@@ -1,5 +1,5 @@
 /**
- * The markers of the text protocol (CONTRACT H001 to H007, D23). One counts only where the agent's own command begins with an
+ * The markers of the text protocol. One counts only where the agent's own command begins with an
  * `echo` (or `printf`) of it and the output begins with the same line: no printed file, no tool, nobody else can set one off. Pure.
  */
 import { firstLineEchoed } from '../../../policy/commands/echo.ts';

@@ -1,5 +1,5 @@
 /**
- * The protocol of agents whose model has no tool calls (CONTRACT D23): one command a turn, in a fenced block of its text. Here a
+ * The protocol of agents whose model has no tool calls: one command a turn, in a fenced block of its text. Here a
  * conversation becomes text, and a reply becomes a call of `bash`; which agents speak so is the gate's to say. Pure.
  */
 import { CallId } from '../../../domain/ids.ts';

@@ -8,7 +8,7 @@ import type { GateParts } from '../gate.ts';
 import { waitsForSomebody } from './interrupted-call.ts';
 
 /**
- * Calls of one reply that run at the same time: those that change nothing, and those that have a child do it (CONTRACT T012).
+ * Calls of one reply that run at the same time: those that change nothing, and those that have a child do it.
  * Others wait for all before them.
  */
 export const runsTogether = ({ repeat, capability }: Pick<Tool, 'repeat' | 'capability'>): boolean =>

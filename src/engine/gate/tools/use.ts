@@ -1,6 +1,6 @@
 /**
  * Using tools: find, read the input, get a permit (permit.ts), record, act, record. Every call that was asked for gets
- * a result, and each is counted (CONTRACT D20). Nothing is done without a permit for exactly this.
+ * a result, and each is counted. Nothing is done without a permit for exactly this.
  */
 import { z } from 'zod';
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
@@ -24,7 +24,7 @@ import { unreadIn } from '../text-protocol/read-reply.ts';
 import { UNREAD } from '../text-protocol/words.ts';
 import { madeGood, recordNotDone } from '../../agents/unanswered.ts';
 
-/** More calls in one reply than this are refused (SECURITY 2.6). */
+/** More calls in one reply than this are refused. */
 const MOST_CALLS = 16;
 
 /** Results in the order asked; what runs side by side is said in context.ts. What a person typed isn't asked again. */

@@ -1,5 +1,5 @@
 /**
- * A run without a plan (CONTRACT D33): ROOT waits, a message lets it work as any agent does, with one conversation over all of
+ * A run without a plan: ROOT waits, a message lets it work as any agent does, with one conversation over all of
  * them, and then it waits again. Children work beside it. It ends when it is told to, or when nothing was of use for long.
  */
 import type { WorkOrder, WorkOutcome } from '../../../domain/agents/agent.ts';
@@ -205,7 +205,7 @@ async function stopWhenUnused(parts: RunParts, reviews: Reviews, over: AbortSign
   }
 }
 
-/** The time of the run goes on while anybody in it works (CONTRACT D19), until the log is closed. */
+/** The time of the run goes on while anybody in it works, until the log is closed. */
 async function keepTime(parts: RunParts): Promise<void> {
   const { recorder } = parts;
   try {

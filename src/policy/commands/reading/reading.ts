@@ -1,7 +1,7 @@
 /**
  * Does a command only read? It does when it is understood whole, each of its programs and options is on the list of those that
  * only read, its paths lie in the project by their text, and its output goes nowhere but to the agent. Such a command runs
- * without a question in a read-only sandbox, so that a wrong entry in the list writes nothing (CONTRACT D39).
+ * without a question in a read-only sandbox, so that a wrong entry in the list writes nothing.
  */
 import {
   type Assignment,

@@ -1,4 +1,4 @@
-/** Agents in line mode, before a run: listed, shown, made and deleted (CONTRACT T026 to T030). */
+/** Agents in line mode, before a run: listed, shown, made and deleted. */
 import { agentNameProblem } from '../../../config/roles/agent-files.ts';
 import type { AgentText } from '../../../domain/agents/draft.ts';
 import type { AgentProposal, LobbyInfo } from '../../../ports/project-service.ts';

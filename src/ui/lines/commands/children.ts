@@ -84,7 +84,7 @@ function wishIn(typed: string): Result<SpawnWish, string> {
   return ok({ prompt: prompt.trim(), role, model, name: nameOf(name, role), wait: seconds, workingDir: null });
 }
 
-/** As `mimir spawn ROLE --name` calls it (CONTRACT S030). */
+/** As `mimir spawn ROLE --name` calls it. */
 const nameOf = (name: string | null, role: string | null): string | null =>
   name === null || role === null ? name : `${role.toLowerCase()}-${name}`;
 
@@ -115,7 +115,7 @@ function sayChildren(typed: string, desk: LineDesk): void {
 
 const isBelow = (id: AgentId, top: AgentId): boolean => id.startsWith(`${top}::`);
 
-/** `2.1 explore-evictions, running, 2m 30s, spawned by engineer-cache: In progress` (CONTRACT S048). */
+/** `2.1 explore-evictions, running, 2m 30s, spawned by engineer-cache: In progress`. */
 function childLine(child: AgentState, state: RunState, now: number): string {
   const parts = [
     `${numbered(child)} (${child.id})`,
@@ -156,7 +156,7 @@ function sayWhat(typed: string, desk: LineDesk): void {
 
 const RECENT = 5;
 
-/** CONTRACT S055: recent tools with their targets, tokens, elapsed time. */
+/** Recent tools with their targets, tokens, elapsed time. */
 function deepLines(agent: AgentState, state: RunState, now: number): readonly string[] {
   const tools = agent.blocks.filter((block) => block.is === 'tool').slice(-RECENT);
   const isolation = isolationWords(agent, state);

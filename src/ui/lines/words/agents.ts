@@ -29,7 +29,7 @@ const numberOf = (agent: AgentId): string =>
 /** `4 refactoring`. */
 export const numbered = ({ id, name }: AgentState): string => `${numberOf(id)} ${toLabel(name)}`;
 
-/** An agent and its work: of a call of Task the role and what it is for (CONTRACT T014), of others the name and the task. */
+/** An agent and its work: of a call of Task the role and what it is for, of others the name and the task. */
 export const workWords = (agent: AgentState): string =>
   agent.call === null
     ? `${tag(agent)} ${harmless(agent.task.split('\n')[0] ?? '')}`

@@ -1,6 +1,6 @@
 /**
  * What of one run waits for the person: questions first, then the plan. Says it, knows the prompt for it, and takes a typed line as an
- * answer where it is one. The texts of the plan prompt are CONTRACT's (O099 to O111).
+ * answer where it is one. The texts of the plan prompt are a promise to scripts.
  */
 import { kindOf } from '../../../app/views/questions/question.ts';
 import { ROOT } from '../../../domain/ids.ts';
@@ -88,7 +88,7 @@ export class LineAnswers {
     if (this.current() !== null)
       return desk.refuse(`that is no answer, and no command: the question waits. ${this.prompt().trim()}`);
     if (this.isTalk()) return void (await desk.submit({ do: 'message', to: ROOT, text: line, delivery: 'important' }));
-    // Any other answer cancels (CONTRACT O107).
+    // Any other answer cancels.
     if (this.isOffered()) await desk.submit({ do: 'reject plan' });
     else desk.refuse(`there is no command "${line.split(/\s/)[0] ?? ''}": help lists them. Nothing was done`);
   }

@@ -55,7 +55,7 @@ function spawner({ spawned }: AgentState, { agents }: RunState): string {
 const adopter = ({ owner }: AgentState, { agents }: RunState): string =>
   owner === null ? 'nobody is told of it' : `adopted by ${agents.get(owner)?.name ?? owner}`;
 
-/** `child used 12k tokens, parent grew by about 95 (estimated)` (CONTRACT T021) */
+/** `child used 12k tokens, parent grew by about 95 (estimated)` */
 function proof(
   call: Parameters<typeof childOf>[0],
   agent: AgentState,

@@ -1,4 +1,4 @@
-/** The plan prompt of line mode: proceed, cancel, edit, manual (CONTRACT O102 to O108). Any other answer cancels. */
+/** The plan prompt of line mode: proceed, cancel, edit, manual. Any other answer cancels. */
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import type { PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
 import type { Io } from '../../../app/process/io.ts';

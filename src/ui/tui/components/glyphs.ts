@@ -129,7 +129,7 @@ export const ASCII: Glyphs = {
   lane: ['|', '-', '+', '+', '+', '+', "'"],
 };
 
-/** The signs for this terminal and keyboard: a Mac has an Option key (CONTRACT O124). */
+/** The signs for this terminal and keyboard: a Mac has an Option key. */
 export const glyphsFor = ({ ascii, platform }: { readonly ascii: boolean; readonly platform: string }): Glyphs => ({
   ...(ascii ? ASCII : UNICODE),
   alt: platform === 'darwin' ? 'Opt' : 'Alt',

@@ -127,7 +127,7 @@ function idleWords(selected: AgentState | null, state: RunState, glyphs: Glyphs,
     : `${whoIs(to, width, glyphs)} ${closed}`;
 }
 
-/** Name and path: which agent a person talks to is never in doubt (CONTRACT H010, H013). */
+/** Name and path: which agent a person talks to is never in doubt. */
 function whoIs(agent: AgentState | null, width: number, glyphs: Glyphs): string {
   if (agent === null) return 'an agent';
   const id = width < 70 ? '' : ` (${agent.id})`;
@@ -149,7 +149,7 @@ const toAll = (delivery: Delivery): readonly string[] => [
 /** Of one that has ended. */
 const WAKES = ['it has ended, and goes on with its conversation', 'it had ended, and goes on', 'had ended, goes on'];
 
-/** The longest first. The id is never left out: it says who is meant where names are alike (CONTRACT H014). */
+/** The longest first. The id is never left out: it says who is meant where names are alike. */
 function toOne({ delivery }: Writing, to: AgentId, { state, glyphs }: Context, most: number): readonly string[] {
   const { agents, finished } = state;
   const agent = agents.get(to);

@@ -1,4 +1,4 @@
-/** Where the panes of the run screen are (SCREENS, section 6): sizes in, rectangles out. What is drawn in them is theirs. */
+/** Where the panes of the run screen are: sizes in, rectangles out. What is drawn in them is theirs. */
 
 /** Below this nothing fits: the app shows its "too small" view. */
 export const SMALLEST = { width: 40, height: 8 } as const;

@@ -138,7 +138,7 @@ function choiceLine(
   ]);
 }
 
-/** What runs without a question in a mode (CONTRACT, "Modes"). */
+/** What runs without a question in a mode. */
 const AUTOMATIC: Readonly<Record<Mode, readonly string[]>> = {
   human: [],
   confirm: ['model turns', 'reading, searching and looking at git in the project'],
@@ -191,7 +191,7 @@ const titled = (
         ...what.map((one): Line => [span(`${glyphs.bullet} `, { fg: 'focus' }), span(toLabel(one), { fg: 'fg' })]),
       ];
 
-/** CONTRACT H020: a mode is never one agent's alone. */
+/** A mode is never one agent's alone. */
 function affected({ agent }: ModeState, { state }: Context): string {
   if (agent !== null) return 'This applies to this agent and to all below it, those to come as well.';
   const agents = Math.max(0, state.agents.size - 1);

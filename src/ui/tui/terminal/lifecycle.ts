@@ -1,5 +1,5 @@
 /**
- * Takes the terminal and gives it back, whatever happens: end, crash, signals, Ctrl-Z (SCREENS 4). What a signal means for
+ * Takes the terminal and gives it back, whatever happens: end, crash, signals, Ctrl-Z. What a signal means for
  * the run is the caller's to decide; that the screen, the cursor and the keyboard are restored is decided here.
  */
 import { toTerminal } from '../../../app/views/text/sanitise.ts';

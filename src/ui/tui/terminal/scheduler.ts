@@ -5,7 +5,7 @@ export interface Scheduler {
   now(): void;
   /** Something changed on its own: paint within 33 ms. */
   soon(): void;
-  /** Paint every half second while a clock is in sight: no shown value is older (CONTRACT D25). */
+  /** Paint every half second while a clock is in sight: no shown value is older. */
   clock(runs: boolean): void;
   stop(): void;
 }

@@ -10,7 +10,7 @@ export interface Fold {
   readonly text: string;
 }
 
-/** Longer pastes are folded: SCREENS 10. */
+/** Longer pastes are folded. */
 const MOST_LINES = 10;
 const MOST_LETTERS = 2000;
 

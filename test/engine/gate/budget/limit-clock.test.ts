@@ -1,4 +1,4 @@
-/** SECURITY 2.4: a clock that goes backwards, no number, a sum too large: the budget is treated as spent. */
+/** A clock that goes backwards, no number, a sum too large: the budget is treated as spent. */
 import { describe, expect, it } from 'vitest';
 import type { Budget } from '../../../../src/domain/budget.ts';
 import { ROOT, RoleName, SessionId } from '../../../../src/domain/ids.ts';

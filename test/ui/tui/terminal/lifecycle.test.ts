@@ -1,4 +1,4 @@
-/** The terminal is given back however the program ends, and taken again when it comes back (SCREENS 4). */
+/** The terminal is given back however the program ends, and taken again when it comes back. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';

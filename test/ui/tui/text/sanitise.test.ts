@@ -1,4 +1,4 @@
-/** SECURITY 2.8: what reaches a terminal can't steer it, hide in it, or break its layout. */
+/** What reaches a terminal can't steer it, hide in it, or break its layout. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Sanitiser, toLabel, toTerminal, visible } from '../../../../src/app/views/text/sanitise.ts';

@@ -245,7 +245,7 @@ const estimateText = (of: Inspected, { dot }: Glyphs): string => {
   ].join(` ${dot} `);
 };
 
-/** `1 finder, 3 rush` as dependencies are written (CONTRACT D21), or a dash. */
+/** `1 finder, 3 rush` as dependencies are written, or a dash. */
 function tasksLine(plan: SoundPlan, ids: readonly string[]): Line {
   const found = plan.tasks.flatMap((task, index) => (ids.includes(task.id) ? [{ task, index }] : []));
   if (found.length === 0) return [span('nothing', { fg: 'faint' })];

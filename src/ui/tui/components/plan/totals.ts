@@ -1,4 +1,4 @@
-/** What a plan comes to, and whether it may be accepted: one row under the panes (CONTRACT O101, O110). */
+/** What a plan comes to, and whether it may be accepted: one row under the panes. */
 import { expectedPlan } from '../../../../app/views/spending/expected-plan.ts';
 import { parallelOf } from '../../../../app/views/agent-counts.ts';
 import type { Budget } from '../../../../domain/budget.ts';

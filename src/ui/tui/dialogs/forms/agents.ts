@@ -1,4 +1,4 @@
-/** The agents of this place (CONTRACT T026 to T030): to look at, to make by a form, to delete; by a key, or typed as `/agents …`. */
+/** The agents of this place: to look at, to make by a form, to delete; by a key, or typed as `/agents …`. */
 import { AGENTS_HELP, sentenceIn } from '../../../../app/agents/typed.ts';
 import type { AgentText } from '../../../../domain/agents/draft.ts';
 import { draftAgent } from '../../../../domain/agents/draft.ts';

@@ -113,7 +113,7 @@ export const needsDialog = (of: Subject): Dialog =>
     (values) => ok({ is: 'depends', task: of.task.id, dependsOn: readIds(values, 'needs') }),
   );
 
-/** Manual mode: everything about one agent (CONTRACT O106). */
+/** Manual mode: everything about one agent. */
 export const manualDialog = (of: Subject): Dialog =>
   editForm(
     of,

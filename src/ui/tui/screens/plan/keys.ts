@@ -1,4 +1,4 @@
-/** The keys of the plan screen (SCREENS, section 7; CONTRACT D25), in the order of the footer. What they do is acts.ts. */
+/** The keys of the plan screen, in the order of the footer. What they do is acts.ts. */
 import { commitAtEnd, commitEdit } from '../../../../app/actions/commit.ts';
 import { setAlongside } from '../../../../app/actions/set-alongside.ts';
 import { setPermissions } from '../../../../app/actions/set-permissions.ts';

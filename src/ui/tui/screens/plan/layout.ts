@@ -1,4 +1,4 @@
-/** Where the panes of the plan screen are (SCREENS, section 6): sizes in, sizes out. One row below them is the totals'. */
+/** Where the panes of the plan screen are: sizes in, sizes out. One row below them is the totals'. */
 import type { Size } from '../../terminal/terminal.ts';
 import type { PlanPane, Zoom } from './ui.ts';
 

@@ -111,7 +111,7 @@ function wishOf(values: FormValues): SpawnWish {
     prompt: typedIn(values, 'prompt') ?? '',
     role,
     model: typedIn(values, 'model'),
-    // As `mimir spawn ROLE --name` calls it (CONTRACT S030).
+    // As `mimir spawn ROLE --name` calls it.
     name: name === null || role === null ? name : `${role}-${name}`,
     wait: wait === null ? null : Number(wait),
     workingDir: null,

@@ -1,6 +1,6 @@
 /**
  * The only place that knows blessed. It gives the cell buffer, the tree and the order of drawing; it never sees the real
- * terminal: its streams lead nowhere, its handlers of signals and crashes are taken away (SCREENS 1 and 4). Its widgets stay
+ * terminal: its streams lead nowhere, its handlers of signals and crashes are taken away. Its widgets stay
  * unread.
  */
 import { Duplex, PassThrough } from 'node:stream';
