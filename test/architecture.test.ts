@@ -63,7 +63,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': [
     'tools/shell/run-program.ts',
     'tools/files/ripgrep.ts',
-    'tools/shell/process-tree.ts',
+    'tools/shell/run-program.ts',
     'ui/tui/terminal/external-editor.ts',
     // A run in a process of its own.
     'remote/host.ts',
@@ -103,7 +103,7 @@ const WRITERS: readonly string[] = [
   'tools/sandbox/home.ts',
   // Copies of what commands may not change, in the state folder, and what is put back from them.
   'tools/writes/kept.ts',
-  'tools/trees/ignored.ts',
+  'tools/trees/tree.ts',
   'tools/trees/index-file.ts',
   'tools/trees/stage.ts',
   'tools/trees/store.ts',
@@ -114,7 +114,7 @@ const WRITERS: readonly string[] = [
   // Folders, sockets and the output of runs in processes of their own.
   'remote/host.ts',
   'remote/socket-paths.ts',
-  'remote/server/stale-sockets.ts',
+  'remote/server/server.ts',
   // What the person writes, or asks to be written: a text in an editor, a plan, a first configuration, a report of a bug.
   'app/process/clipboard-file.ts',
   'ui/tui/terminal/external-editor.ts',
@@ -128,7 +128,7 @@ const WRITERS: readonly string[] = [
   'app/process/new-file.ts',
   'cli/plans/plan-file.ts',
   // Keys on their way to another process of Mimir's own, and whether a sandbox worked, in the state folder.
-  'app/project/sealed.ts',
+  'app/project/secrets.ts',
   'app/hosting/start-clean.ts',
 ];
 

@@ -1,7 +1,7 @@
 /** Custom agents at work: used by Task as built-in ones are, with the tools of their file and no others. */
 import { describe, expect, it } from 'vitest';
 import type { Loaded } from '../src/config/settings/load.ts';
-import { scriptedModel } from '../src/models/scripted.ts';
+import { scriptedModel } from '../src/models/script-file.ts';
 import { ALIASES } from '../src/policy/aliases.ts';
 import { openTools, toolsFor } from '../src/tools/tools.ts';
 import { load, somePlace } from './config/some-place.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../src/events/by-type.ts';
 import { plannerForm } from '../src/domain/plan/planner-form.ts';
-import { scriptedModel } from '../src/models/scripted.ts';
+import { scriptedModel } from '../src/models/script-file.ts';
 import { ALIASES } from '../src/policy/aliases.ts';
 import type { ToolPort } from '../src/ports/tool.ts';
 import { openTools, toolsFor } from '../src/tools/tools.ts';

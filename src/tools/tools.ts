@@ -29,7 +29,7 @@ import { openWrites } from './writes/writes.ts';
 export { listProject } from './files/listing.ts';
 export type { OwnProgram } from './shell/launcher.ts';
 export { openRepository } from './git/repository.ts';
-export { readingLook } from './shell/reading.ts';
+export { readingLook } from './shell/bash.ts';
 export { type Environment, toolEnvironment } from './shell/environment.ts';
 export { checkRoot, type PathRules, type Root } from './paths/root.ts';
 export { openSandbox, type Sandbox } from './sandbox/sandbox.ts';

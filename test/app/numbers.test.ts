@@ -16,7 +16,7 @@ import { plain } from '../../src/app/views/text/clip.ts';
 import { card } from '../../src/ui/tui/components/agents/card.ts';
 import { cardsPane } from '../../src/ui/tui/components/agents/cards.ts';
 import { gauge } from '../../src/ui/tui/components/money/gauge.ts';
-import { taskCounts } from '../../src/ui/tui/components/graph/graph-words.ts';
+import { taskCounts } from '../../src/ui/tui/components/graph/graph.ts';
 import { reservedText, UNCERTAIN } from '../../src/ui/tui/components/money/spend.ts';
 import { resultBody } from '../../src/ui/tui/screens/result/view.ts';
 import { costsLines } from '../../src/ui/tui/screens/result/costs.ts';

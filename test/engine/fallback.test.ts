@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
-import type { ScriptedReply } from '../../src/models/scripted.ts';
+import { scriptedModel } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from '../../src/models/script-file.ts';
 import { ended, fault, hops, meets, one, timesOf } from '../support/faulty.ts';
 import { eventsOf } from '../support/run-looks.ts';
 import { AGENT, calling, FAST, MODELS, planOf, ROLES, RULES, SLOW } from '../support/run.ts';

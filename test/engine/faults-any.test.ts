@@ -5,7 +5,7 @@ import { tokensOf } from '../../src/domain/budget.ts';
 import type { AgentId } from '../../src/domain/ids.ts';
 import { committed } from '../../src/events/queries.ts';
 import type { ModelFault } from '../../src/ports/model.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { scriptedModel } from '../../src/models/script-file.ts';
 import { throughTime } from '../support/run-looks.ts';
 import type { TestRun } from '../support/run.ts';
 import { AGENT, calling, planOf, RULES, testRun } from '../support/run.ts';

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Budget } from '../../src/domain/budget.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { scriptedModel } from '../../src/models/script-file.ts';
 import { brokenBy } from '../support/invariants.ts';
 import { AGENT, calling, RULES, testRun } from '../support/run.ts';
 import type { TestRun } from '../support/run.ts';

@@ -4,7 +4,7 @@ import type { Budget } from '../../src/domain/budget.ts';
 import { AGENT, calling, FAST, planOf, RULES, SLOW, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 import { freshFolder } from '../support/folder.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { scriptedModel } from '../../src/models/script-file.ts';
 import type { Rules } from '../../src/policy/rules.ts';
 import { LogFault } from '../../src/ports/log.ts';
 import type { DayLedger } from '../../src/ports/daily-budget.ts';

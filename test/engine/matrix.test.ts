@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { AgentId } from '../../src/domain/ids.ts';
 import { depthOf, ROOT } from '../../src/domain/ids.ts';
 import type { Mode } from '../../src/domain/mode.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { scriptedModel } from '../../src/models/script-file.ts';
 import { ALIASES } from '../../src/policy/aliases.ts';
 import type { RunState } from '../../src/events/state.ts';
 import type { Rules } from '../../src/policy/rules.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { scriptedModel } from '../../src/models/script-file.ts';
 import { AGENT, calling, FAST, filed, MODELS, planOf, RULES, says, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';
 

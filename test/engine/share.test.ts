@@ -1,7 +1,7 @@
 /** Many agents below one limit: what is promised to calls under way is not spent, and comes back when they end. */
 import { describe, expect, it } from 'vitest';
 import { committed, spentOf } from '../../src/events/queries.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { scriptedModel } from '../../src/models/script-file.ts';
 import { cutLog } from '../support/log.ts';
 import { throughTime } from '../support/run-looks.ts';
 import type { Setting, TestRun } from '../support/run.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { committed } from '../../src/events/queries.ts';
-import type { ScriptedReply } from '../../src/models/scripted.ts';
+import type { ScriptedReply } from '../../src/models/script-file.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import { AGENT, calling, filed, planOf, RULES, testRun } from '../support/run.ts';
 import type { Setting, TestRun } from '../support/run.ts';

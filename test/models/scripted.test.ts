@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { readScript } from '../../src/models/script-file.ts';
 import type { ModelFault } from '../../src/ports/model.ts';
-import { scriptedProvider } from '../../src/models/scripted.ts';
-import type { ScriptedReply } from '../../src/models/scripted.ts';
+import { scriptedProvider } from '../../src/models/script-file.ts';
+import type { ScriptedReply } from '../../src/models/script-file.ts';
 import { workRequest } from './request.ts';
 
 const ignore = (): void => undefined;

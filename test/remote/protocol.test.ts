@@ -3,7 +3,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { z } from 'zod';
 import { lineOf, readLine } from '../../src/remote/lines.ts';
 import { readRequest } from '../../src/remote/protocol.ts';
-import type { CommandShape } from '../../src/remote/schemas.ts';
+import type { CommandShape } from '../../src/remote/protocol.ts';
 import { ModelId, ROOT, RoleName, TaskId } from '../../src/domain/ids.ts';
 import type { SoundPlan } from '../../src/domain/plan/plan.ts';
 import type { PlanEdit } from '../../src/domain/plan/plan-edit.ts';

@@ -13,7 +13,7 @@ import { forcedNodes } from '../../src/engine/reviews/review-plan.ts';
 import { keptBack } from '../../src/engine/reviews/record.ts';
 import { planContextOf } from '../../src/engine/planning/context.ts';
 import { spentOf } from '../../src/events/queries.ts';
-import type { ScriptedReply } from '../../src/models/scripted.ts';
+import type { ScriptedReply } from '../../src/models/script-file.ts';
 import { checkRoot, openTools, toolsFor } from '../../src/tools/tools.ts';
 import { ends, forcedRun, forcing, gatesOf, reviewers, SECURITY, verdict, writing } from '../support/forced.ts';
 import { freshFolder, makeRepository } from '../support/repos.ts';

@@ -4,7 +4,7 @@ import type { SpawnWish } from '../../src/domain/agents/spawn.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import type { Role } from '../../src/domain/agents/role.ts';
 import { RoleName } from '../../src/domain/ids.ts';
-import type { ScriptedReply } from '../../src/models/scripted.ts';
+import type { ScriptedReply } from '../../src/models/script-file.ts';
 import type { Rules, ChildRules } from '../../src/policy/rules.ts';
 import type { Command, Delivery, Receipt, Refusal } from '../../src/ports/controls.ts';
 import { AGENT, filed, planOf, ROLES, RULES, testRun } from './run.ts';

@@ -9,7 +9,7 @@ import { RoleName, SessionId } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/agents/role.ts';
 import { openTools } from '../../src/tools/tools.ts';
 import { openLog } from '../../src/store/log.ts';
-import { servingFor } from '../../src/app/project/serve-run.ts';
+import { servingFor } from '../../src/app/project/begin-run.ts';
 import type { Verb } from '../../src/cli/verb.ts';
 import { acting, gate, LEADER, LED } from './children.ts';
 import type { Home } from './cli.ts';

@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import type { Mode } from '../../src/domain/mode.ts';
-import type { ScriptedReply } from '../../src/models/scripted.ts';
+import type { ScriptedReply } from '../../src/models/script-file.ts';
 import type { Letter, Mailbox } from '../../src/ports/message-store.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import { LEADER, rulesWith } from './children.ts';

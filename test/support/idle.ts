@@ -2,7 +2,7 @@
 import type { SpawnWish } from '../../src/domain/agents/spawn.ts';
 import { ROOT } from '../../src/domain/ids.ts';
 import type { RunState } from '../../src/events/state.ts';
-import type { ScriptedReply } from '../../src/models/scripted.ts';
+import type { ScriptedReply } from '../../src/models/script-file.ts';
 import { testRun } from './run.ts';
 import type { Setting, TestRun } from './run.ts';
 

@@ -11,7 +11,7 @@ import { faultText } from '../../src/config/files/fault.ts';
 import type { Loaded } from '../../src/config/settings/load.ts';
 import { loadConfig } from '../../src/config/settings/load.ts';
 import type { Price } from '../../src/domain/models/price.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { scriptedModel } from '../../src/models/script-file.ts';
 import type { Tool, ToolPort } from '../../src/ports/tool.ts';
 import { AGENT, draftOf, testRun } from './run.ts';
 import type { Script } from './run.ts';

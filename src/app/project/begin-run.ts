@@ -1,24 +1,30 @@
 /** Begins a run: engine, models, law, sockets and mailbox put together. Loaded with the first run, so that a screen where nobody has asked for one does without the engine. */
 import { oncePerTurn, openLaw } from '../../config/managed/policy-watcher.ts';
-import type { SessionId } from '../../domain/ids.ts';
+import type { AgentId, ModelId, SessionId, TaskId } from '../../domain/ids.ts';
 import { learnedFrom } from '../../domain/plan/calibration.ts';
+import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
+import type { RunOptions, RunResult } from '../../engine/run/run-options.ts';
 import type { Run } from '../../engine/run/run.ts';
 import { startRun } from '../../engine/run/run.ts';
-import type { RunOptions, RunResult } from '../../engine/run/run-options.ts';
+import type { EventBody, MimirEvent } from '../../events/event.ts';
 import { childRules } from '../../policy/children.ts';
 import { chooseModel } from '../../policy/models.ts';
 import type { Rules } from '../../policy/rules.ts';
+import { ControlFault } from '../../ports/control.ts';
+import type { Controls } from '../../ports/controls.ts';
 import type { Log } from '../../ports/log.ts';
 import { LogFault } from '../../ports/log.ts';
+import type { Control } from '../../remote/server/server.ts';
 import { keepLessons, lessonsOf } from '../../store/estimate-history.ts';
+import type { Lesson } from '../../store/estimate-history.ts';
 import type { Place } from '../../store/log-path.ts';
-import { EXIT, Exit } from '../process/exit.ts';
-import { lessonsFrom } from './learning.ts';
+import { openMailbox } from '../../store/message-store.ts';
 import { orExit } from '../client/log-of.ts';
-import type { Providers } from './providers.ts';
-import type { Serving } from './serve-run.ts';
-import { servingFor } from './serve-run.ts';
+import { EXIT, Exit } from '../process/exit.ts';
+import { world } from '../process/world.ts';
 import type { Start, Workshop } from './open-project.ts';
+import type { ProjectPlace } from './project-trust.ts';
+import type { Providers } from './providers.ts';
 
 /** What every run of a project is begun with. */
 export interface Ground extends Pick<Workshop, 'project' | 'config'> {
@@ -116,3 +122,139 @@ function release(log: Log, session: SessionId): void {
     if (!(error instanceof LogFault)) throw error;
   }
 }
+
+// What every run has besides itself: sockets at which screens, verbs and its own agents knock, and the mailbox. Loaded and opened
+// beside the run's start, so that neither it nor the first call of a model waits for them; closed with its end.
+
+interface Serving {
+  /** For the run: what it is started with. */
+  readonly parts: Required<Pick<RunOptions, 'doors' | 'mailbox' | 'watched'>>;
+  /**
+   * Resolves when the run can be reached from outside, which is begun `after` that; with words why not, where it can't. A run that
+   * was over before is served to nobody.
+   */
+  serve(run: Run, after: Promise<unknown>): Promise<string | null>;
+  /** What was asked is answered first. */
+  close(): Promise<void>;
+}
+
+/** Nothing is opened before somebody needs it. */
+export function servingFor({ root, places }: ProjectPlace, session: SessionId, rules: Rules): Serving {
+  const mailbox = openMailbox({ stateDir: places.state, project: root });
+  let opened: Promise<Control> | null = null;
+  const open = (): Promise<Control> =>
+    (opened ??= import('../../remote/server/server.ts').then(async ({ openControl }) => {
+      const { whereOf } = await import('../../remote/socket-paths.ts');
+      const where = whereOf({ stateDir: places.state, runtimeDir: places.runtime, project: root, session });
+      return openControl(where, world);
+    }));
+  let over = false;
+  let watching = (): boolean => false;
+  return {
+    parts: {
+      doors: {
+        open: async (agent) => (await open()).doors.open(agent),
+        close: (agent) => void opened?.then(({ doors }) => doors.close(agent)),
+      },
+      mailbox,
+      watched: () => watching(),
+    },
+    async serve(run, after) {
+      await after;
+      if (over) return null;
+      const [control, { givenBy }] = await Promise.all([open(), import('../client/run-api.ts')]);
+      watching = () => control.clients() > 0;
+      const letters = (): number => mailbox.waiting(session).length;
+      const given = givenBy(run.view, { children: childRules(rules), now: () => world.now(), letters });
+      try {
+        await control.serve({ ...given, controls: run.controls, poke: () => run.poke() });
+        return null;
+      } catch (error) {
+        if (error instanceof ControlFault) return error.message;
+        throw error;
+      }
+    },
+    close: async () => {
+      over = true;
+      await (await opened)?.close();
+    },
+  };
+}
+
+// Listens to a run and says at its end what its agents really used against their estimates. Keeps a few figures, no text.
+
+/**
+ * Resolves when the run has ended; never rejects for a log that can't be read. An agent teaches when it completed a task of the
+ * plan on the model that it was planned for: of one that was stopped, cut off or moved nobody knows what the whole had cost.
+ */
+export async function lessonsFrom({
+  session,
+  events,
+}: Pick<Controls, 'session' | 'events'>): Promise<readonly Lesson[]> {
+  const heard: Heard = { plan: null, tasks: new Map(), models: new Map(), unpriced: new Set(), lessons: [] };
+  try {
+    for await (const event of events(0)) hear(heard, event, session);
+  } catch (error) {
+    if (!(error instanceof LogFault)) throw error;
+  }
+  return heard.lessons;
+}
+
+interface Heard {
+  plan: SoundPlan | null;
+  readonly tasks: Map<AgentId, TaskId>;
+  /** Models that were called. */
+  readonly models: Map<AgentId, Set<ModelId>>;
+  readonly unpriced: Set<AgentId>;
+  readonly lessons: Lesson[];
+}
+
+function hear(heard: Heard, event: MimirEvent, run: string): void {
+  switch (event.type) {
+    case 'plan.proposed':
+    case 'plan.edited':
+    case 'plan.amended':
+      heard.plan = event.plan;
+      break;
+    case 'agent.created':
+      if (event.taskId !== null) heard.tasks.set(event.agent, event.taskId);
+      break;
+    case 'model.finished':
+      if (!event.priced) heard.unpriced.add(event.agent);
+      heard.models.set(event.agent, (heard.models.get(event.agent) ?? new Set()).add(event.model));
+      break;
+    case 'agent.finished':
+      heard.lessons.push(...lessonOf(heard, event, run));
+      break;
+    default:
+  }
+}
+
+function lessonOf(heard: Heard, { agent, outcome, metrics }: Finished, run: string): readonly Lesson[] {
+  const task = outcome === 'completed' ? taughtBy(heard, agent) : undefined;
+  if (task === undefined || metrics.tokensUsed <= 0) return [];
+  return [
+    {
+      run,
+      agent,
+      role: task.role,
+      model: task.model.used,
+      tokens: metrics.tokensUsed / task.estimatedTokens,
+      seconds: Math.max(1, metrics.duration) / 1000 / task.estimatedSeconds,
+      cost: heard.unpriced.has(agent) ? null : costShare(task, metrics.cost),
+    },
+  ];
+}
+
+/** The task that it had, if it was estimated and carried out on the model that it was planned for alone. */
+function taughtBy({ plan, tasks, models }: Heard, agent: AgentId): PlanTask | undefined {
+  const task = plan?.tasks.find(({ id }) => id === tasks.get(agent));
+  const [model, other] = models.get(agent) ?? [];
+  const fits = other === undefined && model === task?.model.used && (task?.estimatedTokens ?? 0) > 0;
+  return fits ? task : undefined;
+}
+
+type Finished = Extract<EventBody, { readonly type: 'agent.finished' }>;
+
+const costShare = ({ estimatedCost }: PlanTask, cost: number): number | null =>
+  estimatedCost === null || estimatedCost <= 0 || cost <= 0 ? null : cost / estimatedCost;

@@ -8,7 +8,7 @@ import type { Flags as ConfigFlags } from '../../config/schema/flags.ts';
 import type { Loaded } from '../../config/settings/load.ts';
 import { loadConfig } from '../../config/settings/load.ts';
 import type { Environment } from '../../config/files/paths.ts';
-import type { Differ } from '../../config/trust/diff.ts';
+import type { Differ } from '../../config/trust/record.ts';
 import type { ProjectTrust } from '../../config/trust/record.ts';
 import { giveTrust, trustQuestion } from '../../config/trust/record.ts';
 import { type Result, ok } from '../../domain/result.ts';

@@ -10,7 +10,7 @@ import { newSession } from '../../app/client/connect.ts';
 import { openWorkshop } from '../../app/project/open-project.ts';
 import { planJson, planYaml, writeOut } from '../plans/plan-file.ts';
 import { planLines } from '../../app/reports/plan-lines.ts';
-import { outlookOf } from '../../app/reports/plan-outlook.ts';
+import { outlookOf } from '../../app/reports/plan-lines.ts';
 import { eventsOf, openReader } from '../../app/client/log-of.ts';
 import { projectOf } from '../../app/project/project.ts';
 import { foldAll } from '../../events/fold.ts';

@@ -26,7 +26,7 @@ import { type Effective, inOrder, merge } from './merge.ts';
 import { type NamedModel, ownModels } from './model-lists.ts';
 import { type Environment, type Places, placesOf } from '../files/paths.ts';
 import { preferencesOf, type Preferences } from './preferences.ts';
-import { keptBackNotes } from './env-passthrough.ts';
+import { keptBackNotes } from './to-rules.ts';
 import { environmentFaults } from '../providers/faults.ts';
 import { type ConfiguredProvider, providersOf } from '../providers/providers.ts';
 import { instructionsOf } from '../roles/instructions.ts';

@@ -1,18 +1,21 @@
 /** Merged settings -> the rules in force, with the place of each. What they mean for an action is policy's to say. */
-import { type Budget, withoutAbsent } from '../../domain/budget.ts';
-import { jsonDigest } from '../../domain/text/digest.ts';
+import { withoutAbsent } from '../../domain/budget.ts';
+import type { Budget } from '../../domain/budget.ts';
+import { isLooser, MODES } from '../../domain/mode.ts';
+import type { Mode } from '../../domain/mode.ts';
 import { EFFORTS } from '../../domain/models/effort.ts';
-import { type Mode, MODES, isLooser } from '../../domain/mode.ts';
-import { PERMITTED, Permission, type Permitted } from '../../domain/permissions.ts';
+import { Permission, PERMITTED } from '../../domain/permissions.ts';
+import type { Permitted } from '../../domain/permissions.ts';
 import type { Reason } from '../../domain/reason.ts';
+import { jsonDigest } from '../../domain/text/digest.ts';
 import { builtIn } from '../../policy/rules.ts';
 import type { BudgetRule, CommandRule, CommandRules, ModelEntry, Rule, Rules } from '../../policy/rules.ts';
 import type { Layer } from '../files/layer.ts';
-import { boxRules } from './sandbox.ts';
 import { childRulesFrom } from './children.ts';
 import { forcedRules } from './mandatory-reviews.ts';
-import { passedOn } from './env-passthrough.ts';
-import { type Effective, type Holding, type Said, amount, binding, settle } from './merge.ts';
+import { amount, binding, settle } from './merge.ts';
+import type { Effective, Holding, Said } from './merge.ts';
+import { boxRules } from './sandbox.ts';
 
 type Values = ReadonlyMap<string, Effective>;
 
@@ -230,3 +233,41 @@ function commandRules(layers: readonly Layer[]): { readonly commands?: CommandRu
   const any = [...commands.allow, ...commands.ask, ...commands.deny].length > 0;
   return any ? { commands } : {};
 }
+
+// Variables that commands may see beside the usual few, by layer: `env.passthrough`, and what `childAgents.inheritEnvironment`
+// (S114) lists, but for what opens a door elsewhere: that only an organisation can pass on in this way.
+
+/** Sockets of agents, and what holds a key, a token or the way to one. */
+const OPENS_DOORS =
+  /^(?:SSH_|GPG_|GNUPG|DBUS_|AWS_|AZURE_|GOOGLE_|XAUTHORITY$|DOCKER_|KUBECONFIG$|NETRC$)|(?:SOCK|SOCKET|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_KEY|_PAT|APIKEY)$/i;
+
+/** A list for each layer that says anything of it. */
+const passedOn = (layers: readonly Layer[]): readonly Rule<readonly string[]>[] =>
+  layers.flatMap((layer) => {
+    const passed = layer.settings.env?.passthrough;
+    const inherited = layer.settings.childAgents?.inheritEnvironment;
+    if (passed === undefined && inherited === undefined) return [];
+    const kept = (inherited ?? []).filter((name) => !isKeptBack(name, layers));
+    const from = layer.reason(passed === undefined ? ['childAgents', 'inheritEnvironment'] : ['env', 'passthrough']);
+    return [{ value: [...new Set([...(passed ?? []), ...kept])], from }];
+  });
+
+const isKeptBack = (name: string, layers: readonly Layer[]): boolean =>
+  OPENS_DOORS.test(name) &&
+  !layers.some(
+    ({ name: layer, settings }) =>
+      layer === 'managed' &&
+      [...(settings.env?.passthrough ?? []), ...(settings.childAgents?.inheritEnvironment ?? [])].includes(name),
+  );
+
+/** A line for each name that was listed and is not passed on. */
+export const keptBackNotes = (layers: readonly Layer[]): readonly string[] =>
+  layers.flatMap((layer) =>
+    (layer.settings.childAgents?.inheritEnvironment ?? []).flatMap((name, index) => {
+      if (!isKeptBack(name, layers)) return [];
+      const { file, line } = layer.reason(['childAgents', 'inheritEnvironment', index]);
+      return [
+        `${file ?? layer.name}${line === null ? '' : `:${line}`}: childAgents.inheritEnvironment: ${name} is not passed on: it opens doors elsewhere, and only a managed policy may list it`,
+      ];
+    }),
+  );

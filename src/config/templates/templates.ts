@@ -6,14 +6,16 @@ import { z } from 'zod';
 import { readDraft } from '../../domain/plan/check-plan.ts';
 import type { DraftPlan } from '../../domain/plan/plan.ts';
 import { DraftTask } from '../../domain/plan/plan.ts';
-import { type Result, fail, ok } from '../../domain/result.ts';
+import { fail, ok } from '../../domain/result.ts';
+import type { Result } from '../../domain/result.ts';
+import { suggestion } from '../../domain/text/nearest.ts';
 import type { TemplateInfo } from '../../ports/project-service.ts';
 import type { ConfigFault } from '../files/fault.ts';
 import { nameOf, valueAt, wordsFor } from '../files/issues.ts';
-import { suggestion } from '../../domain/text/nearest.ts';
-import { ARGUMENT, filled, slotsIn } from './slots.ts';
-import { type Tree, readTree } from '../trust/tree.ts';
-import { type Path, placeOf, plainOf } from '../trust/tree-walk.ts';
+import { placeOf, plainOf } from '../trust/tree-walk.ts';
+import type { Path } from '../trust/tree-walk.ts';
+import { readTree } from '../trust/tree.ts';
+import type { Tree } from '../trust/tree.ts';
 
 /** Where a project, and Mimir's own package, has them. */
 export const PLAN_FOLDER = '.mimir/plans';
@@ -196,3 +198,43 @@ function wantedWords(one: TemplateInfo['arguments'][number]): string {
   const words = [one.description, otherwise].filter((part) => part !== '').join('; ');
   return words === '' ? one.name : `${one.name} (${words})`;
 }
+
+// Places in a text that are filled in each time a template is used: `{{target}}`. A literal `{{` is written `{{"{{"}}`. What is
+// filled in is text and nothing else: it is never read again.
+
+/** `{{name}}`, or the literal, which has no name. Nothing nests, and no text makes it slow. */
+const SLOT = /\{\{([^{}"]*)\}\}|\{\{"\{\{"\}\}/g;
+
+/** Names of arguments: what a person types behind `--set`. */
+export const ARGUMENT = /^[a-z][a-z0-9_-]{0,39}$/;
+
+/** What stands in the slots of a text, in order, names or not. */
+const slotsIn = (text: string): readonly string[] =>
+  [...text.matchAll(SLOT)].flatMap(([, name]) => (name === undefined ? [] : [name.trim()]));
+
+/** The text with its slots filled; one whose name has no value stays as it is. */
+export const filled = (text: string, values: ReadonlyMap<string, string>): string =>
+  text.replaceAll(SLOT, (whole: string, name: string | undefined) =>
+    name === undefined ? '{{' : (values.get(name.trim()) ?? whole),
+  );
+
+/** The other way: each occurrence of a text becomes its slot, the longest text first, and what looks like a slot a literal. */
+export function withSlots(text: string, slots: readonly { readonly name: string; readonly text: string }[]): string {
+  const longest = slots.toSorted((a, b) => b.text.length - a.text.length);
+  let made = '';
+  let plain = '';
+  for (let at = 0; at < text.length; ) {
+    const slot = longest.find((one) => one.text !== '' && text.startsWith(one.text, at));
+    if (slot === undefined) {
+      plain += text[at] ?? '';
+      at += 1;
+    } else {
+      made += `${literal(plain)}{{${slot.name}}}`;
+      plain = '';
+      at += slot.text.length;
+    }
+  }
+  return made + literal(plain);
+}
+
+const literal = (text: string): string => text.replaceAll('{{', '{{"{{"}}');

@@ -3,7 +3,7 @@ import type { PersonTask } from '../../domain/plan/plan-view.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
 import type { TemplateWish } from '../../ports/project-service.ts';
 import { stringifyYaml } from './plan-text.ts';
-import { ARGUMENT, withSlots } from './slots.ts';
+import { ARGUMENT, withSlots } from './templates.ts';
 import { TEMPLATE_NAME, fillTemplate, readTemplate } from './templates.ts';
 import { faultText } from '../files/fault.ts';
 

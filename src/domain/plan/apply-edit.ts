@@ -2,24 +2,24 @@
  * One edit of a plan, as the person asked for it: the plan becomes a draft, the draft is changed and checked by the same
  * rules as at first. So an edit can't make what a planner may not make. What it says in the log is here as well.
  */
-import { checkPlan, readDraft } from './check-plan.ts';
-import type { PlanContext } from './check-plan.ts';
+import { MAIN } from '../agents/role.ts';
+import type { TaskId } from '../ids.ts';
 import type { Effort } from '../models/effort.ts';
 import { withEffort } from '../models/effort.ts';
-import { defaultBudget } from './estimate.ts';
-import type { TaskId } from '../ids.ts';
 import type { Permissions } from '../permissions.ts';
 import { PERMITTED } from '../permissions.ts';
-import type { PlanEdit } from './plan-edit.ts';
-import type { PlanChoices, PlanFault, PlanTask, SoundPlan } from './plan.ts';
-import type { Draft, Drafts } from './drafts.ts';
-import { allNamed, draftsOf, freshIds, named } from './drafts.ts';
-import { join, sameBudget, split } from './reshape.ts';
-import { dependantsOf } from './plan-view.ts';
 import type { Result } from '../result.ts';
 import { fail, ok, unreachable } from '../result.ts';
-import { MAIN } from '../agents/role.ts';
-import { besideIt, chosenWrites, withWrites, writesEditText } from './writes-edit.ts';
+import { writesOf, writesText } from '../writes.ts';
+import { checkPlan, readDraft } from './check-plan.ts';
+import type { PlanContext } from './check-plan.ts';
+import type { Draft, Drafts } from './drafts.ts';
+import { allNamed, draftsOf, freshIds, named } from './drafts.ts';
+import { defaultBudget } from './estimate.ts';
+import type { PlanEdit } from './plan-edit.ts';
+import { dependantsOf } from './plan-view.ts';
+import type { PlanChoices, PlanFault, PlanTask, SoundPlan } from './plan.ts';
+import { join, sameBudget, split } from './reshape.ts';
 
 /** The plan after `edit`, or why it can't be made; `plan` itself is never changed. */
 export function applyEdit(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<SoundPlan, string> {
@@ -330,3 +330,34 @@ function budgetText(budget: PlanTask['budget']): string {
 
 const wordsOf = (faults: readonly PlanFault[]): string =>
   faults.map(({ task, problem }) => (task === null ? problem : `${task}: ${problem}`)).join('; ');
+
+// Edits of what a task may change, and of the order that follows from it.
+
+/** Null: what its role may where nothing is said. */
+function withWrites({ writes: _before, ...draft }: Draft, writes: readonly string[] | null): Draft {
+  return writes === null ? draft : { ...draft, writes };
+}
+
+/** Another task after the edit: said of one of two, it holds for both. */
+const besideIt = (draft: Draft, edit: PlanEdit): Draft =>
+  edit.is === 'alongside' && draft.alongside !== undefined
+    ? { ...draft, alongside: draft.alongside.filter((id) => id !== edit.task) }
+    : draft;
+
+/** What goes with a task to another role: nothing where nobody chose it, and it follows from the role. */
+function chosenWrites(
+  { writes }: PlanTask,
+  before: Parameters<typeof writesOf>[1],
+): { readonly writes?: readonly string[] } {
+  return writes.join('\n') === writesOf(undefined, before).join('\n') ? {} : { writes };
+}
+
+/** What such an edit does, for the log. */
+function writesEditText(edit: Extract<PlanEdit, { readonly is: 'writes' | 'alongside' }>, plan: SoundPlan): string {
+  const name = named(plan, edit.task);
+  if (edit.is === 'writes')
+    return `${name}: may change ${edit.writes === null ? 'what its role may' : writesText(edit.writes)}`;
+  return edit.others.length === 0
+    ? `${name}: waits for all that may change the same`
+    : `${name}: may run beside ${allNamed(plan, edit.others)}`;
+}

@@ -3,24 +3,22 @@
  * wrote it can mend everything in one go. Which models and roles are allowed is asked of the context, not decided here.
  */
 import type { ModelChoice } from '../agents/agent.ts';
-import type { Budget } from '../budget.ts';
-import { cappedEffort, withEffort } from '../models/effort.ts';
-import { fullBudget, defaultTokens, estimatedCost, estimatedSeconds } from './estimate.ts';
 import type { ForcedNode } from '../agents/mandatory-review.ts';
-import { globProblem } from '../text/glob.ts';
+import { MAIN } from '../agents/role.ts';
+import type { Budget } from '../budget.ts';
 import type { RoleName } from '../ids.ts';
 import { TaskId } from '../ids.ts';
+import { cappedEffort, withEffort } from '../models/effort.ts';
 import type { Permissions, Permitted } from '../permissions.ts';
 import { PERMITTED, plainPermissions } from '../permissions.ts';
-import { orderOf } from './order.ts';
-import type { ModelOption, PlanChoices, PlanFault, PlanTask, SoundPlan } from './plan.ts';
-import { DraftPlan } from './plan.ts';
-import type { DraftTask } from './plan.ts';
 import type { Result } from '../result.ts';
-import { MAIN } from '../agents/role.ts';
 import { fail, ok } from '../result.ts';
+import { globProblem } from '../text/glob.ts';
 import { seenText } from '../text/text.ts';
 import { putInOrder, writesOf } from '../writes.ts';
+import { defaultTokens, estimatedCost, estimatedSeconds, fullBudget } from './estimate.ts';
+import type { DraftTask, ModelOption, PlanChoices, PlanFault, PlanTask, SoundPlan } from './plan.ts';
+import { DraftPlan } from './plan.ts';
 
 type PlannedRole = PlanChoices['roles'][number];
 
@@ -312,4 +310,62 @@ function idAt(json: unknown, path: readonly PropertyKey[]): string | null {
   const task: unknown = Array.isArray(tasks) ? tasks[path[1]] : null;
   const id: unknown = typeof task === 'object' && task !== null ? Reflect.get(task, 'id') : null;
   return typeof id === 'string' ? id.slice(0, 64) : null;
+}
+
+// The order of tasks in a plan: everything after what it needs, otherwise as it was written. Finds the cycles that make
+// such an order impossible. Knows ids and needs only; linear, without recursion, so that a plan of thousands is no matter.
+
+/** Cycles named in full; a plan made of nothing but cycles need not list them all. */
+const CYCLES_NAMED = 5;
+
+interface Order<Id> {
+  readonly order: readonly Id[];
+  /** Each cycle as a path that ends where it begins; empty when `order` is sound. */
+  readonly cycles: readonly (readonly Id[])[];
+}
+
+/** Walks `ids` as written and puts what each one needs before it. Needs that are not among the ids are not looked at. */
+function orderOf<Id extends string>(ids: readonly Id[], needsOf: (id: Id) => readonly Id[]): Order<Id> {
+  const walk: Walk<Id> = { known: new Set(ids), state: new Map(), path: [], order: [], cycles: [] };
+  for (const id of ids) {
+    if (walk.state.has(id)) continue;
+    enter(walk, id, needsOf);
+    while (walk.path.length > 0) step(walk, needsOf);
+  }
+  return { order: walk.order, cycles: walk.cycles };
+}
+
+interface Walk<Id> {
+  readonly known: ReadonlySet<Id>;
+  readonly state: Map<Id, 'open' | 'done'>;
+  readonly path: { readonly id: Id; readonly needs: readonly Id[]; next: number }[];
+  readonly order: Id[];
+  readonly cycles: (readonly Id[])[];
+}
+
+function enter<Id>(walk: Walk<Id>, id: Id, needsOf: (id: Id) => readonly Id[]): void {
+  walk.state.set(id, 'open');
+  walk.path.push({ id, needs: needsOf(id), next: 0 });
+}
+
+function step<Id>(walk: Walk<Id>, needsOf: (id: Id) => readonly Id[]): void {
+  const top = walk.path.at(-1);
+  if (top === undefined) return;
+  const need = top.needs[top.next];
+  if (need === undefined) {
+    walk.state.set(top.id, 'done');
+    walk.order.push(top.id);
+    walk.path.pop();
+    return;
+  }
+  top.next += 1;
+  const state = walk.state.get(need);
+  if (state === 'open') noteCycle(walk, need);
+  else if (state === undefined && walk.known.has(need)) enter(walk, need, needsOf);
+}
+
+function noteCycle<Id>(walk: Walk<Id>, start: Id): void {
+  if (walk.cycles.length >= CYCLES_NAMED) return;
+  const from = walk.path.findIndex(({ id }) => id === start);
+  walk.cycles.push([...walk.path.slice(from).map(({ id }) => id), start]);
 }

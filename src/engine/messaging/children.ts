@@ -3,26 +3,27 @@
  * without a place in its schedule. How one is made is in spawn.ts, what its end brings about in child-end.ts.
  */
 import type { AgentOutcome } from '../../domain/agents/agent.ts';
-import type { AgentId } from '../../domain/ids.ts';
+import type { SpawnWish } from '../../domain/agents/spawn.ts';
+import type { AgentId, Millis } from '../../domain/ids.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
 import { ok } from '../../domain/result.ts';
-import type { SpawnWish } from '../../domain/agents/spawn.ts';
 import type { MimirEvent } from '../../events/event.ts';
-import { isFinal } from '../../events/queries.ts';
+import { activityOf, isFinal } from '../../events/queries.ts';
+import { activeAt } from '../../events/sessions/lifecycle.ts';
 import type { AgentState, RunState, SentMessage } from '../../events/state.ts';
 import { childRules } from '../../policy/children.ts';
+import type { ChildRules } from '../../policy/rules.ts';
 import type { Receipt } from '../../ports/controls.ts';
+import type { Ties } from '../agents/agent-end.ts';
+import type { NewAgent } from '../agents/agent-spec.ts';
+import { markWork } from '../reviews/batch.ts';
+import type { RunParts } from '../run/parts.ts';
 import { agentAgain, orderAgain, whyClosed } from './child-again.ts';
 import type { End } from './child-end.ts';
-import { isOwed, openChildrenOf, withEnd } from './child-end.ts';
-import { watchOver } from './child-idle.ts';
-import { made, namedWords } from './spawn.ts';
-import type { Ties } from '../agents/agent-end.ts';
-import { markWork } from '../reviews/batch.ts';
+import { isOwed, notice, openChildrenOf, withEnd } from './child-end.ts';
 import { hasMail } from './inbox.ts';
-import type { NewAgent } from '../agents/agent-spec.ts';
-import type { RunParts } from '../run/parts.ts';
+import { made, namedWords } from './spawn.ts';
 
 /**
  * For an idle run: ROOT is woken by `parts.inbox.onMail(ROOT, wake)`, told of each message to it, of a person, an agent or a
@@ -282,3 +283,45 @@ function mailedSince({ agents, messages }: RunState, lives: ReadonlyMap<AgentId,
 /** Did it go on by a message when its parent had ended already? */
 const wasBegunAfter = (lives: ReadonlyMap<AgentId, Life>, { id, owner }: AgentState): boolean =>
   (lives.get(id)?.begunAt ?? 0) > (lives.get(owner ?? ROOT)?.endedAt ?? 0);
+
+// Children that nothing is heard of: their owner is told once, measured from events.
+
+/** Between two looks at least: an event may come in the same moment. */
+const SHORTEST = 50;
+
+/** Watches over `agent` until `over` is aborted, it has ended, or its owner was told. Rejects with the fault of a log. */
+async function watchOver(
+  { options, recorder, inbox, world }: Pick<RunParts, 'options' | 'recorder' | 'inbox' | 'world'>,
+  agent: AgentId,
+  over: AbortSignal,
+): Promise<void> {
+  while (!over.aborted) {
+    const state = recorder.state();
+    const child = state.agents.get(agent);
+    if (child === undefined || isFinal(child) || child.spawned === null) return;
+    const limit = patienceWith(child, childRules(options.rules));
+    if (limit === null || state.messages.some(({ notice: told }) => told?.of === agent && told.is === 'idle')) return;
+    const left = silentSince(child, state, world.now()) + limit - world.now();
+    if (left > 0) {
+      await world.sleep(Math.max(left, SHORTEST), over);
+      continue;
+    }
+    const last = activityOf(child);
+    const words = `Child ${child.name} is idle: nothing from it for ${limit / 1000} s${last === '' ? '' : ` (last: ${last})`}`;
+    const events = notice(state, child, 'idle', words);
+    if (events.length === 0) return;
+    recorder.record(...events);
+    inbox.arrived(events);
+  }
+}
+
+/** Who waits for a slot is not silent: it was not let in yet. */
+const silentSince = (child: AgentState, state: RunState, now: Millis): Millis =>
+  child.status === 'initializing' ? now : activeAt(child, state);
+
+/** How long it may be silent before its owner is told; null: for ever. */
+function patienceWith({ spawned }: AgentState, { notify, idleTimeout }: ChildRules): Millis | null {
+  const wait = spawned?.wait ?? 0;
+  if (wait > 0) return wait * 1000;
+  return notify.idle && idleTimeout > 0 ? idleTimeout : null;
+}

@@ -2,20 +2,20 @@
  * Forced agents of a run without a plan, which has no end at which `always` could be: each burst of work is judged once. What is not
  * judged yet stands in the log as a gate that is due, so that neither a stop nor a crash loses it. When it is judged is idle-review.ts's.
  */
+import type { ForcedNode } from '../../domain/agents/mandatory-review.ts';
 import type { Budget } from '../../domain/budget.ts';
 import { withoutAbsent } from '../../domain/budget.ts';
-import type { ForcedNode } from '../../domain/agents/mandatory-review.ts';
 import type { AgentId, Millis } from '../../domain/ids.ts';
 import { ROOT } from '../../domain/ids.ts';
-import type { EventBody, MimirEvent } from '../../events/event.ts';
+import { bytesIn } from '../../domain/text/text.ts';
 import type { ForcedGate } from '../../events/decisions.ts';
+import type { EventBody, MimirEvent } from '../../events/event.ts';
 import type { RunState } from '../../events/state.ts';
 import type { TreeId } from '../../ports/tree.ts';
-import { doneIn } from './done.ts';
+import type { RunParts } from '../run/parts.ts';
 import type { Judged, JudgeParts } from './judge.ts';
 import type { LookParts } from './look.ts';
 import { ask, isStill, KEEPS_CHANGING, NOT_KNOWN, treeNow, TRIES } from './look.ts';
-import type { RunParts } from '../run/parts.ts';
 import { passedTree, verdictOn } from './record.ts';
 
 const WORK: ReadonlySet<MimirEvent['type']> = new Set([
@@ -163,4 +163,53 @@ function settle(parts: LookParts, node: ForcedNode, begun: number, tree: string,
   const gate: ForcedGate = { agent: ROOT, role, trigger: 'always', tree, open: pass, onFailure, why, upTo, ...said };
   const again = recorder.stored(upTo).some((event) => isWork(state, event));
   recorder.record({ type: 'forced.gate', ...gate }, ...(again ? [dueEvent(node, { upTo, ...said }, world.now())] : []));
+}
+
+// What was done in a burst of work, in lines for whoever judges it: what had an effect, and what was said. Pure.
+
+/** Bytes of all lines. Acts come before words: who talks much hides nothing behind that. */
+const MOST = 24_000;
+/** Characters of a line. A long command may have its sting at the end: what is cut says so. */
+const [LONGEST_ACT, LONGEST_WORDS] = [1500, 300];
+
+/** Acts that can't be taken back, each with its agent, then what was said; what is left out is counted. */
+export function doneIn({ agents }: RunState, events: readonly MimirEvent[]): readonly string[] {
+  const worker = (agent: AgentId): string | null => {
+    const one = agents.get(agent);
+    return one === undefined || one.forced !== null ? null : one.name;
+  };
+  const line = (agent: AgentId, what: string, longest: number): readonly string[] => {
+    const name = worker(agent);
+    return name === null ? [] : [cut(`${name} ${what}`.replaceAll('\n', ' '), longest)];
+  };
+  const acts = events.flatMap((event) =>
+    event.type === 'tool.started' && event.repeat === 'never'
+      ? line(event.agent, `did: ${event.label}`, LONGEST_ACT)
+      : [],
+  );
+  const words = events.flatMap((event) =>
+    event.type === 'agent.message' ? line(event.agent, `said: ${event.text}`, LONGEST_WORDS) : [],
+  );
+  const [shown, left] = fitting(acts, MOST);
+  const [said, unsaid] = left > 0 ? [[], words.length] : fitting(words, MOST - bytesOf(shown));
+  return [
+    ...shown,
+    ...(left === 0 ? [] : [`AND ${left} MORE ACTS that are not shown: what you can't see you can't pass`]),
+    ...said,
+    ...(unsaid === 0 ? [] : [`and ${unsaid} more of what was said`]),
+  ];
+}
+
+function cut(line: string, longest: number): string {
+  const left = line.length - longest;
+  return left <= 0 ? line.toWellFormed() : `${line.slice(0, longest).toWellFormed()}… (${left} MORE CHARACTERS)`;
+}
+
+const bytesOf = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + bytesIn(line) + 1, 0);
+
+/** The first that have room, and how many have none. */
+function fitting(lines: readonly string[], room: number): readonly [readonly string[], number] {
+  let taken = 0;
+  const shown = lines.filter((line) => (taken += bytesIn(line) + 1) <= room);
+  return [shown, lines.length - shown.length];
 }

@@ -8,18 +8,17 @@ import { ROOT } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
 import { fail, ok } from '../../domain/result.ts';
 import type { TreeId } from '../../ports/tree.ts';
-import { endCut } from './repeat.ts';
-import { judgeBurst } from './batch.ts';
-import { judgeCommit, STOPPED } from './commit.ts';
-import type { AtEnd } from './final-review.ts';
-import { closeAll, judgeAll } from './final-review.ts';
-import type { JudgeParts } from './judge.ts';
-import type { LookParts, Passage } from './look.ts';
-import { ask, judgeWritten, treeNow, TRIES } from './look.ts';
-import { nodesInForce } from './nodes.ts';
-import { mayChange } from './review-plan.ts';
-import type { CommitGate } from '../gate/tools/review-check.ts';
 import type { NewAgent } from '../agents/agent-spec.ts';
+import type { CommitGate } from '../gate/tools/review-check.ts';
+import { judgeBurst } from './batch.ts';
+import type { JudgeParts } from './judge.ts';
+import { decide, judge, judged, nameOf } from './judge.ts';
+import type { LookParts, Passage } from './look.ts';
+import { ask, isStill, judgeWritten, KEEPS_CHANGING, NOT_KNOWN, treeNow, TRIES } from './look.ts';
+import { nodesInForce } from './nodes.ts';
+import { closedGates, gateWords, passedTree, verdictOnCommit } from './record.ts';
+import { endCut } from './repeat.ts';
+import { mayChange } from './review-plan.ts';
 
 /** Triggers that judge what became of the project since the run began. */
 const JUDGING: readonly Trigger[] = ['on-write', 'on-commit', 'always', 'manual'];
@@ -191,4 +190,87 @@ class Gates implements Forced {
     }
     return this.parts.signal.aborted ? null : passage;
   }
+}
+
+// Forced agents before a commit: each judges exactly the tree that is proposed; one that does not pass is the end of it.
+
+const STOPPED = 'stopped before the commit was judged';
+
+interface Committing {
+  readonly agent: AgentId;
+  readonly proposal: Parameters<CommitGate['beforeCommit']>[1];
+  readonly signal: AbortSignal;
+}
+
+/** Ok when all `nodes` let it pass, or only warn; otherwise why not, in words for the model. */
+async function judgeCommit(
+  parts: JudgeParts,
+  nodes: readonly ForcedNode[],
+  { agent, proposal, signal }: Committing,
+): Promise<Result<void, string>> {
+  const { tree, from, files, patch } = proposal;
+  for (const node of nodes) {
+    if (signal.aborted) return fail(STOPPED);
+    const known = verdictOnCommit(parts.recorder.state(), node.role, tree, from);
+    const what = { trigger: 'on-commit', whose: nameOf(parts, agent), files, patch, tree, from } as const;
+    const verdict = known === null ? await judge(parts, node, what, signal) : judged(known);
+    // A review that ended with who asked for it says nothing of the commit.
+    if (verdict === null || signal.aborted) return fail(STOPPED);
+    if (decide(parts, node, 'on-commit', agent, tree, verdict) === 'closed') return fail(refusal(parts, node, agent));
+  }
+  return ok(undefined);
+}
+
+function refusal({ recorder }: JudgeParts, { role, because }: ForcedNode, agent: AgentId): string {
+  const state = recorder.state();
+  const gate = state.gates.find((one) => one.agent === agent && one.role === role && one.trigger === 'on-commit');
+  const words = gate === undefined ? role : gateWords(state, gate);
+  return `Not committed: the ${role} review of exactly this did not pass — ${because}\n${words}`;
+}
+
+// Forced agents when all the work of a run with a plan is done: what came after the last review, and then the run as a whole.
+
+interface AtEnd {
+  /** Those that judge what was written, in a plan that has somebody who writes. */
+  readonly writes: readonly ForcedNode[];
+  readonly always: readonly ForcedNode[];
+}
+
+/** All that is judged at the end; false when the project is not as it was before, and nothing keeps a gate closed. */
+async function judgeAll(parts: LookParts, { writes, always }: AtEnd): Promise<boolean> {
+  if (writes.length + always.length === 0) return true;
+  const before = await treeNow(parts);
+  for (const node of writes) await leftOver(parts, node);
+  for (const node of always) await wholeRun(parts, node);
+  if (!before.ok || closedGates(parts.recorder.state()).length > 0) return true;
+  return isStill(parts, before.value);
+}
+
+/** It never held still. */
+function closeAll(parts: LookParts, { writes, always }: AtEnd): void {
+  const why = KEEPS_CHANGING;
+  for (const node of always) decide(parts, node, 'always', ROOT, '', { pass: false, why });
+  for (const node of writes) decide(parts, node, 'on-write', ROOT, '', { pass: false, why });
+}
+
+/** Changes after the last review of a task: by what it left running, or by somebody else. */
+async function leftOver(parts: LookParts, node: ForcedNode): Promise<void> {
+  const tree = await treeNow(parts);
+  const state = parts.recorder.state();
+  const closed = state.gates.some(({ role, trigger, open }) => role === node.role && trigger === 'on-write' && !open);
+  if (closed || parts.signal.aborted) return;
+  if (!tree.ok) decide(parts, node, 'on-write', ROOT, '', { pass: false, why: tree.fault });
+  else if (tree.value !== passedTree(state, node.role)) await judgeWritten(parts, node, ROOT, null);
+}
+
+async function wholeRun(parts: LookParts, node: ForcedNode): Promise<void> {
+  const { firstTree } = parts.recorder.state();
+  const tree = await treeNow(parts);
+  if (parts.signal.aborted) return;
+  const verdict = !tree.ok
+    ? { pass: false, why: tree.fault }
+    : firstTree === null
+      ? { pass: false, why: NOT_KNOWN }
+      : await ask(parts, node, { trigger: 'always', agent: ROOT, from: firstTree, to: tree.value });
+  if (verdict !== null) decide(parts, node, 'always', ROOT, tree.ok ? tree.value : '', verdict);
 }

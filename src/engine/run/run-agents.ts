@@ -1,29 +1,29 @@
 /** The agents of an approved plan: which starts when, what starts are checked against, what follows from a failure. */
 import { isAnswered } from '../../domain/agents/agent.ts';
 import type { AgentOutcome } from '../../domain/agents/agent.ts';
-import { planDigest } from '../../domain/text/digest.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { SoundPlan } from '../../domain/plan/plan.ts';
 import { reasonText } from '../../domain/reason.ts';
-import type { EventBody } from '../../events/event.ts';
+import { planDigest } from '../../domain/text/digest.ts';
+import type { ApprovalRequest, EventBody } from '../../events/event.ts';
 import { isFinal } from '../../events/queries.ts';
 import { SKIPPED_BY_YOU } from '../../events/retry.ts';
-import type { AgentState } from '../../events/state.ts';
+import type { AgentState, RunState } from '../../events/state.ts';
 import type { Standing } from '../../events/turns.ts';
 import { standingsOf } from '../../events/turns.ts';
 import { plannedRoleProblem } from '../../policy/roles.ts';
 import { namesOf } from '../../policy/rules.ts';
-import { failureQuestion } from './failure-question.ts';
-import { closedBehind, isSettled } from '../reviews/record.ts';
-import type { MainTalk } from './idle/main-talk.ts';
 import type { NewAgent } from '../agents/agent-spec.ts';
 import { findingLimits, findingsOf, orderOf } from '../agents/agent-spec.ts';
-import type { RunParts } from './parts.ts';
-import { openTable, type Table } from '../planning/plan-table.ts';
 import { attemptBefore, retried, triedAgain, waitsAgain } from '../agents/retry.ts';
 import type { Choice } from '../agents/scheduler.ts';
 import { schedule } from '../agents/scheduler.ts';
+import { openTable } from '../planning/plan-table.ts';
+import type { Table } from '../planning/plan-table.ts';
+import { closedBehind, gateWords, isSettled } from '../reviews/record.ts';
+import type { MainTalk } from './idle/main-talk.ts';
+import type { RunParts } from './parts.ts';
 
 /**
  * Every agent of the plan, as soon as its own needs are done, and all that works beside it, then the reviews of it all. Resolves when
@@ -271,4 +271,28 @@ function skip({ recorder, crew }: RunParts, id: AgentId, because: AgentId): void
   const closed = closedBehind(state, because).length > 0;
   const why = closed ? `skipped: the review of ${cause} did not pass` : `skipped: ${cause} did not complete`;
   recorder.record(crew.finished(id, 'skipped', '', because === id ? SKIPPED_BY_YOU : why));
+}
+
+// What a person is asked when work did not complete, or did not pass a review: who waits for it, why, and what they may choose.
+
+/** `blocked` may be empty: nobody waits for what did not pass. */
+function failureQuestion(state: RunState, failed: AgentId, blocked: readonly AgentId[]): ApprovalRequest {
+  const nameOf = (id: AgentId): string => state.agents.get(id)?.name ?? id;
+  const closed = closedBehind(state, failed);
+  const reviews = closed.map(({ role }) => role).join(' and ');
+  const name = nameOf(failed);
+  const what = closed.length === 0 ? `${name} did not complete` : `${reviews} review of ${name} did not pass`;
+  const findings = closed.map((gate) => gateWords(state, gate)).join('\n\n');
+  const why = findings === '' ? (state.agents.get(failed)?.error ?? 'It did not complete.') : findings;
+  const names = blocked.map(nameOf).join(', ');
+  const waiting = names === '' ? '' : `; ${names} ${blocked.length === 1 ? 'needs' : 'need'} it`;
+  const skip = names === '' ? 'leave it so: the run ends as failed' : `leave out ${names}, the rest goes on`;
+  return {
+    action: 'failure',
+    title: `${what}${waiting}`,
+    exact: `${why}\n\nretry: run ${name} again\nskip: ${skip}\nstop: end the run, it can be resumed`,
+    options: ['retry', 'skip', 'stop'],
+    unsandboxed: false,
+    because: '',
+  };
 }

@@ -3,30 +3,43 @@
  * redirects, credentials, events and the end of a reply are ours to say. Never prints. Load it lazily: the library is large.
  */
 import Anthropic from '@anthropic-ai/sdk';
+import { APIError } from '@anthropic-ai/sdk';
+import type { Usage } from '../../domain/budget.ts';
+import { CallId, ModelId } from '../../domain/ids.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
 import { fail, ok } from '../../domain/result.ts';
 import type { Result } from '../../domain/result.ts';
-import type { Usage } from '../../domain/budget.ts';
-import type { ModelReply } from '../../domain/turn.ts';
+import type { Json, ModelReply, StopReason, ToolCall } from '../../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest } from '../../ports/model.ts';
 import type { World } from '../../ports/world.ts';
-import { isStream, malformedFault, noReplyFault, thrownFault, typeFault } from './fault.ts';
-import { openLearned } from './learned.ts';
-import type { Learned } from './learned.ts';
-import { MessageReader } from './reply.ts';
-import { replyOf } from './result.ts';
-import { askedOf } from './wire.ts';
-import type { Asked } from './wire.ts';
-import { eventFault, field, stoppedFault } from '../http/fault.ts';
 import { eventsIn } from '../http/events.ts';
+import {
+  causesOf,
+  connectionFault,
+  eventFault,
+  field,
+  hostOf,
+  pageWords,
+  redact,
+  statusFault,
+  stoppedFault,
+} from '../http/fault.ts';
 import { parsed } from '../http/json.ts';
-import type { Caller } from '../provider.ts';
-import { watchStream } from '../http/stream-timeout.ts';
 import type { Switchboard } from '../http/per-request-fetch.ts';
 import { openSwitchboard } from '../http/per-request-fetch.ts';
+import { watchStream } from '../http/stream-timeout.ts';
 import type { Watch } from '../http/stream-timeout.ts';
+import { parseArguments } from '../http/strict-json.ts';
 import { headOf, openWire, unanswered } from '../http/transport.ts';
 import type { Wire } from '../http/transport.ts';
+import type { Caller } from '../provider.ts';
+import { toolCallId } from '../provider.ts';
+import { BETWEEN, packed } from './opaque.ts';
+import type { Part } from './opaque.ts';
+import { MessageReader } from './reply.ts';
+import type { Block, Progress } from './reply.ts';
+import { askedOf, FORM_TOOL, openLearned } from './wire.ts';
+import type { Asked, Learned } from './wire.ts';
 
 /** Longer than any call of ours: how long one may be silent is the watch's to say. */
 const CLIENT_TIMEOUT = 24 * 60 * 60_000;
@@ -222,4 +235,186 @@ async function count(
   } finally {
     watch.end();
   }
+}
+
+// What Anthropic's client library throws, and what comes of a stream that is no reply, in the words of `ModelFault`.
+
+interface Failing {
+  readonly setup: ProviderSetup;
+  readonly world: Pick<World, 'now'>;
+  readonly wire: Wire;
+}
+
+/** What undoing a compression, or our own limit, says of a body. */
+const UNREADABLE = /\bZ_|ERR_ZLIB|too large|incorrect (?:header|data)|invalid (?:block|code|distance|stored)/;
+
+/** The library's errors in our words: the response said no, the connection failed, or what came can't be read. */
+function thrownFault({ setup, world, wire }: Failing, error: unknown): ModelFault {
+  const status = field(error, 'status');
+  if (error instanceof APIError && typeof status === 'number') {
+    const headers = headersOf(error);
+    // A body that was no JSON is in the message only, behind the status.
+    const body = field(error, 'error') ?? error.message.replace(/^\d+ /, '');
+    return statusFault(setup, { status, headers, body, now: world.now() });
+  }
+  if (wire.head() === null) return connectionFault(setup, error);
+  if (UNREADABLE.test(causesOf(error).join(' '))) return malformedFault(setup, 'its content can not be read');
+  return { is: 'cut', message: `${hostOf(setup)} broke off its reply: the connection ended` };
+}
+
+const malformedFault = (setup: ProviderSetup, why: string): ModelFault => ({
+  is: 'malformed',
+  message: `${hostOf(setup)} answered with something that is no reply: ${redact(why, setup)}`,
+});
+
+/** Is what comes a stream of events? */
+const isStream = (wire: Wire): boolean => /^text\/event-stream\b/i.test(wire.head()?.type ?? '');
+
+/** A whole answer that is something else and says `text`: the page of a proxy, an error that was sent as if all were well. */
+function typeFault(setup: ProviderSetup, wire: Wire, text: string): ModelFault {
+  const json = parsed(text);
+  if (field(json, 'error') !== undefined) return eventFault(setup, json);
+  const type = wire.head()?.type ?? '';
+  const words = pageWords(text).trim();
+  return malformedFault(
+    setup,
+    `its type is ${type === '' ? 'not said' : type}, not text/event-stream. Is the base URL right?${words === '' ? '' : ` It says: ${words}`}`,
+  );
+}
+
+function noReplyFault(setup: ProviderSetup, wire: Wire, { is, why }: NoReply): ModelFault {
+  if (is === 'malformed') return malformedFault(setup, why);
+  if (wire.bytes() === 0) return malformedFault(setup, 'it is empty');
+  return { is: 'cut', message: `${hostOf(setup)} broke off its reply: ${why}` };
+}
+
+function headersOf(error: object): Headers | undefined {
+  const headers = field(error, 'headers');
+  return headers instanceof Headers ? headers : undefined;
+}
+
+// The reply that a finished stream is. Fails closed: it is one only when its end was told, and calls are given only when it says that it
+// stopped for them and each of them is whole.
+
+/** Why a stream is no reply: it ended too early, or it can't be understood. */
+export interface NoReply {
+  readonly is: 'cut' | 'malformed';
+  readonly why: string;
+}
+
+const STOPS: ReadonlyMap<string, StopReason> = new Map([
+  ['end_turn', 'end'],
+  ['stop_sequence', 'end'],
+  ['tool_use', 'tool use'],
+  ['max_tokens', 'output limit'],
+  ['model_context_window_exceeded', 'output limit'],
+  // Not finished, to be gone on with; only tools of the provider's own cause it, and none are asked for.
+  ['pause_turn', 'output limit'],
+  ['refusal', 'refused'],
+]);
+
+/** Characters kept of arguments that are no JSON: enough for the model to see what it wrote. */
+const LONGEST_RAW = 4000;
+
+/** `provider`: for the canonical id of the model that answered. `formed`: the reply is the input of the tool for it. */
+export function replyOf(
+  progress: Progress,
+  request: ModelRequest,
+  { provider, formed }: { readonly provider: string; readonly formed: boolean },
+): Result<ModelReply, NoReply> {
+  const stopped = stopOf(progress);
+  if (!stopped.ok) return stopped;
+  const model = ModelId.safeParse(`${provider}/${progress.model ?? ''}`);
+  if (!model.success) return malformed('it does not say which model answered');
+  const blocks = progress.blocks.map(({ block }) => block);
+  const form = formed && stopped.value === 'tool use' ? blocks.find(isForm) : undefined;
+  if (form !== undefined)
+    return ok({ text: form.json, calls: [], stopReason: 'end', usage: progress.usage, model: model.data });
+  const why = againstCalls(progress, stopped.value);
+  if (why !== null) return malformed(why);
+  return ok({ ...contentOf(blocks, stopped.value, progress, request), usage: progress.usage, model: model.data });
+}
+
+function contentOf(
+  blocks: readonly Block[],
+  stopReason: StopReason,
+  { explanation }: Progress,
+  request: ModelRequest,
+): Pick<ModelReply, 'text' | 'calls' | 'stopReason' | 'opaque'> {
+  const text = textOf(blocks);
+  const calls = stopReason === 'tool use' ? blocks.filter(isCall) : [];
+  const whole = stopReason === 'tool use' || stopReason === 'end';
+  const opaque = whole ? packed(request.model, request.turns, partsOf(blocks)) : undefined;
+  return {
+    text: text === '' && stopReason === 'refused' ? explanation : text,
+    calls: calls.map((call, at) => callOf(call, request, at)),
+    stopReason,
+    ...(opaque === undefined ? {} : { opaque }),
+  };
+}
+
+function stopOf({ model, stop, complete, blocks }: Progress): Result<StopReason, NoReply> {
+  if (model === null || (stop === null && !complete))
+    return fail({ is: 'cut', why: 'it ended before its end was told' });
+  const stopped = STOPS.get(stop ?? '');
+  if (stopped === undefined) return malformed(`it stopped for a reason that is not known: ${stop ?? 'none'}`);
+  if (stopped !== 'tool use') return ok(stopped);
+  if (!blocks.some(({ block }) => isCall(block))) return malformed('it stopped for tools, but calls none');
+  if (blocks.some(({ ended }) => !ended)) return fail({ is: 'cut', why: 'a tool call in it has no end' });
+  return ok(stopped);
+}
+
+/** Why no call of a whole reply may be carried out: what it is made of is not understood, or it is not what the provider sends. */
+function againstCalls({ blocks, disorder, usage }: Progress, stopped: StopReason): string | null {
+  if (stopped === 'end' && blocks.some(({ block }) => isCall(block)))
+    return 'it calls tools, but did not stop for them';
+  if (stopped !== 'tool use') return null;
+  if (blocks.some(({ block }) => block.type === 'other'))
+    return 'beside its tool calls stands a block of an unknown kind';
+  if (disorder) return 'its blocks came out of order';
+  return Number.isNaN(usage.input) || Number.isNaN(usage.output)
+    ? 'it calls tools, but does not say what it used'
+    : null;
+}
+
+const malformed = (why: string): { readonly ok: false; readonly fault: NoReply } => fail({ is: 'malformed', why });
+
+type CallBlock = Extract<Block, { type: 'tool_use' }>;
+const isCall = (block: Block): block is CallBlock => block.type === 'tool_use';
+const isForm = (block: Block): block is CallBlock => isCall(block) && block.name === FORM_TOOL;
+
+const textOf = (blocks: readonly Block[]): string =>
+  blocks.flatMap((block) => (block.type === 'text' && block.text.trim() !== '' ? [block.text] : [])).join(BETWEEN);
+
+function callOf({ id, name, json, input }: CallBlock, request: ModelRequest, at: number): ToolCall {
+  const given = CallId.safeParse(id);
+  return { id: given.success ? given.data : toolCallId(request, at), tool: name, input: inputOf(json, input) };
+}
+
+/** Arguments stream after the block began; a server that does not stream them sends them with it. */
+function inputOf(json: string, input: Json): Json {
+  const text = json === '' ? JSON.stringify(input) : json;
+  const parsed = parseArguments(text);
+  // As it came: no tool takes a text for its input, so the model is told that this is none.
+  return parsed.ok ? parsed.value : text.slice(0, LONGEST_RAW);
+}
+
+/** What the reply is made of, in order; nothing when there is nothing in it but reasoning. */
+function partsOf(blocks: readonly Block[]): readonly Part[] {
+  const parts = blocks.flatMap((block): readonly Part[] => {
+    switch (block.type) {
+      case 'text':
+        return block.text.trim() === '' ? [] : [{ type: 'text', length: block.text.length }];
+      case 'tool_use':
+        return [{ type: 'call' }];
+      case 'thinking':
+        // Without its seal it would be refused.
+        return block.signature === '' ? [] : [block];
+      case 'redacted_thinking':
+        return [block];
+      default:
+        return [];
+    }
+  });
+  return parts.some(({ type }) => type === 'text' || type === 'call') ? parts : [];
 }

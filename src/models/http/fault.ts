@@ -2,12 +2,11 @@
  * Puts what came instead of a reply into the words of `ModelFault`: statuses with their error bodies, error events of a stream, and
  * connections that failed. The same for all providers; which client library told it is the adapter's to know.
  */
-import type { ProviderSetup } from '../../domain/models/provider.ts';
 import type { Millis } from '../../domain/ids.ts';
+import type { ProviderSetup } from '../../domain/models/provider.ts';
+import { encodedForms, HIDDEN } from '../../domain/text/redact.ts';
 import type { ModelFault } from '../../ports/model.ts';
 import { ABORTED } from '../provider.ts';
-import { redact } from './redact.ts';
-import { retryAfter, waitIn } from './retry-after.ts';
 import type { Watch, WhyStopped } from './stream-timeout.ts';
 
 /** Who is called, for advice. */
@@ -261,4 +260,140 @@ export function causesOf(error: unknown): readonly string[] {
     causes.push(`${textOf(field(at, 'code'))} ${textOf(field(at, 'message'))}`.trim());
   }
   return causes.filter((cause) => cause !== '');
+}
+
+// Makes what a provider said fit for a person's eyes: without the key or parts of it, on one line, not too long.
+
+const LONGEST = 400;
+/** A run of this many characters of the key is a part of it; shorter ones are found only where stars or dots stand for the rest. */
+const PART = 6;
+const SHOWN = HIDDEN;
+
+/** What of a provider's setup is secret. */
+type Secrets = Pick<ProviderSetup, 'key' | 'headers'>;
+
+/** `text` without the key in any form or the value of a header, without control characters, at most 400 characters. */
+export function redact(text: string, { key, headers = {} }: Secrets): string {
+  // Cut before the search too, since a provider may send megabytes; the margin keeps a key from being cut in two.
+  const plain = oneLine(text.slice(0, LONGEST * 20));
+  const whole = Object.values(headers).flatMap(formsOf).reduce(hideWhole, plain);
+  const hidden = hideMasked(formsOf(key).reduce(hideParts, whole));
+  return hidden.length <= LONGEST ? hidden : `${hidden.slice(0, LONGEST - 1).trimEnd()}…`;
+}
+
+/** Control characters, and those that change the direction or can't be seen, would reach a terminal. */
+const oneLine = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]+/gu, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim();
+
+/** The key as it is, as it is in a URL, and as base64 carries it. */
+function formsOf(key: string | null): readonly string[] {
+  if (key === null || key === '') return [];
+  return [...new Set([oneLine(key), ...encodedForms(key)])].filter((form) => form !== '');
+}
+
+/** Short values of headers are words, such as the name of a team. */
+const hideWhole = (text: string, value: string): string =>
+  value.length < PART + 2 ? text : text.replaceAll(value, SHOWN);
+
+/** A short "key" such as `none` or `ollama` is a word: only hidden where it stands alone. */
+function hideParts(text: string, key: string): string {
+  if (key.length < PART + 2) return text.replaceAll(new RegExp(`(?<!\\w)${escaped(key)}(?!\\w)`, 'g'), SHOWN);
+  const parts = new Set(Array.from({ length: key.length - PART + 1 }, (_, at) => key.slice(at, at + PART)));
+  let shown = '';
+  for (let at = 0; at < text.length; ) {
+    let end = at;
+    // Parts overlap: as long as the next six characters are one, the key goes on.
+    while (parts.has(text.slice(end, end + PART))) end += 1;
+    if (end === at) {
+      shown += text[at] ?? '';
+      at += 1;
+    } else {
+      shown += SHOWN;
+      at = end + PART - 1;
+    }
+  }
+  return shown;
+}
+
+/** What looks like a key, whosever it is, and what providers show of one: `sk-…abcd`, `sk-ab****cdef`. */
+const hideMasked = (text: string): string =>
+  text
+    .replace(/[\w-]*(?:\*{3,}|…|\.{3,}|•{3,})[\w-]{1,12}(?!\w)/g, (found) =>
+      /^(?:sk|pk|rk)-|\*|•/.test(found) ? SHOWN : found,
+    )
+    .replace(/[\w-]+\*{3,}/g, SHOWN)
+    .replace(/\b(?:sk|pk|rk)-[\w-]{8,}/g, SHOWN)
+    .replace(/\[key\](?:[\s*…•.]*\[key\])+/g, SHOWN);
+
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+
+// How long a provider asks to wait, from the headers of its refusal. Not capped: how long is waited is the gate's to say.
+
+/** OpenAI says when each of its limits is free again: the one that is used up counts. */
+const RESETS = ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const;
+
+/** Milliseconds from `now` that the headers ask for, never negative; null where they say nothing that can be understood. */
+export function retryAfter(headers: Headers | undefined, now: Millis): Millis | null {
+  if (headers === undefined) return null;
+  const millis = decimal(headers.get('retry-after-ms'));
+  if (millis !== null) return millis;
+  const said = headers.get('retry-after');
+  if (said !== null) return secondsOrDate(said, now);
+  const waits = [...RESETS.map((limit) => resetOf(headers, limit, now)), resetAt(headers, now)].filter(
+    (wait) => wait !== null,
+  );
+  return waits.length === 0 ? null : Math.max(...waits);
+}
+
+/** Milliseconds to wait as an error's words say it: `Please try again in 6m0s`, `Retry after 20 seconds`; null where they don't. */
+function waitIn(words: string): Millis | null {
+  const said = /(?:try again|retry) (?:in|after) (\d[\d.a-z]{0,24})(?: (second|minute|hour)s?)?\b/i.exec(words);
+  if (said === null) return null;
+  const [, count = '', unit] = said;
+  const number = decimal(count.replace(/\.$/, ''));
+  if (unit !== undefined) return number === null ? null : number * (UNITS[unit.charAt(0).toLowerCase()] ?? 0);
+  return number === null ? duration(count.replace(/\.$/, '')) : number * 1000;
+}
+
+/** OpenRouter says one moment for all of its limits, in milliseconds since the epoch; others in seconds, since then or from now. */
+function resetAt(headers: Headers, now: Millis): Millis | null {
+  const reset = decimal(headers.get('x-ratelimit-reset'));
+  if (reset === null || headers.get('x-ratelimit-remaining') !== '0') return null;
+  if (reset > 1e11) return Math.max(0, reset - now);
+  return reset > 1e9 ? Math.max(0, reset * 1000 - now) : reset * 1000;
+}
+
+function secondsOrDate(said: string, now: Millis): Millis | null {
+  const seconds = decimal(said);
+  if (seconds !== null) return seconds * 1000;
+  // Only what looks like an HTTP date: `Date.parse` takes `-1` for a year.
+  if (!/^[A-Za-z]{3,9},? \S/.test(said)) return null;
+  const then = Date.parse(said);
+  return Number.isNaN(then) ? null : Math.max(0, then - now);
+}
+
+function resetOf(headers: Headers, limit: string, now: Millis): Millis | null {
+  if (headers.get(`x-ratelimit-remaining-${limit}`) === '0') {
+    const reset = headers.get(`x-ratelimit-reset-${limit}`);
+    const seconds = decimal(reset);
+    return seconds === null ? duration(reset) : seconds * 1000;
+  }
+  if (headers.get(`anthropic-ratelimit-${limit}-remaining`) !== '0') return null;
+  const then = Date.parse(headers.get(`anthropic-ratelimit-${limit}-reset`) ?? '');
+  return Number.isNaN(then) ? null : Math.max(0, then - now);
+}
+
+const decimal = (text: string | null): number | null =>
+  text !== null && /^\d{1,15}(?:\.\d{1,9})?$/.test(text.trim()) ? Number(text) : null;
+
+const UNITS: Readonly<Record<string, Millis>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `1s`, `6m0s`, `20ms`, `1h2m3.5s`. */
+function duration(text: string | null): Millis | null {
+  if (text === null || !/^(?:\d{1,12}(?:\.\d{1,9})?(?:ms|[smhd]))+$/.test(text)) return null;
+  const parts = [...text.matchAll(/([\d.]+)(ms|[smhd])/g)];
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? ''] ?? 0), 0);
 }

@@ -2,14 +2,13 @@
 import type { Usage } from '../../domain/budget.ts';
 import type { StopReason } from '../../domain/turn.ts';
 import type { Delta, ModelRequest, Words } from '../../ports/model.ts';
-import { callsInPieces, joinDetails } from './chat-calls.ts';
-import { at, isFields, listAt, textAt } from '../http/json.ts';
-import type { RawCall, Read, Reader, Reading } from './reading.ts';
-import { bytesOf } from '../provider.ts';
-import { callsOf, NOT_COUNTED, usageOf, withoutCalls } from './reading.ts';
-import type { Kept } from './turns.ts';
+import { at, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from '../http/json.ts';
+import type { Fields } from '../http/json.ts';
 import { parseArguments } from '../http/strict-json.ts';
-import { splitThinking } from './think.ts';
+import { bytesOf } from '../provider.ts';
+import type { RawCall, Read, Reader, Reading } from './reading.ts';
+import { callsOf, NOT_COUNTED, usageOf, withoutCalls } from './reading.ts';
+import type { Kept } from './chat-wire.ts';
 
 /** What servers call the ends. `calls` and `end` are one: some say `stop` when there are calls. */
 const FINISH: ReadonlyMap<string, StopReason | 'error'> = new Map(
@@ -154,3 +153,179 @@ function missing({ finish, read, problem }: Came, raw: readonly RawCall[]): stri
 }
 
 const isWhole = ({ arguments: text }: RawCall): boolean => text !== '' && parseArguments(text).ok;
+
+// Takes `<think>…</think>` at the head of a text as reasoning: local models write it so when their server doesn't split it off.
+
+const OPEN = '<think>';
+const CLOSE = '</think>';
+
+interface ThinkSplitter {
+  /** The deltas that `piece` makes, together with what was held back before it. */
+  take(piece: string): readonly Words[];
+  /** What was held back and turned out to be no mark. */
+  end(): readonly Words[];
+}
+
+/** A splitter of one text. Only at its head: a mark further on is something that the model writes about. */
+export function splitThinking(): ThinkSplitter {
+  let place: 'head' | 'thinking' | 'gap' | 'text' = 'head';
+  let held = '';
+
+  const text = (piece: string): readonly Words[] => (piece === '' ? [] : [{ is: 'text', text: piece }]);
+  const thought = (piece: string): readonly Words[] => (piece === '' ? [] : [{ is: 'reasoning', text: piece }]);
+
+  const atHead = (): readonly Words[] => {
+    const begun = held.trimStart();
+    if (OPEN.startsWith(begun) && begun !== OPEN) return [];
+    const all = held;
+    held = '';
+    place = begun.startsWith(OPEN) ? 'thinking' : 'text';
+    return place === 'thinking' ? take(begun.slice(OPEN.length)) : text(all);
+  };
+  const thinking = (): readonly Words[] => {
+    const close = held.indexOf(CLOSE);
+    if (close === -1) {
+      const mark = startOfMark(held);
+      const safe = held.slice(0, mark);
+      held = held.slice(mark);
+      return thought(safe);
+    }
+    const [inside, after] = [held.slice(0, close), held.slice(close + CLOSE.length)];
+    [held, place] = ['', 'gap'];
+    return [...thought(inside), ...take(after)];
+  };
+  const inGap = (): readonly Words[] => {
+    const rest = held.trimStart();
+    held = '';
+    if (rest !== '') place = 'text';
+    return text(rest);
+  };
+  const take = (piece: string): readonly Words[] => {
+    if (place === 'text') return text(piece);
+    held += piece;
+    if (place === 'head') return atHead();
+    return place === 'thinking' ? thinking() : inGap();
+  };
+  return {
+    take,
+    end: () => {
+      const rest = held;
+      held = '';
+      return place === 'thinking' ? thought(rest) : text(rest);
+    },
+  };
+}
+
+/** Where a mark might begin at the end of `held`, its length when there is none. */
+function startOfMark(held: string): number {
+  for (let from = Math.max(0, held.length - CLOSE.length + 1); from < held.length; from += 1) {
+    if (CLOSE.startsWith(held.slice(from))) return from;
+  }
+  return held.length;
+}
+
+// Puts the tool calls of Chat Completions together from what servers send: pieces by index as OpenAI does, whole calls in one chunk, all under
+// index 0, without index, without id or with the same one for several, arguments as an object.
+
+interface CallsInPieces {
+  /** Takes one entry of a chunk's `tool_calls`. */
+  take(entry: unknown): void;
+  calls(): readonly RawCall[];
+  /** Why none of them may be carried out; null where nothing is wrong. */
+  problem(): string | null;
+}
+
+interface Open {
+  readonly index: number | null;
+  id: string;
+  tool: string;
+  arguments: string;
+  extra: Fields | null;
+}
+
+const MOST_CALLS = 256;
+
+/** The calls of one reply. What is written of their arguments goes to `onDelta`. */
+function callsInPieces(onDelta: (delta: Delta) => void): CallsInPieces {
+  const open: Open[] = [];
+  let problem: string | null = null;
+  const tell = ({ tool }: Open, text: string): void => {
+    if (text !== '') onDelta({ is: 'call', tool, text });
+  };
+
+  const meant = (index: number | null, id: string): Open | undefined => {
+    if (index !== null) return open.findLast((call) => call.index === index);
+    return open.findLast((call) => id !== '' && call.id === id) ?? (id === '' ? open.at(-1) : undefined);
+  };
+  const begin = (piece: Open): void => {
+    if (isBehind(piece, open.at(-1))) problem = 'its tool calls came out of order';
+    if (open.length >= MOST_CALLS) problem = 'it calls more tools than any reply';
+    else if (`${piece.tool}${piece.id}${piece.arguments}` !== '') open.push(piece);
+    tell(piece, piece.arguments);
+  };
+  return {
+    take(entry) {
+      if (!isFields(entry)) return;
+      if (!/^(?:function)?$/.test(textAt(entry, 'type'))) problem = 'it calls a tool of an unknown kind';
+      const piece = pieceOf(entry);
+      const call = meant(piece.index, piece.id);
+      if (call === undefined || isAnother(call, piece)) {
+        begin(piece);
+        return;
+      }
+      call.id ||= piece.id;
+      call.tool ||= piece.tool;
+      call.arguments += piece.arguments;
+      call.extra ??= piece.extra;
+      tell(call, piece.arguments);
+    },
+    problem: () => problem,
+    calls: () => open.map(({ id, tool, arguments: text, extra }) => ({ id, tool, arguments: text, extra })),
+  };
+}
+
+const pieceOf = (entry: Fields): Open => ({
+  index: numberAt(entry, 'index'),
+  id: textAt(entry, 'id'),
+  tool: textAt(at(entry, 'function'), 'name'),
+  arguments: argumentsIn(entry),
+  extra: fieldsAt(entry, 'extra_content'),
+});
+
+/** Does a call begin in a place before that of the last one? */
+const isBehind = ({ index }: Open, last: Open | undefined): boolean =>
+  index !== null && last !== undefined && last.index !== null && index < last.index;
+
+/** Does `piece` begin a call of its own, though it came where `call` did? */
+function isAnother(call: Open, piece: Open): boolean {
+  if (piece.id !== '' && call.id !== '' && piece.id !== call.id) return true;
+  // A name again, and arguments from their beginning, once those of the call are whole.
+  return piece.tool !== '' && piece.arguments.trimStart().startsWith('{') && isFields(parsed(call.arguments));
+}
+
+function argumentsIn(entry: unknown): string {
+  const said = at(at(entry, 'function'), 'arguments');
+  if (typeof said === 'string') return said;
+  return isFields(said) ? JSON.stringify(said) : '';
+}
+
+/** Details of reasoning as routers send them, put together again: pieces of one are told by their type and index. */
+function joinDetails(pieces: readonly unknown[]): readonly Fields[] {
+  const whole: Fields[] = [];
+  for (const piece of pieces.filter(isFields)) {
+    const last = whole.at(-1);
+    const isMore = last !== undefined && last['type'] === piece['type'] && last['index'] === piece['index'];
+    if (isMore) whole[whole.length - 1] = joined(last, piece);
+    else whole.push(piece);
+  }
+  return whole;
+}
+
+const GROWING = ['text', 'summary', 'data'] as const;
+
+function joined(last: Fields, piece: Fields): Fields {
+  const said = Object.fromEntries(Object.entries(piece).filter(([, value]) => value !== null));
+  const grown: Record<string, unknown> = {};
+  for (const name of GROWING) if (name in last || name in said) grown[name] = textAt(last, name) + textAt(piece, name);
+  return { ...last, ...said, ...grown };
+}

@@ -16,7 +16,7 @@ import type { Fields } from '../http/json.ts';
 import { estimated, NOT_COUNTED } from './reading.ts';
 import type { Read, Reader, Reading } from './reading.ts';
 import type { Refused, Route } from './traits.ts';
-import { redact } from '../http/redact.ts';
+import { redact } from '../http/fault.ts';
 import type { Watch } from '../http/stream-timeout.ts';
 import { watchStream } from '../http/stream-timeout.ts';
 import type { Wire } from '../http/transport.ts';

@@ -4,7 +4,7 @@ import type { Json, ModelReply } from '../../domain/turn.ts';
 import { bytesOf, tokensIn, toolCallId } from '../provider.ts';
 import type { ModelRequest } from '../../ports/model.ts';
 import { parseArguments } from '../http/strict-json.ts';
-import type { Kept } from './turns.ts';
+import type { Kept } from './chat-wire.ts';
 import { at, numberAt } from '../http/json.ts';
 import type { Fields } from '../http/json.ts';
 

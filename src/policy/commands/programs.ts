@@ -6,7 +6,7 @@ import { actsOf } from './acts.ts';
 import { readCommand } from './read.ts';
 import { moreThanReading, type ReadingPlace } from './reading/reading.ts';
 import type { Known, Simple } from './words.ts';
-import { RUNNERS } from './wrappers.ts';
+import { RUNNERS } from './wrap.ts';
 
 /** More of them are no offer that a person reads. */
 const MOST_PROGRAMS = 4;

@@ -3,6 +3,7 @@
  * nothing of it is kept, but answers that are drawn again and again.
  */
 import { randomBytes } from 'node:crypto';
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { SessionId } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
 import { fail, ok } from '../../domain/result.ts';
@@ -11,15 +12,13 @@ import type { Family, SessionDetail } from '../../events/sessions/record.ts';
 import type { Reached } from '../../ports/control.ts';
 import { ControlFault } from '../../ports/control.ts';
 import type { Controls, ModePreview, PlanPreview, Receipt, Tick } from '../../ports/controls.ts';
-import type { AskNow } from './ask-now.ts';
-import { openAskNow } from './ask-now.ts';
-import { followRun } from './follow.ts';
-import { isRecord } from '../lines.ts';
-import type { Link } from './connection.ts';
-import { openLink } from './connection.ts';
+import { isRecord, lineOf, readLine } from '../lines.ts';
+import type { Ask } from '../protocol.ts';
+import { refusal } from '../server/handshake.ts';
 import type { Where } from '../socket-paths.ts';
 import { knownPaths } from '../socket-paths.ts';
-import type { Ask } from '../protocol.ts';
+import type { Link } from './connection.ts';
+import { GONE, greet, isEvent, openLink, resultOf } from './connection.ts';
 
 /** The run of `session`, or null when nobody carries it. Throws `ControlFault` when somebody else listens there. */
 export async function reach(where: Where, session: SessionId): Promise<Reached | null> {
@@ -181,3 +180,133 @@ const isFamily = (value: unknown): value is Family => isRecord(value) && Array.i
 const isDetail = (value: unknown): value is SessionDetail => isRecord(value) && Array.isArray(value['recent_tools']);
 const isModePreview = (value: unknown): value is ModePreview => isRecord(value) && Array.isArray(value['changes']);
 const isPlanPreview = (value: unknown): value is PlanPreview => isRecord(value) && isRecord(value['plan']);
+
+// The events of a run elsewhere, as they happen: a connection of its own, read no faster than they are taken.
+
+interface Followed {
+  readonly path: string;
+  readonly client: string;
+  readonly session: SessionId;
+  /** Ends it quietly. */
+  readonly closed: AbortSignal;
+}
+
+/** Every event after `after`, until the run has ended. Throws `ControlFault` when it is gone before. */
+async function* followRun(run: Followed, after: number): AsyncGenerator<MimirEvent> {
+  if (run.closed.aborted) return;
+  const greeted = await greet(run.path, run.client);
+  if (greeted === null) throw new ControlFault(GONE);
+  const { socket, lines, hello } = greeted;
+  const hangUp = (): void => void socket.destroy();
+  run.closed.addEventListener('abort', hangUp);
+  try {
+    if (hello.session !== run.session) throw new ControlFault(`session ${hello.session} listens there by now`);
+    socket.write(lineOf({ id: 1, ask: 'follow', after }));
+    for await (const line of lines) {
+      const event = eventIn(line);
+      if (event === null) return;
+      yield event;
+    }
+    if (!run.closed.aborted) throw new ControlFault(GONE);
+  } finally {
+    run.closed.removeEventListener('abort', hangUp);
+    socket.destroy();
+  }
+}
+
+/** The event of a line; null: the run has ended. */
+function eventIn(line: string | null): MimirEvent | null {
+  const said = line === null ? null : readLine(line);
+  if (said === null) throw new ControlFault('what came from the run makes no sense');
+  if (isEvent(said['event'])) return said['event'];
+  const bye = refusal(said);
+  if (bye !== null) throw new ControlFault(bye);
+  const result = resultOf(said);
+  if (!result.ok) throw new ControlFault(result.fault);
+  return null;
+}
+
+// Answers of a run elsewhere without waiting for a promise: what a screen asks while it draws. A thread asks over its own
+// connection, and this one stands still for it, for a second at most; after that it refuses at once until the answer came.
+
+/** Milliseconds. */
+const BOUND = 1000;
+const LATE = 'the process that carries the run does not answer in time';
+
+interface AskNow {
+  /** The answer, or why there is none. */
+  ask(question: { readonly ask: string }): Result<unknown, string>;
+  /** Starts the thread before the first question, which then needs not wait for that. */
+  warm(): void;
+  close(): void;
+}
+
+/** Nothing is started before it is needed. */
+function openAskNow(path: string, client: string): AskNow {
+  let line: Line | null = null;
+  const lineNow = (): Line => (line ??= openLine(path, client));
+  return {
+    ask: (question) => lineNow().ask(question),
+    warm: () => void lineNow(),
+    close: () => line?.close(),
+  };
+}
+
+interface Line {
+  ask(question: { readonly ask: string }): Result<unknown, string>;
+  close(): void;
+}
+
+/** Beside this file: a source in a checkout, a part of the bundle in a package. */
+const THREAD = import.meta.url.endsWith('.ts')
+  ? new URL('./ask-now-thread.ts', import.meta.url)
+  : new URL('./ask-now-thread.js', import.meta.url);
+
+function openLine(path: string, client: string): Line {
+  const { port1: here, port2: there } = new MessageChannel();
+  const shared = new SharedArrayBuffer(4);
+  const answered = new Int32Array(shared);
+  const thread = new Worker(THREAD, {
+    workerData: { path, client, port: there, shared },
+    transferList: [there],
+    // Ours may be a test's or a debugger's.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  let [count, open, dead]: [number, number | null, string | null] = [0, null, null];
+  thread.on('error', (error) => {
+    dead = error instanceof Error ? error.message : String(error);
+  });
+  thread.unref();
+  here.unref();
+
+  /** The answer to question `n`; answers to those before it come too late for anybody. */
+  const received = (n: number): Readonly<Record<string, unknown>> | null => {
+    for (;;) {
+      const got: { readonly message: unknown } | undefined = receiveMessageOnPort(here);
+      if (got === undefined) return null;
+      if (isRecord(got.message) && got.message['n'] === n) return got.message;
+    }
+  };
+  return {
+    ask(question) {
+      if (dead !== null) return fail(dead);
+      if (open !== null && received(open) === null) return fail(LATE);
+      const n = (count += 1);
+      open = n;
+      here.postMessage({ n, question }, []);
+      for (;;) {
+        const seen = Atomics.load(answered, 0);
+        const answer = received(n);
+        if (answer !== null) {
+          open = null;
+          return resultOf(answer);
+        }
+        if (Atomics.wait(answered, 0, seen, BOUND) === 'timed-out') return fail(LATE);
+      }
+    },
+    close() {
+      here.close();
+      void thread.terminate();
+    },
+  };
+}

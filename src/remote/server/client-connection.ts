@@ -3,20 +3,19 @@
  * sends, or however it goes, ends this conversation at most.
  */
 import type { Socket } from 'node:net';
-import type { AgentId, SessionId } from '../../domain/ids.ts';
+import type { AgentId, Millis, SessionId } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
-import { fail } from '../../domain/result.ts';
+import { fail, ok, unreachable } from '../../domain/result.ts';
+import type { MimirEvent } from '../../events/event.ts';
 import type { Given } from '../../ports/control.ts';
 import type { World } from '../../ports/world.ts';
-import type { Asking } from './handlers.ts';
-import { answer, setTicks } from './handlers.ts';
-import { PROTOCOL, readClientHello } from './handshake.ts';
+import { openLive } from '../client/live.ts';
 import { LONGEST_REQUEST, readLine } from '../lines.ts';
 import type { Request } from '../protocol.ts';
 import { readRequest } from '../protocol.ts';
-import type { Pace } from './rate-limit.ts';
 import type { Outbox } from '../stream.ts';
 import { hangUp, linesOf, openOutbox } from '../stream.ts';
+import { PROTOCOL, readClientHello } from './handshake.ts';
 
 /** Milliseconds until a client must have said who it is. */
 const HELLO_WITHIN = 10_000;
@@ -187,4 +186,168 @@ async function reply(
     const words = error instanceof Error ? error.message : String(error);
     outbox.send({ id: request.id, refused: `${request.ask} went wrong: ${words}` });
   }
+}
+
+// How much of the time of this process one agent may take by asking: a run goes on, and answers its person, whatever a command does.
+
+/** Part of the time that goes to the questions of one agent when they never end. */
+const SHARE = 0.2;
+/** What may be used at once after a while of silence: two hundred spawns are below it. */
+const BURST: Millis = 1500;
+/** What a question costs at least: reading its line, and writing the answer. */
+const LEAST: Millis = 0.1;
+
+export interface Pace {
+  /** Resolves when the next question may be looked at, one after the other; others of this process come in between. */
+  turn(): Promise<void>;
+  /** One after the other, each to its end: for answers that are kept in memory until they have been read. */
+  alone<T>(answer: () => Promise<T>): Promise<T>;
+  /** A question has taken this long, nobody else having been served meanwhile. */
+  spent(time: Millis): void;
+}
+
+/** Nobody waits. */
+export const unpaced: Pace = {
+  turn: () => Promise.resolve(),
+  alone: (answer) => answer(),
+  spent: () => undefined,
+};
+
+export function openPace(world: Pick<World, 'elapsed' | 'sleep'>): Pace {
+  let last: Promise<void> = Promise.resolve();
+  let kept: Promise<unknown> = Promise.resolve();
+  let [left, at] = [BURST, world.elapsed()];
+  const refill = (): void => {
+    const now = world.elapsed();
+    left = Math.min(BURST, left + (now - at) * SHARE);
+    at = now;
+  };
+  const next = async (before: Promise<void>): Promise<void> => {
+    await before;
+    // What the one before has cost is known then, and everybody else has had a turn.
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+    refill();
+    if (left < 0) await world.sleep(-left / SHARE);
+  };
+  const turn = (): Promise<void> => {
+    last = next(last);
+    return last;
+  };
+  const behind = async <T>(before: Promise<unknown>, answer: () => Promise<T>): Promise<T> => {
+    await before;
+    await turn();
+    return await answer();
+  };
+  return {
+    turn,
+    alone(answer) {
+      const own = behind(kept, answer);
+      kept = own.catch(() => undefined);
+      return own;
+    },
+    spent(time) {
+      left -= Math.max(time, LEAST);
+    },
+  };
+}
+
+// What is done for a request that was checked. Who may see or do what is decided by who gives (`Given`), with the asker's name.
+
+/** How long a client may keep a source of events open without reading; then the source is opened anew where it stopped. */
+const PATIENCE = 5000;
+
+interface Asking {
+  readonly given: Given;
+  /** An agent, or null for the person. */
+  readonly as: AgentId | null;
+  readonly outbox: Outbox;
+  readonly world: World;
+  /** Ends the ticks of this client; kept between its requests. */
+  ticks: (() => void) | null;
+}
+
+/** The answer to a request; events it asks for are sent before. */
+async function answer(asking: Asking, request: Request): Promise<Result<unknown, string>> {
+  const { given, as } = asking;
+  const { controls } = given;
+  switch (request.ask) {
+    case 'submit': {
+      const done = await (as === null ? controls.submit(request.command) : controls.submit(request.command, as));
+      return done.ok ? done : fail(done.fault.text);
+    }
+    case 'family':
+      return ok(given.family(as));
+    case 'detail':
+      return given.detail(as, request.agent);
+    case 'events':
+      return await sendStored(asking, request);
+    case 'follow':
+      await follow(asking, request.id, request.after);
+      return ok(null);
+    case 'ticks':
+      setTicks(asking, request.on);
+      return ok(null);
+    case 'mode':
+      return ok(controls.previewMode(request.mode, request.agent));
+    case 'plan':
+      return controls.previewPlan(request.edits);
+    case 'poke':
+      given.poke?.();
+      return ok(null);
+    default:
+      return unreachable(request);
+  }
+}
+
+/** Nothing streams to this client any more. */
+function setTicks(asking: Asking, on: boolean): void {
+  asking.ticks?.();
+  asking.ticks = on ? asking.given.controls.ticks(openLive(asking.outbox)) : null;
+}
+
+async function sendStored(
+  { given, as, outbox }: Asking,
+  { id, agent, after }: Extract<Request, { readonly ask: 'events' }>,
+): Promise<Result<null, string>> {
+  const found = given.events(as, agent, after);
+  if (!found.ok) return found;
+  for (const event of found.value) {
+    if (outbox.full() && !(await outbox.room())) break;
+    outbox.send({ id, event });
+  }
+  return ok(null);
+}
+
+/** All events after `after` and those to come. A client that stops reading costs no memory: what it missed is read again for it. */
+async function follow(asking: Asking, id: number, after: number): Promise<void> {
+  let seq = after;
+  for (;;) {
+    const end = await stretch(asking, seq, (event) => {
+      asking.outbox.send({ id, event });
+      seq = event.seq;
+    });
+    if (end === 'over' || !(await asking.outbox.room())) return;
+  }
+}
+
+async function stretch(
+  { given, outbox, world }: Asking,
+  after: number,
+  send: (event: MimirEvent) => void,
+): Promise<'over' | 'left'> {
+  for await (const event of given.controls.events(after)) {
+    send(event);
+    if (!(await roomSoon(outbox, world))) return 'left';
+  }
+  return 'over';
+}
+
+/** False: the client is gone, or does not read. */
+async function roomSoon(outbox: Outbox, world: World): Promise<boolean> {
+  if (!outbox.full()) return outbox.there();
+  const done = new AbortController();
+  const late = world.sleep(PATIENCE, done.signal).then(() => false);
+  const soon = await Promise.race([outbox.room(), late]);
+  done.abort();
+  return soon;
 }

@@ -2,17 +2,19 @@
  * The sockets of a run: one for the person, one door for each agent that has a shell. Decides who asks, by the socket that
  * was knocked at, and how many may; what is said is a conversation's (conversation.ts).
  */
-import { dirname } from 'node:path';
-import type { AgentId } from '../../domain/ids.ts';
+import { lstatSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import type { Server, Socket } from 'node:net';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import type { AgentId, Millis } from '../../domain/ids.ts';
+import type { Doors } from '../../ports/agent-sockets.ts';
 import type { Given } from '../../ports/control.ts';
 import { ControlFault } from '../../ports/control.ts';
-import type { Doors } from '../../ports/agent-sockets.ts';
 import type { World } from '../../ports/world.ts';
-import type { Door, House, Listening } from './listening.ts';
-import { listenAs } from './listening.ts';
 import type { Where } from '../socket-paths.ts';
-import { doorName, forget, noteDown } from '../socket-paths.ts';
-import { sweep } from './stale-sockets.ts';
+import { doorName, forget, isAnswered, isOurSocket, keepToOwner, noteDown, placeFor } from '../socket-paths.ts';
+import type { Conversation, Pace } from './client-connection.ts';
+import { converse, openPace, turnAway, unpaced } from './client-connection.ts';
 
 /** Connections at the same time. A screen has three, a verb one. */
 const MOST_OF_PERSON = 256;
@@ -126,4 +128,173 @@ function openDoors(house: House, open: Set<Promise<Listening | null>>, closed: A
       closing.set(agent, shut);
     },
   };
+}
+
+// Takes away what processes that were killed have left in the folders of sockets. What somebody may still use stays.
+
+const DAY: Millis = 24 * 3600 * 1000;
+/** Of a session that begins just now nobody may listen yet: only what has lain there for a while is looked at. */
+const OLD_SOCKET = DAY;
+const OLD_OUTPUT = 30 * DAY;
+
+const SOCKET = /^[0-9a-f]{16}(?:-[0-9a-f]{7})?$/;
+
+/** Sockets of this session where nobody listens, old ones of others, and outputs of long ago. Never throws. */
+export async function sweep(where: Where, folder: string, now: Millis): Promise<void> {
+  for (const one of new Set([folder, dirname(where.note)])) {
+    for (const name of namesIn(one)) await look(join(one, name), name, { where, now });
+  }
+}
+
+async function look(path: string, name: string, { where, now }: { where: Where; now: Millis }): Promise<void> {
+  try {
+    const age = now - lstatSync(path).mtimeMs;
+    if (await isLeft(path, name, name.startsWith(`${where.name}-`) ? Infinity : age)) rmSync(path);
+  } catch {
+    // Somebody else was quicker.
+  }
+}
+
+async function isLeft(path: string, name: string, age: Millis): Promise<boolean> {
+  if (SOCKET.test(name)) return age > OLD_SOCKET && isOurSocket(path) && !(await isAnswered(path));
+  if (name.endsWith('.at')) return age > OLD_SOCKET && !isOurSocket(readlinkSync(path));
+  return name.endsWith('.out') && age > OLD_OUTPUT;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+// One socket that listens: who comes is talked to as whom it is for, up to a number. Kept where it can be found; leaves no file.
+
+/** Connections at all doors together. */
+const MOST_OF_AGENTS = 256;
+/** Milliseconds that closing waits for answers under way, and for those who read slowly. */
+const CLOSE_WITHIN = 1000;
+/** Milliseconds for another process to let go of a socket, and between two looks whether it has. */
+const LEAVE_WITHIN = 2000;
+const LOOK_EVERY = 50;
+
+/** What all sockets of a run have in common. */
+interface House {
+  readonly where: Where;
+  readonly world: World;
+  readonly given: Promise<Given>;
+  /** All that are talked to at doors. */
+  readonly agents: Set<Conversation>;
+}
+
+interface Door {
+  /** Who knocks here; null: the person. */
+  readonly as: AgentId | null;
+  /** Connections at the same time. */
+  readonly most: number;
+  /** Somebody said hello, with a name perhaps; `left` resolves when they say no more. */
+  came(client: string | null, left: Promise<void>): void;
+}
+
+interface Listening {
+  path(): string;
+  /** Listens again where its file is gone; those who are there stay. False: there is no place for it. */
+  stillThere(): Promise<boolean>;
+  /** Nobody comes any more; who is there has a second for what was asked. */
+  close(): Promise<void>;
+}
+
+/** Throws `ControlFault` when nobody can listen there. */
+async function listenAs(house: House, door: Door, name: string): Promise<Listening> {
+  const talks = new Set<Conversation>();
+  const pace = door.as === null ? unpaced : openPace(house.world);
+  const came = (socket: Socket): void => meet(socket, { house, door, talks, pace });
+  let path = await freePlace(house, name);
+  let server = await listenAt(path, came);
+  let [mending, closed]: [Promise<boolean> | null, boolean] = [null, false];
+  const mend = async (): Promise<boolean> => {
+    // First: it would take the new one's file with it.
+    server.close();
+    try {
+      path = await freePlace(house, name);
+      const again = await listenAt(path, came);
+      if (closed) again.close();
+      server = again;
+    } catch (error) {
+      if (!(error instanceof ControlFault)) throw error;
+    }
+    mending = null;
+    return isOurSocket(path);
+  };
+  return {
+    path: () => path,
+    async stillThere() {
+      if (closed || isOurSocket(path)) return !closed;
+      return await (mending ??= mend());
+    },
+    async close() {
+      closed = true;
+      // It takes its file with it.
+      server.close();
+      const told = new AbortController();
+      const all = Promise.all([...talks].map((talk) => talk.end('the run has ended here')));
+      await Promise.race([all, house.world.sleep(CLOSE_WITHIN, told.signal)]);
+      told.abort();
+      for (const talk of talks) talk.drop();
+    },
+  };
+}
+
+/** A process that hands its run over may be there for a moment still: who holds the session's claim waits for that. */
+async function freePlace({ where, world }: House, name: string): Promise<string> {
+  for (let waited = 0; waited <= LEAVE_WITHIN; waited += LOOK_EVERY) {
+    const path = await placeFor(where, name);
+    if (path !== null) return path;
+    await world.sleep(LOOK_EVERY);
+  }
+  throw new ControlFault(`another process listens for session ${where.session} already`);
+}
+
+interface Meeting {
+  readonly house: House;
+  readonly door: Door;
+  readonly talks: Set<Conversation>;
+  readonly pace: Pace;
+}
+
+function meet(socket: Socket, { house, door, talks, pace }: Meeting): void {
+  const { where, world, given, agents } = house;
+  if (talks.size >= door.most || (door.as !== null && agents.size >= MOST_OF_AGENTS)) {
+    turnAway(socket, world, `${talks.size} clients are here already: try again when one has gone`);
+    return;
+  }
+  const hello = (client: string | null, left: Promise<void>): void => door.came(client, left);
+  const talk = converse(socket, { session: where.session, as: door.as, given, world, pace, came: hello });
+  for (const set of door.as === null ? [talks] : [talks, agents]) {
+    set.add(talk);
+    void talk.over.then(() => set.delete(talk));
+  }
+}
+
+function listenAt(path: string, came: (socket: Socket) => void): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer({ allowHalfOpen: true }, came);
+    const failed = (error: unknown): void => {
+      server.close();
+      reject(
+        new ControlFault(`nobody can listen at ${path}: ${error instanceof Error ? error.message : String(error)}`),
+      );
+    };
+    // Too many open files at some moment, later on: those who knock then find nobody.
+    server.on('error', failed);
+    server.listen(path, () => {
+      try {
+        keepToOwner(path);
+        resolve(server);
+      } catch (error) {
+        failed(error);
+      }
+    });
+  });
 }

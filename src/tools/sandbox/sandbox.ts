@@ -4,38 +4,37 @@
  */
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fail, ok, type Result } from '../../domain/result.ts';
+import { fail, ok } from '../../domain/result.ts';
+import type { Result } from '../../domain/result.ts';
+import { CREDENTIALS } from '../../domain/text/credentials.ts';
 import type { SandboxState, ToolContext } from '../../ports/tool.ts';
-import { type Environment, placeVariables, programOn, toolEnvironment } from '../shell/environment.ts';
-import { mountsIn } from '../shell/agent-tmp.ts';
 import { mountsBelow } from '../paths/mounts.ts';
-import { checkRoot, isInside, type PathRules, replaced, type Root } from '../paths/root.ts';
+import { checkRoot, isInside, replaced } from '../paths/root.ts';
+import type { PathRules, Root } from '../paths/root.ts';
+import { mountsIn } from '../shell/agent-tmp.ts';
+import { placeVariables, programOn, toolEnvironment } from '../shell/environment.ts';
+import type { Environment } from '../shell/environment.ts';
 import type { OwnProgram } from '../shell/launcher.ts';
-import { boxArguments, type BoxPlan, limited } from './mounts.ts';
-import { coveredFor, doorInBox, withDoor } from './socket-mount.ts';
-import { findBubblewrap, whyNoBubblewrap } from './find.ts';
-import { systemOnly } from './reading.ts';
-import { type Found, isFolder, lookThrough, NEVER_MADE, realPlace } from './protected-scan.ts';
-import { type Masks, masksOf } from './mount-placeholders.ts';
-import { withFolders } from './made.ts';
-import {
-  closedPlaces,
-  firstAbsent,
-  foldersAbove,
-  type Opened,
-  type Paths,
-  pathsOf,
-  reopenedPlaces,
-  within,
-  writableIn,
-} from './paths.ts';
-import { type Chains, gitFolders, hiddenFiles, hiddenFolders, openSockets, toolChains } from './places.ts';
+import type { ProgramEnd } from '../shell/run-program.ts';
 import { BOX_HOME } from '../toolchains/toolchains.ts';
-import { type Bounds, type HomeParts, type Homes, NO_HOME, openHomes } from './home.ts';
-import { closedIn, openPlaces, type Surroundings } from './open.ts';
-import { whyRefused } from './refusal.ts';
+import { findBubblewrap, whyNoBubblewrap } from './find.ts';
+import { NO_HOME, openHomes } from './home.ts';
+import type { Bounds, HomeParts, Homes } from './home.ts';
+import { masksOf } from './mount-placeholders.ts';
+import type { Masks } from './mount-placeholders.ts';
+import { boxArguments, limited } from './mounts.ts';
+import type { BoxPlan } from './mounts.ts';
+import { closedPlaces, firstAbsent, foldersAbove, pathsOf, reopenedPlaces, within, writableIn } from './paths.ts';
+import type { Opened, Paths } from './paths.ts';
+import { gitFolders, hiddenFiles, hiddenFolders, openSockets, toolChains } from './places.ts';
+import type { Chains } from './places.ts';
+import { isFolder, lookThrough, NEVER_MADE, realPlace } from './protected-scan.ts';
+import type { Found } from './protected-scan.ts';
+import { systemOnly } from './reading.ts';
 import { runBoxed, startBoxed } from './run.ts';
-import { NOT_WALKED, projectWalk, TOO_LARGE, type Walked } from './walk.ts';
+import { coveredFor, doorInBox, withDoor } from './socket-mount.ts';
+import { NOT_WALKED, projectWalk, TOO_LARGE } from './walk.ts';
+import type { Walked } from './walk.ts';
 
 const PROBE_MS = 5000;
 
@@ -316,3 +315,77 @@ function chainsOf({ chains, options }: Parts, env: Environment, hidden: readonly
 /** What lies in a hidden folder is not there to be covered, but for what the project holds and what a rule opens. */
 const isSeen = (place: string, hidden: readonly string[], open: readonly string[]): boolean =>
   open.some((folder) => isInside(folder, place)) || !['/tmp', ...hidden].some((folder) => isInside(folder, place));
+
+// Why there is no sandbox, in words for a person: what bubblewrap said when it was tried.
+
+/** Of a trial that did not end well, and may have had so long. */
+function whyRefused({ is, stderr }: ProgramEnd, milliseconds: number): string {
+  const said =
+    stderr
+      .trim()
+      .split('\n')
+      .at(-1)
+      ?.replace(/^bwrap: /, '') ?? '';
+  if (is === 'time limit') return `bubblewrap did not answer within ${milliseconds / 1000} s`;
+  if (/mount proc|mounting proc/i.test(said))
+    return `bubblewrap can't make its own /proc (${said}): Mimir seems to run inside another sandbox or container`;
+  if (/namespace|uid map|gid map|clone|unshare|No space left/i.test(said))
+    return `bubblewrap is there, but this system refuses it new namespaces (${said}): they are switched off or used up, or Mimir runs inside another sandbox`;
+  return `bubblewrap is there, but does not work${said === '' ? '' : ` (${said})`}`;
+}
+
+// Folders that are there for the time of a box, since a mount needs something to stand on.
+
+/** Makes `absent` (absolute, the upper ones first), then the box. What nothing was put in is gone when the box has ended. */
+async function withFolders(
+  masks: Masks,
+  absent: readonly string[],
+  stateDir: string,
+  wrap: () => Promise<Result<Wrapped, string>>,
+): Promise<Result<Wrapped, string>> {
+  if (absent.length === 0) return wrap();
+  const made = await masks.begin(absent);
+  if (!made.ok) return fail(`the state directory ${stateDir} can't be used for it: ${made.fault}`);
+  const wrapped = await wrap();
+  if (!wrapped.ok) {
+    await made.value();
+    return wrapped;
+  }
+  return ok({ ...wrapped.value, end: () => wrapped.value.end().then(made.value) });
+}
+
+// Folders of the machine that commands may read beyond the usual, and what in them stays hidden all the same.
+
+interface Surroundings {
+  readonly home: string;
+  readonly root: string;
+  readonly stateDir: string;
+  /** Real places that nobody may read. */
+  readonly denied: readonly string[];
+}
+
+/**
+ * Of these places, those that can be shown, real. None that holds the home, the project or Mimir's state, none of these
+ * but the home's own parts, and none that a rule hides.
+ */
+function openPlaces(places: readonly string[], around: Surroundings): readonly string[] {
+  const [home, root, stateDir] = [around.home, around.root, around.stateDir].map(
+    (place) => realPlace(place)[0] ?? place,
+  );
+  const kept = [home, root, stateDir].filter((place) => place !== undefined);
+  const closed = [...around.denied, ...CREDENTIALS.flatMap((name) => realPlace(path.join(around.home, name)))];
+  return [...new Set(places.flatMap(realPlace))].filter(
+    (place) =>
+      !kept.some((other) => isInside(place, other)) &&
+      ![root, stateDir, '/proc', '/dev'].some((other) => other !== undefined && isInside(other, place)) &&
+      !closed.some((other) => isInside(other, place)),
+  );
+}
+
+/** What in these open places stays hidden: where credentials lie, and what rules hide. */
+const closedIn = (open: readonly string[], { home, denied }: Surroundings): readonly string[] =>
+  open.length === 0
+    ? []
+    : [...denied, ...CREDENTIALS.flatMap((name) => realPlace(path.join(home, name)))].filter((place) =>
+        open.some((folder) => isInside(folder, place)),
+      );

@@ -2,25 +2,36 @@
  * Runs one command in a fresh shell. Whether it may run at all is policy's and the person's; here it gets a clean
  * environment, a time limit, and an end that leaves nothing running.
  */
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { ok, unreachable } from '../../domain/result.ts';
-import type { Tool, ToolContext, ToolOutput } from '../../ports/tool.ts';
-import { commandInputs } from './command-inputs.ts';
-import { closingInherited } from './descriptors.ts';
-import { type Environment, programOn } from './environment.ts';
-import { type OwnProgram, quoted } from './launcher.ts';
+import { fail, ok, unreachable } from '../../domain/result.ts';
+import type { Result } from '../../domain/result.ts';
+import type { ReadingLook, Tool, ToolContext, ToolOutput } from '../../ports/tool.ts';
+import { harmlessGit } from '../git/hardening.ts';
 import { done, refused } from '../outcome.ts';
-import { capOutput, RESULT_BYTES } from './output.ts';
+import { hiddenBelow } from '../paths/path-policy.ts';
 import type { Root } from '../paths/root.ts';
-import { type ProgramEnd, runProgram } from './run-program.ts';
-import { readingEnvironment, readingLook } from './reading.ts';
-import type { Boxed, Sandbox } from '../sandbox/sandbox.ts';
-import { type Course, runBoxed } from '../sandbox/run.ts';
-import { watchNested } from '../writes/set-aside.ts';
-import { doorOutside } from '../sandbox/socket-mount.ts';
+import { gitOf } from '../paths/root.ts';
 import { workingFolder } from '../paths/working-folder.ts';
+import { ATTRIBUTES, keepAttributes } from '../sandbox/reading.ts';
+import { runBoxed } from '../sandbox/run.ts';
+import type { Course } from '../sandbox/run.ts';
+import type { Boxed, Sandbox } from '../sandbox/sandbox.ts';
+import { doorOutside } from '../sandbox/socket-mount.ts';
+import { TOO_LARGE } from '../sandbox/walk.ts';
+import { watchNested } from '../writes/set-aside.ts';
 import type { Writes } from '../writes/writes.ts';
+import { closingInherited } from './descriptors.ts';
+import { programOn } from './environment.ts';
+import type { Environment } from './environment.ts';
+import { quoted } from './launcher.ts';
+import type { OwnProgram } from './launcher.ts';
+import { capOutput, RESULT_BYTES } from './output.ts';
+import { runProgram } from './run-program.ts';
+import type { ProgramEnd } from './run-program.ts';
 
 const WORDS =
   'Runs one bash command in the project root and gives its output, exit code and duration. Each command is a fresh shell: `cd` and variables do not last. There is no standard input and no terminal. When the command ends, everything it left running in the background is ended too. Prefer read_file, list_files, search and git to their shell counterparts: they need no question.';
@@ -185,5 +196,199 @@ function endText(end: ProgramEnd, timeout: number): string {
       return 'could not be started';
     default:
       return unreachable(end.is);
+  }
+}
+
+// What policy has to know of the project before a command that only reads runs without a question, and what such a command gets
+// in its environment so that git starts nothing that a repository names.
+
+interface Ground {
+  readonly root: Root;
+  readonly environment: Environment;
+  readonly sandbox: Sandbox;
+}
+
+/** What the tool git asks for by its switches: nothing of a submodule is looked at, and no content of a `.env` file is shown. */
+const SETTINGS = [
+  ['diff.ignoreSubmodules', 'all'],
+  ['core.attributesFile', ATTRIBUTES],
+] as const;
+
+/** May git be among the programs, however its name is quoted? */
+const mayRunGit = (command: string): boolean =>
+  /\bgit\b|\$'/.test(`${command}\n${command.replaceAll(/\\\n|[\\'"]/g, '')}`);
+
+/** `folder`: where the command starts, relative to the root. */
+export function readingLook(ground: Ground, command: string, folder = '.'): ReadingLook {
+  const { path: root } = ground.root;
+  return { place: { root, folder: path.resolve(root, folder) }, obstacle: () => obstacleOf(ground, command) };
+}
+
+async function obstacleOf({ root, sandbox }: Ground, command: string): Promise<string | null> {
+  const { whole, repositories } = await sandbox.walk();
+  if (!whole) return TOO_LARGE;
+  if (!mayRunGit(command)) return null;
+  const state = gitOf(root.path);
+  if (state.is === 'none') return state.because;
+  // A commit has what a rule hides in the folder.
+  const [hidden] = hiddenBelow(root, root.path);
+  if (hidden !== undefined) return `a rule hides ${hidden}, which git would show from its commits`;
+  const [inner] = repositories;
+  // git would obey its configuration, in its folder as well as from above, where it is a submodule.
+  return inner === undefined ? null : `${path.relative(root.path, inner)} is a git repository of its own`;
+}
+
+/** Of the variables that commands may see, those that say nothing of the person's: what is passed by name is for commands that ask. */
+const PLAIN = /^(?:HOME|LANG|LC_[A-Z]+|TZ|PATH|TERM)$/;
+
+/** The environment of a command that only reads, or why it can't be made. */
+async function readingEnvironment(
+  { root, environment, sandbox, stateDir }: Ground & { readonly stateDir: string },
+  command: string,
+  signal: AbortSignal,
+): Promise<Result<Environment, string>> {
+  const state = mayRunGit(command) ? gitOf(root.path) : null;
+  const git = programOn(environment, 'git');
+  const plain = Object.fromEntries(Object.entries(environment).filter(([name]) => PLAIN.test(name)));
+  if (state === null || git === null) return ok(plain);
+  if (state.is === 'none') return fail(state.because);
+  try {
+    keepAttributes(stateDir);
+  } catch (error) {
+    return fail(`the state directory ${stateDir} can't be used for it: ${String(error)}`);
+  }
+  const found = await harmlessGit({ root, git, environment: plain, signal, sandbox }, state.directory, SETTINGS);
+  return found.ok ? found : fail(`git could not be made harmless: ${found.fault.stderr.trim()}`);
+}
+
+// Which files decide what a command does: `package.json` of `npm test`, `Makefile` of `make`, the script of `sh x.sh`. A
+// standing yes is bound to their content. Found by plain words, so never all of them: the box is what holds a command.
+
+interface InputFile {
+  /** Relative to the root where it is below it. */
+  readonly path: string;
+  /** Of its first mebibyte and its size; `missing` where there is no such file, so that a new one counts as a change. */
+  readonly digest: string;
+}
+
+const MOST_FILES = 32;
+const MOST_BYTES = 1024 * 1024;
+
+/** Digests of the files that `command`, run in `root` or in `start` below it, declares as its inputs. Reads only; never fails. */
+export async function commandInputs(root: string, command: string, start = root): Promise<readonly InputFile[]> {
+  const files = new Set<string>();
+  let folder = start;
+  for (const words of commandsIn(command)) {
+    const program = withoutWrapper(words);
+    const [name, place] = program;
+    if (name === 'cd' && place !== undefined) folder = path.resolve(folder, place);
+    for (const file of filesOf(program, folder, root)) files.add(file);
+  }
+  const some = [...files].toSorted().slice(0, MOST_FILES);
+  return Promise.all(some.map(async (file) => ({ path: nameOf(root, file), digest: await digestOf(file) })));
+}
+
+const nameOf = (root: string, file: string): string =>
+  file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file;
+
+/** The words of each simple command, quotes taken off; nothing of what only a shell could know. */
+function commandsIn(command: string): readonly (readonly string[])[] {
+  return command
+    .split(/[;|&\n(){}]+/)
+    .map((part) => [...part.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replaceAll(/['"]/g, '')))
+    .filter((words) => words.length > 0);
+}
+
+const WRAPPERS: ReadonlySet<string> = new Set(
+  'env timeout nohup nice time command exec sudo stdbuf setsid xargs npx bunx'.split(' '),
+);
+
+/** Without assignments, and without what only starts another program. */
+function withoutWrapper(words: readonly string[]): readonly string[] {
+  let at = 0;
+  for (; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    const passing =
+      /^\w+=/.test(word) || WRAPPERS.has(word) || (at > 0 && /^(?:-\S*|\d+(?:\.\d+)?[smhd]?)$/.test(word));
+    if (!passing) break;
+  }
+  return words.slice(at);
+}
+
+/** Programs that take their orders from files of these names, in the folder they run in or above it. */
+const BY_NAME: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    npm: 'package.json .npmrc',
+    pnpm: 'package.json .npmrc pnpm-workspace.yaml',
+    yarn: 'package.json .yarnrc.yml',
+    bun: 'package.json bunfig.toml',
+    deno: 'deno.json deno.jsonc package.json',
+    make: 'GNUmakefile makefile Makefile',
+    gmake: 'GNUmakefile makefile Makefile',
+    cmake: 'CMakeLists.txt CMakePresets.json',
+    ninja: 'build.ninja',
+    just: 'justfile Justfile .justfile',
+    task: 'Taskfile.yml Taskfile.yaml',
+    cargo: 'Cargo.toml build.rs .cargo/config.toml',
+    go: 'go.mod',
+    mvn: 'pom.xml',
+    gradle: 'build.gradle build.gradle.kts settings.gradle settings.gradle.kts',
+    rake: 'Rakefile',
+    bundle: 'Gemfile',
+    composer: 'composer.json',
+    mix: 'mix.exs',
+    dotnet: 'Directory.Build.props',
+    pytest: 'conftest.py pytest.ini pyproject.toml setup.cfg tox.ini',
+    tox: 'tox.ini pyproject.toml',
+    nox: 'noxfile.py',
+    poetry: 'pyproject.toml',
+    uv: 'pyproject.toml',
+    vitest: 'vitest.config.ts vitest.config.js vite.config.ts vite.config.js package.json',
+    jest: 'jest.config.js jest.config.ts package.json',
+    tsc: 'tsconfig.json',
+    eslint: 'eslint.config.js eslint.config.mjs package.json',
+  }).map(([program, names]) => [program, names.split(' ')]),
+);
+
+const INTERPRETERS =
+  /^(?:ba|da|z|k)?sh$|^(?:python|node|ruby|perl|php|deno|bun|lua|tsx|ts-node|Rscript|source|\.)(?:\d[\d.]*)?$/;
+
+function filesOf(words: readonly string[], folder: string, root: string): readonly string[] {
+  const [program = '', ...rest] = words;
+  const name = path.basename(program);
+  const own = program.includes('/') ? [path.resolve(folder, program)] : [];
+  const named = rest.flatMap((word, at) =>
+    /^(?:-f|--file|--makefile|--manifest-path)$/.test(word) ? rest.slice(at + 1, at + 2) : [],
+  );
+  const script = INTERPRETERS.test(name) ? rest.filter((word) => !word.startsWith('-')).slice(0, 1) : [];
+  const known = (BY_NAME.get(name) ?? []).flatMap((file) =>
+    upwards(folder, root).map((place) => path.join(place, file)),
+  );
+  return [...own, ...known, ...[...named, ...script].map((file) => path.resolve(folder, file))];
+}
+
+/** The folder and all above it up to the root; only itself where it isn't below it. */
+function upwards(folder: string, root: string): readonly string[] {
+  const places = [folder];
+  while (places.length < MOST_FILES && (places.at(-1) ?? root).startsWith(`${root}${path.sep}`))
+    places.push(path.dirname(places.at(-1) ?? root));
+  return places;
+}
+
+async function digestOf(file: string): Promise<string> {
+  try {
+    // A pipe must not hold this up, and what a device says is no content.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    try {
+      const found = await handle.stat();
+      if (!found.isFile()) return 'no file';
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(found.size, MOST_BYTES)), 0);
+      const hash = createHash('sha256').update(buffer.subarray(0, bytesRead));
+      return hash.update(`:${found.size}`).digest('hex');
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return 'missing';
   }
 }

@@ -3,18 +3,23 @@
  * the globs is put back when it has ended, and named. What another agent was allowed to change meanwhile is left, and named as well.
  */
 import { createHash } from 'node:crypto';
-import { lstat } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { matchesGlob } from '../../domain/text/glob.ts';
+import { coversFolder, literalFolders, literalNames, matchesGlob, reachesInto } from '../../domain/text/glob.ts';
 import { writesText } from '../../domain/writes.ts';
-import type { Environment } from '../shell/environment.ts';
+import { runGit, runGits } from '../git/hardening.ts';
+import type { GitCall } from '../git/hardening.ts';
 import { WHAT_TO_DO } from '../paths/path-policy.ts';
-import { shownName } from '../shell/output.ts';
+import { forbidden } from '../paths/path-rules.ts';
 import type { Root } from '../paths/root.ts';
 import type { Opened } from '../sandbox/paths.ts';
-import { type BuildFolders, buildFolders, ignoredOf } from './ignored.ts';
-import { dropEmpty, foldersBack, isSame, type Kept, keptFiles } from './kept.ts';
-import { isPlainFolder, type Looked, lookAgain, missingOf, type Scope, scopeOf } from './scope.ts';
+import type { Environment } from '../shell/environment.ts';
+import { programOn } from '../shell/environment.ts';
+import { shownName } from '../shell/output.ts';
+import { dropEmpty, foldersBack, isSame, keptFiles } from './kept.ts';
+import type { Kept } from './kept.ts';
 
 /** Names of files in a result; more are counted. */
 const NAMED = 20;
@@ -207,4 +212,213 @@ function wordsOf(
     left.length === 0 ? '' : `Changed meanwhile where another agent may write, and left: ${listed(left)}.`,
   ];
   return { text: lines.filter((line) => line !== '').join('\n'), changed: undone.length > 0 };
+}
+
+// Folders of build output: those that git ignores, found out once. Commands may write them whatever a task may change.
+
+const MOST_FOLDERS = 200;
+
+/** Dependencies that others have written, not output: in them only folders of caches are opened. */
+const DEPENDENCIES = new Set(['node_modules', 'vendor', '.venv', 'venv', 'bower_components']);
+const CACHES = ['.cache', '.vite', '.vitest', '.tmp', '.vite-temp'];
+
+/** Folders that tools make at the top of a project. One that is ignored and not there yet is made for the time of a command. */
+const USUAL = ['target', 'dist', 'build', 'out', 'coverage', '.cache', '.next', '.nyc_output', '.pytest_cache']
+  .concat([
+    '.mypy_cache',
+    '.ruff_cache',
+    '.gradle',
+    '.turbo',
+    '.parcel-cache',
+    'bin',
+    'obj',
+    'tmp',
+    'node_modules/.cache',
+  ])
+  .concat(['__pycache__', 'htmlcov', '.tox', '.svelte-kit', '.nuxt', '.output', '.dart_tool']);
+
+interface BuildFolders {
+  /** There when it was looked; names relative to the root. */
+  readonly there: readonly string[];
+  /** Ignored, and not there. */
+  readonly usual: readonly string[];
+}
+
+const NONE: BuildFolders = { there: [], usual: [] };
+const LISTED = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z'];
+
+/** Nothing where there is no git, or it can't tell. */
+async function buildFolders(root: Root, environment: Environment): Promise<BuildFolders> {
+  const call = callOf(root, environment);
+  if (call === null || root.git.is === 'none') return NONE;
+  const { directory } = root.git;
+  const [end] = await runGits(call, directory, [LISTED]);
+  const listed = end?.exit === 0 && end.whole ? end.stdout.split('\0') : [];
+  const ignored = listed.filter((name) => name.endsWith('/')).map((name) => name.slice(0, -1));
+  const there = ignored.flatMap(opened).filter((name) => isPlainFolder(root.path, name));
+  const asked = USUAL.filter((name) => !isPlainFolder(root.path, name) && forbidden(name, 'write') === null);
+  const usual = await ignoredOf(
+    root,
+    environment,
+    asked.map((name) => `${name}/`),
+  );
+  return {
+    there: there.toSorted((a, b) => a.length - b.length).slice(0, MOST_FOLDERS),
+    usual: [...usual].map((name) => name.slice(0, -1)),
+  };
+}
+
+/** Of these names, those that git ignores; a folder ends with `/`. */
+async function ignoredOf(root: Root, environment: Environment, names: readonly string[]): Promise<ReadonlySet<string>> {
+  const call = callOf(root, environment);
+  if (call === null || root.git.is === 'none' || names.length === 0) return new Set();
+  // This command knows no literal paths, and takes what begins with ":" for more than a name.
+  const input = names.map((name) => `./${name}\0`).join('');
+  const asked = ['--no-literal-pathspecs', 'check-ignore', '--stdin', '-z'];
+  const end = await runGit({ ...call, input }, root.git.directory, asked);
+  return new Set(end.exit === 0 ? end.stdout.split('\0').flatMap((name) => (name === '' ? [] : [name.slice(2)])) : []);
+}
+
+function callOf(root: Root, environment: Environment): GitCall | null {
+  const git = programOn(environment, 'git');
+  return git === null ? null : { root, git, environment, signal: new AbortController().signal };
+}
+
+const opened = (folder: string): readonly string[] =>
+  DEPENDENCIES.has(path.posix.basename(folder)) ? CACHES.map((name) => `${folder}/${name}`) : [folder];
+
+// Where commands of a task with `writes` may write: the longest literal folder of each glob, and folders of build output that git
+// ignores. Folders in those that no glob reaches into are kept read-only; what is left to be looked at is said.
+
+/** Folders that are kept read-only one by one: each is a mount, which costs time. More of them are looked at instead. */
+const MOST_CLOSED = 150;
+/** Files that are looked at before and after a command. With more of them only folders are writable that are meant as a whole. */
+const MOST_LOOKED_AT = 20_000;
+
+/** Names are relative to the root, with `/`. */
+interface Scope {
+  readonly globs: readonly string[];
+  /** Folders that may be written, besides those of build output. */
+  readonly tops: readonly string[];
+  /** Folders to be made first, since a glob means what is to be in them. Upper ones first. */
+  readonly absent: readonly string[];
+  /** Folders in those that stay read-only. */
+  readonly closed: ReadonlySet<string>;
+  /** Folders of build output. */
+  readonly build: ReadonlySet<string>;
+  /** Globs that no folder was opened for, since there is too much beside what they mean. */
+  readonly tooWide: readonly string[];
+}
+
+/** What is there outside of the globs, in folders that a command may write. */
+interface Looked {
+  readonly files: ReadonlyMap<string, BigIntStats>;
+  readonly folders: ReadonlyMap<string, BigIntStats>;
+}
+
+/** `root` is a real path; `build` are folders that git ignores. Nothing is changed. */
+async function scopeOf(
+  root: string,
+  globs: readonly string[],
+  build: ReadonlySet<string>,
+): Promise<{ readonly scope: Scope; readonly before: Looked }> {
+  const wanted = outermost(globs.flatMap((glob) => folderOf(root, glob)));
+  const tops = wanted.filter((folder) => isPlainFolder(root, folder));
+  const coming = wanted.filter((folder) => !tops.includes(folder) && missingOf(root, folder) !== null);
+  const absent = coming.flatMap((folder) => missingOf(root, folder) ?? []);
+  const closed = new Set<string>();
+  const scope = { globs, tops: [...tops, ...coming], absent: [...new Set(absent)], closed, build, tooWide: [] };
+  const isClosed = (folder: string): boolean => {
+    const close = closed.size < MOST_CLOSED && isOutside(globs, folder);
+    if (close) closed.add(folder);
+    return close;
+  };
+  const before = await look(root, scope, isClosed);
+  if (before !== null) return { scope, before };
+  const exact = scope.tops.filter((folder) => coversFolder(globs, folder));
+  const tooWide = globs.filter((glob) => !folderOf(root, glob).some((folder) => exact.includes(folder)));
+  return {
+    scope: { ...scope, tops: exact, closed: new Set(), tooWide },
+    before: { files: new Map(), folders: new Map() },
+  };
+}
+
+/** What is there now; null where it is too much. Of folders that have come nothing is passed over. */
+const lookAgain = (root: string, scope: Scope): Promise<Looked | null> =>
+  look(root, scope, (folder) => scope.closed.has(folder));
+
+const isOutside = (globs: readonly string[], folder: string): boolean =>
+  !reachesInto(globs, folder) || forbidden(folder, 'write') !== null;
+
+async function look(root: string, scope: Scope, passedOver: (folder: string) => boolean): Promise<Looked | null> {
+  const files = new Map<string, BigIntStats>();
+  const open = scope.tops.filter((folder) => !coversFolder(scope.globs, folder));
+  const folders = new Map(await statsOf(root, open));
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    for (const [name, stats] of await entriesOf(root, folder)) {
+      if (!stats.isDirectory()) {
+        if (!matchesGlob(scope.globs, name)) files.set(name, stats);
+      } else if (!scope.build.has(name) && !coversFolder(scope.globs, name) && !passedOver(name)) {
+        folders.set(name, stats);
+        open.push(name);
+      }
+    }
+    if (files.size + folders.size > MOST_LOOKED_AT) return null;
+  }
+  return { files, folders };
+}
+
+async function entriesOf(root: string, folder: string): Promise<readonly (readonly [string, BigIntStats])[]> {
+  const place = path.join(root, folder);
+  const names = await readdir(place).catch(() => []);
+  return statsOf(
+    root,
+    names.map((name) => (folder === '' ? name : `${folder}/${name}`)),
+  );
+}
+
+/** Of those that are there. */
+async function statsOf(root: string, names: readonly string[]): Promise<readonly (readonly [string, BigIntStats])[]> {
+  const all = await Promise.all(
+    names.map(async (name) => {
+      const stats = await lstat(path.join(root, name), { bigint: true }).catch(() => null);
+      return stats === null ? [] : [[name, stats] as const];
+    }),
+  );
+  return all.flat();
+}
+
+/** The folders that everything of a glob lies in. One that is named without a wild card is meant as a whole. */
+function folderOf(root: string, glob: string): readonly string[] {
+  const named = new Map(literalNames(glob).map((name) => [path.posix.dirname(name), name]));
+  return literalFolders(glob).map((folder) => {
+    const name = named.get(folder === '' ? '.' : folder);
+    return name !== undefined && isPlainFolder(root, name) ? name : folder;
+  });
+}
+
+const outermost = (folders: readonly string[]): readonly string[] => {
+  const all = [...new Set(folders)];
+  return all.filter((one) => !all.some((other) => other !== one && (other === '' || one.startsWith(`${other}/`))));
+};
+
+/** A folder that is reached without a link: a link would open another place than the one that was named. */
+function isPlainFolder(root: string, name: string): boolean {
+  if (name !== '' && forbidden(name, 'write') !== null) return false;
+  const place = path.join(root, name);
+  try {
+    return realpathSync(place) === place && lstatSync(place).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** The folders on the way to `name` that are not there; null where a link or a file stands in the way. */
+function missingOf(root: string, name: string): readonly string[] | null {
+  if (forbidden(name, 'write') !== null) return null;
+  const steps = name.split('/');
+  const ways = steps.map((_, index) => steps.slice(0, index + 1).join('/'));
+  const first = ways.findIndex((way) => lstatSync(path.join(root, way), { throwIfNoEntry: false }) === undefined);
+  if (first === -1 || !isPlainFolder(root, ways[first - 1] ?? '')) return null;
+  return ways.slice(first);
 }

@@ -1,26 +1,28 @@
 /** The ways into line mode: a run that is carried to its end, with a person or without, and a session in which runs are begun one after the other. */
-import type { SessionId } from '../../domain/ids.ts';
-import type { Run } from '../../engine/run/run.ts';
-import type { Lobby } from '../../ports/project-service.ts';
 import { exitCodeOf } from '../../app/process/exit-codes.ts';
 import { EXIT, Exit } from '../../app/process/exit.ts';
 import type { Arguments } from '../../app/process/flags/flags.ts';
 import type { Io } from '../../app/process/io.ts';
 import { harmless } from '../../app/process/io.ts';
-import { forgiving } from './run-ownership.ts';
-import { LINE_COMMANDS } from './commands/commands.ts';
-import { openConsole } from './console.ts';
-import type { AnnouncerParts } from './announce.ts';
-import { LineRun } from './run.ts';
-import type { Joined } from './run.ts';
-import { waitingSaid } from './waiting.ts';
-import { fitting } from './wrap.ts';
-import { LineSession } from './session.ts';
-import { openLobby } from '../../app/project/service/service.ts';
-import type { RunLobby } from '../../app/project/service/service.ts';
 import { world } from '../../app/process/world.ts';
 import { openWorkshop } from '../../app/project/open-project.ts';
 import type { Workshop } from '../../app/project/open-project.ts';
+import { openLobby } from '../../app/project/service/service.ts';
+import type { RunLobby } from '../../app/project/service/service.ts';
+import { visible } from '../../app/views/text/sanitise.ts';
+import type { SessionId } from '../../domain/ids.ts';
+import type { Run } from '../../engine/run/run.ts';
+import type { Approval, RunState } from '../../events/state.ts';
+import type { Lobby } from '../../ports/project-service.ts';
+import type { AnnouncerParts } from './announce.ts';
+import { LINE_COMMANDS } from './commands/commands.ts';
+import { openConsole } from './console.ts';
+import { forgiving } from './run-ownership.ts';
+import { LineRun } from './run.ts';
+import type { Joined } from './run.ts';
+import { LineSession } from './session.ts';
+import { tag } from './words/agents.ts';
+import { fitting } from './console.ts';
 
 export interface Following {
   readonly json: boolean;
@@ -189,4 +191,29 @@ async function codeOf(lobby: RunLobby): Promise<number> {
   if (run === null) return EXIT.done;
   const result = await Promise.race([run.result, world.sleep(PATIENCE_MS).then(() => null)]);
   return result === null ? EXIT.agentFailed : exitCodeOf(result, null);
+}
+
+// What of a run that another process carries waits for a person, said where nobody types: that it waits, and where it is answered.
+
+/** Called after each event: says the plan and each question that begins to wait, once. */
+export function waitingSaid(session: SessionId, { say, paint }: Pick<Io, 'say' | 'paint'>): (state: RunState) => void {
+  let plan = false;
+  let told: ReadonlySet<string> = new Set();
+  const where = `answer it in a terminal: mimir attach ${session}`;
+  return (state) => {
+    const waits = state.phase === 'approving';
+    if (waits && !plan) say(paint.yellow(`The plan waits for you; ${where}`));
+    plan = waits;
+    for (const one of state.approvals) if (!told.has(one.id)) say(paint.yellow(`${askWords(one, state)}; ${where}`));
+    told = new Set(state.approvals.map(({ id }) => id));
+  };
+}
+
+/** `[tester] asks you: npm test`; its role in front of that would say who asks once more. */
+function askWords({ agent, request }: Approval, { agents }: RunState): string {
+  const found = agents.get(agent);
+  const title = visible(request.title);
+  if (found === undefined) return `${agent} asks you: ${title}`;
+  const role = `${visible(found.role)}: `;
+  return `${tag(found)} asks you: ${title.startsWith(role) ? title.slice(role.length) : title}`;
 }

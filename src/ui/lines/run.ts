@@ -1,18 +1,18 @@
 /** One run as line mode follows it: events folded into state and announced; it decides nothing. */
+import { harmless } from '../../app/process/io.ts';
+import { world } from '../../app/process/world.ts';
+import { planLines } from '../../app/reports/plan-lines.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { MimirEvent } from '../../events/event.ts';
 import { fold } from '../../events/fold.ts';
 import type { RunState } from '../../events/state.ts';
 import { EMPTY } from '../../events/state.ts';
-import type { Controls } from '../../ports/controls.ts';
+import type { Command, Controls } from '../../ports/controls.ts';
 import { Announcer } from './announce.ts';
 import type { AnnouncerParts } from './announce.ts';
-import { harmless } from '../../app/process/io.ts';
-import { ROUSING } from './prompt-events.ts';
-import { firstLine } from './words/agents.ts';
 import { statusLine } from './commands/look.ts';
 import { thinkingOnce } from './event-lines.ts';
-import { planLines } from '../../app/reports/plan-lines.ts';
+import { firstLine } from './words/agents.ts';
 
 /** A run that had begun before: followed in another process, or gone on with here, of which its log tells behind `resumed`. */
 export type Joined = 'attached' | { readonly resumed: Millis };
@@ -141,4 +141,29 @@ function whenQuiet(done: () => void): Quiet {
       done();
     },
   };
+}
+
+// What in a run changes what a person in line mode is asked, and waiting for it to be so.
+
+/** After these no plan waits any more. */
+export const DECIDING: ReadonlySet<Command['do']> = new Set(['approve plan', 'reject plan', 'plan again'] as const);
+
+/** What changes what the person is asked. */
+export const ROUSING: ReadonlySet<MimirEvent['type']> = new Set([
+  'session.started',
+  'session.resumed',
+  'plan.proposed',
+  'plan.approved',
+  'plan.rejected',
+  'approval.requested',
+  'approval.answered',
+  'session.finished',
+]);
+
+/** Until a change of the plan is in the log. */
+const CHANGED_MS = 2000;
+
+/** Resolves when `done` says yes, or after a while without. */
+export async function until(done: () => boolean): Promise<void> {
+  for (let waited = 0; !done() && waited < CHANGED_MS; waited += 5) await world.sleep(5);
 }

@@ -2,6 +2,11 @@
  * Line mode with a person at it: what is typed becomes an answer, a command or a task, while the run goes on and is announced. Which answers
  * there are is line-answers.ts's, what commands do stands with them.
  */
+import { attachTo } from '../../app/client/attach.ts';
+import { keepCopy } from '../../app/process/clipboard-file.ts';
+import type { Io } from '../../app/process/io.ts';
+import { harmless } from '../../app/process/io.ts';
+import { world } from '../../app/process/world.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import { fail } from '../../domain/result.ts';
 import type { MimirEvent } from '../../events/event.ts';
@@ -9,27 +14,22 @@ import type { RunState } from '../../events/state.ts';
 import { EMPTY } from '../../events/state.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
 import type { Lobby } from '../../ports/project-service.ts';
-import { keepCopy } from '../../app/process/clipboard-file.ts';
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
-import { LineAnswers } from './words/answers.ts';
-import { AFTERWARDS, begin } from './begin.ts';
-import type { AnswersParts } from './words/answers.ts';
-import { forgiving, LineCarrying } from './run-ownership.ts';
 import { sumWords } from './change.ts';
 import type { Going, LineDesk, Place } from './command.ts';
 import { meantBy, meantInSpeech } from './command.ts';
 import { LINE_COMMANDS } from './commands/commands.ts';
-import type { LineConsole, Typed } from './console.ts';
 import { statusLine } from './commands/look.ts';
-import { newMemory, rememberPlan } from './memory.ts';
-import type { LineQuestions } from './words/questions.ts';
-import type { Joined } from './run.ts';
-import { DECIDING, ROUSING, until } from './prompt-events.ts';
-import { LineRun } from './run.ts';
 import { startLines, take } from './commands/start.ts';
+import type { LineConsole, Typed } from './console.ts';
+import { newMemory, rememberPlan } from './memory.ts';
+import { DECIDING, ROUSING, until } from './run.ts';
+import { forgiving, LineCarrying } from './run-ownership.ts';
+import type { Joined } from './run.ts';
+import { LineRun } from './run.ts';
+import { LineAnswers } from './words/answers.ts';
+import type { AnswersParts } from './words/answers.ts';
+import type { LineQuestions } from './words/questions.ts';
 import { Stoppable } from './words/stoppable.ts';
-import { world } from '../../app/process/world.ts';
 
 interface SessionParts extends Pick<AnswersParts, 'approves' | 'models'> {
   readonly io: Pick<Io, 'paint' | 'terminal'>;
@@ -292,3 +292,17 @@ export class LineSession implements LineDesk {
 const NO_RUN = fail({ text: 'there is no run' });
 
 const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+// From what a person typed to a run: a task, a session to go on with, a kept plan; and what can be typed when it is over.
+
+/** Refused where this lobby has no templates. */
+async function begin(lobby: Lobby, to: Exclude<Going, string>): ReturnType<Lobby['start']> {
+  if ('start' in to) return lobby.start(to.start, to.direct);
+  if ('resume' in to) return lobby.resume(to.resume, to.followUp);
+  if ('attach' in to) return attachTo(lobby, to.attach);
+  return (await lobby.startTemplate?.(to.template, to.values)) ?? fail({ text: 'templates can’t be used here' });
+}
+
+/** Said once behind the end of a run. */
+const AFTERWARDS =
+  'report says it again, agents lists who did what, export writes it to a file; new begins another, quit leaves.';

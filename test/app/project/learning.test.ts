@@ -4,7 +4,7 @@ import { AgentId, ModelId } from '../../../src/domain/ids.ts';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import { foldAll } from '../../../src/events/fold.ts';
 import { LogFault } from '../../../src/ports/log.ts';
-import { lessonsFrom } from '../../../src/app/project/learning.ts';
+import { lessonsFrom } from '../../../src/app/project/begin-run.ts';
 import { jsonLines, openHome, SMALL } from '../../support/cli.ts';
 import { among, part } from '../../support/like.ts';
 import { finished, SESSION } from '../../support/recorded-run.ts';

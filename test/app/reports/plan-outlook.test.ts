@@ -9,7 +9,7 @@ import type { RunState } from '../../../src/events/state.ts';
 import { EMPTY } from '../../../src/events/state.ts';
 import { planJson } from '../../../src/cli/plans/plan-file.ts';
 import { planLines } from '../../../src/app/reports/plan-lines.ts';
-import { outlookLines, outlookOf } from '../../../src/app/reports/plan-outlook.ts';
+import { outlookLines, outlookOf } from '../../../src/app/reports/plan-lines.ts';
 import { CHOICES, planOf } from '../../support/plans.ts';
 
 /** 4000 tokens at $0.0072 and 20 000 at $0.108. */

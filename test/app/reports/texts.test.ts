@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../../src/domain/ids.ts';
 import { fold } from '../../../src/events/fold.ts';
 import { EMPTY } from '../../../src/events/state.ts';
-import { htmlOf } from '../../../src/app/reports/html.ts';
+import { htmlOf } from '../../../src/app/reports/report-text.ts';
 import { jsonLine } from '../../../src/app/process/io.ts';
 import { linesOf } from '../../../src/ui/lines/event-lines.ts';
 import { reportMarkdown } from '../../../src/app/reports/report-text.ts';

@@ -20,7 +20,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'store', sources: ['src/store/*.ts'], tests: ['test/store'] },
   {
     name: 'redaction',
-    sources: ['src/engine/gate/redaction.ts', 'src/domain/text/redact.ts', 'src/models/http/redact.ts'],
+    sources: ['src/engine/gate/redaction.ts', 'src/domain/text/redact.ts', 'src/models/http/fault.ts'],
     tests: ['test/engine/gate/redaction.test.ts', 'test/domain/text/redact.test.ts', 'test/models/http/fault.test.ts'],
   },
 ];

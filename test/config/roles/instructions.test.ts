@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { trustOf } from '../../../src/config/trust/trust.ts';
+import { trustOf } from '../../../src/config/trust/record.ts';
 import type { Loaded } from '../../../src/config/settings/load.ts';
 import { loadConfig } from '../../../src/config/settings/load.ts';
 import { PACKAGE, type Place, type Written, freshDirectory, load, loaded, somePlace } from '../some-place.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { lookOf } from '../../../src/config/files/confusables.ts';
 import { faultText } from '../../../src/config/files/fault.ts';
 import type { Loaded } from '../../../src/config/settings/load.ts';
-import { bringsOf } from '../../../src/config/trust/preview.ts';
+import { bringsOf } from '../../../src/config/trust/record.ts';
 import { type Written, load, somePlace } from '../some-place.ts';
 
 const AUDITOR = '---\ndescription: Reads ledgers.\ntools: [Read, Grep]\n---\nRead every ledger.\n';

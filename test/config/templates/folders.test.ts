@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { faultText } from '../../../src/config/files/fault.ts';
 import { templatesIn } from '../../../src/config/templates/folders.ts';
 import { fillTemplate } from '../../../src/config/templates/templates.ts';
-import { bringsOf } from '../../../src/config/trust/preview.ts';
+import { bringsOf } from '../../../src/config/trust/record.ts';
 import { trustFiles } from '../../../src/config/trust/files.ts';
 import { RoleName } from '../../../src/domain/ids.ts';
 import { CHOICES, contextFor, planOf } from '../../support/plans.ts';

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { faultText } from '../../../src/config/files/fault.ts';
-import { filled, withSlots } from '../../../src/config/templates/slots.ts';
+import { filled, withSlots } from '../../../src/config/templates/templates.ts';
 import { templateText } from '../../../src/config/templates/text.ts';
 import type { Template } from '../../../src/config/templates/templates.ts';
 import { fillTemplate, readTemplate } from '../../../src/config/templates/templates.ts';

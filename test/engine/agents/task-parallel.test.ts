@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openLoans } from '../../../src/engine/agents/yield-slot.ts';
-import type { ScriptedReply } from '../../../src/models/scripted.ts';
+import type { ScriptedReply } from '../../../src/models/script-file.ts';
 import { AGENT, RULES, testRun } from '../../support/run.ts';
 import type { Setting, TestRun } from '../../support/run.ts';
 

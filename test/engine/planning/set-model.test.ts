@@ -3,7 +3,7 @@ import { fault, hops, waiting } from '../../support/faulty.ts';
 import type { AgentId } from '../../../src/domain/ids.ts';
 import type { Command } from '../../../src/ports/controls.ts';
 import type { ModelRequest } from '../../../src/ports/model.ts';
-import { scriptedModel } from '../../../src/models/scripted.ts';
+import { scriptedModel } from '../../../src/models/script-file.ts';
 import { AGENT, briefOf, calling, FAST, MODELS, planOf, ROLES, RULES, SLOW, testRun } from '../../support/run.ts';
 import type { Setting, TestRun } from '../../support/run.ts';
 import { eventsOf, held, inSecondTurn, throughTime } from '../../support/run-looks.ts';

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { bytesIn } from '../../../src/domain/text/text.ts';
 import { CallId, ROOT } from '../../../src/domain/ids.ts';
 import type { EventBody } from '../../../src/events/event.ts';
-import { doneIn } from '../../../src/engine/reviews/done.ts';
-import { judgingText } from '../../../src/engine/reviews/brief.ts';
+import { doneIn } from '../../../src/engine/reviews/batch.ts';
+import { judgingText } from '../../../src/engine/reviews/judge.ts';
 import { foldAll } from '../../../src/events/fold.ts';
 import { planned, Recording, started } from '../../support/recorded-run.ts';
 

@@ -5,7 +5,7 @@ import type { AgentId } from '../../../src/domain/ids.ts';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import { foldAll } from '../../../src/events/fold.ts';
 import type { RunState } from '../../../src/events/state.ts';
-import type { ScriptedReply } from '../../../src/models/scripted.ts';
+import type { ScriptedReply } from '../../../src/models/script-file.ts';
 import { forcedRun, forcing, memoryProject, verdict, writing } from '../../support/forced.ts';
 import type { MemoryProject } from '../../support/forced.ts';
 import { waits, wish } from '../../support/idle.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SessionId } from '../../../src/domain/ids.ts';
-import type { ScriptedReply } from '../../../src/models/scripted.ts';
+import type { ScriptedReply } from '../../../src/models/script-file.ts';
 import { cutLog, lengthsOf, memoryLog } from '../../support/log.ts';
 import { AGENT, calling, planOf, testRun } from '../../support/run.ts';
 import type { Setting, TestRun } from '../../support/run.ts';

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ModelId } from '../../../src/domain/ids.ts';
 import { anthropicCaller } from '../../../src/models/anthropic/adapter.ts';
-import { traitsOf } from '../../../src/models/anthropic/traits.ts';
+import { traitsOf } from '../../../src/models/anthropic/wire.ts';
 import { KNOWN, providerOf, wireName } from '../../../src/models/catalogue/catalogue.ts';
 import { fieldsAt } from '../../../src/models/http/json.ts';
 import { openaiCaller } from '../../../src/models/openai/adapter.ts';

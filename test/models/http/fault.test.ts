@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Called } from '../../../src/models/http/fault.ts';
 import { connectionFault, eventFault, statusFault } from '../../../src/models/http/fault.ts';
-import { redact } from '../../../src/models/http/redact.ts';
-import { retryAfter } from '../../../src/models/http/retry-after.ts';
+import { redact } from '../../../src/models/http/fault.ts';
+import { retryAfter } from '../../../src/models/http/fault.ts';
 import { like } from '../../support/like.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12, 0, 0);

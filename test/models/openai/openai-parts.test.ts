@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { CallId } from '../../../src/domain/ids.ts';
 import type { Turn } from '../../../src/domain/turn.ts';
 import { chatBody } from '../../../src/models/openai/chat-wire.ts';
-import { responsesBody } from '../../../src/models/openai/responses-wire.ts';
+import { responsesBody } from '../../../src/models/openai/adapter.ts';
 import { eventsIn } from '../../../src/models/http/events.ts';
 import { jsonOf } from '../../../src/models/http/json.ts';
-import { wireSchema } from '../../../src/models/openai/schema.ts';
-import { splitThinking } from '../../../src/models/openai/think.ts';
+import { wireSchema } from '../../../src/models/openai/chat-wire.ts';
+import { splitThinking } from '../../../src/models/openai/chat-reply.ts';
 import { firstTraits, learn } from '../../../src/models/openai/traits.ts';
-import { stepsOf, wireId } from '../../../src/models/openai/turns.ts';
+import { stepsOf, wireId } from '../../../src/models/openai/chat-wire.ts';
 import { READ, requestFor } from '../openai-setup.ts';
 
 /** `text` in pieces, broken at `cuts`. */

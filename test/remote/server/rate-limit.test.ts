@@ -1,6 +1,6 @@
 /** What an agent that never stops asking may take of the process that carries its run. */
 import { describe, expect, it } from 'vitest';
-import { openPace } from '../../../src/remote/server/rate-limit.ts';
+import { openPace } from '../../../src/remote/server/client-connection.ts';
 import { ok } from '../../../src/domain/result.ts';
 import { FINDER, knockedRun } from '../../support/control-run.ts';
 import { doorOf, HELLO, raw, reached, served } from '../../support/knocking.ts';

@@ -3,7 +3,7 @@ import { lutimesSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFile
 import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { doorName } from '../../../src/remote/socket-paths.ts';
-import { sweep } from '../../../src/remote/server/stale-sockets.ts';
+import { sweep } from '../../../src/remote/server/server.ts';
 import { ROOT } from '../../../src/domain/ids.ts';
 import { freshFolder } from '../../support/folder.ts';
 import { doorOf, hosted, pathOf, served } from '../../support/knocking.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commandInputs } from '../../../src/tools/shell/command-inputs.ts';
+import { commandInputs } from '../../../src/tools/shell/bash.ts';
 import { freshFolder } from '../../support/folder.ts';
 
 const pathsOf = async (command: string, root = freshFolder()): Promise<readonly string[]> =>

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import { fold } from '../../../src/events/fold.ts';
 import { EMPTY } from '../../../src/events/state.ts';
-import { waitingSaid } from '../../../src/ui/lines/waiting.ts';
+import { waitingSaid } from '../../../src/ui/lines/follow.ts';
 import { approval, asks, created, planned, Recording, runs, SESSION, started } from '../../support/recorded-run.ts';
 
 function saidOf(events: readonly MimirEvent[]): readonly string[] {

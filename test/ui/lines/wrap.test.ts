@@ -3,7 +3,7 @@ import { Chalk } from 'chalk';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { widthOf } from '../../../src/app/views/text/width.ts';
-import { fitting, wrapped } from '../../../src/ui/lines/wrap.ts';
+import { fitting, wrapped } from '../../../src/ui/lines/console.ts';
 
 const rows = (text: string, columns: number): readonly string[] => wrapped(text, columns).split('\n');
 

@@ -1,32 +1,34 @@
 /** What the screen starts runs from: the workshop with what is known about the project and its sessions. */
 import { basename } from 'node:path';
 import type { SessionId } from '../../../domain/ids.ts';
+import type { RepositoryFacts } from '../../../domain/repository.ts';
 import type { Result } from '../../../domain/result.ts';
 import { fail, ok } from '../../../domain/result.ts';
+import type { Run } from '../../../engine/run/run.ts';
 import { foldAll } from '../../../events/fold.ts';
+import type { Reached } from '../../../ports/control.ts';
 import type { Controls, Receipt, Refusal } from '../../../ports/controls.ts';
 import type { Lobby, LobbyInfo, TrustQuestion } from '../../../ports/project-service.ts';
+import type { RepositoryPort } from '../../../ports/repository.ts';
 import { unifiedDiff } from '../../../tools/files/diff.ts';
-import type { Hints } from './hints-seen.ts';
-import { openHints } from './hints-seen.ts';
 import { agentsIn, agentsOf } from '../../agents/service.ts';
+import { newSession } from '../../client/connect.ts';
+import { eventsOf } from '../../client/log-of.ts';
+import { overBecause } from '../../client/resumable.ts';
+import { directApproval } from '../../hosting/approval.ts';
+import { settled } from '../../process/exit-to-result.ts';
+import { packageVersion } from '../../process/package-root.ts';
+import { world } from '../../process/world.ts';
+import { toLabel } from '../../views/text/sanitise.ts';
+import { isOpen } from '../../views/trust-question.ts';
+import type { Start, Workshop } from '../open-project.ts';
+import { trustHere, trustNow } from '../project-trust.ts';
 import type { ProjectFiles } from './files.ts';
 import { openProjectFiles } from './files.ts';
-import type { Learned } from './inspect.ts';
-import { lookedAhead, NOTHING_YET } from './inspect.ts';
+import type { Hints } from './hints-seen.ts';
+import { openHints } from './hints-seen.ts';
 import { planFromTemplate, templatesHere } from './templates.ts';
-import type { Begin, LobbyRuns } from './runs.ts';
-import { runsFrom } from './runs.ts';
-import { eventsOf } from '../../client/log-of.ts';
-import { isOpen } from '../../views/trust-question.ts';
-import { toLabel } from '../../views/text/sanitise.ts';
-import { settled } from '../../process/exit-to-result.ts';
 import { chosenTheme, namesOfThemes } from './theme-choice.ts';
-import type { Start, Workshop } from '../open-project.ts';
-import { newSession } from '../../client/connect.ts';
-import { packageVersion } from '../../process/package-root.ts';
-import { trustHere, trustNow } from '../project-trust.ts';
-import { world } from '../../process/world.ts';
 
 export interface LobbyWays {
   /** Opens the same workshop with the configuration as it is then: what is trusted counts from the next run on. */
@@ -234,3 +236,164 @@ const infoOf = (
   themes: namesOfThemes(project, state === 'trusted'),
   notes: [...(problem === null ? [] : [problem]), ...notesOf(config.notes, unusable), ...broken],
 });
+
+// What is learned of a project while the person types: its sandbox, its facts, tasks that make sense in it.
+
+/** The first picture and a first key are not kept waiting by git. */
+const LOOK_AFTER_MS = 120;
+/** A repository is not looked at twice in a minute for one task. */
+const FRESH_MS = 60_000;
+
+/** What is known a moment after the first picture. */
+interface Learned {
+  /** Empty until it was tried out. */
+  readonly sandbox: string;
+  readonly suggestions: readonly string[];
+  readonly repository: NonNullable<LobbyInfo['repository']> | null;
+  /** Kept plans; read when the project is open. */
+  readonly templates: NonNullable<LobbyInfo['templates']>;
+  /** What is wrong with those that can't be read, a line each. */
+  readonly broken: readonly string[];
+  /** Why no run can be started, as it stands. */
+  readonly problem: string | null;
+  /** What is wrong with what was trusted, a fault each. */
+  readonly unusable: readonly string[];
+}
+
+const NOTHING_YET: Learned = {
+  sandbox: '',
+  suggestions: [],
+  repository: null,
+  templates: [],
+  broken: [],
+  problem: null,
+  unusable: [],
+};
+
+/**
+ * Tries the sandbox out and looks at the repository while the person types; without git while the question of trust is open. A planner who asks within a minute has that at
+ * once; each look is given once. `ready` is called as soon as the project is open.
+ */
+function lookedAhead(
+  workshop: Workshop,
+  asksForTrust: () => boolean,
+  { learn, ready }: { readonly learn: (more: Partial<Learned>) => void; readonly ready: () => void },
+): RepositoryPort {
+  let ahead: { readonly facts: RepositoryFacts; readonly since: number } | null = null;
+  const look = async (): Promise<void> => {
+    await world.sleep(LOOK_AFTER_MS);
+    const opened = await settled(() => workshop.ready());
+    if (!opened.ok) return learn({ problem: opened.fault.text });
+    learn({ sandbox: opened.value.sandbox });
+    ready();
+    // Before the person has said what this project is, nothing that configures git here is read.
+    const how = asksForTrust() ? 'without git' : undefined;
+    const facts = await opened.value.repository.facts(new AbortController().signal, how);
+    if (how === undefined) ahead = { facts, since: world.elapsed() };
+    const { isGit, files } = facts;
+    learn({ suggestions: suggestionsFor(facts), repository: { isGit, files } });
+  };
+  void look();
+  return {
+    async facts(signal) {
+      const known = ahead;
+      ahead = null;
+      const fresh = known !== null && world.elapsed() - known.since < FRESH_MS;
+      return fresh ? known.facts : (await workshop.ready()).repository.facts(signal);
+    },
+  };
+}
+
+/** Tasks that make sense here: what is suggested names what the repository has. */
+function suggestionsFor(facts: RepositoryFacts): readonly string[] {
+  if (facts.files === 0) return ['Explain what this directory is'];
+  const has = (name: RegExp): string | undefined => facts.top.find((entry) => name.test(entry));
+  const source = has(/^(?:src|lib|app|pkg|cmd|crates|packages)\/$/);
+  const manifest = facts.manifests[0]?.path;
+  return [
+    `Explain how ${facts.name} works and where to start reading`,
+    `Find the entry points of ${source ?? 'this repository'} and review the riskiest file`,
+    facts.tests.count > 0 ? 'Find modules that no test imports' : 'Say how this code could be tested first',
+    ...(manifest === undefined ? [] : [`Show how the dependencies in ${manifest} are used, and which are not`]),
+    `Review ${source ?? 'the code'} for error handling and security`,
+    ...(facts.isGit ? ['Summarise what changed lately and what it touches'] : []),
+  ].slice(0, 6);
+}
+
+// The runs of a screen: those that it begins or goes on with here, those of other processes that it shows, and the one it gives away.
+
+type Begin = (
+  what: Pick<Start, 'session' | 'task' | 'direct' | 'followUp'>,
+  plan?: Start['plan'],
+) => ReturnType<Lobby['start']>;
+
+interface LobbyRuns extends Required<Pick<Lobby, 'start' | 'resume' | 'attach' | 'detach'>> {
+  readonly begin: Begin;
+  /** The run that this process carries, or carried last; null before the first. */
+  current(): Run | null;
+  /** The run of another process that is shown; null where none is, or one was begun here since. */
+  attached(): SessionId | null;
+  /** Lets go of a run of another process, which goes on. */
+  letGo(): void;
+}
+
+interface RunsWays extends Required<Pick<Start, 'repository' | 'pace'>> {
+  /** Starts a process of its own that goes on with a session; the receipt says how to come back. */
+  readonly goesOn: (session: SessionId) => Promise<Receipt>;
+}
+
+/** `workshop`: the one that runs are started from now. */
+function runsFrom(workshop: () => Workshop, { repository, pace, goesOn }: RunsWays): LobbyRuns {
+  let current: Run | null = null;
+  let reached: Reached | null = null;
+  const letGo = (): void => {
+    reached?.close();
+    reached = null;
+  };
+  const begin: Begin = async (what, plan = null) => {
+    const from = workshop();
+    const usual = from.config.rules.promptForApproval.value ? 'person' : 'config';
+    const approval = what.direct === true ? directApproval(from.config) : usual;
+    const begun = await settled(() => from.start({ ...what, repository, approval, person: true, plan, pace }));
+    if (!begun.ok) return begun;
+    letGo();
+    current = begun.value;
+    return ok(current.controls);
+  };
+  return {
+    begin,
+    start: (task, direct) => begin({ session: newSession(), task, ...(direct === undefined ? {} : { direct: true }) }),
+    resume: (session, followUp) => resumed(workshop(), session, followUp, begin),
+    async attach(session) {
+      const { reachRun } = await import('../../client/connect.ts');
+      const found = await reachRun(workshop().project, session);
+      if (found === null) return fail({ text: `no process carries session ${session} now: mimir resume ${session}` });
+      letGo();
+      reached = found;
+      return ok(found.controls);
+    },
+    async detach(session) {
+      // Only then nobody holds the session any more.
+      await current?.result;
+      return settled(() => goesOn(session));
+    },
+    current: () => current,
+    attached: () => reached?.session ?? null,
+    letGo,
+  };
+}
+
+/** What was stopped or failed goes on from its last turn. */
+async function resumed(
+  workshop: Workshop,
+  session: SessionId,
+  followUp: string | undefined,
+  begin: Begin,
+): ReturnType<Begin> {
+  const one = workshop.log.sessions().find((known) => known.session === session);
+  if (!one) return fail({ text: `there is no session ${session}` });
+  const over = await settled(() => Promise.resolve(overBecause(workshop.project, one, followUp !== undefined)));
+  if (!over.ok) return over;
+  if (over.value !== null) return fail({ text: `${over.value}: mimir report ${session}` });
+  return begin({ session, task: one.task, ...(followUp === undefined ? {} : { followUp }) });
+}

@@ -2,10 +2,12 @@
  * One call of a model: reserve, record, act; how it ends in the log is gate-settle.ts's. Who may call when is gate-line.ts's,
  * what follows from a fault gate-retry.ts's.
  */
-import { cappedEffort, withEffort } from '../../../domain/models/effort.ts';
+import type { Usage } from '../../../domain/budget.ts';
+import { limitTokens } from '../../../domain/budget.ts';
 import { CallId } from '../../../domain/ids.ts';
-import type { ModelOption } from '../../../domain/plan/plan.ts';
+import { cappedEffort, withEffort } from '../../../domain/models/effort.ts';
 import { FREE, worstRates } from '../../../domain/models/price.ts';
+import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { reasonText } from '../../../domain/reason.ts';
 import type { Result } from '../../../domain/result.ts';
 import { fail, ok } from '../../../domain/result.ts';
@@ -13,23 +15,21 @@ import type { ModelReply } from '../../../domain/turn.ts';
 import { Permit } from '../../../policy/permit.ts';
 import { answerProblem } from '../../../policy/same-model.ts';
 import type { ModelFault, ModelRequest } from '../../../ports/model.ts';
-import { inputBound } from '../budget/token-bound.ts';
-import { daysFor, promiseDay } from '../budget/daily-budget.ts';
-import { keepClosing, keepingFor, timeFor } from '../budget/closing-reserve.ts';
-import type { Pass } from './provider-queue.ts';
-import { bindingOf, keepToRules, permitFor } from './model.ts';
-import type { Reservation } from '../budget/reserve.ts';
-import { reserve } from '../budget/reserve.ts';
-import type { Asked } from './settle.ts';
-import { broken, finished, mismatch } from './settle.ts';
-import { ENOUGH_OUTPUT, isWorthWaiting } from '../budget/budget-queue.ts';
-import { jsonSchemaOf, specOf } from './tool-specs.ts';
-import type { Step } from './call-scope.ts';
-import { stepSignal, stopped, whyEnded } from './call-scope.ts';
-import { asHeard, asSpoken } from '../text-protocol/text-model.ts';
 import { isReviewer } from '../../reviews/verdict-turn.ts';
-import { whileWaiting } from './provider-wait.ts';
+import { ENOUGH_OUTPUT, isWorthWaiting } from '../budget/budget-queue.ts';
+import { keepClosing, keepingFor, timeFor } from '../budget/closing-reserve.ts';
+import { daysFor, promiseDay, settleDay } from '../budget/daily-budget.ts';
+import type { Reservation } from '../budget/reserve.ts';
+import { reserve, settle } from '../budget/reserve.ts';
+import { inputBound } from '../budget/token-bound.ts';
 import type { GateFault, GateParts, LimitMet, Question } from '../gate.ts';
+import { asHeard, asSpoken } from '../text-protocol/text-model.ts';
+import type { Step } from './call-scope.ts';
+import { stepSignal, stopped, warn, whyEnded } from './call-scope.ts';
+import { bindingOf, keepToRules, permitFor } from './model.ts';
+import type { Pass } from './provider-queue.ts';
+import { whileWaiting } from './provider-wait.ts';
+import { jsonSchemaOf, specOf } from './tool-specs.ts';
 
 /** A call that failed for a fault of the model or its provider. */
 export interface BrokenCall {
@@ -261,4 +261,77 @@ function otherModel({ models, rules }: GateParts, { id }: ModelOption, { model }
   if (problem === null) return null;
   if (problem !== 'another model') return `, which is not allowed: ${reasonText(problem)}`;
   return terms === null ? '' : ` (if that is right, allow it by answersAs of the provider)`;
+}
+
+// How a call of a model ends in the log: with its reply, or broken. What it really used takes the place of what had been promised,
+// and is never more than that.
+
+/** A call that was asked, with what had been promised for it. */
+interface Asked {
+  readonly parts: GateParts;
+  readonly request: ModelRequest;
+  readonly model: ModelOption;
+  readonly reserved: { readonly tokens: number; readonly cost: number };
+}
+
+/** Another model than the one that was asked: paid for, and nothing of it is used. `why`: what forbids it, or what allows it. */
+const mismatch = ({ id }: ModelOption, { model, usage }: ModelReply, why: string): ModelFault => ({
+  is: 'mismatch',
+  message: `asked ${id}, but ${model} answered${why}; nothing of the answer was used`,
+  spent: usage,
+});
+
+/** The end of a call without a reply: what had been promised is free again but for what was spent. */
+function broken({ parts, request, model, reserved: promised }: Asked, fault: ModelFault): void {
+  const { recorder } = parts;
+  const { agent, call } = request;
+  const settled =
+    fault.spent === undefined ? null : settle(model, withinBound(fault.spent, request, promised), promised);
+  recorder.record({
+    type: 'model.failed',
+    agent,
+    call,
+    model: model.id,
+    cause: fault.is,
+    message: fault.message,
+    ...(settled === null ? {} : { usage: settled.usage, cost: settled.cost, priced: settled.priced }),
+  });
+  settleDay(parts, { call, tokens: settled === null ? 0 : limitTokens(settled.usage), cost: settled?.cost ?? 0 });
+  if (settled !== null) warn(parts, agent);
+}
+
+/** Adapters bound the input by bytes; the gate knows better how much of it was counted before. */
+function withinBound(spent: Usage, request: ModelRequest, promised: Asked['reserved']): Usage {
+  const most = promised.tokens - request.maxOutputTokens;
+  return spent.cacheRead + spent.cacheWrite > 0 ? spent : { ...spent, input: Math.min(spent.input, most) };
+}
+
+/** The reply, when its true price stands in place of what had been promised. */
+function finished({ parts, request, model, reserved: promised }: Asked, reply: ModelReply, ms: number): ModelReply {
+  const { recorder, prefixes } = parts;
+  const { agent, call } = request;
+  const settled = settle(model, reply.usage, promised);
+  recorder.record(
+    {
+      type: 'model.finished',
+      agent,
+      call,
+      model: reply.model,
+      usage: settled.usage,
+      cost: settled.cost,
+      priced: settled.priced,
+      ...(settled.bounded ? { bounded: true } : {}),
+      ...(reply.estimated === true && !settled.bounded ? { estimated: true } : {}),
+      stopReason: reply.stopReason,
+      ms,
+      calls: reply.calls,
+      ...(reply.opaque === undefined ? {} : { opaque: reply.opaque }),
+      ...(reply.withoutEffort === undefined ? {} : { withoutEffort: true }),
+    },
+    ...(reply.text === '' ? [] : [{ type: 'agent.message' as const, agent, call, text: reply.text }]),
+  );
+  settleDay(parts, { call, tokens: limitTokens(settled.usage), cost: settled.cost });
+  warn(parts, agent);
+  if (request.purpose.is !== 'compact') prefixes.learn(agent, model.id, request.turns.length, settled.usage);
+  return reply;
 }

@@ -17,7 +17,7 @@ import { uniqueCalls } from '../model/tool-specs.ts';
 import { findingToolOf, taskToolOf } from './text-use.ts';
 import type { AskFault, GateParts, Question } from '../gate.ts';
 import { notOwn, readReply, SHELL, textTurns, unreadInARow } from './read-reply.ts';
-import { GIVEN_UP, MOST_UNREAD, protocolWords } from './words.ts';
+import { GIVEN_UP, MOST_UNREAD, protocolWords } from './read-reply.ts';
 
 type Asks = Pick<Question, 'order' | 'purpose' | 'closing'>;
 

@@ -13,7 +13,7 @@ import { actionOf, permitted } from '../tools/permit.ts';
 import { cutResult } from '../model/context-budget.ts';
 import type { GateParts } from '../gate.ts';
 import { asksFor, isOwn, mayMark } from './read-reply.ts';
-import type { Marked } from './markers.ts';
+import type { Marked } from './read-reply.ts';
 
 /** By which the agent's children are let in; undefined where it may not have any. */
 export const taskToolOf = ({ tools }: Pick<GateParts, 'tools'>, order: WorkOrder): Tool | undefined =>

@@ -3,29 +3,32 @@
  * policy decides again after each wait, since the world has moved. What comes out is a permit that is good once.
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
-import { jsonDigest } from '../../../domain/text/digest.ts';
+import { onlyReads } from '../../../domain/agents/role.ts';
+import type { Capability } from '../../../domain/agents/role.ts';
 import { depthOf } from '../../../domain/ids.ts';
 import type { Mode } from '../../../domain/mode.ts';
-import { onlyReads } from '../../../domain/agents/role.ts';
 import { reasonText } from '../../../domain/reason.ts';
+import { unreachable } from '../../../domain/result.ts';
+import { jsonDigest } from '../../../domain/text/digest.ts';
 import type { ToolCall } from '../../../domain/turn.ts';
+import type { ApprovalRequest } from '../../../events/event.ts';
 import { modeFor } from '../../../events/modes.ts';
+import { programsIn } from '../../../policy/commands/programs.ts';
 import { moreThanReading } from '../../../policy/commands/reading/reading.ts';
-import { decide, type ReadingFacts } from '../../../policy/decide.ts';
+import { decide } from '../../../policy/decide.ts';
+import type { ReadingFacts } from '../../../policy/decide.ts';
 import type { Permit } from '../../../policy/permit.ts';
-import { type Decision, namesOf } from '../../../policy/rules.ts';
+import { namesOf } from '../../../policy/rules.ts';
+import type { Decision } from '../../../policy/rules.ts';
 import type { Proposal, Tool, ToolContext } from '../../../ports/tool.ts';
 import type { TreeId } from '../../../ports/tree.ts';
-import type { Answer, InputFile, ModeOf } from './approvals.ts';
-import { NOBODY } from './approvals.ts';
-import { changedInputs } from './grants.ts';
+import { recordNotDone, writtenPath } from '../../agents/unanswered.ts';
 import { openBelow } from '../../messaging/child-end.ts';
-import type { AskedRequest } from './question.ts';
-import { requestFor, sinceChanged } from './question.ts';
-import type { GateParts } from '../gate.ts';
 import { permissionsFor } from '../../planning/permissions.ts';
+import type { GateParts } from '../gate.ts';
+import type { Answer, InputFile, ModeOf } from './approvals.ts';
+import { changedInputs, NOBODY } from './approvals.ts';
 import type { OpenToolCall } from './interrupted-call.ts';
-import { recordNotDone } from '../../agents/unanswered.ts';
 
 /** A call of a tool that the agent has, with its input read. */
 export interface Use {
@@ -223,4 +226,95 @@ function denied({ recorder, rules }: GateParts, use: Use, { because, unanswered 
   });
   if (unanswered === true) recordNotDone(recorder, use);
   return `Denied: ${reasonText(because)}`;
+}
+
+// What a person is asked about a tool call: exactly what would happen, and what an answer for the session would cover.
+
+/** A call that must be asked about. */
+interface Asked {
+  readonly tool: Tool;
+  readonly input: unknown;
+  readonly role: string;
+  readonly decision: Extract<Decision, { readonly verdict: 'ask' }>;
+  /** What would be committed, of tools that commit. */
+  readonly proposal: Proposal | null;
+}
+
+interface AskedRequest {
+  readonly request: ApprovalRequest;
+  /** Of what a standing yes is bound to beside the words. */
+  readonly inputs: readonly InputFile[];
+}
+
+/** Null for a tool that is never asked about, and when the agent was stopped while it was made. */
+async function requestFor(asked: Asked, context: ToolContext): Promise<AskedRequest | null> {
+  const { tool, input, role, decision, proposal } = asked;
+  const { capability } = tool;
+  if (capability === null) return null;
+  const label = tool.label(input);
+  const exact = proposal === null ? await exactOf(tool, input, context) : proposedText(proposal, label);
+  const inputs = tool.inputs === undefined ? [] : await tool.inputs(input, context);
+  if (context.signal.aborted) return null;
+  const same =
+    decision.singly === true ? null : sameKey(capability, { exact, box: context.box, tree: proposal?.tree ?? null });
+  const request: ApprovalRequest = {
+    action: capability,
+    title: `${role}: ${headOf(label)}`,
+    exact,
+    options: [],
+    unsandboxed: capability === 'shell' && context.box === 'none',
+    because: reasonText(decision.because),
+    ...(same === null ? {} : { same, ...wider(asked, context) }),
+  };
+  return { request, inputs };
+}
+
+/** What else than exactly this an answer for the session may cover. */
+function wider({ tool, input, decision }: Asked, context: ToolContext): Pick<ApprovalRequest, 'programs' | 'file'> {
+  if (tool.capability === 'write') {
+    const path = writtenPath(input);
+    return path === null ? {} : { file: path };
+  }
+  if (tool.capability !== 'shell' || context.box === 'none' || decision.exactly === true) return {};
+  const programs = programsIn(tool.label(input), tool.reading?.(input, context).place);
+  return programs === null ? {} : { programs };
+}
+
+/** The same question again, because files are other than when an equal one was allowed. */
+const sinceChanged = ({ request, inputs }: AskedRequest, paths: readonly string[]): AskedRequest => ({
+  request: { ...request, because: `allowed before, but changed since: ${paths.join(', ')}; ${request.because}` },
+  inputs,
+});
+
+const proposedText = ({ words, patch }: Proposal, label: string): string => `${words ?? label}\n\n${patch}`;
+
+const exactOf = (tool: Tool, input: unknown, context: ToolContext): Promise<string> | string =>
+  tool.preview === undefined ? tool.label(input) : tool.preview(input, context);
+
+/** An answer for the session: of a command or a commit exactly it, in the same box; of other acts all of their kind. */
+function sameKey(
+  capability: Capability,
+  what: { readonly exact: string; readonly box: ToolContext['box']; readonly tree: string | null },
+): string {
+  switch (capability) {
+    case 'write':
+    case 'read':
+    case 'git-read':
+    case 'spawn':
+      return capability;
+    case 'git-write':
+    case 'shell':
+      return `${capability}:${jsonDigest(what)}`;
+    default:
+      return unreachable(capability);
+  }
+}
+
+const HEAD = 100;
+
+/** Of a long command its first line: all of it is what the question shows. */
+function headOf(label: string): string {
+  const [first = ''] = label.split('\n');
+  const cut = first.length > HEAD ? first.slice(0, HEAD) : first;
+  return cut === label ? label : `${cut}…`;
 }

@@ -21,7 +21,7 @@ import { childAgain, roomy, withMarked } from '../text-protocol/text-use.ts';
 import type { GateParts, ResultsTurn } from '../gate.ts';
 import { begunBefore } from './interrupted-call.ts';
 import { unreadIn } from '../text-protocol/read-reply.ts';
-import { UNREAD } from '../text-protocol/words.ts';
+import { UNREAD } from '../text-protocol/read-reply.ts';
 import { madeGood, recordNotDone } from '../../agents/unanswered.ts';
 
 /** More calls in one reply than this are refused. */

@@ -3,7 +3,7 @@ import { ROOT } from '../../../domain/ids.ts';
 import type { RunState } from '../../../events/state.ts';
 import { converse } from './idle-session.ts';
 import type { RunParts } from '../parts.ts';
-import { STANDING } from './standing-text.ts';
+import { STANDING } from './idle-session.ts';
 import { handedOver } from '../../gate/text-protocol/read-reply.ts';
 
 export interface MainTalk {

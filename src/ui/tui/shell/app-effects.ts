@@ -2,22 +2,27 @@
  * What screens and boxes ask the app for, done: at the terminal, in the lobby, with the run. Which screen is shown, and boxes
  * over it, are the app's own.
  */
+import { attachTo } from '../../../app/client/attach.ts';
+import { cleanLobby } from '../../../app/views/text/sanitise-text.ts';
+import { isOpen } from '../../../app/views/trust-question.ts';
 import type { SessionId } from '../../../domain/ids.ts';
 import type { Result } from '../../../domain/result.ts';
 import { fail, unreachable } from '../../../domain/result.ts';
 import type { Receipt, Refusal } from '../../../ports/controls.ts';
 import type { Lobby, ReportFormat } from '../../../ports/project-service.ts';
-import type { Beginning } from './startup.ts';
+import type { World } from '../../../ports/world.ts';
 import type { Carrying } from '../components/runs/run-ownership.ts';
-import { attachTo } from '../../../app/client/attach.ts';
-import type { DialogEffect } from './overlays/dialog.ts';
-import type { DraftingParts } from './drafting.ts';
-import { Drafting } from './drafting.ts';
-import type { Leaving } from './quit.ts';
-import type { Looks } from './display-settings.ts';
 import type { Runs } from '../components/runs/runs.ts';
-import type { ScreenName, Toast } from './screen.ts';
+import { draftedForm } from '../dialogs/forms/agents.ts';
+import { trustOverlay } from '../dialogs/trust.ts';
+import type { Waited } from '../dialogs/wait.ts';
+import { waitOverlay } from '../dialogs/wait.ts';
 import type { Copied, Input, Terminal } from '../terminal/terminal.ts';
+import type { Looks } from './display-settings.ts';
+import type { DialogEffect } from './overlays/dialog.ts';
+import type { Boxes } from './overlays/overlay-stack.ts';
+import type { Leaving } from './quit.ts';
+import type { ScreenName, Toast } from './screen.ts';
 
 export type Wanted = NonNullable<DialogEffect['app']>;
 /** What the app opens by itself; `back` is where the run is. */
@@ -222,3 +227,117 @@ const sizeOf = (text: string): string => {
   const bytes = new TextEncoder().encode(text).length;
   return bytes < KB ? `${bytes} B` : `${(bytes / KB).toFixed(1)} KB`;
 };
+
+// A custom agent that a model drafts while the screen goes on: a box says who is asked and since when, then its form opens.
+
+interface DraftingParts {
+  readonly lobby: Lobby;
+  readonly boxes: Boxes;
+  readonly world: Pick<World, 'now'>;
+  readonly act: (effect: DialogEffect) => void;
+  readonly changed: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+type Order = Extract<Wanted, { draftAgent: object }>['draftAgent'];
+
+class Drafting {
+  readonly #of: DraftingParts;
+  #now: Waited | null = null;
+
+  constructor(parts: DraftingParts) {
+    this.#of = parts;
+  }
+
+  get waits(): boolean {
+    return this.#now !== null;
+  }
+
+  /** Esc stops the model, and the fixed rules draft it; Esc again leaves. */
+  begin({ sentence, model }: Order): void {
+    const { lobby, boxes, world, act, changed, fail } = this.#of;
+    if (lobby.draftAgent === undefined) return act({ toast: { level: 'warn', text: 'No agent can be made here.' } });
+    const control = new AbortController();
+    const waited: Waited = {
+      title: 'New agent',
+      since: world.now(),
+      words: 'Looking for a model that may be asked',
+      is: 'open',
+      stop: () => control.abort('stopped'),
+    };
+    const asking = (words: string): void => {
+      waited.words = words;
+      changed();
+    };
+    this.#now = waited;
+    boxes.push(waitOverlay(waited));
+    void lobby.draftAgent(sentence, { model, signal: control.signal, asking }).then((made) => {
+      const left = waited.is === 'left';
+      waited.is = 'over';
+      if (this.#now === waited) this.#now = null;
+      // The box goes as soon as it is looked at; what is typed meanwhile is for the form.
+      act(left ? { toast: { level: 'info', text: made.said } } : { dialog: draftedForm(made, lobby.info()) });
+      changed();
+    }, fail);
+  }
+}
+
+// The first run of a session, and what comes before it: nothing begins while it isn't settled whether the project is trusted.
+
+interface BeginningParts {
+  readonly lobby: Lobby;
+  readonly boxes: Boxes;
+  readonly runs: Runs;
+  readonly firstTask?: string;
+  readonly resumeSession?: SessionId;
+  readonly followUp?: string;
+  readonly attach?: { readonly session: SessionId };
+  readonly changed: () => void;
+  readonly toast: (toast: Toast) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+export class Beginning {
+  readonly #of: BeginningParts;
+  #begun = false;
+
+  constructor(parts: BeginningParts) {
+    this.#of = parts;
+  }
+
+  /** Asks about trust where that is open, else begins with what was asked for. A run that goes on elsewhere is begun already. */
+  start(): void {
+    if (this.#of.attach !== undefined || !this.ask()) this.begin();
+  }
+
+  /** Puts the question on the screen; false when there is none. */
+  ask(): boolean {
+    const { lobby, boxes } = this.#of;
+    const { trust } = cleanLobby(lobby.info());
+    if (lobby.trust === undefined || !isOpen(trust)) return false;
+    boxes.push(trustOverlay(trust));
+    return true;
+  }
+
+  /** The person said yes to what was shown under this digest. */
+  trust(digest: string): void {
+    const { lobby, toast, changed, fail } = this.#of;
+    const given = lobby.trust?.(digest);
+    void given?.then((result) => {
+      toast(result.ok ? { level: 'info', text: result.value.text } : { level: 'error', text: result.fault.text });
+      // Refused, it has changed meanwhile: what is there now is another question.
+      if (result.ok || !this.ask()) this.begin();
+      changed();
+    }, fail);
+  }
+
+  /** What was asked for on the command line, once. */
+  begin(): void {
+    if (this.#begun) return;
+    this.#begun = true;
+    const { lobby, runs, firstTask, resumeSession, followUp, attach } = this.#of;
+    if (attach !== undefined) runs.begin(() => attachTo(lobby, attach.session));
+    else if (resumeSession !== undefined) runs.begin(() => lobby.resume(resumeSession, followUp));
+    else if (firstTask !== undefined) runs.begin(() => lobby.start(firstTask));
+  }
+}

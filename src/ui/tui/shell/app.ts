@@ -2,45 +2,47 @@
  * The session on a screen: holds the screens and the run, hands keys to whom they belong, does what screens ask for, and
  * paints. It works over `Lobby` and `Controls` alone. What is drawn is frame.ts and the screens; when, pace.ts.
  */
+import { someoneWorks } from '../../../app/views/agents/agent-lines.ts';
+import { Held } from '../../../app/views/agents/held-answers.ts';
+import type { Frame } from '../../../app/views/text/line.ts';
+import { cleanLobby } from '../../../app/views/text/sanitise-text.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import type { RunState } from '../../../events/state.ts';
 import { EMPTY } from '../../../events/state.ts';
 import type { Command } from '../../../ports/controls.ts';
 import type { LobbyInfo } from '../../../ports/project-service.ts';
+import type { Glyphs } from '../components/glyphs.ts';
+import type { RunFeed } from '../components/runs/feed.ts';
+import { Carrying } from '../components/runs/run-ownership.ts';
+import { Runs } from '../components/runs/runs.ts';
+import { windowTitle } from '../components/window-title.ts';
+import { overlayFor } from '../dialogs/open.ts';
+import { screenFor } from '../screens/all.ts';
+import { openScheduler } from '../terminal/scheduler.ts';
+import type { Scheduler } from '../terminal/scheduler.ts';
+import type { Input } from '../terminal/terminal.ts';
 import type { OwnBox } from './app-effects.ts';
 import { Acts } from './app-effects.ts';
 import { APP_KEYS } from './app-keys.ts';
 import type { AppEnd, AppOptions } from './app-options.ts';
 import { AS_IT_COMES, HINT_ROWS, paceOf, SILENT } from './app-options.ts';
-import { Beginning } from './startup.ts';
-import { Boxes, Toasts } from './overlays/overlay-stack.ts';
-import type { Dock } from './overlays/overlay-stack.ts';
-import { Carrying } from '../components/runs/run-ownership.ts';
-import { cleanLobby } from '../../../app/views/text/sanitise-text.ts';
-import type { Dialog, DialogEffect } from './overlays/dialog.ts';
-import { dispatch } from './keys/dispatch.ts';
-import { overlayFor } from '../dialogs/open.ts';
-import { contextOf, hasClock } from './context.ts';
+import { Looks } from './display-settings.ts';
 import { FoundFiles } from './found-files.ts';
 import { bodySize, dockTop, frameOf } from './frame.ts';
 import { ownKeyFaults } from './keys/actions.ts';
-import { Held } from '../../../app/views/agents/held-answers.ts';
-import { rebind } from './keys/keymap.ts';
-import { Hints } from './overlays/hints.ts';
-import { Leaving } from './quit.ts';
+import { dispatch } from './keys/dispatch.ts';
 import { Lit } from './keys/key-flash.ts';
-import { Looks } from './display-settings.ts';
-import { Notices } from './overlays/notices.ts';
+import { rebind } from './keys/keymap.ts';
 import { OwnBoxes } from './overlays/app-overlays.ts';
-import { Runs } from '../components/runs/runs.ts';
-import type { Context, ScreenName, Toast } from './screen.ts';
-import { screenFor } from '../screens/all.ts';
+import type { Dialog, DialogEffect } from './overlays/dialog.ts';
+import { Hints } from './overlays/hints.ts';
+import { Notices } from './overlays/notices.ts';
+import { Boxes, Toasts } from './overlays/overlay-stack.ts';
+import type { Dock } from './overlays/overlay-stack.ts';
+import { Leaving } from './quit.ts';
 import { Stage } from './screen-router.ts';
-import { openScheduler } from '../terminal/scheduler.ts';
-import type { Scheduler } from '../terminal/scheduler.ts';
-import type { Input } from '../terminal/terminal.ts';
-import type { Frame } from '../../../app/views/text/line.ts';
-import { windowTitle } from '../components/window-title.ts';
+import type { Context, Look, ScreenName, Toast } from './screen.ts';
+import { Beginning } from './app-effects.ts';
 
 export type { AppEnd, AppOptions } from './app-options.ts';
 
@@ -303,4 +305,55 @@ class App {
       this.#end.reject(error);
     }
   }
+}
+
+// What screens look at, from the parts that know it; and whether time alone changes what they show.
+
+interface ContextParts {
+  readonly feed: RunFeed | null;
+  readonly lobby: LobbyInfo;
+  readonly now: Millis;
+  readonly glyphs: Glyphs;
+  readonly look: Look;
+  readonly files: FoundFiles;
+}
+
+function contextOf({ feed, files, ...rest }: ContextParts): Context {
+  return {
+    ...rest,
+    files: (query) => files.of(query),
+    ...(feed === null ? NO_RUN : ofRun(feed, rest.now)),
+  };
+}
+
+type OfRun = Omit<Context, keyof LobbyParts | 'files' | 'now'>;
+type LobbyParts = Pick<Context, 'lobby' | 'glyphs' | 'look'>;
+
+const ofRun = (feed: RunFeed, now: Millis): OfRun & Pick<Context, 'now'> => ({
+  state: feed.shown,
+  now: feed.time(now),
+  live: feed.live.texts(),
+  reasoning: feed.live.reasoning(),
+  calls: feed.live.calls(),
+  preview: (mode, agent) => feed.preview(mode, agent),
+  amended: (edits) => feed.amended(edits),
+  activity: (agent) => feed.live.activity(agent, now),
+  ...(feed.elsewhere === undefined ? {} : { elsewhere: feed.elsewhere }),
+});
+
+const NO_TEXTS: ReadonlyMap<string, string> = new Map();
+const NO_CALLS: NonNullable<Context['calls']> = new Map();
+const NO_RUN: OfRun = {
+  state: EMPTY,
+  live: NO_TEXTS,
+  reasoning: NO_TEXTS,
+  calls: NO_CALLS,
+  activity: () => ({ rate: 0, steps: [] }),
+};
+
+/** Does something of this run count seconds? Nothing does while a plan waits for the person, nor at the end. */
+export function hasClock(state: RunState, isThere: boolean): boolean {
+  if (state.finished !== null) return false;
+  const planning = isThere && (state.phase === 'planning' || state.phase === 'starting');
+  return planning || state.approvals.length > 0 || (state.phase !== 'approving' && someoneWorks(state));
 }

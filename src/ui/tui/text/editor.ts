@@ -2,11 +2,9 @@
  * A field to type in, as state and steps: single or several lines, by graphemes, with undo. It decides what a key does to
  * the text; what Enter or Esc lead to is the screen's (it gets null back), and drawing is editor-view.ts.
  */
-import type { Input } from '../terminal/terminal.ts';
-import type { Fold } from './editor-folds.ts';
-import { foldOf, letterBefore, letterBehind, outside, unfolded } from './editor-folds.ts';
 import { toTerminal } from '../../../app/views/text/sanitise.ts';
 import { graphemes, widthOf } from '../../../app/views/text/width.ts';
+import type { Input } from '../terminal/terminal.ts';
 
 export interface Editor {
   readonly lines: readonly string[];
@@ -267,4 +265,56 @@ function boundary(line: string, units: number): number {
     place += cluster.length;
   }
   return place;
+}
+
+// Long pastes in a field: each stands there as a short sign (`[pasted 42 lines]`), which the cursor jumps over and which is
+// removed as one letter, while the field's text holds all of it.
+
+/** A pasted text, and what stands in its place. */
+interface Fold {
+  readonly sign: string;
+  readonly text: string;
+}
+
+/** Longer pastes are folded. */
+const MOST_LINES = 10;
+const MOST_LETTERS = 2000;
+
+/** How a pasted text is folded, by a sign that is nowhere else in the field; null for one that is short enough to stand there. */
+function foldOf(
+  text: string,
+  { lines, folds }: { readonly lines: readonly string[]; readonly folds: readonly Fold[] },
+): Fold | null {
+  const count = text.split('\n').length;
+  if (count <= MOST_LINES && text.length <= MOST_LETTERS) return null;
+  const what = count > MOST_LINES ? `${count} lines` : `${text.length} letters`;
+  const isTaken = (sign: string): boolean =>
+    folds.some((fold) => fold.sign === sign) || lines.some((line) => line.includes(sign));
+  let sign = `[pasted ${what}]`;
+  for (let more = 2; isTaken(sign); more++) sign = `[pasted ${what}, ${more}]`;
+  return { sign, text };
+}
+
+/** The text with what was pasted in the place of its signs. */
+function unfolded(shown: string, folds: readonly Fold[]): string {
+  if (folds.length === 0) return shown;
+  const texts = new Map(folds.map(({ sign, text }) => [sign, text]));
+  return shown.replaceAll(/\[pasted [^\]\n]+\]/g, (sign) => texts.get(sign) ?? sign);
+}
+
+/** The sign right before the cursor as one letter; else the letter itself, empty at the start. */
+const letterBefore = (folds: readonly Fold[], before: string): string =>
+  folds.find(({ sign }) => before.endsWith(sign))?.sign ?? graphemes(before).at(-1) ?? '';
+
+/** The same behind the cursor. */
+const letterBehind = (folds: readonly Fold[], after: string): string =>
+  folds.find(({ sign }) => after.startsWith(sign))?.sign ?? graphemes(after)[0] ?? '';
+
+/** A place in a line that is not within a sign: it would be torn. */
+function outside(folds: readonly Fold[], line: string, column: number): number {
+  for (const { sign } of folds) {
+    const start = line.lastIndexOf(sign, column);
+    if (start !== -1 && column > start && column < start + sign.length) return start;
+  }
+  return column;
 }

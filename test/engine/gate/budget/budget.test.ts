@@ -8,7 +8,7 @@ import { reserve, settle } from '../../../../src/engine/gate/budget/reserve.ts';
 import type { EventBody } from '../../../../src/events/event.ts';
 import { foldAll } from '../../../../src/events/fold.ts';
 import { committed } from '../../../../src/events/queries.ts';
-import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { scriptedModel } from '../../../../src/models/script-file.ts';
 import { memoryLog } from '../../../support/log.ts';
 import { AGENT, calling, planOf, RULES, says, testRun } from '../../../support/run.ts';
 import type { Setting, TestRun } from '../../../support/run.ts';

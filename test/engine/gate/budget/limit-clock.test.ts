@@ -8,7 +8,7 @@ import { fold } from '../../../../src/events/fold.ts';
 import type { EventBody } from '../../../../src/events/event.ts';
 import { EMPTY } from '../../../../src/events/state.ts';
 import type { RunState } from '../../../../src/events/state.ts';
-import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { scriptedModel } from '../../../../src/models/script-file.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const model = scriptedModel('scripted/m', { price: { input: 1, output: 5 } });

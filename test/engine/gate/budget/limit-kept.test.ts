@@ -8,7 +8,7 @@ import type { EventBody } from '../../../../src/events/event.ts';
 import { fold } from '../../../../src/events/fold.ts';
 import { EMPTY } from '../../../../src/events/state.ts';
 import type { RunState } from '../../../../src/events/state.ts';
-import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { scriptedModel } from '../../../../src/models/script-file.ts';
 
 const model = scriptedModel('scripted/m', { price: { input: 1, output: 5 } });
 const choice = { asked: 'm', used: ModelId.parse('scripted/m'), because: null };

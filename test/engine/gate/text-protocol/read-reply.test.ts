@@ -13,8 +13,8 @@ import {
   unreadIn,
   unreadInARow,
 } from '../../../../src/engine/gate/text-protocol/read-reply.ts';
-import { fenced, fencesIn } from '../../../../src/engine/gate/text-protocol/fences.ts';
-import { protocolWords } from '../../../../src/engine/gate/text-protocol/words.ts';
+import { fenced, fencesIn } from '../../../../src/engine/gate/text-protocol/read-reply.ts';
+import { protocolWords } from '../../../../src/engine/gate/text-protocol/read-reply.ts';
 
 const CALL = CallId.parse('call-1');
 const OWN = CallId.parse('text_call-1');

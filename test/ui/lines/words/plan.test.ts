@@ -3,7 +3,7 @@ import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
 import { EMPTY } from '../../../../src/events/state.ts';
 import type { PlanEdit } from '../../../../src/domain/plan/plan-edit.ts';
-import { editsOf, optionsFor, planWord } from '../../../../src/ui/lines/words/plan.ts';
+import { editsOf, optionsFor, planWord } from '../../../../src/ui/lines/words/answers.ts';
 import { planLines } from '../../../../src/app/reports/plan-lines.ts';
 import { planOf } from '../../../support/plans.ts';
 

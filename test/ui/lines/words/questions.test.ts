@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApprovalRequest } from '../../../../src/events/event.ts';
 import { foldAll } from '../../../../src/events/fold.ts';
 import { widthOf } from '../../../../src/app/views/text/width.ts';
-import { exactText, sayAll } from '../../../../src/ui/lines/words/exact.ts';
+import { exactText, sayAll } from '../../../../src/ui/lines/words/questions.ts';
 import {
   answerLines,
   answerOf,

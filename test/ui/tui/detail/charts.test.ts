@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { MOST_POINTS, withSpend } from '../../../../src/events/spend.ts';
 import type { SpendPoint } from '../../../../src/events/spend.ts';
-import { chartsOverlay } from '../../../../src/ui/tui/dialogs/charts.ts';
+import { chartsOverlay } from '../../../../src/ui/tui/dialogs/open.ts';
 import { ASCII } from '../../../../src/ui/tui/components/glyphs.ts';
 import { pageOf } from '../../../../src/ui/tui/shell/page.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { ASCII, UNICODE } from '../../../../src/ui/tui/components/glyphs.ts';
 import { lineWidth, plain } from '../../../../src/app/views/text/clip.ts';
 import { toTerminal } from '../../../../src/app/views/text/sanitise.ts';
-import { codeLines, loadColours } from '../../../../src/ui/tui/components/text/code.ts';
+import { codeLines, loadColours } from '../../../../src/ui/tui/components/text/markdown.ts';
 import { linked, linkOf } from '../../../../src/ui/tui/components/text/links.ts';
 import { growing, markdown } from '../../../../src/ui/tui/components/text/markdown.ts';
-import { codeOf } from '../../../../src/ui/tui/components/text/lexed.ts';
+import { codeOf } from '../../../../src/ui/tui/components/text/markdown.ts';
 
 const shown = (text: string, width = 40): readonly string[] =>
   markdown(text, width, UNICODE).map((line) => plain(line).trimEnd());

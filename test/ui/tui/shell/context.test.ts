@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { foldAll } from '../../../../src/events/fold.ts';
 import type { RunState } from '../../../../src/events/state.ts';
-import { hasClock } from '../../../../src/ui/tui/shell/context.ts';
+import { hasClock } from '../../../../src/ui/tui/shell/app.ts';
 import type { Recording } from '../../../support/recorded-run.ts';
 import { approval, asks, finished, midRun, planned, Recording as Log, started } from '../../../support/recorded-run.ts';
 

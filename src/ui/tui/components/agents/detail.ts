@@ -1,32 +1,36 @@
 /** One agent in full: its facts, and one of its tabs. Where it scrolls to is the screen's; what it says is here. */
-import type { AgentState } from '../../../../events/state.ts';
 import { todosOf } from '../../../../app/views/agents/agent-lines.ts';
+import { isIdle, restOf, waitOf } from '../../../../app/views/agents/wait-reason.ts';
+import type { FileChange } from '../../../../app/views/file-changes.ts';
+import { changeOf, changesOf } from '../../../../app/views/file-changes.ts';
+import { planSoFar, writingWords } from '../../../../app/views/plan/plan-words.ts';
+import { fit, lineWidth, span, spread } from '../../../../app/views/text/clip.ts';
+import { counted, formatClock } from '../../../../app/views/text/format.ts';
+import type { Ink, Line, Span } from '../../../../app/views/text/line.ts';
+import { toLabel } from '../../../../app/views/text/sanitise.ts';
+import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
+import type { AgentState, Block } from '../../../../events/state.ts';
 import type { DetailUi } from '../../screens/run/detail-state.ts';
 import type { Context } from '../../shell/screen.ts';
 import { box } from '../../text/box.ts';
-import { fit, lineWidth, span } from '../../../../app/views/text/clip.ts';
 import { sized } from '../../text/compose.ts';
 import { editorText } from '../../text/editor.ts';
-import type { Line, Span } from '../../../../app/views/text/line.ts';
-import { toLabel } from '../../../../app/views/text/sanitise.ts';
-import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
-import { isIdle, restOf, waitOf } from '../../../../app/views/agents/wait-reason.ts';
-import { statusSpan, todoLine } from './card.ts';
-import { pendingText, writing } from './doing.ts';
-import { scrollBar } from './cards.ts';
-import { changesDoc } from './changes.ts';
 import { costLines } from '../money/costs.ts';
-import { headLines, tabBar } from './detail-head.ts';
-import type { Doc } from '../text/doc.ts';
-import { docOfLines, linesOf } from '../text/doc.ts';
-import { factLines } from '../text/facts.ts';
 import { lockOf, pinOf } from '../plan/mandatory-reviews.ts';
-import { messageLines } from './messages.ts';
-import { planSoFar, writingWords } from '../../../../app/views/plan/plan-words.ts';
 import type { Tab } from '../tabs.ts';
-import { toolsDoc } from './tool-list.ts';
+import { countSpans, diffLines } from '../text/diff.ts';
+import type { Doc, Part } from '../text/doc.ts';
+import { docOf, docOfLines, GAP, linesOf } from '../text/doc.ts';
+import { factLines } from '../text/facts.ts';
+import { linkOf } from '../text/links.ts';
 import { transcriptDoc } from '../text/transcript.ts';
 import type { TranscriptNow } from '../text/transcript.ts';
+import { statusSpan, todoLine } from './card.ts';
+import { scrollBar } from './cards.ts';
+import { headLines, messageLines, tabBar } from './detail-head.ts';
+import { pendingText, writing } from './doing.ts';
+import type { ToolCall } from './tool-block.ts';
+import { rail, toolMeta } from './tool-block.ts';
 
 /** Lines above the scrolled part: two of facts and a stroke. */
 const HEAD = 3;
@@ -226,4 +230,114 @@ function todos(agent: AgentState, context: Context, width: number): readonly Lin
   if (list.length === 0)
     return wrap([span('No todo list yet: the agent writes it in its first turn.', { fg: 'faint' })], width);
   return list.flatMap((todo) => wrap(todoLine(todo, context), width, 2));
+}
+
+// The Diffs tab: the files that an agent changed, each with its counts, and its hunks where it was opened.
+
+/** Where there are this few, they needn't be opened to be seen. */
+const FEW = 3;
+
+/** One part a file; its item is its number in `changesOf`. */
+function changesDoc(agent: AgentState, context: Context, width: number, look: ListLook): Doc {
+  const changes = changesOf(agent);
+  if (changes.length === 0)
+    return docOfLines(
+      wrap([span('It changed no file. What a command changed is not seen here.', { fg: 'faint' })], width),
+    );
+  const added = changes.reduce((sum, change) => sum + change.added, 0);
+  const removed = changes.reduce((sum, change) => sum + change.removed, 0);
+  const total: Line = spread(
+    [span(counted(changes.length, 'file'), { fg: 'title', bold: true }), span(' changed', { fg: 'muted' })],
+    countSpans({ added, removed }),
+    width,
+  );
+  const files = changes.flatMap((change, item): readonly Part[] => {
+    const open = look.isOpen(item) !== changes.length <= FEW;
+    const part = { item, lines: fileLines(change, open, context, width) };
+    return open ? [part, GAP] : [part];
+  });
+  return docOf([{ item: null, lines: [total] }, GAP, ...files]);
+}
+
+function fileLines(change: FileChange, open: boolean, { glyphs, state }: Context, width: number): readonly Line[] {
+  const link = linkOf(change.path, state.cwd);
+  const head = spread(
+    [
+      span(`${open ? glyphs.todo.active : glyphs.bullet} `, { fg: 'focus' }),
+      span(toLabel(change.path), { fg: 'title', bold: true, ...(link === null ? {} : { link }) }),
+      span(change.made ? '  new' : '', { fg: 'ok' }),
+    ],
+    countSpans(change),
+    width,
+    {},
+    glyphs.ellipsis,
+  );
+  if (!open) return [head];
+  const body = diffLines(change.diff, Math.max(1, width - 2), glyphs.ellipsis);
+  return [head, ...body.map((line): Line => [span('  '), ...line])];
+}
+
+// The Tools tab: every call of an agent in one row, its output under the row that was opened.
+
+interface ListLook {
+  isOpen(item: number): boolean;
+  readonly at: number | 'visible' | null;
+}
+
+/** The calls of an agent, oldest first, each with its place among the blocks. */
+const callsIn = (blocks: readonly Block[]): readonly { readonly item: number; readonly block: ToolCall }[] =>
+  blocks.flatMap((block, item) => (block.is === 'tool' ? [{ item, block }] : []));
+
+/** One part a call; its item is the number of its block. */
+function toolsDoc(agent: AgentState, context: Context, width: number, look: ListLook): Doc {
+  const calls = callsIn(agent.blocks);
+  if (calls.length === 0) return docOfLines(wrap([span('No tool was called yet.', { fg: 'faint' })], width));
+  return docOf(
+    calls.map(({ item, block }): Part => {
+      const row = toolRow(block, context, width);
+      return { item, lines: look.isOpen(item) ? [row, ...output(block, context, width)] : [row] };
+    }),
+  );
+}
+
+/** `✓ 20:31:02 read src/a.ts          142 lines · 0.1s` */
+function toolRow(block: ToolCall, context: Context, width: number): Line {
+  const known = ROWS.get(block);
+  const key = `${width}:${context.glyphs.ellipsis}`;
+  if (known?.key === key) return known.row;
+  const { glyphs } = context;
+  const [sign, ink]: readonly [string, Ink] =
+    block.ok === null
+      ? [glyphs.status.running, 'ok']
+      : block.ok
+        ? [glyphs.status.completed, 'ok']
+        : [glyphs.status.failed, 'err'];
+  const [verb = '', ...rest] = toLabel(block.label).split(' ');
+  const left: Line = [
+    span(`${sign} `, { fg: ink, bold: block.ok === false }),
+    span(width >= 60 ? `${formatClock(block.started)}  ` : '', { fg: 'faint' }),
+    span(verb, { fg: block.ok === false ? 'err' : 'title', bold: true }),
+    span(rest.length > 0 ? ` ${rest.join(' ')}` : '', { fg: 'muted' }),
+  ];
+  const trimmed = block.output.trimEnd();
+  const row = spread(
+    left,
+    toolMeta(block, trimmed === '' ? 0 : trimmed.split('\n').length, glyphs),
+    width,
+    {},
+    glyphs.ellipsis,
+  );
+  ROWS.set(block, { key, row });
+  return row;
+}
+
+const ROWS = new WeakMap<Block, { readonly key: string; readonly row: Line }>();
+
+function output(block: ToolCall, { glyphs }: Context, width: number): readonly Line[] {
+  const inner = Math.max(1, width - 4);
+  const change = changeOf(block);
+  if (change !== null) return rail(diffLines(change.diff, inner, glyphs.ellipsis), glyphs);
+  const text = block.output.trimEnd();
+  const said = text === '' ? (block.ok === null ? 'It runs still.' : 'It gave nothing.') : text;
+  return rail(wrapText(said, inner, { fg: text === '' ? 'faint' : block.ok === false ? 'err' : 'muted' }), glyphs);
 }

@@ -2,27 +2,30 @@
  * The plan as it runs, as a graph: a row a task with its lanes, what it is at, what blocks it, and how long it will take still.
  * The selection is that of the cards: a task and its agent are the same thing here.
  */
-import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
-import { waitsFor } from '../../../../domain/writes.ts';
-import type { AgentState } from '../../../../events/state.ts';
-import { clipName, fitName } from '../../shell/overlays/names.ts';
-import type { Remaining } from '../runs/eta.ts';
-import { remainingOf } from '../runs/eta.ts';
-import type { Context } from '../../shell/screen.ts';
-import { box, inside } from '../../text/box.ts';
+import { parallelOf, shownStatus } from '../../../../app/views/agent-counts.ts';
+import { triggerWords } from '../../../../app/views/plan/plan-words.ts';
+import { agentTime } from '../../../../app/views/run-time.ts';
+import { expectedTask } from '../../../../app/views/spending/expected-plan.ts';
 import { clip, fit, fitText, lineWidth, restyle, span } from '../../../../app/views/text/clip.ts';
-import type { Line, Span } from '../../../../app/views/text/line.ts';
+import { formatDuration } from '../../../../app/views/text/format.ts';
+import type { Ink, Line, Span } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { widthOf } from '../../../../app/views/text/width.ts';
+import type { ForcedNode } from '../../../../domain/agents/mandatory-review.ts';
+import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
+import { waitsFor } from '../../../../domain/writes.ts';
+import type { AgentState, RunState } from '../../../../events/state.ts';
+import { clipName, fitName } from '../../shell/overlays/names.ts';
+import type { Context } from '../../shell/screen.ts';
+import { box, inside } from '../../text/box.ts';
 import { statusSpan } from '../agents/card.ts';
 import { bareDoing } from '../agents/doing.ts';
 import { lockOf, pinOf } from '../plan/mandatory-reviews.ts';
-import { triggerWords } from '../../../../app/views/plan/plan-words.ts';
-import type { GraphRow } from './graph-rows.ts';
-import { agentOfRow, graphRows, selectedRow, topRow } from './graph-rows.ts';
-import { signOf, taskCounts, timeOf, tookSpan, wholeTime, wordsOf } from './graph-words.ts';
+import { agentOfTask, standingOf } from '../plan/status.ts';
+import type { Remaining } from '../runs/eta.ts';
+import { remainingOf } from '../runs/eta.ts';
 import { lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from './lanes.ts';
-import { agentOfTask } from '../plan/status.ts';
+import { windowTop } from './schedule.ts';
 
 export interface GraphView {
   /** The selected agent, or the one whose sub-agent is. */
@@ -220,3 +223,143 @@ function forcedLine(row: Extract<GraphRow, { readonly is: 'forced' }>, sheet: Sh
   const words: Line = agent === null ? [span(triggerWords(node.triggers), { fg: 'faint' })] : bareDoing(agent, context);
   return withEnd(front, words, tookSpan(agent, context), sheet, context);
 }
+
+// Which rows the graph of a running plan has: a row a task, and, as far as there is room, its description and its sub-agents; at
+// the end what the rules add. Only what they stand for, so that a plan of hundreds costs a frame nothing; graph.ts draws them.
+
+/** `index` is that of the task whose lanes stand at the left; the forced ones have none. */
+type GraphRow =
+  | { readonly is: 'task'; readonly index: number; readonly task: PlanTask }
+  | { readonly is: 'text'; readonly index: number; readonly task: PlanTask }
+  | { readonly is: 'child'; readonly index: number; readonly agent: AgentState }
+  | { readonly is: 'forced'; readonly node: ForcedNode; readonly agent: AgentState | null };
+
+/** All rows of the graph in `height` rows: the fullest of three forms that fits, else a row a task. */
+function graphRows(plan: SoundPlan, state: RunState, height: number): readonly GraphRow[] {
+  const forced = (plan.forced ?? []).map(
+    (node): GraphRow => ({ is: 'forced', node, agent: agentOfForced(node, state) }),
+  );
+  const room = height - forced.length;
+  const tall = plan.tasks.length * 2 <= room;
+  const children = plan.tasks.reduce((sum, { id }) => sum + (agentOfTask(state, id)?.children.length ?? 0), 0);
+  const withChildren = plan.tasks.length * (tall ? 2 : 1) + children <= room;
+  const rows = plan.tasks.flatMap((task, index): readonly GraphRow[] => {
+    const below = withChildren ? childrenOf(agentOfTask(state, task.id), state) : [];
+    return [
+      { is: 'task', index, task },
+      ...(tall ? [{ is: 'text', index, task } as const] : []),
+      ...below.map((agent): GraphRow => ({ is: 'child', index, agent })),
+    ];
+  });
+  return [...rows, ...forced];
+}
+
+const childrenOf = (agent: AgentState | null, { agents }: RunState): readonly AgentState[] =>
+  agent === null ? [] : agent.children.flatMap((id) => agents.get(id) ?? []);
+
+/** The last agent that the rules made run for this role; null before the first one. */
+const agentOfForced = ({ role }: ForcedNode, { agents }: RunState): AgentState | null =>
+  [...agents.values()].findLast((agent) => agent.forced !== null && agent.role === role) ?? null;
+
+/** The row of the selected agent, else that of its nearest ancestor that has one; -1 for main. */
+function selectedRow(rows: readonly GraphRow[], selected: AgentState | undefined, state: RunState): number {
+  for (let agent = selected; agent !== undefined; ) {
+    const { id, taskId, parent } = agent;
+    const at = rows.findIndex((row) =>
+      row.is === 'task' ? taskId !== null && row.task.id === taskId : row.is !== 'text' && row.agent?.id === id,
+    );
+    if (at !== -1) return at;
+    agent = parent === null ? undefined : state.agents.get(parent);
+  }
+  return -1;
+}
+
+/** First of the `height` rows that are seen. */
+const topRow = (rows: readonly GraphRow[], selected: number, height: number): number =>
+  windowTop(Math.max(0, selected), rows.length, height);
+
+/** The agent of a row; null of a task that has none yet. */
+const agentOfRow = (row: GraphRow, state: RunState): AgentState | null =>
+  row.is === 'task' || row.is === 'text' ? agentOfTask(state, row.task.id) : row.agent;
+
+// What the graph of a running plan says of a task: its sign, what it is at or waits for, its time; and of the whole plan.
+
+/** `▆ critical path · about 30s left`; at least that long where somebody takes longer than estimated. */
+function wholeTime({ left, byTask }: Remaining, context: Context, width: number): Line {
+  const { state, glyphs } = context;
+  if (left === null || state.approvedDigest === null) return [];
+  const words = width < 56 ? 'critical' : 'critical path';
+  const mark: Line = width < 44 ? [] : [span(`${glyphs.bar[0]} ${words} ${glyphs.dot} `, { fg: 'faint' })];
+  // Whoever takes longer than estimated may take any time more.
+  const late = state.plan?.tasks.some(({ id }) => byTask.get(id) === 0 && isBegun(agentOfTask(state, id))) === true;
+  const time = formatDuration(left);
+  return [...mark, span(late ? `at least ${time} left` : `about ${time} left`, { fg: 'fg' })];
+}
+
+const isBegun = (agent: AgentState | null): boolean => agent?.firstRunAt != null;
+
+/** `2 of 6 done · 2 running · 2 queued (4 at once) · 1 failed`: what is not as it should be stands out. */
+export function taskCounts(plan: SoundPlan, { state, glyphs, now }: Context, width: number): Line {
+  if (state.approvedDigest === null) return [];
+  const counts = { completed: 0, running: 0, queued: 0, interrupted: 0, failed: 0, waiting: 0, held: 0 };
+  let stuck = 0;
+  for (const task of plan.tasks) {
+    const agent = agentOfTask(state, task.id);
+    const status = agent === null ? 'queued' : shownStatus(agent);
+    if (status === 'failed' || standingOf(state, plan, task, glyphs, now)?.stuck !== true) counts[status] += 1;
+    else stuck += 1;
+  }
+  const some = (count: number, words: string, ink: Ink = 'muted'): Line =>
+    count === 0 ? [] : [span(` ${glyphs.dot} `, { fg: 'faint' }), span(`${count} ${words}`, { fg: ink })];
+  return [
+    span(`${counts.completed} of ${plan.tasks.length} done`, { fg: 'muted' }),
+    ...some(counts.running, 'running'),
+    ...some(counts.waiting + counts.held, 'waiting'),
+    ...some(counts.queued, width < 70 ? 'queued' : `queued (${parallelOf(state)} at once)`),
+    ...some(counts.interrupted, 'interrupted', 'warn'),
+    ...some(counts.failed, 'failed', 'err'),
+    ...some(stuck, "can't begin", 'err'),
+  ];
+}
+
+/** The sign of its agent, as on the cards; before that one begins, that of what keeps it. */
+function signOf(task: PlanTask, plan: SoundPlan, context: Context): Span {
+  const { state, glyphs, now } = context;
+  const agent = agentOfTask(state, task.id);
+  if (agent !== null && agent.status !== 'pending') return statusSpan(agent, context);
+  const standing = standingOf(state, plan, task, glyphs, now);
+  return span(standing?.sign ?? glyphs.node, { fg: standing?.ink ?? `role:${task.role}`, bold: true });
+}
+
+/** What it is at, and how many work for it; of what is over, what it was about, unless that has a row of its own. */
+function wordsOf(task: PlanTask, plan: SoundPlan, tall: boolean, context: Context): Line {
+  const { state, glyphs, now } = context;
+  const agent = agentOfTask(state, task.id);
+  const about: Line = [span(toLabel(task.description.split('\n')[0] ?? ''), { fg: 'muted' })];
+  const standing = standingOf(state, plan, task, glyphs, now);
+  if (standing === null) return about;
+  if (agent === null) return standing.stuck ? [span(standing.words, { fg: standing.ink })] : about;
+  if (agent.status === 'pending' || agent.outcome === 'skipped') return [span(standing.words, { fg: standing.ink })];
+  return [...belowOf(agent), ...(agent.status === 'completed' && !tall ? about : bareDoing(agent, context))];
+}
+
+const belowOf = ({ children }: AgentState): Line =>
+  children.length === 0 ? [] : [span(`+${children.length} `, { fg: 'info', bold: true })];
+
+/** `≈ 30s` still, `1m 43s over` what was estimated (`+1m 43s` where it is narrow); of what is over, how long it took. */
+function timeOf(task: PlanTask, { byTask }: Remaining, narrow: boolean, context: Context): Span {
+  const { state, glyphs, now } = context;
+  const agent = agentOfTask(state, task.id);
+  if (agent !== null && agent.outcome !== null) return tookSpan(agent, context);
+  const left = byTask.get(task.id);
+  if (left === undefined || state.approvedDigest === null) return span('');
+  if (left === 0 && agent !== null && isBegun(agent)) {
+    const over = formatDuration(agentTime(agent, state, now) - expectedTask(task, state).estimatedSeconds * 1000);
+    return span(narrow ? `+${over}` : `${over} over`, { fg: 'warn' });
+  }
+  return span(`${glyphs.ellipsis === '…' ? '≈' : '~'} ${formatDuration(left)}`, { fg: 'muted' });
+}
+
+/** How long an agent worked; nothing where it never did. */
+const tookSpan = (agent: AgentState | null, { state, now }: Context): Span =>
+  span(agent === null || !isBegun(agent) ? '' : formatDuration(agentTime(agent, state, now)), { fg: 'faint' });

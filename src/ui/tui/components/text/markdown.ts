@@ -3,14 +3,14 @@
  * and to files of the project. Each block is made once for a width; while a text grows, only its end is made anew.
  */
 import type { MarkedToken, Token, Tokens } from 'marked';
-import type { Glyphs } from '../glyphs.ts';
+import { Lexer } from 'marked';
 import { clip, restyle, span } from '../../../../app/views/text/clip.ts';
-import type { Line, Style } from '../../../../app/views/text/line.ts';
+import type { Line, Span, Style } from '../../../../app/views/text/line.ts';
 import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
-import { codeLines, coloured } from './code.ts';
-import { inline, splitLines } from './inline.ts';
-import { lexed, shallow } from './lexed.ts';
+import type { Glyphs } from '../glyphs.ts';
 import { tableLines } from '../table.ts';
+import { diffInk } from './diff.ts';
+import { inline, splitLines } from './inline.ts';
 
 export interface Page {
   readonly glyphs: Glyphs;
@@ -187,4 +187,129 @@ const railed = (lines: readonly Line[], { glyphs, style }: Page): readonly Line[
 function trimmed(lines: readonly Line[]): readonly Line[] {
   const isText = (line: Line): boolean => line.some(([text]) => text.trim() !== '');
   return lines.slice(Math.max(0, lines.findIndex(isText)), lines.findLastIndex(isText) + 1);
+}
+
+// Markdown parsed by marked, within bounds: what nests deeper than anybody writes is a model that repeats itself or means harm,
+// and would take seconds or the whole stack. Beyond them it is text as it stands.
+
+/** Quotes and lists that begin in one line, one in the other: the sign after the tenth is none any more. */
+const DEEP = /^([ \t]*(?:(?:>[ \t]*|(?:[-*+]|\d{1,9}[.)])[ \t]+)){10})(?=[->*+\d])/gm;
+/** Blanks before the sign of a list; lists in lists are some columns further in each. */
+const FAR_IN = /^([ \t]{80})[ \t]+(?=(?:[-*+]|\d{1,9}[.)])[ \t])/gm;
+
+/** The blocks of a text. Never fails: what can't be parsed is one block of text. */
+function lexed(text: string): readonly Token[] {
+  return shallow<readonly Token[]>(
+    () => Lexer.lex(text.replaceAll(DEEP, '$1\\').replaceAll(FAR_IN, '$1')),
+    () => [{ type: 'text', raw: text, text }],
+  );
+}
+
+/** What `deep` makes, or `flat` where it runs out of stack: emphasis in emphasis is counted by nobody before it is parsed. */
+function shallow<T>(deep: () => T, flat: () => T): T {
+  try {
+    return deep();
+  } catch (error) {
+    if (error instanceof RangeError) return flat();
+    throw error;
+  }
+}
+
+/** The code blocks in a text, one after the other; empty where there is none. */
+export const codeOf = (text: string): string =>
+  lexed(text)
+    .flatMap((token) =>
+      token.type === 'code' && 'text' in token && typeof token.text === 'string' ? [token.text] : [],
+    )
+    .join('\n\n');
+
+// Code as coloured lines. The languages are loaded when the first code is seen; until then, and for unknown ones, it is plain.
+
+type Highlighter = (code: string, language: string) => string | null;
+let highlighter: Highlighter | null = null;
+let loading: Promise<void> | null = null;
+
+/** Counts how often what code looks like has changed: part of the key of everything that is kept. */
+export const coloured = { version: 0 };
+
+/** Loads the languages; resolves when code is coloured. */
+export function loadColours(): Promise<void> {
+  loading ??= import('./languages.ts').then(({ highlighted }) => {
+    highlighter = highlighted;
+    coloured.version += 1;
+  });
+  return loading;
+}
+
+/** Longer code stays plain: it would take longer than a frame may. */
+const MOST = 20_000;
+
+/** Lines of at most `width` columns; what is too long goes on in the next line. */
+export function codeLines(code: string, language: string, width: number): readonly Line[] {
+  const name =
+    language
+      .trim()
+      .split(/[\s{,:]/)[0]
+      ?.toLowerCase() ?? '';
+  const lines =
+    name === 'diff' || name === 'patch' ? code.split('\n').map(diffLine) : splitLines(colouredSpans(code, name));
+  return lines.flatMap((line) => wrap(line, width));
+}
+
+const diffLine = (text: string): Line => [span(text, { fg: diffInk(text) })];
+
+const PLAIN_CODE: Style = { fg: 'fg' };
+
+function colouredSpans(code: string, language: string): Line {
+  if (highlighter === null) void loadColours();
+  const html = code.length > MOST ? null : (highlighter?.(code, language) ?? null);
+  return html === null ? [span(code, { fg: highlighter === null ? 'fg' : 'muted' })] : spansOf(html);
+}
+
+/** What the kinds of words look like. Those that aren't here are plain. */
+const STYLES: Readonly<Record<string, Style>> = {
+  keyword: { fg: 'role:oracle' },
+  built_in: { fg: 'info' },
+  type: { fg: 'warn' },
+  literal: { fg: 'warn' },
+  number: { fg: 'warn' },
+  string: { fg: 'ok' },
+  regexp: { fg: 'ok' },
+  symbol: { fg: 'warn' },
+  title: { fg: 'info', bold: true },
+  section: { fg: 'title', bold: true },
+  name: { fg: 'info' },
+  attr: { fg: 'info' },
+  attribute: { fg: 'info' },
+  property: { fg: 'info' },
+  comment: { fg: 'faint', italic: true },
+  quote: { fg: 'faint', italic: true },
+  doctag: { fg: 'muted' },
+  meta: { fg: 'muted' },
+  addition: { fg: 'ok' },
+  deletion: { fg: 'err' },
+  strong: { fg: 'title', bold: true },
+  emphasis: { fg: 'fg', italic: true },
+};
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#x27;': "'",
+};
+
+/** The library's HTML, which knows only its own spans and five entities, as spans of ours. */
+function spansOf(html: string): Line {
+  const out: Span[] = [];
+  const open: Style[] = [];
+  for (const [part] of html.matchAll(/<span class="[^"]*">|<\/span>|[^<]+/g)) {
+    const [, name] = /^<span class="hljs-([\w]+)/.exec(part) ?? [];
+    const under = open.at(-1) ?? PLAIN_CODE;
+    if (part === '</span>') open.pop();
+    else if (part.startsWith('<span')) open.push(STYLES[name ?? ''] ?? under);
+    else out.push([part.replaceAll(/&(?:amp|lt|gt|quot|#x27);/g, (found) => ENTITIES[found] ?? found), under]);
+  }
+  return out;
 }

@@ -12,7 +12,7 @@ import { childOf } from '../../../../events/queries.ts';
 import type { Doc, Part } from './doc.ts';
 import { docOf, GAP } from './doc.ts';
 import { HELD_INK } from '../header.ts';
-import { coloured } from './code.ts';
+import { coloured } from './markdown.ts';
 import { growing, markdown } from './markdown.ts';
 import { planWords } from '../../../../app/views/plan/plan-words.ts';
 import { isCommand, moreLine, rail, toolBlock } from '../agents/tool-block.ts';

@@ -1,18 +1,20 @@
 /** What stands below the text of a question: the answers by their numbers, what each covers, and the field for words. */
 import type { Offer } from '../../../../app/views/questions/answers.ts';
-import { offersFor } from '../../../../app/views/questions/answers.ts';
+import { firstChosen, offersFor } from '../../../../app/views/questions/answers.ts';
 import type { Question } from '../../../../app/views/questions/question.ts';
 import { destroys, kindOf } from '../../../../app/views/questions/question.ts';
+import { span } from '../../../../app/views/text/clip.ts';
+import type { Cursor, Line } from '../../../../app/views/text/line.ts';
+import { toLabel } from '../../../../app/views/text/sanitise.ts';
+import { wrap } from '../../../../app/views/text/wrap.ts';
+import type { Millis } from '../../../../domain/ids.ts';
 import type { ApprovalRequest } from '../../../../events/event.ts';
 import { upDown } from '../../shell/keys/keymap.ts';
 import type { Hint } from '../../shell/keys/keymap.ts';
 import type { Context } from '../../shell/screen.ts';
-import { span } from '../../../../app/views/text/clip.ts';
 import { editorHeight, viewEditor } from '../../text/editor-view.ts';
-import type { Cursor, Line } from '../../../../app/views/text/line.ts';
-import { toLabel } from '../../../../app/views/text/sanitise.ts';
-import { wrap } from '../../../../app/views/text/wrap.ts';
-import type { Kept } from './state.ts';
+import type { Editor } from '../../text/editor.ts';
+import { openEditor } from '../../text/editor.ts';
 
 export interface Answers {
   readonly lines: readonly Line[];
@@ -136,3 +138,53 @@ function answerHints(request: ApprovalRequest, { glyphs }: Context): readonly Hi
   if (kind === 'permission') return [numbers];
   return [numbers, { keys: `${upDown(glyphs)} ${enter}`, hint: 'choose' }];
 }
+
+// What the screen remembers of each question: where the person is in it, and what of it was on the screen.
+
+export interface InboxState {
+  /** Key of the question shown. */
+  readonly current: string | null;
+  /** Where the person is in each question, by its key: what was typed is kept while others are looked at. */
+  readonly kept: ReadonlyMap<string, Kept>;
+  /** When an approval was on the screen first, by its id. */
+  readonly seen: ReadonlyMap<string, Millis>;
+  /** Answered here, not yet out of the state. */
+  readonly answered: ReadonlySet<string>;
+  /** Approvals that were left for later: one row tells of them. */
+  readonly putOff: ReadonlySet<string>;
+  /** Since when the question that is shown has the keys: what was pressed before is not meant for it. */
+  readonly since: Millis;
+}
+
+export interface Kept {
+  /** The place of the first row in sight (view.ts). */
+  readonly at: number;
+  /** The characters of the text that were on the screen: up to, but not with, this one. */
+  readonly read: number;
+  readonly editor: Editor;
+  /** Which option is selected. */
+  readonly option: number;
+  /** The answer that words are typed for. */
+  readonly typing: Offer | null;
+  /** An answer that may destroy something: it takes a second key, pressed after this time. */
+  readonly sure: { readonly offer: Offer; readonly since: Millis } | null;
+}
+
+export const NEW: InboxState = {
+  current: null,
+  kept: new Map(),
+  seen: new Map(),
+  answered: new Set(),
+  putOff: new Set(),
+  since: 0,
+};
+
+export const keptOf = ({ kept }: InboxState, { key, first }: Question): Kept =>
+  kept.get(key) ?? {
+    at: Number.NEGATIVE_INFINITY,
+    read: 0,
+    editor: openEditor('', true),
+    option: firstChosen(first.request),
+    typing: null,
+    sure: null,
+  };

@@ -19,8 +19,8 @@ import type { Answers } from './answers.ts';
 import { answerLines } from './answers.ts';
 import type { ExactRow } from './exact.ts';
 import { exactRows, lengthLine } from './exact.ts';
-import type { InboxState } from './state.ts';
-import { keptOf } from './state.ts';
+import type { InboxState } from './answers.ts';
+import { keptOf } from './answers.ts';
 import type { OverlayView } from '../../shell/overlays/overlay.ts';
 
 export { inboxHints } from './answers.ts';

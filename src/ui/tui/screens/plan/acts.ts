@@ -1,22 +1,28 @@
 /** What the keys of the plan screen do, and when they can't: before the plan is approved to the run, later to a draft. */
 import { orderedWith } from '../../../../app/views/plan-order.ts';
 import type { ForcedNode } from '../../../../domain/agents/mandatory-review.ts';
-import type { SoundPlan } from '../../../../domain/plan/plan.ts';
+import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
+import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
+import type { Result } from '../../../../domain/result.ts';
+import { fail, ok } from '../../../../domain/result.ts';
+import type { AgentState, RunState } from '../../../../events/state.ts';
 import type { Command } from '../../../../ports/controls.ts';
-import type { Dialog } from '../../shell/overlays/dialog.ts';
-import type { Context, Effect } from '../../shell/screen.ts';
+import type { TemplateWish } from '../../../../ports/project-service.ts';
+import { agentOfTask } from '../../components/plan/status.ts';
 import { overCap } from '../../components/plan/totals.ts';
+import type { Dialog, FormValues } from '../../shell/overlays/dialog.ts';
+import type { Context, Effect } from '../../shell/screen.ts';
 import { amendQuestion } from './amend.ts';
 import type { Subject } from './check.ts';
+import { proposedSubject } from './check.ts';
 import { againDialog, cancelDialog, capDialog, forgetDialog } from './dialogs.ts';
-import { begunWords, draftedEdits, isDrafted, shownPlan, stepped, subjectFor } from './draft.ts';
-import { keepDialog } from './keep.ts';
-import type { PlanPane, PlanUi, Zoom } from './ui.ts';
+import type { Draft, PlanPane, PlanUi, Zoom } from './ui.ts';
 import {
   isApproved,
   isEdited,
   isSeen,
   neighbour,
+  NO_DRAFT,
   select,
   selectedForced,
   selectedRow,
@@ -229,3 +235,145 @@ const ZOOMS: readonly Zoom[] = ['normal', 'half', 'full'];
 export const zoomBy =
   (by: 1 | -1): Run =>
   (ui) => ({ ui: { ...ui, zoom: ZOOMS[Math.max(0, Math.min(2, ZOOMS.indexOf(ui.zoom) + by))] ?? 'normal' } });
+
+// Keeping a plan as a template: its name, what it is for, and the words of its tasks that are asked for anew each time.
+
+function keepDialog(plan: SoundPlan, task: string): Dialog {
+  const text = (name: string, label: string, value: string, lines: number, hint: string) =>
+    ({ is: 'text', name, label, value, lines, hint }) as const;
+  return {
+    is: 'form',
+    title: 'Keep as a template',
+    fields: [
+      text('name', 'Name', slug(task.split('\n')[0] ?? ''), 1, 'audit, release-check …'),
+      text('description', 'What for', task.split('\n')[0] ?? '', 1, 'a line that says when it is of use'),
+      text('words', 'Arguments', '', 4, 'words of the tasks to ask for anew, a line each: path = src/auth'),
+    ],
+    check: (values) => {
+      const wish = wishOf(plan, values);
+      return wish.ok ? null : wish.fault;
+    },
+    then: (values) => {
+      const wish = wishOf(plan, values);
+      return wish.ok ? { app: { keep: wish.value } } : { toast: { level: 'warn', text: wish.fault } };
+    },
+  };
+}
+
+const NAME = /^[a-z][a-z0-9-]{0,39}$/;
+
+function wishOf(plan: SoundPlan, { texts }: FormValues): Result<TemplateWish, string> {
+  const name = (texts['name'] ?? '').trim();
+  if (!NAME.test(name)) return fail('Name: small letters, digits and "-", at most 40, such as release-check');
+  const lines = (texts['words'] ?? '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const parsed = lines.map((line) => argumentOf(line, plan));
+  const wrong = parsed.find((one) => !one.ok);
+  if (wrong !== undefined && !wrong.ok) return wrong;
+  const words = parsed.flatMap((one) => (one.ok ? [one.value] : []));
+  const twice = words.find(({ name: own }, index) => words.findIndex((other) => other.name === own) !== index);
+  if (twice !== undefined) return fail(`Arguments: ${twice.name} is there twice`);
+  return ok({ name, description: (texts['description'] ?? '').trim(), plan, arguments: words });
+}
+
+/** `path = src/auth`, or the words alone, which then name themselves. */
+function argumentOf(line: string, plan: SoundPlan): Result<TemplateWish['arguments'][number], string> {
+  const [, named, rest] = /^([A-Za-z][\w-]*)\s*=\s*(.+)$/.exec(line) ?? [];
+  const text = rest ?? line;
+  const name = slug(named ?? text);
+  if (!NAME.test(name)) return fail(`Arguments: give "${text}" a name: path = ${text}`);
+  const stands = plan.tasks.some(({ description }) => description.includes(text));
+  return stands ? ok({ name, text }) : fail(`Arguments: "${text}" stands in no task of this plan`);
+}
+
+/** Words as a name: `Fix the race` is `fix-the-race`. */
+const slug = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^[^a-z]+|-+$/g, '')
+    .slice(0, 40)
+    .replace(/-+$/, '');
+
+// Edits of a plan that runs, collected on the plan screen: shown as if they were made, judged one after the other by the run, and
+// sent by nobody but the question that shows the difference (amend.ts). Nothing here touches the run.
+
+/** The plan that is looked at: the run's, with the edits that were drafted; null while one is being made. */
+export function shownPlan({ draft }: PlanUi, { state }: Pick<Context, 'state'>): SoundPlan | null {
+  if (state.phase === 'planning' || state.phase === 'starting') return null;
+  return draft.preview?.ok === true && isApproved(state) ? draft.preview.value.plan : state.plan;
+}
+
+/** Edits that count. */
+const draftedEdits = ({ draft }: PlanUi): readonly PlanEdit[] => draft.edits.slice(0, draft.at);
+
+/** Is anything drafted that the run doesn't know? */
+export const isDrafted = ({ draft }: PlanUi): boolean => draft.at > 0;
+
+/** What a dialog needs about a task, or null where there is none to change; what it leads to is an edit or a draft. */
+function subjectFor(ui: PlanUi, context: Context, task: PlanTask | null): Subject | null {
+  const { state } = context;
+  if (task === null) return null;
+  if (!isApproved(state)) return proposedSubject(state, task);
+  const plan = shownPlan(ui, context);
+  if (plan === null || state.choices === null || context.amended === undefined) return null;
+  return {
+    plan,
+    choices: state.choices,
+    task,
+    problem: (edit) => {
+      const preview = context.amended?.([...draftedEdits(ui), edit]);
+      return preview === undefined || preview.ok ? null : preview.fault;
+    },
+    send: (edit) => ({ drafted: edit }),
+    fixed: (other) => begunWords(context.state, plan, other),
+  };
+}
+
+/** Adds an edit behind those that count; a `replace` by the plan in force is how a draft is given up. */
+export function withEdit(ui: PlanUi, context: Context, edit: PlanEdit): Effect<PlanUi> {
+  if (edit.is === 'replace') return { ui: { ...ui, draft: NO_DRAFT } };
+  const edits = [...draftedEdits(ui), edit];
+  const draft = judged({ base: '', edits, at: edits.length, preview: null }, context);
+  if (draft.preview?.ok === false) return { toast: { level: 'warn', text: draft.preview.fault } };
+  return { ui: { ...ui, draft } };
+}
+
+/** The last edit taken back, or made again. */
+const stepped = (ui: PlanUi, context: Context, by: 1 | -1): PlanUi => ({
+  ...ui,
+  draft: judged({ ...ui.draft, at: Math.max(0, Math.min(ui.draft.edits.length, ui.draft.at + by)) }, context),
+});
+
+/** Before each painting and key: a draft that has become the plan in force is done, one for an older plan is judged anew. */
+export function settledDraft(ui: PlanUi, context: Context): PlanUi {
+  const { draft } = ui;
+  const { state } = context;
+  if (draft.edits.length === 0) return ui;
+  if (state.phase !== 'running') return { ...ui, draft: NO_DRAFT };
+  if (draft.base === state.planDigest) return ui;
+  const went = draft.preview?.ok === true && draft.preview.value.digest === state.planDigest;
+  return { ...ui, draft: went ? NO_DRAFT : judged(draft, context) };
+}
+
+function judged(draft: Draft, context: Context): Draft {
+  const edits = draft.edits.slice(0, draft.at);
+  return {
+    ...draft,
+    base: context.state.planDigest,
+    preview: edits.length === 0 ? null : (context.amended?.(edits) ?? null),
+  };
+}
+
+/** Why a task can't be changed any more; null where its agent has not begun. */
+export function begunWords(state: RunState, plan: SoundPlan, task: PlanTask): string | null {
+  const agent = agentOfTask(state, task.id);
+  return agent === null || !hasBegun(agent)
+    ? null
+    : `#${plan.tasks.indexOf(task) + 1} ${task.role} has begun: it can't be changed any more`;
+}
+
+const hasBegun = ({ status, outcome, firstRunAt }: AgentState): boolean =>
+  status !== 'pending' || outcome !== null || firstRunAt !== null;

@@ -4,32 +4,49 @@
  * goes is decided here; the panes are panes.ts, the keys keys.ts.
  */
 import { commitWords } from '../../../../app/actions/commit.ts';
-import { planAllows } from '../../../../app/views/permissions.ts';
-import { ROOT } from '../../../../domain/ids.ts';
-import type { SoundPlan } from '../../../../domain/plan/plan.ts';
+import { parallelOf } from '../../../../app/views/agent-counts.ts';
 import { modelName } from '../../../../app/views/agents/agent-lines.ts';
-import { formatCost, formatDuration } from '../../../../app/views/text/format.ts';
-import type { Body, Context, Effect, Screen } from '../../shell/screen.ts';
-import type { Input, Size } from '../../terminal/terminal.ts';
-import { inside } from '../../text/box.ts';
+import { planAllows } from '../../../../app/views/permissions.ts';
+import { expectedPlan, expectedTask } from '../../../../app/views/spending/expected-plan.ts';
 import { clip, span } from '../../../../app/views/text/clip.ts';
-import { beside, sized } from '../../text/compose.ts';
+import { counted, formatCost, formatDuration } from '../../../../app/views/text/format.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
+import { ROOT } from '../../../../domain/ids.ts';
+import { scheduleOf, stagesOf, totalsOf } from '../../../../domain/plan/plan-view.ts';
+import type { SoundPlan } from '../../../../domain/plan/plan.ts';
+import { scheduleLines, windowTop } from '../../components/graph/schedule.ts';
 import { crumbs } from '../../components/header.ts';
 import { planFaultLines } from '../../components/plan/fault.ts';
-import { forcedAt, forcedOf, sharesOf } from '../../components/plan/reviews.ts';
+import { inspectorLines } from '../../components/plan/inspector.ts';
+import { planList, tallRows } from '../../components/plan/list.ts';
+import { forcedAt, forcedHeight, forcedLines, forcedOf, forcedRows, sharesOf } from '../../components/plan/reviews.ts';
+import { standingOf } from '../../components/plan/status.ts';
 import { totalsLine } from '../../components/plan/totals.ts';
 import { planWaiting } from '../../components/plan/waiting.ts';
-import { windowTop } from '../../components/graph/schedule.ts';
-import { settledDraft, shownPlan, withEdit } from './draft.ts';
+import type { Body, Context, Effect, Screen } from '../../shell/screen.ts';
+import type { Input, Size } from '../../terminal/terminal.ts';
+import { box, inside } from '../../text/box.ts';
+import type { Box } from '../../text/box.ts';
+import { beside, sized } from '../../text/compose.ts';
+import { begunWords, isDrafted, settledDraft, shownPlan, withEdit } from './acts.ts';
 import { PLAN_KEYS } from './keys.ts';
-import { planLayout } from './layout.ts';
-import type { LayoutWish, PlanLayout } from './layout.ts';
-import { inspected, inspectorPane, listPane, rowsOf, schedulePane } from './panes.ts';
-import type { Seen } from './panes.ts';
-import type { PlanPane, PlanUi } from './ui.ts';
-import { awaited, FIRST, isOffered, isSeen, painted, select, selectedRow, tracked } from './ui.ts';
+import type { PlanPane, PlanUi, Zoom } from './ui.ts';
+import {
+  awaited,
+  changeOf,
+  FIRST,
+  isApproved,
+  isOffered,
+  isSeen,
+  painted,
+  proposedTask,
+  select,
+  selectedForced,
+  selectedRow,
+  selectedTask,
+  tracked,
+} from './ui.ts';
 
 export const planScreen: Screen<PlanUi> = {
   name: 'plan',
@@ -161,4 +178,241 @@ function scrolled(seen: Seen, { inspector }: PlanLayout, by: number): number {
   const room = inside(inspector.width, inspector.height);
   const lines = inspected(seen, room.width);
   return Math.max(0, Math.min(seen.ui.scroll + by * 3, lines.length - room.height));
+}
+
+// The three panes of the plan screen, each a box: the list with its graph, everything about one task, and the schedule.
+
+/** What the panes look at. */
+interface Seen {
+  readonly ui: PlanUi;
+  readonly context: Context;
+  readonly plan: SoundPlan;
+}
+
+/** Rows that a task takes in the list. */
+function rowsOf(plan: SoundPlan, { list, rows }: PlanLayout): number {
+  const room = inside(list?.width ?? 0, list?.height ?? 0, 0);
+  return rows === 1 ? 1 : tallRows(plan, room.width, room.height - forcedHeight(plan, room.height));
+}
+
+/** A pane's box: heavy and in the colour of the focus while it has the keys. */
+function pane({ ui, context: { glyphs } }: Seen, name: PlanPane, size: Size, of: Partial<Box>): readonly Line[] {
+  const focused = ui.pane === name;
+  return box({
+    ...size,
+    glyphs,
+    border: focused ? 'heavy' : 'light',
+    style: { fg: focused ? 'focus' : 'border' },
+    kind: 'pane',
+    body: [],
+    ...of,
+  });
+}
+
+function listPane(seen: Seen, size: Size, rows: number): readonly Line[] {
+  const { ui, context, plan } = seen;
+  const { state, glyphs, now } = context;
+  const count = plan.tasks.length;
+  const whole = inside(size.width, size.height, 0);
+  const width = Math.max(0, whole.width - 1);
+  const shares = sharesOf(plan, whole.height, rows);
+  const selected = selectedRow(ui, plan);
+  const focused = ui.pane === 'list';
+  const visible = Math.max(1, Math.floor(shares.tasks / rows));
+  const top = windowTop(selected, count, visible);
+  const list = {
+    plan,
+    selected,
+    rows,
+    focused,
+    changeOf: (task: SoundPlan['tasks'][number]) => changeOf(ui, state, task),
+    modelChanged: (task: SoundPlan['tasks'][number]) =>
+      (proposedTask(ui, state, task.id) ?? task).model.asked !== task.model.asked,
+    expectedOf: (task: SoundPlan['tasks'][number]) => expectedTask(task, state),
+    standingOf: (task: SoundPlan['tasks'][number]) => standingOf(state, plan, task, glyphs, now),
+  };
+  return pane(seen, 'list', size, {
+    pad: 0,
+    title: listTitle(seen),
+    titleEnd:
+      count > visible ? [span(`${top + 1}-${Math.min(count, top + visible)} of ${count}`, { fg: 'muted' })] : [],
+    body: [
+      ...sized(planList(list, width, shares.tasks, glyphs), width, shares.tasks),
+      ...Array.from({ length: shares.gap }, (): Line => []),
+      ...forcedRows({ plan, selected: selected - count, focused, rows }, width, shares.forced, glyphs),
+    ],
+  });
+}
+
+/** `Plan 10 agents · 5 waves · ▣ 1 locked`, and what may be done with it. */
+function listTitle({ ui, context, plan }: Seen): Line {
+  const { state, glyphs } = context;
+  const able = context.amended !== undefined;
+  const forced = forcedOf(plan).length;
+  const dot = ` ${glyphs.dot} `;
+  return [
+    span('Plan ', { fg: 'title', bold: true }),
+    span(`${counted(plan.tasks.length, 'agent')}${dot}${counted(stagesIn(plan), 'stage')}`, { fg: 'muted' }),
+    ...(forced === 0 ? [] : [span(`${dot}${glyphs.lock} ${forced} locked`, { fg: 'warn' })]),
+    ...(isApproved(state) ? [span(`${dot}${approvedWords(ui, state.phase, able)}`, { fg: 'warn' })] : []),
+  ];
+}
+
+/** Counted once a plan: it never changes in place. */
+function stagesIn(plan: SoundPlan): number {
+  const known = STAGES.get(plan) ?? stagesOf(plan);
+  STAGES.set(plan, known);
+  return known;
+}
+const STAGES = new WeakMap<SoundPlan, number>();
+
+function approvedWords(ui: PlanUi, phase: string, able: boolean): string {
+  if (phase !== 'running' || !able) return 'approved, read-only';
+  const { preview } = ui.draft;
+  if (preview?.ok === false) return 'your changes can not be made any more (u)';
+  if (!isDrafted(ui) || preview === null) return 'runs';
+  return `draft: ${counted(preview.value.changes.length, 'change')}`;
+}
+
+/** All lines about what is selected, a task or what the rules added. */
+function inspected({ ui, context, plan }: Seen, width: number): readonly Line[] {
+  const { state, glyphs, now } = context;
+  const forced = selectedForced(ui, plan);
+  if (forced !== null) return forcedLines(plan, forced, width, glyphs);
+  const task = selectedTask(ui, plan);
+  if (task === null) return [];
+  const free = state.phase === 'running' && context.amended !== undefined && begunWords(state, plan, task) === null;
+  const editable = state.phase === 'approving' || free;
+  const slot = scheduleOf(expectedPlan(plan, state.choices), parallelOf(state))[plan.tasks.indexOf(task)];
+  return inspectorLines(
+    {
+      plan,
+      task,
+      before: proposedTask(ui, state, task.id),
+      editable,
+      choices: state.choices,
+      standing: standingOf(state, plan, task, glyphs, now),
+      critical: slot?.critical ?? false,
+    },
+    width,
+    glyphs,
+  );
+}
+
+function inspectorPane(seen: Seen, size: Size): readonly Line[] {
+  const { ui, context, plan } = seen;
+  const { glyphs } = context;
+  const focused = ui.pane === 'inspector';
+  const row = selectedRow(ui, plan);
+  const role = plan.tasks[row]?.role ?? selectedForced(ui, plan)?.role;
+  if (role === undefined) return pane(seen, 'inspector', size, {});
+  const room = inside(size.width, size.height);
+  const lines = inspected(seen, room.width);
+  const top = Math.max(0, Math.min(ui.scroll, lines.length - room.height));
+  const more = lines.length - top - room.height;
+  return pane(seen, 'inspector', size, {
+    title: [
+      span(row < plan.tasks.length ? `${row + 1} ` : `${glyphs.lock} `, { fg: 'muted' }),
+      span(role, { fg: `role:${role}`, bold: true }),
+    ],
+    footEnd: more > 0 ? [span(focused ? `${more} more` : `${more} more, Tab`, { fg: 'muted' })] : [],
+    body: lines.slice(top),
+  });
+}
+
+function schedulePane(seen: Seen, size: Size): readonly Line[] {
+  const { ui, context, plan } = seen;
+  const { state, glyphs } = context;
+  const maxParallel = parallelOf(state);
+  const expected = expectedPlan(plan, state.choices);
+  const room = inside(size.width, size.height);
+  const focused = ui.pane === 'schedule';
+  const about = `about ${formatDuration(totalsOf(expected, maxParallel).seconds * 1000)}`;
+  const critical: Line = [
+    span(`max ${maxParallel} in parallel ${glyphs.dot} `, { fg: 'muted' }),
+    span(glyphs.bar[0], { fg: 'fg' }),
+    span(` critical path ${glyphs.dot} `, { fg: 'muted' }),
+  ];
+  return pane(seen, 'schedule', size, {
+    title: [span('Schedule', focused ? { fg: 'title', bold: true } : { fg: 'muted', bold: true })],
+    titleEnd: [...(size.width < 72 ? [] : critical), span(about, { fg: 'muted' })],
+    body: scheduleLines(
+      { plan: expected, maxParallel, selected: selectedRow(ui, plan), focused },
+      room.width,
+      room.height,
+      glyphs,
+    ),
+  });
+}
+
+// Where the panes of the plan screen are: sizes in, sizes out. One row below them is the totals'.
+
+interface PlanLayout {
+  /** Null where another pane has taken its place. */
+  readonly list: Size | null;
+  readonly inspector: Size | null;
+  readonly schedule: Size | null;
+  /** List and inspector stand side by side. */
+  readonly columns: boolean;
+  /** Rows that a task takes in the list. */
+  readonly rows: 1 | 2;
+}
+
+/** What the layout follows: rows of the list and of the schedule, the pane that has the keys, and how much room that is to have. */
+interface LayoutWish {
+  readonly count: number;
+  /** Rows of the schedule: its tasks. */
+  readonly tasks: number;
+  readonly pane: PlanPane;
+  readonly zoom: Zoom;
+}
+
+/** For a body of `width` x `height`. The panes fill it, but for the row of the totals, without overlap. */
+function planLayout(width: number, height: number, wish: LayoutWish): PlanLayout {
+  const rows = Math.max(0, height - 1);
+  if (wish.zoom === 'full' || rows < (width >= 100 ? 10 : 14)) return alone(width, rows, wish);
+  return width >= 100 ? side(width, rows, wish) : stacked(width, rows, wish);
+}
+
+const NONE = { list: null, inspector: null, schedule: null, columns: false, rows: 1 } as const;
+
+function alone(width: number, rows: number, { pane, count }: LayoutWish): PlanLayout {
+  return { ...NONE, [pane]: { width, height: rows }, rows: rows >= 14 && 2 * count <= rows - 2 ? 2 : 1 };
+}
+
+/** The list first: two rows a task when all of them fit into two thirds, else one. */
+function stacked(width: number, rows: number, { count, pane, zoom }: LayoutWish): PlanLayout {
+  const most = Math.floor((rows * (zoom === 'half' && pane !== 'list' ? 1 : 2)) / 3);
+  const tall = 2 * count + 2 <= most ? 2 : 1;
+  const wanted = Math.max(5, Math.min(tall * count + 2, Math.floor(rows * 0.6) + (tall === 2 ? 2 : 0)));
+  const above = zoom === 'normal' ? wanted : Math.max(5, pane === 'list' ? Math.floor(rows * 0.75) : most);
+  const below = { width, height: rows - above };
+  return {
+    ...NONE,
+    list: { width, height: above },
+    ...(pane === 'schedule' ? { schedule: below } : { inspector: below }),
+    rows: tall,
+  };
+}
+
+function side(width: number, rows: number, { count, tasks, pane, zoom }: LayoutWish): PlanLayout {
+  const half = zoom === 'half' ? pane : null;
+  const below = scheduleHeight(rows, tasks, pane, zoom);
+  const share = half === 'list' ? 0.72 : half === 'inspector' ? 0.4 : width >= 160 ? 0.58 : 0.62;
+  const left = Math.floor(width * share);
+  const height = rows - below;
+  return {
+    list: { width: left, height },
+    inspector: { width: width - left, height },
+    schedule: below === 0 ? null : { width, height: below },
+    columns: true,
+    rows: 2 * count <= height - 2 || rows >= 24 ? 2 : 1,
+  };
+}
+
+/** A row a task, its borders and the time below; 34 rows of a terminal are 31 here: header, footer and totals are not counted in. */
+function scheduleHeight(rows: number, count: number, pane: PlanPane, zoom: Zoom): number {
+  if (pane === 'schedule' && zoom === 'half') return Math.max(6, Math.floor(rows / 2));
+  if (rows >= 31) return Math.min(count + 3, Math.max(6, Math.floor(rows / 3) + 1));
+  return pane === 'schedule' && rows >= 14 ? Math.max(5, Math.min(count + 3, Math.floor(rows / 3))) : 0;
 }

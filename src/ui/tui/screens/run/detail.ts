@@ -9,7 +9,7 @@ import type { Tab } from '../../components/tabs.ts';
 import { TABS } from '../../components/tabs.ts';
 import { changesOf } from '../../../../app/views/file-changes.ts';
 import { transcriptText } from '../../../../app/views/agents/transcript-text.ts';
-import { codeOf } from '../../components/text/lexed.ts';
+import { codeOf } from '../../components/text/markdown.ts';
 import type { Find } from './detail-state.ts';
 import { isList, NO_DETAIL } from './detail-state.ts';
 import type { RunUi } from './state.ts';

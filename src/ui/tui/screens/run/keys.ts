@@ -1,26 +1,90 @@
 /** The keys of the run screen: one table for dispatch, footer, help and README. */
 import { isFollowUp, recipientOf, whyNotTalk } from '../../../../app/actions/message-main.ts';
-import { withdrawGrant } from '../../../../app/actions/withdraw-grant.ts';
 import { retryRun, retryWords } from '../../../../app/actions/retry.ts';
-import type { AgentState } from '../../../../events/state.ts';
-import { askedFor, isFinal } from '../../../../events/queries.ts';
+import { withdrawGrant } from '../../../../app/actions/withdraw-grant.ts';
 import { closedWords, isInterruptible } from '../../../../app/views/agents/agent-lines.ts';
+import { isIdle } from '../../../../app/views/agents/wait-reason.ts';
+import { grantText } from '../../../../app/views/questions/answers.ts';
+import { span } from '../../../../app/views/text/clip.ts';
+import { counted } from '../../../../app/views/text/format.ts';
+import { toLabel } from '../../../../app/views/text/sanitise.ts';
+import type { ForcedNode } from '../../../../domain/agents/mandatory-review.ts';
+import { ROOT } from '../../../../domain/ids.ts';
+import { askedFor, isFinal } from '../../../../events/queries.ts';
+import type { AgentState, RunState } from '../../../../events/state.ts';
+import { stillWords } from '../../components/lost.ts';
 import { NOT_COMPLETING } from '../../shell/complete.ts';
+import type { DialogEffect } from '../../shell/overlays/dialog.ts';
 import type { Binding, Context, Effect } from '../../shell/screen.ts';
 import { openEditor } from '../../text/editor.ts';
-import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { DETAIL_KEYS } from './detail.ts';
 import { FILTER_KEYS, isFiltering, LIST_KEYS } from './list-keys.ts';
 import { MESSAGE_KEYS } from './message.ts';
 import { LOG_KEYS, PANE_KEYS } from './pane-keys.ts';
-import { RULE_KEYS } from './rules.ts';
 import { SPAWN_KEYS } from './spawn.ts';
-import { STEER_KEYS } from './steer.ts';
-import { isIdle } from '../../../../app/views/agents/wait-reason.ts';
-import { stillWords } from '../../components/lost.ts';
-import { grantsQuestion, killQuestion, stopQuestion } from './questions.ts';
 import { move, nextInNeed, select, selectedOf } from './state.ts';
 import type { Message, RunUi } from './state.ts';
+import { STEER_KEYS } from './steer.ts';
+
+// Keys of the run screen about the rules: the pin of an agent, and reviews that a person starts.
+
+const RULE_KEYS: readonly Binding<RunUi>[] = [
+  {
+    keys: ['P'],
+    action: 'run.pin',
+    hint: '',
+    help: 'Hold the selected agent, and all below it, to a stricter mode than the run; or take that back.',
+    whyNot: whyNotPin,
+    run: (ui, context) => {
+      const agent = selectedOf(ui, context);
+      return agent ? { dialog: { is: 'mode', agent: agent.id } } : {};
+    },
+  },
+  {
+    keys: ['V'],
+    action: 'run.review',
+    hint: '',
+    help: 'Start a review that the rules leave to you, of all that changed in this run.',
+    whyNot: whyNotReview,
+    run: (_, context) => review(context),
+  },
+];
+
+function whyNotPin(ui: RunUi, context: Context): string | null {
+  if (context.state.finished) return 'The run has ended.';
+  const agent = selectedOf(ui, context);
+  if (agent === undefined) return 'There is no agent yet.';
+  if (agent.id === ROOT) return 'Main has the mode of the run: Shift-Tab changes it.';
+  return isFinal(agent) ? `${agent.name} has ended already.` : null;
+}
+
+const byHand = ({ state }: Context): readonly ForcedNode[] =>
+  (state.plan?.forced ?? []).filter(({ triggers }) => triggers.includes('manual'));
+
+function whyNotReview(_: RunUi, context: Context): string | null {
+  if (context.state.finished) return 'The run has ended.';
+  return byHand(context).length === 0 ? 'The rules here leave no review to you.' : null;
+}
+
+/** The only one at once; of several the person chooses. */
+function review(context: Context): Effect<RunUi> {
+  const forced = byHand(context);
+  const [first, second] = forced;
+  if (first === undefined) return {};
+  if (second === undefined) return { commands: [{ do: 'review', role: first.role }] };
+  return {
+    dialog: {
+      is: 'pick',
+      title: 'Which review?',
+      choices: forced.map(({ role, because }) => ({ value: role, label: role, note: because, whyNot: null })),
+      value: first.role,
+      then(value) {
+        const chosen = forced.find(({ role }) => role === value);
+        return chosen === undefined ? {} : { commands: [{ do: 'review', role: chosen.role }] };
+      },
+    },
+  };
+}
 
 type RunBinding = Binding<RunUi>;
 /** Not now, and nothing worth saying about it. */
@@ -261,3 +325,59 @@ function moved(ui: RunUi, context: Context, key: string): RunUi {
   };
   return move(ui, context, steps[key] ?? 0);
 }
+
+// What the run screen asks before it stops something.
+
+/** Before one agent, and those below it, is stopped for good. */
+function killQuestion(agent: AgentState): DialogEffect {
+  const below = agent.children.length;
+  const whom = below === 0 ? agent.name : `${agent.name} and the ${counted(below, 'agent')} below it`;
+  return {
+    dialog: {
+      is: 'confirm',
+      title: `Kill ${agent.name}?`,
+      lines: [
+        [span(`${whom} will be stopped for good: no resume, only a retry.`, { fg: 'fg' })],
+        [span('What it did so far stays in the log; files that it changed stay changed.', { fg: 'muted' })],
+      ],
+      yes: 'kill',
+      no: 'keep it running',
+      word: '',
+      then: () => ({ commands: [{ do: 'kill', agent: agent.id }] }),
+    },
+  };
+}
+
+/** Before the whole run is stopped: it takes a word. */
+function stopQuestion(): DialogEffect {
+  return {
+    dialog: {
+      is: 'confirm',
+      title: 'Stop all agents?',
+      lines: [
+        [span('Every agent is stopped and the run ends.', { fg: 'fg' })],
+        [span('Its state is kept: mimir resume goes on from the last recorded turn.', { fg: 'muted' })],
+      ],
+      yes: 'stop the run',
+      no: 'keep it running',
+      word: 'kill',
+      then: () => ({ commands: [{ do: 'stop run', reason: 'stopped by the person' }] }),
+    },
+  };
+}
+
+/** What answers allow for the session; the chosen one is withdrawn. */
+const grantsQuestion = (state: RunState): DialogEffect => ({
+  dialog: {
+    is: 'pick',
+    title: 'Allowed for this session: Enter withdraws it',
+    choices: state.grants.map((grant) => ({
+      value: grant.id,
+      label: grantText(grant),
+      note: `answered to ${state.agents.get(grant.agent)?.name ?? grant.agent}`,
+      whyNot: null,
+    })),
+    value: '',
+    then: (grant) => ({ commands: [withdrawGrant.command(state, { grant })] }),
+  },
+});

@@ -1,29 +1,29 @@
 /** The run screen: cards, the opened agent, spend, log, and a line to write messages on. */
-import type { Rect } from '../../components/layout.ts';
+import { columns, plain } from '../../../../app/views/text/clip.ts';
+import type { Cursor, Line } from '../../../../app/views/text/line.ts';
+import { cardsPane, densityFor, ROWS } from '../../components/agents/cards.ts';
+import { detailPane } from '../../components/agents/detail.ts';
+import { agentAt, graphPane } from '../../components/graph/graph.ts';
+import { crumbs } from '../../components/header.ts';
+import { filterRow, messageRow, offeredPaths } from '../../components/input-row.ts';
+import type { PaneName, Rect, RunLayout } from '../../components/layout.ts';
+import { runNumbers } from '../../components/money/run-numbers.ts';
+import { sidePane } from '../../components/money/side.ts';
+import { hiddenBy, listed, listWords, WHOLE } from '../../components/runs/list.ts';
+import type { Tab } from '../../components/tabs.ts';
+import { TABS } from '../../components/tabs.ts';
+import { logPane } from '../../components/text/log.ts';
 import type { Body, Context, Effect, Screen } from '../../shell/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { overlay, sized } from '../../text/compose.ts';
-import { columns } from '../../../../app/views/text/clip.ts';
-import type { Cursor, Line } from '../../../../app/views/text/line.ts';
-import { cardsPane, densityFor } from '../../components/agents/cards.ts';
-import { detailPane } from '../../components/agents/detail.ts';
-import { crumbs } from '../../components/header.ts';
-import { runNumbers } from '../../components/money/run-numbers.ts';
-import { graphPane } from '../../components/graph/graph.ts';
-import { filterRow, messageRow, offeredPaths } from '../../components/input-row.ts';
-import { logPane } from '../../components/text/log.ts';
-import { sidePane } from '../../components/money/side.ts';
-import { findTyped, isFinding } from './detail.ts';
-import { RUN_KEYS } from './keys.ts';
-import { filterTyped, isFiltering } from './list-keys.ts';
-import { hiddenBy, listed, listWords, WHOLE } from '../../components/runs/list.ts';
-import { typed } from './message.ts';
+import { findTyped, isFinding, withTab } from './detail.ts';
 import type { GraphPlace } from './graph.ts';
 import { graphIn } from './graph.ts';
-import { pointed } from './pointer.ts';
+import { RUN_KEYS } from './keys.ts';
+import { filterTyped, isFiltering } from './list-keys.ts';
+import { typed } from './message.ts';
 import type { RunUi } from './state.ts';
-import { FIRST, indexOf, inputRows, layoutOf, selectedOf, settle } from './state.ts';
-import type { RunLayout } from '../../components/layout.ts';
+import { FIRST, indexOf, inputRows, layoutOf, move, scrollBy, select, selectedOf, settle } from './state.ts';
 
 export const runScreen: Screen<RunUi> = {
   name: 'run',
@@ -165,4 +165,63 @@ function input(ui: RunUi, context: Context, event: Input, size: Size): Effect<Ru
   }
   if (ui.message === null) return findTyped(ui, event);
   return typed(ui, ui.message, event);
+}
+
+// What the wheel and clicks do on the run screen.
+
+type Pointed = Extract<Input, { readonly x: number }>;
+
+const within = (rect: Rect | null, x: number, y: number): boolean =>
+  rect !== null && x >= rect.x && x < rect.x + rect.width && y >= rect.y && y < rect.y + rect.height;
+
+/** The wheel scrolls the pane under the pointer, a click selects. */
+function pointed(ui: RunUi, context: Context, event: Pointed, size: Size): Effect<RunUi> | null {
+  const layout = layoutOf(ui, context, size);
+  const place = graphIn(ui, context, layout);
+  if (place !== null && within(place.graph, event.x, event.y)) return { ui: inGraph(ui, context, place.graph, event) };
+  const here = (['detail', 'log', 'side', 'cards'] as const).find((name) => within(layout[name], event.x, event.y));
+  if (here === undefined) return null;
+  const at = layout[here];
+  if (here === 'cards' && at !== null) return { ui: inCards(ui, context, at, event) };
+  if (event.is === 'wheel') return { ui: turned(ui, here, event.by) };
+  return { ui: { ...(here === 'detail' && at !== null ? inDetail(ui, context, at, event) : ui), focus: here } };
+}
+
+/** A click on the name of a tab opens it. */
+function inDetail(ui: RunUi, context: Context, at: Rect, { x, y }: Pointed): RunUi {
+  const tab = y === at.y ? tabAt(ui, context, at, x - at.x) : undefined;
+  return tab === undefined ? ui : withTab(ui, tab);
+}
+
+/** The tab whose name stands in this column of the pane's first row. Behind the agent's name, each sign takes one column. */
+function tabAt(ui: RunUi, context: Context, { width, height }: Rect, x: number): Tab | undefined {
+  const agent = selectedOf(ui, context);
+  if (agent === undefined) return undefined;
+  const row = plain(detailPane({ ...ui, agent, focused: true }, context, width, height)[0] ?? []);
+  return TABS.find((tab) => {
+    const at = row.lastIndexOf(tab);
+    const column = width - (row.length - at);
+    return at !== -1 && x >= column && x < column + tab.length;
+  });
+}
+
+function turned(ui: RunUi, pane: PaneName, by: 1 | -1): RunUi {
+  if (pane === 'detail') return scrollBy(ui, 3 * by);
+  return pane === 'log' ? { ...ui, logBack: Math.max(0, ui.logBack - by) } : ui;
+}
+
+function inCards(ui: RunUi, context: Context, at: Rect, event: Pointed): RunUi {
+  if (event.is === 'wheel') return move(ui, context, event.by);
+  const agents = listed(ui.list, context.state);
+  const rows = ROWS[densityFor(ui.density, agents.length, at.height)];
+  const agent = agents[Math.floor((ui.cardsTop + event.y - at.y) / rows)];
+  return agent === undefined ? ui : { ...select(ui, agent), focus: 'cards' };
+}
+
+/** A click selects the agent of the row; the wheel goes on to the next. */
+function inGraph(ui: RunUi, context: Context, at: Rect, event: Pointed): RunUi {
+  if (event.is === 'wheel') return move(ui, context, event.by);
+  const view = { selected: selectedOf(ui, context), focused: true };
+  const agent = agentAt(view, context, at.height, event.y - at.y);
+  return agent === null ? ui : select(ui, agent);
 }

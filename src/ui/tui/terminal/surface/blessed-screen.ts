@@ -5,7 +5,7 @@
  */
 import { Duplex, PassThrough } from 'node:stream';
 import Screen from 'blessed/lib/widgets/screen.js';
-import type { CellParts, CellScreen } from './cells.ts';
+import type { CellParts, CellScreen } from './painter.ts';
 import type { Size } from '../terminal.ts';
 
 /** Cells of a blessed screen: blank, and to be looked at as a whole when they are drawn first, whatever is shown by then. */

@@ -10,7 +10,7 @@ import { comparedSums, comparedTasks, stillOpen } from '../../../../../src/app/v
 import type { Context, Effect } from '../../../../../src/ui/tui/shell/screen.ts';
 import type { ResultUi } from '../../../../../src/ui/tui/screens/result/result.ts';
 import { resultScreen } from '../../../../../src/ui/tui/screens/result/result.ts';
-import { loadColours } from '../../../../../src/ui/tui/components/text/code.ts';
+import { loadColours } from '../../../../../src/ui/tui/components/text/markdown.ts';
 import { TABS } from '../../../../../src/ui/tui/screens/result/view.ts';
 import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
 import { contextOf } from '../../../../support/look.ts';
