@@ -28,6 +28,7 @@ describe('the planner', () => {
                 'description',
                 'recommendedRole',
                 'recommendedModel',
+                'effort',
                 'estimatedTokens',
                 'dependencies',
                 'writes',
@@ -40,6 +41,10 @@ describe('the planner', () => {
                 recommendedModel: {
                   anyOf: [{ type: 'string', enum: ['fast', 'slow'] }, { type: 'null' }],
                   description: "null: the role's own model.",
+                },
+                effort: {
+                  anyOf: [{ type: 'string', enum: ['low', 'medium', 'high'] }, { type: 'null' }],
+                  description: "null: the role's own effort.",
                 },
                 estimatedTokens: { type: 'number', description: 'Input and output together, over all calls.' },
                 dependencies: {
