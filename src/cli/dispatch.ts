@@ -1,10 +1,9 @@
 /** Finds the verb, reads its flags, runs it, and says how it ended. Every error a person can mend is words, no trace. */
-import { COLOR, colourFrom, painter } from '../app/process/color.ts';
+import { COLOR, colourFrom, painter } from '../app/process/flags/color.ts';
 import { EXIT, Exit } from '../app/process/exit.ts';
 import { flagLines, readArguments } from '../app/process/flags/flags.ts';
 import { CWD } from '../app/process/flags/plain.ts';
-import type { Io } from '../app/process/io.ts';
-import { harmless, openIo, released } from '../app/process/io.ts';
+import { type Io, harmless, openIo, released } from '../app/process/io.ts';
 import { visible } from '../app/views/text/sanitise.ts';
 import { nearest } from '../domain/text/nearest.ts';
 import { reportOf, withoutKeys } from './crash-report.ts';

@@ -3,7 +3,8 @@ import type { AgentId, SessionId } from '../domain/ids.ts';
 import type { Result } from '../domain/result.ts';
 import type { MimirEvent } from '../events/event.ts';
 import type { Family, SessionDetail } from '../events/sessions/record.ts';
-import type { Controls } from './controls.ts';
+import type { Controls, Command, Receipt, Refusal } from './controls.ts';
+import type { RunState } from '../events/state.ts';
 
 /** What the process that carries a run gives to those who knock; `asker` is an agent, or null for the person. */
 export interface Given {
@@ -36,4 +37,28 @@ export interface Reached {
 /** The other process is gone, or does not answer as Mimir does; in words for a person. */
 export class ControlFault extends Error {
   override readonly name = 'ControlFault';
+}
+
+/** One run as it is seen from the seat. */
+export interface Seen {
+  readonly family: Family;
+  /** The same as it is by now. */
+  again(): Promise<Family>;
+  /** What happened in it, folded; an agent doesn't see that. */
+  readonly state: RunState | null;
+  detail(agent: AgentId): Promise<Result<SessionDetail, string>>;
+  events(agent: AgentId | null, after: number): Promise<Result<readonly MimirEvent[], string>>;
+}
+
+export interface Seat {
+  /** Null: the person. */
+  readonly as: AgentId | null;
+  /** Runs of the project, newest first; an agent sees its own. */
+  runs(): readonly { readonly session: SessionId; readonly state: Family['state'] }[];
+  look(session: SessionId): Promise<Seen>;
+  /** Where the run of `session` is asked, null where nobody can. */
+  socket(session: SessionId): string | null;
+  /** Asks the living run. Exit 2 with what to do where none is. */
+  submit(session: SessionId, command: Command): Promise<Result<Receipt, Refusal>>;
+  close(): void;
 }

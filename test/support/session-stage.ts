@@ -21,7 +21,7 @@ import { openMailbox } from '../../src/store/message-store.ts';
 import { Exit } from '../../src/app/process/exit.ts';
 import { readArguments } from '../../src/app/process/flags/flags.ts';
 import type { Io } from '../../src/app/process/io.ts';
-import { painter } from '../../src/app/process/color.ts';
+import { painter } from '../../src/app/process/flags/color.ts';
 import { givenBy } from '../../src/app/client/run-api.ts';
 import type { Verb } from '../../src/cli/verb.ts';
 import { world } from '../../src/app/process/world.ts';

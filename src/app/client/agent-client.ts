@@ -1,6 +1,6 @@
 /** The seat of an agent: everything by its door, and nothing else is opened. */
 import { reachDoor } from '../../remote/client/connect.ts';
-import type { Seat } from './session-client.ts';
+import type { Seat } from '../../ports/control.ts';
 
 /** Throws `ControlFault` when nobody answers there. */
 export async function doorSeat(path: string): Promise<Seat> {

@@ -3,8 +3,7 @@ import { knownPaths } from '../../remote/socket-paths.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { MimirEvent } from '../../events/event.ts';
 import { foldAll } from '../../events/fold.ts';
-import type { RunState } from '../../events/state.ts';
-import { EMPTY } from '../../events/state.ts';
+import { type RunState, EMPTY } from '../../events/state.ts';
 import { CHILD_DEFAULTS, childRules } from '../../policy/children.ts';
 import type { RunView } from '../../ports/controls.ts';
 import type { SessionSummary } from '../../ports/log.ts';
@@ -15,13 +14,11 @@ import type { Arguments } from '../process/flags/flags.ts';
 import type { Io } from '../process/io.ts';
 import { openReader, orExit } from './log-of.ts';
 import { loadHere } from '../project/project-trust.ts';
-import type { ProjectPlace } from '../project/project.ts';
-import { environmentOf, projectOf } from '../project/project.ts';
-import type { Knowing } from './run-api.ts';
-import { givenBy } from './run-api.ts';
+import { type ProjectPlace, environmentOf, projectOf } from '../project/project.ts';
+import { type Knowing, givenBy } from './run-api.ts';
 import { patiently, placeOf, reachSoon } from './connect.ts';
-import type { Seat, Seen } from './session-client.ts';
 import { world } from '../process/world.ts';
+import type { Seat, Seen } from '../../ports/control.ts';
 
 export function personSeat(args: Arguments, io: Io): Seat {
   const project = projectOf(args, io);

@@ -2,40 +2,13 @@
  * From where a verb about child sessions asks: as an agent by its door, or as the person by the log and the socket of a run. An
  * agent's verb must start fast and has no state folder, so either side is loaded only when it is taken.
  */
-import type { AgentId, SessionId } from '../../domain/ids.ts';
+import type { AgentId } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
-import type { MimirEvent } from '../../events/event.ts';
-import type { Family, SessionDetail } from '../../events/sessions/record.ts';
-import type { RunState } from '../../events/state.ts';
-import { ControlFault } from '../../ports/control.ts';
-import type { Command, Receipt, Refusal } from '../../ports/controls.ts';
+import { ControlFault, type Seat } from '../../ports/control.ts';
+import type { Receipt, Refusal } from '../../ports/controls.ts';
 import { EXIT, Exit } from '../process/exit.ts';
 import type { Arguments } from '../process/flags/flags.ts';
 import type { Io } from '../process/io.ts';
-
-/** One run as it is seen from the seat. */
-export interface Seen {
-  readonly family: Family;
-  /** The same as it is by now. */
-  again(): Promise<Family>;
-  /** What happened in it, folded; an agent doesn't see that. */
-  readonly state: RunState | null;
-  detail(agent: AgentId): Promise<Result<SessionDetail, string>>;
-  events(agent: AgentId | null, after: number): Promise<Result<readonly MimirEvent[], string>>;
-}
-
-export interface Seat {
-  /** Null: the person. */
-  readonly as: AgentId | null;
-  /** Runs of the project, newest first; an agent sees its own. */
-  runs(): readonly { readonly session: SessionId; readonly state: Family['state'] }[];
-  look(session: SessionId): Promise<Seen>;
-  /** Where the run of `session` is asked, null where nobody can. */
-  socket(session: SessionId): string | null;
-  /** Asks the living run. Exit 2 with what to do where none is. */
-  submit(session: SessionId, command: Command): Promise<Result<Receipt, Refusal>>;
-  close(): void;
-}
 
 /** What `act` returns, asked from the seat of whoever calls. A run that is gone meanwhile is said in its own words (2). */
 export async function seated<T>(args: Arguments, io: Io, act: (seat: Seat) => Promise<T>): Promise<T> {

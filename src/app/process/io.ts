@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import type { ChalkInstance } from 'chalk';
 import { toTerminal } from '../views/text/sanitise.ts';
-import { painter } from './color.ts';
+import { painter } from './flags/color.ts';
 import { EXIT, Exit } from './exit.ts';
 import { fileWords } from './file-errors.ts';
 import { packageRoot } from './package-root.ts';

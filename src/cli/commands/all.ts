@@ -7,9 +7,9 @@ import type { Arguments } from '../../app/process/flags/flags.ts';
 import type { Io } from '../../app/process/io.ts';
 import { FAMILY, fieldLines, WHICH_LOOK } from '../sessions/fields.ts';
 import { sayFamily } from '../sessions/rows.ts';
-import type { Seat } from '../../app/client/session-client.ts';
 import { seated } from '../../app/client/session-client.ts';
 import type { Verb } from '../verb.ts';
+import type { Seat } from '../../ports/control.ts';
 
 export const allVerb: Verb = {
   usage: 'mimir all [--all] [--json]',

@@ -1,20 +1,18 @@
 /** `mimir events`: the log of a session, or the lifecycle of one agent, as lines or as JSON; `--follow` stays until its end. */
 import type { AgentId } from '../../domain/ids.ts';
 import type { MimirEvent } from '../../events/event.ts';
-import type { SessionEvent } from '../../events/sessions/session-events.ts';
-import { sessionEvent } from '../../events/sessions/session-events.ts';
+import { type SessionEvent, sessionEvent } from '../../events/sessions/session-events.ts';
 import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';
 import { EXIT } from '../../app/process/exit.ts';
 import type { Arguments } from '../../app/process/flags/flags.ts';
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
+import { type Io, harmless } from '../../app/process/io.ts';
 import { EVENT, fieldLines } from '../sessions/fields.ts';
 import { sayEvent } from '../sessions/event-line.ts';
-import type { Seen } from '../../app/client/session-client.ts';
 import { doorOf, seated, seenOrExit } from '../../app/client/session-client.ts';
 import { targetOf, usualSeen } from '../sessions/target.ts';
 import type { Verb } from '../verb.ts';
 import { world } from '../../app/process/world.ts';
+import type { Seen } from '../../ports/control.ts';
 
 /** Another process writes the log: it is looked at this often. */
 const LOOK_MS = 250;

@@ -4,14 +4,13 @@ import type { SessionRecord } from '../../events/sessions/record.ts';
 import { CWD, JSON_FLAG } from '../../app/process/flags/plain.ts';
 import { EXIT } from '../../app/process/exit.ts';
 import type { Arguments } from '../../app/process/flags/flags.ts';
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
+import { type Io, harmless } from '../../app/process/io.ts';
 import { fieldLines, WHICH_LOOK } from '../sessions/fields.ts';
-import type { Seat, Seen } from '../../app/client/session-client.ts';
 import { seated } from '../../app/client/session-client.ts';
 import { named, usualRun } from '../sessions/target.ts';
 import { spentWords } from '../sessions/words.ts';
 import type { Verb } from '../verb.ts';
+import type { Seat, Seen } from '../../ports/control.ts';
 
 export const meVerb: Verb = {
   usage: 'mimir me [--json]',

@@ -5,10 +5,10 @@ import type { Arguments } from '../../app/process/flags/flags.ts';
 import type { Io } from '../../app/process/io.ts';
 import { AS_CHILDREN, WHICH_LOOK } from '../sessions/fields.ts';
 import { flat, sayRows } from '../sessions/rows.ts';
-import type { Seat } from '../../app/client/session-client.ts';
 import { seated } from '../../app/client/session-client.ts';
 import { branches } from '../sessions/words.ts';
 import type { Verb } from '../verb.ts';
+import type { Seat } from '../../ports/control.ts';
 
 export const othersVerb: Verb = {
   usage: 'mimir others [--json]',

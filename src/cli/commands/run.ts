@@ -1,14 +1,13 @@
 /** `mimir run`: a run without a screen, for people in a plain terminal (line mode), scripts and CI. */
 import type { RunOptions } from '../../engine/run/run-options.ts';
 import { approvalOf, nobodyWords } from '../../app/hosting/approval.ts';
-import { COLOR } from '../../app/process/color.ts';
+import { COLOR } from '../../app/process/flags/color.ts';
 import { ALLOW, CWD, JSON_FLAG, LIMITS, MODELS } from '../../app/process/flags/plain.ts';
 import { EXIT, Exit } from '../../app/process/exit.ts';
 import { exitCodeOf } from '../../app/process/exit-codes.ts';
 import type { Arguments } from '../../app/process/flags/flags.ts';
 import { asHosted, carryHosted, DETACH, HOSTED, sessionFrom } from '../../app/hosting/hosted.ts';
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
+import { type Io, harmless } from '../../app/process/io.ts';
 import type { Start, Workshop } from '../../app/project/open-project.ts';
 import { projectOf } from '../../app/project/project-place.ts';
 import { newSession } from '../../app/client/connect.ts';

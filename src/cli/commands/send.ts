@@ -2,14 +2,13 @@
  * `mimir send`: a text for any session, by its id or name. An agent hands it to its run;
  * a person leaves a letter, which survives whatever happens to the run, and says that it lies there.
  */
-import type { Delivery, Receipt } from '../../ports/controls.ts';
+import type { Delivery } from '../../ports/controls.ts';
 import { CWD } from '../../app/process/flags/plain.ts';
 import { EXIT, Exit } from '../../app/process/exit.ts';
 import type { Arguments, Flags } from '../../app/process/flags/flags.ts';
 import type { Io } from '../../app/process/io.ts';
 import { doneOrExit, seated } from '../../app/client/session-client.ts';
-import type { Target } from '../sessions/target.ts';
-import { named, targetOf } from '../sessions/target.ts';
+import { targetOf, BY_DELIVERY, sentWords } from '../sessions/target.ts';
 import type { Verb } from '../verb.ts';
 
 const DELIVERIES: Flags = {
@@ -51,20 +50,4 @@ function send(args: Arguments, io: Io, delivery: Delivery): Promise<number> {
     io.say(sentWords(target, receipt.sent ?? BY_DELIVERY[delivery]));
     return EXIT.done;
   });
-}
-
-type Sent = NonNullable<Receipt['sent']>;
-
-/** What becomes of a text for somebody at work. */
-export const BY_DELIVERY: Readonly<Record<Delivery, Sent>> = {
-  sequential: 'queued',
-  important: 'sent',
-  urgent: 'interrupted',
-};
-
-/** What became of the text, in words that scripts rely on. */
-export function sentWords({ record }: Pick<Target, 'record'>, sent: Sent): string {
-  if (sent === 'queued') return `Queued for ${record.session_id} (will inject when idle)`;
-  if (sent === 'resumed') return `Input sent to ${named(record)}`;
-  return `Input sent to ${record.session_id}${sent === 'interrupted' ? ' (interrupted)' : ''}`;
 }

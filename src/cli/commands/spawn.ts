@@ -7,11 +7,11 @@ import { EXIT, Exit } from '../../app/process/exit.ts';
 import type { Arguments } from '../../app/process/flags/flags.ts';
 import type { Io } from '../../app/process/io.ts';
 import { fieldLines, only, picked, RECORD, SPAWNED } from '../sessions/fields.ts';
-import type { Seat } from '../../app/client/session-client.ts';
 import { doneOrExit, doorOf, seated } from '../../app/client/session-client.ts';
 import { named, selfOf } from '../sessions/target.ts';
 import { requireFolder, wishFrom, withFolder } from '../sessions/spawn-request.ts';
 import type { Verb } from '../verb.ts';
+import type { Seat } from '../../ports/control.ts';
 
 export const spawnVerb: Verb = {
   usage: 'mimir spawn [ROLE] "<prompt>" [options]',

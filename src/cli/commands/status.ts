@@ -6,10 +6,10 @@ import type { Arguments } from '../../app/process/flags/flags.ts';
 import type { Io } from '../../app/process/io.ts';
 import { FAMILY, fieldLines, WHICH_LOOK } from '../sessions/fields.ts';
 import { sayFamily } from '../sessions/rows.ts';
-import type { Seat } from '../../app/client/session-client.ts';
 import { seated } from '../../app/client/session-client.ts';
 import { targetOf } from '../sessions/target.ts';
 import type { Verb } from '../verb.ts';
+import type { Seat } from '../../ports/control.ts';
 
 const SOCKET = 'where it listens (README, "The API of a run"); null where nothing does';
 

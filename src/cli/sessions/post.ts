@@ -1,22 +1,17 @@
 /** How a person's text comes to a session: as the answer to its question, else as a letter that waits for the run, alive or not. */
-import type { SessionId } from '../../domain/ids.ts';
-import { ROOT } from '../../domain/ids.ts';
+import { type SessionId, ROOT } from '../../domain/ids.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
-import { ControlFault } from '../../ports/control.ts';
+import { ControlFault, type Seat } from '../../ports/control.ts';
 import type { Delivery, Receipt } from '../../ports/controls.ts';
 import { openMailbox } from '../../store/message-store.ts';
 import { EXIT, Exit } from '../../app/process/exit.ts';
 import type { Arguments } from '../../app/process/flags/flags.ts';
 import type { Io } from '../../app/process/io.ts';
 import { orExit } from '../../app/client/log-of.ts';
-import type { ProjectPlace } from '../../app/project/project-place.ts';
-import { projectOf } from '../../app/project/project-place.ts';
-import { BY_DELIVERY, sentWords } from '../commands/send.ts';
+import { type ProjectPlace, projectOf } from '../../app/project/project-place.ts';
 import { patiently, reachRun } from '../../app/client/connect.ts';
-import type { Seat } from '../../app/client/session-client.ts';
 import { doneOrExit } from '../../app/client/session-client.ts';
-import type { Target } from './target.ts';
-import { named } from './target.ts';
+import { type Target, named, BY_DELIVERY, sentWords } from './target.ts';
 import { world } from '../../app/process/world.ts';
 
 interface Post {

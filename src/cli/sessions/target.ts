@@ -1,12 +1,12 @@
 /** From the word that a person or an agent wrote to the session that it means. A miss is exit 2, with what there is. */
 import { nearest } from '../../domain/text/nearest.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import type { Miss } from '../../events/sessions/find.ts';
-import { foundIn } from '../../events/sessions/find.ts';
+import { type Miss, foundIn } from '../../events/sessions/find.ts';
 import type { SessionRecord } from '../../events/sessions/record.ts';
 import { EXIT, Exit } from '../../app/process/exit.ts';
 import { harmless } from '../../app/process/io.ts';
-import type { Seat, Seen } from '../../app/client/session-client.ts';
+import type { Delivery, Receipt } from '../../ports/controls.ts';
+import type { Seat, Seen } from '../../ports/control.ts';
 
 export interface Target {
   readonly seen: Seen;
@@ -129,3 +129,19 @@ function unknown(word: string, sessions: readonly SessionRecord[]): Exit {
 /** `engineer-task1 (4f9a2c)` */
 export const named = ({ name, session_id }: Pick<SessionRecord, 'name' | 'session_id'>): string =>
   `${harmless(name).replaceAll('\n', ' ')} (${session_id})`;
+
+/** What becomes of a text for somebody at work. */
+export const BY_DELIVERY: Readonly<Record<Delivery, Sent>> = {
+  sequential: 'queued',
+  important: 'sent',
+  urgent: 'interrupted',
+};
+
+/** What became of the text, in words that scripts rely on. */
+export function sentWords({ record }: Pick<Target, 'record'>, sent: Sent): string {
+  if (sent === 'queued') return `Queued for ${record.session_id} (will inject when idle)`;
+  if (sent === 'resumed') return `Input sent to ${named(record)}`;
+  return `Input sent to ${record.session_id}${sent === 'interrupted' ? ' (interrupted)' : ''}`;
+}
+
+type Sent = NonNullable<Receipt['sent']>;

@@ -3,15 +3,12 @@
  * into a line of how far it is, those of many agents into one; how much is said at all is the person's to choose.
  */
 import { agentTime } from '../../app/views/run-time.ts';
-import type { AgentId, Millis } from '../../domain/ids.ts';
-import { ROOT } from '../../domain/ids.ts';
+import { type AgentId, type Millis, ROOT } from '../../domain/ids.ts';
 import type { MimirEvent } from '../../events/event.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import { counted } from '../../app/views/text/format.ts';
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
-import { listed } from './command.ts';
-import { knownWork, secondsText } from './words/agents.ts';
+import { type Io, harmless } from '../../app/process/io.ts';
+import { knownWork, secondsText, listed } from './words/agents.ts';
 import { linesOf } from './event-lines.ts';
 import type { Verbosity } from './memory.ts';
 

@@ -11,7 +11,8 @@ import type { Lobby } from '../../ports/project-service.ts';
 import type { Parting } from './run-ownership.ts';
 import type { LineMemory } from './memory.ts';
 import type { LineQuestions } from './words/questions.ts';
-import type { Stoppable } from './words/stoppable.ts';
+import { counted } from '../../app/views/text/format.ts';
+import { listed } from './words/agents.ts';
 
 /** Where the person is: before a run, at its plan, while it goes on, behind its end. */
 export type Place = 'start' | 'plan' | 'run' | 'result';
@@ -171,12 +172,50 @@ const closest = (word: string, here: readonly LineCommand[]): string | null =>
     here.map(({ name }) => name),
   );
 
-/** `a`, `a or b`, `a, b or c`. */
-export const listed = (words: readonly string[], by = 'or'): string =>
-  words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} ${by} ${words.at(-1) ?? ''}`;
-
 /** `message N TEXT (or msg): Sends a message …` */
 export function usageOf({ name, short, arguments: wanted, help }: LineCommand): string {
   const also = short.length === 0 ? '' : ` (or ${listed(short)})`;
   return `${name}${wanted === '' ? '' : ` ${wanted}`}${also}: ${help}`;
+}
+
+/** Work of a command that Ctrl-C stops, one at a time: what else Ctrl-C means is decided in follow.ts. */
+export class Stoppable {
+  #now: AbortController | null = null;
+
+  async run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const control = new AbortController();
+    this.#now = control;
+    try {
+      return await work(control.signal);
+    } finally {
+      this.#now = null;
+    }
+  }
+
+  /** False where there is no such work, or it was stopped already. */
+  stop(): boolean {
+    if (this.#now === null || this.#now.signal.aborted) return false;
+    this.#now.abort('stopped');
+    return true;
+  }
+}
+
+// Long texts in lines: a part at a time, so that a screen reader can be stopped, and `more` goes on.
+
+const PART = 40;
+
+/** Says the first part; `more` says the next. */
+export function sayLong(desk: LineDesk, lines: readonly string[], most = PART): void {
+  const all = lines.flatMap((line) => line.split('\n'));
+  desk.say(...all.slice(0, most));
+  desk.memory.rest = all.slice(most);
+  const left = desk.memory.rest.length;
+  if (left > 0)
+    desk.say(`-- ${counted(left, 'line')} left: more says the next ${Math.min(PART, left)}, more all the rest.`);
+}
+
+export function sayMore(rest: string, desk: LineDesk): void {
+  const { rest: lines } = desk.memory;
+  if (lines.length === 0) return desk.refuse('there is nothing more to say');
+  sayLong(desk, lines, rest === 'all' ? lines.length : PART);
 }

@@ -4,32 +4,25 @@
  */
 import { attachTo } from '../../app/client/attach.ts';
 import { keepCopy } from '../../app/process/clipboard-file.ts';
-import type { Io } from '../../app/process/io.ts';
-import { harmless } from '../../app/process/io.ts';
+import { type Io, harmless } from '../../app/process/io.ts';
 import { world } from '../../app/process/world.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import { fail } from '../../domain/result.ts';
 import type { MimirEvent } from '../../events/event.ts';
-import type { RunState } from '../../events/state.ts';
-import { EMPTY } from '../../events/state.ts';
+import { type RunState, EMPTY } from '../../events/state.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
 import type { Lobby } from '../../ports/project-service.ts';
 import { sumWords } from './change.ts';
-import type { Going, LineDesk, Place } from './command.ts';
-import { meantBy, meantInSpeech } from './command.ts';
+import { type Going, type LineDesk, type Place, meantBy, meantInSpeech, Stoppable } from './command.ts';
 import { LINE_COMMANDS } from './commands/commands.ts';
 import { statusLine } from './commands/look.ts';
 import { startLines, take } from './commands/start.ts';
 import type { LineConsole, Typed } from './console.ts';
 import { newMemory, rememberPlan } from './memory.ts';
-import { DECIDING, ROUSING, until } from './run.ts';
+import { DECIDING, ROUSING, until, type Joined, LineRun } from './run.ts';
 import { forgiving, LineCarrying } from './run-ownership.ts';
-import type { Joined } from './run.ts';
-import { LineRun } from './run.ts';
-import { LineAnswers } from './words/answers.ts';
-import type { AnswersParts } from './words/answers.ts';
+import { LineAnswers, type AnswersParts } from './answers.ts';
 import type { LineQuestions } from './words/questions.ts';
-import { Stoppable } from './words/stoppable.ts';
 
 interface SessionParts extends Pick<AnswersParts, 'approves' | 'models'> {
   readonly io: Pick<Io, 'paint' | 'terminal'>;

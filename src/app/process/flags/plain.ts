@@ -1,5 +1,5 @@
 /** Flags that several verbs share. What their values mean is read elsewhere: that loads what many verbs can do without. */
-import { COLOR } from '../color.ts';
+import { COLOR } from './color.ts';
 import type { Flags } from './flags.ts';
 
 export const CWD: Flags = { cwd: { value: 'DIR', help: 'the project (default: the current directory)' } };

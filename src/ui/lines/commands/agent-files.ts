@@ -6,8 +6,7 @@ import { AGENTS_HELP, sentenceIn } from '../../../app/agents/typed.ts';
 import { askedAgent } from '../../../app/agents/questions.ts';
 import { agentLines, agentNamed, listLines, showLines } from '../../../app/agents/text.ts';
 import { SAYS_YES } from '../../../app/process/asker.ts';
-import type { LineCommand, LineDesk } from '../command.ts';
-import { sayLong } from '../long-text.ts';
+import { type LineCommand, type LineDesk, sayLong } from '../command.ts';
 
 type Agents = NonNullable<LobbyInfo['agents']>;
 

@@ -1,6 +1,5 @@
 /** Commands to agents and to the run: messages, interrupt, resume, kill, retry, skip, stop; mode, pin and review, with what they would change. */
-import type { Mode } from '../../../domain/mode.ts';
-import { MODES } from '../../../domain/mode.ts';
+import { type Mode, MODES } from '../../../domain/mode.ts';
 import { ROOT } from '../../../domain/ids.ts';
 import type { AgentState } from '../../../events/state.ts';
 import { isFinal } from '../../../events/queries.ts';
@@ -9,10 +8,9 @@ import { counted } from '../../../app/views/text/format.ts';
 import type { Parting } from '../run-ownership.ts';
 import { SAYS_YES } from '../../../app/process/asker.ts';
 import type { LineCommand, LineDesk, Place } from '../command.ts';
-import { listed } from '../command.ts';
 import { headOf } from './edits.ts';
 import { agentFor } from './look.ts';
-import { numbered } from '../words/agents.ts';
+import { numbered, listed } from '../words/agents.ts';
 
 const RUN: readonly Place[] = ['run'];
 const GOES_ON: readonly Place[] = ['plan', 'run'];

@@ -1,9 +1,7 @@
 /** Commands on children in lines: spawn one, say whose they are and where they stand, and what one of them does right now. */
 import { agentTime } from '../../../app/views/run-time.ts';
-import { ROOT } from '../../../domain/ids.ts';
-import type { AgentId } from '../../../domain/ids.ts';
-import type { Result } from '../../../domain/result.ts';
-import { fail, ok } from '../../../domain/result.ts';
+import { ROOT, type AgentId } from '../../../domain/ids.ts';
+import { type Result, fail, ok } from '../../../domain/result.ts';
 import { SpawnWish } from '../../../domain/agents/spawn.ts';
 import { activityOf, isFinal, tokensOfAgent } from '../../../events/queries.ts';
 import type { AgentState, Block, RunState } from '../../../events/state.ts';
@@ -12,8 +10,7 @@ import { formatDuration, formatTokens } from '../../../app/views/text/format.ts'
 import { isolationWords } from '../../../app/views/agents/isolation.ts';
 import { toLabel } from '../../../app/views/text/sanitise.ts';
 import { firstLine, firstSaid, numbered, standing } from '../words/agents.ts';
-import type { LineCommand, LineDesk, Place } from '../command.ts';
-import { sayLong } from '../long-text.ts';
+import { type LineCommand, type LineDesk, type Place, sayLong } from '../command.ts';
 import { agentFor } from './look.ts';
 
 const RUN: readonly Place[] = ['run'];

@@ -4,16 +4,14 @@ import type { Budget } from '../../../domain/budget.ts';
 import { cappedEffort, EFFORTS } from '../../../domain/models/effort.ts';
 import { ROOT } from '../../../domain/ids.ts';
 import type { PlanTask } from '../../../domain/plan/plan.ts';
-import type { Result } from '../../../domain/result.ts';
-import { fail, ok } from '../../../domain/result.ts';
+import { type Result, fail, ok } from '../../../domain/result.ts';
 import { dependantsOf } from '../../../domain/plan/plan-view.ts';
 import { typedNumber } from '../../../domain/text/typed-number.ts';
 import type { AgentState } from '../../../events/state.ts';
-import { agentNamed } from '../words/agents.ts';
+import { agentNamed, listed } from '../words/agents.ts';
 import { change, taskNamed, tasksNamed } from '../change.ts';
 import { SAYS_YES } from '../../../app/process/asker.ts';
 import type { LineCommand, LineDesk, Place } from '../command.ts';
-import { listed } from '../command.ts';
 
 const PLANNED: readonly Place[] = ['plan', 'run'];
 

@@ -1,7 +1,5 @@
 /** Commands that are the same everywhere: help, what stands for each action of the full screen, how much is said, leaving. */
-import type { LineCommand, LineDesk, Place } from '../command.ts';
-import { usageOf } from '../command.ts';
-import { sayLong } from '../long-text.ts';
+import { type LineCommand, type LineDesk, type Place, usageOf, sayLong } from '../command.ts';
 import type { Verbosity } from '../memory.ts';
 import { WITHOUT_LINES } from './screen-only.ts';
 

@@ -6,13 +6,11 @@ import { isFinal } from '../../../events/queries.ts';
 import type { AgentState, RunState } from '../../../events/state.ts';
 import { inOrder, wantsAttention } from '../../../app/views/agents/agent-lines.ts';
 import { counted, formatClock, formatDuration, formatLimit, formatTokens } from '../../../app/views/text/format.ts';
-import { agentLine, agentNamed, graphLines, numbered, shownAgents, treeLines } from '../words/agents.ts';
-import type { LineCommand, LineDesk, Place } from '../command.ts';
-import { listed } from '../command.ts';
-import { sayLong, sayMore } from '../long-text.ts';
+import { agentLine, agentNamed, graphLines, numbered, shownAgents, treeLines, listed } from '../words/agents.ts';
+import { type LineCommand, type LineDesk, type Place, sayLong, sayMore } from '../command.ts';
 import { spendLines } from '../words/spend.ts';
 import { SORTS } from '../memory.ts';
-import { copyPart, findIn, showAgent } from '../words/show.ts';
+import { copyPart, findIn, showAgent } from './show.ts';
 import { costWords, spentBy } from '../../../app/reports/spend-text.ts';
 
 const BEGUN: readonly Place[] = ['run', 'result'];

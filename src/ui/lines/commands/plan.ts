@@ -5,12 +5,10 @@ import type { TemplateWish } from '../../../ports/project-service.ts';
 import { variantsOf } from '../../../domain/plan/what-if.ts';
 import { scheduleOf } from '../../../domain/plan/plan-view.ts';
 import { formatCost, formatDuration, formatTokens } from '../../../app/views/text/format.ts';
-import { otherNumbers } from '../words/agents.ts';
+import { otherNumbers, listed } from '../words/agents.ts';
 import { change, sumWords } from '../change.ts';
-import type { LineCommand, LineDesk, Place } from '../command.ts';
-import { listed } from '../command.ts';
+import { type LineCommand, type LineDesk, type Place, sayLong } from '../command.ts';
 import { headOf } from './edits.ts';
-import { sayLong } from '../long-text.ts';
 import { planBeside } from '../memory.ts';
 import { plainPlanLines } from '../../../app/reports/plan-lines.ts';
 

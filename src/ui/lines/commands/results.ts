@@ -8,9 +8,8 @@ import { inOrder } from '../../../app/views/agents/agent-lines.ts';
 import { formatCost, formatDuration, formatTokens } from '../../../app/views/text/format.ts';
 import type { ReportFormat } from '../../../ports/project-service.ts';
 import { numbered } from '../words/agents.ts';
-import type { LineCommand, LineDesk, Place } from '../command.ts';
-import { sayLong } from '../long-text.ts';
-import { filesOf } from '../words/show.ts';
+import { type LineCommand, type LineDesk, type Place, sayLong } from '../command.ts';
+import { filesOf } from './show.ts';
 import { costWords } from '../../../app/reports/spend-text.ts';
 
 const ENDED: readonly Place[] = ['result'];

@@ -1,9 +1,8 @@
 /** Commands before a run: a task, suggestions and sessions by number, templates, trust, files of the project. */
 import type { LobbyInfo, TemplateInfo } from '../../../ports/project-service.ts';
 import { isOpen } from '../../../app/views/trust-question.ts';
-import type { LineCommand, LineDesk, Place } from '../command.ts';
+import { type LineCommand, type LineDesk, type Place, sayLong } from '../command.ts';
 import { firstLine } from '../words/agents.ts';
-import { sayLong } from '../long-text.ts';
 
 const START: readonly Place[] = ['start'];
 

@@ -4,12 +4,9 @@
  */
 import { SHOWN, shownStatus } from '../../../app/views/agent-counts.ts';
 import { agentTime } from '../../../app/views/run-time.ts';
-import { isAnswered } from '../../../domain/agents/agent.ts';
-import type { AgentOutcome } from '../../../domain/agents/agent.ts';
-import type { AgentId, Millis } from '../../../domain/ids.ts';
-import { ROOT } from '../../../domain/ids.ts';
-import type { Result } from '../../../domain/result.ts';
-import { fail, ok } from '../../../domain/result.ts';
+import { isAnswered, type AgentOutcome } from '../../../domain/agents/agent.ts';
+import { type AgentId, type Millis, ROOT } from '../../../domain/ids.ts';
+import { type Result, fail, ok } from '../../../domain/result.ts';
 import { plainLine } from '../../../events/plain-line.ts';
 import { activityOf, isFinal, tokensOfAgent } from '../../../events/queries.ts';
 import type { AgentState, RunState } from '../../../events/state.ts';
@@ -18,7 +15,6 @@ import { counted, formatDuration, formatTokens } from '../../../app/views/text/f
 import { toLabel } from '../../../app/views/text/sanitise.ts';
 import { restOf, waitOf } from '../../../app/views/agents/wait-reason.ts';
 import { harmless } from '../../../app/process/io.ts';
-import { listed } from '../command.ts';
 import type { LineMemory } from '../memory.ts';
 import { costWords } from '../../../app/reports/spend-text.ts';
 
@@ -199,3 +195,7 @@ export function graphLines(state: RunState, now: number): readonly string[] {
     return `${parts.join('; ')}.`;
   });
 }
+
+/** `a`, `a or b`, `a, b or c`. */
+export const listed = (words: readonly string[], by = 'or'): string =>
+  words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} ${by} ${words.at(-1) ?? ''}`;

@@ -5,8 +5,7 @@ import { agentTime } from '../../../app/views/run-time.ts';
 import type { RunState } from '../../../events/state.ts';
 import { inOrder, modelName } from '../../../app/views/agents/agent-lines.ts';
 import { counted, formatCost, formatDuration, formatLimit, formatTokens } from '../../../app/views/text/format.ts';
-import { numbered } from './agents.ts';
-import { listed } from '../command.ts';
+import { numbered, listed } from './agents.ts';
 import { costWords, runWords, spentBy } from '../../../app/reports/spend-text.ts';
 
 /** The sum, what is left of the limits, then each agent and each model. */

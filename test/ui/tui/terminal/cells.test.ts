@@ -1,9 +1,9 @@
 /** The first frames go into plain rows, later ones into blessed's: nobody sees when. */
 import { describe, expect, it } from 'vitest';
-import { type CellScreen, openCells } from '../../../../src/ui/tui/terminal/surface/painter.ts';
+import { openCells } from '../../../../src/ui/tui/terminal/surface/painter.ts';
 import { draw, nothingShown } from '../../../../src/ui/tui/terminal/surface/painter.ts';
 import { Styles } from '../../../../src/ui/tui/terminal/surface/styles.ts';
-import { fill, type Row } from '../../../../src/ui/tui/terminal/surface/surface.ts';
+import { fill, type Row, type CellScreen } from '../../../../src/ui/tui/terminal/surface/surface.ts';
 import type { Line } from '../../../../src/app/views/text/line.ts';
 import { openScreen } from '../../../support/screen.ts';
 import { theme } from '../../../support/theme.ts';

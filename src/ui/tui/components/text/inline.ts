@@ -3,7 +3,7 @@ import type { MarkedToken, Token } from 'marked';
 import { span } from '../../../../app/views/text/clip.ts';
 import type { Line, Span, Style } from '../../../../app/views/text/line.ts';
 import { linked, linkOf } from './links.ts';
-import type { Page } from './markdown.ts';
+import type { Glyphs } from '../glyphs.ts';
 
 /** The spans of some tokens; line breaks are still in them. */
 export const inline = (tokens: readonly Token[], page: Page): Line =>
@@ -66,4 +66,12 @@ export function splitLines(spansOf: Line): readonly Line[] {
     }
   }
   return lines;
+}
+
+export interface Page {
+  readonly glyphs: Glyphs;
+  /** The project's folder, for links to files; empty where none are made. */
+  readonly cwd: string;
+  /** Of the text that no other style is said of. */
+  readonly style: Style;
 }

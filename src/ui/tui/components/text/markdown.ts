@@ -2,23 +2,14 @@
  * Markdown as lines, parsed by marked. What a model writes is text: HTML stays as it was written, links only lead to the web
  * and to files of the project. Each block is made once for a width; while a text grows, only its end is made anew.
  */
-import type { MarkedToken, Token, Tokens } from 'marked';
-import { Lexer } from 'marked';
+import { type MarkedToken, type Token, type Tokens, Lexer } from 'marked';
 import { clip, restyle, span } from '../../../../app/views/text/clip.ts';
 import type { Line, Span, Style } from '../../../../app/views/text/line.ts';
 import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
 import type { Glyphs } from '../glyphs.ts';
-import { tableLines } from '../table.ts';
+import { tableLines } from './table.ts';
 import { diffInk } from './diff.ts';
-import { inline, splitLines } from './inline.ts';
-
-export interface Page {
-  readonly glyphs: Glyphs;
-  /** The project's folder, for links to files; empty where none are made. */
-  readonly cwd: string;
-  /** Of the text that no other style is said of. */
-  readonly style: Style;
-}
+import { inline, splitLines, type Page } from './inline.ts';
 
 /** Lines of at most `width` columns. Blank lines at the ends are left out, several in a row become one. */
 export function markdown(text: string, width: number, glyphs: Glyphs, cwd = ''): readonly Line[] {

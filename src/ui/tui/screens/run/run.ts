@@ -10,20 +10,29 @@ import type { PaneName, Rect, RunLayout } from '../../components/layout.ts';
 import { runNumbers } from '../../components/money/run-numbers.ts';
 import { sidePane } from '../../components/money/side.ts';
 import { hiddenBy, listed, listWords, WHOLE } from '../../components/runs/list.ts';
-import type { Tab } from '../../components/tabs.ts';
-import { TABS } from '../../components/tabs.ts';
+import { type Tab, TABS } from '../../components/tabs.ts';
 import { logPane } from '../../components/text/log.ts';
 import type { Body, Context, Effect, Screen } from '../../shell/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { overlay, sized } from '../../text/compose.ts';
 import { findTyped, isFinding, withTab } from './detail.ts';
-import type { GraphPlace } from './graph.ts';
-import { graphIn } from './graph.ts';
+import {
+  type GraphPlace,
+  graphIn,
+  type RunUi,
+  FIRST,
+  indexOf,
+  inputRows,
+  layoutOf,
+  move,
+  scrollBy,
+  select,
+  selectedOf,
+  settle,
+} from './state.ts';
 import { RUN_KEYS } from './keys.ts';
 import { filterTyped, isFiltering } from './list-keys.ts';
 import { typed } from './message.ts';
-import type { RunUi } from './state.ts';
-import { FIRST, indexOf, inputRows, layoutOf, move, scrollBy, select, selectedOf, settle } from './state.ts';
 
 export const runScreen: Screen<RunUi> = {
   name: 'run',

@@ -4,22 +4,18 @@ import type { AgentState, LogLine } from '../../../../events/state.ts';
 import type { Delivery } from '../../../../ports/controls.ts';
 import type { Completing } from '../../shell/complete.ts';
 import { wantsAttention } from '../../../../app/views/agents/agent-lines.ts';
-import type { PaneName, RunLayout, Zoom } from '../../components/layout.ts';
-import { runLayout } from '../../components/layout.ts';
+import { type PaneName, type RunLayout, type Zoom, type Rect, runLayout } from '../../components/layout.ts';
 import type { Context } from '../../shell/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
 import type { Editor } from '../../text/editor.ts';
 import { editorHeight } from '../../text/editor-view.ts';
-import type { DensityWish } from '../../components/agents/cards.ts';
-import { densityFor, topFor } from '../../components/agents/cards.ts';
+import { type DensityWish, densityFor, topFor } from '../../components/agents/cards.ts';
 import type { Tab } from '../../components/tabs.ts';
 import { fieldWidth } from '../../components/input-row.ts';
 import { logOf } from '../../components/text/log.ts';
-import type { DetailUi } from './detail-state.ts';
-import { NO_DETAIL, settleDetail } from './detail-state.ts';
-import type { ListUi } from '../../components/runs/list.ts';
-import { listed, WHOLE } from '../../components/runs/list.ts';
-import { graphIn } from './graph.ts';
+import { type DetailUi, NO_DETAIL, settleDetail } from './detail-state.ts';
+import { type ListUi, listed, WHOLE } from '../../components/runs/list.ts';
+import { graphHeight } from '../../components/graph/graph.ts';
 
 export interface Message {
   readonly to: AgentId | 'all';
@@ -196,3 +192,37 @@ export function nextInNeed(ui: RunUi, context: Context, by: 1 | -1): AgentState 
 
 /** The detail scrolled by `by` lines. Upwards stops following; settle puts it back on the end when the end is reached. */
 export const scrollBy = (ui: RunUi, by: number): RunUi => ({ ...ui, top: Math.max(0, ui.top + by), follow: false });
+
+// Where the live graph of the plan stands on the run screen, if anywhere.
+
+/** Where the graph is, and what it leaves of the pane beside the opened agent. */
+export interface GraphPlace {
+  readonly graph: Rect;
+  /** Null where the graph stands in the place of the cards. */
+  readonly below: Rect | null;
+}
+
+/**
+ * In the high pane at the side, as high as it needs, else in the place of the cards; null while it isn't wanted. Until the person
+ * says, it is there where it leaves the side's own boxes their room.
+ */
+export function graphIn(ui: Pick<RunUi, 'graph' | 'zoom'>, context: Context, layout: RunLayout): GraphPlace | null {
+  if (ui.graph === false) return null;
+  const { cards, side } = layout;
+  if (side !== null && side.height > 16 && ui.zoom === 'normal') return atSide(side, ui.graph === null, context);
+  return ui.graph === null || cards === null ? null : { graph: cards, below: null };
+}
+
+function atSide(side: Rect, unsaid: boolean, context: Context): GraphPlace | null {
+  const { plan, approvedDigest } = context.state;
+  const needed = graphHeight(context, side.height);
+  const left = side.height - needed;
+  if (unsaid && (plan === null || approvedDigest === null || left < USUAL)) return null;
+  if (left < LOWEST) return { graph: side, below: null };
+  return { graph: { ...side, height: needed }, below: { ...side, y: side.y + needed, height: left } };
+}
+
+/** Rows below the graph that are worth having for activity and spend. */
+const LOWEST = 9;
+/** Rows for the curve as well. */
+const USUAL = 26;

@@ -5,8 +5,8 @@
  */
 import { Duplex, PassThrough } from 'node:stream';
 import Screen from 'blessed/lib/widgets/screen.js';
-import type { CellParts, CellScreen } from './painter.ts';
 import type { Size } from '../terminal.ts';
+import type { CellParts, CellScreen } from './surface.ts';
 
 /** Cells of a blessed screen: blank, and to be looked at as a whole when they are drawn first, whatever is shown by then. */
 export function blessedCells(size: Size, parts: CellParts): CellScreen {

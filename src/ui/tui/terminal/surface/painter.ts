@@ -4,8 +4,7 @@ import type { Theme } from '../../../../domain/theme.ts';
 import type { Depth } from '../capabilities.ts';
 import type { Size } from '../terminal.ts';
 import { Styles } from './styles.ts';
-import { fill, shapeOf, styleOf } from './surface.ts';
-import type { Cell, Row } from './surface.ts';
+import { fill, shapeOf, styleOf, type Cell, type Row, type CellScreen, type CellParts } from './surface.ts';
 
 export interface PainterParts {
   readonly theme: Theme;
@@ -110,19 +109,6 @@ const within = (cursor: Cursor | null, { width, height }: Size): Cursor | null =
 
 // The cells that frames are painted into. The first frames use plain rows; blessed takes over a moment later, since nobody
 // has to wait for its loading. What is sent of the cells is the same either way.
-
-export interface CellScreen {
-  /** Calls `fill`, lets every element paint, then calls `draw`. */
-  render(): void;
-  /** New cells, all blank, of a new size. */
-  resize(size: Size): void;
-  destroy(): void;
-}
-
-export interface CellParts {
-  fill(rows: Row[]): void;
-  draw(rows: Row[]): void;
-}
 
 /** From the first frame on: a key that is typed at once is shown before. */
 const SOON_MS = 100;

@@ -5,6 +5,7 @@
 import type { Frame, Line } from '../../../../app/views/text/line.ts';
 import { clusterWidth, graphemes, isAgreed } from '../../../../app/views/text/width.ts';
 import type { Styles } from './styles.ts';
+import type { Size } from '../terminal.ts';
 
 /** blessed's cell: attribute and character. A wide cluster stands in the first of its two cells, the second is empty. */
 export type Cell = [attribute: number, text: string];
@@ -95,4 +96,17 @@ export function shapeOf(cluster: string): Shape {
   if (shapes.size >= MOST_SHAPES) shapes.clear();
   shapes.set(cluster, shape);
   return shape;
+}
+
+export interface CellScreen {
+  /** Calls `fill`, lets every element paint, then calls `draw`. */
+  render(): void;
+  /** New cells, all blank, of a new size. */
+  resize(size: Size): void;
+  destroy(): void;
+}
+
+export interface CellParts {
+  fill(rows: Row[]): void;
+  draw(rows: Row[]): void;
 }

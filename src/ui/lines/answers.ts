@@ -2,22 +2,27 @@
  * What of one run waits for the person: questions first, then the plan. Says it, knows the prompt for it, and takes a typed line as an
  * answer where it is one. The texts of the plan prompt are a promise to scripts.
  */
-import type { Asker } from '../../../app/process/asker.ts';
-import type { Io } from '../../../app/process/io.ts';
-import { harmless } from '../../../app/process/io.ts';
-import { Held } from '../../../app/views/agents/held-answers.ts';
-import { kindOf } from '../../../app/views/questions/question.ts';
-import { ROOT } from '../../../domain/ids.ts';
-import type { Millis } from '../../../domain/ids.ts';
-import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
-import type { PlanTask, SoundPlan } from '../../../domain/plan/plan.ts';
-import type { LineDesk } from '../command.ts';
-import { meantBy } from '../command.ts';
-import { LINE_COMMANDS } from '../commands/commands.ts';
-import type { LineConsole, Typed } from '../console.ts';
-import { roomOf, sayAll } from './questions.ts';
-import type { Answer, Put } from './questions.ts';
-import { answerLines, answerOf, LineQuestions, promptFor, questionLines } from './questions.ts';
+import type { Asker } from '../../app/process/asker.ts';
+import { type Io, harmless } from '../../app/process/io.ts';
+import { Held } from '../../app/views/agents/held-answers.ts';
+import { kindOf } from '../../app/views/questions/question.ts';
+import { ROOT, type Millis } from '../../domain/ids.ts';
+import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
+import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
+import { type LineDesk, meantBy } from './command.ts';
+import { LINE_COMMANDS } from './commands/commands.ts';
+import type { LineConsole, Typed } from './console.ts';
+import {
+  roomOf,
+  sayAll,
+  type Answer,
+  type Put,
+  answerLines,
+  answerOf,
+  LineQuestions,
+  promptFor,
+  questionLines,
+} from './words/questions.ts';
 
 export interface AnswersParts {
   readonly desk: LineDesk;

@@ -1,7 +1,7 @@
 /** `--color`: how lines are painted. */
 import { Chalk, type ChalkInstance } from 'chalk';
-import { EXIT, Exit } from './exit.ts';
-import type { Arguments, Flags } from './flags/flags.ts';
+import { EXIT, Exit } from '../exit.ts';
+import type { Arguments, Flags } from './flags.ts';
 
 const COLOURS = ['never', '16', '256', 'truecolor'] as const;
 type Colour = (typeof COLOURS)[number];

@@ -1,10 +1,9 @@
 /** Tables of Markdown: columns as wide as they need, narrower where the pane is, cells wrapped; very narrow as a list. */
 import type { Tokens } from 'marked';
-import { fit, lineWidth, plain, span } from '../../../app/views/text/clip.ts';
-import type { Line } from '../../../app/views/text/line.ts';
-import { wrap } from '../../../app/views/text/wrap.ts';
-import { inline, splitLines } from './text/inline.ts';
-import type { Page } from './text/markdown.ts';
+import { fit, lineWidth, plain, span } from '../../../../app/views/text/clip.ts';
+import type { Line } from '../../../../app/views/text/line.ts';
+import { wrap } from '../../../../app/views/text/wrap.ts';
+import { inline, splitLines, type Page } from './inline.ts';
 
 /** Below this a column says nothing. */
 const NARROWEST = 5;

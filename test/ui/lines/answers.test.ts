@@ -1,11 +1,11 @@
 /** The plan prompt of line mode, with a person who types ahead. */
 import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
-import { EMPTY } from '../../../../src/events/state.ts';
-import type { PlanEdit } from '../../../../src/domain/plan/plan-edit.ts';
-import { editsOf, optionsFor, planWord } from '../../../../src/ui/lines/words/answers.ts';
-import { planLines } from '../../../../src/app/reports/plan-lines.ts';
-import { planOf } from '../../../support/plans.ts';
+import { EMPTY } from '../../../src/events/state.ts';
+import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
+import { editsOf, optionsFor, planWord } from '../../../src/ui/lines/answers.ts';
+import { planLines } from '../../../src/app/reports/plan-lines.ts';
+import { planOf } from '../../support/plans.ts';
 
 interface Asked {
   readonly edits: readonly PlanEdit[];

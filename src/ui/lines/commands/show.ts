@@ -5,10 +5,8 @@ import { modelName, todosOf } from '../../../app/views/agents/agent-lines.ts';
 import { counted, formatCost, formatDuration, formatLimit, formatTokens } from '../../../app/views/text/format.ts';
 import { toTerminal } from '../../../app/views/text/sanitise.ts';
 import { planWords } from '../../../app/views/plan/plan-words.ts';
-import { agentLine, agentNamed, numbered } from './agents.ts';
-import type { LineDesk } from '../command.ts';
-import { listed } from '../command.ts';
-import { sayLong } from '../long-text.ts';
+import { agentLine, agentNamed, numbered, listed } from '../words/agents.ts';
+import { type LineDesk, sayLong } from '../command.ts';
 import { costWords, spentOne, troubleWords, usageWords } from '../../../app/reports/spend-text.ts';
 
 type Part = (agent: AgentState, state: RunState) => readonly string[];
