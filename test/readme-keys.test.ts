@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { PlacedAction } from '../src/ui/tui/shell/keys/actions.ts';
 import { allActions } from '../src/ui/tui/shell/keys/actions.ts';
-import { ASCII } from '../src/ui/tui/components/glyphs.ts';
-import { keyLabel } from '../src/ui/tui/shell/keys/keymap.ts';
+import { ASCII } from '../src/ui/tui/text/glyphs.ts';
+import { keyLabel } from '../src/ui/tui/frame/keymap.ts';
 
 const README = 'README.md';
 const BEGIN = '<!-- keys: from the tables, checked by test/readme-keys.test.ts -->';

@@ -4,7 +4,7 @@
  */
 import { AgentId } from '../../src/domain/ids.ts';
 import { runApp } from '../../src/ui/tui/shell/app.ts';
-import { UNICODE } from '../../src/ui/tui/components/glyphs.ts';
+import { UNICODE } from '../../src/ui/tui/text/glyphs.ts';
 import { Painter } from '../../src/ui/tui/terminal/surface/painter.ts';
 import { fakeRun, settled } from '../support/fake-run.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';

@@ -4,7 +4,7 @@
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadTheme } from '../../src/config/themes.ts';
-import { ASCII, UNICODE } from '../../src/ui/tui/components/glyphs.ts';
+import { ASCII, UNICODE } from '../../src/ui/tui/text/glyphs.ts';
 import type { Depth } from '../../src/ui/tui/terminal/capabilities.ts';
 import { Styles } from '../../src/ui/tui/terminal/surface/styles.ts';
 import type { Style } from '../../src/app/views/text/line.ts';

@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId } from '../../src/domain/ids.ts';
-import { ASCII, UNICODE } from '../../src/ui/tui/components/glyphs.ts';
+import { ASCII, UNICODE } from '../../src/ui/tui/text/glyphs.ts';
 import { APP_KEYS } from '../../src/ui/tui/shell/app-keys.ts';
 import { screens } from '../../src/ui/tui/screens/all.ts';
 import { Painter } from '../../src/ui/tui/terminal/surface/painter.ts';

@@ -1,8 +1,8 @@
 /** `runApp` over a recorded log and a terminal that is none, for tests that press keys and look at frames. */
 import type { AppEnd } from '../../src/ui/tui/shell/app.ts';
 import { runApp } from '../../src/ui/tui/shell/app.ts';
-import type { Glyphs } from '../../src/ui/tui/components/glyphs.ts';
-import { UNICODE } from '../../src/ui/tui/components/glyphs.ts';
+import type { Glyphs } from '../../src/ui/tui/text/glyphs.ts';
+import { UNICODE } from '../../src/ui/tui/text/glyphs.ts';
 import { ok } from '../../src/domain/result.ts';
 import type { Lobby, LobbyInfo } from '../../src/ports/project-service.ts';
 import type { FakeRun } from './fake-run.ts';

@@ -5,7 +5,7 @@ import type { SessionId } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
 import type { Theme } from '../../domain/theme.ts';
 import { type AppEnd, type AppOptions, runApp } from '../../ui/tui/shell/app.ts';
-import { glyphsFor } from '../../ui/tui/components/glyphs.ts';
+import { glyphsFor } from '../../ui/tui/text/glyphs.ts';
 import { capabilities } from '../../ui/tui/terminal/capabilities.ts';
 import { openTerminal } from '../../ui/tui/terminal/open.ts';
 import type { Terminal } from '../../ui/tui/terminal/terminal.ts';

@@ -7,7 +7,7 @@ import { tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import { formatDuration, formatTokens } from '../../app/views/text/format.ts';
 import { shownSign } from '../../ui/tui/components/header.ts';
-import { UNICODE } from '../../ui/tui/components/glyphs.ts';
+import { UNICODE } from '../../ui/tui/text/glyphs.ts';
 import { CWD, JSON_FLAG } from '../../app/process/flags/common.ts';
 import { EXIT } from '../../app/process/exit.ts';
 import type { Io } from '../../app/process/io.ts';

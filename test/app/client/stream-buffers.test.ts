@@ -6,7 +6,7 @@ import type { Tick } from '../../../src/ports/controls.ts';
 import { cleanEvent, harmless } from '../../../src/app/views/text/sanitise-text.ts';
 import { Live } from '../../../src/app/client/stream-buffers.ts';
 import { runLayout } from '../../../src/ui/tui/components/layout.ts';
-import { UNICODE } from '../../../src/ui/tui/components/glyphs.ts';
+import { UNICODE } from '../../../src/ui/tui/text/glyphs.ts';
 import { lineWidth, plain } from '../../../src/app/views/text/clip.ts';
 import { markdown } from '../../../src/ui/tui/components/text/markdown.ts';
 import { approval, asks, midRun, Recording } from '../../support/recorded-run.ts';

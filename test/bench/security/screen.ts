@@ -2,7 +2,7 @@
 import { AgentId, CallId } from '../../../src/domain/ids.ts';
 import type { EventBody } from '../../../src/events/event.ts';
 import { runApp } from '../../../src/ui/tui/shell/app.ts';
-import { UNICODE } from '../../../src/ui/tui/components/glyphs.ts';
+import { UNICODE } from '../../../src/ui/tui/text/glyphs.ts';
 import { fakeRun, settled } from '../../support/fake-run.ts';
 import { fakeTerminal } from '../../support/fake-terminal.ts';
 import type { Recording } from '../../support/recorded-run.ts';

@@ -10,9 +10,9 @@ import {
 } from '../../../src/domain/plan/plan-view.ts';
 import type { ForcedNode } from '../../../src/domain/agents/mandatory-review.ts';
 import { ModelId, RoleName } from '../../../src/domain/ids.ts';
-import { UNICODE } from '../../../src/ui/tui/components/glyphs.ts';
+import { UNICODE } from '../../../src/ui/tui/text/glyphs.ts';
 import { plain } from '../../../src/app/views/text/clip.ts';
-import { scheduleLines } from '../../../src/ui/tui/components/graph/schedule.ts';
+import { scheduleLines } from '../../../src/ui/tui/components/plan/schedule.ts';
 import { soundPlan } from '../../support/arbitraries.ts';
 import { graph, planOf, RACE, task } from '../../support/plans.ts';
 

@@ -3,7 +3,7 @@ import type { ShownStatus } from '../../../app/views/agent-counts.ts';
 import type { AgentStatus } from '../../../domain/agents/agent.ts';
 import type { Mode } from '../../../domain/mode.ts';
 import { isOffline, isUnboxed } from '../../../app/views/agents/agent-lines.ts';
-import type { Glyphs } from './glyphs.ts';
+import type { Glyphs } from '../text/glyphs.ts';
 import { clip, lineWidth, restyle, span } from '../../../app/views/text/clip.ts';
 import type { Ink, Line, Span } from '../../../app/views/text/line.ts';
 

@@ -1,24 +1,20 @@
 /** The line above the footer: what one could write to whom, or the message being written. */
-import type { AgentId } from '../../../domain/ids.ts';
+import { type AgentId, ROOT } from '../../../domain/ids.ts';
 import type { AgentState, RunState } from '../../../events/state.ts';
 import type { Delivery } from '../../../ports/controls.ts';
 import { isFinal } from '../../../events/queries.ts';
-import { ROOT } from '../../../domain/ids.ts';
 import { isFollowUp, recipientOf, whyNotTalk } from '../../../app/actions/message-main.ts';
 import { closedWords } from '../../../app/views/agents/agent-lines.ts';
-import type { Completing } from '../shell/complete.ts';
-import { offerOf } from '../shell/complete.ts';
-import type { Glyphs } from './glyphs.ts';
-import { clipName } from '../shell/overlays/names.ts';
-import type { Context } from '../shell/screen.ts';
+import { type Completing, offerOf, completeLines, completeWidth } from './text/complete.ts';
+import type { Glyphs } from '../text/glyphs.ts';
+import { clipName } from '../text/names.ts';
+import type { Context } from '../frame/screen.ts';
 import { fit, restyle, span, spread } from '../../../app/views/text/clip.ts';
 import type { Editor } from '../text/editor.ts';
 import { viewEditor } from '../text/editor-view.ts';
 import type { Cursor, Line } from '../../../app/views/text/line.ts';
 import { widthOf } from '../../../app/views/text/width.ts';
-import type { ListUi } from './runs/list.ts';
-import { listWords } from './runs/list.ts';
-import { completeLines, completeWidth } from './text/complete.ts';
+import { type ListUi, listWords } from './runs/list.ts';
 
 interface Writing {
   readonly to: AgentId | 'all';

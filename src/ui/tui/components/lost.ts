@@ -1,5 +1,5 @@
 /** The line that says that a run has lost its process, on whatever screen one is. */
-import type { Context } from '../shell/screen.ts';
+import type { Context } from '../frame/screen.ts';
 import { fit, restyle, span } from '../../../app/views/text/clip.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 import { wrap } from '../../../app/views/text/wrap.ts';

@@ -4,7 +4,7 @@ import { runTime } from '../../../app/views/run-time.ts';
 import { runSpending } from '../../../app/views/spending/spending.ts';
 import { formatCost, formatDuration } from '../../../app/views/text/format.ts';
 import { SMALLEST } from './layout.ts';
-import type { Context } from '../shell/screen.ts';
+import type { Context } from '../frame/screen.ts';
 import type { Size } from '../terminal/terminal.ts';
 import { centre, span } from '../../../app/views/text/clip.ts';
 import { blank } from '../text/compose.ts';

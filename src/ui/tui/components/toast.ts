@@ -1,7 +1,7 @@
 /** Short messages above the input line: how long they stay, and how they look. */
 import type { Millis } from '../../../domain/ids.ts';
-import type { Glyphs } from './glyphs.ts';
-import type { Toast } from '../shell/screen.ts';
+import type { Glyphs } from '../text/glyphs.ts';
+import type { Toast } from '../frame/screen.ts';
 import { fit, lineWidth, restyle, span } from '../../../app/views/text/clip.ts';
 import type { Ink, Line } from '../../../app/views/text/line.ts';
 import { wrap } from '../../../app/views/text/wrap.ts';

@@ -1,7 +1,7 @@
 /** The title of the terminal's window: seen from another one. */
 import { countsOf } from '../../../app/views/agent-counts.ts';
 import { runSpending } from '../../../app/views/spending/spending.ts';
-import type { Context } from '../shell/screen.ts';
+import type { Context } from '../frame/screen.ts';
 
 /** `mimir ? 2 ● 4 run $0.38`: how many questions wait for the person, who works, what was spent; `mimir` where nothing runs. */
 export function windowTitle({ state, glyphs }: Context): string {

@@ -1,9 +1,7 @@
 /** The keys of copy mode, as a table like those of screens: what each does to the cursor, the selection, the search. */
-import type { Action } from '../shell/page.ts';
-import type { Editor } from '../text/editor.ts';
-import { openEditor } from '../text/editor.ts';
-import type { Place, Row, Shape } from './cells.ts';
-import { find, letterAt } from './cells.ts';
+import type { Action } from '../frame/page.ts';
+import { type Editor, openEditor } from '../text/editor.ts';
+import { type Place, type Row, type Shape, find, letterAt } from './cells.ts';
 
 export interface Copying {
   readonly rows: readonly Row[];

@@ -1,8 +1,7 @@
 /** Copy mode: the screen as it was stands still, a cursor walks over it, and what is selected is copied. */
-import type { Glyphs } from '../components/glyphs.ts';
-import type { Hint } from '../shell/keys/keymap.ts';
-import { footerLine, keyLabel } from '../shell/keys/keymap.ts';
-import type { Context } from '../shell/screen.ts';
+import type { Glyphs } from '../text/glyphs.ts';
+import { type Hint, footerLine, keyLabel } from '../frame/keymap.ts';
+import type { Context } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { columns, lineWidth, span } from '../../../app/views/text/clip.ts';
 import { sized } from '../text/compose.ts';
@@ -10,12 +9,9 @@ import { edit, editorText } from '../text/editor.ts';
 import { viewEditor } from '../text/editor-view.ts';
 import type { Frame, Line, Style } from '../../../app/views/text/line.ts';
 import { widthOf } from '../../../app/views/text/width.ts';
-import { closed, stay } from '../shell/overlays/overlay.ts';
-import type { Overlay, OverlayView, Pressed } from '../shell/overlays/overlay.ts';
-import { cellsOf, matches, selectedOf, textOf } from './cells.ts';
-import type { Selection } from './cells.ts';
-import type { CopyBinding, Copying, Outcome } from './keys.ts';
-import { copyKeys, moved, sought } from './keys.ts';
+import { closed, stay, type Overlay, type OverlayView, type Pressed } from '../frame/overlay.ts';
+import { cellsOf, matches, selectedOf, textOf, type Selection } from './cells.ts';
+import { type CopyBinding, type Copying, type Outcome, copyKeys, moved, sought } from './keys.ts';
 
 /** The last row is copy mode's own: its keys. */
 export function copyOverlay(frame: Frame, own: Readonly<Record<string, string>> = {}): Overlay {

@@ -2,14 +2,22 @@
  * Ways to choose from side by side: what they come to stays in sight, what differs below scrolls. The key that opened it goes on
  * to the next one. Where the columns don't fit, the present state and one of them stand beside each other.
  */
-import type { CompareColumn, Dialog } from '../shell/overlays/dialog.ts';
-import type { Context } from '../shell/screen.ts';
+import type { CompareColumn, Dialog, Context } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { fit, lineWidth, restyle, span } from '../../../app/views/text/clip.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 import { wrap } from '../../../app/views/text/wrap.ts';
-import { boxRows, boxWidth, closed, framed, scrolled, stay } from '../shell/overlays/overlay.ts';
-import type { Overlay, OverlayView, Pressed } from '../shell/overlays/overlay.ts';
+import {
+  boxRows,
+  boxWidth,
+  closed,
+  framed,
+  scrolled,
+  stay,
+  type Overlay,
+  type OverlayView,
+  type Pressed,
+} from '../frame/overlay.ts';
 
 type CompareDialog = Extract<Dialog, { readonly is: 'compare' }>;
 

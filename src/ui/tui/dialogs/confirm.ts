@@ -1,16 +1,24 @@
 /** Yes or no, where Enter is the safe choice; for the irreversible a word must be typed. */
-import type { Dialog, DialogEffect } from '../shell/overlays/dialog.ts';
-import type { Hint } from '../shell/keys/keymap.ts';
-import type { Context } from '../shell/screen.ts';
+import type { Dialog, DialogEffect, Context } from '../frame/screen.ts';
+import type { Hint } from '../frame/keymap.ts';
 import type { Size } from '../terminal/terminal.ts';
 import { span } from '../../../app/views/text/clip.ts';
-import type { Editor } from '../text/editor.ts';
-import { edit, editorText, openEditor } from '../text/editor.ts';
+import { type Editor, edit, editorText, openEditor } from '../text/editor.ts';
 import { viewEditor } from '../text/editor-view.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 import { wrap } from '../../../app/views/text/wrap.ts';
-import { boxRows, boxWidth, closed, framed, keyLine, scrolled, stay, windowed } from '../shell/overlays/overlay.ts';
-import type { Overlay, OverlayView } from '../shell/overlays/overlay.ts';
+import {
+  boxRows,
+  boxWidth,
+  closed,
+  framed,
+  keyLine,
+  scrolled,
+  stay,
+  windowed,
+  type Overlay,
+  type OverlayView,
+} from '../frame/overlay.ts';
 
 type ConfirmDialog = Extract<Dialog, { readonly is: 'confirm' }>;
 const WIDTH = 72;

@@ -1,14 +1,12 @@
 /** While a run is handed over: what is still waited for, as it goes on; at once, or not at all. It closes when the run has stopped. */
-import type { Hint } from '../shell/keys/keymap.ts';
-import type { Context } from '../shell/screen.ts';
+import type { Hint } from '../frame/keymap.ts';
+import type { Context } from '../frame/screen.ts';
 import type { Size } from '../terminal/terminal.ts';
 import { fit, span } from '../../../app/views/text/clip.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 import { wrap } from '../../../app/views/text/wrap.ts';
-import type { UnderWay } from '../../../app/views/agents/in-flight.ts';
-import { underWay } from '../../../app/views/agents/in-flight.ts';
-import { boxRows, boxWidth, closed, framed, keyLine, stay } from '../shell/overlays/overlay.ts';
-import type { Overlay, OverlayView } from '../shell/overlays/overlay.ts';
+import { type UnderWay, underWay } from '../../../app/views/agents/in-flight.ts';
+import { boxRows, boxWidth, closed, framed, keyLine, stay, type Overlay, type OverlayView } from '../frame/overlay.ts';
 
 const WIDTH = 72;
 /** Rows for what is waited for, with a blank one on either side. */

@@ -1,13 +1,12 @@
 /** The process that carried the run is gone: what that means, and how to go on. Looking round is possible as well. */
-import type { Context } from '../shell/screen.ts';
-import type { Hint } from '../shell/keys/keymap.ts';
+import type { Context } from '../frame/screen.ts';
+import type { Hint } from '../frame/keymap.ts';
 import type { Size } from '../terminal/terminal.ts';
 import { span } from '../../../app/views/text/clip.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 import { wrap } from '../../../app/views/text/wrap.ts';
 import { lostWords } from '../components/lost.ts';
-import { boxRows, boxWidth, closed, framed, keyLine, stay } from '../shell/overlays/overlay.ts';
-import type { Overlay } from '../shell/overlays/overlay.ts';
+import { boxRows, boxWidth, closed, framed, keyLine, stay, type Overlay } from '../frame/overlay.ts';
 
 const TITLE = 'The run stands still';
 const WIDTH = 72;

@@ -3,20 +3,28 @@
  * said before it does. Enter only ever makes things stricter; a looser one has a key of its own.
  */
 import type { AgentId } from '../../../domain/ids.ts';
-import { isLooser, MODES } from '../../../domain/mode.ts';
-import type { Mode } from '../../../domain/mode.ts';
+import { isLooser, MODES, type Mode } from '../../../domain/mode.ts';
 import type { Command, ModePreview } from '../../../ports/controls.ts';
 import { counted } from '../../../app/views/text/format.ts';
-import type { Hint } from '../shell/keys/keymap.ts';
-import { upDown } from '../shell/keys/keymap.ts';
-import type { Context } from '../shell/screen.ts';
+import { type Hint, upDown } from '../frame/keymap.ts';
+import type { Context } from '../frame/screen.ts';
 import type { Input } from '../terminal/terminal.ts';
 import { fit, span } from '../../../app/views/text/clip.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 import { toLabel } from '../../../app/views/text/sanitise.ts';
 import { wrap } from '../../../app/views/text/wrap.ts';
-import { boxRows, boxWidth, closed, framed, keyLine, scrolled, stay, windowed } from '../shell/overlays/overlay.ts';
-import type { Overlay, Pressed } from '../shell/overlays/overlay.ts';
+import {
+  boxRows,
+  boxWidth,
+  closed,
+  framed,
+  keyLine,
+  scrolled,
+  stay,
+  windowed,
+  type Overlay,
+  type Pressed,
+} from '../frame/overlay.ts';
 
 const WIDTH = 84;
 /** Loosens: never the key that takes everything else. */

@@ -3,11 +3,19 @@ import { span } from '../../../app/views/text/clip.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 import { unreachable } from '../../../domain/result.ts';
 import { chartLines } from '../components/money/charts.ts';
-import { upDown } from '../shell/keys/keymap.ts';
-import type { Dialog } from '../shell/overlays/dialog.ts';
-import type { Overlay, Pressed } from '../shell/overlays/overlay.ts';
-import { boxRows, boxWidth, closed, framed, scrolled, stay, windowed } from '../shell/overlays/overlay.ts';
-import type { Context } from '../shell/screen.ts';
+import { upDown } from '../frame/keymap.ts';
+import type { Dialog, Context } from '../frame/screen.ts';
+import {
+  type Overlay,
+  type Pressed,
+  boxRows,
+  boxWidth,
+  closed,
+  framed,
+  scrolled,
+  stay,
+  windowed,
+} from '../frame/overlay.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { compareOverlay } from './compare.ts';
 import { confirmOverlay } from './confirm.ts';

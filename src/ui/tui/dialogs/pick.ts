@@ -1,17 +1,14 @@
 /** A list to choose from; what is typed filters it. What can't be chosen is shown with the reason and passed over. */
-import type { Choice, Dialog } from '../shell/overlays/dialog.ts';
+import type { Choice, Dialog, Context } from '../frame/screen.ts';
 import { clip, fit, lineWidth, span } from '../../../app/views/text/clip.ts';
-import type { Editor } from '../text/editor.ts';
-import { edit, editorText, openEditor } from '../text/editor.ts';
+import { type Editor, edit, editorText, openEditor } from '../text/editor.ts';
 import { viewEditor } from '../text/editor-view.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 import { toLabel } from '../../../app/views/text/sanitise.ts';
 import { widthOf } from '../../../app/views/text/width.ts';
-import type { Context } from '../shell/screen.ts';
 import type { Input } from '../terminal/terminal.ts';
-import { upDown } from '../shell/keys/keymap.ts';
-import { boxRows, boxWidth, framed } from '../shell/overlays/overlay.ts';
-import type { Overlay, Pressed } from '../shell/overlays/overlay.ts';
+import { upDown } from '../frame/keymap.ts';
+import { boxRows, boxWidth, framed, type Overlay, type Pressed } from '../frame/overlay.ts';
 
 type PickDialog = Extract<Dialog, { readonly is: 'pick' }>;
 interface PickState {

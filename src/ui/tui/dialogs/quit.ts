@@ -2,12 +2,12 @@
 import { ROOT } from '../../../domain/ids.ts';
 import type { RunState } from '../../../events/state.ts';
 import { isAtWork } from '../../../app/views/agents/agent-lines.ts';
-import type { Context, Elsewhere } from '../shell/screen.ts';
+import type { Context, Elsewhere } from '../frame/screen.ts';
 import { span } from '../../../app/views/text/clip.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 import { confirmOverlay } from './confirm.ts';
 import { isIdle } from '../../../app/views/agents/wait-reason.ts';
-import type { Overlay } from '../shell/overlays/overlay.ts';
+import type { Overlay } from '../frame/overlay.ts';
 
 /** `leave` is called when the person says so. */
 export function quitOverlay({ state, elsewhere }: Context, leave: () => void): Overlay {

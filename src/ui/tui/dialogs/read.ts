@@ -1,11 +1,10 @@
 /** Something to read and scroll: the help, long texts. */
-import type { Dialog } from '../shell/overlays/dialog.ts';
+import type { Dialog } from '../frame/screen.ts';
 import { lineWidth, span } from '../../../app/views/text/clip.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 import { wrap } from '../../../app/views/text/wrap.ts';
-import { upDown } from '../shell/keys/keymap.ts';
-import { boxRows, boxWidth, closed, framed, scrolled, stay, windowed } from '../shell/overlays/overlay.ts';
-import type { Overlay } from '../shell/overlays/overlay.ts';
+import { upDown } from '../frame/keymap.ts';
+import { boxRows, boxWidth, closed, framed, scrolled, stay, windowed, type Overlay } from '../frame/overlay.ts';
 
 type ReadDialog = Extract<Dialog, { readonly is: 'read' }>;
 const WIDTH = 92;

@@ -1,12 +1,10 @@
 /** One text: Enter takes it when nothing is wrong with it, Alt-Enter breaks the line where there may be several. */
-import type { Dialog } from '../shell/overlays/dialog.ts';
-import type { Editor } from '../text/editor.ts';
-import { edit, editorText, openEditor } from '../text/editor.ts';
+import type { Dialog } from '../frame/screen.ts';
+import { type Editor, edit, editorText, openEditor } from '../text/editor.ts';
 import { editorHeight, viewEditor } from '../text/editor-view.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 import { wrapText } from '../../../app/views/text/wrap.ts';
-import { boxRows, boxWidth, closed, framed, stay } from '../shell/overlays/overlay.ts';
-import type { Overlay } from '../shell/overlays/overlay.ts';
+import { boxRows, boxWidth, closed, framed, stay, type Overlay } from '../frame/overlay.ts';
 
 type TextDialog = Extract<Dialog, { readonly is: 'text' }>;
 const WIDTH = 76;

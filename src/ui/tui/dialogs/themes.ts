@@ -1,7 +1,6 @@
 /** The themes to choose from: each is shown while it is selected, Esc brings back the one that was. */
-import type { DialogEffect } from '../shell/overlays/dialog.ts';
-import type { Context } from '../shell/screen.ts';
-import type { Overlay } from '../shell/overlays/overlay.ts';
+import type { DialogEffect, Context } from '../frame/screen.ts';
+import type { Overlay } from '../frame/overlay.ts';
 import { pickOverlay } from './pick.ts';
 
 const shown = (name: string): DialogEffect => ({ app: { theme: name } });

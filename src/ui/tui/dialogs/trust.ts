@@ -4,17 +4,26 @@
  */
 import type { Millis } from '../../../domain/ids.ts';
 import type { TrustQuestion } from '../../../ports/project-service.ts';
-import { upDown } from '../shell/keys/keymap.ts';
-import type { Hint } from '../shell/keys/keymap.ts';
-import type { Context } from '../shell/screen.ts';
+import { upDown, type Hint } from '../frame/keymap.ts';
+import type { Context } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { fit, span } from '../../../app/views/text/clip.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 import { wrap } from '../../../app/views/text/wrap.ts';
 import { scrollBar } from '../components/agents/cards.ts';
 import { diffInk } from '../components/text/diff.ts';
-import { boxRows, boxWidth, closed, framed, keyLine, scrolled, stay, windowed } from '../shell/overlays/overlay.ts';
-import type { Overlay, Pressed } from '../shell/overlays/overlay.ts';
+import {
+  boxRows,
+  boxWidth,
+  closed,
+  framed,
+  keyLine,
+  scrolled,
+  stay,
+  windowed,
+  type Overlay,
+  type Pressed,
+} from '../frame/overlay.ts';
 
 const WIDTH = 92;
 const TRUST = 'T';

@@ -1,11 +1,10 @@
 /** Something is waited for that takes seconds: what, since when, and the key that stops it. */
 import type { Millis } from '../../../domain/ids.ts';
 import { formatDuration } from '../../../app/views/text/format.ts';
-import type { Context } from '../shell/screen.ts';
+import type { Context } from '../frame/screen.ts';
 import { toLabel } from '../../../app/views/text/sanitise.ts';
 import { wrapText } from '../../../app/views/text/wrap.ts';
-import { boxRows, boxWidth, framed, keyLine, stay } from '../shell/overlays/overlay.ts';
-import type { Overlay } from '../shell/overlays/overlay.ts';
+import { boxRows, boxWidth, framed, keyLine, stay, type Overlay } from '../frame/overlay.ts';
 
 /** Changed by who waits, and by the box. */
 export interface Waited {

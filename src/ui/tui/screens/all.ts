@@ -1,8 +1,7 @@
 /** Every screen there is, by name, with the user's own keys in their tables. */
 import type { RunState } from '../../../events/state.ts';
-import type { Page } from '../shell/page.ts';
-import { pageOf } from '../shell/page.ts';
-import type { ScreenName } from '../shell/screen.ts';
+import { type Page, pageOf } from '../frame/page.ts';
+import type { ScreenName } from '../frame/screen.ts';
 import { planScreen } from './plan/plan.ts';
 import { resultScreen } from './result/result.ts';
 import { runScreen } from './run/run.ts';

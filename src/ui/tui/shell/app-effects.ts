@@ -6,23 +6,20 @@ import { attachTo } from '../../../app/client/attach.ts';
 import { cleanLobby } from '../../../app/views/text/sanitise-text.ts';
 import { isOpen } from '../../../app/views/trust-question.ts';
 import type { SessionId } from '../../../domain/ids.ts';
-import type { Result } from '../../../domain/result.ts';
-import { fail, unreachable } from '../../../domain/result.ts';
+import { type Result, fail, unreachable } from '../../../domain/result.ts';
 import type { Receipt, Refusal } from '../../../ports/controls.ts';
 import type { Lobby, ReportFormat } from '../../../ports/project-service.ts';
 import type { World } from '../../../ports/world.ts';
-import type { Carrying } from '../components/runs/run-ownership.ts';
+import type { Carrying } from './run-ownership.ts';
 import type { Runs } from '../components/runs/runs.ts';
 import { draftedForm } from '../dialogs/forms/agents.ts';
 import { trustOverlay } from '../dialogs/trust.ts';
-import type { Waited } from '../dialogs/wait.ts';
-import { waitOverlay } from '../dialogs/wait.ts';
+import { type Waited, waitOverlay } from '../dialogs/wait.ts';
 import type { Copied, Input, Terminal } from '../terminal/terminal.ts';
 import type { Looks } from './display-settings.ts';
-import type { DialogEffect } from './overlays/dialog.ts';
+import type { DialogEffect, ScreenName, Toast } from '../frame/screen.ts';
 import type { Boxes } from './overlays/overlay-stack.ts';
 import type { Leaving } from './quit.ts';
-import type { ScreenName, Toast } from './screen.ts';
 
 export type Wanted = NonNullable<DialogEffect['app']>;
 /** What the app opens by itself; `back` is where the run is. */

@@ -1,6 +1,6 @@
 /** Keys that mean the same on every screen. */
-import type { Glyphs } from '../components/glyphs.ts';
-import type { Binding } from './screen.ts';
+import type { Glyphs } from '../text/glyphs.ts';
+import type { Binding } from '../frame/screen.ts';
 
 const always = (): null => null;
 

@@ -3,8 +3,8 @@ import type { AgentId, SessionId } from '../../../domain/ids.ts';
 import type { RunState } from '../../../events/state.ts';
 import type { Lobby } from '../../../ports/project-service.ts';
 import type { World } from '../../../ports/world.ts';
-import type { Glyphs } from '../components/glyphs.ts';
-import type { Look } from './screen.ts';
+import type { Glyphs } from '../text/glyphs.ts';
+import type { Look } from '../frame/screen.ts';
 import type { Scheduler, SchedulerParts } from '../terminal/scheduler.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

@@ -1,6 +1,6 @@
 /** How the person wants the screen: theme and mouse, changed while it is shown. Motion is the configuration's. */
 import type { Lobby } from '../../../ports/project-service.ts';
-import type { Look, Toast } from './screen.ts';
+import type { Look, Toast } from '../frame/screen.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export class Looks {

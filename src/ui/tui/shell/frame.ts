@@ -1,11 +1,10 @@
 /** A whole screen from its parts: header, body, footer, the boxes over it, the toasts. Exactly the size of the terminal. */
 import type { Dock, Top } from './overlays/overlay-stack.ts';
-import type { Overlay } from './overlays/overlay.ts';
+import type { Overlay } from '../frame/overlay.ts';
 import { APP_KEYS } from './app-keys.ts';
-import type { Hint } from './keys/keymap.ts';
-import { footerLine, hintsOf, hintsWhileTyping, isPlain } from './keys/keymap.ts';
-import type { Page } from './page.ts';
-import type { Context, Toast } from './screen.ts';
+import { type Hint, footerLine, hintsOf, hintsWhileTyping, isPlain } from '../frame/keymap.ts';
+import type { Page } from '../frame/page.ts';
+import type { Context, Toast } from '../frame/screen.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import { columns, lineWidth, plain, restyle } from '../../../app/views/text/clip.ts';
 import { overlay, sized } from '../text/compose.ts';

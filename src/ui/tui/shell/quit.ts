@@ -7,7 +7,7 @@ import type { World } from '../../../ports/world.ts';
 import type { Boxes } from './overlays/overlay-stack.ts';
 import { quitOverlay } from '../dialogs/quit.ts';
 import type { Runs } from '../components/runs/runs.ts';
-import type { Context, Toast } from './screen.ts';
+import type { Context, Toast } from '../frame/screen.ts';
 
 /** A second Ctrl-C within this time leaves. */
 const TWICE: Millis = 1500;

@@ -1,8 +1,8 @@
 /** The screens there are, and which of them is shown: the one of the run's phase, until the person goes to another. */
 import type { AgentId } from '../../../domain/ids.ts';
 import type { RunState } from '../../../events/state.ts';
-import type { Page } from './page.ts';
-import type { ScreenName } from './screen.ts';
+import type { Page } from '../frame/page.ts';
+import type { ScreenName } from '../frame/screen.ts';
 import { screenFor, screens } from '../screens/all.ts';
 
 export class Stage {

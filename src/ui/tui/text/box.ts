@@ -1,5 +1,5 @@
 /** A bordered box with text in its border lines: cards, panes and dialogs are all this. */
-import type { Glyphs } from '../components/glyphs.ts';
+import type { Glyphs } from './glyphs.ts';
 import { clip, fit, lineWidth, PLAIN, restyle } from '../../../app/views/text/clip.ts';
 import type { Line, Style } from '../../../app/views/text/line.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { ASCII, UNICODE } from '../../../../src/ui/tui/components/glyphs.ts';
-import { aboutSign } from '../../../../src/ui/tui/components/agents/card.ts';
+import { ASCII, UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
 import { costWords } from '../../../../src/app/reports/spend-text.ts';
+import { aboutSign } from '../../../../src/ui/tui/components/money/spend.ts';
 
 it('numbers that are estimates, since a server left its count out, have a sign in front', () => {
   expect(aboutSign({ estimated: true }, { glyphs: UNICODE })).toBe('≈');

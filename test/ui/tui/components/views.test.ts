@@ -1,7 +1,7 @@
 /** Screens as text: the same state, the same lines. */
 import { describe, expect, it } from 'vitest';
-import { ASCII } from '../../../../src/ui/tui/components/glyphs.ts';
-import { pageOf } from '../../../../src/ui/tui/shell/page.ts';
+import { ASCII } from '../../../../src/ui/tui/text/glyphs.ts';
+import { pageOf } from '../../../../src/ui/tui/frame/page.ts';
 import { resultScreen } from '../../../../src/ui/tui/screens/result/result.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
 import { contextOf, look } from '../../../support/look.ts';

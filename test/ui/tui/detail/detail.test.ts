@@ -2,10 +2,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId, CallId, ModelId, RoleName } from '../../../../src/domain/ids.ts';
-import { pageOf } from '../../../../src/ui/tui/shell/page.ts';
-import type { Page } from '../../../../src/ui/tui/shell/page.ts';
+import { pageOf } from '../../../../src/ui/tui/frame/page.ts';
+import type { Page } from '../../../../src/ui/tui/frame/page.ts';
 import { bodySize } from '../../../../src/ui/tui/shell/frame.ts';
-import type { Context } from '../../../../src/ui/tui/shell/screen.ts';
+import type { Context } from '../../../../src/ui/tui/frame/screen.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
 import { lineWidth, plain } from '../../../../src/app/views/text/clip.ts';
 import { tabBar } from '../../../../src/ui/tui/components/agents/detail-head.ts';

@@ -1,9 +1,9 @@
 /** A long transcript is laid out from its end over several frames: a key waits for one of them, and nothing in sight moves. */
 import { describe, expect, it } from 'vitest';
 import { bodySize } from '../../../../src/ui/tui/shell/frame.ts';
-import { pageOf } from '../../../../src/ui/tui/shell/page.ts';
-import type { Page } from '../../../../src/ui/tui/shell/page.ts';
-import type { Context } from '../../../../src/ui/tui/shell/screen.ts';
+import { pageOf } from '../../../../src/ui/tui/frame/page.ts';
+import type { Page } from '../../../../src/ui/tui/frame/page.ts';
+import type { Context } from '../../../../src/ui/tui/frame/screen.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
 import { plain } from '../../../../src/app/views/text/clip.ts';
 import { openSession } from '../../../support/app-session.ts';

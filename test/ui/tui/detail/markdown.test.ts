@@ -1,7 +1,7 @@
 /** What models write, as lines: parsed, coloured, linked, and harmless whatever it is. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ASCII, UNICODE } from '../../../../src/ui/tui/components/glyphs.ts';
+import { ASCII, UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
 import { lineWidth, plain } from '../../../../src/app/views/text/clip.ts';
 import { toTerminal } from '../../../../src/app/views/text/sanitise.ts';
 import { codeLines, loadColours } from '../../../../src/ui/tui/components/text/markdown.ts';

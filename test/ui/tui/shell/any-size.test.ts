@@ -5,7 +5,7 @@ import { AgentId, ModelId } from '../../../../src/domain/ids.ts';
 import type { MimirEvent } from '../../../../src/events/event.ts';
 import { Boxes } from '../../../../src/ui/tui/shell/overlays/overlay-stack.ts';
 import { frameOf } from '../../../../src/ui/tui/shell/frame.ts';
-import { pageOf } from '../../../../src/ui/tui/shell/page.ts';
+import { pageOf } from '../../../../src/ui/tui/frame/page.ts';
 import { planScreen } from '../../../../src/ui/tui/screens/plan/plan.ts';
 import { resultScreen } from '../../../../src/ui/tui/screens/result/result.ts';
 import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { draftAgent } from '../../../../src/domain/agents/draft.ts';
 import type { AgentProposal, Lobby, LobbyInfo } from '../../../../src/ports/project-service.ts';
 import { runApp } from '../../../../src/ui/tui/shell/app.ts';
-import { UNICODE } from '../../../../src/ui/tui/components/glyphs.ts';
+import { UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
 import { fakeRun, LOBBY, settled } from '../../../support/fake-run.ts';
 import type { FakeTerminal } from '../../../support/fake-terminal.ts';
 import { fakeTerminal } from '../../../support/fake-terminal.ts';

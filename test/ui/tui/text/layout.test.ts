@@ -1,7 +1,7 @@
 /** Widths: whatever the text, a line that was asked to be w columns wide is w columns wide. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ASCII, UNICODE } from '../../../../src/ui/tui/components/glyphs.ts';
+import { ASCII, UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
 import { box } from '../../../../src/ui/tui/text/box.ts';
 import { centre, clip, columns, fit, fitText, lineWidth, plain, spread } from '../../../../src/app/views/text/clip.ts';
 import { beside, blank, overlay, sized } from '../../../../src/ui/tui/text/compose.ts';

@@ -1,10 +1,8 @@
 /** One agent as a card of five rows: who, what it cost, what it is at. Text of its own only; where it stands is cards.ts'. */
 import type { Todo } from '../../../../domain/turn.ts';
-import { shownStatus } from '../../../../app/views/agent-counts.ts';
 import { expectedTask } from '../../../../app/views/spending/expected-plan.ts';
 import { agentTime } from '../../../../app/views/run-time.ts';
-import type { LimitShare } from '../../../../app/views/spending/spending.ts';
-import { agentShare } from '../../../../app/views/spending/spending.ts';
+import { type LimitShare, agentShare } from '../../../../app/views/spending/spending.ts';
 import { tokensOfAgent } from '../../../../events/queries.ts';
 import type { AgentState } from '../../../../events/state.ts';
 import {
@@ -16,8 +14,8 @@ import {
   todosOf,
 } from '../../../../app/views/agents/agent-lines.ts';
 import { formatCost, formatDuration, formatShare, formatTokens } from '../../../../app/views/text/format.ts';
-import { clipName } from '../../shell/overlays/names.ts';
-import type { Context } from '../../shell/screen.ts';
+import { clipName } from '../../text/names.ts';
+import type { Context } from '../../frame/screen.ts';
 import { box } from '../../text/box.ts';
 import { clip, lineWidth, span, spread } from '../../../../app/views/text/clip.ts';
 import type { Line, Span } from '../../../../app/views/text/line.ts';
@@ -28,7 +26,8 @@ import { isIdle } from '../../../../app/views/agents/wait-reason.ts';
 import { doing, oneLine } from './doing.ts';
 import { lockOf, pinOf } from '../plan/mandatory-reviews.ts';
 import { gauge, inkOfShare } from '../money/gauge.ts';
-import { shownSign } from '../header.ts';
+import { costText, aboutSign } from '../money/spend.ts';
+import { statusSpan } from '../plan/status.ts';
 
 export const CARD_ROWS = 5;
 const TODOS = 3;
@@ -83,8 +82,6 @@ function title(agent: AgentState, context: Context, width: number, indent: numbe
   return width < 34 || room < Math.min(6, widthOf(model)) ? name : [...name, span(`  ${model}`, { fg: 'muted' })];
 }
 
-export const statusSpan = (agent: AgentState, { glyphs }: Context): Span => shownSign(shownStatus(agent), glyphs);
-
 /** `2m 13s · $0.1184 · 31k tok`; nothing for an agent that never ran. */
 function metrics(agent: AgentState, context: Context, width: number): Line {
   if (neverRan(agent)) return [];
@@ -96,16 +93,6 @@ function metrics(agent: AgentState, context: Context, width: number): Line {
   if (width >= 44) parts.push(dot, span(width >= 70 ? `${tokens} tok` : tokens, { fg: 'muted' }));
   return parts;
 }
-
-/** `≈` before numbers that are estimates, since a provider left its count out; empty where it counted. */
-export const aboutSign = (
-  { estimated = false }: Pick<AgentState, 'estimated'>,
-  { glyphs }: Pick<Context, 'glyphs'>,
-): string => (estimated ? (glyphs.ellipsis === '…' ? '≈' : '~') : '');
-
-/** What it cost; a question mark where a price isn't known: `$?`, or `$0.0912+?` where it is of a part. */
-export const costText = ({ cost, priced }: Pick<AgentState, 'cost' | 'priced'>): string =>
-  priced ? formatCost(cost) : cost === 0 ? formatCost(null) : `${formatCost(cost)}+?`;
 
 /** From this share of a limit on an agent is near it. */
 export const NEAR = 0.8;

@@ -6,16 +6,14 @@ import { agentTime } from '../../../../app/views/run-time.ts';
 import type { Millis } from '../../../../domain/ids.ts';
 import type { AgentState, RunState } from '../../../../events/state.ts';
 import { counted } from '../../../../app/views/text/format.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { clip, lineWidth, span, spread } from '../../../../app/views/text/clip.ts';
 import type { Ink, Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { widthOf } from '../../../../app/views/text/width.ts';
 import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
 import { isolationWords } from '../../../../app/views/agents/isolation.ts';
-import { rail } from './tool-block.ts';
-import type { ToolCall } from './tool-block.ts';
-import type { BlockLook } from '../text/transcript.ts';
+import { rail, type ToolCall, type BlockLook } from './tool-block.ts';
 
 /** What the lines below change with. */
 export const childKey = (child: AgentState | undefined, state: RunState, now: Millis): string =>

@@ -9,12 +9,10 @@ import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
 import { isOfKill } from '../../../../events/log-line.ts';
 import { tokensOfAgent } from '../../../../events/queries.ts';
 import type { AgentState, RunState, SentMessage } from '../../../../events/state.ts';
-import type { Context } from '../../shell/screen.ts';
-import type { Glyphs } from '../glyphs.ts';
-import { reservedText } from '../money/spend.ts';
-import type { Tab } from '../tabs.ts';
-import { TABS } from '../tabs.ts';
-import { costText } from './card.ts';
+import type { Context } from '../../frame/screen.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
+import { reservedText, costText } from '../money/spend.ts';
+import { type Tab, TABS } from '../tabs.ts';
 
 /** Two lines of facts, at most `width` columns each. */
 export function headLines(agent: AgentState, context: Context, width: number): readonly Line[] {

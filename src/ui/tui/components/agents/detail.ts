@@ -1,8 +1,7 @@
 /** One agent in full: its facts, and one of its tabs. Where it scrolls to is the screen's; what it says is here. */
 import { todosOf } from '../../../../app/views/agents/agent-lines.ts';
 import { isIdle, restOf, waitOf } from '../../../../app/views/agents/wait-reason.ts';
-import type { FileChange } from '../../../../app/views/file-changes.ts';
-import { changeOf, changesOf } from '../../../../app/views/file-changes.ts';
+import { type FileChange, changeOf, changesOf } from '../../../../app/views/file-changes.ts';
 import { planSoFar, writingWords } from '../../../../app/views/plan/plan-words.ts';
 import { fit, lineWidth, span, spread } from '../../../../app/views/text/clip.ts';
 import { counted, formatClock } from '../../../../app/views/text/format.ts';
@@ -10,27 +9,24 @@ import type { Ink, Line, Span } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
 import type { AgentState, Block } from '../../../../events/state.ts';
-import type { DetailUi } from '../../screens/run/detail-state.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { box } from '../../text/box.ts';
 import { sized } from '../../text/compose.ts';
-import { editorText } from '../../text/editor.ts';
+import { editorText, type Editor } from '../../text/editor.ts';
 import { costLines } from '../money/costs.ts';
 import { lockOf, pinOf } from '../plan/mandatory-reviews.ts';
 import type { Tab } from '../tabs.ts';
 import { countSpans, diffLines } from '../text/diff.ts';
-import type { Doc, Part } from '../text/doc.ts';
-import { docOf, docOfLines, GAP, linesOf } from '../text/doc.ts';
-import { factLines } from '../text/facts.ts';
+import { type Doc, type Part, docOf, docOfLines, GAP, linesOf } from '../text/doc.ts';
+import { factLines } from './facts.ts';
 import { linkOf } from '../text/links.ts';
-import { transcriptDoc } from '../text/transcript.ts';
-import type { TranscriptNow } from '../text/transcript.ts';
-import { statusSpan, todoLine } from './card.ts';
+import { transcriptDoc, type TranscriptNow } from './transcript.ts';
+import { todoLine } from './card.ts';
 import { scrollBar } from './cards.ts';
 import { headLines, messageLines, tabBar } from './detail-head.ts';
 import { pendingText, writing } from './doing.ts';
-import type { ToolCall } from './tool-block.ts';
-import { rail, toolMeta } from './tool-block.ts';
+import { type ToolCall, rail, toolMeta } from './tool-block.ts';
+import { statusSpan } from '../plan/status.ts';
 
 /** Lines above the scrolled part: two of facts and a stroke. */
 const HEAD = 3;
@@ -340,4 +336,26 @@ function output(block: ToolCall, { glyphs }: Context, width: number): readonly L
   const text = block.output.trimEnd();
   const said = text === '' ? (block.ok === null ? 'It runs still.' : 'It gave nothing.') : text;
   return rail(wrapText(said, inner, { fg: text === '' ? 'faint' : block.ok === false ? 'err' : 'muted' }), glyphs);
+}
+
+export interface Find {
+  readonly query: string;
+  /** The field while it is typed; null when it was taken. */
+  readonly editor: Editor | null;
+  /** Line of the match that was gone to. */
+  readonly hit: number | null;
+  /** Where to go next; 0 when it was done. */
+  readonly seek: 1 | -1 | 0;
+}
+
+export interface DetailUi {
+  /** The selected block, call or file; `visible`: the one in sight, found once the size is known. */
+  readonly at: number | 'visible' | null;
+  /** Steps to another one, taken once the size is known. */
+  readonly by: number;
+  /** Items that are the other way than all the others: `Tools 3`. */
+  readonly unfolded: ReadonlySet<string>;
+  readonly find: Find | null;
+  /** The first block that was laid out when it was last looked at; 0 when all were. */
+  readonly front: number;
 }

@@ -2,13 +2,12 @@
 import { callsInFlight } from '../../../../app/views/spending/spending.ts';
 import { parallelOf, shownStatus } from '../../../../app/views/agent-counts.ts';
 import { isAnswered } from '../../../../domain/agents/agent.ts';
-import { ROOT } from '../../../../domain/ids.ts';
-import type { AgentId } from '../../../../domain/ids.ts';
+import { ROOT, type AgentId } from '../../../../domain/ids.ts';
 import { activityOf, askedFor, comesAfter, isFinal } from '../../../../events/queries.ts';
 import type { AgentState, RunState } from '../../../../events/state.ts';
 import { labelOf } from '../../../../app/views/agents/agent-lines.ts';
 import { counted, formatDuration, formatTokens } from '../../../../app/views/text/format.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { span } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';

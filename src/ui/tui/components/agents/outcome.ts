@@ -3,7 +3,7 @@ import { isTakenOut } from '../../../../events/queries.ts';
 import type { RunState } from '../../../../events/state.ts';
 import { inOrder } from '../../../../app/views/agents/agent-lines.ts';
 import { counted } from '../../../../app/views/text/format.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { fit, span } from '../../../../app/views/text/clip.ts';
 import type { Ink, Line } from '../../../../app/views/text/line.ts';
 

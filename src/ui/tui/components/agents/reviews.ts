@@ -1,7 +1,7 @@
 /** What the forced agents of a run found, and which gates stayed closed: for its end. */
 import type { GivenVerdict } from '../../../../events/decisions.ts';
 import { labelOf } from '../../../../app/views/agents/agent-lines.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { span } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';

@@ -1,7 +1,7 @@
 /** A tool's call in the transcript: what was asked, how it went, and the beginning of what came back, behind a rail. */
 import type { Block } from '../../../../events/state.ts';
 import { counted, formatDuration } from '../../../../app/views/text/format.ts';
-import type { Glyphs } from '../glyphs.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 import { clip, span, spread } from '../../../../app/views/text/clip.ts';
 import type { Ink, Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
@@ -9,7 +9,6 @@ import { wrap } from '../../../../app/views/text/wrap.ts';
 import { countSpans, diffInk, diffLines } from '../text/diff.ts';
 import { changeOf } from '../../../../app/views/file-changes.ts';
 import { linked } from '../text/links.ts';
-import type { BlockLook } from '../text/transcript.ts';
 
 export type ToolCall = Extract<Block, { readonly is: 'tool' }>;
 
@@ -112,3 +111,12 @@ export function rail(lines: readonly Line[], glyphs: Glyphs): readonly Line[] {
 
 export const moreLine = (count: number, { glyphs, width }: Pick<BlockLook, 'glyphs' | 'width'>): Line =>
   clip([span(`    ${glyphs.ellipsis} +${counted(count, 'line')}  (o to open)`, { fg: 'faint' })], width);
+
+export interface BlockLook {
+  readonly width: number;
+  /** Whole instead of its first lines. */
+  readonly open: boolean;
+  readonly glyphs: Glyphs;
+  /** The project's folder, for links; empty where none are made. */
+  readonly cwd: string;
+}

@@ -13,17 +13,17 @@ import {
   formatShare,
   formatTokens,
 } from '../../../../app/views/text/format.ts';
-import type { Glyphs } from '../glyphs.ts';
-import { fitName, nameColumn } from '../../shell/overlays/names.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
+import { fitName, nameColumn } from '../../text/names.ts';
+import type { Context } from '../../frame/screen.ts';
 import { fit, span, spread } from '../../../../app/views/text/clip.ts';
 import { beside } from '../../text/compose.ts';
 import type { Ink, Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
-import { statusSpan } from '../agents/card.ts';
 import { gauge, meter, sparkline } from './gauge.ts';
 import { uncertainText } from './spend.ts';
 import { costsMoney, spendChart } from './spend-chart.ts';
+import { statusSpan } from '../plan/status.ts';
 
 /** Columns of a name: at least so many, and at most a quarter of a row. */
 const NAME = 14;

@@ -14,15 +14,14 @@ import {
   formatShare,
   formatTokens,
 } from '../../../../app/views/text/format.ts';
-import { fitName, nameColumn } from '../../shell/overlays/names.ts';
-import type { Context } from '../../shell/screen.ts';
+import { fitName, nameColumn } from '../../text/names.ts';
+import type { Context } from '../../frame/screen.ts';
 import { clip, fitText, span } from '../../../../app/views/text/clip.ts';
 import type { Ink, Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { wrap } from '../../../../app/views/text/wrap.ts';
-import { costText } from '../agents/card.ts';
 import { gauge, inkOfShare } from './gauge.ts';
-import { amountText, callsText, classLines, UNCERTAIN, unpricedText } from './spend.ts';
+import { amountText, callsText, classLines, UNCERTAIN, unpricedText, costText } from './spend.ts';
 
 const NAME = 12;
 

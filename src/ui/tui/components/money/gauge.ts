@@ -2,7 +2,7 @@
 import type { LimitShare } from '../../../../app/views/spending/spending.ts';
 import type { Ink, Line } from '../../../../app/views/text/line.ts';
 import { span } from '../../../../app/views/text/clip.ts';
-import type { Glyphs } from '../glyphs.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 
 /** The colour of a used share: amber from 80 %, red at 100 %. */
 export const inkOfShare = (share: number): Ink => (share >= 1 ? 'err' : share >= 0.8 ? 'warn' : 'focus');

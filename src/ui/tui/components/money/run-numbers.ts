@@ -2,11 +2,9 @@
  * The numbers in the header of a run: waits, questions, agents, time, money. Which of them there are is the width's to say; those that
  * come and go stand on the left of the others, so that nothing that is read moves.
  */
-import type { ShownStatus } from '../../../../app/views/agent-counts.ts';
-import { countsOf, parallelOf } from '../../../../app/views/agent-counts.ts';
+import { type ShownStatus, countsOf, parallelOf } from '../../../../app/views/agent-counts.ts';
 import { runTime } from '../../../../app/views/run-time.ts';
 import { runShare, runSpending } from '../../../../app/views/spending/spending.ts';
-import { aboutSign } from '../agents/card.ts';
 import type { RunState } from '../../../../events/state.ts';
 import {
   counted,
@@ -16,14 +14,14 @@ import {
   formatShare,
   formatTokens,
 } from '../../../../app/views/text/format.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { lineWidth, span } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { formatLeft } from '../../../../app/views/agents/wait-reason.ts';
 import { weatherOf } from '../runs/provider-outage.ts';
 import { gauge, inkOfShare } from './gauge.ts';
-import { amountText, uncertainText } from './spend.ts';
+import { amountText, uncertainText, aboutSign } from './spend.ts';
 import { BADGE, HELD_INK, marks, shownSign } from '../header.ts';
 
 /**

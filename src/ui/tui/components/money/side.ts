@@ -5,18 +5,17 @@ import { tokensOfAgent } from '../../../../events/queries.ts';
 import type { AgentState } from '../../../../events/state.ts';
 import { inOrder, isAtWork } from '../../../../app/views/agents/agent-lines.ts';
 import { formatCost, formatLimit, formatTokens } from '../../../../app/views/text/format.ts';
-import { fitName, nameColumn } from '../../shell/overlays/names.ts';
-import type { Context } from '../../shell/screen.ts';
+import { fitName, nameColumn } from '../../text/names.ts';
+import type { Context } from '../../frame/screen.ts';
 import { box } from '../../text/box.ts';
 import { span, spread } from '../../../../app/views/text/clip.ts';
 import { beside } from '../../text/compose.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
-import type { Wait } from '../../../../app/views/agents/wait-reason.ts';
-import { formatLeft, isIdle, waitOf } from '../../../../app/views/agents/wait-reason.ts';
-import { statusSpan } from '../agents/card.ts';
+import { type Wait, formatLeft, isIdle, waitOf } from '../../../../app/views/agents/wait-reason.ts';
 import { meter, sparkline } from './gauge.ts';
 import { HELD_INK } from '../header.ts';
 import { costsMoney, spendChart } from './spend-chart.ts';
+import { statusSpan } from '../plan/status.ts';
 
 /** Columns of a name in the ranking: at least so many, and at most half of a row. */
 const NAME = 12;

@@ -1,14 +1,12 @@
 /** What one agent has used, so that its cost can be understood: tokens by class, calls that failed, what is promised to those in flight. */
-import { agentSpending, callsInFlight } from '../../../../app/views/spending/spending.ts';
-import type { Uncertain } from '../../../../app/views/spending/spending.ts';
-import type { Usage } from '../../../../domain/budget.ts';
-import { tokensOf } from '../../../../domain/budget.ts';
+import { agentSpending, callsInFlight, type Uncertain } from '../../../../app/views/spending/spending.ts';
+import { type Usage, tokensOf } from '../../../../domain/budget.ts';
 import type { Usd } from '../../../../domain/ids.ts';
 import { costOf } from '../../../../domain/models/price.ts';
 import type { AgentState, RunState } from '../../../../events/state.ts';
 import { callsOf, modelName } from '../../../../app/views/agents/agent-lines.ts';
 import { counted, formatCost, formatLimit, formatShare, formatTokens } from '../../../../app/views/text/format.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { clip, span } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
@@ -98,3 +96,13 @@ export function callsText(agent: AgentState): string {
 /** Why the cost isn't the whole cost; empty where it is. */
 export const unpricedText = ({ priced, model }: AgentState): string =>
   priced ? '' : `the price of ${toLabel(modelName(model.used))} is not known`;
+
+/** What it cost; a question mark where a price isn't known: `$?`, or `$0.0912+?` where it is of a part. */
+export const costText = ({ cost, priced }: Pick<AgentState, 'cost' | 'priced'>): string =>
+  priced ? formatCost(cost) : cost === 0 ? formatCost(null) : `${formatCost(cost)}+?`;
+
+/** `≈` before numbers that are estimates, since a provider left its count out; empty where it counted. */
+export const aboutSign = (
+  { estimated = false }: Pick<AgentState, 'estimated'>,
+  { glyphs }: Pick<Context, 'glyphs'>,
+): string => (estimated ? (glyphs.ellipsis === '…' ? '≈' : '~') : '');

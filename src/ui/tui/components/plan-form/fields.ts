@@ -1,16 +1,13 @@
 /** Fields of the plan's forms: what stands in them at first, how what was typed is read, what is wrong with it. */
-import type { Budget } from '../../../../domain/budget.ts';
-import { withoutAbsent } from '../../../../domain/budget.ts';
-import type { Effort } from '../../../../domain/models/effort.ts';
-import { cappedEffort, EFFORTS } from '../../../../domain/models/effort.ts';
+import { type Budget, withoutAbsent } from '../../../../domain/budget.ts';
+import { type Effort, cappedEffort, EFFORTS } from '../../../../domain/models/effort.ts';
 import { TaskId } from '../../../../domain/ids.ts';
 import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
-import type { Result } from '../../../../domain/result.ts';
-import { fail, ok } from '../../../../domain/result.ts';
+import { type Result, fail, ok } from '../../../../domain/result.ts';
 import { typedNumber } from '../../../../domain/text/typed-number.ts';
-import type { Choice, Field, FormValues } from '../../shell/overlays/dialog.ts';
+import type { Choice, Field, FormValues } from '../../frame/screen.ts';
 import { formatTokens } from '../../../../app/views/text/format.ts';
-import { askedName } from '../../screens/plan/check.ts';
+import { askedName } from './check.ts';
 
 /** What an empty field means, by field. */
 interface Empty {

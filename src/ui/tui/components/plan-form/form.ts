@@ -2,10 +2,10 @@
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import type { Result } from '../../../../domain/result.ts';
-import type { Dialog, FormValues } from '../../shell/overlays/dialog.ts';
+import type { Dialog, FormValues } from '../../frame/screen.ts';
 import { span } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
-import type { Subject } from '../../screens/plan/check.ts';
+import type { Subject } from './check.ts';
 
 /** `#4 oracle`, the task that a dialog is about. */
 export const titleOf = ({ plan, task }: Subject): string => nameOf(plan, task);

@@ -3,8 +3,8 @@ import { alongsideEdit } from '../../../../app/actions/set-alongside.ts';
 import { typedWrites, writesEdit, writesIn } from '../../../../app/actions/set-writes.ts';
 import { orderedWith } from '../../../../app/views/plan-order.ts';
 import { ok } from '../../../../domain/result.ts';
-import type { Dialog, Field, FormValues } from '../../shell/overlays/dialog.ts';
-import type { Subject } from '../../screens/plan/check.ts';
+import type { Dialog, Field, FormValues } from '../../frame/screen.ts';
+import type { Subject } from './check.ts';
 import { readIds } from './fields.ts';
 import { editForm, nameOf, titleOf } from './form.ts';
 

@@ -1,7 +1,7 @@
 /** What stands above a plan that no planner made: why, and the keys that lead on. Nothing once it is decided. */
 import type { RunState } from '../../../../events/state.ts';
-import type { Glyphs } from '../glyphs.ts';
-import { keyLabel } from '../../shell/keys/keymap.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
+import { keyLabel } from '../../frame/keymap.ts';
 import { clip, fit, span } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';

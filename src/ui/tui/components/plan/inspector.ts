@@ -16,7 +16,7 @@ import {
   formatRoughly,
   formatTokens,
 } from '../../../../app/views/text/format.ts';
-import type { Glyphs } from '../glyphs.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 import { span } from '../../../../app/views/text/clip.ts';
 import type { Line, Span } from '../../../../app/views/text/line.ts';
 import { widthOf } from '../../../../app/views/text/width.ts';

@@ -4,15 +4,14 @@ import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { waitsFor } from '../../../../domain/writes.ts';
 import { modelName } from '../../../../app/views/agents/agent-lines.ts';
 import { formatCost, formatTokens } from '../../../../app/views/text/format.ts';
-import type { Glyphs } from '../glyphs.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 import { fit, fitText, lineWidth, restyle, span, spread } from '../../../../app/views/text/clip.ts';
 import type { Line, Span, Style } from '../../../../app/views/text/line.ts';
 import { widthOf } from '../../../../app/views/text/width.ts';
 import { wrap } from '../../../../app/views/text/wrap.ts';
-import type { LaneRow, Lanes } from '../graph/lanes.ts';
-import { lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from '../graph/lanes.ts';
+import { type LaneRow, type Lanes, lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from './lanes.ts';
 import type { Standing } from './status.ts';
-import { windowTop } from '../graph/schedule.ts';
+import { windowTop } from './schedule.ts';
 
 export interface PlanList {
   readonly plan: SoundPlan;

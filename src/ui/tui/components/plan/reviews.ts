@@ -3,7 +3,7 @@ import type { ForcedNode } from '../../../../domain/agents/mandatory-review.ts';
 import type { SoundPlan } from '../../../../domain/plan/plan.ts';
 import { modelName, modelText } from '../../../../app/views/agents/agent-lines.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../../../../app/views/text/format.ts';
-import type { Glyphs } from '../glyphs.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 import { fit, fitText, restyle, span, spread } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
@@ -11,7 +11,7 @@ import { widthOf } from '../../../../app/views/text/width.ts';
 import { wrap } from '../../../../app/views/text/wrap.ts';
 import { triggerWords } from '../../../../app/views/plan/plan-words.ts';
 import { listColumns } from './list.ts';
-import { windowTop } from '../graph/schedule.ts';
+import { windowTop } from './schedule.ts';
 
 /** The forced agents of a plan, in its order. */
 export const forcedOf = ({ forced }: SoundPlan): readonly ForcedNode[] => forced ?? [];

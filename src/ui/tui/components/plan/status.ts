@@ -6,9 +6,10 @@ import type { Millis, TaskId } from '../../../../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import type { AgentState, RunState } from '../../../../events/state.ts';
 import { formatCost, formatDuration } from '../../../../app/views/text/format.ts';
-import type { Glyphs } from '../glyphs.ts';
-import type { Ink } from '../../../../app/views/text/line.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
+import type { Ink, Span } from '../../../../app/views/text/line.ts';
 import { shownSign } from '../header.ts';
+import type { Context } from '../../frame/screen.ts';
 
 export interface Standing {
   readonly sign: string;
@@ -125,3 +126,5 @@ function neverRuns(state: RunState, plan: SoundPlan): ReadonlySet<TaskId> {
 }
 
 const NEVER = new WeakMap<RunState['agents'], { readonly plan: SoundPlan; readonly dead: ReadonlySet<TaskId> }>();
+
+export const statusSpan = (agent: AgentState, { glyphs }: Context): Span => shownSign(shownStatus(agent), glyphs);

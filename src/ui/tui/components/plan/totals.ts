@@ -2,14 +2,12 @@
 import { expectedPlan } from '../../../../app/views/spending/expected-plan.ts';
 import { parallelOf } from '../../../../app/views/agent-counts.ts';
 import type { Budget } from '../../../../domain/budget.ts';
-import type { PlanTotals } from '../../../../domain/plan/plan-view.ts';
-import { totalsOf } from '../../../../domain/plan/plan-view.ts';
+import { type PlanTotals, totalsOf } from '../../../../domain/plan/plan-view.ts';
 import type { PlanChoices, SoundPlan } from '../../../../domain/plan/plan.ts';
-import { totalRange } from '../../../../domain/plan/estimate-range.ts';
-import type { Expected } from '../../../../domain/plan/estimate-range.ts';
+import { totalRange, type Expected } from '../../../../domain/plan/estimate-range.ts';
 import type { RunState } from '../../../../events/state.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../../../../app/views/text/format.ts';
-import type { Glyphs } from '../glyphs.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 import { lineWidth, restyle, span, spread } from '../../../../app/views/text/clip.ts';
 import type { Ink, Line } from '../../../../app/views/text/line.ts';
 

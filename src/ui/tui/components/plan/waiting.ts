@@ -7,18 +7,16 @@ import type { AgentState, LogLine } from '../../../../events/state.ts';
 import { runTime } from '../../../../app/views/run-time.ts';
 import { modelName } from '../../../../app/views/agents/agent-lines.ts';
 import { counted, formatDuration } from '../../../../app/views/text/format.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { clip, fitText, lineWidth, span } from '../../../../app/views/text/clip.ts';
 import { box, inside } from '../../text/box.ts';
 import { sized } from '../../text/compose.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
-import { waitOf } from '../../../../app/views/agents/wait-reason.ts';
-import type { Wait } from '../../../../app/views/agents/wait-reason.ts';
+import { waitOf, type Wait } from '../../../../app/views/agents/wait-reason.ts';
 import { HELD_INK } from '../header.ts';
-import type { PlanSoFar } from '../../../../app/views/plan/plan-words.ts';
-import { planSoFar, writingWords } from '../../../../app/views/plan/plan-words.ts';
+import { type PlanSoFar, planSoFar, writingWords } from '../../../../app/views/plan/plan-words.ts';
 
 /** Exactly `height` lines of exactly `width` columns. */
 export function planWaiting(context: Context, width: number, height: number): readonly Line[] {

@@ -3,18 +3,22 @@ import type { AgentId, Millis } from '../../../../domain/ids.ts';
 import type { Mode } from '../../../../domain/mode.ts';
 import { callsInFlight } from '../../../../app/views/spending/spending.ts';
 import type { MimirEvent } from '../../../../events/event.ts';
-import type { AgentState, RunState } from '../../../../events/state.ts';
-import { EMPTY } from '../../../../events/state.ts';
+import { type AgentState, type RunState, EMPTY } from '../../../../events/state.ts';
 import { fold } from '../../../../events/fold.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import type { Result } from '../../../../domain/result.ts';
 import { ControlFault } from '../../../../ports/control.ts';
-import type { Controls, ModePreview, PlanPreview } from '../../../../ports/controls.ts';
-import { HANDED_OVER, RUN_STOPPED } from '../../../../ports/controls.ts';
+import {
+  type Controls,
+  type ModePreview,
+  type PlanPreview,
+  HANDED_OVER,
+  RUN_STOPPED,
+} from '../../../../ports/controls.ts';
 import type { World } from '../../../../ports/world.ts';
 import { cleanEvent, harmless } from '../../../../app/views/text/sanitise-text.ts';
 import { Live } from '../../../../app/client/stream-buffers.ts';
-import type { Elsewhere } from '../../shell/screen.ts';
+import type { Elsewhere } from '../../frame/screen.ts';
 
 export interface RunListeners {
   /** For every event and tick. */

@@ -6,7 +6,7 @@ import type { Result } from '../../../../domain/result.ts';
 import { ControlFault } from '../../../../ports/control.ts';
 import type { Command, Controls, Refusal } from '../../../../ports/controls.ts';
 import type { World } from '../../../../ports/world.ts';
-import type { Toast } from '../../shell/screen.ts';
+import type { Toast } from '../../frame/screen.ts';
 
 export interface RunsParts {
   readonly world: World;

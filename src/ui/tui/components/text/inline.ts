@@ -3,7 +3,7 @@ import type { MarkedToken, Token } from 'marked';
 import { span } from '../../../../app/views/text/clip.ts';
 import type { Line, Span, Style } from '../../../../app/views/text/line.ts';
 import { linked, linkOf } from './links.ts';
-import type { Glyphs } from '../glyphs.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 
 /** The spans of some tokens; line breaks are still in them. */
 export const inline = (tokens: readonly Token[], page: Page): Line =>

@@ -1,13 +1,13 @@
 /** What happened in the run, one line each: a box of the last ones, or a ticker of one row. */
 import type { LogLine } from '../../../../events/state.ts';
 import { formatClock } from '../../../../app/views/text/format.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { box } from '../../text/box.ts';
 import { fit, span } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { labelOf } from '../../../../app/views/agents/agent-lines.ts';
-import { fitName, nameColumn } from '../../shell/overlays/names.ts';
+import { fitName, nameColumn } from '../../text/names.ts';
 
 /** Columns of a name: at least so many, and at most a fifth of the row. */
 const NAME = 13;

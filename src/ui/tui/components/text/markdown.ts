@@ -6,7 +6,7 @@ import { type MarkedToken, type Token, type Tokens, Lexer } from 'marked';
 import { clip, restyle, span } from '../../../../app/views/text/clip.ts';
 import type { Line, Span, Style } from '../../../../app/views/text/line.ts';
 import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
-import type { Glyphs } from '../glyphs.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 import { tableLines } from './table.ts';
 import { diffInk } from './diff.ts';
 import { inline, splitLines, type Page } from './inline.ts';

@@ -1,13 +1,11 @@
 /** The help: every key of the screen and of the app, made from their tables; side by side where the terminal is wide. */
-import type { HelpPart } from '../../shell/keys/keymap.ts';
+import type { HelpPart } from '../../frame/keymap.ts';
 import type { Input } from '../../terminal/terminal.ts';
 import { fit, fitText, lineWidth, span } from '../../../../app/views/text/clip.ts';
-import type { Editor } from '../../text/editor.ts';
-import { edit, editorText, openEditor } from '../../text/editor.ts';
+import { type Editor, edit, editorText, openEditor } from '../../text/editor.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { wrapText } from '../../../../app/views/text/wrap.ts';
-import { closed, stay } from '../../shell/overlays/overlay.ts';
-import type { Overlay } from '../../shell/overlays/overlay.ts';
+import { closed, stay, type Overlay } from '../../frame/overlay.ts';
 import { scrollOverlay } from '../read.ts';
 
 /** Columns that keys take at most; more of them go on in the next row. */

@@ -1,19 +1,25 @@
 /** The palette: everything that can be done here, found by a few letters of it. What can't be done now says why. */
 import { go } from 'fuzzysort';
-import type { DialogEffect } from '../../shell/overlays/dialog.ts';
-import type { Entry } from '../../shell/keys/keymap.ts';
-import { upDown } from '../../shell/keys/keymap.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { DialogEffect, Context } from '../../frame/screen.ts';
+import { type Entry, upDown } from '../../frame/keymap.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { clip, fit, lineWidth, plain, span, spread } from '../../../../app/views/text/clip.ts';
-import type { Editor } from '../../text/editor.ts';
-import { edit, editorText, openEditor } from '../../text/editor.ts';
+import { type Editor, edit, editorText, openEditor } from '../../text/editor.ts';
 import { viewEditor } from '../../text/editor-view.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { wrap } from '../../../../app/views/text/wrap.ts';
 import { graphemes } from '../../../../app/views/text/width.ts';
-import { boxRows, boxWidth, closed, framed, scrolled, stay } from '../../shell/overlays/overlay.ts';
-import type { Overlay, OverlayView, Pressed } from '../../shell/overlays/overlay.ts';
+import {
+  boxRows,
+  boxWidth,
+  closed,
+  framed,
+  scrolled,
+  stay,
+  type Overlay,
+  type OverlayView,
+  type Pressed,
+} from '../../frame/overlay.ts';
 
 /** What the palette lists, as it is now; asked again at each painting. */
 export type Entries = (context: Context) => readonly Entry[];

@@ -2,10 +2,9 @@
 import { AGENTS_HELP, sentenceIn } from '../../../../app/agents/typed.ts';
 import { span } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
-import type { AgentText } from '../../../../domain/agents/draft.ts';
-import { AGENT_TOOLS, draftAgent } from '../../../../domain/agents/draft.ts';
+import { type AgentText, AGENT_TOOLS, draftAgent } from '../../../../domain/agents/draft.ts';
 import type { AgentInfo, AgentProposal, AgentWish, LobbyInfo } from '../../../../ports/project-service.ts';
-import type { Choice, Dialog, DialogEffect, FormValues } from '../../shell/overlays/dialog.ts';
+import type { Choice, Dialog, DialogEffect, FormValues } from '../../frame/screen.ts';
 
 type Agents = NonNullable<LobbyInfo['agents']>;
 

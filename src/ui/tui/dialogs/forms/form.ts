@@ -3,16 +3,23 @@ import { fitText, restyle, span } from '../../../../app/views/text/clip.ts';
 import type { Cursor, Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { wrapText } from '../../../../app/views/text/wrap.ts';
-import type { Glyphs } from '../../components/glyphs.ts';
-import type { Hint } from '../../shell/keys/keymap.ts';
-import type { Choice, Dialog, Field, FormValues } from '../../shell/overlays/dialog.ts';
-import { boxRows, boxWidth, closed, framed, keyLine, stay } from '../../shell/overlays/overlay.ts';
-import type { Overlay, OverlayView, Pressed } from '../../shell/overlays/overlay.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
+import type { Hint } from '../../frame/keymap.ts';
+import type { Choice, Dialog, Field, FormValues, Context } from '../../frame/screen.ts';
+import {
+  boxRows,
+  boxWidth,
+  closed,
+  framed,
+  keyLine,
+  stay,
+  type Overlay,
+  type OverlayView,
+  type Pressed,
+} from '../../frame/overlay.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { editorHeight, viewEditor } from '../../text/editor-view.ts';
-import { edit, editorText, openEditor } from '../../text/editor.ts';
-import type { Editor } from '../../text/editor.ts';
+import { edit, editorText, openEditor, type Editor } from '../../text/editor.ts';
 
 export function formOverlay(dialog: FormDialog): Overlay {
   return open(dialog, {

@@ -1,20 +1,16 @@
 /** What stands below the text of a question: the answers by their numbers, what each covers, and the field for words. */
-import type { Offer } from '../../../../app/views/questions/answers.ts';
-import { firstChosen, offersFor } from '../../../../app/views/questions/answers.ts';
-import type { Question } from '../../../../app/views/questions/question.ts';
-import { destroys, kindOf } from '../../../../app/views/questions/question.ts';
+import { type Offer, firstChosen, offersFor } from '../../../../app/views/questions/answers.ts';
+import { type Question, destroys, kindOf } from '../../../../app/views/questions/question.ts';
 import { span } from '../../../../app/views/text/clip.ts';
 import type { Cursor, Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { wrap } from '../../../../app/views/text/wrap.ts';
 import type { Millis } from '../../../../domain/ids.ts';
 import type { ApprovalRequest } from '../../../../events/event.ts';
-import { upDown } from '../../shell/keys/keymap.ts';
-import type { Hint } from '../../shell/keys/keymap.ts';
-import type { Context } from '../../shell/screen.ts';
+import { upDown, type Hint } from '../../frame/keymap.ts';
+import type { Context } from '../../frame/screen.ts';
 import { editorHeight, viewEditor } from '../../text/editor-view.ts';
-import type { Editor } from '../../text/editor.ts';
-import { openEditor } from '../../text/editor.ts';
+import { type Editor, openEditor } from '../../text/editor.ts';
 
 export interface Answers {
   readonly lines: readonly Line[];

@@ -1,12 +1,11 @@
 /** The exact action of a question as lines: every character of it, what is hidden as an escape that looks like none of its letters. */
-import type { Part, Units } from '../../../../app/views/questions/exact.ts';
-import { partsOf } from '../../../../app/views/questions/exact.ts';
+import { type Part, type Units, partsOf } from '../../../../app/views/questions/exact.ts';
 import { askedText, isProse } from '../../../../app/views/questions/question.ts';
 import { jsonDigest } from '../../../../domain/text/digest.ts';
 import type { ApprovalRequest } from '../../../../events/event.ts';
 import { counted } from '../../../../app/views/text/format.ts';
-import type { Glyphs } from '../../components/glyphs.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
+import type { Context } from '../../frame/screen.ts';
 import { span } from '../../../../app/views/text/clip.ts';
 import type { Line, Style } from '../../../../app/views/text/line.ts';
 import { unmarked } from '../../../../app/views/text/sanitise.ts';

@@ -4,23 +4,17 @@
  * answer it, a long action must have been seen to its end before it can be allowed, and what destroys takes a second key. How it
  * looks is view.ts.
  */
-import type { Offer } from '../../../../app/views/questions/answers.ts';
-import { offersFor } from '../../../../app/views/questions/answers.ts';
-import type { Question } from '../../../../app/views/questions/question.ts';
-import { destroys, kindOf, questionsOf } from '../../../../app/views/questions/question.ts';
+import { type Offer, offersFor } from '../../../../app/views/questions/answers.ts';
+import { type Question, destroys, kindOf, questionsOf } from '../../../../app/views/questions/question.ts';
 import type { Millis } from '../../../../domain/ids.ts';
 import type { Command } from '../../../../ports/controls.ts';
-import type { DialogEffect } from '../../shell/overlays/dialog.ts';
-import type { Hint } from '../../shell/keys/keymap.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { DialogEffect, Context } from '../../frame/screen.ts';
+import type { Hint } from '../../frame/keymap.ts';
 import type { Input } from '../../terminal/terminal.ts';
 import { edit, editorText, openEditor } from '../../text/editor.ts';
-import { keptOf, NEW } from './answers.ts';
-import type { InboxState, Kept } from './answers.ts';
-import { currentOf, inboxHints, inboxView, sightOf } from './view.ts';
-import type { Docked } from './view.ts';
-import { scrolled } from '../../shell/overlays/overlay.ts';
-import type { OverlayView } from '../../shell/overlays/overlay.ts';
+import { keptOf, NEW, type InboxState, type Kept } from './answers.ts';
+import { currentOf, inboxHints, inboxView, sightOf, type Docked } from './view.ts';
+import { scrolled, type OverlayView } from '../../frame/overlay.ts';
 
 /** Keys within this time after a question was on the screen first were meant for something else. */
 const DEAF: Millis = 300;

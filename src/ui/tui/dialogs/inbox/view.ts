@@ -2,26 +2,21 @@
  * How a question that waits for the person looks: a box at the lower end of the screen, beside what it is about and never over it. Nothing
  * of the action is summed up, collapsed or cut: it scrolls. One row tells of questions that were left for later.
  */
-import type { Question } from '../../../../app/views/questions/question.ts';
-import { WANTS } from '../../../../app/views/questions/question.ts';
+import { type Question, WANTS } from '../../../../app/views/questions/question.ts';
 import { WITHOUT_SANDBOX } from '../../../../app/views/unsandboxed.ts';
 import type { Approval } from '../../../../events/state.ts';
 import { labelOf } from '../../../../app/views/agents/agent-lines.ts';
 import { counted, formatDuration } from '../../../../app/views/text/format.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { box } from '../../text/box.ts';
 import { fit, lineWidth, restyle, span, spread } from '../../../../app/views/text/clip.ts';
 import type { Ink, Line, Style } from '../../../../app/views/text/line.ts';
 import { toLabel, unmarked } from '../../../../app/views/text/sanitise.ts';
 import { wrap } from '../../../../app/views/text/wrap.ts';
 import { scrollBar } from '../../components/agents/cards.ts';
-import type { Answers } from './answers.ts';
-import { answerLines } from './answers.ts';
-import type { ExactRow } from './exact.ts';
-import { exactRows, lengthLine } from './exact.ts';
-import type { InboxState } from './answers.ts';
-import { keptOf } from './answers.ts';
-import type { OverlayView } from '../../shell/overlays/overlay.ts';
+import { type Answers, answerLines, type InboxState, keptOf } from './answers.ts';
+import { type ExactRow, exactRows, lengthLine } from './exact.ts';
+import type { OverlayView } from '../../frame/overlay.ts';
 
 export { inboxHints } from './answers.ts';
 

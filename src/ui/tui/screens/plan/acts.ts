@@ -3,21 +3,21 @@ import { orderedWith } from '../../../../app/views/plan-order.ts';
 import type { ForcedNode } from '../../../../domain/agents/mandatory-review.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
-import type { Result } from '../../../../domain/result.ts';
-import { fail, ok } from '../../../../domain/result.ts';
+import { type Result, fail, ok } from '../../../../domain/result.ts';
 import type { AgentState, RunState } from '../../../../events/state.ts';
 import type { Command } from '../../../../ports/controls.ts';
 import type { TemplateWish } from '../../../../ports/project-service.ts';
 import { agentOfTask } from '../../components/plan/status.ts';
 import { overCap } from '../../components/plan/totals.ts';
-import type { Dialog, FormValues } from '../../shell/overlays/dialog.ts';
-import type { Context, Effect } from '../../shell/screen.ts';
+import type { Dialog, FormValues, Context, Effect } from '../../frame/screen.ts';
 import { amendQuestion } from './amend.ts';
-import type { Subject } from './check.ts';
-import { proposedSubject } from './check.ts';
+import { type Subject, proposedSubject } from '../../components/plan-form/check.ts';
 import { againDialog, cancelDialog, capDialog, forgetDialog } from './dialogs.ts';
-import type { Draft, PlanPane, PlanUi, Zoom } from './ui.ts';
 import {
+  type Draft,
+  type PlanPane,
+  type PlanUi,
+  type Zoom,
   isApproved,
   isEdited,
   isSeen,

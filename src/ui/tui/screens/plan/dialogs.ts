@@ -1,17 +1,15 @@
 /** What the plan screen asks a person, and the edit that an answer becomes. Every edit is judged at its field first. */
 import { permissionsEdit } from '../../../../app/actions/set-permissions.ts';
 import { permissionChoices } from '../../../../app/views/permissions.ts';
-import type { Effort } from '../../../../domain/models/effort.ts';
-import { EFFORTS } from '../../../../domain/models/effort.ts';
+import { type Effort, EFFORTS } from '../../../../domain/models/effort.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import type { RunState } from '../../../../events/state.ts';
 import { ok } from '../../../../domain/result.ts';
-import type { Dialog, DialogEffect, FormValues } from '../../shell/overlays/dialog.ts';
+import type { Dialog, DialogEffect, FormValues } from '../../frame/screen.ts';
 import { span } from '../../../../app/views/text/clip.ts';
 import { capOf } from '../../components/plan/totals.ts';
-import { askedName, modelNamed } from './check.ts';
-import type { Subject } from './check.ts';
+import { askedName, modelNamed, type Subject } from '../../components/plan-form/check.ts';
 import {
   budgetFields,
   effortChoices,

@@ -10,20 +10,18 @@ import { span } from '../../../../app/views/text/clip.ts';
 import { formatCost, formatDuration, formatTokens } from '../../../../app/views/text/format.ts';
 import type { Ink, Line } from '../../../../app/views/text/line.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
-import { totalsOf } from '../../../../domain/plan/plan-view.ts';
-import type { PlanTotals } from '../../../../domain/plan/plan-view.ts';
+import { totalsOf, type PlanTotals } from '../../../../domain/plan/plan-view.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
-import { variantsOf } from '../../../../domain/plan/what-if.ts';
-import type { Variant } from '../../../../domain/plan/what-if.ts';
+import { variantsOf, type Variant } from '../../../../domain/plan/what-if.ts';
 import type { RunState } from '../../../../events/state.ts';
-import type { Glyphs } from '../../components/glyphs.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 import { nameOf } from '../../components/plan-form/form.ts';
 import { orderDialog, writesDialog } from '../../components/plan-form/writes.ts';
 import { overCap } from '../../components/plan/totals.ts';
-import type { CompareColumn, Dialog } from '../../shell/overlays/dialog.ts';
-import type { Binding, Context } from '../../shell/screen.ts';
-import type { Run, WhyNot } from './acts.ts';
+import type { CompareColumn, Dialog, Binding, Context } from '../../frame/screen.ts';
 import {
+  type Run,
+  type WhyNot,
   accept,
   again,
   amend,
@@ -54,7 +52,7 @@ import {
   whyNotTask,
   zoomBy,
 } from './acts.ts';
-import type { Subject } from './check.ts';
+import type { Subject } from '../../components/plan-form/check.ts';
 import {
   budgetDialog,
   describeDialog,

@@ -15,7 +15,7 @@ import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import { scheduleOf, stagesOf, totalsOf } from '../../../../domain/plan/plan-view.ts';
 import type { SoundPlan } from '../../../../domain/plan/plan.ts';
-import { scheduleLines, windowTop } from '../../components/graph/schedule.ts';
+import { scheduleLines, windowTop } from '../../components/plan/schedule.ts';
 import { crumbs } from '../../components/header.ts';
 import { planFaultLines } from '../../components/plan/fault.ts';
 import { inspectorLines } from '../../components/plan/inspector.ts';
@@ -24,15 +24,16 @@ import { forcedAt, forcedHeight, forcedLines, forcedOf, forcedRows, sharesOf } f
 import { standingOf } from '../../components/plan/status.ts';
 import { totalsLine } from '../../components/plan/totals.ts';
 import { planWaiting } from '../../components/plan/waiting.ts';
-import type { Body, Context, Effect, Screen } from '../../shell/screen.ts';
+import type { Body, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
-import { box, inside } from '../../text/box.ts';
-import type { Box } from '../../text/box.ts';
+import { box, inside, type Box } from '../../text/box.ts';
 import { beside, sized } from '../../text/compose.ts';
 import { begunWords, isDrafted, settledDraft, shownPlan, withEdit } from './acts.ts';
 import { PLAN_KEYS } from './keys.ts';
-import type { PlanPane, PlanUi, Zoom } from './ui.ts';
 import {
+  type PlanPane,
+  type PlanUi,
+  type Zoom,
   awaited,
   changeOf,
   FIRST,

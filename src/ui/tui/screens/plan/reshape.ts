@@ -4,10 +4,10 @@ import { TaskId } from '../../../../domain/ids.ts';
 import type { PlanTask } from '../../../../domain/plan/plan.ts';
 import { dependantsOf } from '../../../../domain/plan/plan-view.ts';
 import { fail, ok } from '../../../../domain/result.ts';
-import type { Choice, Dialog } from '../../shell/overlays/dialog.ts';
+import type { Choice, Dialog } from '../../frame/screen.ts';
 import { span } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
-import type { Subject } from './check.ts';
+import type { Subject } from '../../components/plan-form/check.ts';
 import { descendants, needChoices, readIds, roleChoices } from '../../components/plan-form/fields.ts';
 import { editForm, nameOf, taskLine, titleOf } from '../../components/plan-form/form.ts';
 

@@ -5,15 +5,16 @@ import { tokensOfAgent } from '../../../../events/queries.ts';
 import type { AgentState } from '../../../../events/state.ts';
 import { indentOf, inOrder, modelText, neverRan } from '../../../../app/views/agents/agent-lines.ts';
 import { counted, formatDuration, formatTokens } from '../../../../app/views/text/format.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { clip, fit, fitText, lineWidth, span } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { wrap } from '../../../../app/views/text/wrap.ts';
-import { costText, statusSpan } from '../../components/agents/card.ts';
 import { endOf, oneLine } from '../../components/agents/doing.ts';
 import { countSpans } from '../../components/text/diff.ts';
 import { changesOf } from '../../../../app/views/file-changes.ts';
+import { costText } from '../../components/money/spend.ts';
+import { statusSpan } from '../../components/plan/status.ts';
 
 /** Two lines an agent below a head of columns, at most `width` columns wide. */
 export function agentTable(context: Context, width: number): readonly Line[] {

@@ -2,8 +2,7 @@
 import { agentTime, runTime } from '../../../../app/views/run-time.ts';
 import { runSpending } from '../../../../app/views/spending/spending.ts';
 import { ROOT } from '../../../../domain/ids.ts';
-import type { Usage } from '../../../../domain/budget.ts';
-import { addUsage, NO_USAGE, tokensOf } from '../../../../domain/budget.ts';
+import { type Usage, addUsage, NO_USAGE, tokensOf } from '../../../../domain/budget.ts';
 import type { AgentState } from '../../../../events/state.ts';
 import { inOrder, modelName, neverRan } from '../../../../app/views/agents/agent-lines.ts';
 import {
@@ -14,24 +13,23 @@ import {
   formatShares,
   formatTokens,
 } from '../../../../app/views/text/format.ts';
-import type { Measures } from '../../../../app/views/run-summary.ts';
 import {
+  type Measures,
   comparedSums,
   comparedTasks,
   shareOf,
   sharesByModel,
   touchedFiles,
 } from '../../../../app/views/run-summary.ts';
-import { fitName } from '../../shell/overlays/names.ts';
-import type { Context } from '../../shell/screen.ts';
+import { fitName } from '../../text/names.ts';
+import type { Context } from '../../frame/screen.ts';
 import { clip, fit, fitText, span } from '../../../../app/views/text/clip.ts';
 import type { Ink, Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { wrap } from '../../../../app/views/text/wrap.ts';
 import { countSpans } from '../../components/text/diff.ts';
-import { aboutSign } from '../../components/agents/card.ts';
 import { meter } from '../../components/money/gauge.ts';
-import { UNCERTAIN, uncertainText } from '../../components/money/spend.ts';
+import { UNCERTAIN, uncertainText, aboutSign } from '../../components/money/spend.ts';
 
 /** `≈` before a sum that holds a count which a provider left out; empty where all was counted. */
 const about = (agents: readonly Pick<AgentState, 'estimated'>[], context: Context): string =>

@@ -9,15 +9,13 @@ import {
 } from '../../../../app/actions/message-main.ts';
 import { retryRun, retryWords } from '../../../../app/actions/retry.ts';
 import type { RunState } from '../../../../events/state.ts';
-import type { Dialog, DialogEffect } from '../../shell/overlays/dialog.ts';
+import type { Dialog, DialogEffect, Binding, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { ReportFormat } from '../../../../ports/project-service.ts';
-import type { Binding, Context, Effect, Screen } from '../../shell/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
 import { crumbs } from '../../components/header.ts';
 import { messageRow } from '../../components/input-row.ts';
 import { runNumbers } from '../../components/money/run-numbers.ts';
-import type { ResultLook, ResultTab } from './view.ts';
-import { lastTop, resultBody, TABS } from './view.ts';
+import { type ResultLook, type ResultTab, lastTop, resultBody, TABS } from './view.ts';
 
 export interface ResultUi extends ResultLook {}
 

@@ -1,34 +1,10 @@
 /** What the opened agent's pane remembers beside its scrolling: the selected block, what is unfolded, a search. Pure steps. */
 import type { AgentState } from '../../../../events/state.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { plain } from '../../../../app/views/text/clip.ts';
-import type { Editor } from '../../text/editor.ts';
 import type { Tab } from '../../components/tabs.ts';
-import { detailDoc, detailRows } from '../../components/agents/detail.ts';
-import type { Doc } from '../../components/text/doc.ts';
-import { itemsOf, itemWithin, linesOf, placeOf } from '../../components/text/doc.ts';
-
-export interface Find {
-  readonly query: string;
-  /** The field while it is typed; null when it was taken. */
-  readonly editor: Editor | null;
-  /** Line of the match that was gone to. */
-  readonly hit: number | null;
-  /** Where to go next; 0 when it was done. */
-  readonly seek: 1 | -1 | 0;
-}
-
-export interface DetailUi {
-  /** The selected block, call or file; `visible`: the one in sight, found once the size is known. */
-  readonly at: number | 'visible' | null;
-  /** Steps to another one, taken once the size is known. */
-  readonly by: number;
-  /** Items that are the other way than all the others: `Tools 3`. */
-  readonly unfolded: ReadonlySet<string>;
-  readonly find: Find | null;
-  /** The first block that was laid out when it was last looked at; 0 when all were. */
-  readonly front: number;
-}
+import { detailDoc, detailRows, type DetailUi } from '../../components/agents/detail.ts';
+import { type Doc, itemsOf, itemWithin, linesOf, placeOf } from '../../components/text/doc.ts';
 
 export const NO_DETAIL: DetailUi = { at: null, by: 0, unfolded: new Set(), find: null, front: 0 };
 

@@ -1,19 +1,17 @@
 /** The keys of the opened agent's pane: tabs, scrolling, selecting a block, copying and opening it, searching. */
 import { ROOT } from '../../../../domain/ids.ts';
 import type { AgentState, Block } from '../../../../events/state.ts';
-import type { Binding, Context, Effect } from '../../shell/screen.ts';
+import type { Binding, Context, Effect } from '../../frame/screen.ts';
 import { edit, editorText, openEditor } from '../../text/editor.ts';
 import type { Input } from '../../terminal/terminal.ts';
 import { childOf } from '../../../../events/queries.ts';
-import type { Tab } from '../../components/tabs.ts';
-import { TABS } from '../../components/tabs.ts';
+import { type Tab, TABS } from '../../components/tabs.ts';
 import { changesOf } from '../../../../app/views/file-changes.ts';
 import { transcriptText } from '../../../../app/views/agents/transcript-text.ts';
 import { codeOf } from '../../components/text/markdown.ts';
-import type { Find } from './detail-state.ts';
 import { isList, NO_DETAIL } from './detail-state.ts';
-import type { RunUi } from './state.ts';
-import { scrollBy, select, selectedOf } from './state.ts';
+import { type RunUi, scrollBy, select, selectedOf } from './state.ts';
+import type { Find } from '../../components/agents/detail.ts';
 
 const SILENT = '';
 const PAGE = 10;

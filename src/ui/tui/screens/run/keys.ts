@@ -13,17 +13,15 @@ import { ROOT } from '../../../../domain/ids.ts';
 import { askedFor, isFinal } from '../../../../events/queries.ts';
 import type { AgentState, RunState } from '../../../../events/state.ts';
 import { stillWords } from '../../components/lost.ts';
-import { NOT_COMPLETING } from '../../shell/complete.ts';
-import type { DialogEffect } from '../../shell/overlays/dialog.ts';
-import type { Binding, Context, Effect } from '../../shell/screen.ts';
+import { NOT_COMPLETING } from '../../components/text/complete.ts';
+import type { DialogEffect, Binding, Context, Effect } from '../../frame/screen.ts';
 import { openEditor } from '../../text/editor.ts';
 import { DETAIL_KEYS } from './detail.ts';
 import { FILTER_KEYS, isFiltering, LIST_KEYS } from './list-keys.ts';
 import { MESSAGE_KEYS } from './message.ts';
 import { LOG_KEYS, PANE_KEYS } from './pane-keys.ts';
 import { SPAWN_KEYS } from './spawn.ts';
-import { move, nextInNeed, select, selectedOf } from './state.ts';
-import type { Message, RunUi } from './state.ts';
+import { move, nextInNeed, select, selectedOf, type Message, type RunUi } from './state.ts';
 import { STEER_KEYS } from './steer.ts';
 
 // Keys of the run screen about the rules: the pin of an agent, and reviews that a person starts.

@@ -1,11 +1,9 @@
 /** Keys of the run screen's list: the filter, its matches, only who works, the order, folded subtrees, the graph. */
-import type { Binding, Context } from '../../shell/screen.ts';
+import type { Binding, Context } from '../../frame/screen.ts';
 import type { Input } from '../../terminal/terminal.ts';
 import { edit, openEditor } from '../../text/editor.ts';
-import { hiddenBy, filterOf, SORTS, withFold } from '../../components/runs/list.ts';
-import type { ListUi } from '../../components/runs/list.ts';
-import type { RunUi } from './state.ts';
-import { move, selectedOf } from './state.ts';
+import { hiddenBy, filterOf, SORTS, withFold, type ListUi } from '../../components/runs/list.ts';
+import { type RunUi, move, selectedOf } from './state.ts';
 
 const SILENT = '';
 

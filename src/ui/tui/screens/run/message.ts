@@ -1,7 +1,7 @@
 /** Writing a message on the run screen: its keys, what the field takes, and what was written before. */
 import { isFollowUp } from '../../../../app/actions/message-main.ts';
-import { completeKey } from '../../shell/complete.ts';
-import type { Binding, Context, Effect } from '../../shell/screen.ts';
+import { completeKey } from '../../components/text/complete.ts';
+import type { Binding, Context, Effect } from '../../frame/screen.ts';
 import type { Input } from '../../terminal/terminal.ts';
 import { edit, editorText, isEmpty, openEditor } from '../../text/editor.ts';
 import { stillWords } from '../../components/lost.ts';

@@ -1,7 +1,6 @@
 /** Keys of the run screen's panes: which has the keys, how large it is, and what the log shows. */
-import { ZOOMS } from '../../components/layout.ts';
-import type { PaneName } from '../../components/layout.ts';
-import type { Binding } from '../../shell/screen.ts';
+import { ZOOMS, type PaneName } from '../../components/layout.ts';
+import type { Binding } from '../../frame/screen.ts';
 import type { RunUi } from './state.ts';
 
 const SILENT = '';

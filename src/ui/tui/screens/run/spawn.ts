@@ -3,12 +3,10 @@ import { ROOT } from '../../../../domain/ids.ts';
 import { SpawnWish } from '../../../../domain/agents/spawn.ts';
 import { isFinal } from '../../../../events/queries.ts';
 import type { AgentState } from '../../../../events/state.ts';
-import type { Choice, Dialog, DialogEffect, Field, FormValues } from '../../shell/overlays/dialog.ts';
-import type { Binding, Context } from '../../shell/screen.ts';
+import type { Choice, Dialog, DialogEffect, Field, FormValues, Binding, Context } from '../../frame/screen.ts';
 import { stillWords } from '../../components/lost.ts';
 import { modelChoices } from '../../components/plan-form/fields.ts';
-import { selectedOf } from './state.ts';
-import type { RunUi } from './state.ts';
+import { selectedOf, type RunUi } from './state.ts';
 
 /** The role where nobody asks for one (domain/agents/spawn.ts). */
 const USUAL = 'code';

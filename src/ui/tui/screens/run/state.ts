@@ -2,10 +2,10 @@
 import type { AgentId } from '../../../../domain/ids.ts';
 import type { AgentState, LogLine } from '../../../../events/state.ts';
 import type { Delivery } from '../../../../ports/controls.ts';
-import type { Completing } from '../../shell/complete.ts';
+import type { Completing } from '../../components/text/complete.ts';
 import { wantsAttention } from '../../../../app/views/agents/agent-lines.ts';
 import { type PaneName, type RunLayout, type Zoom, type Rect, runLayout } from '../../components/layout.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import type { Size } from '../../terminal/terminal.ts';
 import type { Editor } from '../../text/editor.ts';
 import { editorHeight } from '../../text/editor-view.ts';
@@ -13,9 +13,10 @@ import { type DensityWish, densityFor, topFor } from '../../components/agents/ca
 import type { Tab } from '../../components/tabs.ts';
 import { fieldWidth } from '../../components/input-row.ts';
 import { logOf } from '../../components/text/log.ts';
-import { type DetailUi, NO_DETAIL, settleDetail } from './detail-state.ts';
+import { NO_DETAIL, settleDetail } from './detail-state.ts';
 import { type ListUi, listed, WHOLE } from '../../components/runs/list.ts';
-import { graphHeight } from '../../components/graph/graph.ts';
+import { graphHeight } from '../../components/agents/graph.ts';
+import { type DetailUi } from '../../components/agents/detail.ts';
 
 export interface Message {
   readonly to: AgentId | 'all';

@@ -3,15 +3,13 @@ import { ROOT } from '../../../../domain/ids.ts';
 import { isFinal, tokensOfAgent } from '../../../../events/queries.ts';
 import type { AgentState } from '../../../../events/state.ts';
 import { modelName } from '../../../../app/views/agents/agent-lines.ts';
-import type { Dialog, DialogEffect } from '../../shell/overlays/dialog.ts';
+import type { Dialog, DialogEffect, Binding, Context } from '../../frame/screen.ts';
 import { formatTokens } from '../../../../app/views/text/format.ts';
-import type { Binding, Context } from '../../shell/screen.ts';
-import { costText } from '../../components/agents/card.ts';
 import { addToRunning, budgetOfPending, modelOfPending } from '../plan/amend.ts';
-import { askedName, modelNamed } from '../plan/check.ts';
+import { askedName, modelNamed } from '../../components/plan-form/check.ts';
 import { budgetFields, modelChoices, OF_RUN, readBudget } from '../../components/plan-form/fields.ts';
-import { selectedOf } from './state.ts';
-import type { RunUi } from './state.ts';
+import { selectedOf, type RunUi } from './state.ts';
+import { costText } from '../../components/money/spend.ts';
 
 export const STEER_KEYS: readonly Binding<RunUi>[] = [
   {

@@ -1,8 +1,8 @@
 /** The lists of the start screen: tasks that make sense here, and former sessions with how they ended and what they cost. */
 import type { LobbyInfo } from '../../../../ports/project-service.ts';
 import { formatCost } from '../../../../app/views/text/format.ts';
-import type { Glyphs } from '../../components/glyphs.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
+import type { Context } from '../../frame/screen.ts';
 import { fit, fitText, restyle, span, spread } from '../../../../app/views/text/clip.ts';
 import type { Ink, Line } from '../../../../app/views/text/line.ts';
 import type { Target } from './state.ts';

@@ -1,15 +1,14 @@
 /** The search among former tasks: a box under the field in which typed words choose. */
 import type { LobbyInfo } from '../../../../ports/project-service.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import type { Input } from '../../terminal/terminal.ts';
 import { box } from '../../text/box.ts';
 import { fit, restyle, span } from '../../../../app/views/text/clip.ts';
 import { edit, openEditor } from '../../text/editor.ts';
 import { viewEditor } from '../../text/editor-view.ts';
 import type { Cursor, Line } from '../../../../app/views/text/line.ts';
-import { upDown } from '../../shell/keys/keymap.ts';
-import type { Search, StartUi } from './state.ts';
-import { foundTasks, withTask } from './state.ts';
+import { upDown } from '../../frame/keymap.ts';
+import { type Search, type StartUi, foundTasks, withTask } from './state.ts';
 
 export const NEW_SEARCH: Search = { words: openEditor(), at: 0 };
 

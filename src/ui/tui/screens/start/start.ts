@@ -7,14 +7,12 @@ import { counted } from '../../../../app/views/text/format.ts';
 import { isOpen } from '../../../../app/views/trust-question.ts';
 import type { LobbyInfo, TemplateInfo } from '../../../../ports/project-service.ts';
 import { agentsTyped } from '../../dialogs/forms/agents.ts';
-import { completeKey, NOT_COMPLETING, offerOf } from '../../shell/complete.ts';
-import type { Dialog, DialogEffect, Field } from '../../shell/overlays/dialog.ts';
-import type { Binding, Context, Effect, Screen } from '../../shell/screen.ts';
+import { completeKey, NOT_COMPLETING, offerOf } from '../../components/text/complete.ts';
+import type { Dialog, DialogEffect, Field, Binding, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { edit, editorText, isEmpty } from '../../text/editor.ts';
 import { NEW_SEARCH, searchKey } from './search.ts';
-import type { StartUi } from './state.ts';
-import { FIELD, FIRST, formerTasks, leap, nextGroup, stops, vertical, withTask } from './state.ts';
+import { type StartUi, FIELD, FIRST, formerTasks, leap, nextGroup, stops, vertical, withTask } from './state.ts';
 import { startBody, targetAt } from './view.ts';
 
 export type { StartUi } from './state.ts';

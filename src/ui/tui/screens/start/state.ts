@@ -1,9 +1,7 @@
 /** What the start screen remembers: the field, what has the keys, a search among former tasks. Pure steps. */
 import type { LobbyInfo } from '../../../../ports/project-service.ts';
-import type { Completing } from '../../shell/complete.ts';
-import { NOT_COMPLETING } from '../../shell/complete.ts';
-import type { Editor } from '../../text/editor.ts';
-import { edit, editorText, isEmpty, openEditor } from '../../text/editor.ts';
+import { type Completing, NOT_COMPLETING } from '../../components/text/complete.ts';
+import { type Editor, edit, editorText, isEmpty, openEditor } from '../../text/editor.ts';
 
 /** What a row of the screen stands for, for keys and clicks. */
 export type Target =

@@ -1,9 +1,8 @@
 /** Everything that a person can do, on whatever screen, from the tables of keys: for the README, and for the line mode to compare. */
 import { APP_KEYS } from '../app-keys.ts';
 import { COPY_KEYS } from '../../copy/keys.ts';
-import { keyFaults, rebind } from './keymap.ts';
-import type { Action } from '../page.ts';
-import { TITLES } from '../page.ts';
+import { keyFaults, rebind } from '../../frame/keymap.ts';
+import { type Action, TITLES } from '../../frame/page.ts';
 import { screens } from '../../screens/all.ts';
 
 export interface PlacedAction extends Action {

@@ -1,11 +1,10 @@
 /** To whom a key belongs: the box on top, else the screen, else the app; Ctrl-C by what happened before. What it leads to is the app's. */
 import type { APP_KEYS } from '../app-keys.ts';
 import type { Boxes } from '../overlays/overlay-stack.ts';
-import type { DialogEffect } from '../overlays/dialog.ts';
+import type { DialogEffect, Context } from '../../frame/screen.ts';
 import { bodySize, inBody } from '../frame.ts';
-import { bindingFor, isPlain } from './keymap.ts';
-import type { Page } from '../page.ts';
-import type { Context } from '../screen.ts';
+import { bindingFor, isPlain } from '../../frame/keymap.ts';
+import type { Page } from '../../frame/page.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { isTooSmall } from '../../components/small.ts';
 

@@ -1,8 +1,8 @@
 /** The key that was pressed lights up in the footer for a moment, where anything may move. */
 import type { Millis } from '../../../../domain/ids.ts';
 import type { World } from '../../../../ports/world.ts';
-import type { Glyphs } from '../../components/glyphs.ts';
-import { keyLabel } from './keymap.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
+import { keyLabel } from '../../frame/keymap.ts';
 
 const MOMENT: Millis = 160;
 

@@ -1,15 +1,13 @@
 /** The boxes that the app opens by itself, on whatever screen: help, palette, themes. They are made from the tables of keys. */
-import { helpNotes } from '../app-keys.ts';
-import type { APP_KEYS } from '../app-keys.ts';
+import { helpNotes, type APP_KEYS } from '../app-keys.ts';
 import type { Boxes, Top } from './overlay-stack.ts';
 import { copyOverlay } from '../../copy/overlay.ts';
 import { helpOverlay } from '../../dialogs/commands/help.ts';
 import { paletteOverlay } from '../../dialogs/commands/palette.ts';
 import { themesOverlay } from '../../dialogs/themes.ts';
-import type { Entry, HelpPart } from '../keys/keymap.ts';
-import { entriesOf, helpOf } from '../keys/keymap.ts';
-import type { Page } from '../page.ts';
-import type { Context } from '../screen.ts';
+import { type Entry, type HelpPart, entriesOf, helpOf } from '../../frame/keymap.ts';
+import type { Page } from '../../frame/page.ts';
+import type { Context } from '../../frame/screen.ts';
 import type { Frame } from '../../../../app/views/text/line.ts';
 
 export interface OwnBoxesParts {

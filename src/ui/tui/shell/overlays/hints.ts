@@ -1,7 +1,7 @@
 /** What is explained once, when it is met for the first time: one short toast, at most one a screen, then never again. */
 import type { Lobby } from '../../../../ports/project-service.ts';
-import type { Overlay } from './overlay.ts';
-import type { Context, ScreenName } from '../screen.ts';
+import type { Overlay } from '../../frame/overlay.ts';
+import type { Context, ScreenName } from '../../frame/screen.ts';
 
 export type HintName = 'plan' | 'run' | 'question' | 'copy';
 

@@ -2,9 +2,8 @@
 import type { Millis } from '../../../../domain/ids.ts';
 import { Inbox } from '../../dialogs/inbox/inbox.ts';
 import type { Docked } from '../../dialogs/inbox/view.ts';
-import type { Overlay, OverlayView } from './overlay.ts';
-import type { DialogEffect } from './dialog.ts';
-import type { Context, Toast } from '../screen.ts';
+import type { Overlay, OverlayView } from '../../frame/overlay.ts';
+import type { DialogEffect, Context, Toast } from '../../frame/screen.ts';
 import type { Input, Size } from '../../terminal/terminal.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { isTooSmall } from '../../components/small.ts';

@@ -5,13 +5,14 @@ import { STATUSES } from '../../../../../src/domain/agents/agent.ts';
 import { AgentId, CallId } from '../../../../../src/domain/ids.ts';
 import type { AgentState } from '../../../../../src/events/state.ts';
 import { modelName } from '../../../../../src/app/views/agents/agent-lines.ts';
-import { UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
+import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { plain } from '../../../../../src/app/views/text/clip.ts';
 import type { Ink, Line } from '../../../../../src/app/views/text/line.ts';
-import { card, statusSpan } from '../../../../../src/ui/tui/components/agents/card.ts';
+import { card } from '../../../../../src/ui/tui/components/agents/card.ts';
 import { contextOf } from '../../../../support/look.ts';
 import { midRun, says } from '../../../../support/recorded-run.ts';
 import { theme } from '../../../../support/theme.ts';
+import { statusSpan } from '../../../../../src/ui/tui/components/plan/status.ts';
 
 const context = contextOf(midRun().events);
 const oracle = agentOf('ROOT::S3');

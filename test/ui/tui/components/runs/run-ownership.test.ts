@@ -8,7 +8,7 @@ import type { Controls, Receipt, Refusal } from '../../../../../src/ports/contro
 import { HANDED_OVER, RUN_STOPPED } from '../../../../../src/ports/controls.ts';
 import type { AppEnd } from '../../../../../src/ui/tui/shell/app.ts';
 import { runApp } from '../../../../../src/ui/tui/shell/app.ts';
-import { UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
+import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import type { FakeRun } from '../../../../support/fake-run.ts';
 import { fakeRun, settled } from '../../../../support/fake-run.ts';
 import { fakeTerminal } from '../../../../support/fake-terminal.ts';

@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentInfo, LobbyInfo } from '../../../../../src/ports/project-service.ts';
 import { EMPTY } from '../../../../../src/events/state.ts';
-import type { Dialog, DialogEffect } from '../../../../../src/ui/tui/shell/overlays/dialog.ts';
+import type { Dialog, DialogEffect } from '../../../../../src/ui/tui/frame/screen.ts';
 import { agentsDialog, agentsTyped } from '../../../../../src/ui/tui/dialogs/forms/agents.ts';
 import { overlayFor } from '../../../../../src/ui/tui/dialogs/open.ts';
-import type { Overlay } from '../../../../../src/ui/tui/shell/overlays/overlay.ts';
-import { UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
-import type { Context } from '../../../../../src/ui/tui/shell/screen.ts';
+import type { Overlay } from '../../../../../src/ui/tui/frame/overlay.ts';
+import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
+import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
 import { LOBBY } from '../../../../support/fake-run.ts';
 

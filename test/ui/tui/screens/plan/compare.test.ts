@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compareOverlay } from '../../../../../src/ui/tui/dialogs/compare.ts';
-import type { Overlay } from '../../../../../src/ui/tui/shell/overlays/overlay.ts';
-import { UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
-import { proposedSubject } from '../../../../../src/ui/tui/screens/plan/check.ts';
+import type { Overlay } from '../../../../../src/ui/tui/frame/overlay.ts';
+import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
+import { proposedSubject } from '../../../../../src/ui/tui/components/plan-form/check.ts';
 import { whatIfDialog } from '../../../../../src/ui/tui/screens/plan/keys.ts';
 import { plain } from '../../../../../src/app/views/text/clip.ts';
 import { widthOf } from '../../../../../src/app/views/text/width.ts';

@@ -5,8 +5,8 @@ import type { SoundPlan } from '../../../../../src/domain/plan/plan.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
 import { EMPTY } from '../../../../../src/events/state.ts';
 import type { LobbyInfo } from '../../../../../src/ports/project-service.ts';
-import { UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
-import type { Body, Context } from '../../../../../src/ui/tui/shell/screen.ts';
+import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
+import type { Body, Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { plain } from '../../../../../src/app/views/text/clip.ts';
 import { CHOICES, RACE } from '../../../../support/plans.ts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SoundPlan } from '../../../../../src/domain/plan/plan.ts';
 import { waitsFor } from '../../../../../src/domain/writes.ts';
-import { ASCII, UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
+import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { lineWidth, plain, span } from '../../../../../src/app/views/text/clip.ts';
 import {
   lanesOf,
@@ -10,7 +10,7 @@ import {
   MOST_LANES,
   nodeLine,
   restLine,
-} from '../../../../../src/ui/tui/components/graph/lanes.ts';
+} from '../../../../../src/ui/tui/components/plan/lanes.ts';
 import { soundPlan } from '../../../../support/arbitraries.ts';
 import { graph, RACE } from '../../../../support/plans.ts';
 

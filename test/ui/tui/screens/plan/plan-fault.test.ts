@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageOf } from '../../../../../src/ui/tui/shell/page.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
 import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
 import { FIRST } from '../../../../../src/ui/tui/screens/plan/ui.ts';
 import { plain } from '../../../../../src/app/views/text/clip.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PlanEdit } from '../../../../../src/domain/plan/plan-edit.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
-import type { Dialog } from '../../../../../src/ui/tui/shell/overlays/dialog.ts';
-import type { Effect } from '../../../../../src/ui/tui/shell/screen.ts';
+import type { Dialog } from '../../../../../src/ui/tui/frame/screen.ts';
+import type { Effect } from '../../../../../src/ui/tui/frame/screen.ts';
 import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
 import { FIRST } from '../../../../../src/ui/tui/screens/plan/ui.ts';
 import type { PlanUi } from '../../../../../src/ui/tui/screens/plan/ui.ts';

@@ -6,7 +6,7 @@ import { childOf, ROOT } from '../../../../../src/domain/ids.ts';
 import type { EventBody } from '../../../../../src/events/event.ts';
 import { fold } from '../../../../../src/events/fold.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
-import { UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
+import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { standingOf } from '../../../../../src/ui/tui/components/plan/status.ts';
 import { graph } from '../../../../support/plans.ts';
 import { SESSION } from '../../../../support/recorded-run.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelId, ROOT } from '../../../../../src/domain/ids.ts';
 import { harmless } from '../../../../../src/app/views/text/sanitise-text.ts';
-import { ASCII, UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
+import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
 import type { Line } from '../../../../../src/app/views/text/line.ts';
 import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';

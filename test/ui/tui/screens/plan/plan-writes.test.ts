@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { applyEdit } from '../../../../../src/domain/plan/apply-edit.ts';
 import type { PlanEdit } from '../../../../../src/domain/plan/plan-edit.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
-import type { Dialog } from '../../../../../src/ui/tui/shell/overlays/dialog.ts';
+import type { Dialog } from '../../../../../src/ui/tui/frame/screen.ts';
 import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
 import { FIRST } from '../../../../../src/ui/tui/screens/plan/ui.ts';
 import { contextFor, planOf, RACE, task } from '../../../../support/plans.ts';

@@ -1,7 +1,7 @@
 /** The sums of a run, where a provider left the counts of one agent's calls out. */
 import { expect, it } from 'vitest';
 import { withAgent } from '../../../../../src/events/roster.ts';
-import type { Context } from '../../../../../src/ui/tui/shell/screen.ts';
+import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { costsLines, estimateLines } from '../../../../../src/ui/tui/screens/result/costs.ts';
 import { inOrder } from '../../../../../src/app/views/agents/agent-lines.ts';
 import { plain } from '../../../../../src/app/views/text/clip.ts';

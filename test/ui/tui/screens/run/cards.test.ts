@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { AgentId } from '../../../../../src/domain/ids.ts';
 import { inOrder } from '../../../../../src/app/views/agents/agent-lines.ts';
 import { WHOLE, listed, withFold } from '../../../../../src/ui/tui/components/runs/list.ts';
-import type { Context } from '../../../../../src/ui/tui/shell/screen.ts';
+import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { columns, lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
 import type { Line } from '../../../../../src/app/views/text/line.ts';
 import type { CardsView, Density } from '../../../../../src/ui/tui/components/agents/cards.ts';

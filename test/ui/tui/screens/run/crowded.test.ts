@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentState } from '../../../../../src/events/state.ts';
 import { listed, SORTS, WHOLE } from '../../../../../src/ui/tui/components/runs/list.ts';
-import { pageOf } from '../../../../../src/ui/tui/shell/page.ts';
-import type { Context } from '../../../../../src/ui/tui/shell/screen.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
+import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
 import { openEditor } from '../../../../../src/ui/tui/text/editor.ts';
 import { crowd } from '../../../../support/crowd.ts';

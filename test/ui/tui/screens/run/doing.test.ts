@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentOutcome } from '../../../../../src/domain/agents/agent.ts';
 import { statusOfOutcome } from '../../../../../src/domain/agents/agent.ts';
 import { AgentId, CallId, ModelId } from '../../../../../src/domain/ids.ts';
-import type { Context } from '../../../../../src/ui/tui/shell/screen.ts';
+import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { plain } from '../../../../../src/app/views/text/clip.ts';
 import { doing } from '../../../../../src/ui/tui/components/agents/doing.ts';
 import { contextOf } from '../../../../support/look.ts';

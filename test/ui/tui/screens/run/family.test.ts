@@ -1,11 +1,11 @@
 /** Runs without a plan, spawned children and calls of Task, as the run screen shows them. */
 import { describe, expect, it } from 'vitest';
 import { AgentId, ROOT } from '../../../../../src/domain/ids.ts';
-import { pageOf } from '../../../../../src/ui/tui/shell/page.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
 import { plain } from '../../../../../src/app/views/text/clip.ts';
 import { doing } from '../../../../../src/ui/tui/components/agents/doing.ts';
-import { factLines } from '../../../../../src/ui/tui/components/text/facts.ts';
+import { factLines } from '../../../../../src/ui/tui/components/agents/facts.ts';
 import { idleLog, spawnedLog, taskLog } from '../../../../support/family-log.ts';
 import { contextOf, look } from '../../../../support/look.ts';
 import type { Recording } from '../../../../support/recorded-run.ts';

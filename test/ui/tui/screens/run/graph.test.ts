@@ -4,14 +4,14 @@
  */
 import { describe, expect, it } from 'vitest';
 import { ModelId, RoleName, TaskId } from '../../../../../src/domain/ids.ts';
-import { ASCII } from '../../../../../src/ui/tui/components/glyphs.ts';
-import { pageOf } from '../../../../../src/ui/tui/shell/page.ts';
-import type { Context } from '../../../../../src/ui/tui/shell/screen.ts';
+import { ASCII } from '../../../../../src/ui/tui/text/glyphs.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
+import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { remainingOf } from '../../../../../src/ui/tui/components/runs/eta.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
 import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
-import { agentAt, graphHeight, graphPane } from '../../../../../src/ui/tui/components/graph/graph.ts';
-import { lanesOf } from '../../../../../src/ui/tui/components/graph/lanes.ts';
+import { agentAt, graphHeight, graphPane } from '../../../../../src/ui/tui/components/agents/graph.ts';
+import { lanesOf } from '../../../../../src/ui/tui/components/plan/lanes.ts';
 import type { ShapeTask } from '../../../../support/live-graph.ts';
 import { shaped } from '../../../../support/live-graph.ts';
 import { contextOf, look } from '../../../../support/look.ts';

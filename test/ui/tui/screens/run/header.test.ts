@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { countsOf } from '../../../../../src/app/views/agent-counts.ts';
 import type { RunState } from '../../../../../src/events/state.ts';
-import type { Context } from '../../../../../src/ui/tui/shell/screen.ts';
+import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
 import type { Line } from '../../../../../src/app/views/text/line.ts';
 import { crumbs, headerLine, marks } from '../../../../../src/ui/tui/components/header.ts';

@@ -1,12 +1,12 @@
 /** Which agents the run screen lists, and the live graph in the place of the cards. */
 import { describe, expect, it } from 'vitest';
 import { AgentId } from '../../../../../src/domain/ids.ts';
-import { pageOf } from '../../../../../src/ui/tui/shell/page.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
 import { hiddenBy, listed, listWords, WHOLE, withFold } from '../../../../../src/ui/tui/components/runs/list.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
 import { lineWidth } from '../../../../../src/app/views/text/clip.ts';
-import { graphPane } from '../../../../../src/ui/tui/components/graph/graph.ts';
-import { ASCII } from '../../../../../src/ui/tui/components/glyphs.ts';
+import { graphPane } from '../../../../../src/ui/tui/components/agents/graph.ts';
+import { ASCII } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { contextOf, look } from '../../../../support/look.ts';
 import { midRun } from '../../../../support/recorded-run.ts';
 

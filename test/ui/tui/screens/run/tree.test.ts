@@ -1,7 +1,7 @@
 /** Root, agents and sub-agents on one screen: how they are numbered, which one talks, and which one a person talks to. */
 import { describe, expect, it } from 'vitest';
 import { inOrder, labelOf } from '../../../../../src/app/views/agents/agent-lines.ts';
-import { pageOf } from '../../../../../src/ui/tui/shell/page.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
 import { shaped } from '../../../../support/live-graph.ts';
 import { contextOf, look } from '../../../../support/look.ts';

@@ -7,8 +7,8 @@ import {
   completeKey,
   NOT_COMPLETING,
   offerOf,
-} from '../../../../../src/ui/tui/shell/complete.ts';
-import { ASCII, UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
+} from '../../../../../src/ui/tui/components/text/complete.ts';
+import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
 import { startScreen } from '../../../../../src/ui/tui/screens/start/start.ts';
 import { type Editor, editorText, openEditor } from '../../../../../src/ui/tui/text/editor.ts';

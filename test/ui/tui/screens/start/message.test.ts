@@ -1,8 +1,8 @@
 /** Writing a message: files behind an `@`, what was sent before, when it is delivered. */
 import { describe, expect, it } from 'vitest';
 import type { RunState } from '../../../../../src/events/state.ts';
-import { pageOf } from '../../../../../src/ui/tui/shell/page.ts';
-import type { Context } from '../../../../../src/ui/tui/shell/screen.ts';
+import { pageOf } from '../../../../../src/ui/tui/frame/page.ts';
+import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
 import { contextOf, look } from '../../../../support/look.ts';
 import { midRun } from '../../../../support/recorded-run.ts';

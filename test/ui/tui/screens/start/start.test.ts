@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanLobby } from '../../../../../src/app/views/text/sanitise-text.ts';
-import { ASCII, UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
-import { bindingFor } from '../../../../../src/ui/tui/shell/keys/keymap.ts';
-import type { Effect } from '../../../../../src/ui/tui/shell/screen.ts';
+import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
+import { bindingFor } from '../../../../../src/ui/tui/frame/keymap.ts';
+import type { Effect } from '../../../../../src/ui/tui/frame/screen.ts';
 import { startScreen } from '../../../../../src/ui/tui/screens/start/start.ts';
 import type { StartUi } from '../../../../../src/ui/tui/screens/start/start.ts';
 import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';

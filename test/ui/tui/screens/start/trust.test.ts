@@ -1,7 +1,7 @@
 /** The question before anything of a project but its restrictions counts. */
 import { describe, expect, it } from 'vitest';
 import { runApp } from '../../../../../src/ui/tui/shell/app.ts';
-import { UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
+import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { ok } from '../../../../../src/domain/result.ts';
 import type { TrustQuestion } from '../../../../../src/ports/project-service.ts';
 import type { FakeRun } from '../../../../support/fake-run.ts';

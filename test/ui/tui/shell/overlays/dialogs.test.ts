@@ -1,14 +1,14 @@
 /** Boxes over a screen: what keys do to them, and that they fit. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Choice, Dialog, FormValues } from '../../../../../src/ui/tui/shell/overlays/dialog.ts';
+import type { Choice, Dialog, FormValues } from '../../../../../src/ui/tui/frame/screen.ts';
 import { overlayFor } from '../../../../../src/ui/tui/dialogs/open.ts';
-import type { Overlay } from '../../../../../src/ui/tui/shell/overlays/overlay.ts';
+import type { Overlay } from '../../../../../src/ui/tui/frame/overlay.ts';
 import { trustOverlay } from '../../../../../src/ui/tui/dialogs/trust.ts';
 import type { TrustQuestion } from '../../../../../src/ports/project-service.ts';
 import { EMPTY } from '../../../../../src/events/state.ts';
-import { UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
-import type { Context } from '../../../../../src/ui/tui/shell/screen.ts';
+import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
+import type { Context } from '../../../../../src/ui/tui/frame/screen.ts';
 import { lineWidth, plain, span } from '../../../../../src/app/views/text/clip.ts';
 import { LOBBY } from '../../../../support/fake-run.ts';
 

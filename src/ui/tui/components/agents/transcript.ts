@@ -1,33 +1,22 @@
 /** What an agent was told, said and did, as parts. Wrapped once for each block and width; only what streams is wrapped again. */
 import { unreachable } from '../../../../domain/result.ts';
 import type { AgentState, Block } from '../../../../events/state.ts';
-import type { Glyphs } from '../glyphs.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
+import type { Context } from '../../frame/screen.ts';
 import { clip, span } from '../../../../app/views/text/clip.ts';
 import type { Ink, Line } from '../../../../app/views/text/line.ts';
 import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
 import type { Wait } from '../../../../app/views/agents/wait-reason.ts';
-import { childBlock, childKey } from '../agents/child-call.ts';
+import { childBlock, childKey } from './child-call.ts';
 import { childOf } from '../../../../events/queries.ts';
-import type { Doc, Part } from './doc.ts';
-import { docOf, GAP } from './doc.ts';
+import { type Doc, type Part, docOf, GAP } from '../text/doc.ts';
 import { HELD_INK } from '../header.ts';
-import { coloured } from './markdown.ts';
-import { growing, markdown } from './markdown.ts';
+import { coloured, growing, markdown } from '../text/markdown.ts';
 import { planWords } from '../../../../app/views/plan/plan-words.ts';
-import { isCommand, moreLine, rail, toolBlock } from '../agents/tool-block.ts';
+import { isCommand, moreLine, rail, toolBlock, type BlockLook } from './tool-block.ts';
 
 /** Lines of what an agent was told that are shown while folded. */
 const FOLDED = 8;
-
-export interface BlockLook {
-  readonly width: number;
-  /** Whole instead of its first lines. */
-  readonly open: boolean;
-  readonly glyphs: Glyphs;
-  /** The project's folder, for links; empty where none are made. */
-  readonly cwd: string;
-}
 
 export interface TranscriptLook {
   readonly width: number;

@@ -1,18 +1,18 @@
 /** Names of children: cut so that they can be told apart, in columns that are as wide as they need to be. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AgentId } from '../../../../../src/domain/ids.ts';
-import { UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
-import { clipName, fitName } from '../../../../../src/ui/tui/shell/overlays/names.ts';
-import { pageOf } from '../../../../../src/ui/tui/shell/page.ts';
-import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
-import { widthOf } from '../../../../../src/app/views/text/width.ts';
-import { idleLog, spawnedLog } from '../../../../support/family-log.ts';
-import { made, spawned, status } from '../../../../support/family-story.ts';
-import { contextOf, look } from '../../../../support/look.ts';
-import type { Recording } from '../../../../support/recorded-run.ts';
-import { says } from '../../../../support/recorded-run.ts';
-import { anyText } from '../../text/texts.ts';
+import { AgentId } from '../../../../src/domain/ids.ts';
+import { UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
+import { clipName, fitName } from '../../../../src/ui/tui/text/names.ts';
+import { pageOf } from '../../../../src/ui/tui/frame/page.ts';
+import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
+import { widthOf } from '../../../../src/app/views/text/width.ts';
+import { idleLog, spawnedLog } from '../../../support/family-log.ts';
+import { made, spawned, status } from '../../../support/family-story.ts';
+import { contextOf, look } from '../../../support/look.ts';
+import type { Recording } from '../../../support/recorded-run.ts';
+import { says } from '../../../support/recorded-run.ts';
+import { anyText } from './texts.ts';
 
 const LEAD = AgentId.parse('ROOT::S1');
 

@@ -5,19 +5,18 @@ import { committed, tokensOfAgent } from '../../../../events/queries.ts';
 import type { AgentState, RunState } from '../../../../events/state.ts';
 import { labelOf, whoSpawned } from '../../../../app/views/agents/agent-lines.ts';
 import { formatCost, formatDuration, formatLimit, formatTokens } from '../../../../app/views/text/format.ts';
-import type { Context } from '../../shell/screen.ts';
+import type { Context } from '../../frame/screen.ts';
 import { clip, span } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { wrap, wrapText } from '../../../../app/views/text/wrap.ts';
 import { restOf, waitOf } from '../../../../app/views/agents/wait-reason.ts';
-import { aboutSign, costText } from '../agents/card.ts';
-import { endOf } from '../agents/doing.ts';
+import { endOf } from './doing.ts';
 import { closedGates, gateWords, judged, verdictLine, verdictOf } from '../plan/mandatory-reviews.ts';
 import { triggerWords } from '../../../../app/views/plan/plan-words.ts';
 import { isolationWords } from '../../../../app/views/agents/isolation.ts';
-import { markdown } from './markdown.ts';
-import { callsText, reservedText, unpricedText } from '../money/spend.ts';
+import { markdown } from '../text/markdown.ts';
+import { callsText, reservedText, unpricedText, aboutSign, costText } from '../money/spend.ts';
 
 const LABEL = 10;
 

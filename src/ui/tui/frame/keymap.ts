@@ -2,13 +2,12 @@
  * What the key tables are good for: dispatch, the footer, the help, and the user's own keys. The tables themselves stand
  * with their screens; nothing about a key is written down twice.
  */
-import { nearest } from '../../../../domain/text/nearest.ts';
-import type { DialogEffect } from '../overlays/dialog.ts';
-import type { Glyphs } from '../../components/glyphs.ts';
-import type { Binding, Context, Effect } from '../screen.ts';
-import { clip, lineWidth, span } from '../../../../app/views/text/clip.ts';
-import type { Line } from '../../../../app/views/text/line.ts';
-import { widthOf } from '../../../../app/views/text/width.ts';
+import { nearest } from '../../../domain/text/nearest.ts';
+import type { DialogEffect, Binding, Context, Effect } from './screen.ts';
+import type { Glyphs } from '../text/glyphs.ts';
+import { clip, lineWidth, span } from '../../../app/views/text/clip.ts';
+import type { Line } from '../../../app/views/text/line.ts';
+import { widthOf } from '../../../app/views/text/width.ts';
 
 /** The binding for a key, or undefined. The first of the table wins. */
 export const bindingFor = <Ui>(table: readonly Binding<Ui>[], key: string): Binding<Ui> | undefined =>

@@ -2,17 +2,17 @@
  * Which process carries the run that is shown: gives it to one of its own (`d`), follows it when it moves, goes on with it here
  * when its process was lost. The run itself knows nothing of screens.
  */
-import type { AgentId, Millis, SessionId } from '../../../../domain/ids.ts';
-import { fail } from '../../../../domain/result.ts';
-import { attachTo } from '../../../../app/client/attach.ts';
-import type { Lobby } from '../../../../ports/project-service.ts';
-import type { World } from '../../../../ports/world.ts';
-import type { Boxes } from '../../shell/overlays/overlay-stack.ts';
-import { handOverOverlay } from '../../dialogs/hand-over.ts';
-import { lostOverlay } from '../../dialogs/lost.ts';
-import type { RunFeed } from './feed.ts';
-import type { Runs } from './runs.ts';
-import type { Toast } from '../../shell/screen.ts';
+import type { AgentId, Millis, SessionId } from '../../../domain/ids.ts';
+import { fail } from '../../../domain/result.ts';
+import { attachTo } from '../../../app/client/attach.ts';
+import type { Lobby } from '../../../ports/project-service.ts';
+import type { World } from '../../../ports/world.ts';
+import type { Boxes } from './overlays/overlay-stack.ts';
+import { handOverOverlay } from '../dialogs/hand-over.ts';
+import { lostOverlay } from '../dialogs/lost.ts';
+import type { RunFeed } from '../components/runs/feed.ts';
+import type { Runs } from '../components/runs/runs.ts';
+import type { Toast } from '../frame/screen.ts';
 
 /** How long a run that moves is looked for, and how often. */
 const MOVES: Millis = 20_000;

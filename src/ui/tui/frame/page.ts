@@ -1,10 +1,8 @@
 /** A screen together with its own state, so that the app can hold screens of different kinds alike. */
 import type { AgentId } from '../../../domain/ids.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
-import type { DialogEffect } from './overlays/dialog.ts';
-import type { Entry, HelpPart, Hint } from './keys/keymap.ts';
-import { entriesOf, helpOf, hintsOf, isPlain, rebind } from './keys/keymap.ts';
-import type { Binding, Body, Context, Effect, Screen, ScreenName } from './screen.ts';
+import type { DialogEffect, Binding, Body, Context, Effect, Screen, ScreenName } from './screen.ts';
+import { type Entry, type HelpPart, type Hint, entriesOf, helpOf, hintsOf, isPlain, rebind } from './keymap.ts';
 import type { Input, Size } from '../terminal/terminal.ts';
 import type { Line } from '../../../app/views/text/line.ts';
 

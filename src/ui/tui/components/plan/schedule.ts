@@ -1,9 +1,8 @@
 /** When each task and each review would run, as bars under the number that may run at once: what "in parallel" buys, at a glance. */
-import { reviewsOf, scheduleOf } from '../../../../domain/plan/plan-view.ts';
-import type { Slot } from '../../../../domain/plan/plan-view.ts';
+import { reviewsOf, scheduleOf, type Slot } from '../../../../domain/plan/plan-view.ts';
 import type { SoundPlan } from '../../../../domain/plan/plan.ts';
 import { formatDuration } from '../../../../app/views/text/format.ts';
-import type { Glyphs } from '../glyphs.ts';
+import type { Glyphs } from '../../text/glyphs.ts';
 import { fit, fitText, restyle, span } from '../../../../app/views/text/clip.ts';
 import type { Line, Span } from '../../../../app/views/text/line.ts';
 import { widthOf } from '../../../../app/views/text/width.ts';

@@ -15,17 +15,15 @@ import type { ForcedNode } from '../../../../domain/agents/mandatory-review.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { waitsFor } from '../../../../domain/writes.ts';
 import type { AgentState, RunState } from '../../../../events/state.ts';
-import { clipName, fitName } from '../../shell/overlays/names.ts';
-import type { Context } from '../../shell/screen.ts';
+import { clipName, fitName } from '../../text/names.ts';
+import type { Context } from '../../frame/screen.ts';
 import { box, inside } from '../../text/box.ts';
-import { statusSpan } from '../agents/card.ts';
-import { bareDoing } from '../agents/doing.ts';
+import { bareDoing } from './doing.ts';
 import { lockOf, pinOf } from '../plan/mandatory-reviews.ts';
-import { agentOfTask, standingOf } from '../plan/status.ts';
-import type { Remaining } from '../runs/eta.ts';
-import { remainingOf } from '../runs/eta.ts';
-import { lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from './lanes.ts';
-import { windowTop } from './schedule.ts';
+import { agentOfTask, standingOf, statusSpan } from '../plan/status.ts';
+import { type Remaining, remainingOf } from '../runs/eta.ts';
+import { lanesOf, lanesWidth, MOST_LANES, nodeLine, restLine } from '../plan/lanes.ts';
+import { windowTop } from '../plan/schedule.ts';
 
 export interface GraphView {
   /** The selected agent, or the one whose sub-agent is. */

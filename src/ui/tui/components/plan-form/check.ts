@@ -8,7 +8,7 @@ import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { fail, ok } from '../../../../domain/result.ts';
 import type { RunState } from '../../../../events/state.ts';
-import type { DialogEffect } from '../../shell/overlays/dialog.ts';
+import type { DialogEffect } from '../../frame/screen.ts';
 
 /** A task that is shown, with everything that a dialog about it needs. */
 export interface Subject {

@@ -1,9 +1,9 @@
 /** Footer and help come from the tables of keys: they can't say anything else. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldAll } from '../../../../../src/events/fold.ts';
-import { APP_KEYS } from '../../../../../src/ui/tui/shell/app-keys.ts';
-import { ASCII, glyphsFor, UNICODE } from '../../../../../src/ui/tui/components/glyphs.ts';
+import { foldAll } from '../../../../src/events/fold.ts';
+import { APP_KEYS } from '../../../../src/ui/tui/shell/app-keys.ts';
+import { ASCII, glyphsFor, UNICODE } from '../../../../src/ui/tui/text/glyphs.ts';
 import {
   footerLine,
   helpOf,
@@ -12,19 +12,19 @@ import {
   keyFaults,
   keyLabel,
   rebind,
-} from '../../../../../src/ui/tui/shell/keys/keymap.ts';
-import { pageOf } from '../../../../../src/ui/tui/shell/page.ts';
-import type { Context } from '../../../../../src/ui/tui/shell/screen.ts';
-import { planScreen } from '../../../../../src/ui/tui/screens/plan/plan.ts';
-import { resultScreen } from '../../../../../src/ui/tui/screens/result/result.ts';
-import { RUN_KEYS } from '../../../../../src/ui/tui/screens/run/keys.ts';
-import { FIRST } from '../../../../../src/ui/tui/screens/run/state.ts';
-import { runScreen } from '../../../../../src/ui/tui/screens/run/run.ts';
-import { startScreen } from '../../../../../src/ui/tui/screens/start/start.ts';
-import { lineWidth, plain } from '../../../../../src/app/views/text/clip.ts';
-import { LOBBY } from '../../../../support/fake-run.ts';
-import type { Line } from '../../../../../src/app/views/text/line.ts';
-import { midRun, START } from '../../../../support/recorded-run.ts';
+} from '../../../../src/ui/tui/frame/keymap.ts';
+import { pageOf } from '../../../../src/ui/tui/frame/page.ts';
+import type { Context } from '../../../../src/ui/tui/frame/screen.ts';
+import { planScreen } from '../../../../src/ui/tui/screens/plan/plan.ts';
+import { resultScreen } from '../../../../src/ui/tui/screens/result/result.ts';
+import { RUN_KEYS } from '../../../../src/ui/tui/screens/run/keys.ts';
+import { FIRST } from '../../../../src/ui/tui/screens/run/state.ts';
+import { runScreen } from '../../../../src/ui/tui/screens/run/run.ts';
+import { startScreen } from '../../../../src/ui/tui/screens/start/start.ts';
+import { lineWidth, plain } from '../../../../src/app/views/text/clip.ts';
+import { LOBBY } from '../../../support/fake-run.ts';
+import type { Line } from '../../../../src/app/views/text/line.ts';
+import { midRun, START } from '../../../support/recorded-run.ts';
 
 const context: Context = {
   state: foldAll(midRun().events),

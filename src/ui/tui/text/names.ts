@@ -2,12 +2,12 @@
  * Names of agents in columns: a name that is too long is cut in its middle, since children of one parent differ at the end
  * (`finder-part-12`); how wide the column of a run is, its longest name says, within what the pane can spare.
  */
-import type { RunState } from '../../../../events/state.ts';
-import { indentOf } from '../../../../app/views/agents/agent-lines.ts';
-import type { Glyphs } from '../../components/glyphs.ts';
-import { clip, plain, span } from '../../../../app/views/text/clip.ts';
-import { toLabel } from '../../../../app/views/text/sanitise.ts';
-import { clusterWidth, graphemes, widthOf } from '../../../../app/views/text/width.ts';
+import type { RunState } from '../../../events/state.ts';
+import { indentOf } from '../../../app/views/agents/agent-lines.ts';
+import type { Glyphs } from './glyphs.ts';
+import { clip, plain, span } from '../../../app/views/text/clip.ts';
+import { toLabel } from '../../../app/views/text/sanitise.ts';
+import { clusterWidth, graphemes, widthOf } from '../../../app/views/text/width.ts';
 
 /** Below so many columns two halves say less than one start. */
 const LEAST = 7;

@@ -1,11 +1,10 @@
 /** What every box over a screen has in common: it is drawn, it takes all keys, and it ends in an effect. */
-import type { DialogEffect } from './dialog.ts';
-import type { Hint } from '../keys/keymap.ts';
-import type { Context } from '../screen.ts';
-import type { Input, Size } from '../../terminal/terminal.ts';
-import { box } from '../../text/box.ts';
-import { fit, restyle, span } from '../../../../app/views/text/clip.ts';
-import type { Cursor, Ink, Line } from '../../../../app/views/text/line.ts';
+import type { DialogEffect, Context } from './screen.ts';
+import type { Hint } from './keymap.ts';
+import type { Input, Size } from '../terminal/terminal.ts';
+import { box } from '../text/box.ts';
+import { fit, restyle, span } from '../../../app/views/text/clip.ts';
+import type { Cursor, Ink, Line } from '../../../app/views/text/line.ts';
 
 export interface OverlayView {
   /** The box; the app puts it in the middle. */
