@@ -24,10 +24,10 @@ describe('the structure of the sources', () => {
     [
       'circles of imports',
       structure.circlesOf(sources).map(({ folder, parts }) => `${folder}: ${parts.join(' ')}`),
-      14,
+      13,
       0,
     ],
-    ['collaborators of more than 15 members', structure.wideInterfaces(sources, 'collaborators', 15), 7, 4],
+    ['collaborators of more than 15 members', structure.wideInterfaces(sources, 'collaborators', 15), 6, 4],
     ['records of more than 30 fields', structure.wideInterfaces(sources, 'records', 30), 4, 5],
     ['imports past the entrance of a module', structure.pastEntrances(sources, entrances), 1831, 0],
     ['sentences in more than one file', structure.repeatedSentences(sources), 55, 10],
@@ -39,7 +39,7 @@ describe('the structure of the sources', () => {
     const sum = (of: 'lines' | 'codeLines'): number => sources.reduce((all, source) => all + source[of], 0);
     // Aims: 80,000 and 64,000.
     expect({ lines: sum('lines'), code: sum('codeLines') }).toSatisfy(
-      ({ lines, code }) => lines <= 91_772 && code <= 73_560,
+      ({ lines, code }) => lines <= 91_771 && code <= 73_528,
     );
   });
 

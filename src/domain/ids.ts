@@ -31,6 +31,9 @@ export const ModelId = z
   .brand<'ModelId'>();
 export type ModelId = z.infer<typeof ModelId>;
 
+/** The part of a canonical id before the first slash. */
+export const providerOf = (model: ModelId): string => model.slice(0, model.indexOf('/'));
+
 export const SessionId = z
   .string()
   .regex(SESSION_ID, 'a session id is up to 64 lower-case letters, digits or "-"')

@@ -2,16 +2,14 @@
  * Opens the models of a run: one port over several providers. Providers come from how they were set up (providers.ts).
  * Which model an agent gets is policy's to say.
  */
-import { ModelId } from '../domain/ids.ts';
+import { ModelId, providerOf } from '../domain/ids.ts';
 import { FREE } from '../domain/models/price.ts';
-import type { OwnModel, ProviderSetup } from '../domain/models/provider.ts';
-import { isLoopback, isOwnServer, RETRY_FOR } from '../domain/models/provider.ts';
+import { isLoopback, isOwnServer, type OwnModel, type ProviderSetup, RETRY_FOR } from '../domain/models/provider.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import { fail } from '../domain/result.ts';
 import type { ModelPort, ProviderTerms } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
-import { KNOWN, knownModels, optionOf, providerOf } from './catalogue/catalogue.ts';
-import type { Aliases, Known } from './catalogue/catalogue.ts';
+import { type Aliases, KNOWN, type Known, knownModels, optionOf } from './catalogue/catalogue.ts';
 import type { PublishedModels } from './catalogue/published-prices.ts';
 import type { Caller, Provider } from './provider.ts';
 

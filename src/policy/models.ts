@@ -3,7 +3,7 @@
  * judged on the canonical id. Nothing is ever made up: without an allowed and usable model the answer is a refusal.
  */
 import type { ModelChoice } from '../domain/agents/agent.ts';
-import { ModelId } from '../domain/ids.ts';
+import { ModelId, providerOf } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import { type Reason, reasonText } from '../domain/reason.ts';
 import type { Role } from '../domain/agents/role.ts';
@@ -219,6 +219,6 @@ function unpriced(wish: ModelWish): string {
   if (wish.rules.allowedModels.length > 0) return '';
   const { id, label } = wish.models.find((one) => one.id !== OFFLINE && obstacleTo(one.id, wish) === null) ?? {};
   if (id === undefined) return '';
-  const provider = id.slice(0, id.indexOf('/'));
+  const provider = providerOf(id);
   return `; ${label} could be used, but a limit on cost is set and its price is not known: say it under providers.${provider}.prices`;
 }

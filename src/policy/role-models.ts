@@ -1,4 +1,5 @@
 /** Which models a role asks for, in order: the grade that it prefers, as far as one of it can be used here, then the list of its file. Pure. */
+import { providerOf } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import type { Role } from '../domain/agents/role.ts';
 import { obstacleTo, OFFLINE, wordsOf } from './models.ts';
@@ -37,7 +38,7 @@ function newestFirst(models: readonly ModelOption[]): readonly ModelOption[] {
   );
 }
 
-const makerOf = ({ id }: ModelOption): string => id.slice(0, id.indexOf('/'));
+const makerOf = ({ id }: ModelOption): string => providerOf(id);
 
 /** `claude-opus-5-5` and `gpt-5.6-sol` have a part behind the dot; a date at the end is none. */
 function versionOf({ id }: ModelOption): number {

@@ -83,7 +83,7 @@ describe('a permit', () => {
     expect(using('Permit.mint')).toEqual(['src/policy/decide.ts']);
     expect(using('Permit.spend').toSorted()).toEqual([
       'src/engine/gate/model/call.ts',
-      'src/engine/gate/text-protocol/text-use.ts',
+      'src/engine/gate/tools/text-use.ts',
       'src/engine/gate/tools/use.ts',
     ]);
     // Nobody else lets a tool act: the run of a tool has one caller, behind the permit.
@@ -96,8 +96,8 @@ describe('a permit', () => {
       ['src/engine/gate/tools/use.ts', 'Permit.spend(', 'tool.run('],
       ['src/engine/gate/model/call.ts', 'Permit.spend(', 'models.call('],
       // A child, or a finding, that a command of the text protocol asked for: let in, which spends a permit, and only then done.
-      ['src/engine/gate/text-protocol/text-use.ts', 'await letIn(', 'desk.spawn('],
-      ['src/engine/gate/text-protocol/text-use.ts', 'await letIn(', 'desk.readFinding('],
+      ['src/engine/gate/tools/text-use.ts', 'await letIn(', 'desk.spawn('],
+      ['src/engine/gate/tools/text-use.ts', 'await letIn(', 'desk.readFinding('],
     ] as const) {
       const text = readFileSync(file, 'utf8');
       expect(text).toContain('Permit.spend(');

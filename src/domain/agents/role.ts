@@ -11,6 +11,10 @@ export type Capability = (typeof CAPABILITIES)[number];
 export const onlyReads = (capabilities: readonly Capability[]): boolean =>
   !capabilities.includes('write') && !capabilities.includes('git-write');
 
+/** The sandbox of such an agent, where there is one: for who can't write, read-only is a fact and no request. */
+export const boxFor = (capabilities: readonly Capability[]): 'read-only' | 'read-write' =>
+  capabilities.includes('write') ? 'read-write' : 'read-only';
+
 /** The role that leads a run, and does the work of a plan that has one task. */
 export const MAIN = 'main';
 

@@ -23,7 +23,8 @@ import {
   TOLD_BEFORE,
   wasTold,
 } from './closing-words.ts';
-import type { AskFault, Gate } from '../gate/gate.ts';
+import type { Gate } from '../gate/gate.ts';
+import type { AskFault } from '../gate/question.ts';
 import { finalOutput, handedOver } from '../gate/text-protocol/read-reply.ts';
 import { hasVerdict, isReviewer, lastResults } from '../reviews/verdict-turn.ts';
 

@@ -6,7 +6,8 @@ import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { headOf } from '../../domain/text/text.ts';
 import type { Turn } from '../../domain/turn.ts';
 import { carriedOn, isSummary, outline, summaryTurn, transcript } from './compact-text.ts';
-import type { AskFault, Gate } from '../gate/gate.ts';
+import type { Gate } from '../gate/gate.ts';
+import type { AskFault } from '../gate/question.ts';
 
 /** Of the room that a request may fill: what is kept whole, and what a summary may take. */
 const [KEPT_SHARE, SUMMARY_SHARE] = [0.25, 0.15];

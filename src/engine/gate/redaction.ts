@@ -1,6 +1,6 @@
 /**
  * Secrets are taken out of all that a run records or shows, before it is serialised or folded. Results of tools and messages
- * that go to a model lose the known keys alone (`GateParts.hide`): text that only looks like a key may be a line of a file that
+ * that go to a model lose the known keys alone (`ToolParts.hide`): text that only looks like a key may be a line of a file that
  * the model is to edit. A resumed run reads its conversation from the log: there it finds `[key]` for both, and nothing that was
  * taken out can be had back.
  */

@@ -1,8 +1,8 @@
 /** Calls of ROOT's own, for the plan and the report: messages to it are read before each, those that interrupt one too. */
-import type { Result } from '../../domain/result.ts';
-import { fail } from '../../domain/result.ts';
+import { fail, type Result } from '../../domain/result.ts';
 import type { ModelReply, Turn } from '../../domain/turn.ts';
-import type { AskFault, Gate, Question } from '../gate/gate.ts';
+import type { Gate } from '../gate/gate.ts';
+import type { AskFault, Question } from '../gate/question.ts';
 
 /** One reply. What was read meanwhile is added to the turns of the question. */
 export async function askRoot(

@@ -4,11 +4,8 @@ import { FINDING_LIMIT, findingText, freeTag, partOf, textsIn } from '../../doma
 import { ROOT } from '../../domain/ids.ts';
 import { bytesIn, withinBytes } from '../../domain/text/text.ts';
 import type { AgentState } from '../../events/state.ts';
-import type { GateParts } from '../gate/gate.ts';
+import type { Desk, ToolOutput } from '../gate/gate.ts';
 import type { Recorder } from '../run/recorder.ts';
-
-type Desk = ReturnType<GateParts['desk']>;
-type ToolOutput = ReturnType<Desk['readFinding']>;
 
 /** `task`: a number (`2`, `#2`), the id of a task, or the id or name of an agent. `room`: bytes that the result may have. */
 export function readFinding(

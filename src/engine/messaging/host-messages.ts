@@ -5,11 +5,8 @@ import { MAIN } from '../../domain/agents/role.ts';
 import { mainAgent } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import type { DeskParts } from './tool-host.ts';
-import type { GateParts } from '../gate/gate.ts';
-import type { LetterParts } from './messages.ts';
-import { post, readersOf } from './messages.ts';
-
-type ToolOutput = ReturnType<ReturnType<GateParts['desk']>['sendMessage']>;
+import type { ToolOutput } from '../gate/gate.ts';
+import { type LetterParts, post, readersOf } from './messages.ts';
 
 /** To an agent of this run by id or name, to the orchestrator, or to all others. */
 export function sendMessage(parts: DeskParts, order: WorkOrder, to: string, content: string): ToolOutput {

@@ -4,11 +4,9 @@
  */
 import type { AgentOutcome, WorkOrder } from '../../domain/agents/agent.ts';
 import { tightest } from '../../domain/budget.ts';
-import type { AgentId, CallId } from '../../domain/ids.ts';
-import { childOf, depthOf } from '../../domain/ids.ts';
+import { type AgentId, type CallId, childOf, depthOf } from '../../domain/ids.ts';
 import { reasonText } from '../../domain/reason.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Capability, Role } from '../../domain/agents/role.ts';
 import { isFinal } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
@@ -18,16 +16,12 @@ import { roleNamed, roleProblem } from '../../policy/roles.ts';
 import { openBelow } from './child-end.ts';
 import { budgetOf, modelFor } from '../planning/model-selection.ts';
 import type { Crew } from '../agents/supervisor.ts';
-import type { GateParts } from '../gate/gate.ts';
+import type { Desk, ToolOutput } from '../gate/gate.ts';
 import { openCalls } from '../gate/tools/interrupted-call.ts';
 import type { Loans } from '../agents/yield-slot.ts';
-import type { NewAgent } from '../agents/agent-spec.ts';
-import { createdEvent, orderOf, writesIn } from '../agents/agent-spec.ts';
+import { createdEvent, type NewAgent, orderOf, writesIn } from '../agents/agent-spec.ts';
 import type { Recorder } from '../run/recorder.ts';
 import type { RunOptions } from '../run/run-options.ts';
-
-type Desk = ReturnType<GateParts['desk']>;
-type ToolOutput = ReturnType<Desk['setTodos']>;
 
 export interface TaskParts {
   readonly options: RunOptions;

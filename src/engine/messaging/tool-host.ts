@@ -1,16 +1,18 @@
 /** What tools ask of the run on behalf of an agent: its todos, messages, children, questions. The sender is stamped here. */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
-import type { GateParts } from '../gate/gate.ts';
+import type { Desk, ToolOutput as Output } from '../gate/gate.ts';
+import type { Approvals } from '../gate/approvals.ts';
 import { readFinding } from './findings.ts';
+import type { Inbox } from './inbox.ts';
 import { sendMessage } from './host-messages.ts';
-import type { TaskParts } from './task-tool.ts';
-import { taskFor } from './task-tool.ts';
+import { taskFor, type TaskParts } from './task-tool.ts';
 import type { LetterParts } from './messages.ts';
 
-type Desk = ReturnType<GateParts['desk']>;
-type Output = ReturnType<Desk['setTodos']>;
-
-export interface DeskParts extends TaskParts, Pick<GateParts, 'inbox' | 'approvals' | 'person'> {
+export interface DeskParts extends TaskParts {
+  readonly inbox: Inbox;
+  readonly approvals: Approvals;
+  /** Can a person be asked? */
+  readonly person: boolean;
   readonly children: LetterParts['children'];
 }
 

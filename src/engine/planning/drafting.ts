@@ -3,22 +3,19 @@
  * charged are the gate's, as for a plan. What is asked for, and what an answer is worth, comes from the caller.
  */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
-import type { ModelId, Usd } from '../../domain/ids.ts';
-import { ROOT } from '../../domain/ids.ts';
+import { type ModelId, ROOT, type Usd } from '../../domain/ids.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { reasonText } from '../../domain/reason.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Turn } from '../../domain/turn.ts';
 import { spentOf } from '../../events/queries.ts';
 import { decide } from '../../policy/decide.ts';
 import { OFFLINE } from '../../policy/models.ts';
 import { LogFault } from '../../ports/log.ts';
 import { askRoot } from '../messaging/ask-root.ts';
-import type { Question } from '../gate/gate.ts';
+import type { Question } from '../gate/question.ts';
 import { createdEvent, orderOf, startedEvent } from '../agents/agent-spec.ts';
-import type { RunParts } from '../run/parts.ts';
-import { openParts, rootAgent } from '../run/parts.ts';
+import { openParts, rootAgent, type RunParts } from '../run/parts.ts';
 import { answered } from './planner.ts';
 import type { RunOptions } from '../run/run-options.ts';
 import { close } from '../run/run-result.ts';

@@ -4,18 +4,16 @@
  */
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import { MAIN } from '../../domain/agents/role.ts';
-import type { Effort } from '../../domain/models/effort.ts';
-import { cappedEffort, EFFORTS } from '../../domain/models/effort.ts';
-import type { PlanContext } from '../../domain/plan/check-plan.ts';
-import { checkPlan, readDraft } from '../../domain/plan/check-plan.ts';
+import { cappedEffort, type Effort, EFFORTS } from '../../domain/models/effort.ts';
+import { checkPlan, type PlanContext, readDraft } from '../../domain/plan/check-plan.ts';
 import type { DraftPlan, ModelOption, PlanChoices, PlanFault, SoundPlan } from '../../domain/plan/plan.ts';
 import { planIn, plannerForm } from '../../domain/plan/planner-form.ts';
 import type { RepositoryFacts } from '../../domain/repository.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import { headOf, plainLine, plainText } from '../../domain/text/text.ts';
 import type { ModelReply, Turn } from '../../domain/turn.ts';
-import type { AskFault, Gate } from '../gate/gate.ts';
+import type { Gate } from '../gate/gate.ts';
+import type { AskFault } from '../gate/question.ts';
 import { askRoot } from '../messaging/ask-root.ts';
 import type { RunOptions } from '../run/run-options.ts';
 import { withoutPermissions } from './permissions.ts';

@@ -2,8 +2,7 @@
 import type { AgentId } from '../../domain/ids.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { reasonText } from '../../domain/reason.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import { isFinal } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
 import { roleNamed } from '../../policy/roles.ts';
@@ -56,6 +55,6 @@ function modelOf({ options }: RunParts, { name, role: roleName }: AgentState, as
   if (because !== null) return fail(`${name} can't use ${as}: ${because}`);
   const option = optionFor(options.models.models(), used);
   if (option === undefined) return fail(`${name} can't use ${as}: no provider for ${used}`);
-  const rule = ruleAgainst(options, option);
+  const rule = ruleAgainst(options.rules, option);
   return rule === null ? ok({ option, name: as }) : fail(`${name} can't use ${as}: ${reasonText(rule)}`);
 }

@@ -3,16 +3,13 @@
  * at the end of the run. What counts is the tree, whatever wrote it. One review at a time; fails closed.
  */
 import type { ForcedNode, Trigger } from '../../domain/agents/mandatory-review.ts';
-import type { AgentId } from '../../domain/ids.ts';
-import { ROOT } from '../../domain/ids.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
+import { type AgentId, ROOT } from '../../domain/ids.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { TreeId } from '../../ports/tree.ts';
 import type { NewAgent } from '../agents/agent-spec.ts';
-import type { CommitGate } from '../gate/tools/review-check.ts';
+import type { CommitGate } from '../gate/tools/permit.ts';
 import { judgeBurst } from './batch.ts';
-import type { JudgeParts } from './judge.ts';
-import { decide, judge, judged, nameOf } from './judge.ts';
+import { decide, judge, judged, type JudgeParts, nameOf } from './judge.ts';
 import type { LookParts, Passage } from './look.ts';
 import { ask, isStill, judgeWritten, KEEPS_CHANGING, NOT_KNOWN, treeNow, TRIES } from './look.ts';
 import { nodesInForce } from './nodes.ts';

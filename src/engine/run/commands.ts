@@ -1,15 +1,13 @@
 /** What a person, a verb or a parent may ask of a run: each command becomes an act of its part, with a receipt or a reason. */
 import type { AgentId } from '../../domain/ids.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok, unreachable } from '../../domain/result.ts';
-import type { Command, Controls, Receipt } from '../../ports/controls.ts';
-import { HANDED_OVER } from '../../ports/controls.ts';
+import { fail, ok, type Result, unreachable } from '../../domain/result.ts';
+import { type Command, type Controls, HANDED_OVER, type Receipt } from '../../ports/controls.ts';
 import { LogFault } from '../../ports/log.ts';
 import { steer } from '../agents/agent-control.ts';
 import { setBudget } from '../gate/budget/budget-change.ts';
-import { withdrawGrant } from '../gate/tools/approvals.ts';
-import type { OfFamily } from '../messaging/authorization.ts';
-import { isOfFamily, ofFamily, ONLY_A_PERSON, whyNotBy } from '../messaging/authorization.ts';
+import { withdrawGrant } from '../gate/approvals.ts';
+import { whyOver } from '../messaging/child-again.ts';
+import { isOfFamily, ofFamily, type OfFamily, ONLY_A_PERSON, whyNotBy } from '../messaging/authorization.ts';
 import { amendPlan, previewPlan } from '../planning/amend.ts';
 import { approveShown, editPlan } from '../planning/approval.ts';
 import { setModel } from '../planning/set-model.ts';
@@ -81,7 +79,11 @@ function perform(parts: RunParts, command: InWords): Done {
     case 'pin mode':
       return pinMode(parts, command.agent, command.mode);
     case 'set budget':
-      return setBudget(parts, command.agent, command.budget);
+      return setBudget(
+        { ...parts, rules: parts.options.rules, whyOver: (one) => whyOver(parts, one) },
+        command.agent,
+        command.budget,
+      );
     case 'review':
       return review(parts, command.role);
     case 'amend plan':

@@ -2,24 +2,19 @@
  * The mode of the run and of its branches: what a change would do, and the change itself. Which mode holds for an agent is
  * read from the state at each decision; deciding by it is policy's.
  */
-import type { Capability } from '../../domain/agents/role.ts';
-import type { AgentId } from '../../domain/ids.ts';
-import { ROOT } from '../../domain/ids.ts';
-import { isLooser } from '../../domain/mode.ts';
-import type { Mode } from '../../domain/mode.ts';
+import { boxFor, type Capability } from '../../domain/agents/role.ts';
+import { type AgentId, ROOT } from '../../domain/ids.ts';
+import { isLooser, type Mode } from '../../domain/mode.ts';
 import { reasonText } from '../../domain/reason.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
-import type { Modes } from '../../events/modes.ts';
-import { modeFor, withMode, withPin } from '../../events/modes.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import { modeFor, type Modes, withMode, withPin } from '../../events/modes.ts';
 import { isFinal } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
-import { decide } from '../../policy/decide.ts';
-import type { Action } from '../../policy/decide.ts';
+import { type Action, decide } from '../../policy/decide.ts';
 import { roleNamed } from '../../policy/roles.ts';
 import type { Decision } from '../../policy/rules.ts';
 import type { ModePreview } from '../../ports/controls.ts';
-import type { ModeOf } from '../gate/tools/approvals.ts';
+import type { ModeOf } from '../gate/approvals.ts';
 import { permissionsFor } from '../planning/permissions.ts';
 import type { RunParts } from './parts.ts';
 
@@ -144,9 +139,6 @@ function changeFor(
   const where = kind === 'shell' && sandbox !== 'none' ? ' in the sandbox' : '';
   return { allow: `run${where} without asking`, ask: 'ask you', deny: 'are denied' }[now];
 }
-
-const boxFor = (capabilities: readonly Capability[]): 'read-only' | 'read-write' =>
-  capabilities.includes('write') ? 'read-write' : 'read-only';
 
 /** A child within the caps, as these hold in every mode; a command that no rule speaks of. */
 function actionOf(kind: Kind): Action {

@@ -1,52 +1,34 @@
 /** Puts the parts of one run together: recorder, gate, crew. What they do with each other is in their own files. */
-import { ROOT } from '../../domain/ids.ts';
-import type { AgentId } from '../../domain/ids.ts';
-import type { Result } from '../../domain/result.ts';
-import { ok } from '../../domain/result.ts';
+import { type AgentId, ROOT } from '../../domain/ids.ts';
+import { ok, type Result } from '../../domain/result.ts';
 import { isFinal } from '../../events/queries.ts';
 import { roleNamed } from '../../policy/roles.ts';
 import type { Tick } from '../../ports/controls.ts';
 import type { Executor } from '../../ports/executor.ts';
 import type { World } from '../../ports/world.ts';
 import { runAgent } from '../agents/agent-loop.ts';
-import type { Approvals } from '../gate/tools/approvals.ts';
-import { openApprovals } from '../gate/tools/approvals.ts';
-import type { Children } from '../messaging/children.ts';
-import { openChildren } from '../messaging/children.ts';
+import { type Approvals, openApprovals } from '../gate/approvals.ts';
+import { type Children, openChildren } from '../messaging/children.ts';
 import { fallbacksFor, modelFor, namedBy } from '../planning/model-selection.ts';
-import type { Crew } from '../agents/supervisor.ts';
-import { openCrew } from '../agents/supervisor.ts';
-import type { Conversations } from '../agents/conversations.ts';
-import { openConversations } from '../agents/conversations.ts';
+import { type Crew, openCrew } from '../agents/supervisor.ts';
+import { type Conversations, openConversations } from '../agents/conversations.ts';
 import { deskOf } from '../messaging/tool-host.ts';
 import { withEnvironment } from '../agents/environment.ts';
-import type { Forced } from '../reviews/reviews.ts';
-import { openForced } from '../reviews/reviews.ts';
-import type { Gate, GateParts } from '../gate/gate.ts';
-import { openGate } from '../gate/gate.ts';
-import type { LimitBook } from '../gate/budget/limit.ts';
-import { openLimitBook } from '../gate/budget/limit.ts';
-import type { Hold } from '../gate/drain-latch.ts';
-import { openHold } from '../gate/drain-latch.ts';
-import { openLines } from '../gate/model/provider-queue.ts';
-import type { Switches } from '../gate/model/model-change.ts';
-import { openSwitches } from '../gate/model/model-change.ts';
-import { openClosings } from '../gate/budget/closing-reserve.ts';
-import { openUnderWay } from '../gate/budget/budget-queue.ts';
-import { openPrefixBook } from '../gate/budget/tokens.ts';
-import type { Inbox } from '../messaging/inbox.ts';
-import { openInbox } from '../messaging/inbox.ts';
-import type { Loans } from '../agents/yield-slot.ts';
-import { openLoans } from '../agents/yield-slot.ts';
+import { type Forced, openForced } from '../reviews/reviews.ts';
+import type { RunContext } from '../gate/context.ts';
+import { type Gate, type GateNeeds, openGate } from '../gate/gate.ts';
+import { type LimitBook, openLimitBook } from '../gate/budget/limit.ts';
+import { type Hold, openHold } from '../gate/drain-latch.ts';
+import { openSwitches, type Switches } from '../gate/model/provider-wait.ts';
+import { type Inbox, openInbox } from '../messaging/inbox.ts';
+import { type Loans, openLoans } from '../agents/yield-slot.ts';
 import type { NewAgent } from '../agents/agent-spec.ts';
 import type { PlanDecision } from '../planning/approval.ts';
-import type { Recorder } from './recorder.ts';
-import { openRecorder } from './recorder.ts';
+import { openRecorder, type Recorder } from './recorder.ts';
 import { redactedTicks } from '../gate/redaction.ts';
 import type { RunOptions, RunResult } from './run-options.ts';
 import type { Scheduling } from '../agents/scheduler.ts';
-import type { Slots } from '../agents/slots.ts';
-import { openSlots } from '../agents/slots.ts';
+import { openSlots, type Slots } from '../agents/slots.ts';
 import { steadyWorld } from './steady.ts';
 
 export interface RunParts {
@@ -93,7 +75,6 @@ function partsOf(given: RunOptions, root: NewAgent): RunParts {
   const { world } = given;
   const recorder = openRecorder(given.log, given.session, world, given.redactor);
   const control = new AbortController();
-  const ticks = new Set<(tick: Tick) => void>();
   const made: { crew: Crew | null } = { crew: null };
   const crewOf = (): Crew => {
     if (made.crew === null) throw new Error('asked for a child before there was a crew');
@@ -105,7 +86,7 @@ function partsOf(given: RunOptions, root: NewAgent): RunParts {
     control.abort(reason);
     made.crew?.stopAll();
   };
-  const pause: GateParts['pause'] = (text, is) => {
+  const pause: RunContext['fail'] = (text, is) => {
     failed(text, is);
     stop(text);
   };
@@ -121,8 +102,10 @@ function partsOf(given: RunOptions, root: NewAgent): RunParts {
     switches: openSwitches(),
     hold: openHold(),
     loans: openLoans(lending.lend),
+    ticks: new Set<(tick: Tick) => void>(),
   };
-  const gate = gateOf(options, { ...books, recorder, approvals, forced, ticks, pause, children, crew: crewOf });
+  const context: RunContext = { recorder, world, rules: () => options.rules, signal: control.signal, fail: pause };
+  const gate = gateOf(context, options, { ...books, approvals, forced, children, crew: crewOf });
   const slots = openSlots(options.rules.maxParallelAgents.value);
   const executor = executorOf(options, recorder, gate);
   const crew = openCrew({ ...books, recorder, slots, world, executor, ties: children });
@@ -141,7 +124,6 @@ function partsOf(given: RunOptions, root: NewAgent): RunParts {
     rootSeat,
     root,
     signal: control.signal,
-    ticks,
     ...nothingYet(),
     trouble,
     failed,
@@ -202,65 +184,57 @@ function watched(options: RunOptions, pause: (text: string) => void): RunOptions
   };
 }
 
-interface GateNeeds
-  extends Pick<GateParts, 'recorder' | 'approvals' | 'inbox' | 'limits' | 'switches' | 'forced' | 'pause' | 'hold'> {
+interface Around extends Pick<RunParts, 'approvals' | 'inbox' | 'limits' | 'switches' | 'forced' | 'hold'> {
   readonly ticks: RunParts['ticks'];
   readonly crew: () => Crew;
   readonly children: Children;
   readonly loans: Loans;
 }
 
-function gateOf(options: RunOptions, needs: GateNeeds): Gate {
-  const { recorder, approvals, inbox, limits, switches, forced, ticks, pause, crew, loans, hold, children } = needs;
-  const { world, models, tools, person } = options;
-  const tick: GateParts['tick'] = (one) => {
+function gateOf(context: RunContext, options: RunOptions, around: Around): Gate {
+  const { recorder } = context;
+  const { approvals, inbox, limits, switches, forced, ticks, crew, loans, hold, children } = around;
+  const { models, tools, doors, day, person } = options;
+  const ports = { models, tools, doors, day };
+  const tick: GateNeeds['tick'] = (one) => {
     for (const listener of ticks) listener(one);
   };
-  return openGate({
-    recorder,
-    world,
-    models,
-    tools,
-    get rules() {
-      return options.rules;
-    },
+  return openGate(context, ports, {
     notes: () => options.law?.notes?.() ?? [],
     person,
     planByHand: options.approval === 'person',
     approvals,
     inbox,
-    pause,
-    prefixes: openPrefixBook(),
-    lines: openLines(world),
-    underWay: openUnderWay(),
-    closings: openClosings(),
     forced,
     limits,
     switches,
     hold,
-    doors: options.doors,
-    day: options.day,
     desk: (order, call, signal) =>
       deskOf({ recorder, inbox, approvals, person, options, crew, loans, children, call }, order, signal),
     tick: options.redactor === undefined ? tick : redactedTicks(tick, options.redactor),
     hide: (text) => options.redactor?.known(text) ?? text,
-    modelsOf: (name) => {
-      const role = roleNamed(name, options.roles);
-      return role === null ? [] : namedBy(options, role);
-    },
-    capabilitiesOf: (role) => roleNamed(role, options.roles)?.capabilities ?? [],
-    fallbacksFor: (name, asked) => {
-      const role = roleNamed(name, options.roles);
-      const model = role === null ? null : modelFor(options, role, asked);
-      return role === null || !model?.ok ? [] : fallbacksFor(options, role, model.value.choice.used);
-    },
+    roles: rolesOf(options),
+    personSays: (to, content) =>
+      inbox.send({ from: 'person', sender: null, to, kind: 'request', delivery: 'important', content }),
     abandon: (child, why) => {
       const one = recorder.state().agents.get(child);
       if (one && !isFinal(one)) recorder.record(crew().finished(child, 'abandoned', one.summary, why));
     },
-    callId: () => `call-${world.name(10)}`,
   });
 }
+
+const rolesOf = (options: RunOptions): GateNeeds['roles'] => ({
+  modelsOf: (name) => {
+    const role = roleNamed(name, options.roles);
+    return role === null ? [] : namedBy(options, role);
+  },
+  capabilitiesOf: (role) => roleNamed(role, options.roles)?.capabilities ?? [],
+  fallbacksFor: (name, asked) => {
+    const role = roleNamed(name, options.roles);
+    const model = role === null ? null : modelFor(options, role, asked);
+    return role === null || !model?.ok ? [] : fallbacksFor(options, role, model.value.choice.used);
+  },
+});
 
 /** `main`: plans, merges, and is what unplanned children hang below. Its budget is the run's. Or why it has no model. */
 export function rootAgent(options: RunOptions): Result<NewAgent, string> {

@@ -16,7 +16,7 @@ import type { Mailbox } from '../../ports/message-store.ts';
 import type { RepositoryPort } from '../../ports/repository.ts';
 import type { TreePort } from '../../ports/tree.ts';
 import type { World } from '../../ports/world.ts';
-import type { GateParts } from '../gate/gate.ts';
+import type { GatePorts } from '../gate/gate.ts';
 
 export interface RunOptions {
   readonly session: SessionId;
@@ -43,8 +43,8 @@ export interface RunOptions {
   readonly redactor?: Redactor;
   readonly roles: readonly Role[];
   readonly prompts: Prompts;
-  readonly models: GateParts['models'];
-  readonly tools: GateParts['tools'];
+  readonly models: GatePorts['models'];
+  readonly tools: GatePorts['tools'];
   /** Which tools a set of capabilities stands for, by name. */
   readonly toolsOf: (capabilities: Role['capabilities']) => readonly string[];
   readonly repository: RepositoryPort;

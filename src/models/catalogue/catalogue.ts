@@ -7,7 +7,7 @@
  * from the makers' pages of each model (platform.claude.com/docs/en/models, developers.openai.com/api/docs/models). Grades and
  * speeds (tokens a second) are our own expectation: they rank and estimate, nothing is refused or charged by them.
  */
-import { ModelId } from '../../domain/ids.ts';
+import { ModelId, providerOf } from '../../domain/ids.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import type { Price } from '../../domain/models/price.ts';
 import { PRICES } from './price-table.ts';
@@ -68,9 +68,6 @@ export function knownModels(aliases: Aliases, described: readonly string[]): Pro
 }
 
 const noProvider = (name: string): string => `no provider ${name}`;
-
-/** The part of a canonical id before the first slash. */
-export const providerOf = (id: ModelId): string => id.slice(0, id.indexOf('/'));
 
 /** The id as it goes on the wire. */
 export const wireName = (id: ModelId): string => id.slice(id.indexOf('/') + 1);

@@ -1,6 +1,6 @@
 /** Why a tool call or a shell command runs, asks or is denied: explained by `decide`, the gate's own function. */
 import type { Reason } from '../../domain/reason.ts';
-import type { Capability } from '../../domain/agents/role.ts';
+import { boxFor, type Capability } from '../../domain/agents/role.ts';
 import { MODES, isLooser } from '../../domain/mode.ts';
 import { ASK_ALL, type Permitted } from '../../domain/permissions.ts';
 import { moreThanReading } from '../commands/reading/reading.ts';
@@ -177,10 +177,6 @@ function capabilityChange(capability: Capability | null, context: Circumstances)
   const sandbox = context.sandbox === 'none' ? 'none' : boxFor(capabilities);
   return [change(`an agent whose role has "${capability}"`, { capabilities, sandbox })];
 }
-
-/** The box of such an agent, where there is a sandbox at all. */
-const boxFor = (capabilities: readonly Capability[]): Circumstances['sandbox'] =>
-  capabilities.includes('write') ? 'read-write' : 'read-only';
 
 function shellChanges(
   command: string,

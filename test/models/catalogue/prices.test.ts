@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { isLoopback } from '../../../src/domain/models/provider.ts';
 import type { ProviderSetup } from '../../../src/domain/models/provider.ts';
-import { KNOWN, providerOf, wireName } from '../../../src/models/catalogue/catalogue.ts';
+import { providerOf } from '../../../src/domain/ids.ts';
+import { KNOWN, wireName } from '../../../src/models/catalogue/catalogue.ts';
 import { publishedOf } from '../../../src/models/catalogue/published-prices.ts';
 import { PRICES } from '../../../src/models/catalogue/price-table.ts';
 import { publishedAt } from '../../../src/models/catalogue/prices.ts';

@@ -1,6 +1,6 @@
 /**
  * Calls under way hold promises out of shared limits. Whoever doesn't fit beside them, but will when they have ended, stands
- * in one queue, first come, first served; only the first in it is looked at. What fits is gate-reserve.ts's to say.
+ * in one queue, first come, first served; only the first in it is looked at. What fits is decided in reserve.ts.
  */
 import type { CallId } from '../../../domain/ids.ts';
 import type { RunState } from '../../../events/state.ts';

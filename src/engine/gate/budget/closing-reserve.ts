@@ -1,26 +1,15 @@
 /**
  * What limits keep back for the closing answers of agents at work: each that has begun can still say what it did and found when
- * a limit ends it, also where others share the limit. What a closing answer may need is gate-reserve.ts's to say.
+ * a limit ends it, also where others share the limit. What it may need at most is in reserve.ts.
  */
-import type { AgentId } from '../../../domain/ids.ts';
-import { toMicro } from '../../../domain/ids.ts';
+import { type AgentId, toMicro } from '../../../domain/ids.ts';
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { FREE, worstRates } from '../../../domain/models/price.ts';
-import type { GateParts, Question } from '../gate.ts';
-import type { ClosingNeed } from './reserve.ts';
-import { CLOSING_OUTPUT, optionFor } from './reserve.ts';
-import type { TimeFor } from './limits.ts';
-import { limitsAbove, usedOf } from './limits.ts';
-
-/** By agent: what its closing answer may need after its last call. Lost with the process: it is known again after the next call. */
-export interface ClosingBook {
-  readonly needs: Map<AgentId, ClosingNeed>;
-  /** Agents that end by a limit that is in the log already. */
-  readonly ended: Set<AgentId>;
-}
-
-export const openClosings = (): ClosingBook => ({ needs: new Map(), ended: new Set() });
+import type { Question } from '../question.ts';
+import type { Budgets } from './budgets.ts';
+import { CLOSING_OUTPUT, type ClosingNeed, optionFor } from './reserve.ts';
+import { limitsAbove, type TimeFor, usedOf } from './limits.ts';
 
 /** A call after which the agent should be able to answer. One that has said nothing yet would have nothing to close with. */
 const isOrdinary = ({ purpose, closing, turns }: Question): boolean =>
@@ -31,7 +20,7 @@ export const timeFor = (question: Question): TimeFor => (isOrdinary(question) ? 
 
 /** What is kept back beside the call that `question` asks for. A summary leaves the agent's own closing answer its room. */
 export function keepingFor(
-  { closings, recorder, prefixes }: GateParts,
+  { closings, recorder, prefixes }: Budgets,
   question: Question,
   model: ModelOption,
 ): { readonly kept: ReadonlyMap<AgentId, ClosingNeed>; readonly closing?: { readonly cached: number } } {
@@ -45,13 +34,8 @@ export function keepingFor(
   return { kept, closing: { cached: prefixes.of(agent, model.id, question.turns)?.cached ?? 0 } };
 }
 
-/** From this call on `need` is kept back for the agent. */
-export function keepClosing({ closings }: GateParts, agent: AgentId, need: ClosingNeed | undefined): void {
-  if (need !== undefined) closings.needs.set(agent, need);
-}
-
 /** Bytes that each of `calls` results may have so that the closing answer still fits behind them. Never less than 500. */
-export function closingBytes({ recorder, prefixes, models }: GateParts, { agent }: WorkOrder, calls: number): number {
+export function closingBytes({ recorder, prefixes, models }: Budgets, { agent }: WorkOrder, calls: number): number {
   const prefix = prefixes.last(agent);
   const model = prefix && optionFor(models.models(), prefix.model);
   if (prefix === undefined || model === undefined) return Infinity;

@@ -2,29 +2,25 @@
  * Limits of a day, of all runs or on a model: which hold for a call, what is left of them, and its promise in the ledger
  * that all processes share. Where no rule sets such a limit there is no ledger, and nothing here is done.
  */
-import type { CallId, ModelId, Usd } from '../../../domain/ids.ts';
-import { fromMicro, toMicro } from '../../../domain/ids.ts';
+import { type CallId, fromMicro, type ModelId, toMicro, type Usd } from '../../../domain/ids.ts';
 import { entryHolds } from '../../../policy/models.ts';
 import type { Rules } from '../../../policy/rules.ts';
 import type { DayLimit } from '../../../ports/daily-budget.ts';
 import type { RunState } from '../../../events/state.ts';
-import type { GateParts } from '../gate.ts';
+import type { Budgets } from './budgets.ts';
 import type { DayLimitNow } from './limits.ts';
-
-type DayParts = Pick<GateParts, 'recorder' | 'rules' | 'day' | 'underWay'>;
 
 const NONE: readonly DayLimitNow[] = [];
 
 /** Limits that hold for `model`; with `others` ended, as if calls of this run that are under way had cost nothing. */
 export function daysFor(
-  parts: DayParts,
+  { day, recorder, rules, underWay }: Budgets,
   model: ModelId,
   others: 'counted' | 'ended' = 'counted',
 ): readonly DayLimitNow[] {
-  const { day, recorder, rules, underWay } = parts;
   if (day === undefined) return NONE;
   const given = others === 'counted' ? null : recorder.state();
-  return limitsFor(rules, model).map(({ scope, from, limit, matches }) => {
+  return limitsFor(rules(), model).map(({ scope, from, limit, matches }) => {
     const used = day.today(matches);
     const back = given === null ? { tokens: 0, cost: 0 } : promisedUnderWay(given, underWay.without(given), matches);
     const cost = fromMicro(toMicro(used.cost) - toMicro(back.cost));
@@ -74,12 +70,12 @@ interface Promised {
 }
 
 /** Promises a call against the day; false when another process was quicker. Throws `LogFault`: no call without it. */
-export function promiseDay({ day, recorder, rules }: DayParts, promised: Promised): boolean {
+export function promiseDay({ day, recorder, rules }: Budgets, promised: Promised): boolean {
   if (day === undefined) return true;
-  const limits = limitsFor(rules, promised.model).map(({ limit }) => limit);
+  const limits = limitsFor(rules(), promised.model).map(({ limit }) => limit);
   return day.reserve({ session: recorder.session, ...promised }, limits) === null;
 }
 
 /** What a call really cost. Without this its promise stays charged. Throws `LogFault`. */
-export const settleDay = ({ day, recorder }: DayParts, spent: Omit<Promised, 'model'>): void =>
+export const settleDay = ({ day, recorder }: Budgets, spent: Omit<Promised, 'model'>): void =>
   day?.settle({ session: recorder.session, ...spent });

@@ -1,29 +1,47 @@
 /**
  * At a limit a choice: a person is asked once for each limit, however many agents meet it, and all of them wait for the
- * one answer; then each decides and reserves again. Where nobody answers, the rules say. What may be chosen is
- * limit-offers.ts's.
+ * one answer; then each decides and reserves again. Where nobody answers, the rules say.
  */
-import type { AgentId, Usd } from '../../../domain/ids.ts';
-import { ROOT } from '../../../domain/ids.ts';
+import { type AgentId, providerOf, ROOT, type Usd } from '../../../domain/ids.ts';
 import { worstRates } from '../../../domain/models/price.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
-import type { Reason } from '../../../domain/reason.ts';
-import { reasonText } from '../../../domain/reason.ts';
+import { type Reason, reasonText } from '../../../domain/reason.ts';
 import { unreachable } from '../../../domain/result.ts';
 import type { ApprovalRequest } from '../../../events/event.ts';
 import { agentCeiling, priceProblem, runCeiling } from '../../../policy/budgets.ts';
 import { modelProblem, OFFLINE } from '../../../policy/models.ts';
-import type { Rules } from '../../../policy/rules.ts';
-import { builtIn } from '../../../policy/rules.ts';
-import type { AskFault, GateParts, LimitMet, Question } from '../gate.ts';
-import { providerOf } from '../model/backoff.ts';
-import { stopped } from '../model/call-scope.ts';
+import { builtIn, type Rules } from '../../../policy/rules.ts';
+import type { RunContext } from '../context.ts';
+import type { Answer, Approvals } from '../approvals.ts';
+import { type AskFault, type Question, stopped } from '../question.ts';
 import { canSpeak } from '../text-protocol/text-model.ts';
-import type { Answer } from '../tools/approvals.ts';
-import type { Exhausted } from './limits.ts';
-import { amountText, exhaustedText, keyOf, limitText, timeOf } from './limits.ts';
-import { optionFor } from './reserve.ts';
-import type { Reservation } from './reserve.ts';
+import type { Budgets } from './budgets.ts';
+import { amountText, type Exhausted, exhaustedText, keyOf, limitText, timeOf } from './limits.ts';
+import { optionFor, type Reservation } from './reserve.ts';
+
+/** A limit that was met, before a choice is made. */
+export interface LimitMet {
+  readonly is: 'limit';
+  readonly exhausted: Exhausted;
+  /** The rule, of a limit that one names. */
+  readonly from?: Reason;
+  /** The call that did not fit: what it may use at worst, and whether it would fit with another model. */
+  readonly call?: {
+    readonly need: { readonly tokens: number; readonly cost: Usd };
+    judge(model: ModelOption): Reservation;
+  };
+}
+
+/** What a choice at a limit is made with. */
+export interface LimitParts extends RunContext {
+  readonly budgets: Pick<Budgets, 'models' | 'closings'>;
+  readonly limits: LimitBook;
+  readonly approvals: Pick<Approvals, 'ask'>;
+  /** Can a person be asked? */
+  readonly person: boolean;
+  /** Which providers are called no more. */
+  readonly lines: { isClosed(provider: string): boolean };
+}
 
 /** Nobody chose: the asker was stopped, nobody answered in time, or the limit was changed meanwhile. */
 type Ended = Choice | { readonly is: 'gone' | 'nobody' | 'changed' };
@@ -46,7 +64,7 @@ export function limitChanged(book: LimitBook, agent: AgentId): void {
 
 /** Null: the call is judged again. Otherwise how the agent ends. */
 export async function atLimit(
-  parts: GateParts,
+  parts: LimitParts,
   question: Question,
   met: LimitMet,
   signal: AbortSignal,
@@ -87,8 +105,9 @@ const keyFor = ({ exhausted, from }: LimitMet): string =>
   `${limitKey(exhausted)}${from === undefined ? '' : `:${from.rule}`}`;
 
 /** Asks, as the only one, and carries out what concerns all. */
-async function asking(parts: GateParts, question: Question, met: LimitMet, signal: AbortSignal): Promise<Ended> {
-  const { limits, rules } = parts;
+async function asking(parts: LimitParts, question: Question, met: LimitMet, signal: AbortSignal): Promise<Ended> {
+  const { limits } = parts;
+  const rules = parts.rules();
   const key = keyFor(met);
   const { promise, resolve, reject } = Promise.withResolvers<Ended>();
   const changed = new AbortController();
@@ -112,7 +131,7 @@ async function asking(parts: GateParts, question: Question, met: LimitMet, signa
 
 /** Waits for the answer that another agent asked for; its clock stands still like that one's. */
 async function waiting(
-  { recorder }: GateParts,
+  { recorder }: LimitParts,
   { order }: Question,
   { exhausted }: LimitMet,
   ended: Promise<Ended>,
@@ -140,15 +159,15 @@ interface Ends {
 
 /** Asks until the answer is one of those offered, nobody answers, or the question is of no use any more. */
 async function answerOf(
-  parts: GateParts,
+  parts: LimitParts,
   question: Question,
   met: LimitMet,
   { signal, changed }: Ends,
 ): Promise<Ended> {
-  const { approvals, rules, world } = parts;
+  const { approvals, world } = parts;
   const { order } = question;
   const [late, done] = [new AbortController(), new AbortController()];
-  const within = rules.answerWithin?.value ?? Infinity;
+  const within = parts.rules().answerWithin?.value ?? Infinity;
   const began = world.elapsed();
   if (within !== Infinity) void world.sleep(within, done.signal).then(() => late.abort('late'));
   const either = AbortSignal.any([signal, changed, late.signal]);
@@ -169,7 +188,7 @@ async function answerOf(
   }
 }
 
-const nameOf = ({ recorder }: GateParts, { role }: Question['order'], { agent }: Exhausted): string =>
+const nameOf = ({ recorder }: LimitParts, { role }: Question['order'], { agent }: Exhausted): string =>
   recorder.state().agents.get(agent)?.name ?? role;
 
 function choiceOf(answer: Answer, exhausted: Exhausted, offers: Offers): Ended | string {
@@ -185,7 +204,7 @@ const SOME_TIME = 60_000;
 /** Calls that an addition should pay for, at least. */
 const SOME_CALLS = 2;
 
-function offersFor(parts: GateParts, question: Question, met: LimitMet): Offers {
+function offersFor(parts: LimitParts, question: Question, met: LimitMet): Offers {
   const { exhausted, from, call } = met;
   const { what } = exhausted;
   const cheaper = cheaperFor(parts, question, met);
@@ -196,19 +215,19 @@ function offersFor(parts: GateParts, question: Question, met: LimitMet): Offers 
 
 /** What the rules allow at most; null where nothing may ever be added. */
 function ceilingOf(
-  { rules, recorder }: GateParts,
+  { rules, recorder }: LimitParts,
   { scope, agent, what }: Exhausted,
   from: Reason = builtIn('a limit by the day'),
 ): { readonly most: number | null; readonly rule: Reason } {
   const key = keyOf(what);
   if (scope === 'day' || scope === 'model') return { most: null, rule: from };
   const role = recorder.state().agents.get(agent)?.role ?? '';
-  const { most = MOST[what], rule } = scope === 'run' ? runCeiling(key, rules) : agentCeiling(role, key, rules);
+  const { most = MOST[what], rule } = scope === 'run' ? runCeiling(key, rules()) : agentCeiling(role, key, rules());
   return { most, rule };
 }
 
 /** More for whom the limit is of, from the moment it is written down. */
-function add(parts: GateParts, exhausted: Exhausted, asked: number): void {
+function add(parts: LimitParts, exhausted: Exhausted, asked: number): void {
   const { recorder, world } = parts;
   const agent = ownerOf(exhausted);
   const state = recorder.state();
@@ -220,12 +239,13 @@ function add(parts: GateParts, exhausted: Exhausted, asked: number): void {
 }
 
 /** The cheapest model beside the agent's own that may be used and whose call fits; null when there is none. */
-function cheaperFor(parts: GateParts, { order }: Question, { call }: LimitMet): Offers['cheaper'] {
-  const { models, rules, recorder, lines } = parts;
+function cheaperFor(parts: LimitParts, { order }: Question, { call }: LimitMet): Offers['cheaper'] {
+  const { budgets, recorder, lines } = parts;
+  const rules = parts.rules();
   const one = recorder.state().agents.get(order.agent);
   // Nothing takes the place of a model that a rule gives, and nothing where substitution is off.
   if (call === undefined || rules.modelFallback.value === 'deny' || (one?.forced ?? null) !== null) return null;
-  const known = models.models();
+  const known = budgets.models.models();
   const own = optionFor(known, one?.model.used ?? order.model.used);
   const fitting = known.flatMap((model): { model: ModelOption; worst: Usd }[] => {
     if (!model.usable.yes || !canSpeak(order, model) || model.id === OFFLINE || !isCheaper(model, own)) return [];
@@ -244,7 +264,7 @@ function isCheaper({ id, price }: ModelOption, own: ModelOption | undefined): bo
 }
 
 /** `to` is undefined where this agent has none: it meets the limit again, and is asked by itself. */
-function goOnCheaper({ recorder }: GateParts, { order }: Question, to: ModelOption | undefined): void {
+function goOnCheaper({ recorder }: LimitParts, { order }: Question, to: ModelOption | undefined): void {
   const from = recorder.state().agents.get(order.agent)?.model.used ?? order.model.used;
   if (to === undefined || to.id === from) return;
   const rule = 'chosen by a person at a limit';
@@ -252,13 +272,17 @@ function goOnCheaper({ recorder }: GateParts, { order }: Question, to: ModelOpti
 }
 
 /** Nobody can be asked, or nobody answered. */
-function byRule(parts: GateParts, question: Question, met: LimitMet): AskFault {
-  const { atLimit: rule } = parts.rules;
+function byRule(parts: LimitParts, question: Question, met: LimitMet): AskFault {
+  const { atLimit: rule } = parts.rules();
   return rule?.value === 'stop' ? stop(parts, question, met, reasonText(rule.from)) : finish(parts, question, met);
 }
 
 /** The agent ends with what it has. The limit is recorded once, whether its closing answer fits or not. */
-function finish({ recorder, closings }: GateParts, { order }: Question, { exhausted, from }: LimitMet): AskFault {
+function finish(
+  { recorder, budgets: { closings } }: LimitParts,
+  { order }: Question,
+  { exhausted, from }: LimitMet,
+): AskFault {
   if (!closings.ended.has(order.agent)) recorder.record(exhausted);
   closings.ended.add(order.agent);
   return { is: 'budget', text: exhaustedText(exhausted, from) };
@@ -266,7 +290,7 @@ function finish({ recorder, closings }: GateParts, { order }: Question, { exhaus
 
 /** The run stops so that it can be resumed, the agent with it. */
 function stop(
-  parts: GateParts,
+  parts: LimitParts,
   { order }: Question,
   { exhausted, from }: LimitMet,
   rule = 'chosen by a person',
@@ -274,12 +298,11 @@ function stop(
   const text = `${exhaustedText(exhausted, from)} (stopped: ${rule})`;
   const reason = exhaustedText(exhausted, from);
   parts.recorder.record(exhausted, { type: 'agent.status', agent: order.agent, status: 'interrupted', reason });
-  parts.pause(text, 'budget');
+  parts.fail(text, 'budget');
   return { is: 'stopped', text };
 }
 
-// What a person may choose at a limit, in words, and what an answer means. Pure; who is asked and what follows is
-// gate-limit.ts's.
+// What a person may choose at a limit, in words, and what an answer means. Pure.
 
 interface Offers {
   /** The limit as it would be, and the most that an amount in the answer may make of it; null when nothing may be added. */

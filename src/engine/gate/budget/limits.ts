@@ -1,13 +1,11 @@
 /**
  * The limits that hold for an agent: its own, those of all above it, the run's, and by the day those of the rules. What of
- * each is used, when its time is over, and what is said of it. Pure; what a call may take of them is gate-reserve.ts's.
+ * each is used, when its time is over, and what is said of it. Pure; what a call may take of them is in reserve.ts.
  */
 import type { Budget } from '../../../domain/budget.ts';
 import { WARNED_AT_ESTIMATE } from '../../../domain/plan/estimate.ts';
-import type { AgentId, Millis } from '../../../domain/ids.ts';
-import { parentOf, ROOT, toMicro } from '../../../domain/ids.ts';
-import type { Reason } from '../../../domain/reason.ts';
-import { reasonText } from '../../../domain/reason.ts';
+import { type AgentId, type Millis, parentOf, ROOT, toMicro } from '../../../domain/ids.ts';
+import { type Reason, reasonText } from '../../../domain/reason.ts';
 import type { EventBody } from '../../../events/event.ts';
 import { committed, elapsedOf, estimateKey, tokensOfAgent } from '../../../events/queries.ts';
 import type { AgentState, RunState } from '../../../events/state.ts';

@@ -2,10 +2,8 @@
  * Budgets: the worst price of a call is promised before it is made, against the agent and all above it up to the run. Pure and synchronous: the caller records `model.started` in the same step. Which limits there are is
  * limits.ts's.
  */
-import type { Usage } from '../../../domain/budget.ts';
-import { tokensOf } from '../../../domain/budget.ts';
-import type { AgentId, ModelId, Usd } from '../../../domain/ids.ts';
-import { fromMicro, ROOT, toMicro } from '../../../domain/ids.ts';
+import { tokensOf, type Usage } from '../../../domain/budget.ts';
+import { type AgentId, fromMicro, type ModelId, ROOT, toMicro, type Usd } from '../../../domain/ids.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { costOf, FREE, worstRates } from '../../../domain/models/price.ts';
 import type { Reason } from '../../../domain/reason.ts';

@@ -3,9 +3,9 @@
  * that was added since (no tokenizer makes more). Forgetting is safe: then every byte counts.
  */
 import type { AgentId, ModelId } from '../../../domain/ids.ts';
-import type { Usage } from '../../../domain/budget.ts';
-import { tokensOf } from '../../../domain/budget.ts';
+import { tokensOf, type Usage } from '../../../domain/budget.ts';
 import type { Turn } from '../../../domain/turn.ts';
+import type { ModelRequest } from '../../../ports/model.ts';
 
 export interface Prefix {
   /** Who counted: another model counts otherwise. */
@@ -47,4 +47,11 @@ export function openPrefixBook(): PrefixBook {
     last: (agent) => prefixes.get(agent),
     forget: (agent) => void prefixes.delete(agent),
   };
+}
+
+/** No more than this many tokens go in with a request: the known prefix as it was counted, and a token for each byte since. */
+export function inputBound(prefixes: PrefixBook, { agent, model, turns, system, tools, format }: ModelRequest): number {
+  const prefix = prefixes.of(agent, model, turns);
+  if (prefix !== undefined) return prefix.tokens + bytesOf(turns.slice(prefix.turns));
+  return bytesOf(system) + bytesOf(tools) + bytesOf(turns) + bytesOf(format ?? '');
 }

@@ -3,35 +3,38 @@
  * How one is tried is in retry.ts and call.ts, what follows from its faults in fallback.ts.
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
-import type { ModelId } from '../../../domain/ids.ts';
-import { CallId } from '../../../domain/ids.ts';
+import type { AgentId } from '../../../domain/ids.ts';
 import type { Mode } from '../../../domain/mode.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
-import type { Reason } from '../../../domain/reason.ts';
 import { reasonText } from '../../../domain/reason.ts';
-import type { Result } from '../../../domain/result.ts';
-import { fail, ok } from '../../../domain/result.ts';
-import type { ModelReply } from '../../../domain/turn.ts';
+import { fail, ok, type Result } from '../../../domain/result.ts';
+import type { ModelReply, ToolCall, ToolResult } from '../../../domain/turn.ts';
 import { modeFor } from '../../../events/modes.ts';
 import { decide } from '../../../policy/decide.ts';
-import { namesOf } from '../../../policy/rules.ts';
 import type { Decision } from '../../../policy/rules.ts';
-import { atLimit } from '../budget/limit.ts';
+import { atLimit, type LimitParts } from '../budget/limit.ts';
 import { optionFor } from '../budget/reserve.ts';
-import type { AskFault, GateFault, GateParts, Question } from '../gate.ts';
+import type { ModeOf } from '../approvals.ts';
+import { type AskFault, type Question, stopped } from '../question.ts';
 import { hasWords, withPatience } from '../text-protocol/text-model.ts';
-import type { ModeOf } from '../tools/approvals.ts';
-import { useTools } from '../tools/use.ts';
 import type { Cause } from './backoff.ts';
-import { stopped } from './call-scope.ts';
-import type { Tried } from './fallback.ts';
-import { afterGivingUp, nextModel } from './fallback.ts';
-import { ruleAgainst } from './model.ts';
-import type { GaveUp } from './retry.ts';
-import { tryModel } from './retry.ts';
+import { newCall } from './call.ts';
+import type { GateFault } from './call-scope.ts';
+import { afterGivingUp, type FallbackParts, nextModel, type Tried } from './fallback.ts';
+import { recordDenied, ruleAgainst } from './model.ts';
+import { type GaveUp, tryModel, type TryParts } from './retry.ts';
+
+/** What models are asked with. */
+export interface ModelParts extends TryParts, FallbackParts, Omit<LimitParts, 'budgets' | 'lines'> {
+  readonly models: TryParts['models'];
+  /** A person's message to the agent. */
+  readonly personSays: (agent: AgentId, text: string) => void;
+  /** Runs a command that a person typed in place of a turn of the agent. */
+  readonly useForPerson: (order: WorkOrder, call: ToolCall, signal: AbortSignal) => Promise<ToolResult | undefined>;
+}
 
 export async function askModel(
-  parts: GateParts,
+  parts: ModelParts,
   question: Question,
   signal: AbortSignal,
 ): Promise<Result<ModelReply, AskFault>> {
@@ -56,7 +59,7 @@ export async function askModel(
 
 /** Null: another turn of the same question, with whatever model the agent has by then. */
 async function afterFault(
-  parts: GateParts,
+  parts: ModelParts,
   question: Question,
   model: ModelOption,
   fault: GateFault | GaveUp,
@@ -72,33 +75,22 @@ async function afterFault(
 }
 
 /** The model the agent has now, its first one or the one it fell back to, if the rules still allow it. */
-function modelOf(parts: GateParts, order: WorkOrder): Result<ModelOption, AskFault> {
+function modelOf(parts: ModelParts, order: WorkOrder): Result<ModelOption, AskFault> {
   const { recorder, models } = parts;
   const used = recorder.state().agents.get(order.agent)?.model.used ?? order.model.used;
   const option = optionFor(models.models(), used);
   // A run that is resumed may find less than it began with.
   if (!option) return fail({ is: 'denied', text: `no provider for ${used} is configured any more` });
-  const problem = ruleAgainst(parts, option);
-  return problem === null ? ok(option) : fail(denied(parts, order, used, problem));
-}
-
-function denied({ recorder, rules }: GateParts, order: WorkOrder, model: ModelId, reason: Reason): AskFault {
-  recorder.record({
-    type: 'policy.decided',
-    agent: order.agent,
-    subject: model,
-    action: 'model',
-    decision: 'deny',
-    ...reason,
-    ...namesOf(rules),
-  });
-  return { is: 'denied', text: `model ${model} is not allowed: ${reasonText(reason)}` };
+  const problem = ruleAgainst(parts.rules(), option);
+  if (problem === null) return ok(option);
+  recordDenied(parts, { agent: order.agent, subject: used, action: 'model' }, problem);
+  return fail({ is: 'denied', text: `model ${used} is not allowed: ${reasonText(problem)}` });
 }
 
 // Human mode: each model turn waits for the person, who lets it go on, says something, or runs a command in its place.
 
 /** Null: it goes on. Refused by the person, the agent stops and can be resumed; `told`: look at the inbox and ask again. */
-async function personsTurn(parts: GateParts, order: WorkOrder, signal: AbortSignal): Promise<AskFault | null> {
+async function personsTurn(parts: ModelParts, order: WorkOrder, signal: AbortSignal): Promise<AskFault | null> {
   const decision = judged(parts, order, modeFor(parts.recorder.state(), order.agent));
   if (decision.verdict === 'allow') return null;
   if (decision.verdict === 'deny') return { is: 'denied', text: reasonText(decision.because) };
@@ -120,22 +112,16 @@ async function personsTurn(parts: GateParts, order: WorkOrder, signal: AbortSign
   if (answer.is === 'denied' && answer.by !== 'person') return { is: 'stopped', text: answer.text };
   const text = answer.text.trim();
   if (text === '') return answer.is === 'allowed' ? null : { is: 'stopped', text: 'its turn was refused' };
-  parts.inbox.send({
-    from: 'person',
-    sender: null,
-    to: order.agent,
-    kind: 'request',
-    delivery: 'important',
-    content: text.startsWith('!') ? await ranByPerson(parts, order, text.slice(1).trim(), signal) : text,
-  });
+  const said = text.startsWith('!') ? await ranByPerson(parts, order, text.slice(1).trim(), signal) : text;
+  parts.personSays(order.agent, said);
   return { is: 'told' };
 }
 
-const judged = ({ rules, person }: GateParts, { capabilities }: WorkOrder, mode: Mode): Decision =>
-  decide({ is: 'turn' }, rules, { mode, interactive: person, sandbox: 'none', capabilities, granted: false });
+const judged = ({ rules, person }: ModelParts, { capabilities }: WorkOrder, mode: Mode): Decision =>
+  decide({ is: 'turn' }, rules(), { mode, interactive: person, sandbox: 'none', capabilities, granted: false });
 
-async function ranByPerson(parts: GateParts, order: WorkOrder, command: string, signal: AbortSignal): Promise<string> {
-  const call = { id: CallId.parse(parts.callId(order.agent)), tool: 'bash', input: { command } };
-  const [result] = await useTools(parts, order, [call], signal, 'person');
+async function ranByPerson(parts: ModelParts, order: WorkOrder, command: string, signal: AbortSignal): Promise<string> {
+  const call = { id: newCall(parts.world), tool: 'bash', input: { command } };
+  const result = await parts.useForPerson(order, call, signal);
   return `The person ran this command in your place:\n${command}\n\nIts result:\n${result?.text ?? ''}`;
 }

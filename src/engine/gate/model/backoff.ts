@@ -2,7 +2,7 @@
  * Which faults of a model are worth another try, for how long, and how long to wait before each. Pure: chance and time are
  * passed in. What the waiting looks like is retry.ts; who else waits is provider-queue.ts.
  */
-import type { Millis, ModelId } from '../../../domain/ids.ts';
+import type { Millis } from '../../../domain/ids.ts';
 import type { ModelFault } from '../../../ports/model.ts';
 
 export type Cause = ModelFault['is'];
@@ -76,9 +76,6 @@ export function chanceOf(name: string): number {
   const letters = name.replaceAll(/[^0-9a-z]/g, '').slice(0, 8);
   return letters === '' ? 0 : Number.parseInt(letters, 36) / 36 ** letters.length;
 }
-
-/** The part of a canonical id before the first slash. */
-export const providerOf = (model: ModelId): string => model.slice(0, model.indexOf('/'));
 
 const WORDS: ReadonlyMap<Cause, string> = new Map<Cause, string>([
   ['rate limited', 'is rate limited'],

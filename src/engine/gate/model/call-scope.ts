@@ -2,9 +2,21 @@
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import type { AgentId } from '../../../domain/ids.ts';
 import { daysFor } from '../budget/daily-budget.ts';
-import type { AskFault, GateFault, GateParts } from '../gate.ts';
-import type { TimeFor } from '../budget/limits.ts';
-import { estimateWarning, timeExhausted, timeLeft, timeToWarning, warnings } from '../budget/limits.ts';
+import type { RunContext } from '../context.ts';
+import type { Budgets } from '../budget/budgets.ts';
+import type { LimitMet } from '../budget/limit.ts';
+import { type AskFault, stopped } from '../question.ts';
+import { estimateWarning, timeExhausted, type TimeFor, timeLeft, timeToWarning, warnings } from '../budget/limits.ts';
+
+/** How the agent ends, a limit to choose at, or that all is to be judged again. */
+export type GateFault = AskFault | LimitMet | { readonly is: 'again' };
+
+/** By what a step may be ended. */
+export interface StepParts extends RunContext {
+  /** `end` is called at an urgent message to `agent`. Returns what ends the watch. */
+  readonly inbox: { onUrgent(agent: AgentId, end: () => void): () => void };
+  readonly budgets: Budgets;
+}
 
 /** Between two looks at the time that is left. */
 const SHORTEST = 50;
@@ -21,7 +33,7 @@ export interface Step {
 }
 
 /** What ends one step: the agent's own signal, an urgent message, its deadline. */
-export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSignal, time: TimeFor): Step {
+export function stepSignal(parts: StepParts, order: WorkOrder, signal: AbortSignal, time: TimeFor): Step {
   const { inbox, recorder, world } = parts;
   // One for every call of every agent: reasons are given, since an abort without one makes an error with its stack.
   const own = new AbortController();
@@ -41,7 +53,7 @@ export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSign
       if (left === Infinity || ended.signal.aborted) return;
       if (left <= 0) return because('time');
       const early = timeToWarning(recorder.state(), order.agent, world.now());
-      if (early <= 0) warn(parts, order.agent);
+      if (early <= 0) warn(parts.budgets, order.agent);
       const toWarning = early <= 0 ? Infinity : early;
       // Looked at again: the clock of an agent stands still while it waits for a person or a provider.
       await world.sleep(Math.min(Math.max(Math.min(left, toWarning), SHORTEST), LONGEST), ended.signal);
@@ -62,7 +74,7 @@ export function stepSignal(parts: GateParts, order: WorkOrder, signal: AbortSign
 
 /** Why a question was left before its answer. */
 export function whyEnded(
-  parts: GateParts,
+  parts: StepParts,
   order: WorkOrder,
   { why, time }: Pick<Step, 'why' | 'time'>,
   signal: AbortSignal,
@@ -74,13 +86,11 @@ export function whyEnded(
   return exhausted === null ? { is: 'again' } : { is: 'limit', exhausted };
 }
 
-export const stopped = (signal: AbortSignal): AskFault => ({ is: 'stopped', text: String(signal.reason) });
-
 /** Tells of limits of the agent, and of all above it, whose 80 % are used. */
-export function warn(parts: GateParts, agent: AgentId): void {
-  const { recorder, world } = parts;
+export function warn(budgets: Budgets, agent: AgentId): void {
+  const { recorder, world, day } = budgets;
   const used = recorder.state().agents.get(agent)?.model.used;
-  const days = parts.day === undefined || used === undefined ? [] : daysFor(parts, used);
+  const days = day === undefined || used === undefined ? [] : daysFor(budgets, used);
   const state = recorder.state();
   const warned = [...warnings(state, agent, world.now(), days), ...estimateWarning(state, agent)];
   if (warned.length > 0) recorder.record(...warned);

@@ -1,35 +1,43 @@
-/**
- * One call of a model: reserve, record, act; how it ends in the log is gate-settle.ts's. Who may call when is gate-line.ts's,
- * what follows from a fault gate-retry.ts's.
- */
-import type { Usage } from '../../../domain/budget.ts';
-import { limitTokens } from '../../../domain/budget.ts';
+/** One call of a model: reserve, record, act, settle. Who may call when: provider-queue.ts; what follows a fault: retry.ts. */
+import { limitTokens, type Usage } from '../../../domain/budget.ts';
 import { CallId } from '../../../domain/ids.ts';
 import { cappedEffort, withEffort } from '../../../domain/models/effort.ts';
 import { FREE, worstRates } from '../../../domain/models/price.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { reasonText } from '../../../domain/reason.ts';
-import type { Result } from '../../../domain/result.ts';
-import { fail, ok } from '../../../domain/result.ts';
+import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { ModelReply } from '../../../domain/turn.ts';
 import { Permit } from '../../../policy/permit.ts';
 import { answerProblem } from '../../../policy/same-model.ts';
-import type { ModelFault, ModelRequest } from '../../../ports/model.ts';
+import type { Tick } from '../../../ports/controls.ts';
+import type { ModelFault, ModelPort, ModelRequest } from '../../../ports/model.ts';
+import type { ToolPort } from '../../../ports/tool.ts';
+import type { World } from '../../../ports/world.ts';
 import { isReviewer } from '../../reviews/verdict-turn.ts';
 import { ENOUGH_OUTPUT, isWorthWaiting } from '../budget/budget-queue.ts';
-import { keepClosing, keepingFor, timeFor } from '../budget/closing-reserve.ts';
+import type { Budgets } from '../budget/budgets.ts';
+import { keepingFor, timeFor } from '../budget/closing-reserve.ts';
 import { daysFor, promiseDay, settleDay } from '../budget/daily-budget.ts';
-import type { Reservation } from '../budget/reserve.ts';
-import { reserve, settle } from '../budget/reserve.ts';
-import { inputBound } from '../budget/token-bound.ts';
-import type { GateFault, GateParts, LimitMet, Question } from '../gate.ts';
+import { type Reservation, reserve, settle } from '../budget/reserve.ts';
+import { inputBound } from '../budget/tokens.ts';
+import type { LimitMet } from '../budget/limit.ts';
+import type { Hold } from '../drain-latch.ts';
+import { type Question, stopped } from '../question.ts';
 import { asHeard, asSpoken } from '../text-protocol/text-model.ts';
-import type { Step } from './call-scope.ts';
-import { stepSignal, stopped, warn, whyEnded } from './call-scope.ts';
-import { bindingOf, keepToRules, permitFor } from './model.ts';
+import { type GateFault, type Step, stepSignal, warn, whyEnded } from './call-scope.ts';
+import { bindingOf, keepToRules, permitFor, type RulesParts } from './model.ts';
 import type { Pass } from './provider-queue.ts';
-import { whileWaiting } from './provider-wait.ts';
+import { type WaitParts, whileWaiting } from './provider-wait.ts';
 import { jsonSchemaOf, specOf } from './tool-specs.ts';
+
+/** What a call is made with. */
+export interface CallParts extends WaitParts, RulesParts {
+  readonly models: ModelPort;
+  readonly tools: ToolPort;
+  /** Stands before each call while the run is handed over. */
+  readonly hold: Pick<Hold, 'wait' | 'begin'>;
+  readonly tick: (tick: Tick) => void;
+}
 
 /** A call that failed for a fault of the model or its provider. */
 export interface BrokenCall {
@@ -40,7 +48,7 @@ export interface BrokenCall {
 
 /** `pass` is told as soon as something comes back. */
 export async function oneCall(
-  parts: GateParts,
+  parts: CallParts,
   question: Question,
   model: ModelOption,
   pass: Pass,
@@ -52,21 +60,21 @@ export async function oneCall(
     keepToRules(parts);
     const draft = draftOf(parts, question, model);
     // Judged anew for each try: others may have been waited for, and rules tightened meanwhile.
-    const permit = permitFor(parts, model, draft.agent, draft.call);
+    const permit = permitFor(parts.rules(), model, draft.agent, draft.call);
     if (permit === null) return fail({ is: 'again' });
     const asked = await askingFor(parts, question, draft, { model, signal: step.signal });
     if (step.signal.aborted) return fail(whyEnded(parts, question.order, step, signal));
-    let promise = judge(parts, asked);
-    while (waitsForOthers(parts, asked, promise)) {
+    let promise = judge(parts.budgets, asked);
+    while (waitsForOthers(parts.budgets, asked, promise)) {
       const early = await othersEnd(parts, question, asked, signal);
-      promise = judge(parts, asked);
-      if (early !== null || !promise.ok) parts.underWay.done();
+      promise = judge(parts.budgets, asked);
+      if (early !== null || !promise.ok) parts.budgets.underWay.done();
       if (early !== null) return fail(early);
     }
     const held = parts.hold.wait(signal);
     if (held !== null) return fail(await whenOpened(parts, held, signal));
     // From here to `model.started` nothing is waited for: what was judged is what is promised.
-    if (!promise.ok) return fail(limitMet(parts, draft, asked, promise));
+    if (!promise.ok) return fail(limitMet(parts.budgets, draft, asked, promise));
     return await act({ parts, question, model, pass, signal, step, permit }, draft, promise);
   } finally {
     step.end();
@@ -74,7 +82,11 @@ export async function oneCall(
 }
 
 /** Not begun while the run is handed over: all is judged again then. */
-async function whenOpened({ underWay }: GateParts, held: Promise<void>, signal: AbortSignal): Promise<GateFault> {
+async function whenOpened(
+  { budgets: { underWay } }: CallParts,
+  held: Promise<void>,
+  signal: AbortSignal,
+): Promise<GateFault> {
   underWay.done();
   await held;
   return signal.aborted ? stopped(signal) : { is: 'again' };
@@ -82,14 +94,14 @@ async function whenOpened({ underWay }: GateParts, held: Promise<void>, signal: 
 
 /** What is asked for: by bytes, or as the provider counts where that does not fit. */
 async function askingFor(
-  parts: GateParts,
+  parts: CallParts,
   question: Question,
   draft: ModelRequest,
   { model, signal }: { readonly model: ModelOption; readonly signal: AbortSignal },
 ): Promise<Asking> {
-  const kept = keepingFor(parts, question, model);
-  const byBytes = { agent: draft.agent, model, inputBound: inputBound(parts.prefixes, draft), ...kept };
-  const first = judge(parts, byBytes);
+  const kept = keepingFor(parts.budgets, question, model);
+  const byBytes = { agent: draft.agent, model, inputBound: inputBound(parts.budgets.prefixes, draft), ...kept };
+  const first = judge(parts.budgets, byBytes);
   if (first.ok || first.exhausted.what === 'time') return byBytes;
   const exact = await counted(parts, draft, signal);
   return exact === null ? byBytes : { ...byBytes, inputBound: Math.min(byBytes.inputBound, exact) };
@@ -98,19 +110,19 @@ async function askingFor(
 type Asking = Omit<Parameters<typeof reserve>[1], 'now' | 'days'>;
 
 /** With `others` ended, as if calls that are under way had been promised nothing. */
-function judge(parts: GateParts, asked: Asking, others: 'counted' | 'ended' = 'counted'): Reservation {
-  const { recorder, world, underWay } = parts;
+function judge(budgets: Budgets, asked: Asking, others: 'counted' | 'ended' = 'counted'): Reservation {
+  const { recorder, world, underWay } = budgets;
   const state = others === 'counted' ? recorder.state() : underWay.without(recorder.state());
-  return reserve(state, { ...asked, now: world.now(), days: daysFor(parts, asked.model.id, others) });
+  return reserve(state, { ...asked, now: world.now(), days: daysFor(budgets, asked.model.id, others) });
 }
 
 /** Does it fit as soon as calls that are under way have ended? */
-const waitsForOthers = (parts: GateParts, asked: Asking, now: Reservation): boolean =>
-  isWorthWaiting(now, () => judge(parts, asked, 'ended'));
+const waitsForOthers = (budgets: Budgets, asked: Asking, now: Reservation): boolean =>
+  isWorthWaiting(now, () => judge(budgets, asked, 'ended'));
 
 /** The limit, and what can be said of the call for the choice that follows. */
 function limitMet(
-  parts: GateParts,
+  budgets: Budgets,
   draft: ModelRequest,
   asked: Asking,
   { exhausted, from }: Extract<Reservation, { ok: false }>,
@@ -124,8 +136,8 @@ function limitMet(
     call: {
       need: { tokens: asked.inputBound + ENOUGH_OUTPUT, cost },
       judge: (model) => {
-        const bound = inputBound(parts.prefixes, { ...draft, model: model.id });
-        return judge(parts, { ...asked, model, inputBound: bound, ...(asked.closing && { closing: { cached: 0 } }) });
+        const bound = inputBound(budgets.prefixes, { ...draft, model: model.id });
+        return judge(budgets, { ...asked, model, inputBound: bound, ...(asked.closing && { closing: { cached: 0 } }) });
       },
     },
   };
@@ -133,36 +145,40 @@ function limitMet(
 
 /** Waits for its turn. Why the agent may not go on, null when it may. */
 async function othersEnd(
-  parts: GateParts,
+  parts: CallParts,
   { order }: Question,
   asked: Asking,
   signal: AbortSignal,
 ): Promise<GateFault | null> {
+  const { budgets } = parts;
   // It may have had its turn before, and not have fitted after all.
-  parts.underWay.done();
-  const ready = (): boolean => !waitsForOthers(parts, asked, judge(parts, asked));
+  budgets.underWay.done();
+  const ready = (): boolean => !waitsForOthers(budgets, asked, judge(budgets, asked));
   const { early } = await whileWaiting(parts, order, signal, (say, ended) => {
     say('the budget is promised to calls of others; in line for what they leave');
-    return parts.underWay.turn(ready, ended);
+    return budgets.underWay.turn(ready, ended);
   });
   return early;
 }
 
+/** A call id that is unique in the session. */
+export const newCall = (world: World): CallId => CallId.parse(`call-${world.name(10)}`);
+
 /** The request, but for how long the answer may be. */
-function draftOf(parts: GateParts, question: Question, model: ModelOption): ModelRequest {
+function draftOf(parts: CallParts, question: Question, model: ModelOption): ModelRequest {
   const { order, turns, purpose, format } = question;
   const draft: ModelRequest = {
     model: model.id,
     agent: order.agent,
-    call: CallId.parse(parts.callId(order.agent)),
+    call: newCall(parts.world),
     purpose: purpose ?? { is: 'work', task: order.task, role: order.role, findings: order.findings },
     system: order.system,
-    tools: order.tools.flatMap((name) => specOf(parts.tools, name)),
+    tools: order.tools.flatMap((name) => specOf(parts.tools.tools, name)),
     // A copy: the conversation grows while a provider may still hold the request.
     turns: [...turns],
     maxOutputTokens: model.outputLimit,
     // Rules that were tightened meanwhile hold for the next call; a model that is known to take no effort is told of none.
-    ...withEffort(model.effort === false ? undefined : cappedEffort(order.effort, parts.rules.maxEffort?.value)),
+    ...withEffort(model.effort === false ? undefined : cappedEffort(order.effort, parts.rules().maxEffort?.value)),
     format: format === undefined ? null : jsonSchemaOf(format),
     ...(question.closing === true && !isReviewer(order) ? { toolChoice: 'none' as const } : {}),
   };
@@ -178,13 +194,13 @@ type Promised = Extract<Reservation, { ok: true }>;
  * The input as the provider counts it, where a bound by bytes does not fit the limits; null where it can't say. Whoever
  * counted judges again: meanwhile others may have taken what was left.
  */
-async function counted(parts: GateParts, draft: ModelRequest, signal: AbortSignal): Promise<number | null> {
+async function counted(parts: CallParts, draft: ModelRequest, signal: AbortSignal): Promise<number | null> {
   const tokens = (await parts.models.count?.(draft, signal)) ?? null;
   return tokens !== null && Number.isSafeInteger(tokens) && tokens > 0 ? Math.ceil(tokens * COUNT_MARGIN) : null;
 }
 
 interface Act {
-  readonly parts: GateParts;
+  readonly parts: CallParts;
   readonly question: Question;
   readonly model: ModelOption;
   readonly pass: Pass;
@@ -199,23 +215,21 @@ async function act(
   draft: ModelRequest,
   promise: Promised,
 ): Promise<Result<ModelReply, GateFault | BrokenCall>> {
-  const { recorder } = parts;
-  const held = Permit.spend(permit, bindingOf(parts, model, draft.agent, draft.call)).ok;
-  if (!held || !promiseDay(parts, { ...promise, call: draft.call, model: model.id })) {
-    parts.underWay.done();
+  const { recorder, budgets } = parts;
+  const held = Permit.spend(permit, bindingOf(parts.rules(), model, draft.agent, draft.call)).ok;
+  if (!held || !promiseDay(budgets, { ...promise, call: draft.call, model: model.id })) {
+    budgets.underWay.done();
     return fail({ is: 'again' });
   }
   const request = { ...draft, maxOutputTokens: promise.maxOutput };
   const asked = { parts, request, model, reserved: { tokens: promise.tokens, cost: promise.cost } };
-  const { agent, call } = request;
-  const purpose = request.purpose.is;
-  const { effort } = request;
-  const { reserved } = asked;
-  recorder.record({ type: 'model.started', agent, call, model: model.id, purpose, reserved, ...withEffort(effort) });
-  keepClosing(parts, agent, promise.closing);
-  const end = parts.underWay.begin(call);
+  const { agent, call, effort } = request;
+  const what = { model: model.id, purpose: request.purpose.is, reserved: asked.reserved };
+  recorder.record({ type: 'model.started', agent, call, ...what, ...withEffort(effort) });
+  if (promise.closing) budgets.closings.needs.set(agent, promise.closing);
+  const end = budgets.underWay.begin(call);
   const ended = parts.hold.begin(`a reply for ${agent}`);
-  parts.underWay.done();
+  budgets.underWay.done();
   try {
     return await answered(asked, { question, pass, signal, step });
   } finally {
@@ -255,9 +269,9 @@ async function answered(
 }
 
 /** Why a reply in another model's name may not be used, behind a sentence; null when it may. */
-function otherModel({ models, rules }: GateParts, { id }: ModelOption, { model }: ModelReply): string | null {
+function otherModel({ models, rules }: CallParts, { id }: ModelOption, { model }: ModelReply): string | null {
   const terms = models.termsOf?.(id) ?? null;
-  const problem = answerProblem(id, model, terms, rules);
+  const problem = answerProblem(id, model, terms, rules());
   if (problem === null) return null;
   if (problem !== 'another model') return `, which is not allowed: ${reasonText(problem)}`;
   return terms === null ? '' : ` (if that is right, allow it by answersAs of the provider)`;
@@ -268,7 +282,7 @@ function otherModel({ models, rules }: GateParts, { id }: ModelOption, { model }
 
 /** A call that was asked, with what had been promised for it. */
 interface Asked {
-  readonly parts: GateParts;
+  readonly parts: CallParts;
   readonly request: ModelRequest;
   readonly model: ModelOption;
   readonly reserved: { readonly tokens: number; readonly cost: number };
@@ -283,7 +297,7 @@ const mismatch = ({ id }: ModelOption, { model, usage }: ModelReply, why: string
 
 /** The end of a call without a reply: what had been promised is free again but for what was spent. */
 function broken({ parts, request, model, reserved: promised }: Asked, fault: ModelFault): void {
-  const { recorder } = parts;
+  const { recorder, budgets } = parts;
   const { agent, call } = request;
   const settled =
     fault.spent === undefined ? null : settle(model, withinBound(fault.spent, request, promised), promised);
@@ -296,8 +310,8 @@ function broken({ parts, request, model, reserved: promised }: Asked, fault: Mod
     message: fault.message,
     ...(settled === null ? {} : { usage: settled.usage, cost: settled.cost, priced: settled.priced }),
   });
-  settleDay(parts, { call, tokens: settled === null ? 0 : limitTokens(settled.usage), cost: settled?.cost ?? 0 });
-  if (settled !== null) warn(parts, agent);
+  settleDay(budgets, { call, tokens: settled === null ? 0 : limitTokens(settled.usage), cost: settled?.cost ?? 0 });
+  if (settled !== null) warn(budgets, agent);
 }
 
 /** Adapters bound the input by bytes; the gate knows better how much of it was counted before. */
@@ -308,7 +322,7 @@ function withinBound(spent: Usage, request: ModelRequest, promised: Asked['reser
 
 /** The reply, when its true price stands in place of what had been promised. */
 function finished({ parts, request, model, reserved: promised }: Asked, reply: ModelReply, ms: number): ModelReply {
-  const { recorder, prefixes } = parts;
+  const { recorder, budgets } = parts;
   const { agent, call } = request;
   const settled = settle(model, reply.usage, promised);
   recorder.record(
@@ -330,8 +344,8 @@ function finished({ parts, request, model, reserved: promised }: Asked, reply: M
     },
     ...(reply.text === '' ? [] : [{ type: 'agent.message' as const, agent, call, text: reply.text }]),
   );
-  settleDay(parts, { call, tokens: limitTokens(settled.usage), cost: settled.cost });
-  warn(parts, agent);
-  if (request.purpose.is !== 'compact') prefixes.learn(agent, model.id, request.turns.length, settled.usage);
+  settleDay(budgets, { call, tokens: limitTokens(settled.usage), cost: settled.cost });
+  warn(budgets, agent);
+  if (request.purpose.is !== 'compact') budgets.prefixes.learn(agent, model.id, request.turns.length, settled.usage);
   return reply;
 }

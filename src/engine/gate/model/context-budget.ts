@@ -6,7 +6,8 @@ import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { headAndTail } from '../../../domain/text/text.ts';
 import type { Turn } from '../../../domain/turn.ts';
-import type { GateParts } from '../gate.ts';
+import type { ToolPort } from '../../../ports/tool.ts';
+import type { Budgets } from '../budget/budgets.ts';
 import { optionFor } from '../budget/reserve.ts';
 import { specOf } from './tool-specs.ts';
 import { bytesOf } from '../budget/tokens.ts';
@@ -32,25 +33,25 @@ export interface Compaction {
   readonly turns: readonly Turn[];
 }
 
-const modelOf = ({ recorder, models }: GateParts, order: WorkOrder): ModelOption | undefined =>
+const modelOf = ({ recorder, models }: Budgets, order: WorkOrder): ModelOption | undefined =>
   optionFor(models.models(), recorder.state().agents.get(order.agent)?.model.used ?? order.model.used);
 
-export function roomOf(parts: GateParts, order: WorkOrder, turns: readonly Turn[]): Room {
-  const model = modelOf(parts, order);
+export function roomOf(budgets: Budgets, { tools }: ToolPort, order: WorkOrder, turns: readonly Turn[]): Room {
+  const model = modelOf(budgets, order);
   if (model === undefined) return { tokens: 0, limit: 1 };
   const reserve = Math.min(model.outputLimit, MOST_OUTPUT, model.window / 2);
   const limit = Math.floor((model.window - reserve) * FULL_AT);
   const estimate = (bytes: number): number => Math.ceil(bytes / BYTES_A_TOKEN);
-  const prefix = parts.prefixes.of(order.agent, model.id, turns);
+  const prefix = budgets.prefixes.of(order.agent, model.id, turns);
   if (prefix !== undefined) return { tokens: prefix.tokens + estimate(bytesOf(turns.slice(prefix.turns))), limit };
-  const tools = order.tools.flatMap((name) => specOf(parts.tools, name));
-  return { tokens: estimate(bytesOf(order.system) + bytesOf(tools) + bytesOf(turns)), limit };
+  const specs = order.tools.flatMap((name) => specOf(tools, name));
+  return { tokens: estimate(bytesOf(order.system) + bytesOf(specs) + bytesOf(turns)), limit };
 }
 
-export function recordCompaction(parts: GateParts, order: WorkOrder, to: Compaction): void {
-  parts.prefixes.forget(order.agent);
-  const after = roomOf(parts, order, to.turns).tokens;
-  parts.recorder.record({
+export function recordCompaction(budgets: Budgets, tools: ToolPort, order: WorkOrder, to: Compaction): void {
+  budgets.prefixes.forget(order.agent);
+  const after = roomOf(budgets, tools, order, to.turns).tokens;
+  budgets.recorder.record({
     type: 'context.compacted',
     agent: order.agent,
     summary: to.summary,
@@ -68,8 +69,8 @@ const FREE_BYTES = 65_536;
  * Bytes that one of `calls` results of the same turn may have: what fits the window beside everything else, and is worth
  * its price. Never less than 2000.
  */
-export function resultRoom(parts: GateParts, order: WorkOrder, calls: number): number {
-  const model = modelOf(parts, order);
+export function resultRoom(budgets: Budgets, order: WorkOrder, calls: number): number {
+  const model = modelOf(budgets, order);
   const free = model?.price?.input === 0 && model.price.output === 0;
   const window = model?.window ?? Infinity;
   const turn = free ? window : Math.min(PAID_TURN_BYTES, window);

@@ -3,19 +3,35 @@
  * one turn; else the end of the agent, in words for people; else, where nobody can be reached at all, a pause of the run.
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
-import type { ModelId } from '../../../domain/ids.ts';
+import { type ModelId, providerOf, type RoleName } from '../../../domain/ids.ts';
 import { PROVIDERS_FAULTS } from '../../../domain/models/model-fault.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
-import type { Reason } from '../../../domain/reason.ts';
-import { reasonText } from '../../../domain/reason.ts';
+import { type Reason, reasonText } from '../../../domain/reason.ts';
 import { resolveModel } from '../../../policy/models.ts';
-import { namesOf } from '../../../policy/rules.ts';
+import type { ModelPort } from '../../../ports/model.ts';
 import type { Cause } from './backoff.ts';
-import { providerOf } from './backoff.ts';
-import { ruleAgainst } from './model.ts';
+import { recordDenied, ruleAgainst } from './model.ts';
 import type { GaveUp } from './retry.ts';
 import { optionFor } from '../budget/reserve.ts';
-import type { AskFault, GateParts, Question } from '../gate.ts';
+import type { RunContext } from '../context.ts';
+import type { AskFault, Question } from '../question.ts';
+import type { Lines } from './provider-queue.ts';
+
+/** What the run says of the models of a role. */
+export interface RoleModels {
+  /** Their names, in order of preference, as written; empty where there is no such role. */
+  readonly modelsOf: (role: RoleName) => readonly string[];
+  /** Models to go on with when the one that `asked` stands for can't be reached, in order, as the rules of now allow. */
+  readonly fallbacksFor: (role: RoleName, asked: string) => readonly ModelId[];
+}
+
+export interface FallbackParts extends RunContext {
+  readonly models: Pick<ModelPort, 'models'>;
+  readonly lines: Lines;
+  readonly roles: RoleModels;
+  /** Does a person wait for the plan, so that they can go on without a planner? */
+  readonly planByHand: boolean;
+}
 
 /** Of the faults of a provider, those that every model of the same provider would meet. */
 const OTHER_PROVIDER: ReadonlySet<Cause> = new Set<Cause>(['unreachable', 'unauthorised', 'no credit']);
@@ -28,7 +44,7 @@ export interface Tried {
 
 /** Null: the agent has its next model. Otherwise why it ends. */
 export function afterGivingUp(
-  parts: GateParts,
+  parts: FallbackParts,
   question: Question,
   model: ModelOption,
   gaveUp: GaveUp,
@@ -62,7 +78,11 @@ interface DeadEnd {
   readonly text: string;
 }
 
-function nothingLeft(parts: GateParts, { order, purpose }: Question, { from, cause, tried, text }: DeadEnd): AskFault {
+function nothingLeft(
+  parts: FallbackParts,
+  { order, purpose }: Question,
+  { from, cause, tried, text }: DeadEnd,
+): AskFault {
   const barred = barredBy(parts, order, from, cause, tried);
   if (barred !== null) return denied(parts, order, barred, text);
   // A report that can't be written takes nothing away: the work is done, and merge.ts hands it over as it is. Nor does a draft.
@@ -75,7 +95,7 @@ function nothingLeft(parts: GateParts, { order, purpose }: Question, { from, cau
 
 /** The next in the order of fallback that may be called now instead of `from`; none where the cause has led on before. */
 export function nextModel(
-  parts: GateParts,
+  parts: FallbackParts,
   order: WorkOrder,
   from: ModelId,
   cause: Cause,
@@ -85,18 +105,22 @@ export function nextModel(
   return fallbacksOf(parts, order).find((id) => {
     if (id === from) return false;
     const option = optionFor(parts.models.models(), id);
-    return option !== undefined && mayFollow(parts, from, option, cause, tried) && ruleAgainst(parts, option) === null;
+    return (
+      option !== undefined &&
+      mayFollow(parts, from, option, cause, tried) &&
+      ruleAgainst(parts.rules(), option) === null
+    );
   });
 }
 
 /** Those of the order, or of the model that a person gave the agent since. */
-function fallbacksOf(parts: GateParts, order: WorkOrder): readonly ModelId[] {
+function fallbacksOf(parts: FallbackParts, order: WorkOrder): readonly ModelId[] {
   const asked = parts.recorder.state().agents.get(order.agent)?.model.asked ?? order.model.asked;
-  return asked === order.model.asked ? order.fallbacks : parts.fallbacksFor(order.role, asked);
+  return asked === order.model.asked ? order.fallbacks : parts.roles.fallbacksFor(order.role, asked);
 }
 
 function mayFollow(
-  { lines }: GateParts,
+  { lines }: FallbackParts,
   from: ModelId,
   { id, usable }: ModelOption,
   cause: Cause,
@@ -107,17 +131,18 @@ function mayFollow(
 }
 
 /** Where a rule alone stands between the agent and another model of its role: the first such, and the rule. */
-function barredBy(parts: GateParts, order: WorkOrder, from: ModelId, cause: Cause, tried: Tried): Barred | null {
-  const { rules, models } = parts;
+function barredBy(parts: FallbackParts, order: WorkOrder, from: ModelId, cause: Cause, tried: Tried): Barred | null {
+  const { models, roles } = parts;
+  const rules = parts.rules();
   const known = models.models();
-  const all = parts.modelsOf(order.role).flatMap((name) => {
+  const all = roles.modelsOf(order.role).flatMap((name) => {
     const id = resolveModel(name, known);
     const option = id === null ? undefined : optionFor(known, id);
     return option !== undefined && mayFollow(parts, from, option, cause, tried) ? [option] : [];
   });
   const off = rules.modelFallback.value === 'deny' ? rules.modelFallback.from : null;
   const rulesOf = all.flatMap((option): Barred[] => {
-    const reason = off ?? ruleAgainst(parts, option);
+    const reason = off ?? ruleAgainst(rules, option);
     return reason === null ? [] : [{ model: option.id, reason }];
   });
   // One that no rule forbids was left out for another cause.
@@ -129,39 +154,26 @@ interface Barred {
   readonly reason: Reason;
 }
 
-function denied(
-  { recorder, rules }: GateParts,
-  { agent }: WorkOrder,
-  { model, reason }: Barred,
-  text: string,
-): AskFault {
-  recorder.record({
-    type: 'policy.decided',
-    agent,
-    subject: model,
-    action: 'model',
-    decision: 'deny',
-    ...reason,
-    ...namesOf(rules),
-  });
+function denied(parts: FallbackParts, { agent }: WorkOrder, { model, reason }: Barred, text: string): AskFault {
+  recordDenied(parts, { agent, subject: model, action: 'model' }, reason);
   return { is: 'denied', text: `${text}; no other model may take its place: ${reasonText(reason)}` };
 }
 
 function fallBack(
-  { recorder, rules }: GateParts,
+  { recorder, rules }: FallbackParts,
   { agent }: WorkOrder,
   from: ModelId,
   to: ModelId,
   gaveUp: GaveUp,
 ): void {
-  const rule = reasonText(rules.modelFallback.from);
+  const rule = reasonText(rules().modelFallback.from);
   const cause = `${gaveUp.fault.is}: ${gaveUpText(gaveUp)}`;
   recorder.record({ type: 'model.fallback', agent, from, to, cause, rule });
 }
 
 /** The run stops so that it can be resumed, the agent with it, and says why. */
-function pause(parts: GateParts, { agent }: WorkOrder, text: string, is: 'model' | 'denied'): AskFault {
+function pause(parts: FallbackParts, { agent }: WorkOrder, text: string, is: 'model' | 'denied'): AskFault {
   parts.recorder.record({ type: 'agent.status', agent, status: 'interrupted', reason: text });
-  parts.pause(text, is);
+  parts.fail(text, is);
   return { is: 'stopped', text };
 }

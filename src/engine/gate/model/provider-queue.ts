@@ -1,7 +1,7 @@
 /**
  * One line in front of each provider, for all agents of a session. After a refusal everybody waits until its time is
  * over; then one call goes first, and each that gets through lets two follow it, so that a provider in trouble is never
- * run into by all at once. First come, first served. Why and how long is gate-backoff.ts's to say.
+ * run into by all at once. First come, first served. Why and how long is decided in backoff.ts.
  */
 import type { Millis } from '../../../domain/ids.ts';
 import type { ModelFault } from '../../../ports/model.ts';

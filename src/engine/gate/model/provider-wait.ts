@@ -3,10 +3,30 @@
  * interrupt, a kill, an urgent message or another model ends the wait at once.
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
-import type { Result } from '../../../domain/result.ts';
-import { fail, ok } from '../../../domain/result.ts';
-import { stepSignal, whyEnded } from './call-scope.ts';
-import type { GateFault, GateParts } from '../gate.ts';
+import type { AgentId } from '../../../domain/ids.ts';
+import { fail, ok, type Result } from '../../../domain/result.ts';
+import { type GateFault, type StepParts, stepSignal, whyEnded } from './call-scope.ts';
+
+/** Agents that wait for a provider while a person gives them another model: they need not wait any longer. */
+export interface Switches {
+  /** `leave` is called when `agent` gets another model. Returns what ends the watch. */
+  watch(agent: AgentId, leave: () => void): () => void;
+  /** To be said when it was written down. */
+  switched(agent: AgentId): void;
+}
+
+export function openSwitches(): Switches {
+  const waiting = new Map<AgentId, () => void>();
+  return {
+    watch(agent, leave) {
+      waiting.set(agent, leave);
+      return () => void (waiting.get(agent) === leave && waiting.delete(agent));
+    },
+    switched: (agent) => waiting.get(agent)?.(),
+  };
+}
+
+export type WaitParts = StepParts & { readonly switches: Pick<Switches, 'watch'> };
 
 /** What `wait` resolves with, and why it was ended early, if it was. */
 interface Waited<T> {
@@ -16,7 +36,7 @@ interface Waited<T> {
 
 /** Runs `wait`, which says what it waits for as soon as it has to; the agent goes on running afterwards. */
 export async function whileWaiting<T>(
-  parts: GateParts,
+  parts: WaitParts,
   order: WorkOrder,
   signal: AbortSignal,
   wait: (say: (reason: string) => void, signal: AbortSignal) => Promise<T>,
@@ -47,7 +67,7 @@ export async function whileWaiting<T>(
 
 /** A wait of the agent alone, by the clock. */
 export async function sleepFor(
-  parts: GateParts,
+  parts: WaitParts,
   order: WorkOrder,
   { wait, reason }: { readonly wait: number; readonly reason: string },
   signal: AbortSignal,

@@ -1,25 +1,25 @@
 /**
  * The tries of one model in one turn. Every try is a call of its own, with its own id, reservation and end in the log:
  * no vendor documents that it answers a repeated id without billing it again. Waiting is the line's (for all agents
- * alike) or the agent's own; when the tries are used up, what now is gate-fallback.ts's to say.
+ * alike) or the agent's own; when the tries are used up, fallback.ts decides.
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
-import { CallId, ROOT } from '../../../domain/ids.ts';
-import type { Millis } from '../../../domain/ids.ts';
+import { type Millis, providerOf, ROOT } from '../../../domain/ids.ts';
 import { RETRY_FOR } from '../../../domain/models/provider.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
-import type { Result } from '../../../domain/result.ts';
-import { fail, ok } from '../../../domain/result.ts';
+import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { ModelReply } from '../../../domain/turn.ts';
 import type { ModelFault } from '../../../ports/model.ts';
-import { chanceOf, isShared, LEAVE_AFTER, mostTries, providerOf, timeForMore, waitAfter, waitText } from './backoff.ts';
 import type { Cause, Course } from './backoff.ts';
-import { oneCall } from './call.ts';
-import type { BrokenCall } from './call.ts';
-import type { GateFault, GateParts, Question } from '../gate.ts';
-import type { Entry, Pass } from './provider-queue.ts';
+import { chanceOf, isShared, LEAVE_AFTER, mostTries, timeForMore, waitAfter, waitText } from './backoff.ts';
+import { type BrokenCall, type CallParts, newCall, oneCall } from './call.ts';
+import type { GateFault } from './call-scope.ts';
+import type { Question } from '../question.ts';
+import type { Entry, Lines, Pass } from './provider-queue.ts';
 import { sleepFor, whileWaiting } from './provider-wait.ts';
 import { timeLeft } from '../budget/limits.ts';
+
+export type TryParts = CallParts & { readonly lines: Lines };
 
 /** A model that was tried as often as is worth it. */
 export interface GaveUp {
@@ -37,7 +37,7 @@ export interface Trial {
 
 /** One reply of `model`, after as many tries as its faults are worth. */
 export async function tryModel(
-  parts: GateParts,
+  parts: TryParts,
   trial: Trial,
   signal: AbortSignal,
 ): Promise<Result<ModelReply, GateFault | GaveUp>> {
@@ -72,7 +72,7 @@ interface SoFar {
   since: Millis | null;
 }
 
-function courseOf({ world, models }: GateParts, { question, model, mayLeave }: Trial, so: SoFar, now: Now): Course {
+function courseOf({ world, models }: TryParts, { question, model, mayLeave }: Trial, so: SoFar, now: Now): Course {
   const retryFor = models.termsOf?.(model.id)?.retryFor ?? RETRY_FOR;
   return {
     tries: so.tries,
@@ -98,7 +98,7 @@ interface Again {
 }
 
 /** Tells everybody who should know of a broken call; what is waited for before the next, or null when there is none. */
-function anotherTry(parts: GateParts, trial: Trial, so: SoFar, { fault, call }: BrokenCall, pass: Pass): Again | null {
+function anotherTry(parts: TryParts, trial: Trial, so: SoFar, { fault, call }: BrokenCall, pass: Pass): Again | null {
   const { recorder, world, lines } = parts;
   const { question, model } = trial;
   const { agent } = question.order;
@@ -128,7 +128,7 @@ const MOMENT: Millis = 1000;
 
 /** The agent's turn with the provider: at once while nothing is wrong there. Counts into `so` what others tried meanwhile. */
 async function enter(
-  parts: GateParts,
+  parts: TryParts,
   trial: Trial,
   so: SoFar,
   signal: AbortSignal,
@@ -166,12 +166,12 @@ async function enter(
 
 /** No call was made: written down as one that failed, so that a resumed run knows what ended the agent. */
 function notSent(
-  parts: GateParts,
+  parts: TryParts,
   { agent }: WorkOrder,
   model: ModelOption,
   { fault, tries }: Extract<Entry, { is: 'hopeless' }>,
 ): GaveUp {
-  const call = CallId.parse(parts.callId(agent));
+  const call = newCall(parts.world);
   parts.recorder.record({
     type: 'model.failed',
     agent,

@@ -1,15 +1,14 @@
-/** Tools as models are told of them (JSON Schema, from the zod schema that checks the input), and as models call them. */
+/** Tools as models are told of them: JSON Schema, from the zod schema that checks the input. */
 import { z } from 'zod';
-import { CallId } from '../../../domain/ids.ts';
-import type { Json, ToolCall } from '../../../domain/turn.ts';
+import type { Json } from '../../../domain/turn.ts';
 import type { ToolSpec } from '../../../ports/model.ts';
-import type { Tool, ToolPort } from '../../../ports/tool.ts';
+import type { Tool } from '../../../ports/tool.ts';
 
 const specs = new WeakMap<Tool, ToolSpec>();
 
-/** The tool named `name` as a list of one, or of none when there is no such tool. */
-export function specOf(port: ToolPort, name: string): readonly ToolSpec[] {
-  const tool = port.tools.find((one) => one.name === name);
+/** The tool of `tools` that is named `name` as a list of one, or of none when there is no such tool. */
+export function specOf(tools: readonly Tool[], name: string): readonly ToolSpec[] {
+  const tool = tools.find((one) => one.name === name);
   if (!tool) return [];
   const known = specs.get(tool);
   if (known) return [known];
@@ -30,15 +29,4 @@ function isJson(value: unknown): value is Json {
   if (Array.isArray(value)) return value.every(isJson);
   if (typeof value === 'object' && value !== null) return Object.values(value).every(isJson);
   return value === null || ['boolean', 'number', 'string'].includes(typeof value);
-}
-
-/** Two calls with one id in a reply could not be told apart: the later one is given an id of its own. */
-export function uniqueCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
-  const seen = new Set<CallId>();
-  return calls.map((call) => {
-    let id = call.id;
-    for (let n = 2; seen.has(id); n += 1) id = CallId.parse(`${call.id}-${n}`);
-    seen.add(id);
-    return id === call.id ? call : { ...call, id };
-  });
 }

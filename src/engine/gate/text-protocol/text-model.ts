@@ -1,25 +1,24 @@
 /**
  * Where the text protocol meets the gate: which agents speak it, what their model is really asked, what its reply means. What
- * the protocol is, is in read-reply.ts; a command with a marker is gate-text-use.ts's.
+ * the protocol is, is in read-reply.ts; a command with a marker is carried out in tools/text-use.ts.
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
-import { depthOf } from '../../../domain/ids.ts';
-import type { CallId } from '../../../domain/ids.ts';
+import { boxFor } from '../../../domain/agents/role.ts';
+import { CallId, depthOf, providerOf } from '../../../domain/ids.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
-import type { Result } from '../../../domain/result.ts';
-import { fail, ok } from '../../../domain/result.ts';
-import type { ModelReply } from '../../../domain/turn.ts';
+import { fail, ok, type Result } from '../../../domain/result.ts';
+import type { ModelReply, ToolCall } from '../../../domain/turn.ts';
 import { OFFLINE } from '../../../policy/models.ts';
 import type { ModelRequest } from '../../../ports/model.ts';
-import { providerOf } from '../model/backoff.ts';
-import { boxFor } from '../tools/context.ts';
-import { uniqueCalls } from '../model/tool-specs.ts';
-import { findingToolOf, taskToolOf } from './text-use.ts';
-import type { AskFault, GateParts, Question } from '../gate.ts';
+import type { Tool, ToolContext, ToolPort } from '../../../ports/tool.ts';
+import type { RunContext } from '../context.ts';
+import type { AskFault, Question } from '../question.ts';
 import { notOwn, readReply, SHELL, textTurns, unreadInARow } from './read-reply.ts';
 import { GIVEN_UP, MOST_UNREAD, protocolWords } from './read-reply.ts';
 
 type Asks = Pick<Question, 'order' | 'purpose' | 'closing'>;
+
+type TextParts = Pick<RunContext, 'recorder' | 'rules'> & { readonly tools: ToolPort };
 
 /**
  * By its role, or by its model of the moment: who falls back to a model of the other kind speaks the other way from then on. The
@@ -39,17 +38,18 @@ const isWork = ({ purpose }: Asks): boolean => purpose === undefined || purpose.
 const CHILDREN = ['code', 'explore', 'plan'];
 
 /** What is really asked: the same where the model has tool calls, else text alone, and no tools. */
-export function asSpoken(parts: GateParts, question: Asks, model: ModelOption, draft: ModelRequest): ModelRequest {
+export function asSpoken(parts: TextParts, question: Asks, model: ModelOption, draft: ModelRequest): ModelRequest {
   const { order } = question;
   if (!speaksText(order, model)) return draft;
   const turns = textTurns(draft.turns);
   // The summary is asked for behind the conversation: what stands before it stays the same, and so do caches.
   if (!isWork(question) && draft.purpose.is !== 'compact') return { ...draft, tools: [], turns };
-  const maySpawn = taskToolOf(parts, order) !== undefined && depthOf(order.agent) < parts.rules.maxNestingDepth.value;
+  const { tools } = parts;
+  const maySpawn = taskToolOf(tools, order) !== undefined && depthOf(order.agent) < parts.rules().maxNestingDepth.value;
   const words = protocolWords({
-    box: boxFor(parts, order),
+    box: boxOf(tools, order),
     children: maySpawn ? CHILDREN : [],
-    findings: findingToolOf(parts, order) !== undefined,
+    findings: findingToolOf(tools, order) !== undefined,
   });
   return { ...draft, system: `${draft.system}\n\n${words}`, tools: [], turns };
 }
@@ -65,7 +65,7 @@ export function asHeard(asks: Asks, model: ModelOption, call: CallId, reply: Mod
 }
 
 /** An agent that works by commands needs a shell, and no tool of its own: without one, or with, it is not even asked. */
-export function hasWords(parts: GateParts, question: Asks, model: ModelOption): Result<null, AskFault> {
+export function hasWords(parts: TextParts, question: Asks, model: ModelOption): Result<null, AskFault> {
   const { order } = question;
   if (!isWork(question) || !speaksText(order, model)) return ok(null);
   const what = whoSaysText(order, model);
@@ -90,4 +90,27 @@ export function withPatience(question: Question, reply: ModelReply): Result<Mode
   const { text, calls } = reply;
   const unread = isWork(question) ? unreadInARow([...question.turns, { by: 'model', text, calls }]) : 0;
   return unread < MOST_UNREAD ? ok(reply) : fail({ is: 'model', text: GIVEN_UP });
+}
+
+/** By which the agent's children are let in; undefined where it may not have any. */
+export const taskToolOf = ({ tools }: ToolPort, order: WorkOrder): Tool | undefined =>
+  tools.find(({ name, capability }) => capability === 'spawn' && order.tools.includes(name));
+
+/** With which the findings of others are read; undefined where the agent has none to read. */
+export const findingToolOf = ({ tools }: ToolPort, order: WorkOrder): Tool | undefined =>
+  tools.find(({ name }) => name === 'read_finding' && order.tools.includes(name));
+
+/** In which sandbox the agent's commands run. */
+export const boxOf = ({ sandbox }: ToolPort, { capabilities }: WorkOrder): ToolContext['box'] =>
+  sandbox.is === 'none' ? 'none' : boxFor(capabilities);
+
+/** Two calls with one id in a reply could not be told apart: the later one is given an id of its own. */
+function uniqueCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
+  const seen = new Set<CallId>();
+  return calls.map((call) => {
+    let id = call.id;
+    for (let n = 2; seen.has(id); n += 1) id = CallId.parse(`${call.id}-${n}`);
+    seen.add(id);
+    return id === call.id ? call : { ...call, id };
+  });
 }

@@ -2,9 +2,13 @@
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { coversAll } from '../../../domain/text/glob.ts';
 import type { CallId } from '../../../domain/ids.ts';
-import type { Tool, ToolContext } from '../../../ports/tool.ts';
+import type { Doors } from '../../../ports/agent-sockets.ts';
+import type { Tick } from '../../../ports/controls.ts';
+import type { Desk, Tool, ToolContext, ToolPort } from '../../../ports/tool.ts';
 import type { Passed, Use } from './permit.ts';
-import type { GateParts } from '../gate.ts';
+import type { RunContext } from '../context.ts';
+import type { Hold } from '../drain-latch.ts';
+import { boxOf } from '../text-protocol/text-model.ts';
 import { waitsForSomebody } from './interrupted-call.ts';
 
 /**
@@ -24,9 +28,21 @@ export function oneAtATime(): <T>(act: () => Promise<T>) => Promise<T> {
   };
 }
 
+/** What a tool is run with. */
+export interface ContextParts extends Pick<RunContext, 'recorder'> {
+  readonly tools: ToolPort;
+  /** By which commands of an agent ask the run; missing where they can't. */
+  readonly doors: Doors | undefined;
+  /** For what the tool of `call` asks of the run. */
+  readonly desk: (order: WorkOrder, call: CallId, signal: AbortSignal) => Desk;
+  readonly tick: (tick: Tick) => void;
+  /** Stands before each tool while the run is handed over. */
+  readonly hold: Pick<Hold, 'wait' | 'begin'>;
+}
+
 /** For one call; `signal` ends it. The agent's door is opened when the first of its commands may need it. */
 export async function contextOf(
-  parts: GateParts,
+  parts: ContextParts,
   order: WorkOrder,
   { call, tool }: { readonly call: CallId; readonly tool: Tool },
   signal: AbortSignal,
@@ -37,7 +53,7 @@ export async function contextOf(
   return {
     agent: order.agent,
     signal,
-    box: boxFor(parts, order),
+    box: boxOf(parts.tools, order),
     desk: parts.desk(order, call, signal),
     ...limitOf(order),
     ...(order.workingDir === undefined ? {} : { workingDir: order.workingDir }),
@@ -51,15 +67,9 @@ export async function contextOf(
 const limitOf = ({ writes }: WorkOrder): Pick<ToolContext, 'writes'> =>
   writes === undefined || coversAll(writes) ? {} : { writes };
 
-/** A role that can't write gets a box that can't be written: then read-only is a fact and no request. */
-export function boxFor({ tools }: GateParts, { capabilities }: WorkOrder): ToolContext['box'] {
-  if (tools.sandbox.is === 'none') return 'none';
-  return capabilities.includes('write') ? 'read-write' : 'read-only';
-}
-
 /** A permit that is good now: one that had to wait while the run was to be handed over is asked for again, but not of the person. */
 export async function whenHeld(
-  { hold }: GateParts,
+  { hold }: Pick<ContextParts, 'hold'>,
   { tool, said: before }: Use,
   signal: AbortSignal,
   permit: (said: boolean) => Promise<Passed>,
@@ -73,7 +83,11 @@ export async function whenHeld(
 }
 
 /** Runs a tool, counted among what a run that is handed over waits for, unless it waits for somebody itself. */
-export async function counted<T>({ hold }: GateParts, { order, tool, input }: Use, run: () => Promise<T>): Promise<T> {
+export async function counted<T>(
+  { hold }: Pick<ContextParts, 'hold'>,
+  { order, tool, input }: Use,
+  run: () => Promise<T>,
+): Promise<T> {
   if (waitsForSomebody(tool)) return run();
   const end = hold.begin(`${tool.label(input)} (${order.agent})`);
   try {

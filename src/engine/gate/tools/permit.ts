@@ -3,32 +3,49 @@
  * policy decides again after each wait, since the world has moved. What comes out is a permit that is good once.
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
-import { onlyReads } from '../../../domain/agents/role.ts';
-import type { Capability } from '../../../domain/agents/role.ts';
+import { type Capability, onlyReads } from '../../../domain/agents/role.ts';
 import { depthOf } from '../../../domain/ids.ts';
 import type { Mode } from '../../../domain/mode.ts';
 import { reasonText } from '../../../domain/reason.ts';
-import { unreachable } from '../../../domain/result.ts';
+import { type Result, unreachable } from '../../../domain/result.ts';
 import { jsonDigest } from '../../../domain/text/digest.ts';
 import type { ToolCall } from '../../../domain/turn.ts';
 import type { ApprovalRequest } from '../../../events/event.ts';
 import { modeFor } from '../../../events/modes.ts';
 import { programsIn } from '../../../policy/commands/programs.ts';
 import { moreThanReading } from '../../../policy/commands/reading/reading.ts';
-import { decide } from '../../../policy/decide.ts';
-import type { ReadingFacts } from '../../../policy/decide.ts';
+import { decide, type ReadingFacts } from '../../../policy/decide.ts';
 import type { Permit } from '../../../policy/permit.ts';
-import { namesOf } from '../../../policy/rules.ts';
 import type { Decision } from '../../../policy/rules.ts';
 import type { Proposal, Tool, ToolContext } from '../../../ports/tool.ts';
 import type { TreeId } from '../../../ports/tree.ts';
 import { recordNotDone, writtenPath } from '../../agents/unanswered.ts';
 import { openBelow } from '../../messaging/child-end.ts';
 import { permissionsFor } from '../../planning/permissions.ts';
-import type { GateParts } from '../gate.ts';
-import type { Answer, InputFile, ModeOf } from './approvals.ts';
-import { changedInputs, NOBODY } from './approvals.ts';
+import type { RunContext } from '../context.ts';
+import { recordDenied } from '../model/model.ts';
+import { type Answer, type Approvals, changedInputs, type InputFile, type ModeOf, NOBODY } from '../approvals.ts';
 import type { OpenToolCall } from './interrupted-call.ts';
+
+/** What leave to use a tool is given with. */
+export interface PermitParts extends RunContext {
+  readonly approvals: Pick<Approvals, 'ask' | 'granted'>;
+  /** Can a person be asked? */
+  readonly person: boolean;
+  /** Stands before each commit. */
+  readonly forced: CommitGate;
+  /** `capabilitiesOf`: what agents of this role may do; empty where there is no such role. */
+  readonly roles: { readonly capabilitiesOf: (role: string) => readonly Capability[] };
+}
+
+/** What the gate asks of mandatory reviews: whether a commit that is proposed may be made. */
+export interface CommitGate {
+  /**
+   * Ok: every forced agent whose trigger is `on-commit` let exactly `proposal.tree` pass, or only warns. Otherwise why
+   * not, with what has to change, in words for the model. The agent that asks waits, and lends its slot meanwhile.
+   */
+  beforeCommit(order: WorkOrder, proposal: Proposal, signal: AbortSignal): Promise<Result<void, string>>;
+}
 
 /** A call of a tool that the agent has, with its input read. */
 export interface Use {
@@ -61,7 +78,7 @@ const no = (text: string): Passed => ({ ok: false, text });
  * Decides; has made what would be committed; asks the person where it must; has forced agents judge the commit; and decides
  * again after each wait, since the world has moved. The permit is of the last decision.
  */
-export async function permitted(parts: GateParts, given: Use, context: ToolContext): Promise<Passed> {
+export async function permitted(parts: PermitParts, given: Use, context: ToolContext): Promise<Passed> {
   const { tool, input, order, said } = given;
   const use = { ...given, reading: await readingFacts(given, context) };
   if (tool.propose === undefined) return allowed(parts, use, context, null, said);
@@ -87,7 +104,7 @@ type Allowed = { readonly ok: false; readonly text: string } | (Extract<Passed, 
 
 /** A permit, by the rules or by the person's answer. `answered`: the person has said yes to this very action before. */
 async function allowed(
-  parts: GateParts,
+  parts: PermitParts,
   use: Use,
   context: ToolContext,
   proposal: Proposal | null,
@@ -120,7 +137,7 @@ interface ToAsk {
 }
 
 /** Null: allowed, by an answer or by one for the session. Else why not, in words for the model. */
-async function askPerson(parts: GateParts, use: Use, context: ToolContext, toAsk: ToAsk): Promise<string | null> {
+async function askPerson(parts: PermitParts, use: Use, context: ToolContext, toAsk: ToAsk): Promise<string | null> {
   const { tool, input, order, call } = use;
   const runs = (modeOf: ModeOf): boolean => wouldRun(parts, use, context, modeOf(order.agent));
   let allowed: readonly InputFile[] | null = null;
@@ -141,7 +158,7 @@ async function askPerson(parts: GateParts, use: Use, context: ToolContext, toAsk
 
 /** What is other now than when a yes was said, a moment ago or for the session; null: none was said. */
 function changedSince(
-  { approvals }: GateParts,
+  { approvals }: PermitParts,
   { order }: Use,
   { request, inputs }: AskedRequest,
   allowed: readonly InputFile[] | null,
@@ -152,11 +169,11 @@ function changedSince(
 }
 
 /** In this mode nobody would be asked: a looser one answers the question. */
-const wouldRun = (parts: GateParts, use: Use, context: ToolContext, mode: Mode): boolean =>
+const wouldRun = (parts: PermitParts, use: Use, context: ToolContext, mode: Mode): boolean =>
   judge(parts, use, context, { answered: false, tree: null, mode }).verdict === 'allow';
 
 /** Records what nobody was there to answer. */
-function refused({ recorder }: GateParts, use: Use, answer: Answer): string {
+function refused({ recorder }: PermitParts, use: Use, answer: Answer): string {
   if (answer.is === 'denied' && answer.by === NOBODY) recordNotDone(recorder, use);
   return refusalText(answer);
 }
@@ -174,8 +191,9 @@ interface Judging {
   readonly mode?: Mode;
 }
 
-function judge(parts: GateParts, use: Use, context: ToolContext, { answered, tree, mode }: Judging): Decision {
-  const { recorder, rules, person } = parts;
+function judge(parts: PermitParts, use: Use, context: ToolContext, { answered, tree, mode }: Judging): Decision {
+  const { recorder, person } = parts;
+  const rules = parts.rules();
   const { order, tool, input } = use;
   const state = recorder.state();
   const circumstances = {
@@ -202,8 +220,8 @@ function judge(parts: GateParts, use: Use, context: ToolContext, { answered, tre
 }
 
 /** Can the agent that this call starts only read? It never has more than its parent. */
-function startsReader(parts: GateParts, { order, tool, input }: Use): boolean {
-  const own = tool.starts === undefined ? [] : parts.capabilitiesOf(tool.starts(input));
+function startsReader(parts: PermitParts, { order, tool, input }: Use): boolean {
+  const own = tool.starts === undefined ? [] : parts.roles.capabilitiesOf(tool.starts(input));
   return own.length > 0 && onlyReads(own.filter((each) => order.capabilities.includes(each)));
 }
 
@@ -213,18 +231,11 @@ export const actionOf = ({ call, tool }: Use, tree: TreeId | null): string =>
 
 type Denial = Extract<Decision, { readonly verdict: 'deny' }>;
 
-function denied({ recorder, rules }: GateParts, use: Use, { because, unanswered }: Denial): string {
+function denied(parts: PermitParts, use: Use, { because, unanswered }: Denial): string {
   const { order, tool, call } = use;
-  recorder.record({
-    type: 'policy.decided',
-    agent: order.agent,
-    subject: `${tool.name}${call.tool === tool.name ? '' : ` (${call.tool})`}`,
-    action: tool.capability ?? 'own',
-    decision: 'deny',
-    ...because,
-    ...namesOf(rules),
-  });
-  if (unanswered === true) recordNotDone(recorder, use);
+  const subject = `${tool.name}${call.tool === tool.name ? '' : ` (${call.tool})`}`;
+  recordDenied(parts, { agent: order.agent, subject, action: tool.capability ?? 'own' }, because);
+  if (unanswered === true) recordNotDone(parts.recorder, use);
   return `Denied: ${reasonText(because)}`;
 }
 

@@ -4,32 +4,39 @@
  */
 import { z } from 'zod';
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
-import type { Result } from '../../../domain/result.ts';
-import { fail, ok } from '../../../domain/result.ts';
+import type { AgentId } from '../../../domain/ids.ts';
+import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { ToolCall, ToolResult, Turn } from '../../../domain/turn.ts';
 import { Permit } from '../../../policy/permit.ts';
 import type { ToolContext, ToolOutput } from '../../../ports/tool.ts';
 import { VERDICT_TOOL, withNote } from '../../agents/closing-words.ts';
 import { closingBytes } from '../budget/closing-reserve.ts';
 import type { TimeFor } from '../budget/limits.ts';
-import { contextOf, counted, oneAtATime, runsTogether, whenHeld } from './context.ts';
-import type { Use } from './permit.ts';
-import { actionOf, permitted } from './permit.ts';
+import { contextOf, type ContextParts, counted, oneAtATime, runsTogether, whenHeld } from './context.ts';
+import { actionOf, permitted, type Use } from './permit.ts';
 import { resultRoom } from '../model/context-budget.ts';
-import { stepSignal } from '../model/call-scope.ts';
-import { childAgain, roomy, withMarked } from '../text-protocol/text-use.ts';
-import type { GateParts, ResultsTurn } from '../gate.ts';
+import { type StepParts, stepSignal } from '../model/call-scope.ts';
+import { childAgain, type MarkedParts, roomy, withMarked } from './text-use.ts';
 import { begunBefore } from './interrupted-call.ts';
-import { unreadIn } from '../text-protocol/read-reply.ts';
-import { UNREAD } from '../text-protocol/read-reply.ts';
+import { UNREAD, unreadIn } from '../text-protocol/read-reply.ts';
 import { madeGood, recordNotDone } from '../../agents/unanswered.ts';
+
+/** What tools are used with. */
+export interface ToolParts extends StepParts, ContextParts, MarkedParts {
+  /** A text for a model without the known keys. */
+  readonly hide: (text: string) => string;
+  /** Ends a child whose parent may not go on with the call that made it. */
+  readonly abandon: (child: AgentId, why: string) => void;
+}
+
+export type ResultsTurn = Extract<Turn, { readonly by: 'tools' }>;
 
 /** More calls in one reply than this are refused. */
 const MOST_CALLS = 16;
 
 /** Results in the order asked; what runs side by side is said in context.ts. What a person typed isn't asked again. */
 export async function useTools(
-  parts: GateParts,
+  parts: ToolParts,
   order: WorkOrder,
   calls: readonly ToolCall[],
   signal: AbortSignal,
@@ -45,7 +52,7 @@ export async function useTools(
     give(call, refused(parts, { order, call }, `At most ${MOST_CALLS} calls in one reply: this one was not run.`));
   const inTurn = oneAtATime();
   const many = Math.min(calls.length, MOST_CALLS);
-  const room = Math.min(resultRoom(parts, order, many), closingBytes(parts, order, many));
+  const room = Math.min(resultRoom(parts.budgets, order, many), closingBytes(parts.budgets, order, many));
   const one = async (call: ToolCall): Promise<void> =>
     give(call, await useOne(parts, order, { call, room, said: by === 'person', inTurn }, signal));
   let together: Promise<void>[] = [];
@@ -78,7 +85,7 @@ const timeOf = ({ tool }: ToolCall, said: boolean): TimeFor =>
   said || tool === VERDICT_TOOL ? 'whole' : 'closing kept';
 
 async function useOne(
-  parts: GateParts,
+  parts: ToolParts,
   order: WorkOrder,
   { call, room, said, inTurn }: Using,
   signal: AbortSignal,
@@ -111,7 +118,7 @@ async function useOne(
 
 /** The tool and its input, or what is wrong with the call, in words for the model. */
 function readCall(
-  parts: GateParts,
+  parts: ToolParts,
   { order, call, begun = null }: Pick<Use, 'order' | 'call' | 'begun'>,
 ): Result<Pick<Use, 'tool' | 'input'>, string> {
   const unread = unreadIn(call);
@@ -126,19 +133,19 @@ function readCall(
 }
 
 async function act(
-  parts: GateParts,
+  parts: ToolParts,
   use: Use,
   context: ToolContext & { readonly room: number },
   { permit, rule }: { readonly permit: Permit; readonly rule: string | undefined },
 ): Promise<ToolOutput> {
-  const { recorder, world, rules } = parts;
+  const { recorder, world } = parts;
   const { order, call, tool, input } = use;
   const { agent } = order;
   const action = actionOf(use, context.tree ?? null);
   const spent = Permit.spend(permit, {
     agent,
     action,
-    policyHash: rules.policyHash,
+    policyHash: parts.rules().policyHash,
     box: context.reads === true ? 'read-only' : undefined,
   });
   if (!spent.ok) return refused(parts, use, `Not run: ${spent.fault}.`);
@@ -170,14 +177,14 @@ async function act(
 
 /** Answers `calls` without carrying out any of them. */
 export const refuseTools = (
-  parts: GateParts,
+  parts: ToolParts,
   order: WorkOrder,
   calls: readonly ToolCall[],
   text: string,
 ): readonly ToolResult[] => calls.map((call) => ({ call: call.id, ...refused(parts, { order, call }, text) }));
 
 /** Puts `text` at the end of the last result, in the log as well: a resumed agent reads the same. */
-export function noteResults({ recorder }: GateParts, { agent }: WorkOrder, turn: ResultsTurn, text: string): Turn {
+export function noteResults({ recorder }: ToolParts, { agent }: WorkOrder, turn: ResultsTurn, text: string): Turn {
   const last = turn.results.at(-1);
   if (last === undefined) return turn;
   recorder.record({ type: 'tool.noted', agent, call: last.call, text });
@@ -186,7 +193,7 @@ export function noteResults({ recorder }: GateParts, { agent }: WorkOrder, turn:
 
 /** An error result for the model, recorded like any call. The child of one that had begun before ends with it. */
 function refused(
-  parts: GateParts,
+  parts: ToolParts,
   { order, call, begun }: Pick<Use, 'order' | 'call' | 'begun'>,
   text: string,
 ): ToolOutput {

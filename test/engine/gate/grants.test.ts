@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { builtIn } from '../../../../src/policy/rules.ts';
-import { boxedTools } from '../../../support/boxed.ts';
-import { AGENT, calling, planOf, RULES, says, testRun } from '../../../support/run.ts';
-import type { Setting, TestRun } from '../../../support/run.ts';
+import { builtIn } from '../../../src/policy/rules.ts';
+import { boxedTools } from '../../support/boxed.ts';
+import { AGENT, calling, planOf, RULES, says, testRun } from '../../support/run.ts';
+import type { Setting, TestRun } from '../../support/run.ts';
 
 const S1 = AGENT('ROOT::S1');
 

@@ -7,21 +7,14 @@ import { RoleName } from '../../../domain/ids.ts';
 import { headOf } from '../../../domain/text/text.ts';
 import type { Json, ToolCall } from '../../../domain/turn.ts';
 import { Permit } from '../../../policy/permit.ts';
-import type { Tool, ToolContext, ToolOutput } from '../../../ports/tool.ts';
-import type { Use } from '../tools/permit.ts';
-import { actionOf, permitted } from '../tools/permit.ts';
+import type { Tool, ToolContext, ToolOutput, ToolPort } from '../../../ports/tool.ts';
+import { actionOf, type PermitParts, permitted, type Use } from './permit.ts';
+import type { RoleModels } from '../model/fallback.ts';
 import { cutResult } from '../model/context-budget.ts';
-import type { GateParts } from '../gate.ts';
-import { asksFor, isOwn, mayMark } from './read-reply.ts';
-import type { Marked } from './read-reply.ts';
+import { asksFor, isOwn, type Marked, mayMark } from '../text-protocol/read-reply.ts';
+import { findingToolOf, taskToolOf } from '../text-protocol/text-model.ts';
 
-/** By which the agent's children are let in; undefined where it may not have any. */
-export const taskToolOf = ({ tools }: Pick<GateParts, 'tools'>, order: WorkOrder): Tool | undefined =>
-  tools.tools.find(({ name, capability }) => capability === 'spawn' && order.tools.includes(name));
-
-/** With which the findings of others are read; undefined where the agent has none to read. */
-export const findingToolOf = ({ tools }: Pick<GateParts, 'tools'>, order: WorkOrder): Tool | undefined =>
-  tools.tools.find(({ name }) => name === 'read_finding' && order.tools.includes(name));
+export type MarkedParts = PermitParts & { readonly tools: ToolPort; readonly roles: RoleModels };
 
 /** What a command with a marker prints is a task or a result, not something to read: it is not cut before it must be. */
 const MARKED_BYTES = 60_000;
@@ -37,26 +30,31 @@ export const roomy = ({ call }: Pick<Use, 'call'>, context: Roomy): Roomy =>
  * other call.
  */
 export function childAgain(
-  { tools, recorder }: GateParts,
+  { tools, recorder }: MarkedParts,
   order: WorkOrder,
   { call, begun }: Pick<Use, 'call' | 'begun'>,
 ): Pick<ToolCall, 'tool' | 'input'> | null {
   const child = isOwn(call) && begun?.child ? recorder.state().agents.get(begun.child) : undefined;
-  const tool = child === undefined ? undefined : taskToolOf({ tools }, order);
+  const tool = child === undefined ? undefined : taskToolOf(tools, order);
   if (child === undefined || tool === undefined) return null;
   const { name, task, role } = child;
   return { tool: tool.name, input: { description: name, prompt: task, subagent_type: role } };
 }
 
 /** What the call gives its agent, cut to its room: the output, or what became of what its command asked for by a marker. */
-export async function withMarked(parts: GateParts, use: Use, context: Roomy, output: ToolOutput): Promise<ToolOutput> {
+export async function withMarked(
+  parts: MarkedParts,
+  use: Use,
+  context: Roomy,
+  output: ToolOutput,
+): Promise<ToolOutput> {
   const asked = use.begun?.child ? null : asksFor(use.call, output);
   if (asked?.is === 'final') return output;
   const given = asked === null ? output : await doneFor(parts, use, context, asked);
   return { ...given, text: cutResult(given.text, context.room) };
 }
 
-function doneFor(parts: GateParts, use: Use, context: Roomy, asked: Request): Promise<ToolOutput> {
+function doneFor(parts: MarkedParts, use: Use, context: Roomy, asked: Request): Promise<ToolOutput> {
   if (asked.is === 'finding') return found(parts, use, context, asked);
   const { name, task } = asked;
   if (task === '') return Promise.resolve(no('below the marker stands no task'));
@@ -73,16 +71,16 @@ interface Wanted {
   readonly role: string;
 }
 
-async function spawn(parts: GateParts, use: Use, context: ToolContext, wanted: Wanted): Promise<ToolOutput> {
-  const tool = taskToolOf(parts, use.order);
+async function spawn(parts: MarkedParts, use: Use, context: ToolContext, wanted: Wanted): Promise<ToolOutput> {
+  const tool = taskToolOf(parts.tools, use.order);
   if (tool === undefined) return no(`role ${use.order.role} may not have children here`);
   const { description, prompt, role } = wanted;
   const refusal = await letIn(parts, use, context, { tool, input: { description, prompt, subagent_type: role }, no });
   return refusal ?? context.desk.spawn({ ...wanted, protocol: 'text' });
 }
 
-async function found(parts: GateParts, use: Use, context: Roomy, { task, from }: WantedFinding): Promise<ToolOutput> {
-  const tool = findingToolOf(parts, use.order);
+async function found(parts: MarkedParts, use: Use, context: Roomy, { task, from }: WantedFinding): Promise<ToolOutput> {
+  const tool = findingToolOf(parts.tools, use.order);
   if (tool === undefined) return unread('this agent has no findings to read');
   const refusal = await letIn(parts, use, context, { tool, input: { task, from }, no: unread });
   return refusal ?? context.desk.readFinding({ task, from, room: context.room });
@@ -96,7 +94,7 @@ interface AsTool {
 
 /** Decides as for a call of that tool. The refusal, as the result of the command; null where it may be done. */
 async function letIn(
-  parts: GateParts,
+  parts: MarkedParts,
   use: Use,
   context: ToolContext,
   { tool, input, no }: AsTool,
@@ -108,14 +106,14 @@ async function letIn(
   const passed = await permitted(parts, asked, context);
   if (!passed.ok) return { ok: false, text: passed.text };
   const action = actionOf(asked, null);
-  const spent = Permit.spend(passed.permit, { agent: order.agent, action, policyHash: parts.rules.policyHash });
+  const spent = Permit.spend(passed.permit, { agent: order.agent, action, policyHash: parts.rules().policyHash });
   return spent.ok ? null : no(spent.fault);
 }
 
 /** A name that is a role's is both; any other child writes code. */
-function roleOf(parts: GateParts, name: string | null): string {
+function roleOf(parts: MarkedParts, name: string | null): string {
   const role = RoleName.safeParse(name);
-  return role.success && parts.modelsOf(role.data).length > 0 ? role.data : 'code';
+  return role.success && parts.roles.modelsOf(role.data).length > 0 ? role.data : 'code';
 }
 
 const no = (why: string): ToolOutput => ({ ok: false, text: `No child was made: ${why}.` });

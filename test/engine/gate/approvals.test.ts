@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { boxedTools } from '../../../support/boxed.ts';
-import { AGENT, calling, filed, planOf, RULES, says, testRun } from '../../../support/run.ts';
-import { eventsOf, outputs, ran } from '../../../support/run-looks.ts';
+import { boxedTools } from '../../support/boxed.ts';
+import { AGENT, calling, filed, planOf, RULES, says, testRun } from '../../support/run.ts';
+import { eventsOf, outputs, ran } from '../../support/run-looks.ts';
 
 const S1 = AGENT('ROOT::S1');
 const S2 = AGENT('ROOT::S2');

@@ -2,17 +2,15 @@
  * Questions to a person, of all agents in one inbox: each is recorded when asked and gets exactly one answer, of a person,
  * of a looser mode, or of the time that rules give. An answer for the session clears equal questions at once.
  */
-import type { AnswerScope, GrantScope } from '../../../domain/agents/grant.ts';
-import { actOf, coveredWords, grantedWords } from '../../../domain/agents/grant.ts';
-import type { AgentId, CallId } from '../../../domain/ids.ts';
-import type { Mode } from '../../../domain/mode.ts';
-import type { Result } from '../../../domain/result.ts';
-import { fail, ok } from '../../../domain/result.ts';
-import type { Grant } from '../../../events/decisions.ts';
-import type { ApprovalRequest, EventBody } from '../../../events/event.ts';
-import type { StandingGrant } from '../../../events/state.ts';
-import type { World } from '../../../ports/world.ts';
-import type { Recorder } from '../../run/recorder.ts';
+import { actOf, type AnswerScope, coveredWords, grantedWords, type GrantScope } from '../../domain/agents/grant.ts';
+import type { AgentId, CallId } from '../../domain/ids.ts';
+import type { Mode } from '../../domain/mode.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import type { Grant } from '../../events/decisions.ts';
+import type { ApprovalRequest, EventBody } from '../../events/event.ts';
+import type { StandingGrant } from '../../events/state.ts';
+import type { World } from '../../ports/world.ts';
+import type { Recorder } from '../run/recorder.ts';
 
 export interface Answer {
   readonly is: 'allowed' | 'denied' | 'withdrawn';
