@@ -115,7 +115,7 @@ function refuseOfPerson(word: string): void {
   );
 }
 
-async function verbNamed(name: string | undefined): Promise<Verb | null> {
+export async function verbNamed(name: string | undefined): Promise<Verb | null> {
   const load = name !== undefined && Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   return load === undefined ? null : load();
 }
@@ -155,7 +155,7 @@ function sayGeneral(io: Io): void {
 }
 
 /** Those before `spawn` are about runs, those after `status` about this machine. */
-function groupsOf(): Readonly<Record<string, readonly string[]>> {
+export function groupsOf(): Readonly<Record<string, readonly string[]>> {
   const names = Object.keys(VERBS);
   const [first, last] = [names.indexOf('spawn'), names.indexOf('status') + 1];
   return {

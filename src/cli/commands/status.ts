@@ -11,7 +11,7 @@ import { targetOf } from '../sessions/target.ts';
 import type { Verb } from '../verb.ts';
 import type { Seat } from '../../ports/control.ts';
 
-const SOCKET = 'where it listens (README, "The API of a run"); null where nothing does';
+const SOCKET = 'where it listens (docs/api.md); null where nothing does';
 
 export const statusVerb: Verb = {
   usage: 'mimir status [SESSION] [--json]',

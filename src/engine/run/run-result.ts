@@ -30,7 +30,7 @@ export function finish(parts: RunParts, report: string): RunResult {
 
 /**
  * How each ended its work. Who kills a child that had ended closes it; how its work went does not change by that. A child that
- * an agent of its own branch has killed is that agent's decision, and judged with the agent's own work (src/README.md).
+ * an agent of its own branch has killed is that agent's decision, and judged with the agent's own work.
  */
 function endsOfWork(events: Iterable<MimirEvent>): ReadonlyMap<AgentId, AgentOutcome> {
   const ends = new Map<AgentId, AgentOutcome>();

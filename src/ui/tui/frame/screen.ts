@@ -1,5 +1,5 @@
 /**
- * What a screen is: a body drawn from state, and a table of keys. Dispatch, footer, help and README come from the table.
+ * What a screen is: a body drawn from state, and a table of keys. Dispatch, footer, help and docs/keys.md come from the table.
  * Screens never act by themselves: they return what should happen, and the app (app.ts) does it.
  */
 import type { AgentId, Millis } from '../../../domain/ids.ts';

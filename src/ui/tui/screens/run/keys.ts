@@ -1,4 +1,4 @@
-/** The keys of the run screen: one table for dispatch, footer, help and README. */
+/** The keys of the run screen: one table for dispatch, footer, help and docs/keys.md. */
 import { isFollowUp, recipientOf, whyNotTalk } from '../../../../app/actions/message-main.ts';
 import { retryRun, retryWords } from '../../../../app/actions/retry.ts';
 import { withdrawGrant } from '../../../../app/actions/withdraw-grant.ts';

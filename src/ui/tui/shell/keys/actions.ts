@@ -1,4 +1,4 @@
-/** Everything that a person can do, on whatever screen, from the tables of keys: for the README, and for the line mode to compare. */
+/** Everything that a person can do, on whatever screen, from the tables of keys: for docs/keys.md, and for line mode to compare. */
 import { APP_KEYS } from '../app-keys.ts';
 import { COPY_KEYS } from '../../copy/keys.ts';
 import { keyFaults, rebind } from '../../frame/keymap.ts';
