@@ -120,6 +120,8 @@ export type EventBody =
       readonly reason: string;
       /** Of who is `waiting`: for its provider, or ROOT beside its children. The clock of an agent stands still then, that of the run goes on. */
       readonly waitsFor?: 'provider' | 'children';
+      /** Of who is `waiting`: what for. Logs of earlier versions have only `reason` (earlier-words.ts). */
+      readonly waitingFor?: WaitingFor;
     }
   /** It said by itself that it is done, or that it can't go on (`mimir complete`): its work ends with that after this step. */
   | {
@@ -272,6 +274,35 @@ export type EventBody =
         readonly agents: number;
         readonly duration: Millis;
       };
+    };
+
+/** What an agent waits for. */
+export type WaitingFor =
+  /** ROOT of a run without a plan: for the next message. */
+  | { readonly is: 'message' }
+  /** Its turn is over: for children that it wants to hear of. */
+  | { readonly is: 'children' }
+  /** In the midst of its turn: for the child of its own call. */
+  | { readonly is: 'child' }
+  /** For the verdict about its work or its commit. */
+  | { readonly is: 'review' }
+  /** For the answer to a question that another agent asked about a limit of both. */
+  | { readonly is: 'limit' }
+  /** For the answer to its own question, or to the plan. */
+  | { readonly is: 'person' }
+  /** For a free place to go on in. */
+  | { readonly is: 'slot' }
+  /** For what calls of others leave of a budget. */
+  | { readonly is: 'budget' }
+  | {
+      readonly is: 'provider';
+      /** `anthropic is rate limited` */
+      readonly why: string;
+      /** Milliseconds until the next try; null: another agent tries first. */
+      readonly wait: Millis | null;
+      /** Which try comes next, and how many there are at most; left out where it is the first, or where time alone ends them. */
+      readonly attempt?: number;
+      readonly attempts?: number;
     };
 
 /** How a child was spawned. */

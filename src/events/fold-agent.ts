@@ -40,6 +40,7 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
     forced: event.forced ?? null,
     status: 'pending',
     reason: '',
+    waitingFor: null,
     outcome: null,
     summary: '',
     error: null,
@@ -81,6 +82,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     status: 'pending',
     // Whom it waited for may be another by now; who still stands in its way is said again.
     reason: '',
+    waitingFor: null,
     outcome: null,
     error: null,
     endedAt: null,
@@ -90,17 +92,17 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     // ROOT's clock is the run's: it goes on while a provider is waited for, and while children work beside it.
     const onTheClock = event.status === 'running' || (agent.parent === null && event.waitsFor !== undefined);
     const clocked = clock(agent, onTheClock, at);
-    const note = event.status === 'interrupted' || event.status === 'failed';
     return {
       ...(event.status === 'pending' ? begunAnew(clocked) : clocked),
       status: event.status,
       reason: event.reason,
+      waitingFor: event.waitingFor ?? null,
       pause: event.status === 'waiting' ? agent.pause : null,
       // A retried or resumed agent is no longer at its end.
       outcome: null,
       endedAt: null,
       signalled: event.status === 'initializing' || event.status === 'pending' ? null : agent.signalled,
-      blocks: note && event.reason !== '' ? add(agent, noteBlock(event.reason, 'warn')) : agent.blocks,
+      blocks: withReason(agent, event),
     };
   },
   'agent.signalled': (agent, { status, message }) => ({ ...agent, signalled: { status, message } }),
@@ -240,6 +242,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
       ? { closed: { outcome: agent.outcome, error: agent.error } }
       : {}),
     reason: event.error ?? '',
+    waitingFor: null,
     pause: null,
     endedAt: at,
   }),
@@ -259,6 +262,12 @@ function withoutItsEffort(
   if (withoutEffort === undefined || known.includes(model)) return {};
   const text = `${model} takes no setting of effort: it is called without (${agent.effort ?? 'some'} was asked for)`;
   return { withoutEffort: [...known, model], blocks: add(agent, noteBlock(text, 'warn')) };
+}
+
+/** Why it does not go on is told in its transcript. */
+function withReason(agent: AgentState, { status, reason }: EventOf<'agent.status'>): readonly Block[] {
+  const isTold = (status === 'interrupted' || status === 'failed') && reason !== '';
+  return isTold ? add(agent, noteBlock(reason, 'warn')) : agent.blocks;
 }
 
 /** A retry begins a new conversation, in the environment of its own start. */

@@ -3,8 +3,8 @@
  * What one event does to one agent is in fold-agent.ts; this file has the run as a whole.
  */
 import { tokensOf } from '../domain/budget.ts';
-import { ROOT } from '../domain/ids.ts';
-import type { AgentId, Millis } from '../domain/ids.ts';
+import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
+import type { AgentId, Millis, Usd } from '../domain/ids.ts';
 import { MAIN } from '../domain/agents/role.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
@@ -13,8 +13,7 @@ import { clock, foldAgent, newAgent } from './fold-agent.ts';
 import { logLine } from './log-line.ts';
 import { estimateKey } from './queries.ts';
 import { Roster, withAgent } from './roster.ts';
-import { withSpend } from './spend.ts';
-import type { AgentState, RunState } from './state.ts';
+import type { AgentState, RunState, SpendPoint } from './state.ts';
 import { EMPTY } from './state.ts';
 
 const LOG_LINES = 1000;
@@ -291,7 +290,9 @@ export function withLostCalls(state: RunState): RunState {
 function begunAgain(state: RunState): RunState {
   const agents = [...state.agents.values()];
   if (!agents.some(wasAtWork)) return state;
-  const next = agents.map((one): AgentState => (wasAtWork(one) ? { ...one, status: 'initializing', reason: '' } : one));
+  const next = agents.map(
+    (one): AgentState => (wasAtWork(one) ? { ...one, status: 'initializing', reason: '', waitingFor: null } : one),
+  );
   return { ...state, agents: Roster.of(next) };
 }
 
@@ -313,4 +314,17 @@ const agentOf = (event: MimirEvent): AgentId | null => ('agent' in event ? event
 function withLog(state: RunState, event: MimirEvent, at: Millis): RunState {
   const line = logLine(event, at, (id) => state.agents.get(id)?.name ?? id);
   return line === null ? state : { ...state, log: [...state.log.slice(-(LOG_LINES - 1)), line] };
+}
+
+/** Most points that are kept: more than any screen has columns for. */
+export const MOST_POINTS = 400;
+
+/** The series after one more call; the last point is always the true sum. What cost nothing at all adds none. */
+export function withSpend(points: readonly SpendPoint[], at: Millis, cost: Usd, tokens: number): readonly SpendPoint[] {
+  if (cost === 0 && tokens === 0) return points;
+  const last = points.at(-1);
+  const point = { at, cost: fromMicro(toMicro(last?.cost ?? 0) + toMicro(cost)), tokens: (last?.tokens ?? 0) + tokens };
+  const next = [...points, point];
+  // Every other one goes, not the last: the curve keeps its shape.
+  return next.length <= MOST_POINTS ? next : next.filter((_, index) => (next.length - 1 - index) % 2 === 0);
 }

@@ -55,10 +55,11 @@ const LINES: ByType<[], [names: Names], Words> = {
   ],
   'agent.changed': ({ role, task }) => ['info', `now ${role}, for: ${task}`],
   'agent.model': ({ model }) => ['warn', `model is now ${model.used}, by you`],
-  'agent.status': ({ status, reason, waitsFor }) => {
+  'agent.status': ({ status, reason, waitsFor, waitingFor }) => {
+    const what = waitingFor?.is;
     // Whose retry it is has said it; the others wait with it, which their cards show. That ROOT waits for a word is no news.
-    if (reason === '' || waitsFor !== undefined || (status === 'waiting' && reason === 'idle')) return null;
-    if (status === 'waiting' && reason.startsWith('waits for')) return ['info', reason];
+    if (reason === '' || waitsFor !== undefined || what === 'message') return null;
+    if (what === 'children' || what === 'limit') return ['info', reason];
     // "interrupted by you" says it already.
     return [status === 'failed' ? 'error' : 'warn', reason.startsWith(status) ? reason : `${status}: ${reason}`];
   },

@@ -7,10 +7,9 @@ import type { Trigger } from '../domain/agents/mandatory-review.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
 import type { Todo } from '../domain/turn.ts';
-import type { ApprovalRequest, Spawned } from './event.ts';
+import type { ApprovalRequest, Spawned, WaitingFor } from './event.ts';
 import type { ForcedGate, GivenVerdict, Grant } from './decisions.ts';
 import type { Growth, Returned } from './child-results.ts';
-import type { SpendPoint } from './spend.ts';
 
 export type Phase = 'starting' | 'planning' | 'approving' | 'running' | 'merging' | 'finished';
 
@@ -137,6 +136,8 @@ export interface AgentState {
   readonly forced: { readonly trigger: Trigger; readonly tree: string; readonly from?: string } | null;
   readonly status: AgentStatus;
   readonly reason: string;
+  /** What it waits for while it is `waiting`; null otherwise, and where an earlier version did not record it. */
+  readonly waitingFor: WaitingFor | null;
   readonly outcome: AgentOutcome | null;
   readonly summary: string;
   readonly error: string | null;
@@ -204,6 +205,13 @@ export interface SentMessage {
   readonly notice: { readonly of: AgentId; readonly is: 'completed' | 'error' | 'idle' } | null;
   /** Of one that was kept in the box: its id there. */
   readonly letter?: string;
+}
+
+/** The sums of all agents right after a call was settled. */
+export interface SpendPoint {
+  readonly at: Millis;
+  readonly cost: Usd;
+  readonly tokens: number;
 }
 
 /** A line of the run's log, for people. */

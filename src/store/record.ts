@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import type { SQLOutputValue } from 'node:sqlite';
 import type { SessionId } from '../domain/ids.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
+import { withReasons } from '../events/earlier-words.ts';
 import { LogFault } from '../ports/log.ts';
 
 /** Characters up to which a text stays in its event. */
@@ -57,7 +58,7 @@ export function* eventsOf(
 ): Generator<MimirEvent> {
   // In the order in which it was told when it was new: both print the same bytes.
   for (const row of inChain(session, rows, before))
-    yield { v: 1, seq: row.seq, time: row.time, session, ...decode(row, session, textOf) };
+    yield { v: 1, seq: row.seq, time: row.time, session, ...withReasons(decode(row, session, textOf)) };
 }
 
 /** The number and the hash of the record before the first one. */

@@ -47,6 +47,7 @@ describe('a new agent (O019)', () => {
       lastTool: null,
       status: 'pending',
       reason: '',
+      waitingFor: null,
       outcome: null,
       summary: '',
       error: null,

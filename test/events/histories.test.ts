@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/domain/ids.ts';
+import { withReasons } from '../../src/events/earlier-words.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { isFinal, spentOf } from '../../src/events/queries.ts';
@@ -15,7 +16,8 @@ const eventsIn = (file: string): readonly MimirEvent[] =>
     .trimEnd()
     .split('\n')
     .map((line): unknown => JSON.parse(line))
-    .filter(isEvent);
+    .filter(isEvent)
+    .map((event) => withReasons(event));
 
 describe('a recorded run', () => {
   it('is there to be told', () => {

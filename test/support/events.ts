@@ -139,8 +139,9 @@ const ofAgents: readonly fc.Arbitrary<EventBody>[] = [
       status: fc.constantFrom(...STATUSES),
       reason: text,
       waitsFor: fc.constant('provider'),
+      waitingFor: fc.constantFrom({ is: 'message' }, { is: 'children' }, { is: 'person' }),
     },
-    { requiredKeys: ['type', 'agent', 'status', 'reason'] },
+    { requiredKeys: ['type', 'agent', 'status', 'reason', 'waitingFor'] },
   ),
   fc.record({
     type: fc.constant('agent.told'),

@@ -2,6 +2,7 @@
 import { statusOfOutcome } from '../../src/domain/agents/agent.ts';
 import type { AgentOutcome } from '../../src/domain/agents/agent.ts';
 import { AgentId, CallId, ModelId, parentOf, RoleName, ROOT, SessionId } from '../../src/domain/ids.ts';
+import { withReasons } from '../../src/events/earlier-words.ts';
 import type { EventOf } from '../../src/events/by-type.ts';
 import type { ApprovalRequest, EventBody, MimirEvent } from '../../src/events/event.ts';
 import { approval } from './recorded-run.ts';
@@ -63,12 +64,13 @@ export const spawned = (
   more: { readonly wait?: number; readonly workingDir?: string } = {},
 ): Made => ({ spawned: { by, friendly, wait: more.wait ?? null, workingDir: more.workingDir ?? '' } });
 
-export const status = (agent: AgentId, is: EventOf<'agent.status'>['status'], reason = ''): EventBody => ({
-  type: 'agent.status',
-  agent,
-  status: is,
-  reason,
-});
+export const status = (agent: AgentId, is: EventOf<'agent.status'>['status'], reason = ''): EventBody =>
+  withReasons({
+    type: 'agent.status',
+    agent,
+    status: is,
+    reason,
+  });
 
 /** A call of a model that used so much. */
 export const turn = (agent: AgentId, call: string, tokens: number, cost: number, text = ''): readonly EventBody[] => [

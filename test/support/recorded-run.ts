@@ -1,5 +1,6 @@
 /** A run as its log has it: eight agents in every state there is, at a fixed time. What the pictures of the run screen show. */
 import { AgentId, CallId, ModelId, RoleName, SessionId, TaskId } from '../../src/domain/ids.ts';
+import { withReasons } from '../../src/events/earlier-words.ts';
 import type { AgentOutcome } from '../../src/domain/agents/agent.ts';
 import { statusOfOutcome } from '../../src/domain/agents/agent.ts';
 import type { PlanTask } from '../../src/domain/plan/plan.ts';
@@ -15,7 +16,7 @@ export class Recording {
 
   at(after: number, body: EventBody): this {
     const time = new Date(START + after * 1000).toISOString();
-    this.events.push({ v: 1, seq: this.events.length + 1, time, session: SESSION, ...body });
+    this.events.push({ v: 1, seq: this.events.length + 1, time, session: SESSION, ...withReasons(body) });
     return this;
   }
 }

@@ -1,6 +1,7 @@
 /** Events told one after the other, a second apart: for specs of the fold. */
 import { AgentId, CallId, ModelId, RoleName, ROOT, SessionId } from '../../src/domain/ids.ts';
 import type { EventOf } from '../../src/events/by-type.ts';
+import { withReasons } from '../../src/events/earlier-words.ts';
 import type { EventBody, MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import type { AgentState, RunState } from '../../src/events/state.ts';
@@ -42,12 +43,13 @@ export const created = (
   ...more,
 });
 
-export const status = (agent: AgentId, status: AgentState['status'], reason = ''): EventBody => ({
-  type: 'agent.status',
-  agent,
-  status,
-  reason,
-});
+export const status = (agent: AgentId, status: AgentState['status'], reason = ''): EventBody =>
+  withReasons({
+    type: 'agent.status',
+    agent,
+    status,
+    reason,
+  });
 
 export const asked = (
   agent: AgentId,

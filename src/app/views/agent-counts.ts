@@ -1,5 +1,6 @@
 /** Which status of an agent is shown, and how many agents have which: for every header, card, graph, list and line. Pure. */
 import { ROOT } from '../../domain/ids.ts';
+import type { WaitingFor } from '../../events/event.ts';
 import { isTakenOut } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 
@@ -15,16 +16,15 @@ export function shownStatus(agent: AgentState): ShownStatus {
   return agent.status === 'pending' || agent.status === 'initializing' ? 'queued' : agent.status;
 }
 
-/** Does it wait for a provider? Waits for a person and for a Task give no reason, rests give their own. */
-export const isHeld = (agent: AgentState): boolean =>
-  agent.outcome === null &&
-  (agent.pause !== null || (agent.status === 'waiting' && agent.reason !== '' && !isResting(agent)));
+/** Does it wait for a provider, or for what others leave of a budget? */
+export const isHeld = ({ outcome, pause, waitingFor }: AgentState): boolean =>
+  outcome === null && (pause !== null || waitingFor?.is === 'provider' || waitingFor?.is === 'budget');
 
-/** The reasons that the engine gives for waits that no provider is the cause of. */
-const RESTS = /^(?:idle|waits for its children|its (?:work|commit) is judged|waits for the answer about .*)$/;
+const RESTS: ReadonlySet<string> = new Set(['message', 'children', 'review', 'limit'] satisfies WaitingFor['is'][]);
 
-export const isResting = ({ outcome, status, reason }: AgentState): boolean =>
-  outcome === null && status === 'waiting' && RESTS.test(reason);
+/** Has it nothing to do until something comes: a message, its children, a verdict, an answer about a limit? */
+export const isResting = ({ outcome, waitingFor }: AgentState): boolean =>
+  outcome === null && waitingFor !== null && RESTS.has(waitingFor.is);
 
 export interface AgentCounts extends Readonly<Record<ShownStatus, number>> {
   /** Main is left out, and so are tasks that an amendment took out of the plan. */

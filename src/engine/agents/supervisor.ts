@@ -4,7 +4,7 @@
  */
 import type { AgentOutcome, AgentStatus, WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
 import type { AgentId } from '../../domain/ids.ts';
-import type { EventBody } from '../../events/event.ts';
+import type { EventBody, WaitingFor } from '../../events/event.ts';
 import type { RunState } from '../../events/state.ts';
 import type { Standing } from '../../events/turns.ts';
 import type { Executor } from '../../ports/executor.ts';
@@ -159,7 +159,8 @@ class LocalCrew implements Crew {
   private async toItsEnd(order: WorkOrder, seat: Seat, before: string): Promise<AgentOutcome | null> {
     const { recorder, slots, conversations } = this.parts;
     const { agent } = order;
-    this.status(agent, hasSaidItsEnd(recorder.state(), agent) ? 'waiting' : 'initializing', '');
+    if (hasSaidItsEnd(recorder.state(), agent)) this.waits(agent, FOR_A_SLOT);
+    else this.status(agent, 'initializing', '');
     for (let now: Partial<Standing> = {}; ; now = conversations.of(agent)) {
       seat.release = isReviewOfIdle(recorder.state(), agent) ? NO_SLOT : await slots.take(seat.control.signal);
       // The slot is given back when the end is recorded: in the log no two share one.
@@ -193,8 +194,8 @@ class LocalCrew implements Crew {
     if (signal.aborted) return;
     seat.release();
     // It takes a slot again, behind others who wait for one: until then it does not run.
-    if (hasMail(recorder.state(), agent)) return this.status(agent, 'waiting', '');
-    this.status(agent, 'waiting', WAITS);
+    if (hasMail(recorder.state(), agent)) return this.waits(agent, FOR_A_SLOT);
+    this.waits(agent, WAITS);
     await new Promise<void>((resolve) => {
       const done = (): void => {
         unheard();
@@ -228,14 +229,20 @@ class LocalCrew implements Crew {
     seat.wake = null;
   }
 
+  private waits(agent: AgentId, why: { readonly reason: string; readonly waitingFor: WaitingFor }): void {
+    this.parts.recorder.record({ type: 'agent.status', agent, status: 'waiting', ...why });
+  }
+
   private status(
     agent: AgentId,
-    status: Exclude<AgentStatus, 'pending' | 'completed' | 'failed'>,
+    status: Exclude<AgentStatus, 'pending' | 'waiting' | 'completed' | 'failed'>,
     reason: string,
   ): void {
     this.parts.recorder.record({ type: 'agent.status', agent, status, reason });
   }
 }
+
+const FOR_A_SLOT = { reason: '', waitingFor: { is: 'slot' } } as const;
 
 const newSeat = (): Seat => ({
   control: new AbortController(),

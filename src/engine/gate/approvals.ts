@@ -178,7 +178,9 @@ function requested(
   rests: boolean,
 ): EventBody[] {
   const event: EventBody = { type: 'approval.requested', agent, approval, call, request };
-  return rests ? [event] : [event, { type: 'agent.status', agent, status: 'waiting', reason: '' }];
+  return rests
+    ? [event]
+    : [event, { type: 'agent.status', agent, status: 'waiting', reason: '', waitingFor: { is: 'person' } }];
 }
 
 /** The answer, and the agent runs again unless it waits for more (another question, a child) or was ended meanwhile. */

@@ -11,7 +11,7 @@ import type { ChildRules } from '../../policy/rules.ts';
 import { messageEvent } from './inbox.ts';
 
 /** Why an agent waits that has ended its turn, and has children that it wants to hear of. */
-export const WAITS = 'waits for its children';
+export const WAITS = { reason: 'waits for its children', waitingFor: { is: 'children' } } as const;
 
 /** How the work of an agent has ended, as it will be recorded. */
 export interface End {

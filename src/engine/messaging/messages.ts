@@ -12,7 +12,6 @@ import type { AgentState, RunState } from '../../events/state.ts';
 import { childRules } from '../../policy/children.ts';
 import type { Delivery, Receipt } from '../../ports/controls.ts';
 import type { Children } from './children.ts';
-import { WAITS } from './child-end.ts';
 import type { Inbox } from './inbox.ts';
 import type { Recorder } from '../run/recorder.ts';
 import type { RunOptions } from '../run/run-options.ts';
@@ -104,7 +103,7 @@ function receiptOf(one: AgentState, ended: boolean, delivery: Delivery): Receipt
   const works = one.status === 'running' || one.status === 'waiting';
   if (delivery === 'urgent') return { text: `sent to ${one.name}`, sent: works ? 'interrupted' : 'sent' };
   // Between turns there is nothing that would have to end first.
-  const idle = one.id === ROOT || (one.status === 'waiting' && one.reason === WAITS);
+  const idle = one.id === ROOT || one.waitingFor?.is === 'children';
   return delivery === 'sequential' && !idle
     ? { text: `sent to ${one.name} (read when its work is done)`, sent: 'queued' }
     : { text: `sent to ${one.name}`, sent: 'sent' };

@@ -106,11 +106,12 @@ function made(
   recorder.record(createdEvent(options, one), {
     type: 'agent.status',
     agent: order.agent,
-    status: 'waiting',
-    reason: '',
+    ...WAITS_FOR_CHILD,
   });
   return ok({ ...orderOf(options, one, []), ...placeOf(order) });
 }
+
+const WAITS_FOR_CHILD = { status: 'waiting', reason: '', waitingFor: { is: 'child' } } as const;
 
 /** The order of one that was made before, under the rules of now: what is forbidden by now ends it. */
 function again(
@@ -123,7 +124,7 @@ function again(
     recorder.record(crew().finished(before.id, 'failed', before.summary, role.fault));
     return role;
   }
-  recorder.record({ type: 'agent.status', agent: order.agent, status: 'waiting', reason: '' });
+  recorder.record({ type: 'agent.status', agent: order.agent, ...WAITS_FOR_CHILD });
   const one: NewAgent = {
     agent: before.id,
     parent: order.agent,

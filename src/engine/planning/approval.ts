@@ -31,7 +31,7 @@ export async function agreeOnPlan(parts: RunParts): Promise<PlanDecision> {
     default:
       throw new Error('unknown approval');
   }
-  recorder.record({ type: 'agent.status', agent: ROOT, status: 'waiting', reason: '' });
+  recorder.record({ type: 'agent.status', agent: ROOT, status: 'waiting', reason: '', waitingFor: { is: 'person' } });
   const decision = await decisionOf(parts);
   if (parts.signal.aborted) return decision;
   recorder.record({ type: 'agent.status', agent: ROOT, status: 'running', reason: '' });

@@ -107,7 +107,8 @@ class Gates implements Forced {
     if (nodes.length === 0) return ok(undefined);
     const { crew, recorder } = this.parts;
     const { agent } = order;
-    recorder.record({ type: 'agent.status', agent, status: 'waiting', reason: 'its commit is judged' });
+    const waits = { status: 'waiting', reason: 'its commit is judged', waitingFor: { is: 'review' } } as const;
+    recorder.record({ type: 'agent.status', agent, ...waits });
     const takeSlotAgain = crew().lend(agent);
     // Whoever is ended does not wait for reviews of others; its own finds that out in its turn.
     const ended = Promise.withResolvers<Result<void, string>>();

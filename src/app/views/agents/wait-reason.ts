@@ -5,6 +5,7 @@
 import { isHeld, isResting } from '../agent-counts.ts';
 import { ROOT } from '../../../domain/ids.ts';
 import type { AgentId, Millis } from '../../../domain/ids.ts';
+import { triesText } from '../../../events/log-line.ts';
 import { isFinal } from '../../../events/queries.ts';
 import type { AgentState, RunState } from '../../../events/state.ts';
 import { formatDuration } from '../text/format.ts';
@@ -20,24 +21,24 @@ export interface Wait {
 }
 
 /** ROOT of a run without a plan, between two words to it. */
-export const isIdle = (agent: AgentState): boolean => isResting(agent) && agent.reason === 'idle';
+export const isIdle = (agent: AgentState): boolean => agent.waitingFor?.is === 'message';
 
 /** `idle; 2 children work`, `waits for its children (2)`; null for who doesn't rest. */
 export function restOf(agent: AgentState, state: RunState): string | null {
   if (!isResting(agent)) return null;
   const beside = childrenBeside(state, agent.id);
-  if (agent.reason === 'waits for its children') {
+  if (agent.waitingFor?.is === 'children') {
     const awaited = beside.filter(({ spawned }) => typeof spawned?.wait === 'number').length;
     return awaited === 0 ? agent.reason : `${agent.reason} (${awaited})`;
   }
-  if (agent.reason !== 'idle') return toLabel(agent.reason);
+  if (!isIdle(agent)) return toLabel(agent.reason);
   return beside.length === 0
     ? 'idle'
     : `idle; ${beside.length === 1 ? '1 child' : `${beside.length} children`} at work`;
 }
 
 /** Children that were spawned, work on their own, and answer to `owner`. */
-const childrenBeside = ({ agents }: RunState, owner: AgentId): readonly AgentState[] =>
+export const childrenBeside = ({ agents }: RunState, owner: AgentId): readonly AgentState[] =>
   [...agents.values()].filter((one) => one.spawned !== null && one.owner === owner && !isFinal(one));
 
 /** Whom `agent` can't go on without: children of its calls, and of ROOT in a planned run all of them. */
@@ -66,34 +67,19 @@ function nextTry(left: Millis | null): string {
   return left === 0 ? 'next try now' : `next try in ${formatLeft(left)}`;
 }
 
-/** The part of a reason that says when: true when it was given, not any more. */
-const WHEN = /;[^;]*\bnext try\b.*$/i;
-
-const saidOf = ({ status, reason }: AgentState): string => (status === 'waiting' ? toLabel(reason) : '');
-
-function whyOf(agent: AgentState): string {
-  const said = saidOf(agent).replace(WHEN, '').trim();
-  if (said !== '' || agent.pause === null) return said;
-  return toLabel(`${agent.pause.model.split('/')[0] ?? ''}: ${agent.pause.cause}`);
+function whyOf({ waitingFor, reason, pause }: AgentState): string {
+  const said = toLabel(waitingFor?.is === 'provider' ? waitingFor.why : waitingFor === null ? '' : reason);
+  return said !== '' || pause === null ? said : toLabel(`${pause.model.split('/')[0] ?? ''}: ${pause.cause}`);
 }
-
-/** A reason counts whole seconds up: within that much, the time of the agent's own try is the better one. */
-const ROUNDED = 1500;
 
 /** Null where another agent tries first. What was said last counts: a wait for all may be longer than the agent's own. */
-function untilOf(agent: AgentState): Millis | null {
-  const [when] = WHEN.exec(saidOf(agent)) ?? [];
-  const until = agent.pause?.until ?? null;
-  if (when === undefined) return until;
-  const [, seconds] = /\bin (\d+(?:\.\d+)?) ?s\b/.exec(when) ?? [];
-  if (seconds === undefined) return null;
-  const said = agent.lastAt + Number(seconds) * 1000;
-  return until !== null && Math.abs(said - until) <= ROUNDED ? until : said;
+function untilOf({ waitingFor, pause, lastAt }: AgentState): Millis | null {
+  if (waitingFor?.is !== 'provider') return pause?.until ?? null;
+  return waitingFor.wait === null ? null : lastAt + waitingFor.wait;
 }
 
-function triesOf(agent: AgentState): string {
-  const [said] = / \((?:\d+ of \d+|try \d+)\)$/.exec(saidOf(agent)) ?? [];
-  const { attempt = null, attempts = null } = agent.pause ?? {};
-  if (said !== undefined || attempt === null) return said ?? '';
-  return attempts === null ? ` (try ${attempt})` : ` (${attempt} of ${attempts})`;
+function triesOf({ waitingFor, pause }: AgentState): string {
+  if (waitingFor?.is === 'provider' && waitingFor.attempt !== undefined)
+    return triesText(waitingFor.attempt, waitingFor.attempts);
+  return triesText(pause?.attempt ?? undefined, pause?.attempts ?? undefined);
 }

@@ -139,7 +139,7 @@ async function waiting(
 ): Promise<Ended> {
   const { agent } = order;
   const reason = `waits for the answer about ${limitText(exhausted)} limit`;
-  recorder.record({ type: 'agent.status', agent, status: 'waiting', reason });
+  recorder.record({ type: 'agent.status', agent, status: 'waiting', reason, waitingFor: { is: 'limit' } });
   const left = Promise.withResolvers<Ended>();
   const leave = (): void => left.resolve({ is: 'gone' });
   signal.addEventListener('abort', leave, { once: true });

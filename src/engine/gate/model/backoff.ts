@@ -2,7 +2,9 @@
  * Which faults of a model are worth another try, for how long, and how long to wait before each. Pure: chance and time are
  * passed in. What the waiting looks like is retry.ts; who else waits is provider-queue.ts.
  */
-import type { Millis } from '../../../domain/ids.ts';
+import type { Millis, ModelId } from '../../../domain/ids.ts';
+import { triesText } from '../../../events/log-line.ts';
+import type { WaitingFor } from '../../../events/event.ts';
 import type { ModelFault } from '../../../ports/model.ts';
 
 export type Cause = ModelFault['is'];
@@ -95,11 +97,21 @@ export interface Waiting {
   readonly attempts: number | null;
 }
 
-const triesText = (attempt: number, attempts: number | null): string =>
-  attempts === null ? ` (try ${attempt})` : ` (${attempt} of ${Math.max(attempts, attempt)})`;
+/** Why an agent waits: as a sentence, and as data. */
+export interface WaitReason {
+  readonly reason: string;
+  readonly waitingFor: WaitingFor;
+}
 
-/** `anthropic is rate limited; next try in 12 s (try 2)`. A wait of 0: somebody else tries first. */
-export function waitText(provider: string, { cause, wait, attempt, attempts }: Waiting): string {
+/** `anthropic is rate limited; next try in 12 s (try 2)`, and the same as data. A wait of 0: somebody else tries first. */
+export function waitReason(provider: string, { cause, wait, attempt, attempts }: Waiting): WaitReason {
   const next = wait > 0 ? `next try in ${Math.ceil(wait / 1000)} s` : 'in line for the next try';
-  return `${provider} ${WORDS.get(cause) ?? cause}; ${next}${attempt > 1 ? triesText(attempt, attempts) : ''}`;
+  const why = `${provider} ${WORDS.get(cause) ?? cause}`;
+  const most = attempts === null ? {} : { attempts: Math.max(attempts, attempt) };
+  const tries = attempt > 1 ? { attempt, ...most } : {};
+  const inWords = attempt > 1 ? triesText(attempt, most.attempts) : '';
+  return {
+    reason: `${why}; ${next}${inWords}`,
+    waitingFor: { is: 'provider', why, wait: wait > 0 ? wait : null, ...tries },
+  };
 }

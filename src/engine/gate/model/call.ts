@@ -155,7 +155,8 @@ async function othersEnd(
   budgets.underWay.done();
   const ready = (): boolean => !waitsForOthers(budgets, asked, judge(budgets, asked));
   const { early } = await whileWaiting(parts, order, signal, (say, ended) => {
-    say('the budget is promised to calls of others; in line for what they leave');
+    const reason = 'the budget is promised to calls of others; in line for what they leave';
+    say({ reason, waitingFor: { is: 'budget' } });
     return budgets.underWay.turn(ready, ended);
   });
   return early;

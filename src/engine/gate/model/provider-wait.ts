@@ -3,8 +3,9 @@
  * interrupt, a kill, an urgent message or another model ends the wait at once.
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
-import type { AgentId } from '../../../domain/ids.ts';
+import type { AgentId, Millis } from '../../../domain/ids.ts';
 import { fail, ok, type Result } from '../../../domain/result.ts';
+import type { WaitReason } from './backoff.ts';
 import { type GateFault, type StepParts, stepSignal, whyEnded } from './call-scope.ts';
 
 /** Agents that wait for a provider while a person gives them another model: they need not wait any longer. */
@@ -39,7 +40,7 @@ export async function whileWaiting<T>(
   parts: WaitParts,
   order: WorkOrder,
   signal: AbortSignal,
-  wait: (say: (reason: string) => void, signal: AbortSignal) => Promise<T>,
+  wait: (say: (why: WaitReason) => void, signal: AbortSignal) => Promise<T>,
 ): Promise<Waited<T>> {
   const { recorder } = parts;
   const { agent } = order;
@@ -47,9 +48,9 @@ export async function whileWaiting<T>(
   const left = new AbortController();
   const unwatch = parts.switches.watch(agent, () => left.abort('another model'));
   let shown = false;
-  const say = (reason: string): void => {
+  const say = (why: WaitReason): void => {
     shown = true;
-    recorder.record({ type: 'agent.status', agent, status: 'waiting', reason, waitsFor: 'provider' });
+    recorder.record({ type: 'agent.status', agent, status: 'waiting', ...why, waitsFor: 'provider' });
   };
   try {
     const value = await wait(say, AbortSignal.any([step.signal, left.signal]));
@@ -69,11 +70,11 @@ export async function whileWaiting<T>(
 export async function sleepFor(
   parts: WaitParts,
   order: WorkOrder,
-  { wait, reason }: { readonly wait: number; readonly reason: string },
+  { wait, why }: { readonly wait: Millis; readonly why: WaitReason },
   signal: AbortSignal,
 ): Promise<Result<null, GateFault>> {
   const { early } = await whileWaiting(parts, order, signal, (say, ended) => {
-    say(reason);
+    say(why);
     return parts.world.sleep(wait, ended);
   });
   return early === null ? ok(null) : fail(early);

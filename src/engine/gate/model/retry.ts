@@ -10,8 +10,8 @@ import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { fail, ok, type Result } from '../../../domain/result.ts';
 import type { ModelReply } from '../../../domain/turn.ts';
 import type { ModelFault } from '../../../ports/model.ts';
-import type { Cause, Course } from './backoff.ts';
-import { chanceOf, isShared, LEAVE_AFTER, mostTries, timeForMore, waitAfter, waitText } from './backoff.ts';
+import type { Cause, Course, WaitReason } from './backoff.ts';
+import { chanceOf, isShared, LEAVE_AFTER, mostTries, timeForMore, waitAfter, waitReason } from './backoff.ts';
 import { type BrokenCall, type CallParts, newCall, oneCall } from './call.ts';
 import type { GateFault } from './call-scope.ts';
 import type { Question } from '../question.ts';
@@ -92,7 +92,7 @@ interface Now {
 
 interface Again {
   readonly wait: Millis;
-  readonly reason: string;
+  readonly why: WaitReason;
   /** The line in front of the provider does the waiting. */
   readonly shared: boolean;
 }
@@ -120,7 +120,7 @@ function anotherTry(parts: TryParts, trial: Trial, so: SoFar, { fault, call }: B
   const attempts = mostTries(fault, course);
   const most = attempts === null ? {} : { attempts: Math.max(attempts, attempt) };
   recorder.record({ type: 'model.retry', agent, call, model: model.id, cause: fault.is, wait, attempt, ...most });
-  return { wait, reason: waitText(provider, { cause: fault.is, wait, attempt, attempts }), shared };
+  return { wait, why: waitReason(provider, { cause: fault.is, wait, attempt, attempts }), shared };
 }
 
 /** A line may open a moment after the time of who waits there is over: it lets them make their last try. */
@@ -150,7 +150,7 @@ async function enter(
       },
       onWait: ({ fault, wait, tries, trouble }) => {
         const attempts = mostTries(fault, courseOf(parts, trial, { ...so, tries }, { fault, trouble }));
-        say(waitText(provider, { cause: fault.is, wait, attempt: tries + 1, attempts }));
+        say(waitReason(provider, { cause: fault.is, wait, attempt: tries + 1, attempts }));
       },
       signal: ended,
     }),

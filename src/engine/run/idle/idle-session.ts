@@ -136,9 +136,10 @@ async function atWork(parts: RunParts, signal: AbortSignal): Promise<WorkOutcome
 /** What it has written is judged as a task's work is, before it waits again. */
 async function judged({ forced, recorder, root, signal }: RunParts, before: TreeBefore): Promise<void> {
   if (!signal.aborted && forced.nodes('on-write').length > 0)
-    recorder.record({ type: 'agent.status', agent: ROOT, status: 'waiting', reason: 'its work is judged' });
+    recorder.record({ type: 'agent.status', agent: ROOT, status: 'waiting', ...WORK_JUDGED });
   await forced.afterTask(root, before);
 }
+const WORK_JUDGED = { reason: 'its work is judged', waitingFor: { is: 'review' } } as const;
 type TreeBefore = Parameters<RunParts['forced']['afterTask']>[1];
 
 /** ROOT of a run with a plan is at work as long as its run is. */

@@ -5,21 +5,21 @@ import type { AgentState, RunState } from '../../../events/state.ts';
 import type { RunParts } from '../parts.ts';
 
 /** Why ROOT waits. */
-const IDLE = 'idle';
+const IDLE = { reason: 'idle', waitingFor: { is: 'message' } } as const;
 
-export const ROOT_WAITS: EventBody = { type: 'agent.status', agent: ROOT, status: 'waiting', reason: IDLE };
+export const ROOT_WAITS: EventBody = { type: 'agent.status', agent: ROOT, status: 'waiting', ...IDLE };
 /** Children work meanwhile: the time of the run goes on. */
 export const CHILDREN_WORK: EventBody = {
   type: 'agent.status',
   agent: ROOT,
   status: 'waiting',
-  reason: IDLE,
+  ...IDLE,
   waitsFor: 'children',
 };
 
 /** Does ROOT of a run without a plan wait for the next word? */
-export const isIdle = ({ status, reason }: Pick<AgentState, 'status' | 'reason'>): boolean =>
-  status === 'waiting' && reason === IDLE;
+export const isIdle = ({ waitingFor }: { readonly waitingFor?: AgentState['waitingFor'] }): boolean =>
+  waitingFor?.is === 'message';
 
 /** Is there a message that it should work for? Notices of children wake who has a conversation; others keep them for the person. */
 export function isWoken({ recorder }: Pick<RunParts, 'recorder'>): boolean {

@@ -26,7 +26,7 @@ export function familyLines(
     case 'agent.adopted':
       return [harmless(`${tag(agent)} ${adopter(agent, state)}: its parent ended`)];
     case 'agent.status':
-      return agent.reason === 'waits for its children'
+      return agent.waitingFor?.is === 'children'
         ? [harmless(`${tag(agent)} ${restOf(agent, state) ?? agent.reason}`)]
         : null;
     case 'tool.started':

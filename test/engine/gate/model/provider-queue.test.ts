@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelId } from '../../../../src/domain/ids.ts';
-import { chanceOf, LONGEST_WAIT, timeForMore, waitAfter, waitText } from '../../../../src/engine/gate/model/backoff.ts';
+import {
+  chanceOf,
+  LONGEST_WAIT,
+  timeForMore,
+  waitAfter,
+  waitReason,
+} from '../../../../src/engine/gate/model/backoff.ts';
 import type { Cause } from '../../../../src/engine/gate/model/backoff.ts';
 import { openLines } from '../../../../src/engine/gate/model/provider-queue.ts';
 import type { Entry, Lines, Pass, Standing } from '../../../../src/engine/gate/model/provider-queue.ts';
@@ -259,15 +265,21 @@ describe('a wait', () => {
     );
   });
 
-  it('is said in words that tell who, why, how long and how often', () => {
+  it('tells who, why, how long and how often, as a sentence and as data', () => {
     const words = { cause: 'rate limited', wait: 12_000, attempt: 2, attempts: 5 } as const;
-    expect(waitText('anthropic', words)).toBe('anthropic is rate limited; next try in 12 s (2 of 5)');
-    expect(waitText('anthropic', { ...words, attempts: null })).toBe(
-      'anthropic is rate limited; next try in 12 s (try 2)',
-    );
-    expect(waitText('openai', { ...words, cause: 'unreachable', wait: 0, attempt: 1 })).toBe(
-      "openai can't be reached; in line for the next try",
-    );
+    const limited = { is: 'provider', why: 'anthropic is rate limited', wait: 12_000, attempt: 2 } as const;
+    expect(waitReason('anthropic', words)).toEqual({
+      reason: 'anthropic is rate limited; next try in 12 s (2 of 5)',
+      waitingFor: { ...limited, attempts: 5 },
+    });
+    expect(waitReason('anthropic', { ...words, attempts: null })).toEqual({
+      reason: 'anthropic is rate limited; next try in 12 s (try 2)',
+      waitingFor: limited,
+    });
+    expect(waitReason('openai', { ...words, cause: 'unreachable', wait: 0, attempt: 1 })).toEqual({
+      reason: "openai can't be reached; in line for the next try",
+      waitingFor: { is: 'provider', why: "openai can't be reached", wait: null },
+    });
   });
 });
 

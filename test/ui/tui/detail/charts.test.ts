@@ -1,8 +1,8 @@
 /** Curves and bars of a run: in braille once the canvas is there, in signs without it, exactly as wide as asked. */
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MOST_POINTS, withSpend } from '../../../../src/events/spend.ts';
-import type { SpendPoint } from '../../../../src/events/spend.ts';
+import { MOST_POINTS, withSpend } from '../../../../src/events/fold.ts';
+import type { SpendPoint } from '../../../../src/events/state.ts';
 import { chartsOverlay } from '../../../../src/ui/tui/dialogs/open.ts';
 import { ASCII } from '../../../../src/ui/tui/text/glyphs.ts';
 import { pageOf } from '../../../../src/ui/tui/frame/page.ts';

@@ -11,7 +11,7 @@ import type { Context } from '../../frame/screen.ts';
 import { span } from '../../../../app/views/text/clip.ts';
 import type { Line } from '../../../../app/views/text/line.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
-import { awaited, isIdle, restOf, waitOf } from '../../../../app/views/agents/wait-reason.ts';
+import { awaited, childrenBeside, isIdle, restOf, waitOf } from '../../../../app/views/agents/wait-reason.ts';
 import { gateFoot, verdictFoot } from '../plan/mandatory-reviews.ts';
 import { HELD_INK, STATUS_INK } from '../header.ts';
 import { lastSentence } from '../../../../app/views/agents/last-sentence.ts';
@@ -81,7 +81,10 @@ function question({ id }: AgentState, { state, glyphs, now: at }: Context): Line
 function resting(agent: AgentState, { state, glyphs }: Context): Line | null {
   const words = restOf(agent, state);
   if (words === null) return null;
-  const next = isIdle(agent) && words === 'idle' && state.finished === null ? ': write to it, or spawn a child' : '';
+  const next =
+    isIdle(agent) && childrenBeside(state, agent.id).length === 0 && state.finished === null
+      ? ': write to it, or spawn a child'
+      : '';
   return [span(`${glyphs.status.waiting} `, { fg: 'info', bold: true }), span(`${words}${next}`, { fg: 'info' })];
 }
 

@@ -7,7 +7,7 @@ import { parallelOf } from '../../../../app/views/agent-counts.ts';
 import { totalsOf } from '../../../../domain/plan/plan-view.ts';
 import type { Millis } from '../../../../domain/ids.ts';
 import type { RunState } from '../../../../events/state.ts';
-import type { SpendPoint } from '../../../../events/spend.ts';
+import type { SpendPoint } from '../../../../events/state.ts';
 import { formatDuration, formatTokens } from '../../../../app/views/text/format.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import type { Context } from '../../frame/screen.ts';
