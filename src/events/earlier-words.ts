@@ -2,19 +2,58 @@
  * Reasons that earlier versions recorded only as sentences, as the fields that events have for them now. The log is read through this,
  * so that nothing else has to know those sentences. Events that have the fields are returned as they are.
  */
-import type { EventBody, WaitingFor } from './event.ts';
+import type { AgentOutcome, AgentStatus } from '../domain/agents/agent.ts';
+import type { EndedBy, EventBody, WaitingFor } from './event.ts';
 
 /** The event with the reasons that its sentences tell; the same object when it needs none, or when they tell nothing. */
 export function withReasons<T extends EventBody>(event: T): T;
 export function withReasons(event: EventBody): EventBody {
-  if (event.type !== 'agent.status' || event.status !== 'waiting' || event.waitingFor !== undefined) return event;
-  const waitingFor = waitIn(event.reason);
-  return waitingFor === null ? event : { ...event, waitingFor };
+  switch (event.type) {
+    case 'agent.status': {
+      if (event.status === 'interrupted') return withEnd(event, INTERRUPTED[event.reason]);
+      const waitingFor = event.waitingFor ?? waitIn(event.status, event.reason);
+      return waitingFor === null || waitingFor === event.waitingFor ? event : { ...event, waitingFor };
+    }
+    case 'agent.finished':
+      return withEnd(event, endIn(event.outcome, event.error ?? ''));
+    case 'session.finished':
+      return withEnd(event, event.status === 'stopped' && event.summary === 'handed over' ? HAND_OVER : undefined);
+    default:
+      return event;
+  }
+}
+
+function withEnd<T extends { readonly endedBy?: EndedBy }>(event: T, endedBy: EndedBy | undefined): T {
+  return endedBy === undefined || event.endedBy !== undefined ? event : { ...event, endedBy };
+}
+
+const HAND_OVER: EndedBy = { is: 'hand-over' };
+
+const INTERRUPTED: Readonly<Record<string, EndedBy>> = {
+  'interrupted by you': { is: 'person' },
+  'the run was stopped': { is: 'run' },
+};
+
+const ENDED: Readonly<Record<string, EndedBy>> = {
+  'killed: killed by you': { is: 'person' },
+  'killed: killed with its parent': { is: 'parent' },
+  'abandoned: its parent stopped': { is: 'parent' },
+  'abandoned: the run was stopped': { is: 'run' },
+  'skipped: skipped by you': { is: 'person' },
+  'skipped: taken out of the plan': { is: 'plan' },
+};
+
+function endIn(outcome: AgentOutcome, error: string): EndedBy | undefined {
+  const known = ENDED[`${outcome}: ${error}`];
+  if (known !== undefined || outcome !== 'killed') return known;
+  const [, name] = /^killed by (.*)$/s.exec(error) ?? [];
+  return name === undefined ? undefined : { is: 'agent', name };
 }
 
 /** Without a sentence it may be a person, a child or a slot: nobody can tell. */
-function waitIn(reason: string): WaitingFor | null {
-  if (reason === '') return null;
+function waitIn(status: AgentStatus, reason: string): WaitingFor | null {
+  if (status === 'pending' && reason.startsWith('blocked by #')) return { is: 'task' };
+  if (status !== 'waiting' || reason === '') return null;
   if (reason === 'idle') return { is: 'message' };
   if (reason === 'waits for its children') return { is: 'children' };
   if (reason === 'its work is judged' || reason === 'its commit is judged') return { is: 'review' };

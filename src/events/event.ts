@@ -120,8 +120,10 @@ export type EventBody =
       readonly reason: string;
       /** Of who is `waiting`: for its provider, or ROOT beside its children. The clock of an agent stands still then, that of the run goes on. */
       readonly waitsFor?: 'provider' | 'children';
-      /** Of who is `waiting`: what for. Logs of earlier versions have only `reason` (earlier-words.ts). */
+      /** Of who is `waiting`, or `pending` behind a task that failed: what for. Logs of earlier versions have only `reason` (earlier-words.ts). */
       readonly waitingFor?: WaitingFor;
+      /** Of who is `interrupted`: by what. */
+      readonly endedBy?: EndedBy;
     }
   /** It said by itself that it is done, or that it can't go on (`mimir complete`): its work ends with that after this step. */
   | {
@@ -262,12 +264,16 @@ export type EventBody =
       readonly outcome: AgentOutcome;
       readonly summary: string;
       readonly error: string | null;
+      /** Where its work did not end by itself. Logs of earlier versions have only `error` (earlier-words.ts). */
+      readonly endedBy?: EndedBy;
       readonly metrics: AgentMetrics;
     }
   | {
       readonly type: 'session.finished';
       readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';
       readonly summary: string;
+      /** Of a run that stopped: `hand-over` where another process goes on with it. */
+      readonly endedBy?: EndedBy;
       readonly totals: {
         readonly cost: Usd;
         readonly tokens: number;
@@ -292,6 +298,8 @@ export type WaitingFor =
   | { readonly is: 'person' }
   /** For a free place to go on in. */
   | { readonly is: 'slot' }
+  /** For a task that it needs and that failed. */
+  | { readonly is: 'task' }
   /** For what calls of others leave of a budget. */
   | { readonly is: 'budget' }
   | {
@@ -304,6 +312,22 @@ export type WaitingFor =
       readonly attempt?: number;
       readonly attempts?: number;
     };
+
+/** What ended or interrupted an agent or a run. */
+export type EndedBy =
+  | { readonly is: 'person' }
+  /** `name`: what the agent is called. */
+  | { readonly is: 'agent'; readonly name: string }
+  /** The end of its parent. */
+  | { readonly is: 'parent' }
+  /** The stop of its run; a resume goes on with it. */
+  | { readonly is: 'run' }
+  /** Its task was taken out of the plan. */
+  | { readonly is: 'plan' }
+  | { readonly is: 'limit' }
+  /** Its provider, or the rules about models, left it no model. */
+  | { readonly is: 'model' }
+  | { readonly is: 'hand-over' };
 
 /** How a child was spawned. */
 export interface Spawned {

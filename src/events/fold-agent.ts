@@ -41,6 +41,7 @@ export function newAgent(event: EventOf<'agent.created'>, at: Millis): AgentStat
     status: 'pending',
     reason: '',
     waitingFor: null,
+    endedBy: null,
     outcome: null,
     summary: '',
     error: null,
@@ -83,6 +84,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     // Whom it waited for may be another by now; who still stands in its way is said again.
     reason: '',
     waitingFor: null,
+    endedBy: null,
     outcome: null,
     error: null,
     endedAt: null,
@@ -97,6 +99,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
       status: event.status,
       reason: event.reason,
       waitingFor: event.waitingFor ?? null,
+      endedBy: event.endedBy ?? null,
       pause: event.status === 'waiting' ? agent.pause : null,
       // A retried or resumed agent is no longer at its end.
       outcome: null,
@@ -243,6 +246,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
       : {}),
     reason: event.error ?? '',
     waitingFor: null,
+    endedBy: event.endedBy ?? null,
     pause: null,
     endedAt: at,
   }),

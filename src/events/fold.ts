@@ -170,7 +170,12 @@ const RUN_FOLDS: ByType<[state: RunState], [at: Millis], RunState> = {
     phase: 'finished',
     // A stop leaves messages without an answer: a resume answers them.
     answering: event.status === 'stopped' && state.answering,
-    finished: { status: event.status, summary: event.summary, totals: event.totals },
+    finished: {
+      status: event.status,
+      summary: event.summary,
+      totals: event.totals,
+      ...(event.endedBy === undefined ? {} : { endedBy: event.endedBy }),
+    },
     approvals: [],
   }),
 };
@@ -291,7 +296,8 @@ function begunAgain(state: RunState): RunState {
   const agents = [...state.agents.values()];
   if (!agents.some(wasAtWork)) return state;
   const next = agents.map(
-    (one): AgentState => (wasAtWork(one) ? { ...one, status: 'initializing', reason: '', waitingFor: null } : one),
+    (one): AgentState =>
+      wasAtWork(one) ? { ...one, status: 'initializing', reason: '', waitingFor: null, endedBy: null } : one,
   );
   return { ...state, agents: Roster.of(next) };
 }

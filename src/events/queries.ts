@@ -20,10 +20,11 @@ export const estimateKey = (agent: AgentId): string => `${agent}:estimate`;
 export const isFinal = (agent: AgentState): boolean => agent.outcome !== null;
 
 /** Why an agent ended whose task an amendment took out of the plan. */
-export const TAKEN_OUT = 'taken out of the plan';
+export const TAKEN_OUT = { error: 'taken out of the plan', endedBy: { is: 'plan' } } as const;
 
 /** Is its task in the plan no more? It never ran, and is no part of the work. */
-export const isTakenOut = ({ outcome, error }: AgentState): boolean => outcome === 'skipped' && error === TAKEN_OUT;
+export const isTakenOut = ({ outcome, endedBy }: AgentState): boolean =>
+  outcome === 'skipped' && endedBy?.is === 'plan';
 
 /**
  * Whom a person talks to who talks to `main`: the agent that does the plan's only task as `main`, else ROOT. ROOT plans and reports;

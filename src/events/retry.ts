@@ -4,13 +4,10 @@ import type { AgentId } from '../domain/ids.ts';
 import { isTakenOut } from './queries.ts';
 import type { AgentState, RunState } from './state.ts';
 
-/** The reason of an agent that a person left out of the run: a retry does not bring it back. */
-export const SKIPPED_BY_YOU = 'skipped by you';
-
 export interface Retry {
   /** Planned agents that failed, were ended early, could not do something since nobody could be asked, or did not pass a review that blocks. */
   readonly failed: readonly AgentId[];
-  /** Planned agents that were skipped because of those. */
+  /** Planned agents that were skipped because of those; not those that a person left out. */
   readonly behind: readonly AgentId[];
 }
 
@@ -24,7 +21,7 @@ export function retryOf({ agents, gates }: RunState): Retry {
   const idsOf = (which: (one: AgentState) => boolean): readonly AgentId[] => planned.filter(which).map(({ id }) => id);
   return {
     failed: idsOf((one) => one.outcome !== null && (FAILED.has(one.outcome) || isBlocked(one) || lacksAnswers(one))),
-    behind: idsOf(({ outcome, error }) => outcome === 'skipped' && error !== SKIPPED_BY_YOU),
+    behind: idsOf(({ outcome, endedBy }) => outcome === 'skipped' && endedBy?.is !== 'person'),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Trigger } from '../domain/agents/mandatory-review.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
 import type { Todo } from '../domain/turn.ts';
-import type { ApprovalRequest, Spawned, WaitingFor } from './event.ts';
+import type { ApprovalRequest, EndedBy, Spawned, WaitingFor } from './event.ts';
 import type { ForcedGate, GivenVerdict, Grant } from './decisions.ts';
 import type { Growth, Returned } from './child-results.ts';
 
@@ -136,11 +136,13 @@ export interface AgentState {
   readonly forced: { readonly trigger: Trigger; readonly tree: string; readonly from?: string } | null;
   readonly status: AgentStatus;
   readonly reason: string;
-  /** What it waits for while it is `waiting`; null otherwise, and where an earlier version did not record it. */
+  /** What it waits for while it is `waiting`, or `pending` behind a task that failed; null otherwise, and where an earlier version did not record it. */
   readonly waitingFor: WaitingFor | null;
   readonly outcome: AgentOutcome | null;
   readonly summary: string;
   readonly error: string | null;
+  /** What ended or interrupted it; null while it works, and where its work ended by itself. */
+  readonly endedBy: EndedBy | null;
   /** How its work had ended, of one that was killed after that: its summary is still that of its work. */
   readonly closed?: { readonly outcome: AgentOutcome; readonly error: string | null };
   readonly todos: readonly Todo[];
@@ -276,6 +278,7 @@ export interface RunState {
   readonly finished: {
     readonly status: 'completed' | 'failed' | 'rejected' | 'stopped';
     readonly summary: string;
+    readonly endedBy?: EndedBy;
     readonly totals: {
       readonly cost: Usd;
       readonly tokens: number;

@@ -10,12 +10,6 @@ import type { PlanEdit } from '../domain/plan/plan-edit.ts';
 import type { Result } from '../domain/result.ts';
 import type { SpawnWish } from '../domain/agents/spawn.ts';
 
-/** Why a run stopped that another process goes on with, as its log says it. */
-export const HANDED_OVER = 'handed over';
-
-/** Why an agent is interrupted that a resumed run goes on with, as its log says it. */
-export const RUN_STOPPED = 'the run was stopped';
-
 export type Delivery = 'sequential' | 'important' | 'urgent';
 
 export type Command =

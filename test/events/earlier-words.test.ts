@@ -1,8 +1,10 @@
 /** Reasons of logs that have them only as sentences. */
 import { describe, expect, it } from 'vitest';
+import type { AgentOutcome } from '../../src/domain/agents/agent.ts';
+import { statusOfOutcome } from '../../src/domain/agents/agent.ts';
 import { ROOT } from '../../src/domain/ids.ts';
 import { withReasons } from '../../src/events/earlier-words.ts';
-import type { EventBody } from '../../src/events/event.ts';
+import type { EndedBy, EventBody } from '../../src/events/event.ts';
 
 const waiting = (reason: string, more: object = {}): EventBody => ({
   type: 'agent.status',
@@ -29,10 +31,64 @@ describe('a wait that an earlier version recorded', () => {
     expect(withReasons(waiting(reason))).toEqual(waiting(reason, { waitingFor }));
   });
 
+  it('is that of a task behind one that failed as well', () => {
+    const blocked: EventBody = { type: 'agent.status', agent: ROOT, status: 'pending', reason: 'blocked by #1 finder' };
+    expect(withReasons(blocked)).toEqual({ ...blocked, waitingFor: { is: 'task' } });
+  });
+
   it('stays as it is where it says nothing, or says it as data already', () => {
     const silent = waiting('');
     const told = waiting('idle', { waitingFor: { is: 'children' } });
     expect([withReasons(silent), withReasons(told)]).toEqual([silent, told]);
     expect(withReasons(told)).toBe(told);
+  });
+});
+
+describe('an end that an earlier version recorded', () => {
+  const interrupted = (reason: string): EventBody => ({
+    type: 'agent.status',
+    agent: ROOT,
+    status: 'interrupted',
+    reason,
+  });
+  const ended = (outcome: AgentOutcome, error: string): EventBody => ({
+    type: 'agent.finished',
+    agent: ROOT,
+    status: statusOfOutcome(outcome),
+    outcome,
+    summary: '',
+    error,
+    metrics: { startTime: '', endTime: '', duration: 0, tokensUsed: 0, cost: 0, iterations: 0, toolCalls: 0 },
+  });
+  const stopped = (summary: string): EventBody => ({
+    type: 'session.finished',
+    status: 'stopped',
+    summary,
+    totals: { cost: 0, tokens: 0, agents: 0, duration: 0 },
+  });
+
+  it.each<[EventBody, EndedBy]>([
+    [interrupted('interrupted by you'), { is: 'person' }],
+    [interrupted('the run was stopped'), { is: 'run' }],
+    [ended('killed', 'killed by you'), { is: 'person' }],
+    [ended('killed', 'killed by engineer'), { is: 'agent', name: 'engineer' }],
+    [ended('killed', 'killed with its parent'), { is: 'parent' }],
+    [ended('abandoned', 'its parent stopped'), { is: 'parent' }],
+    [ended('abandoned', 'the run was stopped'), { is: 'run' }],
+    [ended('skipped', 'skipped by you'), { is: 'person' }],
+    [ended('skipped', 'taken out of the plan'), { is: 'plan' }],
+    [stopped('handed over'), { is: 'hand-over' }],
+  ])('as %o tells what ended it', (event, endedBy) => {
+    expect(withReasons(event)).toEqual({ ...event, endedBy });
+  });
+
+  it('stays as it is where the same words mean something else', () => {
+    const others = [
+      ended('failed', 'killed by you'),
+      ended('killed', 'no credit'),
+      stopped('Ctrl-C'),
+      interrupted('no'),
+    ];
+    expect(others.map((event) => withReasons(event))).toEqual(others);
   });
 });

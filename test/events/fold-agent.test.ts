@@ -48,6 +48,7 @@ describe('a new agent (O019)', () => {
       status: 'pending',
       reason: '',
       waitingFor: null,
+      endedBy: null,
       outcome: null,
       summary: '',
       error: null,

@@ -17,7 +17,7 @@ const facts = {
 } as const;
 const changed: EventBody = { type: 'agent.changed', agent: FINDER, ...facts, iterations: 7 };
 const pinned: EventBody = { type: 'agent.pinned', agent: FINDER, mode: 'human' };
-const takenOut = finished(FINDER, 'skipped', TAKEN_OUT);
+const takenOut = { ...finished(FINDER, 'skipped', TAKEN_OUT.error), ...TAKEN_OUT };
 
 describe('what a person changes while agents run', () => {
   it('makes the amended plan the approved one, with a line in the log that says what changed', () => {

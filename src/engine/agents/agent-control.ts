@@ -9,7 +9,7 @@ import { fail, ok, unreachable } from '../../domain/result.ts';
 import { isFinal } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import type { Command } from '../../ports/controls.ts';
-import { killerName } from './agent-end.ts';
+import { killedBy } from './agent-end.ts';
 import type { RunParts } from '../run/parts.ts';
 
 type Steering = Extract<Command, { readonly do: 'interrupt' | 'resume' | 'kill' | 'retry' | 'skip' }>;
@@ -77,7 +77,7 @@ function closed({ crew, recorder }: RunParts, agent: AgentId, by: AgentId | null
   const { agents } = recorder.state();
   const one = agents.get(agent);
   if (one === undefined || one.spawned === null || !MAY_GO_ON.has(one.outcome)) return false;
-  recorder.record(crew.finished(agent, 'killed', one.summary, `killed by ${killerName(agents, by)}`));
+  recorder.record(crew.finished(agent, 'killed', one.summary, killedBy(agents, by)));
   for (const { id } of agents.values()) if (id.startsWith(`${agent}::`)) crew.kill(id, by ?? undefined);
   return true;
 }

@@ -3,10 +3,9 @@ import type { AgentOutcome, WorkOutcome } from '../../domain/agents/agent.ts';
 import { statusOfOutcome } from '../../domain/agents/agent.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { unreachable } from '../../domain/result.ts';
-import type { EventBody } from '../../events/event.ts';
+import type { EndedBy, EventBody } from '../../events/event.ts';
 import { elapsedOf, isFinal, tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
-import { RUN_STOPPED } from '../../ports/controls.ts';
 import type { World } from '../../ports/world.ts';
 import type { End } from '../messaging/child-end.ts';
 import type { Recorder } from '../run/recorder.ts';
@@ -63,21 +62,40 @@ export function close(
 const joined = (before: string, now: string): string =>
   before === '' || now.startsWith(before) ? now : `${before}\n\n${now}`;
 
-/** Who killed it, in words for the log; `silent`: who would be told knows, or ends as well. */
+/** Why an agent did not end by itself: as a sentence, and as data. */
+export interface EndReason {
+  readonly error: string | null;
+  readonly endedBy?: EndedBy;
+}
+
+/** `silent`: who would be told of the kill knows, or ends as well. */
 export interface Killed {
-  readonly by: string;
+  readonly why: EndReason;
   readonly silent: boolean;
 }
 
-/** Who kills, as the log says it; null: the person. */
-export const killerName = (agents: RunState['agents'], by: AgentId | null): string =>
-  by === null ? BY_PERSON : (agents.get(by)?.name ?? by);
+/** `by` null: the person. */
+export function killedBy(agents: RunState['agents'], by: AgentId | null): EndReason {
+  if (by === null) return KILLED_BY_PERSON;
+  const name = agents.get(by)?.name ?? by;
+  return { error: `killed by ${name}`, endedBy: { is: 'agent', name } };
+}
 
-const BY_PERSON = 'you';
+export const KILLED_BY_PERSON: EndReason = { error: 'killed by you', endedBy: { is: 'person' } };
+export const PARENT_STOPPED: EndReason = { error: 'its parent stopped', endedBy: { is: 'parent' } };
+/** A review that the stop of the run cut off is made again by another agent. */
+export const CUT_OFF: EndReason = { error: 'the run was stopped', endedBy: { is: 'run' } };
+export const INTERRUPTED = {
+  status: 'interrupted',
+  reason: 'interrupted by you',
+  endedBy: { is: 'person' },
+} as const;
+/** A resumed run goes on with the agent. */
+export const RUN_STOPPED = { status: 'interrupted', reason: 'the run was stopped', endedBy: { is: 'run' } } as const;
 
 /** Was it an agent that killed it: its parent, or one above that, which took the branch along? */
-export const isKilledByAgent = ({ outcome, error }: AgentState): boolean =>
-  outcome === 'killed' && error !== null && error !== `killed by ${BY_PERSON}`;
+export const isKilledByAgent = ({ outcome, endedBy }: AgentState): boolean =>
+  outcome === 'killed' && (endedBy?.is === 'agent' || endedBy?.is === 'parent');
 
 /** Killed and abandoned are final; a stopped run leaves the agent for a resume. */
 export function closeStopped(
@@ -91,15 +109,14 @@ export function closeStopped(
   const outcome = end === 'kill' ? 'killed' : 'abandoned';
   const lastWords = state.blocks.findLast(({ is }) => is === 'said');
   const summary = lastWords?.is === 'said' ? lastWords.text : '';
-  const error = outcome === 'killed' ? `killed by ${killed.by}` : 'its parent stopped';
-  parts.ties.end({ agent, outcome, summary, error, silent: killed.silent });
+  const why = outcome === 'killed' ? killed.why : PARENT_STOPPED;
+  parts.ties.end({ agent, outcome, summary, ...why, silent: killed.silent });
   return outcome;
 }
 
 /** Who stopped the run may have said why already. */
 function leftForResume({ recorder }: Ending, { id, status }: AgentState): null {
-  if (status !== 'interrupted')
-    recorder.record({ type: 'agent.status', agent: id, status: 'interrupted', reason: RUN_STOPPED });
+  if (status !== 'interrupted') recorder.record({ type: 'agent.status', agent: id, ...RUN_STOPPED });
   return null;
 }
 
@@ -109,8 +126,9 @@ export function finishedEvent(
   agent: AgentId,
   outcome: AgentOutcome,
   summary: string,
-  error: string | null,
+  why: string | null | EndReason,
 ): EventBody {
+  const { error, endedBy } = typeof why === 'string' || why === null ? { error: why } : why;
   const state = recorder.state();
   const one = state.agents.get(agent);
   if (!one) throw new Error(`${agent} was never created`);
@@ -124,5 +142,6 @@ export function finishedEvent(
     iterations: one.iterations,
     toolCalls: one.toolCalls,
   };
-  return { type: 'agent.finished', agent, status: statusOfOutcome(outcome), outcome, summary, error, metrics };
+  const by = endedBy === undefined ? {} : { endedBy };
+  return { type: 'agent.finished', agent, status: statusOfOutcome(outcome), outcome, summary, error, ...by, metrics };
 }

@@ -11,8 +11,8 @@ import type { Executor } from '../../ports/executor.ts';
 import { LogFault } from '../../ports/log.ts';
 import { WAITS } from '../messaging/child-end.ts';
 import type { Conversations } from './conversations.ts';
-import type { EndCause, Ending, Killed } from './agent-end.ts';
-import { close, closeStopped, finishedEvent, killerName } from './agent-end.ts';
+import type { EndCause, Ending, EndReason, Killed } from './agent-end.ts';
+import { close, closeStopped, finishedEvent, INTERRUPTED, KILLED_BY_PERSON, killedBy } from './agent-end.ts';
 import { hasMail } from '../messaging/inbox.ts';
 import type { Slots } from './slots.ts';
 
@@ -38,7 +38,7 @@ export interface Crew {
   /** Gives the agent's slot back while it waits for a child; resolves with what takes one again. */
   lend(agent: AgentId): () => Promise<void>;
   /** The final state of an agent, with its metrics, for the log. */
-  finished(agent: AgentId, outcome: AgentOutcome, summary: string, error: string | null): EventBody;
+  finished(agent: AgentId, outcome: AgentOutcome, summary: string, why: string | null | EndReason): EventBody;
 }
 
 interface Seat {
@@ -117,11 +117,11 @@ class LocalCrew implements Crew {
     const seat = this.seats.get(agent);
     if (!seat) return false;
     const { agents } = this.parts.recorder.state();
-    const who = killerName(agents, by ?? null);
+    const why = killedBy(agents, by ?? null);
     for (const [one, other] of this.seats) {
       if (one !== agent && !one.startsWith(`${agent}::`)) continue;
       // Whose parent ends as well, or has wanted it, needs no word of it.
-      other.killed = { by: who, silent: one !== agent || by !== undefined };
+      other.killed = { why, silent: one !== agent || by !== undefined };
       endSeat(other, 'kill');
     }
     return true;
@@ -224,7 +224,7 @@ class LocalCrew implements Crew {
   private async whileInterrupted(agent: AgentId, seat: Seat): Promise<void> {
     // Aborted here as well when the agent stopped by itself: its turn was refused by the person.
     seat.control.abort('interrupt');
-    this.status(agent, 'interrupted', 'interrupted by you');
+    this.parts.recorder.record({ type: 'agent.status', agent, ...INTERRUPTED });
     await new Promise<void>((resolve) => (seat.wake = resolve));
     seat.wake = null;
   }
@@ -235,7 +235,7 @@ class LocalCrew implements Crew {
 
   private status(
     agent: AgentId,
-    status: Exclude<AgentStatus, 'pending' | 'waiting' | 'completed' | 'failed'>,
+    status: Exclude<AgentStatus, 'pending' | 'waiting' | 'interrupted' | 'completed' | 'failed'>,
     reason: string,
   ): void {
     this.parts.recorder.record({ type: 'agent.status', agent, status, reason });
@@ -248,7 +248,7 @@ const newSeat = (): Seat => ({
   control: new AbortController(),
   end: null,
   works: false,
-  killed: { by: 'you', silent: false },
+  killed: { why: KILLED_BY_PERSON, silent: false },
   wake: null,
   release: () => {},
 });

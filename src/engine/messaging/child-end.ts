@@ -4,7 +4,7 @@
 import type { AgentOutcome } from '../../domain/agents/agent.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { ROOT } from '../../domain/ids.ts';
-import type { EventBody } from '../../events/event.ts';
+import type { EndedBy, EventBody } from '../../events/event.ts';
 import { isFinal } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import type { ChildRules } from '../../policy/rules.ts';
@@ -19,6 +19,7 @@ export interface End {
   readonly outcome: AgentOutcome;
   readonly summary: string;
   readonly error: string | null;
+  readonly endedBy?: EndedBy;
   /** Who ended it knows, or ends as well: nobody needs to be told. */
   readonly silent: boolean;
 }

@@ -17,6 +17,8 @@ import type { ChildRules } from '../../policy/rules.ts';
 import type { Receipt } from '../../ports/controls.ts';
 import type { Ties } from '../agents/agent-end.ts';
 import type { NewAgent } from '../agents/agent-spec.ts';
+import { PARENT_STOPPED } from '../agents/agent-end.ts';
+import type { EndReason } from '../agents/agent-end.ts';
 import { markWork } from '../reviews/batch.ts';
 import type { RunParts } from '../run/parts.ts';
 import { agentAgain, orderAgain, whyClosed } from './child-again.ts';
@@ -156,7 +158,7 @@ class Beside implements Children, Ties {
     const state = recorder.state();
     const left = rules.orphans === 'kill' ? openChildrenOf(state, end.agent) : [];
     const more = withEnd(state, end, rules);
-    recorder.record(crew.finished(end.agent, end.outcome, end.summary, end.error), ...more);
+    recorder.record(crew.finished(end.agent, end.outcome, end.summary, end), ...more);
     for (const { id } of left) crew.abandon(id);
     this.endCalled(end.agent);
     inbox.arrived(more);
@@ -237,13 +239,13 @@ class Beside implements Children, Ties {
   private endWithParent(
     child: AgentState,
     lives: ReadonlyMap<AgentId, Life>,
-  ): { readonly outcome: 'killed' | 'abandoned'; readonly why: string } | null {
+  ): { readonly outcome: 'killed' | 'abandoned'; readonly why: EndReason } | null {
     const { options, recorder } = this.of();
     if (!this.isLeft(child) || wasBegunAfter(lives, child)) return null;
     if (recorder.state().agents.get(child.owner ?? ROOT)?.outcome === 'killed')
-      return { outcome: 'killed', why: 'killed with its parent' };
+      return { outcome: 'killed', why: KILLED_WITH_PARENT };
     const { orphans } = childRules(options.rules);
-    return orphans === 'kill' ? { outcome: 'abandoned', why: 'its parent stopped' } : null;
+    return orphans === 'kill' ? { outcome: 'abandoned', why: PARENT_STOPPED } : null;
   }
 
   private isLeft({ spawned, owner }: AgentState): boolean {
@@ -251,6 +253,8 @@ class Beside implements Children, Ties {
     return spawned !== null && reader !== undefined && reader.id !== ROOT && isFinal(reader);
   }
 }
+
+const KILLED_WITH_PARENT: EndReason = { error: 'killed with its parent', endedBy: { is: 'parent' } };
 
 /** What the log says of an agent's stretches of work: numbers of events, and what it had answered when its work ended last, if well. */
 interface Life {

@@ -8,7 +8,7 @@ import { isFinal } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import type { Standing } from '../../events/turns.ts';
 import { standingsOf } from '../../events/turns.ts';
-import { finishedEvent } from '../agents/agent-end.ts';
+import { CUT_OFF, finishedEvent } from '../agents/agent-end.ts';
 import type { JudgeParts } from './judge.ts';
 
 type Judged = NonNullable<AgentState['forced']>;
@@ -38,8 +38,7 @@ export function reviewAgain(
 /** In its turn, when nobody asks again for what was begun: it ends. */
 export function endCut(parts: Pick<JudgeParts, 'recorder' | 'world'>): void {
   const cut = cutReview(parts.recorder.state());
-  if (cut !== null)
-    parts.recorder.record(finishedEvent(parts, cut.id, 'abandoned', cut.summary, 'the run was stopped'));
+  if (cut !== null) parts.recorder.record(finishedEvent(parts, cut.id, 'abandoned', cut.summary, CUT_OFF));
 }
 
 /** May it go on in this process? What a person has begun nobody asks for again; nor what may never be asked for in a run without a plan. */

@@ -1,7 +1,7 @@
 /** What a person, a verb or a parent may ask of a run: each command becomes an act of its part, with a receipt or a reason. */
 import type { AgentId } from '../../domain/ids.ts';
 import { fail, ok, type Result, unreachable } from '../../domain/result.ts';
-import { type Command, type Controls, HANDED_OVER, type Receipt } from '../../ports/controls.ts';
+import type { Command, Controls, Receipt } from '../../ports/controls.ts';
 import { LogFault } from '../../ports/log.ts';
 import { steer } from '../agents/agent-control.ts';
 import { setBudget } from '../gate/budget/budget-change.ts';
@@ -132,13 +132,21 @@ function handOver(
     case 'when quiet':
       return whenQuiet(parts);
     case 'now':
-      parts.stop(HANDED_OVER);
+      stopAndLeave(parts);
       return whenStopped(parts);
     case 'stay':
       return Promise.resolve(stay(parts));
     default:
       return unreachable(how);
   }
+}
+
+const HANDED_OVER = 'handed over';
+
+/** Who stops the run first says why. */
+function stopAndLeave(parts: RunParts): void {
+  parts.handing.isOver = !parts.signal.aborted;
+  parts.stop(HANDED_OVER);
 }
 
 async function whenQuiet(parts: RunParts): Promise<Result<Receipt, string>> {
@@ -151,7 +159,7 @@ async function whenQuiet(parts: RunParts): Promise<Result<Receipt, string>> {
   await hold.quiet();
   handing.now = null;
   if (stays.signal.aborted) return fail(`it goes on here; the hand-over had waited for ${waited}`);
-  if (parts.recorder.state().finished === null) parts.stop(HANDED_OVER);
+  if (parts.recorder.state().finished === null) stopAndLeave(parts);
   return whenStopped(parts);
 }
 

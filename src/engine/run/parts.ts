@@ -57,8 +57,8 @@ export interface RunParts {
   readonly slots: Slots;
   /** Set while ROOT of a run without a plan works: `lend` gives its slot back, as `Crew.lend` does, `interrupt` ends its turn. */
   readonly rootSeat: { lend: (() => () => Promise<void>) | null; interrupt: (() => void) | null };
-  /** Set while the run is to be handed over: takes that back. */
-  readonly handing: { now: (() => void) | null };
+  /** `now`: set while the run is to be handed over, takes that back. `isOver`: it stopped for that. */
+  readonly handing: { now: (() => void) | null; isOver: boolean };
   /** Tried again by rule already: once is enough. */
   readonly retried: Set<AgentId>;
   /** Why the run could not go on, and what kind of fault it was; set by `failed`. */
@@ -139,7 +139,7 @@ const executorOf = (options: RunOptions, recorder: Recorder, gate: Gate): Execut
 const nothingYet = (): Pick<RunParts, 'scheduling' | 'deciding' | 'handing' | 'retried'> => ({
   scheduling: { now: null, amend: null },
   deciding: { now: null },
-  handing: { now: null },
+  handing: { now: null, isOver: false },
   retried: new Set(),
 });
 

@@ -8,7 +8,7 @@ import { reasonText } from '../../domain/reason.ts';
 import { planDigest } from '../../domain/text/digest.ts';
 import type { ApprovalRequest, EventBody } from '../../events/event.ts';
 import { isFinal } from '../../events/queries.ts';
-import { SKIPPED_BY_YOU } from '../../events/retry.ts';
+import type { EndReason } from '../agents/agent-end.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import type { Standing } from '../../events/turns.ts';
 import { standingsOf } from '../../events/turns.ts';
@@ -106,10 +106,10 @@ function isOver(
  * stops at once if they aren't), and with it what was left out for its sake. Who failed because its provider could not
  * be reached goes on as well.
  */
-const stays = ({ id, outcome, error }: AgentState, lost: ReadonlySet<AgentId>): boolean =>
+const stays = ({ id, outcome, endedBy }: AgentState, lost: ReadonlySet<AgentId>): boolean =>
   outcome !== 'partial' &&
   !(outcome === 'failed' && lost.has(id)) &&
-  (outcome !== 'skipped' || error === SKIPPED_BY_YOU);
+  (outcome !== 'skipped' || endedBy?.is === 'person');
 
 /** A fault ends the others too: the schedule waits for them. */
 async function orStop<T>(parts: RunParts, work: Promise<T>): Promise<T> {
@@ -237,8 +237,9 @@ async function chooseAfterFailure(parts: RunParts, failure: Failure): Promise<Ch
   // As the screens number it: the place in the plan says nothing once that was amended.
   const number = failed.slice(`${ROOT}::S`.length);
   const reason = `blocked by #${number} ${state.agents.get(failed)?.role ?? ''}`;
+  const waits = { status: 'pending', reason, waitingFor: { is: 'task' } } as const;
   if (blocked.length > 0)
-    recorder.record(...blocked.map((agent): EventBody => ({ type: 'agent.status', agent, status: 'pending', reason })));
+    recorder.record(...blocked.map((agent): EventBody => ({ type: 'agent.status', agent, ...waits })));
   const rule = options.rules.onFailure.value;
   if (rule === 'ask') return options.person ? askPerson(parts, failure) : 'skip';
   if (rule === 'stop') parts.stop(`stopped by ${reasonText(options.rules.onFailure.from)}`);
@@ -262,6 +263,8 @@ async function askPerson(parts: RunParts, { failed, blocked, moot }: Failure): P
   if (answer.text === 'stop') parts.stop('stopped by you');
   return answer.text === 'retry' || answer.text === 'stop' ? answer.text : 'skip';
 }
+
+const SKIPPED_BY_YOU: EndReason = { error: 'skipped by you', endedBy: { is: 'person' } };
 
 function skip({ recorder, crew }: RunParts, id: AgentId, because: AgentId): void {
   const state = recorder.state();

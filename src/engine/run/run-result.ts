@@ -5,9 +5,8 @@ import { ROOT } from '../../domain/ids.ts';
 import type { EventBody, MimirEvent } from '../../events/event.ts';
 import { elapsedOf, isFinal, isTakenOut, spentOf } from '../../events/queries.ts';
 import type { AgentState } from '../../events/state.ts';
-import { isKilledByAgent } from '../agents/agent-end.ts';
+import { isKilledByAgent, RUN_STOPPED } from '../agents/agent-end.ts';
 import { closedGates } from '../reviews/record.ts';
-import { RUN_STOPPED } from '../../ports/controls.ts';
 import type { RunParts } from './parts.ts';
 import type { RunResult } from './run-options.ts';
 import { unansweredOf } from '../agents/unanswered.ts';
@@ -71,15 +70,14 @@ export function close(parts: RunParts, status: RunResult['status'], summary: str
   const spent = spentOf(recorder.state());
   const duration = root ? elapsedOf(root, world.now()) : 0;
   const totals = { cost: spent.cost, tokens: spent.tokens, agents: subAgents(parts).length, duration };
+  const by = status === 'stopped' && parts.handing.isOver ? { endedBy: { is: 'hand-over' } as const } : {};
   // Together: a run is over when ROOT is, and a resume never finds the one without the other.
-  recorder.record(...ended, { type: 'session.finished', status, summary, totals });
+  recorder.record(...ended, { type: 'session.finished', status, summary, ...by, totals });
 }
 
 /** Who paused the run for want of a model has said why already. */
 const interrupted = (root: AgentState | undefined): EventBody[] =>
-  root?.status === 'interrupted'
-    ? []
-    : [{ type: 'agent.status', agent: ROOT, status: 'interrupted', reason: RUN_STOPPED }];
+  root?.status === 'interrupted' ? [] : [{ type: 'agent.status', agent: ROOT, ...RUN_STOPPED }];
 
 /** The result as the log has it by now. */
 export function summed(parts: RunParts, status: RunResult['status'], error: string | null): RunResult {

@@ -2,6 +2,7 @@
  * One run from its task to its report: plan, approval, agents, merge. It owns the order of these steps and nothing else;
  * each is recorded before the next begins, so that a resumed run starts where the log ends.
  */
+import { CUT_OFF, PARENT_STOPPED } from '../agents/agent-end.ts';
 import type { WorkOrder } from '../../domain/agents/agent.ts';
 import type { Budget } from '../../domain/budget.ts';
 import { tightest, withoutAbsent } from '../../domain/budget.ts';
@@ -176,7 +177,7 @@ function endLost({ recorder, crew, signal }: RunParts): void {
   const ended = (id: AgentId | null): boolean => id !== null && (agents.get(id)?.outcome ?? null) !== null;
   for (const { id, outcome, parent, call, summary } of signal.aborted ? [] : agents.values())
     if (outcome === null && call !== null && ended(parent))
-      recorder.record(crew.finished(id, 'abandoned', summary, 'its parent stopped'));
+      recorder.record(crew.finished(id, 'abandoned', summary, PARENT_STOPPED));
 }
 
 /** The state at the last end of the run that was no stop. */
@@ -306,7 +307,7 @@ function reopen(parts: RunParts, answers: boolean): boolean {
     ...(mode === state.mode ? [] : [{ type: 'session.mode', mode } as const]),
     ...unknown,
     ...lost.map(({ id, summary, forced }) =>
-      crew.finished(id, 'abandoned', summary, forced === null ? 'its parent stopped' : 'the run was stopped'),
+      crew.finished(id, 'abandoned', summary, forced === null ? PARENT_STOPPED : CUT_OFF),
     ),
     ...rootNow(state, stored),
   );

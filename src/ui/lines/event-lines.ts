@@ -7,7 +7,6 @@ import type { MimirEvent } from '../../events/event.ts';
 import { triesText, warnedWords } from '../../events/log-line.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import type { Tick } from '../../ports/controls.ts';
-import { HANDED_OVER, RUN_STOPPED } from '../../ports/controls.ts';
 import { callsOf, modelName } from '../../app/views/agents/agent-lines.ts';
 import { counted, formatCost, formatDuration, formatTokens } from '../../app/views/text/format.ts';
 import type { Io } from '../../app/process/io.ts';
@@ -63,7 +62,7 @@ function agentLines(event: MimirEvent, agent: AgentState, state: RunState, paint
       // A wait is told of by the retry it is for; all who wait with it would say it again.
       if (event.reason === '' || event.status === 'waiting') return [];
       // The end of the run says it of all at once.
-      if (event.status === 'interrupted' && event.reason === RUN_STOPPED) return [];
+      if (event.endedBy?.is === 'run') return [];
       return [`${name} ${event.status}: ${harmless(event.reason)}`];
     case 'tool.started':
       return event.tool === 'update_todos' ? [] : [paint.dim(`${name}   ${harmless(event.label)}`)];
@@ -170,7 +169,7 @@ function endLines(state: RunState, paint: Io['paint']): readonly string[] {
   if (finished === null) return [];
   if (finished.status === 'rejected') return [];
   // It goes on: an end with sums and a report would say otherwise.
-  if (finished.status === 'stopped' && finished.summary === HANDED_OVER) return ['The run is handed over.'];
+  if (finished.endedBy?.is === 'hand-over') return ['The run is handed over.'];
   const { totals } = finished;
   const sum = `${counted(totals.agents, 'agent')} · ${formatDuration(runTime(state))} · ${formatTokens(totals.tokens)} tokens · ${formatCost(totals.cost)}`;
   const words = runWords(state);

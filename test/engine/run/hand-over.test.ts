@@ -53,7 +53,11 @@ describe('a run that is handed over when it is quiet', () => {
     reply.open();
     expect(await given).toEqual({ ok: true, value: { text: 'handed over: it goes on where it is resumed' } });
     expect(await run.result).toMatchObject({ status: 'stopped' });
-    expect(run.state().finished).toMatchObject({ status: 'stopped', summary: 'handed over' });
+    expect(run.state().finished).toMatchObject({
+      status: 'stopped',
+      summary: 'handed over',
+      endedBy: { is: 'hand-over' },
+    });
     expect(begunIn(run)).toEqual(['ROOT::S1 asks', 'ROOT::S2 asks', 'ROOT::S1 write x']);
 
     const acts: string[] = [];

@@ -297,7 +297,14 @@ function stop(
 ): AskFault {
   const text = `${exhaustedText(exhausted, from)} (stopped: ${rule})`;
   const reason = exhaustedText(exhausted, from);
-  parts.recorder.record(exhausted, { type: 'agent.status', agent: order.agent, status: 'interrupted', reason });
+  const endedBy = { is: 'limit' } as const;
+  parts.recorder.record(exhausted, {
+    type: 'agent.status',
+    agent: order.agent,
+    status: 'interrupted',
+    reason,
+    endedBy,
+  });
   parts.fail(text, 'budget');
   return { is: 'stopped', text };
 }

@@ -2,7 +2,7 @@
  * Which faults of a model are worth another try, for how long, and how long to wait before each. Pure: chance and time are
  * passed in. What the waiting looks like is retry.ts; who else waits is provider-queue.ts.
  */
-import type { Millis, ModelId } from '../../../domain/ids.ts';
+import type { Millis } from '../../../domain/ids.ts';
 import { triesText } from '../../../events/log-line.ts';
 import type { WaitingFor } from '../../../events/event.ts';
 import type { ModelFault } from '../../../ports/model.ts';

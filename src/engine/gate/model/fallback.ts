@@ -173,7 +173,7 @@ function fallBack(
 
 /** The run stops so that it can be resumed, the agent with it, and says why. */
 function pause(parts: FallbackParts, { agent }: WorkOrder, text: string, is: 'model' | 'denied'): AskFault {
-  parts.recorder.record({ type: 'agent.status', agent, status: 'interrupted', reason: text });
+  parts.recorder.record({ type: 'agent.status', agent, status: 'interrupted', reason: text, endedBy: { is: 'model' } });
   parts.fail(text, is);
   return { is: 'stopped', text };
 }

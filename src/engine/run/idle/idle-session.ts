@@ -11,8 +11,8 @@ import type { EventBody, MimirEvent } from '../../../events/event.ts';
 import { activityOf, isFinal, isTakenOut } from '../../../events/queries.ts';
 import type { AgentState, RunState } from '../../../events/state.ts';
 import { childRules } from '../../../policy/children.ts';
-import { HANDED_OVER, RUN_STOPPED } from '../../../ports/controls.ts';
 import { LogFault } from '../../../ports/log.ts';
+import { INTERRUPTED } from '../../agents/agent-end.ts';
 import { runAgent } from '../../agents/agent-loop.ts';
 import { findingLimits, findingsOf, orderOf } from '../../agents/agent-spec.ts';
 import type { FindingLimits } from '../../agents/agent-spec.ts';
@@ -148,14 +148,14 @@ const ROOT_RUNS: EventBody = { type: 'agent.status', agent: ROOT, status: 'runni
 /** What it could not do is said where people look; then it waits for the next word. */
 function afterWork(state: RunState, outcome: WorkOutcome, interrupted: boolean): readonly EventBody[] {
   const goesOn = state.idle ? ROOT_WAITS : ROOT_RUNS;
-  const ends = (status: 'failed' | 'interrupted', reason: string): readonly EventBody[] => [
-    { type: 'agent.status', agent: ROOT, status, reason },
+  const failed = (reason: string): readonly EventBody[] => [
+    { type: 'agent.status', agent: ROOT, status: 'failed', reason },
     goesOn,
   ];
-  if (interrupted) return ends('interrupted', 'interrupted by you');
+  if (interrupted) return [{ type: 'agent.status', agent: ROOT, ...INTERRUPTED }, goesOn];
   const closed = closedBehind(state, ROOT);
-  if (closed.length > 0) return ends('failed', closed.map((gate) => gateWords(state, gate)).join('\n\n'));
-  return outcome.is === 'completed' || outcome.is === 'stopped' ? [goesOn] : ends('failed', outcome.reason);
+  if (closed.length > 0) return failed(closed.map((gate) => gateWords(state, gate)).join('\n\n'));
+  return outcome.is === 'completed' || outcome.is === 'stopped' ? [goesOn] : failed(outcome.reason);
 }
 
 /** What ROOT says where it waits and a review did not pass; where it works, its gate says so. */
@@ -177,7 +177,7 @@ export function wasAtWork(stored: readonly MimirEvent[]): boolean {
     (event) =>
       event.type === 'agent.status' &&
       event.agent === ROOT &&
-      !(event.status === 'interrupted' && event.reason === RUN_STOPPED),
+      !(event.status === 'interrupted' && event.endedBy?.is === 'run'),
   );
   return last?.type === 'agent.status' && last.status !== 'pending' && !isIdle(last);
 }
@@ -384,5 +384,5 @@ function dueSince({ gates }: RunState): Millis | null {
 /** Was the run only carried on in another process? Then its work goes on as if nothing had been, and is judged when that rests. */
 function isMoved(stored: readonly MimirEvent[]): boolean {
   const before = stored[stored.findLastIndex(({ type }) => type === 'session.resumed') - 1];
-  return before?.type === 'session.finished' && before.summary === HANDED_OVER;
+  return before?.type === 'session.finished' && before.endedBy?.is === 'hand-over';
 }

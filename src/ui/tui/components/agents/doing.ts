@@ -179,7 +179,7 @@ export function pendingText(agent: AgentState, { state }: Context): string {
   const needs = outcomes.flatMap(({ id, outcome }) => (outcome === null || !isAnswered(outcome) ? [id] : []));
   const partial = outcomes.flatMap(({ id, outcome }) => (outcome === 'partial' ? [toLabel(labelOf(state, id))] : []));
   // A need that was tried again blocks nothing any more, whatever the reason was.
-  const tried = agent.reason.startsWith('blocked by') && !needs.some((id) => isOver(state, id));
+  const tried = agent.waitingFor?.is === 'task' && !needs.some((id) => isOver(state, id));
   if (agent.reason !== '' && !tried) return oneLine(agent.reason);
   const before = comesAfter(state, agent).filter(({ id }) => !isOver(state, id));
   const all = [

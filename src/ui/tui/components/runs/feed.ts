@@ -8,13 +8,7 @@ import { fold } from '../../../../events/fold.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import type { Result } from '../../../../domain/result.ts';
 import { ControlFault } from '../../../../ports/control.ts';
-import {
-  type Controls,
-  type ModePreview,
-  type PlanPreview,
-  HANDED_OVER,
-  RUN_STOPPED,
-} from '../../../../ports/controls.ts';
+import type { Controls, ModePreview, PlanPreview } from '../../../../ports/controls.ts';
 import type { World } from '../../../../ports/world.ts';
 import { cleanEvent, harmless } from '../../../../app/views/text/sanitise-text.ts';
 import { Live } from '../../../../app/client/stream-buffers.ts';
@@ -39,7 +33,7 @@ const isUnderWay = (agent: AgentState | undefined): boolean =>
 /** Does it say that the run stops in this process? */
 const isStop = (event: MimirEvent): boolean =>
   event.type === 'session.finished' ||
-  (event.type === 'agent.status' && event.status === 'interrupted' && event.reason === RUN_STOPPED);
+  (event.type === 'agent.status' && event.status === 'interrupted' && event.endedBy?.is === 'run');
 
 export class RunFeed {
   readonly controls: Controls;
@@ -107,7 +101,7 @@ export class RunFeed {
   /** Another screen handed it over. */
   get hasMoved(): boolean {
     const { finished } = this.#state;
-    return this.elsewhere !== undefined && finished?.status === 'stopped' && finished.summary === HANDED_OVER;
+    return this.elsewhere !== undefined && finished?.endedBy?.is === 'hand-over';
   }
 
   /** What a change of the mode, or a pin of this agent, would do now; harmless. */

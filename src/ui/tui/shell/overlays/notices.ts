@@ -7,7 +7,6 @@ import type { Millis } from '../../../../domain/ids.ts';
 import type { MimirEvent } from '../../../../events/event.ts';
 import { runShare, runSpending } from '../../../../app/views/spending/spending.ts';
 import type { RunState } from '../../../../events/state.ts';
-import { HANDED_OVER } from '../../../../ports/controls.ts';
 import type { World } from '../../../../ports/world.ts';
 import { counted, formatShare } from '../../../../app/views/text/format.ts';
 import type { Notice } from '../../terminal/terminal.ts';
@@ -42,7 +41,7 @@ export function happeningOf(event: MimirEvent, before: RunState, after: RunState
       };
     case 'session.finished':
       // It goes on in another process.
-      if (event.summary === HANDED_OVER) return null;
+      if (event.endedBy?.is === 'hand-over') return null;
       return {
         is: 'ended',
         who: 'the run',

@@ -1,11 +1,11 @@
 /** The screen and the process that carries its run: here, elsewhere, given away, lost. */
+import { RUN_STOPPED } from '../../../../../src/engine/agents/agent-end.ts';
 import { describe, expect, it } from 'vitest';
 import { AgentId, ROOT } from '../../../../../src/domain/ids.ts';
 import type { Result } from '../../../../../src/domain/result.ts';
 import { fail, ok } from '../../../../../src/domain/result.ts';
 import { ControlFault } from '../../../../../src/ports/control.ts';
 import type { Controls, Receipt, Refusal } from '../../../../../src/ports/controls.ts';
-import { HANDED_OVER, RUN_STOPPED } from '../../../../../src/ports/controls.ts';
 import type { AppEnd } from '../../../../../src/ui/tui/shell/app.ts';
 import { runApp } from '../../../../../src/ui/tui/shell/app.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
@@ -106,8 +106,14 @@ async function scene(
       const seq = (events.at(-1)?.seq ?? 0) + 1;
       const time = new Date(START + 192_000).toISOString();
       const totals = { cost: 0, tokens: 0, agents: 0, duration: 0 };
-      const last = { type: 'session.finished', status: 'stopped', summary: HANDED_OVER, totals } as const;
-      const stop = { type: 'agent.status', agent: ROOT, status: 'interrupted', reason: RUN_STOPPED } as const;
+      const last = {
+        type: 'session.finished',
+        status: 'stopped',
+        summary: 'handed over',
+        endedBy: { is: 'hand-over' },
+        totals,
+      } as const;
+      const stop = { type: 'agent.status', agent: ROOT, ...RUN_STOPPED } as const;
       const at = { v: 1, time, session: SESSION } as const;
       await run.play([
         { ...stop, ...at, seq },

@@ -4,7 +4,6 @@ import { runApp } from '../../../../../src/ui/tui/shell/app.ts';
 import { allActions } from '../../../../../src/ui/tui/shell/keys/actions.ts';
 import { found } from '../../../../../src/ui/tui/dialogs/commands/palette.ts';
 import { UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
-import { HANDED_OVER } from '../../../../../src/ports/controls.ts';
 import { happeningOf, wordsOf } from '../../../../../src/ui/tui/shell/overlays/notices.ts';
 import { isLit } from '../../../../../src/ui/tui/frame/keymap.ts';
 import type { Lobby } from '../../../../../src/ports/project-service.ts';
@@ -246,7 +245,13 @@ describe('a notice', () => {
 
   it('is not told of a run that moves to another process', () => {
     const totals = { cost: 0, tokens: 0, agents: 0, duration: 0 };
-    const moved = after({ type: 'session.finished', status: 'stopped', summary: HANDED_OVER, totals });
+    const moved = after({
+      type: 'session.finished',
+      status: 'stopped',
+      summary: 'handed over',
+      endedBy: { is: 'hand-over' },
+      totals,
+    });
     expect(happeningOf(moved, state, state)).toBeNull();
   });
 });
