@@ -5,6 +5,7 @@
 import { tokensOf } from '../domain/budget.ts';
 import type { CallId } from '../domain/ids.ts';
 import type { EventOf } from './by-type.ts';
+import type { EventBody } from './event.ts';
 import type { AgentState } from './state.ts';
 
 /** One result of a Task call, in the context of its caller. */
@@ -30,6 +31,19 @@ const BYTES_PER_TOKEN = 4;
 const LEAST = 0.5;
 const MOST = 4;
 const SLACK = 200;
+
+/**
+ * For a state in which nobody reads the outputs of tools. The results of Task calls stay, because they are counted, and so does the first
+ * line of a failed call, which the run's log shows.
+ */
+export function withoutOutput<E extends EventBody>(event: E): E {
+  if (event.type !== 'tool.finished' || event.tool === TASK) return event;
+  return { ...event, output: event.ok ? '' : event.output.slice(0, event.output.indexOf('\n') + 1 || undefined) };
+}
+
+/** May `withoutOutput` have left something out of this event? Then its whole output is in the log alone. */
+export const isShortened = ({ ok, output }: EventOf<'tool.finished'>): boolean =>
+  output === '' || (!ok && output.indexOf('\n') === output.length - 1);
 
 type Part = Pick<AgentState, 'returns' | 'growth'>;
 

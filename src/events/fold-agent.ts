@@ -215,7 +215,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     ...withNews(agent, event),
     blocks: agent.blocks.map((block) =>
       block.is === 'tool' && block.call === event.call && block.ok === null
-        ? { ...block, ok: event.ok, output: kept(event.output), ms: event.ms }
+        ? { ...block, ok: event.ok, output: keptOutput(event.output), ms: event.ms }
         : block,
     ),
   }),
@@ -310,7 +310,8 @@ function withLost(lost: LostTries, event: EventOf<'model.failed'>): LostTries {
   };
 }
 
-function kept(output: string): string {
+/** Head and tail of a long output, the whole of any other. */
+export function keptOutput(output: string): string {
   if (output.length <= OUTPUT_KEPT) return output;
   const half = OUTPUT_KEPT / 2;
   return `${output.slice(0, half)}\n… ${output.length - OUTPUT_KEPT} characters left out here …\n${output.slice(-half)}`;

@@ -13,8 +13,8 @@ export interface Given {
   family(asker: AgentId | null): Family;
   /** Refused with words where `asker` may not look into `agent`: others than itself and those below it. */
   detail(asker: AgentId | null, agent: AgentId): Result<SessionDetail, string>;
-  /** Events of one agent, or of the whole run, as far as `asker` may see them. */
-  events(asker: AgentId | null, agent: AgentId | null, after: number): Result<readonly MimirEvent[], string>;
+  /** Events of one agent, or of the whole run, as far as `asker` may see them: read as they are taken. */
+  events(asker: AgentId | null, agent: AgentId | null, after: number): Result<Iterable<MimirEvent>, string>;
   /** Letters lie in the box: take them. Absent: nobody looks there. */
   poke?(): void;
 }
@@ -47,7 +47,7 @@ export interface Seen {
   /** What happened in it, folded; an agent doesn't see that. */
   readonly state: RunState | null;
   detail(agent: AgentId): Promise<Result<SessionDetail, string>>;
-  events(agent: AgentId | null, after: number): Promise<Result<readonly MimirEvent[], string>>;
+  events(agent: AgentId | null, after: number): Promise<Result<Iterable<MimirEvent>, string>>;
 }
 
 export interface Seat {

@@ -1,6 +1,7 @@
 /** What a person, a verb or a parent agent may ask of a run, and how they hear of it. All the screen has. */
 import type { MimirEvent } from '../events/event.ts';
 import type { RunState } from '../events/state.ts';
+import type { Some } from './log.ts';
 import type { Budget } from '../domain/budget.ts';
 import type { AnswerScope } from '../domain/agents/grant.ts';
 import type { AgentId, RoleName, SessionId, TaskId } from '../domain/ids.ts';
@@ -135,9 +136,11 @@ export interface Controls {
   /** `by`: the agent that asks, stamped by who knows; a person when left out. What an agent may ask is less (engine/messaging/authorization.ts). */
   submit(command: Command, by?: AgentId): Promise<Result<Receipt, Refusal>>;
   /** Every durable event with a larger `seq`, in order, then those to come; ends after `session.finished`. */
-  events(afterSeq: number): AsyncIterable<MimirEvent>;
+  events(afterSeq: number, how?: Pick<Some, 'outputs'>): AsyncIterable<MimirEvent>;
   /** Returns the function that ends the subscription. */
   ticks(listener: (tick: Tick) => void): () => void;
+  /** One stored event; null where it can't be read. Absent where another process carries the run. Where it is there, `events` can leave outputs of stored ones out. */
+  readonly at?: (seq: number) => MimirEvent | null;
   /** Of a run that another process carries: resolves with words when that can't be reached any more. Absent: it runs here. */
   readonly lost?: Promise<string>;
 }
@@ -146,6 +149,6 @@ export interface Controls {
 export interface RunView {
   readonly session: SessionId;
   state(): RunState;
-  /** Everything stored, whole, in order; only what has a larger `seq` than `after` where that is said. */
-  stored(after?: number): readonly MimirEvent[];
+  /** What is stored and has a larger `seq` than `after`, or some of it, in order; each walk reads it anew. */
+  each(after?: number, some?: Some): Iterable<MimirEvent>;
 }

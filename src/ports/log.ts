@@ -1,6 +1,6 @@
 /** The durable log: what is not in it did not happen. One writer per session; readers any time. */
-import type { SessionId } from '../domain/ids.ts';
-import type { EventBody, MimirEvent } from '../events/event.ts';
+import type { AgentId, SessionId } from '../domain/ids.ts';
+import type { EventBody, EventType, MimirEvent } from '../events/event.ts';
 
 export interface SessionSummary {
   readonly session: SessionId;
@@ -26,6 +26,14 @@ export interface SessionSummary {
   };
 }
 
+/** Some of a session's events: of these types, of these agents or of nobody's; all where neither is said. */
+export interface Some {
+  readonly types?: readonly EventType[];
+  readonly agents?: readonly AgentId[];
+  /** False: what tools gave is left out, but for what children gave back. It is nearly all of a long log. */
+  readonly outputs?: false;
+}
+
 export interface Log {
   /**
    * Appends all of `bodies` in one transaction and returns them with `v`, `seq`, `time` and `session`. Synchronous: when
@@ -39,9 +47,12 @@ export interface Log {
   read(session: SessionId, after?: number): readonly MimirEvent[];
   /**
    * The same without holding more than a few of them: however long the log, the memory for it is bounded. Each walk reads the
-   * log anew, and events may be appended during it. Throws `LogFault` while it is walked.
+   * log anew, and events may be appended during it. Throws `LogFault` while it is walked. Of `some` each is checked by itself:
+   * that none is missing, only a walk of all can tell. A walk ends where the log is closed.
    */
-  each(session: SessionId, after?: number): Iterable<MimirEvent>;
+  each(session: SessionId, after?: number, some?: Some): Iterable<MimirEvent>;
+  /** The event with this number; null where there is none, or the log is closed. Throws `LogFault` where it was changed. */
+  at(session: SessionId, seq: number): MimirEvent | null;
   sessions(): readonly SessionSummary[];
   /** Takes the writer's lock of a session; refuses with the reason while another living process holds it. */
   claim(session: SessionId): { readonly ok: true } | { readonly ok: false; readonly holder: string };
@@ -53,4 +64,14 @@ export interface Log {
 /** The log can't be written: the run pauses before the effect, and the person is told. */
 export class LogFault extends Error {
   override readonly name = 'LogFault';
+}
+
+/** For who shows what is in the log: null where that can't be read. */
+export function readOrNull<T>(read: () => T | null): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof LogFault)) throw error;
+    return null;
+  }
 }

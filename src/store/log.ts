@@ -6,7 +6,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { SessionId } from '../domain/ids.ts';
 import { SessionId as sessionId } from '../domain/ids.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
-import type { Log, SessionSummary } from '../ports/log.ts';
+import type { Log, SessionSummary, Some } from '../ports/log.ts';
 import { claimsIn, heldIn } from './session-lock.ts';
 import { inWords, isTaken, openToRead, openToWrite, orClose, transactionsIn } from './database.ts';
 import { lastingIn } from './durability.ts';
@@ -19,7 +19,7 @@ import type { Disk, Trail } from './wal-sync.ts';
 import { trailOf } from './wal-sync.ts';
 
 /** What a reading verb may do with a log. */
-export type LogReader = Pick<Log, 'read' | 'each' | 'sessions' | 'close'>;
+export type LogReader = Pick<Log, 'read' | 'each' | 'at' | 'sessions' | 'close'>;
 
 /**
  * Opens a project's log for writing, making it where there is none; `checkpointEvery` records of a session are between two
@@ -40,7 +40,13 @@ export function openLogReadOnly(place: Place): LogReader {
   return database === null ? NOTHING : inWords(file, () => orClose(database, () => readerOf(database, file)));
 }
 
-const NOTHING: LogReader = { read: () => [], each: () => [], sessions: () => [], close: () => undefined };
+const NOTHING: LogReader = {
+  read: () => [],
+  each: () => [],
+  at: () => null,
+  sessions: () => [],
+  close: () => undefined,
+};
 
 function logOf(database: DatabaseSync, file: string, trail: Trail, heads: Heads): Log {
   const claims = claimsIn(database);
@@ -135,29 +141,48 @@ function putterOf(database: DatabaseSync, checkpoints: Heads): Put {
 const mattersIn = (body: EventBody): boolean =>
   body.type === 'session.finished' || (body.type === 'tool.started' && body.repeat !== 'safe');
 
+const COLUMNS = 'session, seq, time, type, agent, data, prev, hash';
+
 function readerOf(database: DatabaseSync, file: string): LogReader {
-  const after = database.prepare(
-    'SELECT session, seq, time, type, agent, data, prev, hash FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?',
-  );
+  const after = database.prepare(`SELECT ${COLUMNS} FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`);
+  const one = database.prepare(`SELECT ${COLUMNS} FROM events WHERE session = ? AND seq = ?`);
+  const someAfter = someIn(database);
   const at = database.prepare('SELECT seq, hash FROM events WHERE session = ? AND seq = ?');
   const text = database.prepare('SELECT json FROM texts WHERE hash = ?');
   const textOf = (hash: string): string | undefined => stringOf(text.get(hash)?.['json']);
   const summarise = summariesOf(database, textOf);
+  // Nothing is left to read of a log that was closed.
   const page = (session: SessionId, { seq }: Before): readonly Row[] =>
-    inWords(file, () => after.all(session, seq, PAGE).map(rowIn));
-  function* walk(session: SessionId, seq: number): Generator<MimirEvent> {
-    let before = seq > 0 ? inWords(file, () => headOf(at.get(session, seq))) : START;
+    database.isOpen ? inWords(file, () => after.all(session, seq, PAGE).map(rowIn)) : [];
+  function* walk(session: SessionId, seq: number, how: Pick<Some, 'outputs'>): Generator<MimirEvent> {
+    let before = seq > 0 && database.isOpen ? inWords(file, () => headOf(at.get(session, seq))) : START;
     // Nothing at `seq` itself: nothing behind it either.
     if (before.seq !== Math.max(0, seq)) return;
     for (let rows = page(session, before); rows.length > 0; rows = page(session, before)) {
-      yield* eventsOf(session, rows, before, (hash) => inWords(file, () => textOf(hash)));
+      yield* eventsOf(session, rows, before, (hash) => inWords(file, () => textOf(hash)), how);
       before = rows.at(-1) ?? before;
     }
   }
-  const each: LogReader['each'] = (session, seq = 0) => ({ [Symbol.iterator]: () => walk(session, seq) });
+  function* walkSome(session: SessionId, seq: number, some: Some): Generator<MimirEvent> {
+    const page = (after: number): readonly Row[] =>
+      database.isOpen ? inWords(file, () => someAfter(session, after, some)) : [];
+    for (let rows = page(seq); rows.length > 0; rows = page(rows.at(-1)?.seq ?? seq))
+      yield* eventsOf(session, rows, null, (hash) => inWords(file, () => textOf(hash)), some);
+  }
+  const each: LogReader['each'] = (session, seq = 0, some = {}) => ({
+    [Symbol.iterator]: () =>
+      some.types === undefined && some.agents === undefined ? walk(session, seq, some) : walkSome(session, seq, some),
+  });
   return {
     read: (session, seq) => [...each(session, seq)],
     each,
+    at: (session, seq) => {
+      const row = database.isOpen ? inWords(file, () => one.get(session, seq)) : undefined;
+      if (row === undefined) return null;
+      for (const event of eventsOf(session, [rowIn(row)], null, (hash) => inWords(file, () => textOf(hash))))
+        return event;
+      return null;
+    },
     sessions: () => inWords(file, summarise),
     close: () => {
       if (database.isOpen) database.close();
@@ -167,6 +192,19 @@ function readerOf(database: DatabaseSync, file: string): LogReader {
 
 /** Rows that are read at once: no statement stays open while somebody walks the log. */
 const PAGE = 200;
+
+/** The next rows behind `after` that are among `some`. */
+function someIn(database: DatabaseSync): (session: SessionId, after: number, some: Some) => readonly Row[] {
+  const next = database.prepare(
+    `SELECT ${COLUMNS} FROM events WHERE session = :session AND seq > :after
+     AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
+     AND (:agents IS NULL OR agent IS NULL OR agent IN (SELECT value FROM json_each(:agents))) ORDER BY seq LIMIT :most`,
+  );
+  const listOf = (all: readonly string[] | undefined): string | null =>
+    all === undefined ? null : JSON.stringify(all);
+  return (session, after, { types, agents }) =>
+    next.all({ session, after, types: listOf(types), agents: listOf(agents), most: PAGE }).map(rowIn);
+}
 
 /** Newest first, by the order in which they were begun. */
 function summariesOf(

@@ -7,6 +7,7 @@ import type { SQLOutputValue } from 'node:sqlite';
 import type { SessionId } from '../domain/ids.ts';
 import type { EventBody, MimirEvent } from '../events/event.ts';
 import { withReasons } from '../events/earlier-words.ts';
+import { withoutOutput } from '../events/child-results.ts';
 import { LogFault } from '../ports/log.ts';
 
 /** Characters up to which a text stays in its event. */
@@ -47,18 +48,20 @@ const hashOf = (row: Omit<Row, 'hash'>): string =>
   hash('sha256', JSON.stringify([row.prev, row.session, row.seq, row.time, row.type, row.agent, row.data]));
 
 /**
- * The events of `rows`, which are one session's in order, the first behind `prev`. Throws `LogFault` naming the record
- * when one is missing or was changed.
+ * The events of `rows`, which are one session's in order, the first behind `before`; null: they are some of it, and none can be
+ * missed. Throws `LogFault` naming the record when one is missing or was changed.
  */
 export function* eventsOf(
   session: SessionId,
   rows: Iterable<Row>,
-  before: Before,
+  before: Before | null,
   textOf: (hash: string) => string | undefined,
+  { outputs = true }: { readonly outputs?: boolean } = {},
 ): Generator<MimirEvent> {
+  const bodyIn = outputs ? decode : decodeLight;
   // In the order in which it was told when it was new: both print the same bytes.
-  for (const row of inChain(session, rows, before))
-    yield { v: 1, seq: row.seq, time: row.time, session, ...withReasons(decode(row, session, textOf)) };
+  for (const row of before === null ? unchanged(session, rows) : inChain(session, rows, before))
+    yield { v: 1, seq: row.seq, time: row.time, session, ...withReasons(bodyIn(row, session, textOf)) };
 }
 
 /** The number and the hash of the record before the first one. */
@@ -91,6 +94,14 @@ function* inChain(session: SessionId, rows: Iterable<Row>, before: Before): Gene
   }
 }
 
+/** Throws before the first row that is not as it was written. */
+function* unchanged(session: SessionId, rows: Iterable<Row>): Generator<Row> {
+  for (const row of rows) {
+    if (hashOf(row) !== row.hash) throw new DamagedRecord(session, row.seq);
+    yield row;
+  }
+}
+
 /** How JSON has a NUL, which every reference begins with. */
 const ESCAPED_NUL = String.raw`\u0000`;
 
@@ -112,6 +123,16 @@ export function decode(
   const body: unknown = row.data.includes(ESCAPED_NUL) ? JSON.parse(row.data, back) : JSON.parse(row.data);
   if (!isBody(body)) throw new DamagedRecord(session, row.seq);
   return body;
+}
+
+/** The same without what a tool gave; a long text of it is not looked for. */
+function decodeLight(row: Row, session: SessionId, textOf: (hash: string) => string | undefined): EventBody {
+  if (row.type !== 'tool.finished') return decode(row, session, textOf);
+  const body: unknown = JSON.parse(row.data);
+  if (!isBody(body)) throw new DamagedRecord(session, row.seq);
+  const light = withoutOutput(body);
+  const isWhole = light === body || (light.type === 'tool.finished' && !light.ok);
+  return isWhole ? withoutOutput(decode(row, session, textOf)) : light;
 }
 
 function encode(event: MimirEvent): { data: string; texts: LongText[] } {

@@ -2,8 +2,9 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentId, CallId, ModelId, ROOT, SessionId } from '../../src/domain/ids.ts';
-import type { EventBody } from '../../src/events/event.ts';
+import type { EventBody, EventType, MimirEvent } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
+import { withoutOutput } from '../../src/events/child-results.ts';
 import type { Log } from '../../src/ports/log.ts';
 import { openLog, openLogReadOnly } from '../../src/store/log.ts';
 import { body, history } from '../support/events.ts';
@@ -36,6 +37,8 @@ const finish: EventBody = {
   summary: 'done',
   totals: { cost: 0, tokens: 0, agents: 1, duration: 10 },
 };
+
+const TYPES: readonly EventType[] = ['session.started', 'agent.created', 'agent.status', 'agent.told', 'tool.finished'];
 
 const letter = (content: string): EventBody => ({
   type: 'message.sent',
@@ -182,6 +185,29 @@ describe.each([
         const session = SessionId.parse(`session-${(sessions += 1)}`);
         const live = log.append(session, NOON, bodies);
         expect(log.read(session)).toEqual(live);
+      }),
+    );
+    log.close();
+  });
+
+  it('gives back some events as it gives back all of them, and one by its number', () => {
+    const log = open();
+    let sessions = 0;
+    const types = fc.option(fc.subarray([...TYPES]), { nil: undefined });
+    const agents = fc.option(fc.subarray([ROOT, AgentId.parse('ROOT::S1')]), { nil: undefined });
+    fc.assert(
+      fc.property(history, types, agents, fc.nat(10), (bodies, types, agents, after) => {
+        const session = SessionId.parse(`session-${(sessions += 1)}`);
+        const all = log.append(session, NOON, bodies);
+        const isOf = (event: MimirEvent): boolean =>
+          (types?.includes(event.type) ?? true) &&
+          (!('agent' in event) || event.agent === null || (agents?.includes(event.agent) ?? true));
+        const some = { ...(types === undefined ? {} : { types }), ...(agents === undefined ? {} : { agents }) };
+        expect([...log.each(session, after, some)]).toEqual(all.slice(after).filter(isOf));
+        expect(log.at(session, after)).toEqual(all[after - 1] ?? null);
+        expect([...log.each(session, after, { outputs: false })]).toEqual(
+          all.slice(after).map((one) => withoutOutput(one)),
+        );
       }),
     );
     log.close();

@@ -2,7 +2,8 @@
 import { fromMicro, toMicro } from '../../src/domain/ids.ts';
 import type { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
-import type { Log, SessionSummary } from '../../src/ports/log.ts';
+import { withoutOutput } from '../../src/events/child-results.ts';
+import type { Log, SessionSummary, Some } from '../../src/ports/log.ts';
 import { LogFault } from '../../src/ports/log.ts';
 
 export interface MemoryLog extends Log {
@@ -29,7 +30,8 @@ export function memoryLog(): MemoryLog {
       return events;
     },
     read: (session, after = 0) => structuredClone((sessions.get(session) ?? []).slice(Math.max(0, after))),
-    each: (session, after = 0) => ({ [Symbol.iterator]: () => log.read(session, after)[Symbol.iterator]() }),
+    each: (session, after = 0, some = {}) => ({ [Symbol.iterator]: () => someOf(log.read(session, after), some) }),
+    at: (session, seq) => structuredClone(sessions.get(session)?.[seq - 1] ?? null),
     sessions: () => [...sessions].map(([session, events]) => summary(session, events, claimed.has(session))).reverse(),
     claim: (session) => {
       claimed.add(session);
@@ -43,6 +45,15 @@ export function memoryLog(): MemoryLog {
   };
   memoryLogs.push(log);
   return log;
+}
+
+function* someOf(events: readonly MimirEvent[], some: Some): Generator<MimirEvent> {
+  for (const event of events) if (isOf(event, some)) yield some.outputs === false ? withoutOutput(event) : event;
+}
+
+function isOf(event: MimirEvent, { types = [event.type], agents }: Some): boolean {
+  const agent = 'agent' in event ? event.agent : null;
+  return types.includes(event.type) && (agent === null || agents === undefined || agents.includes(agent));
 }
 
 function summary(session: SessionId, events: readonly MimirEvent[], isClaimed: boolean): SessionSummary {

@@ -11,10 +11,10 @@ import type { AgentId } from '../../src/domain/ids.ts';
 import type { SessionId } from '../../src/domain/ids.ts';
 import { fail, ok } from '../../src/domain/result.ts';
 import type { Result } from '../../src/domain/result.ts';
-import type { EventBody, MimirEvent } from '../../src/events/event.ts';
+import type { EventBody } from '../../src/events/event.ts';
 import { foldAll } from '../../src/events/fold.ts';
 import { CHILD_DEFAULTS } from '../../src/policy/children.ts';
-import type { Command, Receipt, Refusal } from '../../src/ports/controls.ts';
+import type { Command, Receipt, Refusal, RunView } from '../../src/ports/controls.ts';
 import type { Letter } from '../../src/ports/message-store.ts';
 import { openLog } from '../../src/store/log.ts';
 import { openMailbox } from '../../src/store/message-store.ts';
@@ -97,8 +97,11 @@ export function openStage(now: number): Stage {
   };
   const carry: Stage['carry'] = async (session, answer = () => ok({ text: 'done' }), poked) => {
     log.claim(session);
-    const stored = (): readonly MimirEvent[] => log.read(session);
-    const view = { session, stored, state: () => foldAll(stored()) };
+    const view: RunView = {
+      session,
+      each: (after, some) => log.each(session, after, some),
+      state: () => foldAll(log.each(session)),
+    };
     const mailbox = openMailbox({ stateDir: home.state, project: home.project });
     const letters = (): number => mailbox.waiting(session).length;
     const given = givenBy(view, { children: CHILD_DEFAULTS, now: () => world.now(), letters });

@@ -1,8 +1,12 @@
 /** The log of a project, for verbs that look back. A fault of the log ends the verb with its own words (2). */
 import type { SessionId } from '../../domain/ids.ts';
 import type { MimirEvent } from '../../events/event.ts';
-import type { SessionSummary } from '../../ports/log.ts';
-import { LogFault } from '../../ports/log.ts';
+import { fold } from '../../events/fold.ts';
+import { StoredOutputs } from '../../events/sessions/stored-outputs.ts';
+import type { RunState } from '../../events/state.ts';
+import { EMPTY } from '../../events/state.ts';
+import type { SessionSummary, Some } from '../../ports/log.ts';
+import { LogFault, readOrNull } from '../../ports/log.ts';
 import type { LogReader } from '../../store/log.ts';
 import { openLogReadOnly } from '../../store/log.ts';
 import { EXIT, Exit } from '../process/exit.ts';
@@ -39,6 +43,29 @@ export function sessionOf(reader: Pick<LogReader, 'sessions'>, name: string | un
   throw new Exit(EXIT.wrongUse, `${words}\n  \`mimir sessions\` lists them`);
 }
 
-/** All events of a session, whole. */
-export const eventsOf = (reader: LogReader, session: SessionId): readonly MimirEvent[] =>
-  orExit(() => reader.read(session));
+/** The events of a session behind `after`, or some of them: read as they are taken, anew by each walk. */
+export const eventsOf = (
+  reader: Pick<LogReader, 'each'>,
+  session: SessionId,
+  after?: number,
+  some?: Some,
+): Iterable<MimirEvent> => ({
+  *[Symbol.iterator]() {
+    try {
+      yield* reader.each(session, after, some);
+    } catch (error) {
+      orExit(() => {
+        throw error;
+      });
+    }
+  },
+});
+
+/** The state of a stored session. Outputs of tools are read from the log when something looks at them. */
+export function stateOf(reader: Pick<LogReader, 'each' | 'at'>, session: SessionId): RunState {
+  const outputs = new StoredOutputs((seq) => readOrNull(() => reader.at(session, seq)));
+  let state = EMPTY;
+  for (const event of eventsOf(reader, session, 0, { outputs: false }))
+    state = outputs.after(fold(state, event), event);
+  return state;
+}

@@ -1,7 +1,6 @@
 /** The seat of the person: the log is read, nothing is written to it; a living run is asked by its socket. */
 import { knownPaths } from '../../remote/socket-paths.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import type { MimirEvent } from '../../events/event.ts';
 import { foldAll } from '../../events/fold.ts';
 import { type RunState, EMPTY } from '../../events/state.ts';
 import { CHILD_DEFAULTS, childRules } from '../../policy/children.ts';
@@ -12,7 +11,7 @@ import { openMailbox } from '../../store/message-store.ts';
 import { EXIT, Exit } from '../process/exit.ts';
 import type { Arguments } from '../process/flags/flags.ts';
 import type { Io } from '../process/io.ts';
-import { openReader, orExit } from './log-of.ts';
+import { eventsOf, openReader, orExit } from './log-of.ts';
 import { loadHere } from '../project/project-trust.ts';
 import { type ProjectPlace, environmentOf, projectOf } from '../project/project.ts';
 import { type Knowing, givenBy } from './run-api.ts';
@@ -82,15 +81,12 @@ function seenIn(reader: LogReader, session: SessionId, { children, is, project }
 
 /** The log of a session as it was read last; `catchUp` reads what was written since. */
 function followed(reader: LogReader, session: SessionId): RunView & { catchUp(): void } {
-  const events: MimirEvent[] = [];
   let state: RunState = EMPTY;
   const catchUp = (): void => {
-    const more = orExit(() => reader.read(session, events.length));
-    events.push(...more);
-    state = foldAll(more, state);
+    state = foldAll(eventsOf(reader, session, state.seq, { outputs: false }), state);
   };
   catchUp();
-  return { session, state: () => state, stored: (after = 0) => events.slice(after), catchUp };
+  return { session, state: () => state, each: (after, some) => eventsOf(reader, session, after, some), catchUp };
 }
 
 /** How children are called here; a fault in a file is said by those who would run something, not by who looks. */

@@ -3,11 +3,12 @@ import { runSpending } from '../views/spending/spending.ts';
 import type { AgentId, Millis } from '../../domain/ids.ts';
 import { ROOT } from '../../domain/ids.ts';
 import { fail, ok } from '../../domain/result.ts';
-import { sessionDetail } from '../../events/sessions/detail.ts';
+import type { MimirEvent } from '../../events/event.ts';
 import type { Naming } from '../../events/sessions/name.ts';
 import type { Family } from '../../events/sessions/record.ts';
 import { isOf, maySee, maySeeEvent, withoutWords } from '../../events/sessions/visibility.ts';
-import { createdTimes, recordsWith } from '../../events/sessions/sessions.ts';
+import { createdTimes, recordsWith, sessionDetail } from '../../events/sessions/sessions.ts';
+import type { RunState } from '../../events/state.ts';
 import type { Given } from '../../ports/control.ts';
 import type { RunView } from '../../ports/controls.ts';
 
@@ -36,11 +37,19 @@ export function givenBy(view: RunView, knowing: Knowing): Pick<Given, 'family' |
       const state = view.state();
       if (agent !== null && !state.agents.has(agent)) return fail(`there is no session ${agent} in this run`);
       if (agent !== null && !maySee(state, asker, agent)) return fail(notYours(agent));
-      const some = view.stored(after).filter(({ seq }) => seq > after);
-      const own = agent === null ? some : some.filter((event) => isOf(event, agent));
-      return ok(own.filter((event) => maySeeEvent(state, asker, event)));
+      return ok(seenBy(view.each(after), state, { asker, agent }));
     },
   };
+}
+
+/** Of one agent, or of the whole run, what `asker` may see. */
+function* seenBy(
+  events: Iterable<MimirEvent>,
+  state: RunState,
+  { asker, agent }: { readonly asker: AgentId | null; readonly agent: AgentId | null },
+): Generator<MimirEvent> {
+  for (const event of events)
+    if ((agent === null || isOf(event, agent)) && maySeeEvent(state, asker, event)) yield event;
 }
 
 const notYours = (agent: AgentId): string =>
@@ -52,9 +61,9 @@ function timesOf(view: RunView): () => ReadonlyMap<AgentId, string> {
   let upTo = 0;
   return () => {
     if (known.size === view.state().agents.size) return known;
-    const more = view.stored(upTo);
-    for (const [agent, time] of createdTimes(more)) known.set(agent, time);
-    upTo = more.at(-1)?.seq ?? upTo;
+    const { seq } = view.state();
+    for (const [agent, time] of createdTimes(view.each(upTo, { types: ['agent.created'] }))) known.set(agent, time);
+    upTo = seq;
     return known;
   };
 }

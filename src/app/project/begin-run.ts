@@ -6,12 +6,13 @@ import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import type { RunOptions, RunResult } from '../../engine/run/run-options.ts';
 import type { Run } from '../../engine/run/run.ts';
 import { startRun } from '../../engine/run/run.ts';
-import type { EventBody, MimirEvent } from '../../events/event.ts';
+import type { EventBody, EventType, MimirEvent } from '../../events/event.ts';
+import { isFinal } from '../../events/queries.ts';
 import { childRules } from '../../policy/children.ts';
 import { chooseModel } from '../../policy/models.ts';
 import type { Rules } from '../../policy/rules.ts';
 import { ControlFault } from '../../ports/control.ts';
-import type { Controls } from '../../ports/controls.ts';
+import type { RunView } from '../../ports/controls.ts';
 import type { Log } from '../../ports/log.ts';
 import { LogFault } from '../../ports/log.ts';
 import type { Control } from '../../remote/server/server.ts';
@@ -80,10 +81,9 @@ function warm(
 }
 
 /** The result, when transcripts are copied where the person wants them, and what the run teaches of estimates is kept: a few rows, or none where they can't be written. */
-async function remembered({ controls, result }: Run, place: Place, archived: Promise<unknown>): Promise<RunResult> {
-  const lessons = lessonsFrom(controls);
+async function remembered({ view, result }: Run, place: Place, archived: Promise<unknown>): Promise<RunResult> {
   const ended = await result;
-  keepLessons(place, await lessons);
+  keepLessons(place, lessonsFrom(view));
   await archived;
   return ended;
 }
@@ -99,9 +99,13 @@ async function closing(result: Promise<RunResult>, serving: Serving, release: ()
 }
 
 /** Has the tools remove what only commands of agents needed that have ended; of all when the run has. */
-async function cleaning({ controls, result }: Run, tools: RunOptions['tools']): Promise<void> {
+async function cleaning({ controls, view, result }: Run, tools: RunOptions['tools']): Promise<void> {
+  const { seq, agents } = view.state();
   const each = async (): Promise<void> => {
-    for await (const event of controls.events(0)) if (event.type === 'agent.finished') await tools.ended?.(event.agent);
+    // Whoever carried the run before may have been killed before it came to that.
+    for (const one of agents.values()) if (isFinal(one)) await tools.ended?.(one.id);
+    for await (const event of controls.events(seq))
+      if (event.type === 'agent.finished') await tools.ended?.(event.agent);
   };
   await Promise.race([each(), result.catch(() => null)]);
   await tools.ended?.(null);
@@ -184,21 +188,28 @@ export function servingFor({ root, places }: ProjectPlace, session: SessionId, r
 // Listens to a run and says at its end what its agents really used against their estimates. Keeps a few figures, no text.
 
 /**
- * Resolves when the run has ended; never rejects for a log that can't be read. An agent teaches when it completed a task of the
+ * Read from the run's log; only the part before the fault where the log can't be read further. An agent teaches when it completed a task of the
  * plan on the model that it was planned for: of one that was stopped, cut off or moved nobody knows what the whole had cost.
  */
-export async function lessonsFrom({
-  session,
-  events,
-}: Pick<Controls, 'session' | 'events'>): Promise<readonly Lesson[]> {
+export function lessonsFrom({ session, each }: Pick<RunView, 'session' | 'each'>): readonly Lesson[] {
   const heard: Heard = { plan: null, tasks: new Map(), models: new Map(), unpriced: new Set(), lessons: [] };
   try {
-    for await (const event of events(0)) hear(heard, event, session);
+    for (const event of each(0, { types: TEACHING })) hear(heard, event, session);
   } catch (error) {
     if (!(error instanceof LogFault)) throw error;
   }
   return heard.lessons;
 }
+
+/** Event types that `hear` reads. */
+const TEACHING: readonly EventType[] = [
+  'plan.proposed',
+  'plan.edited',
+  'plan.amended',
+  'agent.created',
+  'model.finished',
+  'agent.finished',
+];
 
 interface Heard {
   plan: SoundPlan | null;

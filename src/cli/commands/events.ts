@@ -53,8 +53,10 @@ async function follow(seen: Seen, agent: AgentId | null, args: Arguments, io: Io
     // Looked at before reading: what happened last is still told.
     const goesOn = args.has('follow') && !io.lost.aborted && !(await isOver(seen, agent));
     const some = seenOrExit(await seen.events(agent, after));
-    for (const event of some) print(event, agent, args, io);
-    after = some.at(-1)?.seq ?? after;
+    for (const event of some) {
+      print(event, agent, args, io);
+      after = event.seq;
+    }
     if (!goesOn) return;
     await world.sleep(LOOK_MS, io.lost);
   }

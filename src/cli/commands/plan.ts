@@ -11,9 +11,8 @@ import { openWorkshop } from '../../app/project/open-project.ts';
 import { planJson, planYaml, writeOut } from '../plans/plan-file.ts';
 import { planLines } from '../../app/reports/plan-lines.ts';
 import { outlookOf } from '../../app/reports/plan-lines.ts';
-import { eventsOf, openReader } from '../../app/client/log-of.ts';
+import { stateOf, openReader } from '../../app/client/log-of.ts';
 import { projectOf } from '../../app/project/project.ts';
-import { foldAll } from '../../events/fold.ts';
 import { watchSignals } from '../../app/process/signals.ts';
 import type { Verb } from '../verb.ts';
 
@@ -45,7 +44,7 @@ async function planTask(args: Arguments, io: Io): Promise<number> {
   const result = await run.result;
   watch.end();
   workshop.close();
-  const state = foldAll(eventsOf(openReader(project), session));
+  const state = stateOf(openReader(project), session);
   const { plan } = state;
   if (plan === null && result.error !== null) io.complain(`mimir: ${harmless(result.error)}`);
   if (plan === null || watch.got() !== null) return exitCodeOf(result, watch.got());

@@ -1,9 +1,9 @@
 /** `mimir report`: what a session found, as Markdown, JSON or a web page, made from the log. */
-import { foldAll, withLostCalls } from '../../events/fold.ts';
+import { withLostCalls } from '../../events/fold.ts';
 import { CWD } from '../../app/process/flags/common.ts';
 import { EXIT, Exit } from '../../app/process/exit.ts';
 import { harmless } from '../../app/process/io.ts';
-import { eventsOf, openReader, sessionOf } from '../../app/client/log-of.ts';
+import { stateOf, openReader, sessionOf } from '../../app/client/log-of.ts';
 import { projectOf } from '../../app/project/project.ts';
 import { reportHtml, reportJson, reportMarkdown } from '../../app/reports/report-text.ts';
 import type { Verb } from '../verb.ts';
@@ -22,7 +22,7 @@ export const reportVerb: Verb = {
     if (format === undefined) throw new Exit(EXIT.wrongUse, `--format ${asked}\n  expected md, json or html`);
     const reader = openReader(projectOf(args, io));
     const { session, state: how } = sessionOf(reader, args.words[0]);
-    const folded = foldAll(eventsOf(reader, session));
+    const folded = stateOf(reader, session);
     const state = how === 'running' ? folded : withLostCalls(folded);
     if (format === 'json') io.json(reportJson(state));
     else io.write(harmless(format === 'md' ? reportMarkdown(state) : reportHtml(state)));

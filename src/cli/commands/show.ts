@@ -2,7 +2,7 @@
 import { shownStatus } from '../../app/views/agent-counts.ts';
 import { runSpending } from '../../app/views/spending/spending.ts';
 import { agentTime } from '../../app/views/run-time.ts';
-import { foldAll, withLostCalls } from '../../events/fold.ts';
+import { withLostCalls } from '../../events/fold.ts';
 import { tokensOfAgent } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
 import { formatDuration, formatTokens } from '../../app/views/text/format.ts';
@@ -13,7 +13,7 @@ import { EXIT } from '../../app/process/exit.ts';
 import type { Io } from '../../app/process/io.ts';
 import { harmless } from '../../app/process/io.ts';
 import { planLines } from '../../app/reports/plan-lines.ts';
-import { eventsOf, openReader, sessionOf } from '../../app/client/log-of.ts';
+import { stateOf, openReader, sessionOf } from '../../app/client/log-of.ts';
 import { projectOf } from '../../app/project/project.ts';
 import { costWords, runWords, spentBy, spentOne, troubleWords, usageWords } from '../../app/reports/spend-text.ts';
 import type { Verb } from '../verb.ts';
@@ -27,7 +27,7 @@ export const showVerb: Verb = {
   run(args, io) {
     const reader = openReader(projectOf(args, io));
     const { session, state: how } = sessionOf(reader, args.words[0]);
-    const folded = foldAll(eventsOf(reader, session));
+    const folded = stateOf(reader, session);
     const state = how === 'running' ? folded : withLostCalls(folded);
     if (args.has('json'))
       io.json({

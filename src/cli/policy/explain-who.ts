@@ -6,7 +6,6 @@ import type { AllPermissions } from '../../domain/permissions.ts';
 import { configuredPermissions, permissionsFor } from '../../engine/planning/permissions.ts';
 import type { Mode } from '../../domain/mode.ts';
 import { CAPABILITIES, type Capability, type Role } from '../../domain/agents/role.ts';
-import { foldAll } from '../../events/fold.ts';
 import { modeFor } from '../../events/modes.ts';
 import { isFinal } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';
@@ -16,7 +15,7 @@ import { modeFrom } from '../../app/process/flags/common.ts';
 import { EXIT, Exit } from '../../app/process/exit.ts';
 import type { Arguments } from '../../app/process/flags/flags.ts';
 import type { Io } from '../../app/process/io.ts';
-import { eventsOf, openReader, sessionOf } from '../../app/client/log-of.ts';
+import { stateOf, openReader, sessionOf } from '../../app/client/log-of.ts';
 import type { ProjectPlace } from '../../app/project/project-trust.ts';
 import { hereOf, projectOf } from '../../app/project/project.ts';
 
@@ -80,7 +79,7 @@ function agentNamed(named: string, project: ProjectPlace): Found {
   const cut = named.indexOf('/');
   const reader = openReader(project);
   const { session } = sessionOf(reader, cut === -1 ? undefined : named.slice(0, cut));
-  const state = foldAll(eventsOf(reader, session));
+  const state = stateOf(reader, session);
   const wanted = named.slice(cut + 1);
   const agents = [...state.agents.values()];
   const one = agents.find(({ id, name }) => id === wanted || name === wanted);

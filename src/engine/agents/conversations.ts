@@ -31,7 +31,8 @@ export function openConversations(recorder: Pick<Recorder, 'each' | 'onRecord'>)
     const one = known.get(agent);
     if (one !== undefined) return one;
     unread.add(agent);
-    for (const [id, conversation] of conversationsIn(recorder.each(), unread)) known.set(id, conversation);
+    for (const [id, conversation] of conversationsIn(recorder.each({ agents: [...unread] }), unread))
+      known.set(id, conversation);
     unread.clear();
     return known.get(agent) ?? new Conversation(agent);
   };

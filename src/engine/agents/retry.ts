@@ -1,7 +1,7 @@
 /** A retry: what of a failed run is put back to pending when the run is resumed, and what a new attempt is told of the one before it. */
 import { headOf } from '../../domain/text/text.ts';
 import type { AgentId } from '../../domain/ids.ts';
-import type { EventBody, MimirEvent } from '../../events/event.ts';
+import type { EventBody, EventType, MimirEvent } from '../../events/event.ts';
 import { lostToProvider } from '../../events/queries.ts';
 import { retryOf } from '../../events/retry.ts';
 import type { RunState } from '../../events/state.ts';
@@ -16,20 +16,14 @@ type IsPlanned = (id: AgentId) => boolean;
  * behind them are put back to pending: the schedule runs them again from the beginning.
  */
 export function retried(parts: RunParts, isPlanned: IsPlanned): ReadonlySet<AgentId> {
-  const few: MimirEvent[] = [];
-  for (const event of parts.recorder.each()) if (LOOKED_AT.has(event.type)) few.push(event);
+  const few = [...parts.recorder.each({ types: LOOKED_AT })];
   const lost = lostToProvider(few);
   // Messages to a run that had ended are answered, and nothing of it is tried again.
   if (!parts.recorder.state().answering && endedFailed(few)) retryAll(parts, isPlanned, lost);
   return lost;
 }
 
-const LOOKED_AT: ReadonlySet<MimirEvent['type']> = new Set([
-  'session.finished',
-  'session.resumed',
-  'model.started',
-  'model.failed',
-] satisfies readonly MimirEvent['type'][]);
+const LOOKED_AT: readonly EventType[] = ['session.finished', 'session.resumed', 'model.started', 'model.failed'];
 
 /** Did the run end as failed, and was it resumed once since? */
 function endedFailed(stored: readonly MimirEvent[]): boolean {

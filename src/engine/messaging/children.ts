@@ -108,7 +108,7 @@ class Beside implements Children, Ties {
   resume(isTaken: (agent: AgentId) => boolean = () => false): void {
     const parts = this.of();
     const { recorder, crew, conversations } = parts;
-    const lives = livesIn(recorder.each());
+    const lives = livesIn(recorder.each({ types: ['agent.status', 'agent.finished'] }));
     // Who was made or written to since the run goes on works already.
     const open = unfinishedChildren(recorder.state()).filter(({ id }) => !this.now.has(id));
     for (const { id } of open) conversations.keep(id, false);

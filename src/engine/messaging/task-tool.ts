@@ -17,7 +17,7 @@ import { openBelow } from './child-end.ts';
 import { budgetOf, modelFor } from '../planning/model-selection.ts';
 import type { Crew } from '../agents/supervisor.ts';
 import type { Desk, ToolOutput } from '../gate/gate.ts';
-import { openCalls } from '../gate/tools/interrupted-call.ts';
+import { OF_CALLS, openCalls } from '../gate/tools/interrupted-call.ts';
 import type { Loans } from '../agents/yield-slot.ts';
 import { createdEvent, type NewAgent, orderOf, writesIn } from '../agents/agent-spec.ts';
 import type { Recorder } from '../run/recorder.ts';
@@ -69,7 +69,7 @@ function madeBefore({ recorder, call }: TaskParts, { agent }: WorkOrder): AgentS
   const children = agents.get(agent)?.children ?? [];
   // The log is read only where there may be one: ids of calls come again.
   if (!children.some((child) => agents.get(child)?.call === call)) return null;
-  const found = openCalls(recorder.each()).find((one) => one.agent === agent && one.call === call);
+  const found = openCalls(recorder.each({ types: OF_CALLS })).find((one) => one.agent === agent && one.call === call);
   return found?.child ? (agents.get(found.child) ?? null) : null;
 }
 
@@ -139,7 +139,7 @@ function again(
     dependsOn: [],
     ...(before.protocol === undefined ? {} : { protocol: before.protocol }),
   };
-  const standing = standingsOf(recorder.each(), [before.id]).get(before.id);
+  const standing = standingsOf(recorder.each({ agents: [before.id] }), [before.id]).get(before.id);
   return ok({ ...orderOf(options, one, []), ...placeOf(order), ...standing });
 }
 

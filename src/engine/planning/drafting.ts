@@ -121,6 +121,6 @@ function sum<T>({ recorder, root }: RunParts, made: Result<T, string>): Drafted<
   const state = recorder.state();
   const main = state.agents.get(ROOT);
   const { cost, tokens } = spentOf(state);
-  const calls = recorder.stored().filter(({ type }) => type === 'model.started').length;
+  const calls = [...recorder.each({ types: ['model.started'] })].length;
   return { made, model: main?.model.used ?? root.model.used, calls, tokens, cost, priced: main?.priced ?? true };
 }

@@ -31,7 +31,7 @@ export function reviewAgain(
     endCut(parts);
     return null;
   }
-  const standing = standingsOf(recorder.each(), [cut.id]).get(cut.id) ?? { turns: [], replies: 0 };
+  const standing = standingsOf(recorder.each({ agents: [cut.id] }), [cut.id]).get(cut.id) ?? { turns: [], replies: 0 };
   return { agent: cut.id, standing };
 }
 

@@ -2,7 +2,7 @@
 import type { AgentId } from '../../domain/ids.ts';
 import { fail, ok, type Result, unreachable } from '../../domain/result.ts';
 import type { Command, Controls, Receipt } from '../../ports/controls.ts';
-import { LogFault } from '../../ports/log.ts';
+import { LogFault, readOrNull } from '../../ports/log.ts';
 import { steer } from '../agents/agent-control.ts';
 import { setBudget } from '../gate/budget/budget-change.ts';
 import { withdrawGrant } from '../gate/approvals.ts';
@@ -27,7 +27,8 @@ export function openControls(parts: RunParts): Controls {
       const done = await carriedOut(parts, command, by ?? null);
       return done.ok ? done : fail({ text: done.fault });
     },
-    events: (afterSeq) => parts.recorder.events(afterSeq),
+    events: (afterSeq, how) => parts.recorder.events(afterSeq, how),
+    at: (seq) => readOrNull(() => parts.options.log.at(parts.options.session, seq)),
     ticks: (listener) => {
       parts.ticks.add(listener);
       return () => parts.ticks.delete(listener);

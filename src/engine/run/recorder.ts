@@ -4,10 +4,13 @@
  */
 import type { SessionId } from '../../domain/ids.ts';
 import type { Redactor } from '../../domain/text/redact.ts';
-import type { EventBody, MimirEvent } from '../../events/event.ts';
-import { fold, foldAll } from '../../events/fold.ts';
+import type { EventOf } from '../../events/by-type.ts';
+import type { EventBody, EventType, MimirEvent } from '../../events/event.ts';
+import { fold } from '../../events/fold.ts';
+import { withoutOutput } from '../../events/child-results.ts';
 import type { RunState } from '../../events/state.ts';
-import type { Log } from '../../ports/log.ts';
+import { EMPTY } from '../../events/state.ts';
+import type { Log, Some } from '../../ports/log.ts';
 import type { World } from '../../ports/world.ts';
 import { redactedBody } from '../gate/redaction.ts';
 import type { SteadyWorld } from './steady.ts';
@@ -17,12 +20,17 @@ export interface Recorder {
   state(): RunState;
   /** In the log when it returns, all or nothing, as `Log.append` promises. Throws `LogFault` when it could not be written. */
   record(...bodies: readonly EventBody[]): readonly MimirEvent[];
-  /** Stored events after `seq`, then those to come; ends after `session.finished` or `close`. */
-  events(afterSeq: number): AsyncIterable<MimirEvent>;
+  /**
+   * What a resume reads of the events that were in the log when it was opened, in order: how the session and its agents began, calls of
+   * tools without an end, and what agents knew of files. Empty from the second call on: the first one lets them go.
+   */
+  takeEarlier(): readonly MimirEvent[];
+  /** Stored events after `seq`, without outputs where so asked, then those to come, whole; ends after `session.finished` or `close`. */
+  events(afterSeq: number, how?: Pick<Some, 'outputs'>): AsyncIterable<MimirEvent>;
   /** Everything stored, or what came after `after`, read again from the log: all of it, so never for each of many. */
   stored(after?: number): readonly MimirEvent[];
-  /** The same one by one, for who keeps little of it: each walk reads the log anew, and holds a few events at a time. */
-  each(): Iterable<MimirEvent>;
+  /** The same, or some of it, one by one, for who keeps little: each walk reads the log anew, and holds a few events at a time. */
+  each(some?: Some): Iterable<MimirEvent>;
   /** Tells `heard` of each event from now on, in the step in which it is recorded. */
   onRecord(heard: (event: MimirEvent) => void): void;
   close(): void;
@@ -35,7 +43,13 @@ export function openRecorder(
   world: World & Partial<SteadyWorld>,
   redactor?: Redactor,
 ): Recorder {
-  let state = foldAll(log.each(session));
+  // Outputs are in the log, and nobody here reads them from the state.
+  let state = EMPTY;
+  const earlier = new Earlier();
+  for (const event of log.each(session, 0, { outputs: false })) {
+    state = fold(state, event);
+    earlier.hear(event);
+  }
   let closed = false;
   const listeners = new Set<(event: MimirEvent) => void>();
   const ends = new Set<() => void>();
@@ -49,19 +63,22 @@ export function openRecorder(
       const time = new Date(world.now()).toISOString();
       const clean = redactor === undefined ? bodies : bodies.map((body) => redactedBody(body, redactor));
       const events = log.append(session, time, [...moved, ...clean]);
-      for (const event of events) state = fold(state, event);
+      for (const event of events) state = fold(state, withoutOutput(event));
       for (const event of events) for (const listener of listeners) listener(event);
       return moved.length === 0 ? events : events.slice(moved.length);
     },
-    events: (afterSeq) =>
+    takeEarlier: () => earlier.take(),
+    events: (afterSeq, how) =>
       follow({
-        backlog: () => log.read(session, afterSeq),
+        after: afterSeq,
+        seq: () => state.seq,
+        stored: (after) => log.each(session, after, how),
         listeners,
         ends,
         over: () => closed,
       }),
     stored: (after) => log.read(session, after),
-    each: () => log.each(session),
+    each: (some) => log.each(session, 0, some),
     onRecord: (heard) => void listeners.add(heard),
     close() {
       closed = true;
@@ -70,16 +87,72 @@ export function openRecorder(
   };
 }
 
+const KEPT: ReadonlySet<EventType> = new Set<EventType>([
+  'session.started',
+  'session.resumed',
+  'budget.changed',
+  'agent.created',
+  'agent.status',
+]);
+
+class Earlier {
+  /** By their numbers, in order. */
+  readonly #few = new Map<number, MimirEvent>();
+  /** Where calls began that have not ended. */
+  readonly #open = new Map<string, readonly number[]>();
+
+  hear(event: MimirEvent): void {
+    if (KEPT.has(event.type)) this.#few.set(event.seq, event);
+    if (event.type === 'tool.started') {
+      // Ids of calls may be the model's own, and come again.
+      this.#open.set(callOf(event), [...(this.#open.get(callOf(event)) ?? []), event.seq]);
+      this.#few.set(event.seq, { ...event, input: null });
+    }
+    if (event.type !== 'tool.finished') return;
+    for (const begun of this.#open.get(callOf(event)) ?? []) this.#few.delete(begun);
+    this.#open.delete(callOf(event));
+    if (event.saw !== undefined) this.#few.set(event.seq, event);
+  }
+
+  /** In order. Once: it is let go. */
+  take(): readonly MimirEvent[] {
+    const few = [...this.#few.values()];
+    this.#few.clear();
+    this.#open.clear();
+    return few;
+  }
+}
+
+const callOf = ({ agent, call }: EventOf<'tool.started' | 'tool.finished'>): string => `${agent} ${call}`;
+
 interface Following {
-  readonly backlog: () => readonly MimirEvent[];
+  readonly after: number;
+  /** Of the last event that is in the log. */
+  readonly seq: () => number;
+  readonly stored: (after: number) => Iterable<MimirEvent>;
   readonly listeners: Set<(event: MimirEvent) => void>;
   readonly ends: Set<() => void>;
   readonly over: () => boolean;
 }
 
-/** Backlog first, then what is recorded from now on. Read and subscribed in one step, at the first `next`: none is missed. */
-async function* follow({ backlog, listeners, ends, over }: Following): AsyncGenerator<MimirEvent> {
-  const queue: MimirEvent[] = [...backlog()];
+/**
+ * Stored events first, read while the follower takes them, then the events recorded from then on. Memory holds only events that were
+ * recorded while the follower took the last stored ones, or later.
+ */
+async function* follow(following: Following): AsyncGenerator<MimirEvent> {
+  const { after, seq, stored, listeners, ends, over } = following;
+  let told = after;
+  for (const event of stored(told)) {
+    told = event.seq;
+    yield event;
+  }
+  // Read the rest and subscribe in one step, so that no event is missed, and reads don't grow with the events that come meanwhile.
+  const queue: MimirEvent[] = told < seq() ? [...stored(told)] : [];
+  const isClosed = (queue.at(-1)?.seq ?? told) < seq();
+  if (isClosed) {
+    yield* queue;
+    return;
+  }
   let wake = (): void => {};
   const heard = (event: MimirEvent): void => {
     queue.push(event);

@@ -36,7 +36,7 @@ export async function runAgents(parts: RunParts, resumed: boolean, talk: MainTal
   let known = knownOutcomes(parts, table, lost);
   const ids = table.agents().flatMap(({ agent }) => (known.has(agent) ? [] : [agent]));
   // Read once: of hundreds of agents each would read the whole log again.
-  const standings = new Map(standingsOf(parts.recorder.each(), ids));
+  const standings = new Map(standingsOf(parts.recorder.each({ agents: ids }), ids));
   await forced.atStart();
   if (resumed) children.resume((agent) => ids.includes(agent));
   // Who had ended and was written to since goes on: what needs it waits for that.

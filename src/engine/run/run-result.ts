@@ -16,7 +16,7 @@ export function finish(parts: RunParts, report: string): RunResult {
   const agents = subAgents(parts);
   // A review that failed and was made again is none of the work: its gate says how it ended. Nor is what was taken out of the plan.
   const work = agents.filter((one) => one.forced === null && !isTakenOut(one));
-  const ends = endsOfWork(parts.recorder.each());
+  const ends = endsOfWork(parts.recorder.each({ types: ['agent.status', 'agent.finished'] }));
   const isWell = (one: AgentState): boolean =>
     ends.get(one.id) === 'completed' || (one.spawned !== null && ends.get(one.id) === 'killed' && isKilledByAgent(one));
   const state = parts.recorder.state();
@@ -89,7 +89,7 @@ export function summed(parts: RunParts, status: RunResult['status'], error: stri
     status,
     message: status === 'rejected' ? 'User rejected plan' : linesOf(agents),
     metadata: { totalCost: spent.cost, totalTokens: spent.tokens, agentCount: agents.length },
-    overBudget: overBudget(parts.recorder.each()),
+    overBudget: overBudget(parts.recorder.each({ types: ['session.resumed', 'budget.exhausted'] })),
     error,
     errorIs: error === null ? null : (parts.trouble.is ?? 'log'),
   };

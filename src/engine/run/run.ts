@@ -23,6 +23,7 @@ import { runCeiling } from '../../policy/budgets.ts';
 import { roleNamed } from '../../policy/roles.ts';
 import { namesOf } from '../../policy/rules.ts';
 import type { Controls, RunView } from '../../ports/controls.ts';
+import type { Some } from '../../ports/log.ts';
 import { LogFault } from '../../ports/log.ts';
 import { createdEvent, orderOf, startedEvent, withInstructions } from '../agents/agent-spec.ts';
 import type { OpenToolCall } from '../gate/tools/interrupted-call.ts';
@@ -73,7 +74,7 @@ export function startRun(options: RunOptions): Run {
   const view = {
     session: options.session,
     state: () => recorder.state(),
-    stored: (after?: number) => recorder.stored(after),
+    each: (after?: number, some?: Some) => options.log.each(options.session, after, some),
   };
   return { controls, view, result: ended, stop: (reason) => parts.stop(reason), poke: () => poked(parts) };
 }
@@ -109,7 +110,7 @@ function refusedRun({ session }: RunOptions, error: string): Run {
       events: () => nobody(),
       ticks: () => () => undefined,
     },
-    view: { session, state: () => EMPTY, stored: () => [] },
+    view: { session, state: () => EMPTY, each: () => [] },
     result: Promise.resolve({ success: false, status: 'failed', ...nothing, error, errorIs: 'denied' }),
     stop: () => undefined,
     poke: () => undefined,
@@ -276,7 +277,7 @@ async function propose(parts: RunParts, choices: PlanChoices, hint: string): Pro
 function reopen(parts: RunParts, answers: boolean): boolean {
   const { options, recorder, crew } = parts;
   const state = recorder.state();
-  const stored = lightOf(recorder.each());
+  const stored = recorder.takeEarlier();
   options.tools.knew?.(knownFiles(stored));
   const left = callsLeftOpen(options, stored);
   const isLeft = (agent: AgentId, call: CallId): boolean =>
@@ -316,25 +317,6 @@ function reopen(parts: RunParts, answers: boolean): boolean {
   parts.failed(problem, 'denied');
   parts.stop(problem);
   return false;
-}
-
-const LOOKED_AT: ReadonlySet<MimirEvent['type']> = new Set([
-  'session.started',
-  'session.resumed',
-  'budget.changed',
-  'agent.created',
-  'agent.status',
-  'tool.started',
-  'tool.finished',
-] satisfies readonly MimirEvent['type'][]);
-
-/** What is looked at here, of a log read once, without the outputs of tools: they are nearly all of a long log. */
-function lightOf(events: Iterable<MimirEvent>): readonly MimirEvent[] {
-  const light: MimirEvent[] = [];
-  for (const event of events)
-    if (event.type === 'tool.finished') light.push({ ...event, output: '' });
-    else if (LOOKED_AT.has(event.type)) light.push(event);
-  return light;
 }
 
 /** Calls that wait for a child or a person: whoever made them goes on with them. */

@@ -6,12 +6,12 @@ import type { Lifecycle } from '../../domain/agents/lifecycle.ts';
 import { isTerminal } from '../../domain/agents/lifecycle.ts';
 import type { MimirEvent } from '../event.ts';
 import { plainLine } from '../plain-line.ts';
-import { activityOf, askedFor, tokensOfAgent } from '../queries.ts';
+import { activityOf, askedFor, elapsedOf, tokensOfAgent } from '../queries.ts';
 import type { Moment } from './lifecycle.ts';
 import { activeAt, lifecycleOf, OF_OUTCOME } from './lifecycle.ts';
 import type { Naming } from './name.ts';
 import { sessionName } from './name.ts';
-import type { SessionRecord } from './record.ts';
+import type { SessionDetail, SessionRecord } from './record.ts';
 import type { AgentState, RunState } from '../state.ts';
 
 export interface Looking extends Moment {
@@ -232,3 +232,22 @@ function sumsBelow({ agents }: RunState): ReadonlyMap<AgentId, Sums> {
 }
 
 const isoOf = (at: Millis): string => new Date(at).toISOString();
+
+/** Most tools that a detail lists, the newest ones. */
+const RECENT = 10;
+
+/** More of one session than its record says: its last words, tools and time. */
+export function sessionDetail(agent: AgentState, now: Millis): SessionDetail {
+  const said = agent.blocks.findLast((block) => block.is === 'said');
+  return {
+    last_words: said?.is === 'said' ? said.text : agent.summary,
+    recent_tools: agent.blocks
+      .flatMap((block) =>
+        block.is === 'tool'
+          ? [{ label: block.label, ok: block.ok, timestamp: new Date(block.started).toISOString() }]
+          : [],
+      )
+      .slice(-RECENT),
+    elapsed: elapsedOf(agent, now),
+  };
+}

@@ -5,6 +5,7 @@ import { planLines } from '../../app/reports/plan-lines.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { MimirEvent } from '../../events/event.ts';
 import { fold } from '../../events/fold.ts';
+import { StoredOutputs } from '../../events/sessions/stored-outputs.ts';
 import type { RunState } from '../../events/state.ts';
 import { EMPTY } from '../../events/state.ts';
 import type { Command, Controls } from '../../ports/controls.ts';
@@ -27,6 +28,7 @@ export class LineRun {
   /** Settles when there are no more events; rejects for a bug in their source. */
   readonly ended: Promise<void>;
   #state: RunState = EMPTY;
+  readonly #outputs: StoredOutputs | null;
   #changes = 0;
   #stopped = false;
   /** False while a run tells what happened before: that was said when it happened. */
@@ -34,6 +36,7 @@ export class LineRun {
 
   constructor(controls: Controls, of: AnnouncerParts, heard: Heard = () => {}, how?: Joined) {
     this.controls = controls;
+    this.#outputs = controls.at === undefined ? null : new StoredOutputs(controls.at);
     this.#caughtUp = how === undefined;
     this.ended = this.#follow(of, heard, how);
   }
@@ -63,7 +66,7 @@ export class LineRun {
     const hear = (event: MimirEvent): void => (this.#caughtUp ? heard(event, this.#state) : before.take(event));
     const timer = setInterval(() => announcer.tick(this.#state), TICK_MS).unref();
     try {
-      for await (const event of this.controls.events(0)) {
+      for await (const event of this.controls.events(0, this.#outputs === null ? {} : { outputs: false })) {
         if (this.#stopped) return;
         this.#take(event);
         if (this.#caughtUp) announcer.hear(event, this.#state);
@@ -85,7 +88,8 @@ export class LineRun {
   }
 
   #take(event: MimirEvent): void {
-    this.#state = fold(this.#state, event);
+    const after = fold(this.#state, event);
+    this.#state = this.#outputs?.after(after, event) ?? after;
     if (event.type === 'plan.edited' || event.type === 'plan.amended') this.#changes += 1;
   }
 

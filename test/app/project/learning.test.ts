@@ -9,11 +9,8 @@ import { jsonLines, openHome, SMALL } from '../../support/cli.ts';
 import { among, part } from '../../support/like.ts';
 import { finished, SESSION } from '../../support/recorded-run.ts';
 
-async function* told(events: readonly MimirEvent[]): AsyncGenerator<MimirEvent> {
-  yield* events;
-}
 const lessons = (events: readonly MimirEvent[]): ReturnType<typeof lessonsFrom> =>
-  lessonsFrom({ session: SESSION, events: () => told(events) });
+  lessonsFrom({ session: SESSION, each: () => events });
 
 const recorded = finished().events;
 const planned = new Map(
@@ -33,7 +30,7 @@ const tasks = foldAll(events).plan?.tasks ?? [];
 
 describe('what a run teaches', () => {
   it('is the share of each estimate that each completed agent of the plan really used', async () => {
-    const taught = await lessons(events);
+    const taught = lessons(events);
     expect(taught.map(({ agent }) => agent)).toEqual(['ROOT::S1', 'ROOT::S3', 'ROOT::S4']);
     for (const { run, agent, role, model, tokens, seconds, cost } of taught) {
       const number = Number(agent.at(-1));
@@ -47,7 +44,7 @@ describe('what a run teaches', () => {
   });
 
   it('is nothing of an agent that did not complete, or was on another model than planned', async () => {
-    const [first] = await lessons(events);
+    const [first] = lessons(events);
     const agent = first?.agent ?? AgentId.parse('ROOT::S1');
     const failed = events.map((event) =>
       event.type === 'agent.finished' && event.agent === agent ? { ...event, outcome: 'partial' as const } : event,
@@ -55,17 +52,17 @@ describe('what a run teaches', () => {
     const moved = events.map((event) =>
       event.type === 'model.finished' && event.agent === agent ? { ...event, model: ModelId.parse('x/other') } : event,
     );
-    for (const other of [failed, moved]) expect((await lessons(other)).map((one) => one.agent)).not.toContain(agent);
+    for (const other of [failed, moved]) expect(lessons(other).map((one) => one.agent)).not.toContain(agent);
   });
 
   it('is nothing where the log can not be read, and no fault of the run', async () => {
     const broken = lessonsFrom({
       session: SESSION,
-      events: () => {
+      each: () => {
         throw new LogFault('the disk is full');
       },
     });
-    expect(await broken).toEqual([]);
+    expect(broken).toEqual([]);
   });
 });
 

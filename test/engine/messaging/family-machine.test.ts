@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { MimirEvent } from '../../../src/events/event.ts';
 import { isFinal } from '../../../src/events/queries.ts';
+import type { RunState } from '../../../src/events/state.ts';
 import { brokenByChildren } from '../../support/children-promises.ts';
 import { brokenByRun } from '../../support/family-machine-promises.ts';
 import { act, deed, SESSION } from '../../support/family-deeds.ts';
@@ -35,6 +36,17 @@ const broken = (events: readonly MimirEvent[]): readonly string[] => {
   return [...brokenByChildren(events, whole), ...brokenBy(events), ...brokenByRun(events)];
 };
 
+/** A run leaves the outputs of tools in the log. */
+const withoutOutputs = (state: RunState): RunState => ({
+  ...state,
+  agents: new Map(
+    [...state.agents.values()].map((agent) => [
+      agent.id,
+      { ...agent, blocks: agent.blocks.map((block) => (block.is === 'tool' ? { ...block, output: '' } : block)) },
+    ]),
+  ),
+});
+
 async function machine(one: Story, deeds: readonly Deed[], more: readonly Deed[], cut: number): Promise<void> {
   const box = openBox();
   const lengths: number[] = [];
@@ -42,7 +54,7 @@ async function machine(one: Story, deeds: readonly Deed[], more: readonly Deed[]
   const first = begin(one, box, { log: lengthsOf(memory, lengths) });
   expect(await carried(first, deeds, box)).toEqual([]);
   expect(broken(first.run.events())).toEqual([]);
-  expect(first.run.view.state()).toEqual(first.run.state());
+  expect(withoutOutputs(first.run.view.state())).toEqual(withoutOutputs(first.run.state()));
   // Stopped or handed over: it goes on, with more of that.
   let now = first;
   for (let again = 0; again < 3; again += 1) {

@@ -5,18 +5,19 @@ import type { RepositoryFacts } from '../../../domain/repository.ts';
 import type { Result } from '../../../domain/result.ts';
 import { fail, ok } from '../../../domain/result.ts';
 import type { Run } from '../../../engine/run/run.ts';
-import { foldAll } from '../../../events/fold.ts';
 import type { Reached } from '../../../ports/control.ts';
 import type { Controls, Receipt, Refusal } from '../../../ports/controls.ts';
 import type { Lobby, LobbyInfo, TrustQuestion } from '../../../ports/project-service.ts';
+import { readOrNull } from '../../../ports/log.ts';
 import type { RepositoryPort } from '../../../ports/repository.ts';
 import { unifiedDiff } from '../../../tools/files/diff.ts';
 import { agentsIn, agentsOf } from '../../agents/service.ts';
 import { newSession } from '../../client/connect.ts';
-import { eventsOf } from '../../client/log-of.ts';
+import { eventsOf, stateOf } from '../../client/log-of.ts';
 import { overBecause } from '../../client/resumable.ts';
 import { directApproval } from '../../hosting/approval.ts';
 import { settled } from '../../process/exit-to-result.ts';
+import { EXIT, Exit } from '../../process/exit.ts';
 import { packageVersion } from '../../process/package-root.ts';
 import { world } from '../../process/world.ts';
 import { toLabel } from '../../views/text/sanitise.ts';
@@ -145,10 +146,12 @@ async function opened(
 }
 
 async function pastOf({ log }: Workshop, session: SessionId): Promise<Result<Controls, Refusal>> {
-  const events = await settled(async () => eventsOf(log, session));
-  if (!events.ok) return events;
-  if (events.value.length === 0) return fail({ text: `there is no session ${session}` });
-  return ok((await import('../../client/past-run.ts')).pastRun(session, events.value));
+  const { pastRun } = await import('../../client/past-run.ts');
+  const events = eventsOf(log, session, 0, { outputs: false });
+  return settled(async () => {
+    for (const _ of events) return pastRun(session, events, (seq) => readOrNull(() => log.at(session, seq)));
+    throw new Exit(EXIT.wrongUse, `there is no session ${session}`);
+  });
 }
 
 /** What needs no run: names of files, reports, themes, hints. */
@@ -161,10 +164,9 @@ function keepsOf(
     files: (query, most) => files.find(query, most),
     async exportReport(session, format) {
       const { project, log } = workshop();
-      const events = await settled(async () => eventsOf(log, session));
-      if (!events.ok) return events;
       const { keepReport } = await import('./report.ts');
-      return keepReport(project, session, foldAll(events.value), format);
+      const state = await settled(async () => stateOf(log, session));
+      return state.ok ? keepReport(project, session, state.value, format) : state;
     },
     theme: (name) => chosenTheme(workshop().project, isTrusted(workshop()), name),
     seen: () => hints.seen(),

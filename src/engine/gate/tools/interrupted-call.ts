@@ -1,7 +1,8 @@
 /** Calls of tools that have begun and not ended, and the child that each has made: by these a Task call goes on after a crash. */
 import type { AgentId, CallId } from '../../../domain/ids.ts';
-import type { MimirEvent } from '../../../events/event.ts';
+import type { EventType, MimirEvent } from '../../../events/event.ts';
 import type { RunState } from '../../../events/state.ts';
+import type { Some } from '../../../ports/log.ts';
 import type { Tool, ToolPort } from '../../../ports/tool.ts';
 
 /** A call without an end, in the log. */
@@ -12,6 +13,9 @@ export interface OpenToolCall {
   /** Null where it has not come to one. */
   readonly child: AgentId | null;
 }
+
+/** What `openCalls` looks at. */
+export const OF_CALLS: readonly EventType[] = ['tool.started', 'tool.finished', 'agent.created'];
 
 /** In the order they began. Ids of calls may be the model's own, and come again: only what has no end counts. */
 export function openCalls(events: Iterable<MimirEvent>): readonly OpenToolCall[] {
@@ -51,11 +55,11 @@ export function begunBefore(
     .agents.get(agent)
     ?.blocks.findLast((one) => one.is === 'tool' && one.call === call);
   if (block?.is !== 'tool' || block.ok !== null) return null;
-  const found = openCalls(recorder.each()).find((one) => one.agent === agent && one.call === call);
+  const found = openCalls(recorder.each({ types: OF_CALLS })).find((one) => one.agent === agent && one.call === call);
   return found !== undefined && goesOn(tools, found) ? found : null;
 }
 
 interface Recorded {
   state(): RunState;
-  each(): Iterable<MimirEvent>;
+  each(some: Some): Iterable<MimirEvent>;
 }

@@ -7,7 +7,7 @@ import { ROOT } from '../../../domain/ids.ts';
 import type { Millis } from '../../../domain/ids.ts';
 import { plainLine } from '../../../domain/text/text.ts';
 import type { Turn } from '../../../domain/turn.ts';
-import type { EventBody, MimirEvent } from '../../../events/event.ts';
+import type { EventBody, EventType, MimirEvent } from '../../../events/event.ts';
 import { activityOf, isFinal, isTakenOut } from '../../../events/queries.ts';
 import type { AgentState, RunState } from '../../../events/state.ts';
 import { childRules } from '../../../policy/children.ts';
@@ -55,7 +55,7 @@ export async function idleRun(parts: RunParts, resumed: boolean): Promise<RunRes
 /** What a process that ended had begun. Nothing is built on work that a run which was stopped had left unjudged. */
 async function carryOn(parts: RunParts, reviews: Reviews): Promise<void> {
   const { recorder, children, forced, signal } = parts;
-  const stored = recorder.stored();
+  const stored = [...recorder.each({ types: OF_ROOT, agents: [ROOT] })];
   // One that goes on where it was cut off may leave what came beside it to another.
   while (reviews.isDue() && !isMoved(stored) && !signal.aborted) await review(parts, reviews);
   if (signal.aborted) return;
@@ -64,6 +64,9 @@ async function carryOn(parts: RunParts, reviews: Reviews): Promise<void> {
   // One of work that has to be judged goes on when that is at rest.
   if (!signal.aborted && !reviews.isDue()) await forced.endCut();
 }
+
+/** By these it is told where ROOT stood, and how the session ended before. */
+const OF_ROOT: readonly EventType[] = ['session.resumed', 'session.finished', 'agent.status'];
 
 /** No word to ROOT is read meanwhile: what comes of it is the next burst. */
 const review = (parts: RunParts, reviews: Reviews): Promise<void> =>

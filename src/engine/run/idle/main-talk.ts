@@ -1,5 +1,6 @@
 /** ROOT of a run with a plan talks with the person: while its agents work, and after the run has ended. */
 import { ROOT } from '../../../domain/ids.ts';
+import type { EventType, MimirEvent } from '../../../events/event.ts';
 import type { RunState } from '../../../events/state.ts';
 import { converse } from './idle-session.ts';
 import type { RunParts } from '../parts.ts';
@@ -55,11 +56,11 @@ export function openTalk(parts: RunParts): MainTalk {
 
 /** By the log, so that a run that was cut off and resumed has the same: what ROOT said at its work since the plan was approved, or since the last end. */
 function answersOf(parts: RunParts): readonly string[] {
-  const stored = parts.recorder.stored();
-  const begun = stored.findLastIndex(
-    (event) => event.type === 'plan.approved' || (event.type === 'session.finished' && event.status !== 'stopped'),
-  );
-  const since = stored.slice(begun + 1).filter((event) => 'agent' in event && event.agent === ROOT);
+  let since: MimirEvent[] = [];
+  for (const event of parts.recorder.each({ types: OF_TALK, agents: [ROOT] })) {
+    if (event.type === 'plan.approved' || (event.type === 'session.finished' && event.status !== 'stopped')) since = [];
+    else since.push(event);
+  }
   const work = new Set(
     since.flatMap((event) => (event.type === 'model.started' && event.purpose === 'work' ? [event.call] : [])),
   );
@@ -72,6 +73,14 @@ function answersOf(parts: RunParts): readonly string[] {
   const handed = work.size === 0 ? null : handedOver(parts.conversations.of(ROOT).turns);
   return handed === null ? said : [...said, handed];
 }
+
+const OF_TALK: readonly EventType[] = [
+  'plan.approved',
+  'session.finished',
+  'model.started',
+  'model.finished',
+  'agent.message',
+];
 
 /** Was ROOT at work on an answer when the process ended? Calls for a plan or a report are made again by who made them. */
 function wasCutOff({ conversations }: RunParts): boolean {

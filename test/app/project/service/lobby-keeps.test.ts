@@ -87,7 +87,7 @@ describe('hints that were shown', () => {
 
 describe('a session that is over', () => {
   it('tells all that happened and takes no command', async () => {
-    const controls = pastRun(SESSION, events);
+    const controls = pastRun(SESSION, events, () => null);
     const told = [];
     for await (const event of controls.events(1)) told.push(event);
     expect(told.slice(0, events.length - 1)).toEqual(events.slice(1));

@@ -5,6 +5,7 @@ import { callsInFlight } from '../../../../app/views/spending/spending.ts';
 import type { MimirEvent } from '../../../../events/event.ts';
 import { type AgentState, type RunState, EMPTY } from '../../../../events/state.ts';
 import { fold } from '../../../../events/fold.ts';
+import { StoredOutputs } from '../../../../events/sessions/stored-outputs.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';
 import type { Result } from '../../../../domain/result.ts';
 import { ControlFault } from '../../../../ports/control.ts';
@@ -35,6 +36,15 @@ const isStop = (event: MimirEvent): boolean =>
   event.type === 'session.finished' ||
   (event.type === 'agent.status' && event.status === 'interrupted' && event.endedBy?.is === 'run');
 
+/** Of a run in another process nothing can be read while a picture is made: its outputs stay. */
+function storedIn({ at }: Controls): StoredOutputs | null {
+  if (at === undefined) return null;
+  return new StoredOutputs((seq) => {
+    const event = at(seq);
+    return event === null ? null : cleanEvent(event);
+  });
+}
+
 export class RunFeed {
   readonly controls: Controls;
   readonly live = new Live();
@@ -45,12 +55,14 @@ export class RunFeed {
   #state: RunState = EMPTY;
   /** The run before it stopped in the process that carries it; null where it has not. */
   #beforeStop: RunState | null = null;
+  readonly #outputs: StoredOutputs | null;
   #stopped = false;
   #lost: (NonNullable<Elsewhere['lost']> & { readonly at: Millis }) | null = null;
   readonly #unsubscribe: () => void;
 
   constructor(controls: Controls, world: World, { changed, happened }: RunListeners) {
     this.controls = controls;
+    this.#outputs = storedIn(controls);
     const begun = world.now();
     this.#unsubscribe = controls.ticks((tick) => {
       // What comes from another process may come behind the event that has it whole.
@@ -127,11 +139,12 @@ export class RunFeed {
   }
 
   async #follow(took: (event: MimirEvent, before: RunState) => void): Promise<void> {
-    for await (const event of this.controls.events(0)) {
+    for await (const event of this.controls.events(0, this.#outputs === null ? {} : { outputs: false })) {
       if (this.#stopped) return;
       const before = this.#state;
       const clean = cleanEvent(event);
-      this.#state = fold(before, clean);
+      const after = fold(before, clean);
+      this.#state = this.#outputs?.after(after, clean) ?? after;
       this.live.settle(event);
       this.#noteStop(event, before);
       took(clean, before);
