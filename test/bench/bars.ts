@@ -60,6 +60,8 @@ export const BARS: Readonly<Record<string, Bar>> = {
   'soak: ledger and bill differ by': upTo(0),
   'soak: broken off, billed and not charged': upTo(0),
   'soak: requests without a cacheable prefix': upTo(0),
+  'a log of 541 MB: resumed, MB above a plain run': upTo(200),
+  'a log of 541 MB: resumed': upTo(15_000),
   // Of policy, the sandbox and the gate.
   'a decision, p99': upTo(0.2),
   'a configuration file of up to 64 KiB': upTo(250),

@@ -7,6 +7,7 @@ import { agents } from './agents.ts';
 import { echo } from './echo.ts';
 import { frame } from './frame.ts';
 import { idle } from './idle.ts';
+import { long } from './long.ts';
 import { mutants } from './mutants.ts';
 import { buildPrograms } from './program.ts';
 import { reads } from './reads.ts';
@@ -37,6 +38,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   soaking,
   toolchains,
   replaying,
+  long,
 ];
 
 const words = process.argv.slice(2);

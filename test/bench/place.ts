@@ -15,6 +15,8 @@ export interface Place {
   plan(count: number): string;
   /** Bytes of the database of the project's log. */
   logBytes(): number;
+  /** The database of the project's log. */
+  logFile(): string;
   /** Empties the log. */
   forget(): void;
   remove(): void;
@@ -70,6 +72,7 @@ export function openPlace(url?: string): Place {
     },
     logBytes: () =>
       globSync(join(state, 'mimir/projects/*/log.db*')).reduce((sum, file) => sum + statSync(file).size, 0),
+    logFile: () => globSync(join(state, 'mimir/projects/*/log.db'))[0] ?? '',
     forget: () => rmSync(join(state, 'mimir/projects'), { recursive: true, force: true, maxRetries: 3 }),
     remove() {
       process.off('exit', remove);

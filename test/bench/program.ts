@@ -10,7 +10,7 @@ export interface Programs {
   /** `node …` up to the arguments. */
   readonly mimir: readonly string[];
   /** The same for `test/bench/floor/NAME.ts`. */
-  floor(name: 'loop' | 'screen' | 'letter'): readonly string[];
+  floor(name: 'loop' | 'screen' | 'letter' | 'read'): readonly string[];
   remove(): void;
 }
 
