@@ -58,6 +58,9 @@ export function parentOf(agent: AgentId): AgentId | null {
   return cut === -1 ? null : AgentId.parse(agent.slice(0, cut));
 }
 
+/** Is `id` a child of `top`, or of an agent below that? Not of `top` itself. */
+export const isBelow = (id: AgentId, top: AgentId): boolean => id.startsWith(`${top}::`);
+
 /** ROOT has depth 0. */
 export const depthOf = (agent: AgentId): number => agent.split('::').length - 1;
 

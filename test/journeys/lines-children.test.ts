@@ -35,7 +35,7 @@ describe('children in a dumb terminal', () => {
     await says(person, 'children', /2 oracle-mill \(ROOT::S2\), running, .*spawned by you: In/);
     await says(person, 'what 2', /2 oracle-mill \(ROOT::S2\) running/);
     await says(person, 'send 2 And the river?', 'Sent to oracle-mill');
-    await says(person, 'kill 2', 'will be stopped for good', 'Kill it?');
+    await says(person, 'kill 2', 'will be stopped permanently', 'Kill oracle-mill?');
     await says(person, 'yes', /\[oracle-mill\] killed by you/);
     await says(person, 'detach', 'as soon as what runs now has ended', '- main:');
     run.go();

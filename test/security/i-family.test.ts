@@ -34,7 +34,7 @@ const VERBS = 'spawn, children, what, send, kill, progress, complete, me, who, o
 
 /** Short ids are made anew for each run. */
 const plain = (text: string | undefined): readonly string[] =>
-  (text ?? '').replaceAll(/\b(session |sent to )[a-z0-9]{6}\b/gi, '$1ID').split('\n');
+  (text ?? '').replaceAll(/\b(session |sent to |with it: [\w-]+ \()[a-z0-9]{6}\b/gi, '$1ID').split('\n');
 
 /** What became of each agent. */
 const ends = (out: string): Readonly<Record<string, unknown>> =>
@@ -88,6 +88,7 @@ describe.each(USERS)('an agent of the user %s', (user) => {
       '= 2',
       ...notYours,
       'Session ID terminated',
+      '  with it: code-grandchild (ID)',
       '= 0',
     ]);
     expect(ends(ran.out)).toMatchObject({

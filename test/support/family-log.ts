@@ -83,6 +83,18 @@ export function spawnedLog(): Recording {
     .at(90, notice('ROOT::S3', ROOT, 'error', 'Child finder-callers was killed by the person: I list.'));
 }
 
+/** The same, and the child of `engineer-cache` has spawned one of its own, which works. */
+export const grandchildLog = (): Recording =>
+  spawnedLog()
+    .at(
+      95,
+      made(at('ROOT::S2::S1::S1'), 'finder', 'Find the callers', {
+        ...spawned('callers', at('ROOT::S2::S1')),
+        name: 'finder-callers',
+      }),
+    )
+    .at(96, status(at('ROOT::S2::S1::S1'), 'running'));
+
 const called = (agent: string, call: string, description: string): readonly EventBody[] => [
   {
     type: 'tool.started',

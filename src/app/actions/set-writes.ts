@@ -1,4 +1,4 @@
-/** Says which files a task may change. */
+/** Says which files a task may change, and beside which tasks it may run although both may change the same files. */
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import type { PlanTask } from '../../domain/plan/plan.ts';
 import type { Action } from './action.ts';
@@ -29,3 +29,17 @@ export function writesIn(typed: string): readonly string[] {
 /** The same the other way. */
 export const typedWrites = ({ writes }: Pick<PlanTask, 'writes'>): string =>
   writes.map((glob) => glob.replaceAll(/(?<!\\) /g, String.raw`\ `)).join(' ');
+
+export type AlongsideArgs = Omit<Extract<PlanEdit, { readonly is: 'alongside' }>, 'is'>;
+
+/** The edit itself: front ends preview it where the plan runs already. */
+export const alongsideEdit = (args: AlongsideArgs): PlanEdit => ({ is: 'alongside', ...args });
+
+export const setAlongside: Action<AlongsideArgs> = {
+  name: 'Remove an order',
+  help: 'Choose beside which tasks this one may run although both may change the same files.',
+  keys: ['o'],
+  word: 'beside',
+  whyNot: (state) => setPermissions.whyNot(state, { task: null, permissions: {} }),
+  command: (_, args) => ({ do: 'edit plan', edit: alongsideEdit(args) }),
+};

@@ -2,7 +2,7 @@
  * From where a verb about child sessions asks: as an agent by its door, or as the person by the log and the socket of a run. An
  * agent's verb must start fast and has no state folder, so either side is loaded only when it is taken.
  */
-import type { AgentId } from '../../domain/ids.ts';
+import { isBelow, type AgentId } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
 import { ControlFault, type Seat } from '../../ports/control.ts';
 import type { Receipt, Refusal } from '../../ports/controls.ts';
@@ -37,7 +37,7 @@ export function doorOf({ env }: Pick<Io, 'env'>): string | null {
 
 /** Is what `record` says and does left out, since the calling agent is not above it? */
 export const isHidden = ({ as }: Pick<Seat, 'as'>, { agent }: { readonly agent: AgentId }): boolean =>
-  as !== null && agent !== as && !agent.startsWith(`${as}::`);
+  as !== null && agent !== as && !isBelow(agent, as);
 
 /** What was done; a refusal ends the verb with its words (3): the rules, or how things stand, say no. */
 export function doneOrExit(result: Result<Receipt, Refusal>): Receipt {

@@ -9,7 +9,7 @@ import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import type { Variant } from '../../domain/plan/what-if.ts';
 import { variantsOf } from '../../domain/plan/what-if.ts';
 import type { RunState } from '../../events/state.ts';
-import { commitWords } from '../actions/commit.ts';
+import { commitWords } from '../actions/index.ts';
 import type { Io } from '../process/io.ts';
 import { harmless } from '../process/io.ts';
 import { effortText } from '../views/effort.ts';

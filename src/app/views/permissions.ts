@@ -2,7 +2,7 @@
 import type { Permission, Permitted } from '../../domain/permissions.ts';
 import { allowedWords, PERMITTED, permissionsOf } from '../../domain/permissions.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
-import type { PermissionsArgs } from '../actions/set-permissions.ts';
+import type { PermissionsArgs } from '../actions/index.ts';
 
 /** What allowing it means. */
 const MEANS: Readonly<Record<Permitted, string>> = {

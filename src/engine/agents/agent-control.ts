@@ -2,8 +2,7 @@
  * Interrupt, resume, kill, retry and skip of one agent: which parts are asked, and the words for what happens next or why nothing
  * does. In every state of an agent there is an answer that names it.
  */
-import type { AgentId } from '../../domain/ids.ts';
-import { ROOT } from '../../domain/ids.ts';
+import { type AgentId, isBelow, ROOT } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
 import { fail, ok, unreachable } from '../../domain/result.ts';
 import { isFinal } from '../../events/queries.ts';
@@ -78,7 +77,7 @@ function closed({ crew, recorder }: RunParts, agent: AgentId, by: AgentId | null
   const one = agents.get(agent);
   if (one === undefined || one.spawned === null || !MAY_GO_ON.has(one.outcome)) return false;
   recorder.record(crew.finished(agent, 'killed', one.summary, killedBy(agents, by)));
-  for (const { id } of agents.values()) if (id.startsWith(`${agent}::`)) crew.kill(id, by ?? undefined);
+  for (const { id } of agents.values()) if (isBelow(id, agent)) crew.kill(id, by ?? undefined);
   return true;
 }
 

@@ -3,7 +3,7 @@
  * in the log. Which agent starts when is the scheduler's; what an agent does is the loop's.
  */
 import type { AgentOutcome, AgentStatus, WorkOrder, WorkOutcome } from '../../domain/agents/agent.ts';
-import type { AgentId } from '../../domain/ids.ts';
+import { type AgentId, isBelow } from '../../domain/ids.ts';
 import type { EventBody, WaitingFor } from '../../events/event.ts';
 import type { RunState } from '../../events/state.ts';
 import type { Standing } from '../../events/turns.ts';
@@ -119,7 +119,7 @@ class LocalCrew implements Crew {
     const { agents } = this.parts.recorder.state();
     const why = killedBy(agents, by ?? null);
     for (const [one, other] of this.seats) {
-      if (one !== agent && !one.startsWith(`${agent}::`)) continue;
+      if (one !== agent && !isBelow(one, agent)) continue;
       // Whose parent ends as well, or has wanted it, needs no word of it.
       other.killed = { why, silent: one !== agent || by !== undefined };
       endSeat(other, 'kill');

@@ -1,5 +1,5 @@
 /** Which session a word names: its place, its short id, or its name. Pure; what is told of a miss is for a person. */
-import { ROOT } from '../../domain/ids.ts';
+import { isBelow, ROOT } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';
 import { fail, ok } from '../../domain/result.ts';
 import { MAIN } from '../../domain/agents/role.ts';
@@ -47,7 +47,7 @@ function several(candidates: readonly SessionRecord[]): Result<SessionRecord, Mi
 
 /** All that is below `top`, parents before children. */
 export function below(family: Pick<Family, 'sessions'>, top: SessionRecord): readonly SessionRecord[] {
-  return family.sessions.filter(({ agent }) => agent.startsWith(`${top.agent}::`));
+  return family.sessions.filter(({ agent }) => isBelow(agent, top.agent));
 }
 
 /** Its direct children. */

@@ -2,7 +2,7 @@
  * Who sees what of a run: a person everything; an agent where all sessions of its run stand, and words, tools and
  * events of itself and those below it only. What forced agents say reaches no agent: nobody learns what they look for.
  */
-import type { AgentId } from '../../domain/ids.ts';
+import { type AgentId, isBelow } from '../../domain/ids.ts';
 import type { MimirEvent } from '../event.ts';
 import type { SessionRecord } from './record.ts';
 import type { RunState } from '../state.ts';
@@ -11,7 +11,7 @@ import type { RunState } from '../state.ts';
 export function maySee({ agents }: Pick<RunState, 'agents'>, asker: AgentId | null, agent: AgentId): boolean {
   if (asker === null) return true;
   if (agent === asker) return true;
-  return agent.startsWith(`${asker}::`) && agents.get(agent)?.forced === null;
+  return isBelow(agent, asker) && agents.get(agent)?.forced === null;
 }
 
 /** The record without what it says and does. */

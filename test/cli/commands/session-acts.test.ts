@@ -2,12 +2,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentId } from '../../../src/domain/ids.ts';
 import { ROOT, SessionId } from '../../../src/domain/ids.ts';
+import { shortId } from '../../../src/domain/text/digest.ts';
 import { fail } from '../../../src/domain/result.ts';
 import type { Command } from '../../../src/ports/controls.ts';
 import { completeVerb } from '../../../src/cli/commands/complete.ts';
 import { killVerb } from '../../../src/cli/commands/kill.ts';
 import { spawnVerb } from '../../../src/cli/commands/spawn.ts';
-import { ARCHITECT, at, ENGINEER, FAMILY, HELP, made, NOW, RUN, started } from '../../support/family-story.ts';
+import { ARCHITECT, at, ENGINEER, FAMILY, HELP, made, NOW, RUN, started, TASK } from '../../support/family-story.ts';
 import type { Stage } from '../../support/session-stage.ts';
 import { openStage, said, wrong } from '../../support/session-stage.ts';
 
@@ -97,7 +98,9 @@ describe('mimir kill', () => {
   it('S049, S051, S053: ends a session by any of its names', async () => {
     await stage.carry(RUN);
     for (const word of ['engineer-cache', 'fgul86', 'ROOT::S1', 'k7f3a2/ROOT::S1']) {
-      expect(await stage.ask(killVerb, [word])).toEqual(said('Session fgul86 terminated'));
+      expect(await stage.ask(killVerb, [word])).toEqual(
+        said('Session fgul86 terminated', `  with it: explore (${shortId(RUN, TASK)})`),
+      );
     }
     expect(stage.asked).toEqual(Array.from({ length: 4 }, () => ({ command: killing(ENGINEER), by: null })));
   });

@@ -1,8 +1,7 @@
 /** Commands to agents and to the run: messages, interrupt, resume, kill, retry, skip, stop; mode, pin and review, with what they would change. */
+import { type Action, type AgentAction, killAgent } from '../../../app/actions/index.ts';
 import { type Mode, MODES } from '../../../domain/mode.ts';
-import { ROOT } from '../../../domain/ids.ts';
 import type { AgentState } from '../../../events/state.ts';
-import { isFinal } from '../../../events/queries.ts';
 import type { Command, Delivery, ModePreview } from '../../../ports/controls.ts';
 import { counted } from '../../../app/views/text/format.ts';
 import type { Parting } from '../run-ownership.ts';
@@ -41,15 +40,7 @@ export const ACT_COMMANDS: readonly LineCommand[] = [
   steering('resume', ['r', 'continue'], 'Lets agent N go on after an interruption.', ['run.resume']),
   steering('retry', ['R'], 'Tries agent N again after it failed.', ['run.retry']),
   steering('skip', [], 'Leaves out agent N, which has not begun, and what depends on it.', []),
-  {
-    name: 'kill',
-    short: ['x'],
-    arguments: 'N',
-    help: 'Stops agent N and those below it for good, after a question.',
-    where: RUN,
-    actions: ['run.kill'],
-    run: kill,
-  },
+  ofAgent(killAgent),
   {
     name: 'stop',
     short: ['X'],
@@ -118,6 +109,36 @@ export const ACT_COMMANDS: readonly LineCommand[] = [
   },
 ];
 
+/** The command of an action on the agent whose number is typed. */
+function ofAgent(action: AgentAction): LineCommand {
+  return {
+    name: action.word,
+    short: action.short,
+    arguments: 'N',
+    help: action.help,
+    where: RUN,
+    actions: [action.id],
+    run: (typed, desk) => {
+      const agent = agentFor(desk, typed.trim());
+      return agent === null ? undefined : confirmed(action, { agent: agent.id }, desk);
+    },
+  };
+}
+
+/** Does what the action says, after its question where it has one; or says why not. */
+async function confirmed<Args>(action: Action<Args>, args: Args, desk: LineDesk): Promise<void> {
+  const why = action.whyNot(desk.state, args);
+  if (why !== null) return desk.refuse(why);
+  const question = action.confirm?.(desk.state, args);
+  if (question !== undefined) {
+    const { title, lines, yes, no, word } = question;
+    desk.say(...lines);
+    const typed = (await desk.ask(`${title} Type ${word || 'yes'} to ${yes}, anything else to ${no}: `))?.trim() ?? '';
+    if (word === '' ? !SAYS_YES.test(typed) : typed !== word) return desk.say('Nothing changed.');
+  }
+  await desk.submit(action.command(desk.state, args));
+}
+
 type Steer = Extract<Command, { readonly do: 'interrupt' | 'resume' | 'retry' | 'skip' }>['do'];
 
 function steering(act: Steer, short: readonly string[], help: string, actions: readonly string[]): LineCommand {
@@ -145,19 +166,6 @@ async function sendMessage(typed: string, desk: LineDesk): Promise<void> {
   const written = text === '' ? ((await desk.ask(`Message to ${whom} (Enter sends none): `)) ?? '').trim() : text;
   if (written === '') return desk.say('Nothing sent.');
   await desk.submit({ do: 'message', to, text: written, delivery: when ?? 'important' });
-}
-
-async function kill(typed: string, desk: LineDesk): Promise<void> {
-  const agent = agentFor(desk, typed.trim());
-  if (agent === null) return;
-  if (agent.id === ROOT) return desk.refuse('main ends with the run: stop stops it');
-  if (isFinal(agent)) return desk.refuse(`${numbered(agent)} has ended already`);
-  const below = agent.children.length;
-  const whom = below === 0 ? numbered(agent) : `${numbered(agent)} and the ${counted(below, 'agent')} below it`;
-  desk.say(`${whom} will be stopped for good: no resume, only a retry. Files that it changed stay changed.`);
-  const answer = await desk.ask('Kill it? yes, anything else keeps it running: ');
-  if (!SAYS_YES.test(answer?.trim() ?? '')) return desk.say('It goes on.');
-  await desk.submit({ do: 'kill', agent: agent.id });
 }
 
 async function stopRun(_: string, desk: LineDesk): Promise<void> {

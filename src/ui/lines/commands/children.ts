@@ -1,6 +1,6 @@
 /** Commands on children in lines: spawn one, say whose they are and where they stand, and what one of them does right now. */
 import { agentTime } from '../../../app/views/run-time.ts';
-import { ROOT, type AgentId } from '../../../domain/ids.ts';
+import { isBelow, ROOT, type AgentId } from '../../../domain/ids.ts';
 import { type Result, fail, ok } from '../../../domain/result.ts';
 import { SpawnWish } from '../../../domain/agents/spawn.ts';
 import { activityOf, isFinal, tokensOfAgent } from '../../../events/queries.ts';
@@ -109,8 +109,6 @@ function sayChildren(typed: string, desk: LineDesk): void {
     below.map((child) => `${'  '.repeat(depth(child.id))}${childLine(child, state, desk.now())}`),
   );
 }
-
-const isBelow = (id: AgentId, top: AgentId): boolean => id.startsWith(`${top}::`);
 
 /** `2.1 explore-evictions, running, 2m 30s, spawned by engineer-cache: In progress`. */
 function childLine(child: AgentState, state: RunState, now: number): string {

@@ -7,7 +7,6 @@ import { EDIT_COMMANDS } from './edits.ts';
 import { everywhere } from './everywhere.ts';
 import { LOOK_COMMANDS } from './look.ts';
 import { PERMISSION_COMMANDS } from './permissions.ts';
-import { WRITES_COMMANDS } from './writes.ts';
 import { PLAN_COMMANDS } from './plan.ts';
 import { QUESTION_COMMANDS } from './questions.ts';
 import { RESULT_COMMANDS } from './results.ts';
@@ -19,7 +18,6 @@ export const LINE_COMMANDS: readonly LineCommand[] = [
   ...PLAN_COMMANDS,
   ...EDIT_COMMANDS,
   ...PERMISSION_COMMANDS,
-  ...WRITES_COMMANDS,
   ...QUESTION_COMMANDS,
   ...LOOK_COMMANDS,
   ...ACT_COMMANDS,

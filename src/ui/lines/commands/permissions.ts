@@ -1,14 +1,27 @@
-/** `permissions` and `commit` in line mode: what agents may do without asking, and whether the work is committed, said and decided. */
-import { commitAtEnd, commitEdit, commitWords } from '../../../app/actions/commit.ts';
-import type { PermissionsArgs } from '../../../app/actions/set-permissions.ts';
-import { COMMIT_REQUEST, whyNotTalk } from '../../../app/actions/message-main.ts';
-import { permissionsEdit, setPermissions } from '../../../app/actions/set-permissions.ts';
+/** What is decided with the plan in line mode: permissions, the commit at the end, changeable files, and which order of tasks is removed. */
+import {
+  type Action,
+  alongsideEdit,
+  COMMIT_REQUEST,
+  commitAtEnd,
+  commitEdit,
+  commitWords,
+  permissionsEdit,
+  setAlongside,
+  setPermissions,
+  setWrites,
+  whyNotTalk,
+  writesEdit,
+  writesIn,
+} from '../../../app/actions/index.ts';
 import { withoutAsking } from '../../../app/views/permissions.ts';
+import { mayChange, orderedWith, orderLines } from '../../../app/views/plan-order.ts';
 import type { Permissions, Permitted } from '../../../domain/permissions.ts';
 import { Permission, PERMITTED } from '../../../domain/permissions.ts';
+import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
 import type { PlanTask } from '../../../domain/plan/plan.ts';
 import { ok } from '../../../domain/result.ts';
-import { change, taskNamed } from '../change.ts';
+import { change, taskNamed, tasksNamed } from '../change.ts';
 import type { LineCommand, LineDesk } from '../command.ts';
 
 export const PERMISSION_COMMANDS: readonly LineCommand[] = [
@@ -30,6 +43,24 @@ export const PERMISSION_COMMANDS: readonly LineCommand[] = [
     actions: ['plan.commit', 'result.commit'],
     run: commit,
   },
+  {
+    name: setWrites.word,
+    short: [],
+    arguments: 'N [GLOBS|all|nothing]',
+    help: 'Says, or sets, which files task N may change: writes 2 src/** docs/*.md.',
+    where: ['plan', 'run'],
+    actions: ['plan.writes'],
+    run: writes,
+  },
+  {
+    name: setAlongside.word,
+    short: [],
+    arguments: 'N [NUMBERS|none]',
+    help: 'Lets task N run beside these although both may change the same files; none puts them in order again.',
+    where: ['plan', 'run'],
+    actions: ['plan.order'],
+    run: beside,
+  },
 ];
 
 const KINDS: ReadonlyMap<string, readonly Permitted[]> = new Map<string, readonly Permitted[]>([
@@ -47,7 +78,8 @@ async function permissions(typed: string, desk: LineDesk): Promise<void> {
   if (words.length === 0) return sayPermissions(named.value, desk);
   const wanted = permissionsIn(words);
   if (wanted === null) return desk.refuse('expected edits, commands or all, and ask or allow: permissions edits allow');
-  await decideOn({ task: named.value === null ? null : named.value.id, permissions: wanted }, desk);
+  const args = { task: named.value === null ? null : named.value.id, permissions: wanted };
+  await decide(setPermissions, args, permissionsEdit(args), desk);
 }
 
 async function commit(typed: string, desk: LineDesk): Promise<void> {
@@ -58,9 +90,7 @@ async function commit(typed: string, desk: LineDesk): Promise<void> {
   if (word === '') return desk.say(commitWords(plan) || 'nothing is committed at the end');
   if (word !== 'on' && word !== 'off') return desk.refuse('expected on or off: commit on');
   const args = { commit: word === 'on' };
-  const why = commitAtEnd.whyNot(desk.state, args);
-  if (why !== null) return desk.refuse(why);
-  await change(desk, commitEdit(args));
+  await decide(commitAtEnd, args, commitEdit(args), desk);
 }
 
 /** A run that has ended is resumed for it; main's message is shown before, as the full screen does it. */
@@ -70,12 +100,6 @@ async function commitNow(word: string, desk: LineDesk): Promise<void> {
   const why = whyNotTalk(state);
   if (why !== null || state.session === null) return desk.refuse(why ?? 'there is no run');
   await desk.go({ resume: state.session, followUp: COMMIT_REQUEST });
-}
-
-async function decideOn(args: PermissionsArgs, desk: LineDesk): Promise<void> {
-  const why = setPermissions.whyNot(desk.state, args);
-  if (why !== null) return desk.refuse(why);
-  await change(desk, permissionsEdit(args));
 }
 
 /** `edits allow`, `all ask`; null for anything else. */
@@ -93,4 +117,48 @@ function sayPermissions(task: PlanTask | null, desk: LineDesk): void {
   desk.say(
     ...tasks.map((one) => `${plan.tasks.indexOf(one) + 1}. ${one.role}: ${withoutAsking(plan, one)} without asking`),
   );
+}
+
+async function writes(typed: string, desk: LineDesk): Promise<void> {
+  const [task, rest] = taskIn(typed, desk);
+  if (task === null) return;
+  if (rest === '') return sayWrites(task, desk);
+  const args = { task: task.id, writes: writesIn(rest) };
+  await decide(setWrites, args, writesEdit(args), desk);
+}
+
+async function beside(typed: string, desk: LineDesk): Promise<void> {
+  const [task, rest] = taskIn(typed, desk);
+  if (task === null) return;
+  if (rest === '') return sayWrites(task, desk);
+  const others = tasksNamed(desk, /^none$/i.test(rest) ? '' : rest);
+  if (!others.ok) return desk.refuse(others.fault);
+  const { plan } = desk.state;
+  const ordered = plan === null ? [] : orderedWith(plan, task);
+  const odd = others.value.find((other) => !ordered.includes(other));
+  if (odd !== undefined) return desk.refuse(`there is no order between it and ${odd.role} that could be removed`);
+  const args = { task: task.id, others: others.value.map(({ id }) => id) };
+  await decide(setAlongside, args, alongsideEdit(args), desk);
+}
+
+/** The task that the first word names, and the rest; refused where there is none. */
+function taskIn(typed: string, desk: LineDesk): readonly [PlanTask | null, string] {
+  const [, first = '', rest = ''] = /^\s*(\S*)\s*([^]*)$/.exec(typed) ?? [];
+  const found = taskNamed(desk, first);
+  if (!found.ok) desk.refuse(found.fault);
+  return [found.ok ? found.value : null, rest.trim()];
+}
+
+function sayWrites(task: PlanTask, desk: LineDesk): void {
+  const { plan } = desk.state;
+  if (plan === null) return desk.refuse('there is no plan yet');
+  desk.say(`May change: ${mayChange(task, true) ?? ''}`);
+  for (const line of orderLines(plan, task)) desk.say(line);
+}
+
+/** Makes the edit of an action, or says why not. */
+async function decide<Args>(action: Action<Args>, args: Args, edit: PlanEdit, desk: LineDesk): Promise<void> {
+  const why = action.whyNot(desk.state, args);
+  if (why !== null) return desk.refuse(why);
+  await change(desk, edit);
 }

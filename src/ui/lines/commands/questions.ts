@@ -1,5 +1,5 @@
 /** Commands about questions of agents: which there are, one whole, answer it by a word that is a command, put it off. */
-import { withdrawGrant } from '../../../app/actions/withdraw-grant.ts';
+import { withdrawGrant } from '../../../app/actions/index.ts';
 import { grantText } from '../../../app/views/questions/answers.ts';
 import { numbered } from '../words/agents.ts';
 import type { LineCommand, LineDesk, Place } from '../command.ts';

@@ -1,7 +1,6 @@
 /** Commands about what came of a run: the report, agents against their estimates, files, the export; and on to another run. */
 import { agentTime } from '../../../app/views/run-time.ts';
-import { isFollowUp, messageMain } from '../../../app/actions/message-main.ts';
-import { retryRun, retryWords } from '../../../app/actions/retry.ts';
+import { isFollowUp, messageMain, retryRun, retryWords } from '../../../app/actions/index.ts';
 import { ROOT } from '../../../domain/ids.ts';
 import { tokensOfAgent } from '../../../events/queries.ts';
 import { inOrder } from '../../../app/views/agents/agent-lines.ts';

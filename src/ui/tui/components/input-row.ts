@@ -3,7 +3,7 @@ import { type AgentId, ROOT } from '../../../domain/ids.ts';
 import type { AgentState, RunState } from '../../../events/state.ts';
 import type { Delivery } from '../../../ports/controls.ts';
 import { isFinal } from '../../../events/queries.ts';
-import { isFollowUp, recipientOf, whyNotTalk } from '../../../app/actions/message-main.ts';
+import { isFollowUp, recipientOf, whyNotTalk } from '../../../app/actions/index.ts';
 import { closedWords } from '../../../app/views/agents/agent-lines.ts';
 import { type Completing, offerOf, completeLines, completeWidth } from './text/complete.ts';
 import type { Glyphs } from '../text/glyphs.ts';

@@ -1,4 +1,6 @@
 /** Yes or no, where Enter is the safe choice; for the irreversible a word must be typed. */
+import type { Action } from '../../../app/actions/index.ts';
+import type { RunState } from '../../../events/state.ts';
 import type { Dialog, DialogEffect, Context } from '../frame/screen.ts';
 import type { Hint } from '../frame/keymap.ts';
 import type { Size } from '../terminal/terminal.ts';
@@ -22,6 +24,16 @@ import {
 
 type ConfirmDialog = Extract<Dialog, { readonly is: 'confirm' }>;
 const WIDTH = 72;
+
+/** Does what the action says, after its question where it has one. */
+export function confirmed<Args>(action: Action<Args>, state: RunState, args: Args): DialogEffect {
+  const done: DialogEffect = { commands: [action.command(state, args)] };
+  const question = action.confirm?.(state, args);
+  if (question === undefined) return done;
+  const [first, ...others] = question.lines;
+  const lines = [[span(first, { fg: 'fg' })], ...others.map((line): Line => [span(line, { fg: 'muted' })])];
+  return { dialog: { is: 'confirm', ...question, lines, then: () => done } };
+}
 
 /** What the person agreed to. */
 function yes(dialog: ConfirmDialog): DialogEffect {

@@ -1,6 +1,6 @@
 /** Children in lines: spawned, listed, asked after, written to and killed by their numbers; what is heard of them by itself. */
 import { describe, expect, it } from 'vitest';
-import { idleLog, spawnedLog, taskLog } from '../../../support/family-log.ts';
+import { grandchildLog, idleLog, spawnedLog, taskLog } from '../../../support/family-log.ts';
 import { ROOT } from '../../../../src/domain/ids.ts';
 import type { EventBody } from '../../../../src/events/event.ts';
 import { linesOf } from '../../../../src/ui/lines/event-lines.ts';
@@ -89,6 +89,17 @@ describe('children in lines', () => {
       { do: 'message', to: 'ROOT::S1', text: 'look at the tests as well', delivery: 'important' },
       { do: 'kill', agent: 'ROOT::S2::S1' },
     ]);
+  });
+
+  it('names every agent that a kill ends, grandchildren as well, before it asks', async () => {
+    const person = await typist(grandchildLog().events);
+    await person.types('kill 2');
+    expect(person.said.slice(-2).join(' ')).toContain(
+      '3 agents will be stopped permanently: engineer-cache, explore-evictions, finder-callers.',
+    );
+    expect(person.prompt()).toBe('Kill engineer-cache? Type yes to kill, anything else to keep it running: ');
+    await person.types('no');
+    expect(person.commands).toEqual([]);
   });
 });
 

@@ -179,8 +179,8 @@ describe('the session on a screen', () => {
   it('takes the keys of the user, and says what is wrong with them', async () => {
     const { terminal, run } = await open(midRun(), { keys: { 'run.kill': 'K', 'run.nothing': 'w' } });
     expect(terminal.text()).toContain('there is no action "run.nothing"');
-    terminal.press('K', 'y');
-    expect(run.commands).toEqual([{ do: 'kill', agent: 'ROOT' }]);
+    terminal.press('j', 'j', 'j', 'K', 'y');
+    expect(run.commands).toEqual([{ do: 'kill', agent: 'ROOT::S3' }]);
   });
 
   it('hands Ctrl-L and Ctrl-Z to the terminal, whatever is open', async () => {

@@ -1,6 +1,5 @@
 /** What the plan screen asks about files that a task may change, and about the order that follows from it. */
-import { alongsideEdit } from '../../../../app/actions/set-alongside.ts';
-import { typedWrites, writesEdit, writesIn } from '../../../../app/actions/set-writes.ts';
+import { alongsideEdit, typedWrites, writesEdit, writesIn } from '../../../../app/actions/index.ts';
 import { orderedWith } from '../../../../app/views/plan-order.ts';
 import { ok } from '../../../../domain/result.ts';
 import type { Dialog, Field, FormValues } from '../../frame/screen.ts';

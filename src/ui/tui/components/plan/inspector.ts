@@ -1,7 +1,6 @@
 /** Everything about one task of a plan, with the key that changes each part. A list of lines; the pane scrolls it. */
 import { expectedTask } from '../../../../app/views/spending/expected-plan.ts';
-import { setAlongside } from '../../../../app/actions/set-alongside.ts';
-import { setWrites } from '../../../../app/actions/set-writes.ts';
+import { setAlongside, setWrites } from '../../../../app/actions/index.ts';
 import { withoutAsking } from '../../../../app/views/permissions.ts';
 import { mayChange, orderLines } from '../../../../app/views/plan-order.ts';
 import { effortText } from '../../../../app/views/effort.ts';

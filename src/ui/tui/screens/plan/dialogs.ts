@@ -1,5 +1,5 @@
 /** What the plan screen asks a person, and the edit that an answer becomes. Every edit is judged at its field first. */
-import { permissionsEdit } from '../../../../app/actions/set-permissions.ts';
+import { permissionsEdit } from '../../../../app/actions/index.ts';
 import { permissionChoices } from '../../../../app/views/permissions.ts';
 import { type Effort, EFFORTS } from '../../../../domain/models/effort.ts';
 import type { PlanEdit } from '../../../../domain/plan/plan-edit.ts';

@@ -1,8 +1,5 @@
 /** The keys of the plan screen, in the order of the footer. What they do is acts.ts. */
-import { commitAtEnd, commitEdit } from '../../../../app/actions/commit.ts';
-import { setAlongside } from '../../../../app/actions/set-alongside.ts';
-import { setPermissions } from '../../../../app/actions/set-permissions.ts';
-import { setWrites } from '../../../../app/actions/set-writes.ts';
+import { commitAtEnd, commitEdit, setAlongside, setPermissions, setWrites } from '../../../../app/actions/index.ts';
 import { parallelOf } from '../../../../app/views/agent-counts.ts';
 import { modelName } from '../../../../app/views/agents/agent-lines.ts';
 import { expectedPlan } from '../../../../app/views/spending/expected-plan.ts';

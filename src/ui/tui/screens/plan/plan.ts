@@ -3,7 +3,7 @@
  * the planner's words; once it runs, the same with where each task stands, and changes to what has not begun. Where a click
  * goes is decided here; the panes are panes.ts, the keys keys.ts.
  */
-import { commitWords } from '../../../../app/actions/commit.ts';
+import { commitWords } from '../../../../app/actions/index.ts';
 import { parallelOf } from '../../../../app/views/agent-counts.ts';
 import { modelName } from '../../../../app/views/agents/agent-lines.ts';
 import { planAllows } from '../../../../app/views/permissions.ts';

@@ -4,10 +4,11 @@ import {
   COMMIT_REQUEST,
   messageMain,
   recipientOf,
+  retryRun,
+  retryWords,
   whyNotCommit,
   whyNotTalk,
-} from '../../../../app/actions/message-main.ts';
-import { retryRun, retryWords } from '../../../../app/actions/retry.ts';
+} from '../../../../app/actions/index.ts';
 import type { RunState } from '../../../../events/state.ts';
 import type { Dialog, DialogEffect, Binding, Context, Effect, Screen } from '../../frame/screen.ts';
 import type { ReportFormat } from '../../../../ports/project-service.ts';

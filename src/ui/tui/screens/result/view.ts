@@ -1,5 +1,5 @@
 /** What the end of a run looks like: how it went, the report, what each agent did, what it cost, and what to do next. */
-import { whyNotCommit, whyNotTalk } from '../../../../app/actions/message-main.ts';
+import { whyNotCommit, whyNotTalk } from '../../../../app/actions/index.ts';
 import { inOrder, neverRan } from '../../../../app/views/agents/agent-lines.ts';
 import { stillOpen, touchedFiles } from '../../../../app/views/run-summary.ts';
 import { agentTime, runTime } from '../../../../app/views/run-time.ts';

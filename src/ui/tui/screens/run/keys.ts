@@ -1,18 +1,25 @@
 /** The keys of the run screen: one table for dispatch, footer, help and docs/keys.md. */
-import { isFollowUp, recipientOf, whyNotTalk } from '../../../../app/actions/message-main.ts';
-import { retryRun, retryWords } from '../../../../app/actions/retry.ts';
-import { withdrawGrant } from '../../../../app/actions/withdraw-grant.ts';
+import {
+  type AgentAction,
+  isFollowUp,
+  killAgent,
+  recipientOf,
+  retryRun,
+  retryWords,
+  whyNotTalk,
+  withdrawGrant,
+} from '../../../../app/actions/index.ts';
 import { closedWords, isInterruptible } from '../../../../app/views/agents/agent-lines.ts';
 import { isIdle } from '../../../../app/views/agents/wait-reason.ts';
 import { grantText } from '../../../../app/views/questions/answers.ts';
 import { span } from '../../../../app/views/text/clip.ts';
-import { counted } from '../../../../app/views/text/format.ts';
 import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import type { ForcedNode } from '../../../../domain/agents/mandatory-review.ts';
 import { ROOT } from '../../../../domain/ids.ts';
 import { askedFor, isFinal } from '../../../../events/queries.ts';
 import type { AgentState, RunState } from '../../../../events/state.ts';
 import { stillWords } from '../../components/lost.ts';
+import { confirmed } from '../../dialogs/confirm.ts';
 import { NOT_COMPLETING } from '../../components/text/complete.ts';
 import type { DialogEffect, Binding, Context, Effect } from '../../frame/screen.ts';
 import { openEditor } from '../../text/editor.ts';
@@ -183,14 +190,7 @@ const SCREEN_KEYS: readonly RunBinding[] = [
         ? { app: { resume: context.state.session }, toast: { level: 'info', text: retryWords(context.state) } }
         : onSelected(ui, context, (agent) => ({ commands: [{ do: 'retry', agent: agent.id }] })),
   },
-  {
-    keys: ['x'],
-    action: 'run.kill',
-    hint: 'kill',
-    help: 'Kill the selected agent and those below it, after a question.',
-    whyNot: (ui, context) => running(context) ?? about(ui, context, unkillable),
-    run: (ui, context) => onSelected(ui, context, killQuestion),
-  },
+  ofSelected(killAgent),
   {
     keys: ['X'],
     action: 'run.stop',
@@ -274,16 +274,22 @@ const about = (ui: RunUi, context: Context, why: (agent: AgentState) => string |
   return agent ? why(agent) : 'There is no agent yet.';
 };
 
-/** Without a plan main can be stopped with its run only. */
-const unkillable = (agent: AgentState): string | null => {
-  if (isFinal(agent)) return `${agent.name} has ended already.`;
-  return isIdle(agent) ? `${agent.name} waits for a word: X stops the run.` : null;
-};
-
 const closed = (agent: AgentState): string | null => {
   const words = closedWords(agent);
   return words === null ? null : `${agent.name} ${words}.`;
 };
+
+/** The key of an action on the selected agent. */
+function ofSelected(action: AgentAction): RunBinding {
+  return {
+    keys: action.keys,
+    action: action.id,
+    hint: action.hint,
+    help: action.help,
+    whyNot: (ui, context) => about(ui, context, ({ id }) => action.whyNot(context.state, { agent: id })),
+    run: (ui, context) => onSelected(ui, context, ({ id }) => confirmed(action, context.state, { agent: id })),
+  };
+}
 
 const onSelected = (ui: RunUi, context: Context, effect: (agent: AgentState) => Effect<RunUi>): Effect<RunUi> => {
   const agent = selectedOf(ui, context);
@@ -325,26 +331,6 @@ function moved(ui: RunUi, context: Context, key: string): RunUi {
 }
 
 // What the run screen asks before it stops something.
-
-/** Before one agent, and those below it, is stopped for good. */
-function killQuestion(agent: AgentState): DialogEffect {
-  const below = agent.children.length;
-  const whom = below === 0 ? agent.name : `${agent.name} and the ${counted(below, 'agent')} below it`;
-  return {
-    dialog: {
-      is: 'confirm',
-      title: `Kill ${agent.name}?`,
-      lines: [
-        [span(`${whom} will be stopped for good: no resume, only a retry.`, { fg: 'fg' })],
-        [span('What it did so far stays in the log; files that it changed stay changed.', { fg: 'muted' })],
-      ],
-      yes: 'kill',
-      no: 'keep it running',
-      word: '',
-      then: () => ({ commands: [{ do: 'kill', agent: agent.id }] }),
-    },
-  };
-}
 
 /** Before the whole run is stopped: it takes a word. */
 function stopQuestion(): DialogEffect {

@@ -1,5 +1,5 @@
 /** Writing a message on the run screen: its keys, what the field takes, and what was written before. */
-import { isFollowUp } from '../../../../app/actions/message-main.ts';
+import { isFollowUp } from '../../../../app/actions/index.ts';
 import { completeKey } from '../../components/text/complete.ts';
 import type { Binding, Context, Effect } from '../../frame/screen.ts';
 import type { Input } from '../../terminal/terminal.ts';

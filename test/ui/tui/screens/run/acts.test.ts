@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { SessionSetting } from '../../../../support/app-session.ts';
 import { openSession } from '../../../../support/app-session.ts';
 import { settled } from '../../../../support/fake-run.ts';
+import { grandchildLog } from '../../../../support/family-log.ts';
 import { approval, asks, finished, midRun } from '../../../../support/recorded-run.ts';
 
 const SIZE: Partial<SessionSetting> = { width: 140, height: 40 };
@@ -40,6 +41,14 @@ describe('a key on the run screen', () => {
     expect(seen).toContain(receipt);
   });
 
+  it('x names every agent that a kill ends, grandchildren as well', async () => {
+    const question = (await after(grandchildLog(), 2, 'x')).replaceAll(/[^\w.,:-]+/g, ' ');
+    expect(question).toContain('Kill engineer-cache');
+    expect(question).toMatch(
+      /3 agents will be stopped permanently: engineer-cache,.*explore-evictions, finder-callers\./,
+    );
+  });
+
   it.each([
     ['M', 'Model', 'oracle: model from its next turn on'],
     ['b', 'Budget', 'Budget of oracle: $0.1184, 31k tokens so far'],
@@ -55,6 +64,7 @@ describe('a key on the run screen', () => {
   it.each([
     [0, 'r', "main isn't interrupted."],
     [1, 's', "finder isn't at work."],
+    [0, 'x', 'main ends with the run: stop the run instead.'],
     [1, 'x', 'finder has ended already.'],
     [1, 'M', 'finder has ended already.'],
     [1, 'b', 'finder has ended already.'],
