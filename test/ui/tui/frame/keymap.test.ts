@@ -56,7 +56,7 @@ describe('the key tables', () => {
     const able = RUN_KEYS.filter((binding) => binding.hint !== '' && binding.whyNot(FIRST, context) === null);
     expect(hints.map(({ hint }) => hint)).toEqual(able.map(({ hint }) => hint));
     expect(plain(footerLine(hints, '1/8', 80, UNICODE))).toBe(
-      ' ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  x kill  / filter …    1/8 ',
+      ' ↑↓ select  ⏎ open  Tab pane  i message  s interrupt  / filter  T graph …   1/8 ',
     );
   });
 
