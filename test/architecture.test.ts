@@ -69,7 +69,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'remote/host.ts',
   ],
   'node:module': ['main.ts', 'app/process/own-program.ts', 'cli/warm.ts'],
-  'node:crypto': ['domain/text/digest.ts', 'store/', 'tools/', 'remote/', 'app/', 'cli/'],
+  'node:crypto': ['domain/digest.ts', 'store/', 'tools/', 'remote/', 'app/', 'cli/'],
   'node:os': ['config/', 'tools/', 'remote/', 'app/', 'cli/'],
   'node:path': ['config/', 'remote/', 'store/', 'tools/', 'app/', 'cli/', 'analyst/'],
   'node:tty': ['app/process/'],

@@ -4,7 +4,7 @@
  * crash or a message in the middle changes nothing.
  */
 import type { Finding } from '../domain/agents/agent.ts';
-import { jsonDigest } from '../domain/text/digest.ts';
+import { jsonDigest } from '../domain/digest.ts';
 import type { Todo, ToolCall, ToolResult, Turn } from '../domain/turn.ts';
 import { behind, claim } from './evidence.ts';
 import { hitsOf, search } from './tools.ts';

@@ -3,26 +3,9 @@
  * Estimated from the text at first; counted once the provider has counted a request in which nothing else was new.
  */
 import { tokensOf } from '../domain/budget.ts';
-import type { CallId } from '../domain/ids.ts';
 import type { EventOf } from './by-type.ts';
 import type { EventBody } from './event.ts';
-import type { AgentState } from './state.ts';
-
-/** One result of a Task call, in the context of its caller. */
-export interface Returned {
-  readonly call: CallId;
-  readonly tokens: number;
-  readonly by: 'estimate' | 'provider';
-}
-
-/** The caller's context as its last reply left it, and what came into it since. */
-export interface Growth {
-  /** Tokens as counted; null where that can't be known. */
-  readonly counted: number | null;
-  readonly since: number;
-  /** How many of them came back of children. */
-  readonly returned: number;
-}
+import type { AgentState, Growth, Returned } from './state.ts';
 
 /** The tool whose calls have a child. */
 const TASK = 'Task';

@@ -2,7 +2,7 @@
 import { limitTokens, tokensOf } from '../domain/budget.ts';
 import type { AgentId, CallId, Millis, Usd } from '../domain/ids.ts';
 import { fromMicro, ROOT, toMicro } from '../domain/ids.ts';
-import { PROVIDERS_FAULTS } from '../domain/models/model-fault.ts';
+import { PROVIDERS_FAULTS } from '../domain/models/provider.ts';
 import { MAIN } from '../domain/agents/role.ts';
 import type { ApprovalRequest, MimirEvent } from './event.ts';
 import { piecesOf } from './roster.ts';

@@ -1,15 +1,30 @@
 /** What is true after everything in the log happened. Made by `fold` only; plain data, never changed in place. */
 import type { AgentOutcome, AgentStatus, ModelChoice } from '../domain/agents/agent.ts';
-import type { Budget, Usage } from '../domain/budget.ts';
-import type { Effort } from '../domain/models/effort.ts';
-import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Trigger } from '../domain/agents/mandatory-review.ts';
+import type { Budget, Usage } from '../domain/budget.ts';
+import type { AgentId, CallId, Millis, ModelId, RoleName, SessionId, TaskId, Usd } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
+import type { Effort } from '../domain/models/effort.ts';
 import type { PlanChoices, SoundPlan } from '../domain/plan/plan.ts';
 import type { Todo } from '../domain/turn.ts';
-import type { ApprovalRequest, EndedBy, Spawned, WaitingFor } from './event.ts';
 import type { ForcedGate, GivenVerdict, Grant } from './decisions.ts';
-import type { Growth, Returned } from './child-results.ts';
+import type { ApprovalRequest, EndedBy, Spawned, WaitingFor } from './event.ts';
+
+/** One result of a Task call, in the context of its caller. */
+export interface Returned {
+  readonly call: CallId;
+  readonly tokens: number;
+  readonly by: 'estimate' | 'provider';
+}
+
+/** The caller's context as its last reply left it, and what came into it since. */
+export interface Growth {
+  /** Tokens as counted; null where that can't be known. */
+  readonly counted: number | null;
+  readonly since: number;
+  /** How many of them came back of children. */
+  readonly returned: number;
+}
 
 export type Phase = 'starting' | 'planning' | 'approving' | 'running' | 'merging' | 'finished';
 

@@ -4,7 +4,7 @@
  */
 import { CAPABILITIES, type Capability } from '../domain/agents/role.ts';
 import { MODES, isLooser, type Mode } from '../domain/mode.ts';
-import type { AllPermissions, Permitted } from '../domain/permissions.ts';
+import type { AllPermissions, Permitted } from '../domain/plan/permissions.ts';
 import type { ModelId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
 import type { Reason } from '../domain/reason.ts';

@@ -3,7 +3,7 @@
  * here. For comparing; nobody is judged by it.
  */
 import type { Budget } from '../domain/budget.ts';
-import { PERMITTED } from '../domain/permissions.ts';
+import { PERMITTED } from '../domain/plan/permissions.ts';
 import { agentBudget } from './budgets.ts';
 import { childRules } from './children.ts';
 import type { Rule, Rules } from './rules.ts';

@@ -3,11 +3,11 @@
  * changes the policy meanwhile. Whatever tightens holds, whatever loosens waits for the next start. Pure.
  */
 import { type Budget, tightest } from '../domain/budget.ts';
-import { jsonDigest } from '../domain/text/digest.ts';
+import { jsonDigest } from '../domain/digest.ts';
 import { cappedEffort } from '../domain/models/effort.ts';
 import { ON_FAILURE, TRIGGERS } from '../domain/agents/mandatory-review.ts';
 import { isLooser } from '../domain/mode.ts';
-import { PERMITTED } from '../domain/permissions.ts';
+import { PERMITTED } from '../domain/plan/permissions.ts';
 import { agentBudget } from './budgets.ts';
 import { childRules } from './children.ts';
 import { deciding } from './fingerprint.ts';

@@ -3,7 +3,8 @@ import type { Budget } from '../domain/budget.ts';
 import type { Effort } from '../domain/models/effort.ts';
 import type { OnFailure, Trigger } from '../domain/agents/mandatory-review.ts';
 import type { Mode } from '../domain/mode.ts';
-import type { Permission, Permitted } from '../domain/permissions.ts';
+import type { Permitted } from '../domain/plan/permissions.ts';
+import type { Permission } from '../domain/plan/plan.ts';
 import type { Reason } from '../domain/reason.ts';
 import type { Permit } from './permit.ts';
 

@@ -32,7 +32,7 @@ import { Budget } from '../domain/budget.ts';
 import { AgentId, AgentId as agentId, ModelId, RoleName, TaskId } from '../domain/ids.ts';
 import { MODES } from '../domain/mode.ts';
 import { EFFORTS } from '../domain/models/effort.ts';
-import { Permission, Permissions } from '../domain/permissions.ts';
+import { Permission, Permissions } from '../domain/plan/plan.ts';
 import type { Result } from '../domain/result.ts';
 import { fail, ok } from '../domain/result.ts';
 import type { Command } from '../ports/controls.ts';

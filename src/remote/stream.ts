@@ -1,5 +1,7 @@
 /** A socket as lines in and lines out. What is written is never waited for by who writes: they ask for room before they write more. */
 import type { Socket } from 'node:net';
+import type { AgentId } from '../domain/ids.ts';
+import type { Tick } from '../ports/controls.ts';
 import type { World } from '../ports/world.ts';
 import { lineOf, openLines } from './lines.ts';
 
@@ -74,4 +76,41 @@ export function hangUp(socket: Socket, outbox: Outbox, { why, world }: { why: st
   const closed = new AbortController();
   socket.once('close', () => closed.abort());
   void world.sleep(LINGER, closed.signal).then(() => socket.destroy());
+}
+
+/** Characters that are kept for a client that does not read. */
+const MOST = 64 * 1024;
+
+/**
+ * Sends streamed text to one client while there is room; several ticks of one agent and kind become one. Ticks are dropped when
+ * the client does not read: everything that lasts is in the events.
+ */
+export function openLive(outbox: Outbox): (tick: Tick) => void {
+  const kept = new Map<AgentId, Tick[]>();
+  let [size, planned] = [0, false];
+
+  const flush = async (): Promise<void> => {
+    const there = await outbox.room();
+    planned = false;
+    if (there) for (const tick of [...kept.values()].flat()) outbox.send({ tick });
+    kept.clear();
+    size = 0;
+  };
+  return (tick) => {
+    // A gap in the middle reads worse than a later beginning.
+    if (size + tick.delta.length > MOST) {
+      kept.clear();
+      size = 0;
+    }
+    const delta = tick.delta.slice(-MOST);
+    size += delta.length;
+    const own = kept.get(tick.agent) ?? [];
+    const last = own.at(-1);
+    if (last?.is === tick.is && last.tool === tick.tool) own[own.length - 1] = { ...last, delta: last.delta + delta };
+    else own.push({ ...tick, delta });
+    kept.set(tick.agent, own);
+    if (planned) return;
+    planned = true;
+    setImmediate(() => void flush());
+  };
 }

@@ -1,7 +1,7 @@
 /** Effort in a run: from role and plan to each request, within the rules, in the log and in the digest. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { planDigest } from '../../src/domain/text/digest.ts';
+import { planDigest } from '../../src/domain/digest.ts';
 import type { ModelRequest } from '../../src/ports/model.ts';
 import type { Rules } from '../../src/policy/rules.ts';
 import type { Setting } from '../support/run.ts';

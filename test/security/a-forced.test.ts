@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkPlan, readDraft } from '../../src/domain/plan/check-plan.ts';
-import { planDigest } from '../../src/domain/text/digest.ts';
+import { planDigest } from '../../src/domain/digest.ts';
 import { RoleName } from '../../src/domain/ids.ts';
 import { toPersonForm, toPlannerForm, totalsOf } from '../../src/domain/plan/plan-view.ts';
 import type { Capability, Role } from '../../src/domain/agents/role.ts';

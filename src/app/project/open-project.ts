@@ -4,7 +4,7 @@
  */
 import type { Loaded } from '../../config/settings/load.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import { PERMITTED } from '../../domain/permissions.ts';
+import { PERMITTED } from '../../domain/plan/permissions.ts';
 import type { DraftPlan } from '../../domain/plan/plan.ts';
 import { reasonText } from '../../domain/reason.ts';
 import type { RunOptions } from '../../engine/run/run-options.ts';

@@ -1,7 +1,7 @@
 /** A plan in lines. */
 import { Chalk } from 'chalk';
 import type { ForcedNode } from '../../domain/agents/mandatory-review.ts';
-import { tasksThatAsk } from '../../domain/permissions.ts';
+import { tasksThatAsk } from '../../domain/plan/permissions.ts';
 import type { Expected, Range } from '../../domain/plan/estimate-range.ts';
 import { fitOf, totalRange } from '../../domain/plan/estimate-range.ts';
 import { totalsOf } from '../../domain/plan/plan-view.ts';

@@ -1,7 +1,6 @@
 /** What agents may do without asking, in words, and what a person can decide about it: for the screen and for line mode. */
-import type { Permission, Permitted } from '../../domain/permissions.ts';
-import { allowedWords, PERMITTED, permissionsOf } from '../../domain/permissions.ts';
-import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
+import { allowedWords, PERMITTED, permissionsOf, type Permitted } from '../../domain/plan/permissions.ts';
+import type { Permission, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
 import type { PermissionsArgs } from '../actions/index.ts';
 
 /** What allowing it means. */

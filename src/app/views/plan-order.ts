@@ -1,6 +1,6 @@
 /** What a task of a plan may change and what it comes after, in words for every screen. */
 import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
-import { alongsideOf, writesText } from '../../domain/writes.ts';
+import { alongsideOf, writesText } from '../../domain/plan/writes.ts';
 
 /** `the whole project`, `src/**, docs/**` or `nothing`; null of a task whose role can't change anything, where nothing is to be said. */
 export function mayChange(task: PlanTask, canWrite: boolean): string | null {

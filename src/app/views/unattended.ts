@@ -1,6 +1,6 @@
 /** What a run that nobody watches will deny, said before it begins. */
-import type { Permitted } from '../../domain/permissions.ts';
-import { PERMITTED } from '../../domain/permissions.ts';
+import type { Permitted } from '../../domain/plan/permissions.ts';
+import { PERMITTED } from '../../domain/plan/permissions.ts';
 
 const MAY: Readonly<Record<Permitted, string>> = { edits: 'change files', commands: 'run commands' };
 

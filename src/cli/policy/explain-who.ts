@@ -2,7 +2,7 @@
 import type { Loaded } from '../../config/settings/load.ts';
 import { suggestion } from '../../domain/text/nearest.ts';
 import { depthOf } from '../../domain/ids.ts';
-import type { AllPermissions } from '../../domain/permissions.ts';
+import type { AllPermissions } from '../../domain/plan/permissions.ts';
 import { configuredPermissions, permissionsFor } from '../../engine/planning/permissions.ts';
 import type { Mode } from '../../domain/mode.ts';
 import { CAPABILITIES, type Capability, type Role } from '../../domain/agents/role.ts';

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { EFFORTS } from '../../domain/models/effort.ts';
 import { MODES } from '../../domain/mode.ts';
 import { MOST_ITERATIONS } from '../../domain/agents/role.ts';
-import { Permissions } from '../../domain/permissions.ts';
+import { Permissions } from '../../domain/plan/plan.ts';
 
 /** `500ms`, `10s`, `10m`, `1h`, `90d`, or whole milliseconds. */
 export const Duration = z

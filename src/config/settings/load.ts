@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { jsonDigest } from '../../domain/text/digest.ts';
+import { jsonDigest } from '../../domain/digest.ts';
 import { isLooser } from '../../domain/mode.ts';
 import type { Prompts } from '../../domain/prompts.ts';
 import type { Role } from '../../domain/agents/role.ts';

@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { jsonDigest } from '../../domain/text/digest.ts';
+import { jsonDigest } from '../../domain/digest.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
 import { isInstructions, INSTRUCTION_FILES } from '../roles/instructions.ts';
 import { codeOf } from '../files/read-text.ts';

@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, fsyncSync, lstatSync, mkdirSync, openS
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { jsonDigest } from '../../domain/text/digest.ts';
+import { jsonDigest } from '../../domain/digest.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
 import type { Places } from '../files/paths.ts';
 import { codeOf } from '../files/read-text.ts';

@@ -1,9 +1,9 @@
 /** Where an agent stands and how it ended, and what it is sent out with. */
 import type { Budget } from '../budget.ts';
-import type { Effort } from '../models/effort.ts';
 import type { AgentId, Millis, ModelId, RoleName, TaskId, Usd } from '../ids.ts';
-import type { Capability } from './role.ts';
+import type { Effort } from '../models/effort.ts';
 import type { Turn } from '../turn.ts';
+import type { Capability } from './role.ts';
 
 export const STATUSES = [
   'pending',
@@ -103,3 +103,26 @@ export type WorkOutcome =
   | { readonly is: 'partial'; readonly summary: string; readonly reason: string }
   | { readonly is: 'failed'; readonly reason: string }
   | { readonly is: 'stopped'; readonly reason: string };
+
+/** The lifecycle of a child session, in the words of the commands. It is computed from the log, never stored. */
+const LIFECYCLE = [
+  /** Created; nothing of it runs yet. */
+  'spawned',
+  /** Waits for a free slot. */
+  'starting',
+  'running',
+  /** Asked a person, or waits to be resumed by one. */
+  'waiting_input',
+  /** Nothing happened for the idle time; also ROOT between turns, and who only waits for its children. */
+  'idle',
+  /** Its turn ended well (partial as well, then marked so). It stays: a message resumes it with its context. */
+  'completed',
+  'error',
+  /** Its parent or its host ended before it did, and nobody took it on. */
+  'abandoned',
+  'killed',
+] as const;
+export type Lifecycle = (typeof LIFECYCLE)[number];
+
+export const isTerminal = (state: Lifecycle): state is 'completed' | 'error' | 'abandoned' | 'killed' =>
+  LIFECYCLE.indexOf(state) >= LIFECYCLE.indexOf('completed');

@@ -61,3 +61,15 @@ export function isOwnServer({ kind, baseUrl }: Pick<ProviderSetup, 'kind' | 'bas
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
   return kind === 'openai-compatible' && !KNOWN_HOSTS.has(host);
 }
+
+/** Which ends of a model call lie with the provider, not with the request or the agent: the same request may do elsewhere, or later. */
+export const PROVIDERS_FAULTS: ReadonlySet<string> = new Set([
+  'rate limited',
+  'overloaded',
+  'unreachable',
+  'cut',
+  'silent',
+  'malformed',
+  'unauthorised',
+  'no credit',
+]);

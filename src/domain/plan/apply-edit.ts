@@ -6,20 +6,18 @@ import { MAIN } from '../agents/role.ts';
 import type { TaskId } from '../ids.ts';
 import type { Effort } from '../models/effort.ts';
 import { withEffort } from '../models/effort.ts';
-import type { Permissions } from '../permissions.ts';
-import { PERMITTED } from '../permissions.ts';
+import type { Permissions, PlanChoices, PlanFault, PlanTask, SoundPlan } from './plan.ts';
+import { PERMITTED } from './permissions.ts';
 import type { Result } from '../result.ts';
 import { fail, ok, unreachable } from '../result.ts';
-import { writesOf, writesText } from '../writes.ts';
+import { writesOf, writesText } from './writes.ts';
 import { checkPlan, readDraft } from './check-plan.ts';
 import type { PlanContext } from './check-plan.ts';
-import type { Draft, Drafts } from './drafts.ts';
-import { allNamed, draftsOf, freshIds, named } from './drafts.ts';
+import type { Draft, Drafts } from './reshape.ts';
+import { allNamed, draftsOf, freshIds, join, named, sameBudget, split } from './reshape.ts';
 import { defaultBudget } from './estimate.ts';
 import type { PlanEdit } from './plan-edit.ts';
 import { dependantsOf } from './plan-view.ts';
-import type { PlanChoices, PlanFault, PlanTask, SoundPlan } from './plan.ts';
-import { join, sameBudget, split } from './reshape.ts';
 
 /** The plan after `edit`, or why it can't be made; `plan` itself is never changed. */
 export function applyEdit(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Result<SoundPlan, string> {

@@ -1,8 +1,8 @@
 /** What a person may change in a plan before approving it. Applied by the engine, checked like the plan itself. */
 import type { Budget } from '../budget.ts';
 import type { Effort } from '../models/effort.ts';
-import type { Permission, Permitted } from '../permissions.ts';
-import type { SoundPlan } from './plan.ts';
+import type { Permitted } from './permissions.ts';
+import type { Permission, SoundPlan } from './plan.ts';
 import type { TaskId } from '../ids.ts';
 
 export type PlanEdit =

@@ -8,9 +8,8 @@ import type { Budget } from '../budget.ts';
 import type { ForcedNode } from '../agents/mandatory-review.ts';
 import type { TaskId, Usd } from '../ids.ts';
 import { fromMicro, toMicro } from '../ids.ts';
-import type { Permissions } from '../permissions.ts';
-import type { PlanTask, SoundPlan } from './plan.ts';
-import { waitsFor } from '../writes.ts';
+import type { Permissions, PlanTask, SoundPlan } from './plan.ts';
+import { waitsFor } from './writes.ts';
 
 /** Tasks by the longest way to them. Only for drawing: a task starts as soon as its own needs are done. */
 export function wavesOf(plan: SoundPlan): readonly (readonly PlanTask[])[] {

@@ -4,15 +4,29 @@
  */
 import { z } from 'zod';
 import type { ModelChoice } from '../agents/agent.ts';
-import { Budget } from '../budget.ts';
-import type { Effort } from '../models/effort.ts';
-import { EFFORTS } from '../models/effort.ts';
 import type { ForcedNode } from '../agents/mandatory-review.ts';
-import { Permissions } from '../permissions.ts';
+import { Budget } from '../budget.ts';
 import type { ModelId, RoleName, TaskId, Usd } from '../ids.ts';
-import type { Learned } from './calibration.ts';
+import { type Effort, EFFORTS } from '../models/effort.ts';
 import type { Price } from '../models/price.ts';
-import type { TaskOrder } from '../writes.ts';
+import type { Learned } from './calibration.ts';
+
+export const Permission = z.enum(['ask', 'allow']);
+export type Permission = z.infer<typeof Permission>;
+
+/** What is left out is decided by the level above: of a task by its plan; of a plan it is `ask`. */
+export const Permissions = z.strictObject({
+  edits: Permission.exactOptional(),
+  commands: Permission.exactOptional(),
+});
+export type Permissions = z.infer<typeof Permissions>;
+
+/** A task that this one waits for although it needs nothing of it. */
+export interface TaskOrder {
+  readonly task: TaskId;
+  /** Why, in words: `both may change src/**`. */
+  readonly because: string;
+}
 
 /** One task of a sound plan: nothing in it can be wrong in a way that was already checked. */
 export interface PlanTask {

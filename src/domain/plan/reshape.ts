@@ -2,20 +2,41 @@
  * Edits that change how the work is cut: one task becomes several, two become one. Estimates and budgets are shared out or added
  * up, so that the plan as a whole asks for what it asked for before; who needed what still does. The check judges the outcome.
  */
-import type { Budget } from '../budget.ts';
-import { tightest, withoutAbsent } from '../budget.ts';
+import { type Budget, tightest, withoutAbsent } from '../budget.ts';
+import { fromMicro, type TaskId, toMicro } from '../ids.ts';
+import { fail, ok, type Result } from '../result.ts';
 import type { PlanContext } from './check-plan.ts';
 import { defaultBudget } from './estimate.ts';
-import { fromMicro, toMicro } from '../ids.ts';
-import type { TaskId } from '../ids.ts';
-import type { Permission } from '../permissions.ts';
-import { PERMITTED, permissionsOf } from '../permissions.ts';
+import { permissionsOf, PERMITTED } from './permissions.ts';
 import type { PlanEdit } from './plan-edit.ts';
-import type { Draft, Drafts } from './drafts.ts';
-import { draftsOf, freshIds, named } from './drafts.ts';
-import type { PlanChoices, PlanTask, SoundPlan } from './plan.ts';
-import type { Result } from '../result.ts';
-import { fail, ok } from '../result.ts';
+import { type PersonTask, toPersonForm } from './plan-view.ts';
+import type { Permission, PlanChoices, PlanTask, SoundPlan } from './plan.ts';
+
+/** A task of a sound plan as a person would write it, for another check. The check chooses what is left out. */
+export type Draft = Pick<PersonTask, 'id' | 'description' | 'role' | 'dependsOn'> & Partial<PersonTask>;
+export type Drafts = readonly Draft[];
+
+export const draftsOf = (plan: SoundPlan): Drafts => toPersonForm(plan).tasks;
+
+/** `count` ids of the form `task-N`, from the smallest N behind the number of tasks on, that are free and not in `given`. */
+export function freshIds(plan: SoundPlan, count: number, given: readonly string[] = []): readonly string[] {
+  const taken = new Set([...plan.tasks.map(({ id }) => id), ...given].map((id) => id.toLowerCase()));
+  const ids: string[] = [];
+  for (let number = plan.tasks.length + 1; ids.length < count; number++) {
+    if (!taken.has(`task-${number}`)) ids.push(`task-${number}`);
+  }
+  return ids;
+}
+
+/** `#2 finder`, by its place in `plan`; the id where it has none. */
+export function named(plan: SoundPlan, id: string): string {
+  const at = plan.tasks.findIndex((each) => each.id === id);
+  const task = plan.tasks[at];
+  return task === undefined ? id : `#${at + 1} ${task.role}`;
+}
+
+export const allNamed = (plan: SoundPlan, ids: readonly string[]): string =>
+  ids.map((id) => named(plan, id)).join(', ') || 'nothing';
 
 type Split = Extract<PlanEdit, { readonly is: 'split' }>;
 

@@ -4,7 +4,7 @@
  * the model is to edit. A resumed run reads its conversation from the log: there it finds `[key]` for both, and nothing that was
  * taken out can be had back.
  */
-import { planDigest } from '../../domain/text/digest.ts';
+import { planDigest } from '../../domain/digest.ts';
 import type { SoundPlan } from '../../domain/plan/plan.ts';
 import type { Redactor } from '../../domain/text/redact.ts';
 import type { EventBody } from '../../events/event.ts';

@@ -2,7 +2,7 @@
  * Who may ask what of a run: a person everything, an agent for itself, for its own children, and
  * messages. Who asks is stamped by who knows. Here is also what concerns children and letters, for both.
  */
-import { shortId } from '../../domain/text/digest.ts';
+import { shortId } from '../../domain/digest.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { Result } from '../../domain/result.ts';

@@ -13,7 +13,7 @@ import type { Capability, Role } from '../../domain/agents/role.ts';
 import { MAIN, onlyReads } from '../../domain/agents/role.ts';
 import { nearest } from '../../domain/text/nearest.ts';
 import { SpawnWish } from '../../domain/agents/spawn.ts';
-import { WHOLE_PROJECT } from '../../domain/writes.ts';
+import { WHOLE_PROJECT } from '../../domain/plan/writes.ts';
 import type { EventBody, Spawned } from '../../events/event.ts';
 import { modeFor } from '../../events/modes.ts';
 import { sessionName } from '../../events/sessions/name.ts';

@@ -4,7 +4,7 @@
  */
 import { MAIN } from '../../domain/agents/role.ts';
 import type { Budget } from '../../domain/budget.ts';
-import { permissionsOf, PERMITTED } from '../../domain/permissions.ts';
+import { permissionsOf, PERMITTED } from '../../domain/plan/permissions.ts';
 import { applyEdit } from '../../domain/plan/apply-edit.ts';
 import type { PlanContext } from '../../domain/plan/check-plan.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
@@ -12,8 +12,8 @@ import type { ModelOption, PlanTask, SoundPlan } from '../../domain/plan/plan.ts
 import { reasonText } from '../../domain/reason.ts';
 import type { Result } from '../../domain/result.ts';
 import { fail, ok } from '../../domain/result.ts';
-import { jsonDigest, planDigest } from '../../domain/text/digest.ts';
-import { writesText } from '../../domain/writes.ts';
+import { jsonDigest, planDigest } from '../../domain/digest.ts';
+import { writesText } from '../../domain/plan/writes.ts';
 import { modeFor } from '../../events/modes.ts';
 import { isFinal } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';

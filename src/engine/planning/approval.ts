@@ -1,6 +1,6 @@
 /** A proposed plan and the person: edits, each checked and recorded, until it is approved, rejected or made again. */
 import { applyEdit, editText } from '../../domain/plan/apply-edit.ts';
-import { planDigest } from '../../domain/text/digest.ts';
+import { planDigest } from '../../domain/digest.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { PlanEdit } from '../../domain/plan/plan-edit.ts';
 import type { Result } from '../../domain/result.ts';

@@ -1,8 +1,8 @@
 /** What the approved plan lets agents do without asking: where a plan's permissions come from, and which hold for an agent. */
 import type { AgentId } from '../../domain/ids.ts';
-import type { AllPermissions, Permission, Permitted } from '../../domain/permissions.ts';
-import { ASK_ALL, PERMITTED, permissionsOf, plainPermissions, tasksThatAsk } from '../../domain/permissions.ts';
-import type { DraftPlan, PlanChoices, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
+import type { AllPermissions, Permitted } from '../../domain/plan/permissions.ts';
+import type { DraftPlan, Permission, PlanChoices, PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
+import { ASK_ALL, PERMITTED, permissionsOf, plainPermissions, tasksThatAsk } from '../../domain/plan/permissions.ts';
 import type { RunState } from '../../events/state.ts';
 import type { Rules } from '../../policy/rules.ts';
 import type { RunOptions } from '../run/run-options.ts';

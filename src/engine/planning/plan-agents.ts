@@ -4,12 +4,12 @@
  */
 import type { Budget } from '../../domain/budget.ts';
 import { tightest } from '../../domain/budget.ts';
-import { jsonDigest } from '../../domain/text/digest.ts';
+import { jsonDigest } from '../../domain/digest.ts';
 import { withEffort } from '../../domain/models/effort.ts';
 import type { TaskId } from '../../domain/ids.ts';
 import { childOf, ROOT } from '../../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';
-import { WHOLE_PROJECT } from '../../domain/writes.ts';
+import { WHOLE_PROJECT } from '../../domain/plan/writes.ts';
 import type { EventBody } from '../../events/event.ts';
 import { isFinal, isTakenOut, TAKEN_OUT } from '../../events/queries.ts';
 import type { AgentState, RunState } from '../../events/state.ts';

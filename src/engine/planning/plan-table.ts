@@ -1,7 +1,7 @@
 /** The agents of an approved plan as the scheduler sees them: what each needs, what it comes after, which may not run side by side. */
 import type { AgentId } from '../../domain/ids.ts';
 import type { SoundPlan } from '../../domain/plan/plan.ts';
-import { mustBeApart } from '../../domain/writes.ts';
+import { mustBeApart } from '../../domain/plan/writes.ts';
 import type { NewAgent } from '../agents/agent-spec.ts';
 import type { RunParts } from '../run/parts.ts';
 import { inLine, plannedAgents } from './plan-agents.ts';

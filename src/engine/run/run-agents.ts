@@ -5,7 +5,7 @@ import type { AgentId } from '../../domain/ids.ts';
 import { ROOT } from '../../domain/ids.ts';
 import type { SoundPlan } from '../../domain/plan/plan.ts';
 import { reasonText } from '../../domain/reason.ts';
-import { planDigest } from '../../domain/text/digest.ts';
+import { planDigest } from '../../domain/digest.ts';
 import type { ApprovalRequest, EventBody } from '../../events/event.ts';
 import { isFinal } from '../../events/queries.ts';
 import type { EndReason } from '../agents/agent-end.ts';

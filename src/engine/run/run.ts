@@ -12,7 +12,7 @@ import type { Mode } from '../../domain/mode.ts';
 import { isLooser } from '../../domain/mode.ts';
 import type { PlanChoices, SoundPlan } from '../../domain/plan/plan.ts';
 import { fail } from '../../domain/result.ts';
-import { planDigest } from '../../domain/text/digest.ts';
+import { planDigest } from '../../domain/digest.ts';
 import type { EventBody, MimirEvent } from '../../events/event.ts';
 import { fold } from '../../events/fold.ts';
 import { isFinal, mainAgent } from '../../events/queries.ts';

@@ -1,8 +1,7 @@
 /** Where a child session stands, by the log and by whether a process still carries its run. */
-import type { AgentOutcome, AgentStatus } from '../../domain/agents/agent.ts';
+import type { AgentOutcome, AgentStatus, Lifecycle } from '../../domain/agents/agent.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { ROOT } from '../../domain/ids.ts';
-import type { Lifecycle } from '../../domain/agents/lifecycle.ts';
 import type { AgentState, RunState } from '../state.ts';
 
 /** At which moment it is looked at. */

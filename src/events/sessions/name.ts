@@ -1,5 +1,5 @@
 /** What a child session is called: one rule for rows, notices and addresses. */
-import { shortId } from '../../domain/text/digest.ts';
+import { shortId } from '../../domain/digest.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { AgentState } from '../state.ts';
 

@@ -2,7 +2,7 @@
  * What verbs tell of child sessions: plain JSON with the field names that scripts rely on. Made from the log alone (sessions.ts), so it is the same whether the run is alive or not.
  */
 import type { AgentId, RoleName, SessionId, Usd } from '../../domain/ids.ts';
-import type { Lifecycle } from '../../domain/agents/lifecycle.ts';
+import type { Lifecycle } from '../../domain/agents/agent.ts';
 import type { Mode } from '../../domain/mode.ts';
 
 export interface SessionRecord {

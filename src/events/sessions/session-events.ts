@@ -1,5 +1,5 @@
 /** The log of one agent as the events of a child session: five types that scripts rely on. Pure. */
-import { shortId } from '../../domain/text/digest.ts';
+import { shortId } from '../../domain/digest.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import type { Json } from '../../domain/turn.ts';
 import type { ByType, EventOf } from '../by-type.ts';

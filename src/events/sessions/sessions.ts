@@ -1,9 +1,9 @@
 /** Records of child sessions, made from the log alone: what every verb, alive or looking back, tells of them. Pure. */
-import { shortId } from '../../domain/text/digest.ts';
+import { shortId } from '../../domain/digest.ts';
 import type { AgentId, Millis, SessionId, Usd } from '../../domain/ids.ts';
 import { fromMicro, toMicro } from '../../domain/ids.ts';
-import type { Lifecycle } from '../../domain/agents/lifecycle.ts';
-import { isTerminal } from '../../domain/agents/lifecycle.ts';
+import type { Lifecycle } from '../../domain/agents/agent.ts';
+import { isTerminal } from '../../domain/agents/agent.ts';
 import type { MimirEvent } from '../event.ts';
 import { plainLine } from '../plain-line.ts';
 import { activityOf, askedFor, elapsedOf, tokensOfAgent } from '../queries.ts';

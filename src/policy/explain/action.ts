@@ -2,7 +2,7 @@
 import type { Reason } from '../../domain/reason.ts';
 import { boxFor, type Capability } from '../../domain/agents/role.ts';
 import { MODES, isLooser } from '../../domain/mode.ts';
-import { ASK_ALL, type Permitted } from '../../domain/permissions.ts';
+import { ASK_ALL, type Permitted } from '../../domain/plan/permissions.ts';
 import { moreThanReading } from '../commands/reading/reading.ts';
 import { judgeCommand } from '../commands/judge.ts';
 import { type Action, type Circumstances, decide } from '../decide.ts';

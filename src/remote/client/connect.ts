@@ -14,7 +14,7 @@ import { ControlFault } from '../../ports/control.ts';
 import type { Controls, ModePreview, PlanPreview, Receipt, Tick } from '../../ports/controls.ts';
 import { isRecord, lineOf, readLine } from '../lines.ts';
 import type { Ask } from '../protocol.ts';
-import { refusal } from '../server/handshake.ts';
+import { refusal } from '../handshake.ts';
 import type { Where } from '../socket-paths.ts';
 import { knownPaths } from '../socket-paths.ts';
 import type { Link } from './connection.ts';

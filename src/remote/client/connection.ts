@@ -5,8 +5,8 @@ import type { Result } from '../../domain/result.ts';
 import { fail, ok } from '../../domain/result.ts';
 import type { MimirEvent } from '../../events/event.ts';
 import { ControlFault } from '../../ports/control.ts';
-import type { ServerHello } from '../server/handshake.ts';
-import { PROTOCOL, readServerHello, refusal } from '../server/handshake.ts';
+import type { ServerHello } from '../handshake.ts';
+import { PROTOCOL, readServerHello, refusal } from '../handshake.ts';
 import { isRecord, lineOf, LONGEST_ANSWER, LONGEST_REQUEST, readLine } from '../lines.ts';
 import { linesOf } from '../stream.ts';
 

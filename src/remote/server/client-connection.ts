@@ -9,13 +9,12 @@ import { fail, ok, unreachable } from '../../domain/result.ts';
 import type { MimirEvent } from '../../events/event.ts';
 import type { Given } from '../../ports/control.ts';
 import type { World } from '../../ports/world.ts';
-import { openLive } from '../client/live.ts';
+import { hangUp, linesOf, openLive, openOutbox } from '../stream.ts';
 import { LONGEST_REQUEST, readLine } from '../lines.ts';
 import type { Request } from '../protocol.ts';
 import { readRequest } from '../protocol.ts';
 import type { Outbox } from '../stream.ts';
-import { hangUp, linesOf, openOutbox } from '../stream.ts';
-import { PROTOCOL, readClientHello } from './handshake.ts';
+import { PROTOCOL, readClientHello } from '../handshake.ts';
 
 /** Milliseconds until a client must have said who it is. */
 const HELLO_WITHIN = 10_000;

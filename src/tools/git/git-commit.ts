@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { fail, ok } from '../../domain/result.ts';
 import type { Result } from '../../domain/result.ts';
 import { matchesGlob } from '../../domain/text/glob.ts';
-import { writesText } from '../../domain/writes.ts';
+import { writesText } from '../../domain/plan/writes.ts';
 import type { Tool, ToolContext } from '../../ports/tool.ts';
 import type { TreeId } from '../../ports/tree.ts';
 import { done, refused } from '../outcome.ts';

@@ -5,7 +5,7 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { matchesGlob } from '../../domain/text/glob.ts';
-import { writesText } from '../../domain/writes.ts';
+import { writesText } from '../../domain/plan/writes.ts';
 import { type Access, forbidden } from './path-rules.ts';
 import { mountsBelow } from './mounts.ts';
 import { isInside, type PathRule, replaced, type Root } from './root.ts';

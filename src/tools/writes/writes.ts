@@ -8,7 +8,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { coversFolder, literalFolders, literalNames, matchesGlob, reachesInto } from '../../domain/text/glob.ts';
-import { writesText } from '../../domain/writes.ts';
+import { writesText } from '../../domain/plan/writes.ts';
 import { runGit, runGits } from '../git/hardening.ts';
 import type { GitCall } from '../git/hardening.ts';
 import { WHAT_TO_DO } from '../paths/path-policy.ts';

@@ -1,7 +1,7 @@
 /** How long `mimir policy explain` takes once it runs: the configuration read anew, the sandbox tried out, the answer found. */
 import { join } from 'node:path';
 import { loadConfig } from '../../../src/config/settings/load.ts';
-import { ASK_ALL } from '../../../src/domain/permissions.ts';
+import { ASK_ALL } from '../../../src/domain/plan/permissions.ts';
 import { roleNamed } from '../../../src/policy/roles.ts';
 import { explainCommand } from '../../../src/cli/policy/explain-tools.ts';
 import type { Figure } from '../table.ts';

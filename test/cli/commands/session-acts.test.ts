@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentId } from '../../../src/domain/ids.ts';
 import { ROOT, SessionId } from '../../../src/domain/ids.ts';
-import { shortId } from '../../../src/domain/text/digest.ts';
+import { shortId } from '../../../src/domain/digest.ts';
 import { fail } from '../../../src/domain/result.ts';
 import type { Command } from '../../../src/ports/controls.ts';
 import { completeVerb } from '../../../src/cli/commands/complete.ts';

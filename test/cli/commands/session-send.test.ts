@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { whereOf } from '../../../src/remote/socket-paths.ts';
-import { shortId } from '../../../src/domain/text/digest.ts';
+import { shortId } from '../../../src/domain/digest.ts';
 import type { AgentId } from '../../../src/domain/ids.ts';
 import { ROOT, SessionId } from '../../../src/domain/ids.ts';
 import { fail, ok } from '../../../src/domain/result.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyEdit, editText } from '../../../src/domain/plan/apply-edit.ts';
-import { planDigest } from '../../../src/domain/text/digest.ts';
+import { planDigest } from '../../../src/domain/digest.ts';
 import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
 import type { SoundPlan } from '../../../src/domain/plan/plan.ts';
 import { toPersonForm } from '../../../src/domain/plan/plan-view.ts';

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyEdit } from '../../../src/domain/plan/apply-edit.ts';
-import { planDigest } from '../../../src/domain/text/digest.ts';
+import { planDigest } from '../../../src/domain/digest.ts';
 import { ModelId, RoleName } from '../../../src/domain/ids.ts';
 import { totalsOf } from '../../../src/domain/plan/plan-view.ts';
 import type { ModelOption, PlanChoices, SoundPlan } from '../../../src/domain/plan/plan.ts';

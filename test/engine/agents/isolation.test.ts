@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkOrder } from '../../../src/domain/agents/agent.ts';
-import { planDigest } from '../../../src/domain/text/digest.ts';
+import { planDigest } from '../../../src/domain/digest.ts';
 import { findingsOf, orderOf } from '../../../src/engine/agents/agent-spec.ts';
 import { plannedAgents } from '../../../src/engine/planning/plan-agents.ts';
 import { EMPTY } from '../../../src/events/state.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RoleName, TaskId } from '../../../src/domain/ids.ts';
-import { shortId } from '../../../src/domain/text/digest.ts';
+import { shortId } from '../../../src/domain/digest.ts';
 import type { Command } from '../../../src/ports/controls.ts';
 import {
   acting,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planDigest } from '../../../src/domain/text/digest.ts';
+import { planDigest } from '../../../src/domain/digest.ts';
 import { TaskId } from '../../../src/domain/ids.ts';
 import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
 import { foldAll } from '../../../src/events/fold.ts';

@@ -1,7 +1,7 @@
 /** Records of child sessions from the log: whole ones, and every state of their lives. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Lifecycle } from '../../../src/domain/agents/lifecycle.ts';
+import type { Lifecycle } from '../../../src/domain/agents/agent.ts';
 import { AgentId, CallId, ROOT } from '../../../src/domain/ids.ts';
 import type { EventBody } from '../../../src/events/event.ts';
 import { foldAll } from '../../../src/events/fold.ts';

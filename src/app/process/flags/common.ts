@@ -4,8 +4,8 @@ import type { Budget } from '../../../domain/budget.ts';
 import { withoutAbsent } from '../../../domain/budget.ts';
 import type { Mode } from '../../../domain/mode.ts';
 import { MODES } from '../../../domain/mode.ts';
-import type { Permissions } from '../../../domain/permissions.ts';
-import { PERMITTED } from '../../../domain/permissions.ts';
+import type { Permissions } from '../../../domain/plan/plan.ts';
+import { PERMITTED } from '../../../domain/plan/permissions.ts';
 import { EXIT, Exit } from '../exit.ts';
 import type { Arguments } from './flags.ts';
 

@@ -4,7 +4,7 @@ import { type KeptTask, templateText } from '../../../config/templates/text.ts';
 import { PLAN_FOLDER } from '../../../config/templates/templates.ts';
 import type { Effort } from '../../../domain/models/effort.ts';
 import { cappedEffort, withEffort } from '../../../domain/models/effort.ts';
-import { writesOf } from '../../../domain/writes.ts';
+import { writesOf } from '../../../domain/plan/writes.ts';
 import { defaultBudget } from '../../../domain/plan/estimate.ts';
 import { toPersonForm } from '../../../domain/plan/plan-view.ts';
 import type { PersonTask } from '../../../domain/plan/plan-view.ts';

@@ -4,7 +4,7 @@
  */
 import type { WorkOrder } from '../../../domain/agents/agent.ts';
 import { type ModelId, providerOf, type RoleName } from '../../../domain/ids.ts';
-import { PROVIDERS_FAULTS } from '../../../domain/models/model-fault.ts';
+import { PROVIDERS_FAULTS } from '../../../domain/models/provider.ts';
 import type { ModelOption } from '../../../domain/plan/plan.ts';
 import { type Reason, reasonText } from '../../../domain/reason.ts';
 import { resolveModel } from '../../../policy/models.ts';

@@ -8,7 +8,7 @@ import { depthOf } from '../../../domain/ids.ts';
 import type { Mode } from '../../../domain/mode.ts';
 import { reasonText } from '../../../domain/reason.ts';
 import { type Result, unreachable } from '../../../domain/result.ts';
-import { jsonDigest } from '../../../domain/text/digest.ts';
+import { jsonDigest } from '../../../domain/digest.ts';
 import type { ToolCall } from '../../../domain/turn.ts';
 import type { ApprovalRequest } from '../../../events/event.ts';
 import { modeFor } from '../../../events/modes.ts';

@@ -6,7 +6,7 @@ import { ROOT } from '../../../domain/ids.ts';
 import type { PlanTask } from '../../../domain/plan/plan.ts';
 import { type Result, fail, ok } from '../../../domain/result.ts';
 import { dependantsOf } from '../../../domain/plan/plan-view.ts';
-import { typedNumber } from '../../../domain/text/typed-number.ts';
+import { typedNumber } from '../../../domain/text/text.ts';
 import type { AgentState } from '../../../events/state.ts';
 import { agentNamed, listed } from '../words/agents.ts';
 import { change, taskNamed, tasksNamed } from '../change.ts';

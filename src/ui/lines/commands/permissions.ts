@@ -16,10 +16,9 @@ import {
 } from '../../../app/actions/index.ts';
 import { withoutAsking } from '../../../app/views/permissions.ts';
 import { mayChange, orderedWith, orderLines } from '../../../app/views/plan-order.ts';
-import type { Permissions, Permitted } from '../../../domain/permissions.ts';
-import { Permission, PERMITTED } from '../../../domain/permissions.ts';
+import { PERMITTED, type Permitted } from '../../../domain/plan/permissions.ts';
 import type { PlanEdit } from '../../../domain/plan/plan-edit.ts';
-import type { PlanTask } from '../../../domain/plan/plan.ts';
+import { Permission, type Permissions, type PlanTask } from '../../../domain/plan/plan.ts';
 import { ok } from '../../../domain/result.ts';
 import { change, taskNamed, tasksNamed } from '../change.ts';
 import type { LineCommand, LineDesk } from '../command.ts';

@@ -17,7 +17,7 @@ import { marked, pieces, visible } from '../../../app/views/text/sanitise.ts';
 import { clusterWidth, graphemes } from '../../../app/views/text/width.ts';
 import { WITHOUT_SANDBOX } from '../../../app/views/unsandboxed.ts';
 import type { Millis } from '../../../domain/ids.ts';
-import { jsonDigest } from '../../../domain/text/digest.ts';
+import { jsonDigest } from '../../../domain/digest.ts';
 import type { ApprovalRequest } from '../../../events/event.ts';
 import type { Approval, RunState } from '../../../events/state.ts';
 import type { Command } from '../../../ports/controls.ts';

@@ -13,7 +13,7 @@ import { toLabel } from '../../../../app/views/text/sanitise.ts';
 import { widthOf } from '../../../../app/views/text/width.ts';
 import type { ForcedNode } from '../../../../domain/agents/mandatory-review.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
-import { waitsFor } from '../../../../domain/writes.ts';
+import { waitsFor } from '../../../../domain/plan/writes.ts';
 import type { AgentState, RunState } from '../../../../events/state.ts';
 import { clipName, fitName } from '../../text/names.ts';
 import type { Context } from '../../frame/screen.ts';

@@ -4,7 +4,7 @@ import { type Effort, cappedEffort, EFFORTS } from '../../../../domain/models/ef
 import { TaskId } from '../../../../domain/ids.ts';
 import type { ModelOption, PlanChoices, PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
 import { type Result, fail, ok } from '../../../../domain/result.ts';
-import { typedNumber } from '../../../../domain/text/typed-number.ts';
+import { typedNumber } from '../../../../domain/text/text.ts';
 import type { Choice, Field, FormValues } from '../../frame/screen.ts';
 import { formatTokens } from '../../../../app/views/text/format.ts';
 import { askedName } from './check.ts';

@@ -6,7 +6,7 @@
  */
 import type { TaskId } from '../../../../domain/ids.ts';
 import type { PlanTask } from '../../../../domain/plan/plan.ts';
-import { waitsFor } from '../../../../domain/writes.ts';
+import { waitsFor } from '../../../../domain/plan/writes.ts';
 import type { Glyphs } from '../../text/glyphs.ts';
 import { span } from '../../../../app/views/text/clip.ts';
 import type { Ink, Line, Span } from '../../../../app/views/text/line.ts';

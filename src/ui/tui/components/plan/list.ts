@@ -1,7 +1,7 @@
 /** The tasks of a plan as a list with its graph: one or two rows each. Scrolled around the selected one. */
 import type { TaskId } from '../../../../domain/ids.ts';
 import type { PlanTask, SoundPlan } from '../../../../domain/plan/plan.ts';
-import { waitsFor } from '../../../../domain/writes.ts';
+import { waitsFor } from '../../../../domain/plan/writes.ts';
 import { modelName } from '../../../../app/views/agents/agent-lines.ts';
 import { formatCost, formatTokens } from '../../../../app/views/text/format.ts';
 import type { Glyphs } from '../../text/glyphs.ts';

@@ -1,7 +1,7 @@
 /** The exact action of a question as lines: every character of it, what is hidden as an escape that looks like none of its letters. */
 import { type Part, type Units, partsOf } from '../../../../app/views/questions/exact.ts';
 import { askedText, isProse } from '../../../../app/views/questions/question.ts';
-import { jsonDigest } from '../../../../domain/text/digest.ts';
+import { jsonDigest } from '../../../../domain/digest.ts';
 import type { ApprovalRequest } from '../../../../events/event.ts';
 import { counted } from '../../../../app/views/text/format.ts';
 import type { Glyphs } from '../../text/glyphs.ts';

@@ -1,6 +1,6 @@
 /** The plan in force after edits, as a run would judge them: for screens that change a plan while it runs. */
 import { applyEdit } from '../../../../../src/domain/plan/apply-edit.ts';
-import { planDigest } from '../../../../../src/domain/text/digest.ts';
+import { planDigest } from '../../../../../src/domain/digest.ts';
 import type { PlanEdit } from '../../../../../src/domain/plan/plan-edit.ts';
 import type { PlanTask, SoundPlan } from '../../../../../src/domain/plan/plan.ts';
 import type { Result } from '../../../../../src/domain/result.ts';

@@ -1,5 +1,5 @@
 /** What the plan and start screens look at, standing still. */
-import { planDigest } from '../../../../../src/domain/text/digest.ts';
+import { planDigest } from '../../../../../src/domain/digest.ts';
 import { SessionId } from '../../../../../src/domain/ids.ts';
 import type { SoundPlan } from '../../../../../src/domain/plan/plan.ts';
 import type { RunState } from '../../../../../src/events/state.ts';

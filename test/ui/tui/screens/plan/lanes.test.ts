@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SoundPlan } from '../../../../../src/domain/plan/plan.ts';
-import { waitsFor } from '../../../../../src/domain/writes.ts';
+import { waitsFor } from '../../../../../src/domain/plan/writes.ts';
 import { ASCII, UNICODE } from '../../../../../src/ui/tui/text/glyphs.ts';
 import { lineWidth, plain, span } from '../../../../../src/app/views/text/clip.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planDigest } from '../../../../../src/domain/text/digest.ts';
+import { planDigest } from '../../../../../src/domain/digest.ts';
 import type { PlanEdit } from '../../../../../src/domain/plan/plan-edit.ts';
 import { fail } from '../../../../../src/domain/result.ts';
 import type { Dialog } from '../../../../../src/ui/tui/frame/screen.ts';

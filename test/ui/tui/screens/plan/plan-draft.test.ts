@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyEdit } from '../../../../../src/domain/plan/apply-edit.ts';
-import { planDigest } from '../../../../../src/domain/text/digest.ts';
+import { planDigest } from '../../../../../src/domain/digest.ts';
 import type { PlanEdit } from '../../../../../src/domain/plan/plan-edit.ts';
 import type { AgentStatus } from '../../../../../src/domain/agents/agent.ts';
 import { fold } from '../../../../../src/events/fold.ts';

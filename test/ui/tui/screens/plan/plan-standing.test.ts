@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentOutcome } from '../../../../../src/domain/agents/agent.ts';
 import { statusOfOutcome } from '../../../../../src/domain/agents/agent.ts';
-import { planDigest } from '../../../../../src/domain/text/digest.ts';
+import { planDigest } from '../../../../../src/domain/digest.ts';
 import { childOf, ROOT } from '../../../../../src/domain/ids.ts';
 import type { EventBody } from '../../../../../src/events/event.ts';
 import { fold } from '../../../../../src/events/fold.ts';

@@ -1,14 +1,14 @@
 /** What tasks may change, and which are put in order for it. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyEdit, editText } from '../../src/domain/plan/apply-edit.ts';
-import { mayMeet } from '../../src/domain/text/glob.ts';
-import type { PlanEdit } from '../../src/domain/plan/plan-edit.ts';
-import { scheduleOf, toPersonForm, toPlannerForm, wavesOf } from '../../src/domain/plan/plan-view.ts';
-import type { SoundPlan } from '../../src/domain/plan/plan.ts';
-import { planIn } from '../../src/domain/plan/planner-form.ts';
-import { waitsFor } from '../../src/domain/writes.ts';
-import { check, contextFor, planOf, task } from '../support/plans.ts';
+import { applyEdit, editText } from '../../../src/domain/plan/apply-edit.ts';
+import { mayMeet } from '../../../src/domain/text/glob.ts';
+import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
+import { scheduleOf, toPersonForm, toPlannerForm, wavesOf } from '../../../src/domain/plan/plan-view.ts';
+import type { SoundPlan } from '../../../src/domain/plan/plan.ts';
+import { planIn } from '../../../src/domain/plan/planner-form.ts';
+import { waitsFor } from '../../../src/domain/plan/writes.ts';
+import { check, contextFor, planOf, task } from '../../support/plans.ts';
 
 /** `id`, what it may change, what it needs. */
 const tester = (id: string, writes?: readonly string[], ...dependsOn: readonly string[]): object => ({

@@ -1,7 +1,7 @@
 /** How both sides of a socket begin: who they are and which version they speak. Read by hand: a thread needs it, and no more. */
-import { isAgentId, isSessionId } from '../../domain/text/id-shapes.ts';
-import type { AgentId, SessionId } from '../../domain/ids.ts';
-import { isRecord } from '../lines.ts';
+import { isAgentId, isSessionId } from '../domain/text/id-shapes.ts';
+import type { AgentId, SessionId } from '../domain/ids.ts';
+import { isRecord } from './lines.ts';
 
 /** Raised when an older client would misunderstand what is said. */
 export const PROTOCOL = 1;

@@ -2,16 +2,9 @@
  * Which files tasks may change: what holds where a task does not say, which tasks have to wait for each other
  * since they may change the same, and the words for it on every screen. Globs are glob.ts's.
  */
-import { coversAll, meetingGlobs } from './text/glob.ts';
-import type { TaskId } from './ids.ts';
-import type { PlanTask, SoundPlan } from './plan/plan.ts';
-
-/** A task that this one waits for although it needs nothing of it. */
-export interface TaskOrder {
-  readonly task: TaskId;
-  /** Why, in words: `both may change src/**`. */
-  readonly because: string;
-}
+import type { TaskId } from '../ids.ts';
+import type { PlanTask, SoundPlan, TaskOrder } from './plan.ts';
+import { coversAll, meetingGlobs } from '../text/glob.ts';
 
 /** What `writes` is of a task that may change every file. */
 export const WHOLE_PROJECT: readonly string[] = ['**'];

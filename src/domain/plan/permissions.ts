@@ -1,21 +1,10 @@
 /** What a person decides with the plan: whether agents may change files, and run commands in the sandbox, without asking each time. */
-import { z } from 'zod';
-import type { TaskId } from './ids.ts';
-import type { PlanChoices, PlanTask, SoundPlan } from './plan/plan.ts';
+import type { TaskId } from '../ids.ts';
+import type { Permission, Permissions, PlanChoices, PlanTask, SoundPlan } from './plan.ts';
 
 /** `edits`: file tools, within the task's `writes`. `commands`: in the sandbox, which has no network and only the project. */
 export const PERMITTED = ['edits', 'commands'] as const;
 export type Permitted = (typeof PERMITTED)[number];
-
-export const Permission = z.enum(['ask', 'allow']);
-export type Permission = z.infer<typeof Permission>;
-
-/** What is left out is decided by the level above: of a task by its plan; of a plan it is `ask`. */
-export const Permissions = z.strictObject({
-  edits: Permission.exactOptional(),
-  commands: Permission.exactOptional(),
-});
-export type Permissions = z.infer<typeof Permissions>;
 
 export type AllPermissions = Readonly<Record<Permitted, Permission>>;
 

@@ -1,7 +1,7 @@
 /** The fingerprint of a plan: what a person approved and what runs are compared by it. */
 import { createHash } from 'node:crypto';
-import type { AgentId, SessionId } from '../ids.ts';
-import type { SoundPlan } from '../plan/plan.ts';
+import type { AgentId, SessionId } from './ids.ts';
+import type { SoundPlan } from './plan/plan.ts';
 
 /** SHA-256 in hex over the plan's JSON with sorted keys. Equal plans, equal digests, however they were put together. */
 export const planDigest = (plan: SoundPlan): string => createHash('sha256').update(canonical(plan)).digest('hex');

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { applyEdit, editText } from '../../src/domain/plan/apply-edit.ts';
-import { planDigest } from '../../src/domain/text/digest.ts';
-import type { Permissions } from '../../src/domain/permissions.ts';
-import { permissionsOf, tasksThatAsk } from '../../src/domain/permissions.ts';
-import type { PlanEdit } from '../../src/domain/plan/plan-edit.ts';
-import { toPersonForm, toPlannerForm } from '../../src/domain/plan/plan-view.ts';
-import type { SoundPlan } from '../../src/domain/plan/plan.ts';
-import { CHOICES, contextFor, planOf, task } from '../support/plans.ts';
+import { applyEdit, editText } from '../../../src/domain/plan/apply-edit.ts';
+import { planDigest } from '../../../src/domain/digest.ts';
+import type { Permissions, SoundPlan } from '../../../src/domain/plan/plan.ts';
+import { permissionsOf, tasksThatAsk } from '../../../src/domain/plan/permissions.ts';
+import type { PlanEdit } from '../../../src/domain/plan/plan-edit.ts';
+import { toPersonForm, toPlannerForm } from '../../../src/domain/plan/plan-view.ts';
+import { CHOICES, contextFor, planOf, task } from '../../support/plans.ts';
 
 const plan = (permissions?: Permissions, ofFirst?: Permissions): SoundPlan =>
   planOf({
