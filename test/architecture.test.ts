@@ -47,7 +47,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // A real shell grammar: what a command says can't be guessed.
   unbash: ['policy/'],
   // Loaded where the person has a configuration of Cargo.
-  'smol-toml': ['tools/shell/cargo-config.ts'],
+  'smol-toml': ['tools/sandbox/cargo-config.ts'],
   zod: ['domain/', 'app/', 'config/', 'remote/', 'tools/', 'models/', 'engine/gate/', 'ports/'],
   '@anthropic-ai/sdk': ['models/anthropic'],
   openai: ['models/openai'],
@@ -61,9 +61,9 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'node:worker_threads': ['remote/'],
   // One place starts what tools run, one ripgrep; the other the person's own editor. (process-tree: a type.)
   'node:child_process': [
-    'tools/shell/run-program.ts',
+    'tools/process/run-program.ts',
     'tools/files/ripgrep.ts',
-    'tools/shell/run-program.ts',
+    'tools/process/run-program.ts',
     'ui/tui/terminal/external-editor.ts',
     // A run in a process of its own.
     'remote/host.ts',
@@ -85,21 +85,21 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
  * their own in the state folder, or empty folders under covers of the sandbox. Everybody else reads.
  */
 const WRITERS: readonly string[] = [
-  'tools/shell/fresh-files.ts',
+  'tools/process/fresh-files.ts',
   'tools/files/replace-file.ts',
   // /dev/null alone.
-  'tools/shell/descriptors.ts',
+  'tools/process/descriptors.ts',
   // A script that starts Mimir itself.
-  'tools/shell/launcher.ts',
+  'tools/process/launcher.ts',
   // Repositories that a command made, by another name.
   'tools/writes/set-aside.ts',
   'tools/sandbox/mount-placeholders.ts',
   // What git is told in the box of reading commands.
   'tools/sandbox/reading.ts',
   // `/tmp` of agents, kept caches of builds, and a configuration of Cargo, all in the state folder.
-  'tools/shell/agent-tmp.ts',
-  'tools/shell/kept-folders.ts',
-  'tools/shell/private-home.ts',
+  'tools/sandbox/agent-tmp.ts',
+  'tools/process/kept-folders.ts',
+  'tools/sandbox/private-home.ts',
   'tools/sandbox/home.ts',
   // Copies of what commands may not change, in the state folder, and what is put back from them.
   'tools/writes/kept.ts',
@@ -150,7 +150,7 @@ const DENIED: readonly { readonly what: RegExp; readonly allowed: readonly strin
       'main.ts',
       'config/settings/load.ts',
       'ui/tui/terminal/',
-      'tools/shell/environment.ts',
+      'tools/process/environment.ts',
       'app/project/secrets.ts',
       'app/process/clipboard-file.ts',
     ],

@@ -6,7 +6,7 @@ import type { Millis } from '../domain/ids.ts';
 import type { ByType, EventOf } from './by-type.ts';
 import { forType } from './by-type.ts';
 import type { MimirEvent } from './event.ts';
-import { retryText } from './log-line.ts';
+import { compactedText, retryText } from './log-line.ts';
 import { NO_GROWTH, withNews, withReply } from './child-results.ts';
 import type { AgentState, Block, LostTries, ModelShare } from './state.ts';
 
@@ -190,7 +190,7 @@ const AGENT_FOLDS: ByType<[agent: AgentState], [at: Millis], AgentState> = {
     growth: NO_GROWTH,
     compactions: agent.compactions + 1,
     blocks: add(agent, {
-      ...noteBlock(`context summarised: ${tokens.before} -> about ${tokens.after} tokens`, 'info'),
+      ...noteBlock(compactedText(tokens), 'info'),
       more: summary,
     }),
   }),

@@ -68,7 +68,7 @@ const LINES: ByType<[], [names: Names], Words> = {
   'model.failed': (event) => [event.cause === 'aborted' ? 'info' : 'error', `model call ended: ${event.message}`],
   'model.retry': (event) => ['warn', retryText(event)],
   'model.fallback': (event) => ['warn', `${event.from} -> ${event.to}: ${event.cause}`],
-  'context.compacted': ({ tokens }) => ['info', `context summarised: ${tokens.before} -> about ${tokens.after} tokens`],
+  'context.compacted': ({ tokens }) => ['info', compactedText(tokens)],
   'tool.started': (event) => ['info', event.label],
   'tool.finished': (event) => (event.ok ? null : ['warn', `${event.tool}: ${event.output.split('\n')[0] ?? ''}`]),
   'approval.requested': (event) => ['warn', `asks: ${askedFor(event.request)}`],
@@ -119,6 +119,10 @@ export const isOfKill = (content: string, name: string): boolean =>
   content.startsWith(`Child ${name} was killed by `) ||
   // As older logs have it.
   content.startsWith(`Child ${name} failed: it was killed by `);
+
+/** `context summarised: 90000 -> about 4000 tokens`. */
+export const compactedText = ({ before, after }: EventOf<'context.compacted'>['tokens']): string =>
+  `context summarised: ${before} -> about ${after} tokens`;
 
 /** `rate limited: next try in 12 s (try 2)`; `(2 of 5)` where tries are counted. */
 export const retryText = ({ cause, wait, attempt, attempts }: EventOf<'model.retry'>): string =>

@@ -8,7 +8,7 @@ import { inWords, openToRead, orClose } from './database.ts';
 import { type Head, readHeads } from './checkpoints.ts';
 import { openLogReadOnly } from './log.ts';
 import { databaseOf, exists, type Place } from './log-path.ts';
-import { DamagedRecord } from './record.ts';
+import { DAMAGE, DamagedRecord, HASH_AT } from './record.ts';
 
 export interface AuditFault {
   readonly session: string | null;
@@ -42,7 +42,7 @@ export function verifyLog(place: Place, wanted: (session: string) => boolean = (
       const sound = database.prepare('PRAGMA integrity_check(5)').all();
       const words = sound.map((row) => String(row['integrity_check'])).filter((text) => text !== 'ok');
       const counts = database.prepare('SELECT session, count(*) AS records FROM events GROUP BY session').all();
-      const at = database.prepare('SELECT hash FROM events WHERE session = ? AND seq = ?');
+      const at = database.prepare(HASH_AT);
       const sessions = counts.filter((row) => wanted(String(row['session'])));
       const faults = [
         ...words.map((text) => whole(`the database is damaged: ${text}`)),
@@ -70,7 +70,7 @@ function chainFaults(place: Place, name: string): readonly AuditFault[] {
   } catch (error) {
     if (!(error instanceof LogFault)) throw error;
     const seq = error instanceof DamagedRecord ? error.seq : null;
-    return [{ session, seq, problem: seq === null ? error.message : 'is missing or was changed' }];
+    return [{ session, seq, problem: seq === null ? error.message : DAMAGE.changed }];
   } finally {
     reader.close();
   }
@@ -78,8 +78,8 @@ function chainFaults(place: Place, name: string): readonly AuditFault[] {
 
 function headFaults(head: Head, hash: unknown): readonly AuditFault[] {
   if (hash === undefined) return [missing(head)];
-  return hash === head.hash ? [] : [{ ...of(head), problem: 'is not the one that was checkpointed' }];
+  return hash === head.hash ? [] : [{ ...of(head), problem: DAMAGE.other }];
 }
 
 const of = ({ session, seq }: Head): Pick<AuditFault, 'session' | 'seq'> => ({ session, seq });
-const missing = (head: Head): AuditFault => ({ ...of(head), problem: 'was checkpointed and is not in the log' });
+const missing = (head: Head): AuditFault => ({ ...of(head), problem: DAMAGE.gone });

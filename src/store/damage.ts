@@ -8,7 +8,7 @@ import type { SessionId } from '../domain/ids.ts';
 import { inWords, openToRead, openToWrite, orClose, transactionsIn } from './database.ts';
 import { acceptHead, type Head, readHeads } from './checkpoints.ts';
 import { databaseOf, exists, type Place } from './log-path.ts';
-import { DamagedRecord, rowIn, START, verifyRows } from './record.ts';
+import { DAMAGE, DamagedRecord, rowIn, HASH_AT, START, TEXT, verifyRows } from './record.ts';
 
 export interface Damage {
   /** The first record that is missing, was changed, or is not the one that was checkpointed. */
@@ -52,7 +52,7 @@ export function acceptDamage(place: Place, session: SessionId, now: string): voi
         database
           .prepare('UPDATE events SET session = ? WHERE session = ? AND seq > ?')
           .run(`${session} (set aside ${now})`, session, found.last);
-        const last = database.prepare('SELECT seq, hash FROM events WHERE session = ? AND seq = ?');
+        const last = database.prepare(HASH_AT);
         const row = last.get(session, found.last);
         return { session, seq: found.last, hash: String(row?.['hash'] ?? '') };
       });
@@ -76,16 +76,16 @@ function standingHeads(file: string, session: SessionId): readonly Head[] {
 
 function damageIn(database: DatabaseSync, session: SessionId, heads: readonly Head[]): Omit<Damage, 'file'> | null {
   const broken = brokenRecord(database, session);
-  const at = database.prepare('SELECT hash FROM events WHERE session = ? AND seq = ?');
+  const at = database.prepare(HASH_AT);
   const wrong = heads.find(({ seq, hash }) => seq > 0 && at.get(session, seq)?.['hash'] !== hash);
   const newest = Number(
     database.prepare('SELECT max(seq) AS seq FROM events WHERE session = ?').get(session)?.['seq'] ?? 0,
   );
   if (broken !== null && broken <= (wrong?.seq ?? broken))
-    return { seq: broken, problem: 'is missing or was changed', last: broken - 1 };
+    return { seq: broken, problem: DAMAGE.changed, last: broken - 1 };
   if (wrong === undefined) return null;
   const isGone = wrong.seq > newest;
-  const problem = isGone ? 'was checkpointed and is not in the log' : 'is not the one that was checkpointed';
+  const problem = isGone ? DAMAGE.gone : DAMAGE.other;
   // What another history has in its place is sound in itself: only a person can say which of both is the right one.
   return { seq: wrong.seq, problem, last: broken === null ? newest : broken - 1 };
 }
@@ -94,7 +94,7 @@ function brokenRecord(database: DatabaseSync, session: SessionId): number | null
   const rows = database.prepare(
     'SELECT session, seq, time, type, agent, data, prev, hash FROM events WHERE session = ? ORDER BY seq',
   );
-  const text = database.prepare('SELECT json FROM texts WHERE hash = ?');
+  const text = database.prepare(TEXT);
   const textOf = (hash: string): string | undefined => {
     const json = text.get(hash)?.['json'];
     return typeof json === 'string' ? json : undefined;

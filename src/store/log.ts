@@ -14,7 +14,7 @@ import { type Heads, headsBeside, USUAL_CHECKPOINT } from './checkpoints.ts';
 import type { Place } from './log-path.ts';
 import { databaseOf, exists, prepare, stillThere } from './log-path.ts';
 import type { Before, Row } from './record.ts';
-import { decode, eventsOf, rowIn, rowOf, START } from './record.ts';
+import { decode, eventsOf, HASH_AT, rowIn, rowOf, START, TEXT } from './record.ts';
 import type { Disk, Trail } from './wal-sync.ts';
 import { trailOf } from './wal-sync.ts';
 
@@ -147,8 +147,8 @@ function readerOf(database: DatabaseSync, file: string): LogReader {
   const after = database.prepare(`SELECT ${COLUMNS} FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`);
   const one = database.prepare(`SELECT ${COLUMNS} FROM events WHERE session = ? AND seq = ?`);
   const someAfter = someIn(database);
-  const at = database.prepare('SELECT seq, hash FROM events WHERE session = ? AND seq = ?');
-  const text = database.prepare('SELECT json FROM texts WHERE hash = ?');
+  const at = database.prepare(HASH_AT);
+  const text = database.prepare(TEXT);
   const textOf = (hash: string): string | undefined => stringOf(text.get(hash)?.['json']);
   const summarise = summariesOf(database, textOf);
   // Nothing is left to read of a log that was closed.

@@ -151,13 +151,24 @@ function encode(event: MimirEvent): { data: string; texts: LongText[] } {
   return { data, texts };
 }
 
+/** Queries of records and of the texts kept beside them. */
+export const HASH_AT = 'SELECT seq, hash FROM events WHERE session = ? AND seq = ?';
+export const TEXT = 'SELECT json FROM texts WHERE hash = ?';
+
+/** What can be wrong with a record of the log, in words. */
+export const DAMAGE = {
+  changed: 'is missing or was changed',
+  other: 'is not the one that was checkpointed',
+  gone: 'was checkpointed and is not in the log',
+} as const;
+
 /** A record of a session is missing or was changed: the first whose hash does not follow. */
 export class DamagedRecord extends LogFault {
   readonly seq: number;
 
   constructor(session: SessionId, seq: number) {
     super(
-      `the log is damaged: record ${seq} of session ${session} is missing or was changed\n  what comes after it can't be trusted; \`mimir audit verify\` lists all damage, \`mimir resume ${session}\` says how to go on`,
+      `the log is damaged: record ${seq} of session ${session} ${DAMAGE.changed}\n  what comes after it can't be trusted; \`mimir audit verify\` lists all damage, \`mimir resume ${session}\` says how to go on`,
     );
     this.seq = seq;
   }

@@ -1,7 +1,7 @@
 /** What an agent asks of the run itself: its list, messages, a person's answer, a child. All answered by the desk. */
 import { z } from 'zod';
 import type { Tool } from '../ports/tool.ts';
-import { refused } from './outcome.ts';
+import { refused } from './process/output.ts';
 
 const Todos = z.strictObject({
   todos: z

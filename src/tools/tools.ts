@@ -11,28 +11,30 @@ import {
   updateTodosTool,
 } from './host-tools.ts';
 import { editFileTool } from './files/edit-file.ts';
-import { type Environment, toolEnvironment } from './shell/environment.ts';
-import type { OwnProgram } from './shell/launcher.ts';
-import { sweepFreshFiles } from './shell/fresh-files.ts';
+import { type Environment, toolEnvironment } from './process/environment.ts';
+import type { OwnProgram } from './process/launcher.ts';
+import { sweepFreshFiles } from './process/fresh-files.ts';
 import { gitTool } from './git/git.ts';
-import { gitCommitTool } from './git/git-commit.ts';
+import { gitCommitTool } from './trees/git-commit.ts';
 import { listFilesTool } from './files/list-files.ts';
 import { readFileTool } from './files/read-file.ts';
 import { checkRoot, type PathRules } from './paths/root.ts';
-import { noSandbox, type Sandbox } from './sandbox/sandbox.ts';
-import { projectFolder } from './paths/project-folder.ts';
+import { noSandbox } from './sandbox/sandbox.ts';
+import { type Sandbox } from './sandbox/run.ts';
+import { projectFolder } from './workspace.ts';
 import { searchTool } from './files/search.ts';
 import { seenFiles } from './files/read-tracker.ts';
 import { writeFileTool } from './files/write-file.ts';
 import { openWrites } from './writes/writes.ts';
 
 export { listProject } from './files/listing.ts';
-export type { OwnProgram } from './shell/launcher.ts';
-export { openRepository } from './git/repository.ts';
+export type { OwnProgram } from './process/launcher.ts';
+export { openRepository } from './project/repository.ts';
 export { readingLook } from './shell/bash.ts';
-export { type Environment, toolEnvironment } from './shell/environment.ts';
+export { type Environment, toolEnvironment } from './process/environment.ts';
 export { checkRoot, type PathRules, type Root } from './paths/root.ts';
-export { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
+export type { Sandbox } from './sandbox/run.ts';
+export { openSandbox } from './sandbox/sandbox.ts';
 export { toolsFor } from './tool-names.ts';
 export { openTrees } from './trees/tree.ts';
 

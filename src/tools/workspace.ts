@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fail, ok, type Result } from '../domain/result.ts';
 import { denied, hiddenBelow, refused } from './paths/path-policy.ts';
 import { insideName } from './paths/path-rules.ts';
-import { isInside, type Root } from './paths/root.ts';
+import { isInside, replaced, type Root } from './paths/root.ts';
 
 /** Linux gives the real path of a descriptor, and lets new names be made below it. */
 const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
@@ -162,3 +162,31 @@ function openFault(shown: string, error: unknown): string {
       return `${shown}: can't be opened (${codeOf(error) || 'unknown error'})`;
   }
 }
+
+/** A folder of the project as somebody wrote it: relative to the root, `/` between its parts, empty for the root itself; or why it is no folder of the project now. */
+export async function projectFolder(root: Root, written: string): Promise<Result<string, string>> {
+  const opened = await openFolder(root, written);
+  if (!opened.ok) return opened;
+  await opened.value.handle.close();
+  const name = insideName(root.path, written, { folder: true });
+  return name.ok ? ok(name.value) : name;
+}
+
+/** The real path of the folder that an agent's commands start in; or words why it can't be used. `given` is relative to the root, the root itself when left out. */
+export async function workingFolder(root: Root, given: string | undefined): Promise<Result<string, string>> {
+  if (given === undefined) {
+    const gone = replaced(root);
+    return gone === null ? ok(root.path) : fail(gone);
+  }
+  const opened = await openFolder(root, given);
+  if (!opened.ok) return fail(wordsFor(given, (await exists(root, given)) ? opened.fault : `${given}: no such folder`));
+  const { handle, place } = opened.value;
+  try {
+    return ok(await realPlace(handle, place));
+  } finally {
+    await handle.close();
+  }
+}
+
+const wordsFor = (given: string, fault: string): string =>
+  `the commands of this agent start in ${given}, which can't be used now (${fault}): it has to be a folder of the project again`;

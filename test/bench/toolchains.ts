@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { programOn } from '../../src/tools/shell/environment.ts';
+import { programOn } from '../../src/tools/process/environment.ts';
 import { runBoxed } from '../../src/tools/sandbox/run.ts';
 import type { Measurement } from './run.ts';
 import type { BoxedPlace } from './security/place.ts';

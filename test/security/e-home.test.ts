@@ -5,11 +5,12 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { mountsIn } from '../../src/tools/shell/agent-tmp.ts';
-import { toolEnvironment } from '../../src/tools/shell/environment.ts';
+import { mountsIn } from '../../src/tools/sandbox/agent-tmp.ts';
+import { toolEnvironment } from '../../src/tools/process/environment.ts';
 import { openSandbox, type Sandbox } from '../../src/tools/tools.ts';
 import type { PathRules } from '../../src/tools/paths/root.ts';
-import type { Boxed, SandboxOptions } from '../../src/tools/sandbox/sandbox.ts';
+import type { SandboxOptions } from '../../src/tools/sandbox/sandbox.ts';
+import type { Boxed } from '../../src/tools/sandbox/run.ts';
 import { runBoxed } from '../../src/tools/sandbox/run.ts';
 import { openPlace, type Place, USERS } from '../support/boxes.ts';
 import type { Files } from '../support/repos.ts';

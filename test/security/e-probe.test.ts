@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../src/policy/decide.ts';
 import { builtIn } from '../../src/policy/rules.ts';
-import { findBubblewrap } from '../../src/tools/sandbox/find.ts';
+import { findBubblewrap } from '../../src/tools/sandbox/places.ts';
 import { isRoot, openPlace, runCommands } from '../support/boxes.ts';
 import { writeFiles } from '../support/repos.ts';
 import { RULES } from '../support/run.ts';

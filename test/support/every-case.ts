@@ -11,7 +11,8 @@ import { SessionId } from '../../src/domain/ids.ts';
 import type { MimirEvent } from '../../src/events/event.ts';
 import { eventsOf } from '../../src/store/record.ts';
 import type { Row } from '../../src/store/record.ts';
-import { placeVariables } from '../../src/tools/shell/environment.ts';
+import { ownVariables } from '../../src/tools/process/environment.ts';
+import { PLACE_VARIABLES } from '../../src/tools/toolchains/toolchains.ts';
 import { keepFolders, lookedInElsewhere, lookNowhereElse, removeLeft } from './aftermath.ts';
 import { brokenBy, toolProcessesBelow } from './invariants.ts';
 import { memoryLogs } from './log.ts';
@@ -25,7 +26,7 @@ chmodSync(own, 0o711);
 process.env['TMPDIR'] = own;
 const system = readdirSync('/etc');
 // Tests make homes with packages of toolchains in them: where the person, or npm that runs them, keeps packages is not theirs.
-for (const name of Object.keys(placeVariables())) delete process.env[name];
+for (const name of Object.keys(ownVariables(PLACE_VARIABLES))) delete process.env[name];
 
 keepFolders();
 

@@ -3,7 +3,7 @@ import { AgentId, ROOT } from '../../src/domain/ids.ts';
 import { fail, type Result } from '../../src/domain/result.ts';
 import type { Desk, Proposal, ToolContext, ToolOutput } from '../../src/ports/tool.ts';
 import { checkRoot, openTools, type PathRules, type Root } from '../../src/tools/tools.ts';
-import { toolEnvironment } from '../../src/tools/shell/environment.ts';
+import { toolEnvironment } from '../../src/tools/process/environment.ts';
 import { freshFolder } from '../support/repos.ts';
 
 /** A desk that answers with what it was asked. */

@@ -10,7 +10,7 @@ import type { SessionSummary } from '../../ports/log.ts';
 import { openLogReadOnly } from '../../store/log.ts';
 import { folderOf } from '../../store/log-path.ts';
 import { checkRoot, openSandbox, toolEnvironment } from '../../tools/tools.ts';
-import { bubblewrapVersion } from '../../tools/sandbox/find.ts';
+import { bubblewrapVersion } from '../../tools/sandbox/places.ts';
 import { counted } from '../../app/views/text/format.ts';
 import { visible } from '../../app/views/text/sanitise.ts';
 import { type Box, openBox, pathsOf } from '../../app/project/sandbox.ts';

@@ -1,5 +1,5 @@
 /** What `mimir doctor` says of toolchains in the sandbox, and of the caches that commands of this project keep. */
-import { type LookPlace, lookAtCaches, lookAtToolchains, type ToolchainLook } from '../../tools/toolchains/look.ts';
+import { type LookPlace, lookAtCaches, lookAtToolchains, type ToolchainLook } from '../../tools/sandbox/look.ts';
 import type { Box } from '../../app/project/sandbox.ts';
 import type { Finding } from './policy.ts';
 

@@ -14,7 +14,7 @@ import { writesOf, writesText } from './writes.ts';
 import { checkPlan, readDraft } from './check-plan.ts';
 import type { PlanContext } from './check-plan.ts';
 import type { Draft, Drafts } from './reshape.ts';
-import { allNamed, draftsOf, freshIds, join, named, sameBudget, split } from './reshape.ts';
+import { allNamed, draftsOf, freshIds, join, named, noTask, sameBudget, split } from './reshape.ts';
 import { defaultBudget } from './estimate.ts';
 import type { PlanEdit } from './plan-edit.ts';
 import { dependantsOf } from './plan-view.ts';
@@ -107,7 +107,7 @@ function draftsAfter(plan: SoundPlan, edit: PlanEdit, context: PlanContext): Res
     ]);
   if (edit.is === 'models') return withModels(plan, edit);
   const task = plan.tasks.find(({ id }) => id === edit.task);
-  if (task === undefined) return fail(`there is no task "${edit.task}" in this plan`);
+  if (task === undefined) return fail(noTask(edit.task));
   if (edit.is === 'split') return split(plan, task, edit, context);
   if (edit.is === 'join') return join(plan, task, edit.other, context.choices);
   if (edit.is === 'drop') return drop(plan, task);
@@ -252,7 +252,7 @@ type Models = Extract<PlanEdit, { readonly is: 'models' }>;
 function withModels(plan: SoundPlan, { models }: Models): Result<Drafts, string> {
   const chosen = new Map<string, string>();
   for (const { task, model } of models) {
-    if (!plan.tasks.some(({ id }) => id === task)) return fail(`there is no task "${task}" in this plan`);
+    if (!plan.tasks.some(({ id }) => id === task)) return fail(noTask(task));
     if (chosen.has(task)) return fail(`${named(plan, task)} is given two models at once`);
     chosen.set(task, model);
   }

@@ -35,6 +35,8 @@ export function named(plan: SoundPlan, id: string): string {
   return task === undefined ? id : `#${at + 1} ${task.role}`;
 }
 
+export const noTask = (id: string | null): string => `there is no task "${id}" in this plan`;
+
 export const allNamed = (plan: SoundPlan, ids: readonly string[]): string =>
   ids.map((id) => named(plan, id)).join(', ') || 'nothing';
 
@@ -75,7 +77,7 @@ export function split(
 /** `other` goes into `task`: whoever needed either needs the one that is left. Refused where a third stands between them. */
 export function join(plan: SoundPlan, task: PlanTask, otherId: TaskId, choices: PlanChoices): Result<Drafts, string> {
   const other = plan.tasks.find(({ id }) => id === otherId);
-  if (other === undefined) return fail(`there is no task "${otherId}" in this plan`);
+  if (other === undefined) return fail(noTask(otherId));
   if (other.id === task.id) return fail(`${named(plan, task.id)} can't be joined to itself`);
   const between = standsBetween(plan, task, other);
   if (between !== undefined) {

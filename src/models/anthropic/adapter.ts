@@ -23,6 +23,8 @@ import {
   redact,
   statusFault,
   stoppedFault,
+  NOT_SAID_USED,
+  unknownStop,
 } from '../http/fault.ts';
 import { parsed } from '../http/json.ts';
 import type { Switchboard } from '../http/per-request-fetch.ts';
@@ -357,7 +359,7 @@ function stopOf({ model, stop, complete, blocks }: Progress): Result<StopReason,
   if (model === null || (stop === null && !complete))
     return fail({ is: 'cut', why: 'it ended before its end was told' });
   const stopped = STOPS.get(stop ?? '');
-  if (stopped === undefined) return malformed(`it stopped for a reason that is not known: ${stop ?? 'none'}`);
+  if (stopped === undefined) return malformed(unknownStop(stop ?? 'none'));
   if (stopped !== 'tool use') return ok(stopped);
   if (!blocks.some(({ block }) => isCall(block))) return malformed('it stopped for tools, but calls none');
   if (blocks.some(({ ended }) => !ended)) return fail({ is: 'cut', why: 'a tool call in it has no end' });
@@ -372,9 +374,7 @@ function againstCalls({ blocks, disorder, usage }: Progress, stopped: StopReason
   if (blocks.some(({ block }) => block.type === 'other'))
     return 'beside its tool calls stands a block of an unknown kind';
   if (disorder) return 'its blocks came out of order';
-  return Number.isNaN(usage.input) || Number.isNaN(usage.output)
-    ? 'it calls tools, but does not say what it used'
-    : null;
+  return Number.isNaN(usage.input) || Number.isNaN(usage.output) ? NOT_SAID_USED : null;
 }
 
 const malformed = (why: string): { readonly ok: false; readonly fault: NoReply } => fail({ is: 'malformed', why });

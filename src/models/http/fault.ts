@@ -9,6 +9,11 @@ import type { ModelFault } from '../../ports/model.ts';
 import { ABORTED } from '../provider.ts';
 import type { Watch, WhyStopped } from './stream-timeout.ts';
 
+/** Why a reply is malformed: it calls tools without the usage that every such reply has. */
+export const NOT_SAID_USED = 'it calls tools, but does not say what it used';
+/** Why a reply is malformed: `reason` as the provider wrote it. */
+export const unknownStop = (reason: string): string => `it stopped for a reason that is not known: ${reason}`;
+
 /** Who is called, for advice. */
 export type Called = Pick<ProviderSetup, 'name' | 'baseUrl' | 'key' | 'keyEnv' | 'headers'>;
 

@@ -11,7 +11,7 @@ import { fail, ok } from '../../domain/result.ts';
 import type { ModelReply } from '../../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest, Words } from '../../ports/model.ts';
 import type { World } from '../../ports/world.ts';
-import { hostOf } from '../http/fault.ts';
+import { hostOf, unknownStop } from '../http/fault.ts';
 import type { Fields } from '../http/json.ts';
 import { at, isFields, listAt, numberAt, textAt } from '../http/json.ts';
 import type { Caller } from '../provider.ts';
@@ -336,7 +336,7 @@ function keepItem(done: Map<number, Fields>, event: Fields): void {
 function incomplete(read: Pick<Read, 'text' | 'usage' | 'model'>, reason: string): Reading {
   if (reason === 'max_output_tokens') return withoutCalls(read, 'output limit');
   if (reason === 'content_filter') return withoutCalls(read, 'refused');
-  return { is: 'malformed', why: `it stopped for a reason that is not known: ${reason || 'none was given'}` };
+  return { is: 'malformed', why: unknownStop(reason || 'none was given') };
 }
 
 function wholeReply(

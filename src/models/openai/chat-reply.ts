@@ -6,6 +6,7 @@ import { at, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from '../htt
 import type { Fields } from '../http/json.ts';
 import { parseArguments } from '../http/strict-json.ts';
 import { bytesOf } from '../provider.ts';
+import { unknownStop } from '../http/fault.ts';
 import type { RawCall, Read, Reader, Reading } from './reading.ts';
 import { callsOf, NOT_COUNTED, usageOf, withoutCalls } from './reading.ts';
 import type { Kept } from './chat-wire.ts';
@@ -128,7 +129,7 @@ function readingOf(request: ModelRequest, came: Came, raw: readonly RawCall[]): 
   const stop = finish === '' ? 'end' : FINISH.get(finish);
   if (stop === 'error') return { is: 'error', error: { message: 'it stopped with an error' } };
   if (stop === 'output limit' || stop === 'refused') return withoutCalls(read, stop);
-  const why = stop === undefined ? `it stopped for a reason that is not known: ${finish}` : missing(came, raw);
+  const why = stop === undefined ? unknownStop(finish) : missing(came, raw);
   if (why === 'its end') return { is: 'cut' };
   if (why !== null) return { is: 'malformed', why };
   return { is: 'reply', reply: wholeReply(request, came, raw) };

@@ -16,7 +16,7 @@ import type { Fields } from '../http/json.ts';
 import { estimated, NOT_COUNTED } from './reading.ts';
 import type { Read, Reader, Reading } from './reading.ts';
 import type { Refused, Route } from './traits.ts';
-import { redact } from '../http/fault.ts';
+import { NOT_SAID_USED, redact } from '../http/fault.ts';
 import type { Watch } from '../http/stream-timeout.ts';
 import { watchStream } from '../http/stream-timeout.ts';
 import type { Wire } from '../http/transport.ts';
@@ -208,7 +208,7 @@ function replied({ setup, parts, wire }: Pick<Call, 'setup' | 'parts' | 'wire'>,
   if (setup.kind === 'openai-compatible')
     return ok(estimated(reply, { sent: wire.sent(), thought: parts.reader.thought() }));
   if (reply.calls.length === 0 || reply.usage !== NOT_COUNTED) return ok(reply);
-  return failed(malformed(setup, 'it calls tools, but does not say what it used'), spentOn(parts, wire));
+  return failed(malformed(setup, NOT_SAID_USED), spentOn(parts, wire));
 }
 
 function settled(call: Call, reading: Reading, broke: { readonly error: unknown } | null): Result<Read, Failed> {

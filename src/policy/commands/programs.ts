@@ -5,7 +5,7 @@
 import { actsOf } from './acts.ts';
 import { readCommand } from './read.ts';
 import { moreThanReading, type ReadingPlace } from './reading/reading.ts';
-import type { Known, Simple } from './words.ts';
+import { DOUBTS, type Known, type Simple } from './words.ts';
 import { RUNNERS } from './wrap.ts';
 
 /** More of them are no offer that a person reads. */
@@ -37,7 +37,7 @@ const RUN_VERBS = setOf('run run-script exec x dlx tool');
 /** `more` of a reading that a grant of programs can still speak of. */
 const BEARABLE = setOf('known-words file');
 const MEANS: ReadonlyMap<string, string> = new Map([
-  ['it has words that only the shell knows', 'known-words'],
+  [DOUBTS.words, 'known-words'],
   ['it writes to a file', 'file'],
 ]);
 

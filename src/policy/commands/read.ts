@@ -14,7 +14,7 @@ import type {
   TestExpression,
   Word,
 } from 'unbash';
-import { knownAssignment, knownWord, programOf } from './words.ts';
+import { DOUBTS, knownAssignment, knownWord, programOf } from './words.ts';
 import type { Known, Simple } from './words.ts';
 import { innerOf } from './wrap.ts';
 import { WRAPPERS } from './wrap.ts';
@@ -110,7 +110,7 @@ function note(node: SyntaxNode, found: Found, shells: number): void {
       return noteExpansion(node, found);
     case 'CommandExpansion':
     case 'ProcessSubstitution':
-      if (node.script === undefined) found.doubts.add('a substitution could not be read');
+      if (node.script === undefined) found.doubts.add(DOUBTS.substitution);
       return;
     default:
       if (node.type.startsWith('Arithmetic') || node.type.startsWith('Test')) found.evaluates = true;
@@ -135,7 +135,7 @@ const CODE = /\$\(|`|\$\{/;
 
 function noteWord(word: Word, found: Found): void {
   const known = knownWord(word);
-  if (known === null) found.more.add('it has words that only the shell knows');
+  if (known === null) found.more.add(DOUBTS.words);
   else if (CODE.test(known)) found.code = true;
   const unquoted = word.parts === undefined ? word.text : word.parts.map(unquotedText).join('');
   if (HISTORY.test(unquoted)) found.doubts.add('it may mean an earlier command (!)');
@@ -230,7 +230,7 @@ function effectsOf(name: string, value: Known): readonly Effect[] {
   if (LOADED.has(name) && value !== '') return [...SETS, doubt(`${name} has code run that is not in the text`)];
   const isRun = RUN.has(name);
   if (!isRun && !FILLED_IN.has(name)) return SETS;
-  if (value === null) return [...SETS, doubt(`what ${name} runs is not in the text`)];
+  if (value === null) return [...SETS, doubt(DOUBTS.notInText(name))];
   if (isRun) return value.trim() === '' ? SETS : [...SETS, { is: 'script', text: value }];
   return /[$`\\]/.test(value) ? [...SETS, doubt(`the shell evaluates ${name}`)] : SETS;
 }
@@ -323,7 +323,7 @@ function effectsOfBuiltin(simple: Simple): readonly Effect[] {
       return rest.some((word, at) => word === '-v' && !PLAIN_NAME.test(rest[at + 1] ?? '')) ? SETS : [];
     case 'compgen':
     case 'compopt':
-      return [doubt(`what ${program} runs can't be read here`)];
+      return [doubt(DOUBTS.unreadable(program))];
     case 'jobs':
       return rest.some((word) => word === null || /^-\w*x/.test(word)) ? [doubt('jobs may run a program')] : [];
     default:
@@ -336,8 +336,7 @@ function ofDeclaration({ words, texts }: Simple): readonly Effect[] {
   return words.slice(1).flatMap((word, at): readonly Effect[] => {
     const text = texts[at + 1] ?? '';
     // As an assignment of the grammar it was judged with its value.
-    if (word === null)
-      return PLAIN_ASSIGNMENT.test(text) ? SETS : [...SETS, doubt('it sets a variable that the text does not name')];
+    if (word === null) return PLAIN_ASSIGNMENT.test(text) ? SETS : [...SETS, doubt(DOUBTS.variable)];
     if (/^[-+]/.test(word))
       return words[0] !== 'export' && /^-\w*n/.test(word) ? [doubt('a variable stands for another')] : [];
     return ofAssigned(word);

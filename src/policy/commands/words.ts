@@ -4,6 +4,16 @@
  */
 import type { Assignment, Word, WordPart } from 'unbash';
 
+/** Doubts about a command, in words: what the text does not tell. */
+export const DOUBTS = {
+  words: 'it has words that only the shell knows',
+  substitution: 'a substitution could not be read',
+  variable: 'it sets a variable that the text does not name',
+  program: 'what it runs is not in the text',
+  notInText: (name: string): string => `what ${name} runs is not in the text`,
+  unreadable: (name: string): string => `what ${name} runs can't be read here`,
+} as const;
+
 /** A word after quote removal; null when the text alone doesn't say what it becomes, nor into how many words it falls. */
 export type Known = string | null;
 

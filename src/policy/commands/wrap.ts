@@ -2,8 +2,7 @@
  * Programs that run what their arguments name (`env`, `timeout`, `xargs`, `sh -c`, `find -exec`, `npx` …): what would
  * run then. Where the text doesn't say, that is a doubt, never a guess.
  */
-import { programOf } from './words.ts';
-import type { Known, Simple } from './words.ts';
+import { DOUBTS, type Known, programOf, type Simple } from './words.ts';
 
 export type Inner =
   | { readonly is: 'simple'; readonly simple: Simple }
@@ -14,7 +13,7 @@ export type Inner =
 /** What `simple` would run besides itself. */
 export function innerOf(simple: Simple): readonly Inner[] {
   const program = programOf(simple);
-  if (program === null) return [doubt('what it runs is not in the text')];
+  if (program === null) return [doubt(DOUBTS.program)];
   if (SHELLS.has(program)) return ofShell(simple, program);
   const special = SPECIAL.get(program);
   if (special !== undefined) return special(simple);
@@ -33,7 +32,7 @@ function ofShell({ words }: Simple, shell: string): readonly Inner[] {
   let reads = false;
   for (let at = 1; at < words.length; at += 1) {
     const word = words[at] ?? null;
-    if (word === null) return [doubt(`what ${shell} runs is not in the text`)];
+    if (word === null) return [doubt(DOUBTS.notInText(shell))];
     if (!/^[-+]./.test(word)) return reads ? [{ is: 'script', text: word }, ...foreign(shell)] : [];
     // A cluster with `s` or `c`; with `o` the next word is a name.
     const letters = /^-[a-zA-Z]+$/.test(word) ? word : '';
@@ -51,13 +50,13 @@ const foreign = (shell: string): readonly Inner[] => (shell === 'zsh' ? [doubt('
 /** The arguments as one text, as `eval` takes them. */
 function ofEval({ words }: Simple): readonly Inner[] {
   const rest = words.slice(words[1] === '--' ? 2 : 1);
-  if (!isWords(rest)) return [doubt('what eval runs is not in the text')];
+  if (!isWords(rest)) return [doubt(DOUBTS.notInText('eval'))];
   return rest.length === 0 ? [] : [{ is: 'script', text: rest.join(' ') }];
 }
 
 function ofTrap({ words }: Simple): readonly Inner[] {
   const [first = ''] = words.slice(words[1] === '--' ? 2 : 1);
-  if (first === null) return [doubt('what trap runs is not in the text')];
+  if (first === null) return [doubt(DOUBTS.notInText('trap'))];
   return words.length < 3 || first === '-' || first.startsWith('-') ? [] : [{ is: 'script', text: first }];
 }
 
@@ -99,7 +98,7 @@ const remaking =
   ({ words }: Simple): readonly Inner[] =>
     words.length > 1 ? [doubt(`${name} changes what later words mean`)] : [];
 
-const opaque = (name: string) => (): readonly Inner[] => [doubt(`what ${name} runs can't be read here`)];
+const opaque = (name: string) => (): readonly Inner[] => [doubt(DOUBTS.unreadable(name))];
 
 /** `command -v` only says where a program is. */
 const ofCommand = (simple: Simple): readonly Inner[] =>
@@ -143,7 +142,7 @@ function unwrapped(simple: Simple, from: number, wrapper: Wrapper, name: string)
   if (at === null) return [doubt(`what ${name} runs is not plain`)];
   const open = simple.open || wrapper.open === true;
   const inner = { words: simple.words.slice(at), texts: simple.texts.slice(at), open };
-  if (inner.words.length === 0) return open ? [doubt(`what ${name} runs is not in the text`)] : [];
+  if (inner.words.length === 0) return open ? [doubt(DOUBTS.notInText(name))] : [];
   return [wrapper.open === true ? withHoles(inner) : { is: 'simple', simple: inner }];
 }
 

@@ -3,8 +3,12 @@
  * functions decide here as at the gate; a change is told only when deciding again with it gives more.
  */
 import { type Reason, reasonText } from '../../domain/reason.ts';
+import { builtIn } from '../rules.ts';
 
 /** `substitute`: allowed, but with another model than the one asked for. */
+/** Where nobody wrote a rule. */
+export const NO_RULE = builtIn('no rule speaks against it');
+
 export type Outcome = 'allow' | 'ask' | 'deny' | 'substitute';
 
 export interface TookPart {

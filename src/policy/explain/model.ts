@@ -11,6 +11,7 @@ import {
   ranked,
   takeOut,
   whatHelps,
+  NO_RULE,
 } from './explain.ts';
 import {
   type ModelWish,
@@ -71,7 +72,7 @@ function outcomeOf(wish: ModelWish): Outcome {
 /** The entry that allows it, where somebody wrote a list. */
 function grantOf(id: string, { allowedModels }: Rules): Reason {
   const entry = allowedModels.flat().find((each) => entryAllows(each, id));
-  return entry?.from ?? builtIn('no rule speaks against it');
+  return entry?.from ?? NO_RULE;
 }
 
 type Part = Omit<TookPart, 'decides'>;

@@ -10,9 +10,10 @@ import {
   ranked,
   takeOut,
   whatHelps,
+  NO_RULE,
 } from './explain.ts';
 import { roleNamed, roleProblem } from '../roles.ts';
-import { type Rules, builtIn } from '../rules.ts';
+import type { Rules } from '../rules.ts';
 
 type Roles = readonly Pick<Role, 'name'>[];
 
@@ -34,7 +35,7 @@ export function explainRole(name: string, rules: Rules, roles: Roles): Explanati
 }
 
 const grantOf = (role: string, { allowedSubAgents }: Rules): Explanation['because'] =>
-  allowedSubAgents.find(({ value }) => value.includes(role))?.from ?? builtIn('no rule speaks against it');
+  allowedSubAgents.find(({ value }) => value.includes(role))?.from ?? NO_RULE;
 
 type Part = Omit<TookPart, 'decides'>;
 

@@ -18,7 +18,7 @@ import { refusal } from '../handshake.ts';
 import type { Where } from '../socket-paths.ts';
 import { knownPaths } from '../socket-paths.ts';
 import type { Link } from './connection.ts';
-import { GONE, greet, isEvent, openLink, resultOf } from './connection.ts';
+import { GONE, greet, isEvent, openLink, resultOf, STRANGE_LINE } from './connection.ts';
 
 /** The run of `session`, or null when nobody carries it. Throws `ControlFault` when somebody else listens there. */
 export async function reach(where: Where, session: SessionId): Promise<Reached | null> {
@@ -217,7 +217,7 @@ async function* followRun(run: Followed, after: number): AsyncGenerator<MimirEve
 /** The event of a line; null: the run has ended. */
 function eventIn(line: string | null): MimirEvent | null {
   const said = line === null ? null : readLine(line);
-  if (said === null) throw new ControlFault('what came from the run makes no sense');
+  if (said === null) throw new ControlFault(STRANGE_LINE);
   if (isEvent(said['event'])) return said['event'];
   const bye = refusal(said);
   if (bye !== null) throw new ControlFault(bye);

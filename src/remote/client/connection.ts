@@ -106,6 +106,9 @@ interface Waiting {
   readonly events: MimirEvent[];
 }
 
+/** Said of a line that is not what a run sends. */
+export const STRANGE_LINE = 'what came from the run makes no sense';
+
 /** Answers to those who wait, until there are no more; resolves with why. */
 async function read(
   lines: AsyncGenerator<string | null>,
@@ -114,7 +117,7 @@ async function read(
 ): Promise<string> {
   for await (const line of lines) {
     const said = line === null ? null : readLine(line);
-    if (said === null) return 'what came from the run makes no sense';
+    if (said === null) return STRANGE_LINE;
     const bye = refusal(said);
     if (bye !== null) return bye;
     if ('tick' in said) onTick(said['tick']);

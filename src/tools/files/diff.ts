@@ -2,7 +2,7 @@
  * Unified line diffs for previews and results: what `patch` and `git apply` accept. Which lines differ is `myers.ts`'s.
  */
 import { type Step, shortestEdit } from './myers.ts';
-import { shownName } from '../shell/output.ts';
+import { shownName } from '../process/output.ts';
 
 export interface Change {
   /** Relative to the root. */

@@ -4,8 +4,18 @@ import { fail, ok, type Result } from '../../domain/result.ts';
 import type { AgentId } from '../../domain/ids.ts';
 import type { Tool, ToolOutput } from '../../ports/tool.ts';
 import { diffCounts, unifiedDiff } from './diff.ts';
-import { done, refused } from '../outcome.ts';
-import { capLines, counted, decode, isBinary, LINE_COLUMNS, shownName, WHOLE_FILE_BYTES } from '../shell/output.ts';
+import {
+  capLines,
+  counted,
+  decode,
+  done,
+  isBinary,
+  LINE_COLUMNS,
+  refused,
+  shownName,
+  WHOLE_FILE_BYTES,
+} from '../process/output.ts';
+import { FilePath } from './read-file.ts';
 import { digestOf, replaceFile, writeRefusal } from './replace-file.ts';
 import { type Root, rootFor } from '../paths/root.ts';
 import type { Seen } from './read-tracker.ts';
@@ -13,7 +23,7 @@ import type { Writes } from '../writes/writes.ts';
 import { openFile } from '../workspace.ts';
 
 const Input = z.strictObject({
-  path: z.string().describe('Path of the file, relative to the project root.'),
+  path: FilePath,
   old_text: z
     .string()
     .min(1)

@@ -1,8 +1,7 @@
 /** Lists the files of a folder or of a glob, as ripgrep sees them: ignored files left out, the rest counted. */
 import { z } from 'zod';
 import type { Tool } from '../../ports/tool.ts';
-import { done, refused } from '../outcome.ts';
-import { counted, shownName } from '../shell/output.ts';
+import { counted, done, refused, shownName } from '../process/output.ts';
 import { commonFor, faultOf, seek, type SoughtEnd, unreadIn } from './ripgrep.ts';
 import type { Root } from '../paths/root.ts';
 import { openFolder } from '../workspace.ts';

@@ -2,23 +2,26 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Tool } from '../../ports/tool.ts';
-import { done, refused } from '../outcome.ts';
 import {
   capLine,
   counted,
   decode,
+  done,
   isBinary,
   LINE_COLUMNS,
+  refused,
   RESULT_BYTES,
   shownName,
   WHOLE_FILE_BYTES,
-} from '../shell/output.ts';
+} from '../process/output.ts';
 import type { Root } from '../paths/root.ts';
 import type { Seen } from './read-tracker.ts';
 import { type OpenFile, openFile } from '../workspace.ts';
 
+export const FilePath = z.string().describe('Path of the file, relative to the project root.');
+
 const Input = z.strictObject({
-  path: z.string().describe('Path of the file, relative to the project root.'),
+  path: FilePath,
   from: z.number().int().min(1).max(1_000_000_000).default(1).describe('First line to read, counted from 1.'),
   lines: z.number().int().min(1).max(5000).default(800).describe('How many lines to read.'),
 });

@@ -8,8 +8,8 @@ import { type FileHandle, link, lstat, mkdir, rename, unlink } from 'node:fs/pro
 import path from 'node:path';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { refused } from '../paths/path-policy.ts';
-import { freshFile } from '../shell/fresh-files.ts';
-import { counted, WHOLE_FILE_BYTES } from '../shell/output.ts';
+import { freshFile } from '../process/fresh-files.ts';
+import { counted, WHOLE_FILE_BYTES } from '../process/output.ts';
 import { insideName } from '../paths/path-rules.ts';
 import { isInside, type Root } from '../paths/root.ts';
 import { codeOf, openPlain, placeOf, realName, realPlace } from '../workspace.ts';

@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { rgPath } from '@vscode/ripgrep';
-import { HeadAndTail } from '../shell/output.ts';
+import { HeadAndTail } from '../process/output.ts';
 import type { OpenFolder } from '../workspace.ts';
 
 export interface Sought {

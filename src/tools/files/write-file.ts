@@ -5,7 +5,7 @@ import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { unifiedDiff } from './diff.ts';
 import { changed, currentText } from './edit-file.ts';
-import { refused } from '../outcome.ts';
+import { refused } from '../process/output.ts';
 import { insideName } from '../paths/path-rules.ts';
 import { replaceFile, writeRefusal } from './replace-file.ts';
 import { type Root, rootFor } from '../paths/root.ts';

@@ -4,16 +4,15 @@ import path from 'node:path';
 import { z } from 'zod';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Tool } from '../../ports/tool.ts';
-import { type Environment, programOn } from '../shell/environment.ts';
+import { type Environment, programOn } from '../process/environment.ts';
 import { denied } from '../paths/path-policy.ts';
 import { withoutSecrets } from './secrets.ts';
 import { runGit } from './hardening.ts';
-import { done, refused } from '../outcome.ts';
-import { capLines, LINE_COLUMNS } from '../shell/output.ts';
+import { capLines, done, LINE_COLUMNS, refused } from '../process/output.ts';
 import { insideName } from '../paths/path-rules.ts';
 import { gitOf, type Root } from '../paths/root.ts';
-import type { ProgramEnd } from '../shell/run-program.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { ProgramEnd } from '../process/run-program.ts';
+import { notRun, type Sandbox } from '../sandbox/run.ts';
 
 /** A value that could be taken for an option writes files or runs programs (case D09). */
 const Ref = z
@@ -21,7 +20,8 @@ const Ref = z
   .min(1)
   .max(300)
   .regex(/^[^-\p{Cc}\s][^\p{Cc}]*$/u, 'a ref does not begin with "-" and holds no control character');
-const PathName = z.string().min(1).max(4096).regex(/^[^-]/, 'a path does not begin with "-" (write ./-name)');
+/** A path as an argument of git: never taken for an option. */
+export const PathName = z.string().min(1).max(4096).regex(/^[^-]/, 'a path does not begin with "-" (write ./-name)');
 
 const Input = z.strictObject({
   subcommand: z.enum(['status', 'diff', 'log', 'show', 'blame', 'ls-files', 'branch', 'tag', 'rev-parse', 'shortlog']),
@@ -159,7 +159,7 @@ function commitsById(ref: string): string {
 
 function gitOutput(root: Root, end: ProgramEnd, { subcommand }: Input): ReturnType<typeof done> {
   if (end.is === 'stopped') return refused('stopped');
-  if (end.is === 'not boxed') return refused(`not run: the sandbox could not start this: ${end.stderr.trim()}`);
+  if (end.is === 'not boxed') return refused(notRun(end));
   if (end.is === 'time limit') return refused(`git ${subcommand} took too long; narrow it with paths or a limit`);
   if (end.exit !== 0) return refused(end.stderr.trim() || `git ${subcommand} failed (${end.exit ?? end.endedBy})`);
   const text = capLines(withoutSecrets(root, end.stdout).trimEnd(), LINE_COLUMNS);

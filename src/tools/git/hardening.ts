@@ -3,10 +3,10 @@
  * none of them is started. Every program found here was seen to run without its line.
  */
 import { fail, ok, type Result } from '../../domain/result.ts';
-import type { Environment } from '../shell/environment.ts';
+import type { Environment } from '../process/environment.ts';
 import type { Root } from '../paths/root.ts';
-import { type ProgramEnd, runProgram } from '../shell/run-program.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import { type ProgramEnd, runProgram } from '../process/run-program.ts';
+import type { Sandbox } from '../sandbox/run.ts';
 import { runBoxed } from '../sandbox/run.ts';
 
 /** Settings that name a program, read another file, or reach a network, each made harmless. */

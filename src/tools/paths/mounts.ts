@@ -1,5 +1,5 @@
-/** File systems that are mounted below a project: what lies there is somewhere else, under a name in the project. */
-import { readFileSync } from 'node:fs';
+/** Where paths really lead, and the file systems mounted below a project: their files lie elsewhere, under a name in the project. */
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isInside } from './root.ts';
 
 /** Their places below `root` (real), real and absolute; none where the system does not tell. */
@@ -22,3 +22,14 @@ function mountLines(): readonly string[] {
 /** Blanks and the like stand there as `\\040`. */
 const unescaped = (place: string): string =>
   place.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8)));
+
+/** Where a place really is; nothing when it is not there. */
+export function realPlace(place: string): readonly string[] {
+  try {
+    return [realpathSync.native(place)];
+  } catch {
+    return [];
+  }
+}
+
+export const isFolder = (place: string): boolean => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -6,31 +6,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ToolContext } from '../../ports/tool.ts';
-import { agentFolders, TMP_BYTES } from '../shell/agent-tmp.ts';
-import type { Environment } from '../shell/environment.ts';
+import { isFolder } from '../paths/mounts.ts';
 import { ownMark } from '../paths/process-mark.ts';
-import { HOME_BYTES, homeFolder, privateHome } from '../shell/private-home.ts';
-import type { Bind } from './mounts.ts';
-import { isFolder } from './protected-scan.ts';
+import type { Environment } from '../process/environment.ts';
 import { type Ground, packagesOf, toolchainsOn } from '../toolchains/places.ts';
 import { BOX_HOME, type Toolchain } from '../toolchains/toolchains.ts';
-
-export interface HomeParts {
-  /** Of the agent, to be mounted at `/tmp`; null: an empty one that is gone with the command. */
-  readonly tmp: string | null;
-  readonly binds: readonly Bind[];
-  /** Writable. */
-  readonly kept: readonly Bind[];
-  /** Folders of the machine that packages are taken from by their own names. */
-  readonly shown: readonly string[];
-  /** Covered by empty folders, on top of all. */
-  readonly covered: readonly string[];
-  readonly env: Environment;
-  /** For who reads the output of the command; null: nothing. */
-  readonly note: string | null;
-  /** To be called when the command has ended. */
-  end(): void;
-}
+import { agentFolders, TMP_BYTES } from './agent-tmp.ts';
+import type { Bind, HomeParts } from './mounts.ts';
+import { HOME_BYTES, homeFolder, privateHome } from './private-home.ts';
 
 export interface Wish {
   readonly box: Exclude<ToolContext['box'], 'none'>;
@@ -201,7 +184,7 @@ function mountsOf(
 async function cargoParts({ home, variables, stateDir }: HomeOptions): Promise<Pick<HomeParts, 'binds' | 'shown'>> {
   const folder = variables['CARGO_HOME'] ?? path.join(home, '.cargo');
   if (!['config.toml', 'config'].some((name) => existsSync(path.join(folder, name)))) return { binds: [], shown: [] };
-  const { cargoConfig } = await import('../shell/cargo-config.ts');
+  const { cargoConfig } = await import('./cargo-config.ts');
   const { text, folders } = cargoConfig(folder);
   if (text === '') return { binds: [], shown: [] };
   return { binds: [[configFile(stateDir, text), `${BOX_HOME}/.cargo/config.toml`]], shown: folders };

@@ -3,8 +3,8 @@
  * paths get here; what is not there any more makes bubblewrap refuse, which is what is wanted.
  */
 import { availableParallelism } from 'node:os';
-import { closingInherited } from '../shell/descriptors.ts';
-import type { HomeParts } from './home.ts';
+import { closingInherited } from '../process/descriptors.ts';
+import type { Environment } from '../process/environment.ts';
 import { BOX_HOME } from '../toolchains/toolchains.ts';
 
 /** A file or a folder, and where it is shown. */
@@ -117,3 +117,20 @@ export const limited = (bash: string, program: readonly string[]): readonly stri
   'mimir',
   ...program,
 ];
+
+export interface HomeParts {
+  /** Of the agent, to be mounted at `/tmp`; null: an empty one that is gone with the command. */
+  readonly tmp: string | null;
+  readonly binds: readonly Bind[];
+  /** Writable. */
+  readonly kept: readonly Bind[];
+  /** Folders of the machine that packages are taken from by their own names. */
+  readonly shown: readonly string[];
+  /** Covered by empty folders, on top of all. */
+  readonly covered: readonly string[];
+  readonly env: Environment;
+  /** For who reads the output of the command; null: nothing. */
+  readonly note: string | null;
+  /** To be called when the command has ended. */
+  end(): void;
+}

@@ -1,9 +1,8 @@
 /** What policy's paths come to in a box: what stays writable, what must stay absent, and what must stay where it is. */
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
-import { mountsBelow } from '../paths/mounts.ts';
+import { isFolder, mountsBelow, realPlace } from '../paths/mounts.ts';
 import { isInside, type Root } from '../paths/root.ts';
-import { isFolder, realPlace } from './protected-scan.ts';
 
 /** What lies in a folder of every list, and in the project: no list makes anything outside it writable. */
 export function writablePlaces(root: string, lists: readonly (readonly string[])[]): readonly string[] {

@@ -2,9 +2,10 @@
  * What of a project must not be written or read by commands, found by looking: protected names and `.env*` files, at the
  * top and in folders below. The look is bounded; the names are `path-rules.ts`'s.
  */
-import { lstatSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { forbidden } from '../paths/path-rules.ts';
+import { realPlace } from '../paths/mounts.ts';
 import { isInside } from '../paths/root.ts';
 
 /** Folders looked into, and how deep below the root. */
@@ -62,14 +63,3 @@ function entriesOf(folder: string): readonly Dirent[] {
     return [];
   }
 }
-
-/** Where a place really is; nothing when it is not there. */
-export function realPlace(place: string): readonly string[] {
-  try {
-    return [realpathSync.native(place)];
-  } catch {
-    return [];
-  }
-}
-
-export const isFolder = (place: string): boolean => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;

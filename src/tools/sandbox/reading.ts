@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Bind } from './mounts.ts';
-import { realPlace } from './protected-scan.ts';
+import { realPlace } from '../paths/mounts.ts';
 
 /** Folders of the file system's root that a reading command sees. */
 const SYSTEM = new Set('bin sbin lib lib32 lib64 libx32 usr nix gnu dev proc sys tmp'.split(' '));

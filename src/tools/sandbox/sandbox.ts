@@ -4,37 +4,43 @@
  */
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fail, ok } from '../../domain/result.ts';
-import type { Result } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import { CREDENTIALS } from '../../domain/text/credentials.ts';
-import type { SandboxState, ToolContext } from '../../ports/tool.ts';
-import { mountsBelow } from '../paths/mounts.ts';
-import { checkRoot, isInside, replaced } from '../paths/root.ts';
-import type { PathRules, Root } from '../paths/root.ts';
-import { mountsIn } from '../shell/agent-tmp.ts';
-import { placeVariables, programOn, toolEnvironment } from '../shell/environment.ts';
-import type { Environment } from '../shell/environment.ts';
-import type { OwnProgram } from '../shell/launcher.ts';
-import type { ProgramEnd } from '../shell/run-program.ts';
-import { BOX_HOME } from '../toolchains/toolchains.ts';
-import { findBubblewrap, whyNoBubblewrap } from './find.ts';
-import { NO_HOME, openHomes } from './home.ts';
-import type { Bounds, HomeParts, Homes } from './home.ts';
-import { masksOf } from './mount-placeholders.ts';
-import type { Masks } from './mount-placeholders.ts';
-import { boxArguments, limited } from './mounts.ts';
-import type { BoxPlan } from './mounts.ts';
-import { closedPlaces, firstAbsent, foldersAbove, pathsOf, reopenedPlaces, within, writableIn } from './paths.ts';
-import type { Opened, Paths } from './paths.ts';
-import { gitFolders, hiddenFiles, hiddenFolders, openSockets, toolChains } from './places.ts';
-import type { Chains } from './places.ts';
-import { isFolder, lookThrough, NEVER_MADE, realPlace } from './protected-scan.ts';
-import type { Found } from './protected-scan.ts';
+import { isFolder, mountsBelow, realPlace } from '../paths/mounts.ts';
+import { checkRoot, isInside, type PathRules, replaced, type Root } from '../paths/root.ts';
+import { type Environment, ownVariables, programOn, toolEnvironment } from '../process/environment.ts';
+import type { OwnProgram } from '../process/launcher.ts';
+import type { ProgramEnd } from '../process/run-program.ts';
+import { BOX_HOME, PLACE_VARIABLES } from '../toolchains/toolchains.ts';
+import { mountsIn } from './agent-tmp.ts';
+import { type Bounds, type Homes, NO_HOME, openHomes } from './home.ts';
+import { type Masks, masksOf } from './mount-placeholders.ts';
+import { boxArguments, type BoxPlan, type HomeParts, limited } from './mounts.ts';
+import {
+  closedPlaces,
+  firstAbsent,
+  foldersAbove,
+  type Paths,
+  pathsOf,
+  reopenedPlaces,
+  within,
+  writableIn,
+} from './paths.ts';
+import {
+  type Chains,
+  findBubblewrap,
+  gitFolders,
+  hiddenFiles,
+  hiddenFolders,
+  openSockets,
+  toolChains,
+  whyNoBubblewrap,
+} from './places.ts';
+import { type Found, lookThrough, NEVER_MADE } from './protected-scan.ts';
 import { systemOnly } from './reading.ts';
-import { runBoxed, startBoxed } from './run.ts';
+import { type Boxed, runBoxed, type Sandbox, startBoxed, stateFault, type Wrapped } from './run.ts';
 import { coveredFor, doorInBox, withDoor } from './socket-mount.ts';
-import { NOT_WALKED, projectWalk, TOO_LARGE } from './walk.ts';
-import type { Walked } from './walk.ts';
+import { NOT_WALKED, projectWalk, TOO_LARGE, type Walked } from './walk.ts';
 
 const PROBE_MS = 5000;
 
@@ -52,47 +58,6 @@ export interface SandboxOptions {
   readonly hide?: readonly string[];
   /** Bytes that caches and `/tmp` may have before they are emptied, where they are not the usual ones. */
   readonly bounds?: Bounds;
-}
-
-export interface Boxed {
-  readonly box: Exclude<ToolContext['box'], 'none'>;
-  /** Absolute path, as seen in the box. */
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Environment;
-  /** Of programs that tell nothing of what is in `.env*` files: the files are left as they are. */
-  readonly secrets?: 'seen';
-  /** A command that only reads and that nobody was asked about: it sees less, and runs only where every secret is covered. */
-  readonly reads?: boolean | undefined;
-  readonly opened?: Opened | undefined;
-  /** As `ToolContext.door`. */
-  readonly door?: string | undefined;
-  /** Whose `/tmp` it gets; absent: an empty one. */
-  readonly agent?: string | undefined;
-  /** As `ToolContext.judges`. */
-  readonly judges?: boolean | undefined;
-}
-
-/** What to start instead. Started with this environment and no other: bubblewrap's own can be read in the box. */
-export interface Wrapped {
-  readonly file: string;
-  readonly argv: readonly string[];
-  readonly env: Environment;
-  /** For who reads the output; null: nothing. */
-  readonly note: string | null;
-  /** To be called when no process of it is left. */
-  end(): Promise<void>;
-}
-
-export interface Sandbox {
-  readonly state: SandboxState;
-  /** How to start a program boxed; or why it can't be, and then it must not be started at all. */
-  wrap(spec: Boxed): Promise<Result<Wrapped, string>>;
-  /** This agent, or every agent (null), has ended: its `/tmp` goes. */
-  ended(agent: string | null): Promise<void>;
-  /** What the project holds that no command may read, and repositories below it. */
-  walk(): Promise<Walked>;
 }
 
 /** The sandbox that says there is none, and boxes nothing. */
@@ -121,7 +86,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const homes = openHomes({
     ...aroundOf(root.value, options),
     environment,
-    variables: placeVariables(),
+    variables: ownVariables(PLACE_VARIABLES),
     bubblewrap: program,
     bounds: options.bounds,
   });
@@ -183,7 +148,7 @@ async function wrapFor(parts: Parts, spec: Boxed, root: Root, paths: Paths): Pro
   const never = [...NEVER_MADE.map((name) => path.join(root.path, name)), ...paths.denyWrite.flatMap(firstAbsent)];
   const covered = never.filter((place) => writable.some((folder) => isInside(folder, place)));
   const begun = covered.length === 0 ? ok(() => Promise.resolve()) : await parts.masks.begin(covered);
-  if (!begun.ok) return fail(`the state directory ${stateDir} can't be used for it: ${begun.fault}`);
+  if (!begun.ok) return fail(stateFault(stateDir, begun.fault));
   // Looked at when the covers are there: they are found as what they cover is.
   const { found, whole } = await lookAt(parts, root.path);
   const fault = found.link === null ? whyHidden(spec, whole) : `${found.link} ${NO_LINK}`;
@@ -345,7 +310,7 @@ async function withFolders(
 ): Promise<Result<Wrapped, string>> {
   if (absent.length === 0) return wrap();
   const made = await masks.begin(absent);
-  if (!made.ok) return fail(`the state directory ${stateDir} can't be used for it: ${made.fault}`);
+  if (!made.ok) return fail(stateFault(stateDir, made.fault));
   const wrapped = await wrap();
   if (!wrapped.ok) {
     await made.value();

@@ -5,11 +5,11 @@
  */
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
-import type { Environment } from '../shell/environment.ts';
-import { launcherFolder, type OwnProgram } from '../shell/launcher.ts';
+import type { Environment } from '../process/environment.ts';
+import { launcherFolder, type OwnProgram } from '../process/launcher.ts';
 import { isInside } from '../paths/root.ts';
 import type { Bind } from './mounts.ts';
-import { isFolder, realPlace } from './protected-scan.ts';
+import { isFolder, realPlace } from '../paths/mounts.ts';
 
 /** Says where the door is. */
 const DOOR_VARIABLE = 'MIMIR_SOCKET';

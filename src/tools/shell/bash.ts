@@ -11,27 +11,25 @@ import { fail, ok, unreachable } from '../../domain/result.ts';
 import type { Result } from '../../domain/result.ts';
 import type { ReadingLook, Tool, ToolContext, ToolOutput } from '../../ports/tool.ts';
 import { harmlessGit } from '../git/hardening.ts';
-import { done, refused } from '../outcome.ts';
+import { capOutput, done, refused, RESULT_BYTES } from '../process/output.ts';
 import { hiddenBelow } from '../paths/path-policy.ts';
 import type { Root } from '../paths/root.ts';
 import { gitOf } from '../paths/root.ts';
-import { workingFolder } from '../paths/working-folder.ts';
+import { workingFolder } from '../workspace.ts';
 import { ATTRIBUTES, keepAttributes } from '../sandbox/reading.ts';
-import { runBoxed } from '../sandbox/run.ts';
-import type { Course } from '../sandbox/run.ts';
-import type { Boxed, Sandbox } from '../sandbox/sandbox.ts';
+import { notRun, runBoxed, stateFault } from '../sandbox/run.ts';
+import type { Boxed, Course, Sandbox } from '../sandbox/run.ts';
 import { doorOutside } from '../sandbox/socket-mount.ts';
 import { TOO_LARGE } from '../sandbox/walk.ts';
 import { watchNested } from '../writes/set-aside.ts';
 import type { Writes } from '../writes/writes.ts';
-import { closingInherited } from './descriptors.ts';
-import { programOn } from './environment.ts';
-import type { Environment } from './environment.ts';
-import { quoted } from './launcher.ts';
-import type { OwnProgram } from './launcher.ts';
-import { capOutput, RESULT_BYTES } from './output.ts';
-import { runProgram } from './run-program.ts';
-import type { ProgramEnd } from './run-program.ts';
+import { closingInherited } from '../process/descriptors.ts';
+import { programOn } from '../process/environment.ts';
+import type { Environment } from '../process/environment.ts';
+import { quoted } from '../process/launcher.ts';
+import type { OwnProgram } from '../process/launcher.ts';
+import { runProgram } from '../process/run-program.ts';
+import type { ProgramEnd } from '../process/run-program.ts';
 
 const WORDS =
   'Runs one bash command in the project root and gives its output, exit code and duration. Each command is a fresh shell: `cd` and variables do not last. There is no standard input and no terminal. When the command ends, everything it left running in the background is ended too. Prefer read_file, list_files, search and git to their shell counterparts: they need no question.';
@@ -161,8 +159,7 @@ interface Frame {
 }
 
 function commandOutput(end: ProgramEnd, { timeout, bytes, folder, said }: Frame): ToolOutput {
-  if (end.is === 'not boxed')
-    return { ...refused(`not run: the sandbox could not start this: ${end.stderr.trim()}`), unboxed: true };
+  if (end.is === 'not boxed') return { ...refused(notRun(end)), unboxed: true };
   const seconds = `${(end.milliseconds / 1000).toFixed(1)} s`;
   const note = end.ended === 0 ? '' : `; processes ended: ${end.ended}`;
   const alive = end.survivors === 0 ? '' : `; STILL RUNNING, could not be ended: ${end.survivors}`;
@@ -255,7 +252,7 @@ async function readingEnvironment(
   try {
     keepAttributes(stateDir);
   } catch (error) {
-    return fail(`the state directory ${stateDir} can't be used for it: ${String(error)}`);
+    return fail(stateFault(stateDir, String(error)));
   }
   const found = await harmlessGit({ root, git, environment: plain, signal, sandbox }, state.directory, SETTINGS);
   return found.ok ? found : fail(`git could not be made harmless: ${found.fault.stderr.trim()}`);

@@ -1,9 +1,9 @@
 /** Which toolchains there are on this machine, and where on it their packages lie. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type Environment, programOn } from '../shell/environment.ts';
+import { type Environment, programOn } from '../process/environment.ts';
 import { isInside } from '../paths/root.ts';
-import { isFolder, realPlace } from '../sandbox/protected-scan.ts';
+import { isFolder, realPlace } from '../paths/mounts.ts';
 import { MOVED_BASES, type Packages, type Toolchain, TOOLCHAINS } from './toolchains.ts';
 
 /** Those of which a program is on the PATH. */

@@ -3,7 +3,7 @@
  * between commands, and which variables make the tool work without a network. Only folders that hold packages are named,
  * never the folder above, where credentials and start-up files lie. All folders are relative to a home.
  */
-import type { Environment } from '../shell/environment.ts';
+import type { Environment } from '../process/environment.ts';
 
 /** The home of commands, in the sandbox. */
 export const BOX_HOME = '/tmp/home';

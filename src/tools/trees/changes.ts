@@ -2,7 +2,7 @@
 import { ok, type Result } from '../../domain/result.ts';
 import type { TreeChanges, TreeId } from '../../ports/tree.ts';
 import { withoutSecrets } from '../git/secrets.ts';
-import { capLines, capText, LINE_COLUMNS } from '../shell/output.ts';
+import { capLines, capText, LINE_COLUMNS } from '../process/output.ts';
 import type { RepositoryFacts, StoreCall, TreeStore } from './store.ts';
 
 /** The longest patch, in bytes: what a model can still read. */

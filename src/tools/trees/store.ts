@@ -6,10 +6,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import { type Environment, programOn } from '../shell/environment.ts';
+import { type Environment, programOn } from '../process/environment.ts';
 import { type GitCall, hardenedEnvironment, runGits } from '../git/hardening.ts';
 import { gitOf, type Root } from '../paths/root.ts';
-import { type ProgramEnd, runProgram } from '../shell/run-program.ts';
+import { type ProgramEnd, runProgram } from '../process/run-program.ts';
 
 const TIME_LIMIT = 120_000;
 /** Lists of names of a large project are longer than what is kept of a command. */

@@ -20,7 +20,7 @@ import {
   utimes,
 } from 'node:fs/promises';
 import path from 'node:path';
-import { freshFile } from '../shell/fresh-files.ts';
+import { freshFile } from '../process/fresh-files.ts';
 import { isAlive, ownMark } from '../paths/process-mark.ts';
 
 /** All copies together. A task whose globs leave more than that to be copied gets only the folders that are meant as a whole. */

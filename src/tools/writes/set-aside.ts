@@ -5,7 +5,7 @@
 import { lstatSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import type { Root } from '../paths/root.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/run.ts';
 
 /** Looks at what there is. Gives what looks again after a command: renames what is new, and says so, or nothing. */
 export async function watchNested(root: Root, sandbox: Sandbox): Promise<() => Promise<string>> {

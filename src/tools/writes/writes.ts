@@ -15,9 +15,9 @@ import { WHAT_TO_DO } from '../paths/path-policy.ts';
 import { forbidden } from '../paths/path-rules.ts';
 import type { Root } from '../paths/root.ts';
 import type { Opened } from '../sandbox/paths.ts';
-import type { Environment } from '../shell/environment.ts';
-import { programOn } from '../shell/environment.ts';
-import { shownName } from '../shell/output.ts';
+import type { Environment } from '../process/environment.ts';
+import { programOn } from '../process/environment.ts';
+import { shownName } from '../process/output.ts';
 import { dropEmpty, foldersBack, isSame, keptFiles } from './kept.ts';
 import type { Kept } from './kept.ts';
 

@@ -1,5 +1,5 @@
 /** The sandbox: what it adds to a command, whether a key gets in, and what is left when commands that won't end are ended. */
-import { runProgram } from '../../../src/tools/shell/run-program.ts';
+import { runProgram } from '../../../src/tools/process/run-program.ts';
 import { runBoxed } from '../../../src/tools/sandbox/run.ts';
 import { sleepers } from '../../tools/living.ts';
 import { percentile, spreadOf } from '../statistics.ts';

@@ -1,5 +1,5 @@
 /** A command that prints without end: how much memory it takes to keep its head and its tail. */
-import { runProgram } from '../../../src/tools/shell/run-program.ts';
+import { runProgram } from '../../../src/tools/process/run-program.ts';
 import { spreadOf } from '../statistics.ts';
 import type { Figure } from '../table.ts';
 import type { Size } from './part.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { toolEnvironment } from '../../../src/tools/shell/environment.ts';
+import { toolEnvironment } from '../../../src/tools/process/environment.ts';
 import { openSandbox } from '../../../src/tools/tools.ts';
 import type { Sandbox } from '../../../src/tools/tools.ts';
 

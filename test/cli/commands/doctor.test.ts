@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, wr
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { homeFolder } from '../../../src/tools/shell/private-home.ts';
+import { homeFolder } from '../../../src/tools/sandbox/private-home.ts';
 import type { Home, How } from '../../support/cli.ts';
 import { openHome } from '../../support/cli.ts';
 import { holding, like, part } from '../../support/like.ts';

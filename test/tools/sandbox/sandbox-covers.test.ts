@@ -4,9 +4,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { toolEnvironment } from '../../../src/tools/shell/environment.ts';
+import { toolEnvironment } from '../../../src/tools/process/environment.ts';
 import { openSandbox, type Sandbox } from '../../../src/tools/tools.ts';
-import { runProgram } from '../../../src/tools/shell/run-program.ts';
+import { runProgram } from '../../../src/tools/process/run-program.ts';
 import { runBoxed } from '../../../src/tools/sandbox/run.ts';
 import { isRoot } from '../../support/boxes.ts';
 

@@ -17,7 +17,7 @@ import { expect, it } from 'vitest';
 import { giveTo, openPlace, type Place, runCommands, USERS } from '../../support/boxes.ts';
 import { skipWithout } from '../../support/needs.ts';
 import { configureHome, openRegistry } from '../../support/registry.ts';
-import { programOn, toolEnvironment } from '../../../src/tools/shell/environment.ts';
+import { programOn, toolEnvironment } from '../../../src/tools/process/environment.ts';
 
 /** Toolchains may lie in root's own home. */
 const [user = 'ordinary'] = USERS;

@@ -1,6 +1,9 @@
 /** Reads the options of a program against the list of those that only read. What is not on the list is more than reading. */
 import { type Argument, isInProject, OUTSIDE, type Scope } from './words.ts';
 
+export const FURTHER_FILE = 'a further file would be written';
+export const NOT_IN_TEXT = 'it has arguments that are not in the text';
+
 /** A program that only reads with these options. Names are separated by blanks. */
 export interface Reader {
   /** Letters of options without a value, with one that is text, with one that names a file. */
@@ -130,11 +133,11 @@ function whyCount({ reader: { most, operands: kind }, operands }: Reading): stri
   if (kind === 'none' && operands.length > 0) return 'it has arguments that are not known to only read';
   if (most === undefined) return null;
   const isOver = operands.length > most || operands.some(({ is }) => is !== 'known');
-  return isOver ? 'a further file would be written' : null;
+  return isOver ? FURTHER_FILE : null;
 }
 
 function whyWord(word: Argument, isPath: boolean, { reader, scope }: Reading): string | null {
   if (word.is === 'known') return !isPath || isInProject(word.text, scope) ? null : OUTSIDE;
   if (word.is === 'inside' || reader.open === true) return null;
-  return 'it has arguments that are not in the text';
+  return NOT_IN_TEXT;
 }

@@ -18,7 +18,7 @@ import {
 import { type Reading, readCommand } from '../read.ts';
 import { type Argument, argumentOf, isInProject, OUTSIDE, type ReadingPlace, type Scope } from './words.ts';
 import { whyProgram } from './special.ts';
-import { knownWord } from '../words.ts';
+import { DOUBTS, knownWord } from '../words.ts';
 
 export type { ReadingPlace } from './words.ts';
 
@@ -35,7 +35,7 @@ export function moreThanReading(
     place,
     moves: mayName('cd', command),
     variables,
-    script: ({ script }) => (script === undefined ? 'a substitution could not be read' : whyAll(script.commands, walk)),
+    script: ({ script }) => (script === undefined ? DOUBTS.substitution : whyAll(script.commands, walk)),
   };
   const walk: Walk = { scope, variables };
   try {
@@ -159,7 +159,7 @@ function whyAssignment({ name, value, index, append }: Assignment, program: stri
 /** Sets variables of its own names to whatever it reads. */
 function whyRead(given: readonly Argument[], { variables }: Walk): string | null {
   for (const [at, argument] of given.entries()) {
-    if (argument.is !== 'known') return 'it sets a variable that the text does not name';
+    if (argument.is !== 'known') return DOUBTS.variable;
     const { text } = argument;
     if (/^-[rs]+$/.test(text) || (/^-r?d$/.test(text) && at < given.length - 1)) continue;
     if (text === '' && /^-r?d$/.test(textOf(given[at - 1]))) continue;

@@ -1,7 +1,7 @@
 /** Programs whose arguments are no plain options and files: what they run, ask or set is judged one by one. */
+import { DOUBTS } from '../words.ts';
 import { whyGit } from './git.ts';
-import { whyMoreThan } from './options.ts';
-import type { Reader } from './options.ts';
+import { FURTHER_FILE, NOT_IN_TEXT, type Reader, whyMoreThan } from './options.ts';
 import { READERS } from './programs.ts';
 import { isInProject, OUTSIDE } from './words.ts';
 import type { Argument, Scope } from './words.ts';
@@ -107,7 +107,7 @@ const whyJq = (script: string): string | null =>
 /** Why this program with its arguments does more than read; null when it only reads. */
 export function whyProgram(words: readonly Argument[], scope: Scope): string | null {
   const [name, ...given] = words;
-  if (name?.is !== 'known') return 'what it runs is not in the text';
+  if (name?.is !== 'known') return DOUBTS.program;
   const program = name.text.replace(/^\/(?:usr\/)?bin\//, '');
   const special = SPECIAL.get(program);
   if (special !== undefined) return named(program, special(given, scope));
@@ -120,8 +120,6 @@ export function whyProgram(words: readonly Argument[], scope: Scope): string | n
 const named = (program: string, why: string | null): string | null => (why === null ? null : `${program}: ${why}`);
 
 type Judge = (given: readonly Argument[], scope: Scope) => string | null;
-
-const NOT_IN_TEXT = 'it has arguments that are not in the text';
 
 const textOf = (argument: Argument | undefined): string | null => (argument?.is === 'known' ? argument.text : null);
 
@@ -314,7 +312,7 @@ const xxd: Judge = (given, scope) => {
     else if (!/^-(?:[abeipuC]|ps|plain|[cglos][0-9a-fx]+)$/.test(word))
       return `its option ${word} is not known to only read`;
   }
-  if (files.length > 1) return 'a further file would be written';
+  if (files.length > 1) return FURTHER_FILE;
   return files.every((file) => isInProject(file, scope)) ? null : OUTSIDE;
 };
 

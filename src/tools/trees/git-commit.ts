@@ -10,15 +10,15 @@ import { matchesGlob } from '../../domain/text/glob.ts';
 import { writesText } from '../../domain/plan/writes.ts';
 import type { Tool, ToolContext } from '../../ports/tool.ts';
 import type { TreeId } from '../../ports/tree.ts';
-import { done, refused } from '../outcome.ts';
-import { programOn } from '../shell/environment.ts';
-import { counted, shownName } from '../shell/output.ts';
-import type { ProgramEnd } from '../shell/run-program.ts';
-import { INDEX_INFO, newerLines } from '../trees/stage.ts';
-import { treeStore } from '../trees/store.ts';
+import { counted, done, refused, shownName } from '../process/output.ts';
+import { programOn } from '../process/environment.ts';
+import type { ProgramEnd } from '../process/run-program.ts';
+import { INDEX_INFO, newerLines } from './stage.ts';
+import { treeStore } from './store.ts';
 import { draftCommit } from './commit-draft.ts';
 import type { Draft, DraftDesk } from './commit-draft.ts';
-import { runGit } from './hardening.ts';
+import { PathName } from '../git/git.ts';
+import { runGit } from '../git/hardening.ts';
 
 const Input = z.strictObject({
   message: z
@@ -28,7 +28,7 @@ const Input = z.strictObject({
     .refine((message) => !message.includes('\0'), 'a message can not hold a NUL character')
     .describe('A short first line; after an empty line, why.'),
   paths: z
-    .array(z.string().min(1).max(4096).regex(/^[^-]/, 'a path does not begin with "-" (write ./-name)'))
+    .array(PathName)
     .max(200)
     .default([])
     .describe('Only these files or folders, relative to the project root; everything that changed when left out.'),

@@ -2,6 +2,7 @@
  * What tools give back is bounded here, at the source: bytes, columns and binary content. Everything that leaves is
  * well-formed text; making it safe for a terminal is the screen's.
  */
+import type { ToolOutput } from '../../ports/tool.ts';
 
 /** The most a tool result may hold, in UTF-8 bytes. */
 export const RESULT_BYTES = 64 * 1024;
@@ -140,3 +141,8 @@ function withoutCutStart(bytes: Buffer): Buffer {
   while (start < 3 && isContinuation(bytes[start])) start += 1;
   return bytes.subarray(start);
 }
+
+/** A result within its 64 KiB; long lines are each tool's to cut. */
+export const done = (text: string): ToolOutput => ({ ok: true, text: capText(text, RESULT_BYTES) });
+/** An error result that the model reads, within the same cap. */
+export const refused = (text: string): ToolOutput => ({ ok: false, text: capText(text, RESULT_BYTES) });

@@ -2,9 +2,9 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openPlace, runCommands, USERS } from '../../support/boxes.ts';
-import { freshFolder, writeFiles } from '../../support/repos.ts';
-import { workbench } from '../workbench.ts';
+import { openPlace, runCommands, USERS } from '../support/boxes.ts';
+import { freshFolder, writeFiles } from '../support/repos.ts';
+import { workbench } from './workbench.ts';
 
 const SAID = 'run in packages/api, but tools for files take paths from the project root';
 const refusal = (folder: string, why: string): string =>

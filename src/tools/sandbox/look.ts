@@ -1,14 +1,15 @@
 /** What `mimir doctor` finds of toolchains and of the caches that a project keeps: each is started in the sandbox, as commands are. */
-import { type Environment, placeVariables, programOn } from '../shell/environment.ts';
-import { bytesIn } from '../shell/kept-folders.ts';
-import { emptyHome, HOME_BYTES, homeFolder } from '../shell/private-home.ts';
+import { type Environment, ownVariables, programOn } from '../process/environment.ts';
+import { bytesIn } from '../process/kept-folders.ts';
+import { emptyHome, HOME_BYTES, homeFolder } from './private-home.ts';
 import type { PathRules } from '../paths/root.ts';
 import { checkRoot } from '../paths/root.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import { findBubblewrap } from '../sandbox/find.ts';
-import { realPlace } from '../sandbox/protected-scan.ts';
-import { runBoxed } from '../sandbox/run.ts';
-import { packagesOf, toolchainsOn } from './places.ts';
+import type { Sandbox } from './run.ts';
+import { findBubblewrap } from './places.ts';
+import { realPlace } from '../paths/mounts.ts';
+import { runBoxed } from './run.ts';
+import { packagesOf, toolchainsOn } from '../toolchains/places.ts';
+import { PLACE_VARIABLES } from '../toolchains/toolchains.ts';
 
 export interface LookPlace {
   readonly root: string;
@@ -39,7 +40,7 @@ export async function lookAtToolchains(
   const checked = checkRoot(root, { home, state: stateDir, rules: paths });
   if (!checked.ok) return [];
   const denied = checked.value.rules.denyRead.flatMap((rule) => realPlace(rule.path));
-  const ground = { home, root: checked.value.path, variables: placeVariables(), denied };
+  const ground = { home, root: checked.value.path, variables: ownVariables(PLACE_VARIABLES), denied };
   const looks = toolchainsOn(environment).map(async (chain): Promise<ToolchainLook | null> => {
     const file = programOn(environment, chain.programs[0] ?? '');
     if (file === null) return null;

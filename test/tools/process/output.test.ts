@@ -1,7 +1,7 @@
 /** The caps of tool output hold for any bytes. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { capLines, capOutput, capText, HeadAndTail, isBinary, shownName } from '../../../src/tools/shell/output.ts';
+import { capLines, capOutput, capText, HeadAndTail, isBinary, shownName } from '../../../src/tools/process/output.ts';
 
 describe('output of tools', () => {
   it('is left alone when it is short', () => {

@@ -5,9 +5,9 @@
 import { lstatSync, mkdirSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { bytesIn, type Helpers, removeFolder } from './kept-folders.ts';
+import { bytesIn, type Helpers, removeFolder } from '../process/kept-folders.ts';
 import { leftByDead, ownMark } from '../paths/process-mark.ts';
-import { isFolder } from '../sandbox/protected-scan.ts';
+import { isFolder } from '../paths/mounts.ts';
 import { BOX_HOME } from '../toolchains/toolchains.ts';
 
 export const TMP_BYTES = 2 * 1024 * 1024 * 1024;

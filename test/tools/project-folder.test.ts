@@ -2,8 +2,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { openTools } from '../../../src/tools/tools.ts';
-import { freshFolder } from '../../support/folder.ts';
+import { openTools } from '../../src/tools/tools.ts';
+import { freshFolder } from '../support/folder.ts';
 
 it('names a folder of the project relative to its root, and nothing that leads out of it (S028, S153)', async () => {
   const [root, other] = [freshFolder(), freshFolder()];

@@ -5,7 +5,6 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isInside } from '../paths/root.ts';
-import { PLACE_VARIABLES } from '../toolchains/toolchains.ts';
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -43,11 +42,9 @@ export function toolEnvironment(
 /** Does this variable lead to something that acts for the person (`SSH_AUTH_SOCK`)? */
 const isThePersons = (name: string): boolean => ACTS_FOR_THE_PERSON.test(name);
 
-/** Variables by which a person keeps packages of toolchains elsewhere. No child gets them. */
-export const placeVariables = (source: NodeJS.ProcessEnv = process.env): Environment =>
-  Object.fromEntries(
-    PLACE_VARIABLES.flatMap((name) => (source[name] === undefined ? [] : [[name, source[name]] as const])),
-  );
+/** Those of `names` that are set in Mimir's own environment. No child gets them. */
+export const ownVariables = (names: readonly string[], source: NodeJS.ProcessEnv = process.env): Environment =>
+  Object.fromEntries(names.flatMap((name) => (source[name] === undefined ? [] : [[name, source[name]] as const])));
 
 /** The absolute path of a program on the PATH of `environment`, or null. */
 export function programOn(environment: Environment, name: string): string | null {

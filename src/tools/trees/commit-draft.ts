@@ -4,12 +4,12 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { TreeChanges, TreeId } from '../../ports/tree.ts';
-import type { Environment } from '../shell/environment.ts';
+import type { Environment } from '../process/environment.ts';
 import { denied } from '../paths/path-policy.ts';
 import { forbidden, insideName } from '../paths/path-rules.ts';
 import { gitOf, type Root } from '../paths/root.ts';
-import { changesOf } from '../trees/changes.ts';
-import { dropIndex, takeIndex } from '../trees/index-file.ts';
+import { changesOf } from './changes.ts';
+import { dropIndex, takeIndex } from './index-file.ts';
 import {
   differences,
   INDEX_INFO,
@@ -22,8 +22,8 @@ import {
   type Staging,
   type TreeEntry,
   writeTree,
-} from '../trees/stage.ts';
-import type { RepositoryFacts, StoreCall, TreeStore } from '../trees/store.ts';
+} from './stage.ts';
+import type { RepositoryFacts, StoreCall, TreeStore } from './store.ts';
 
 export interface DraftDesk {
   readonly root: Root;

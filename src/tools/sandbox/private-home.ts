@@ -6,8 +6,8 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { bytesIn, copyInto, type Helpers, removeFolder } from './kept-folders.ts';
-import type { Bind } from '../sandbox/mounts.ts';
+import { bytesIn, copyInto, type Helpers, removeFolder } from '../process/kept-folders.ts';
+import type { Bind } from './mounts.ts';
 import { isUsedBy, type Found, type Ground, packagesOf } from '../toolchains/places.ts';
 import { BOX_HOME, type Toolchain } from '../toolchains/toolchains.ts';
 
