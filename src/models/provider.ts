@@ -2,11 +2,9 @@
  * What one provider of models is, the words that all of them share (sizes, tool call ids, stopping), and nothing about
  * any one of them. The router in open.ts makes a port of several.
  */
-import { CallId } from '../domain/ids.ts';
-import type { CallId as Call } from '../domain/ids.ts';
+import { CallId, type CallId as Call } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
-import { fail } from '../domain/result.ts';
-import type { Result } from '../domain/result.ts';
+import { fail, type Result } from '../domain/result.ts';
 import type { Turn } from '../domain/turn.ts';
 import type { ModelFault, ModelPort, ModelRequest } from '../ports/model.ts';
 

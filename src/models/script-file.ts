@@ -3,18 +3,14 @@
  * or `*` for whoever is left, in this order. What a reply means is scripted.ts's to say.
  */
 import { z } from 'zod';
-import { NO_USAGE } from '../domain/budget.ts';
-import type { Usage } from '../domain/budget.ts';
-import { ModelId } from '../domain/ids.ts';
-import type { Millis } from '../domain/ids.ts';
+import { NO_USAGE, type Usage } from '../domain/budget.ts';
+import { type Millis, ModelId } from '../domain/ids.ts';
 import type { ModelOption } from '../domain/plan/plan.ts';
-import { fail, ok } from '../domain/result.ts';
-import type { Result } from '../domain/result.ts';
+import { fail, ok, type Result } from '../domain/result.ts';
 import type { Json, ModelReply, StopReason, ToolCall } from '../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest, ProviderTerms } from '../ports/model.ts';
 import type { World } from '../ports/world.ts';
-import type { Provider } from './provider.ts';
-import { bytesOf, bytesOfTurn, tokensIn, toolCallId, unlessAborted } from './provider.ts';
+import { bytesOf, bytesOfTurn, type Provider, tokensIn, toolCallId, unlessAborted } from './provider.ts';
 
 const Tokens = z.int().min(0);
 const Counted = z.strictObject({ input: Tokens, output: Tokens, cacheRead: Tokens, cacheWrite: Tokens });

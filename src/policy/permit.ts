@@ -2,8 +2,7 @@
  * Permits: what a gate must hold before it acts. Only `decide` makes them, each for one action of one agent under one set
  * of rules, and each is good once.
  */
-import type { Result } from '../domain/result.ts';
-import { fail, ok } from '../domain/result.ts';
+import { fail, ok, type Result } from '../domain/result.ts';
 
 /** What a permit is for. `action` is the digest of what will be done. */
 export interface Binding {

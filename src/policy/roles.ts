@@ -1,7 +1,6 @@
 /** Which roles may be used: known, switched on, and in every layer's list. What a role may do is `decide`'s to judge. */
 import type { Reason } from '../domain/reason.ts';
-import type { Role } from '../domain/agents/role.ts';
-import { MAIN } from '../domain/agents/role.ts';
+import { MAIN, type Role } from '../domain/agents/role.ts';
 import { type Rules, builtIn } from './rules.ts';
 
 /** Names that the Task tool of other programs uses. */

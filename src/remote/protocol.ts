@@ -33,8 +33,7 @@ import { AgentId, AgentId as agentId, ModelId, RoleName, TaskId } from '../domai
 import { MODES } from '../domain/mode.ts';
 import { EFFORTS } from '../domain/models/effort.ts';
 import { Permission, Permissions } from '../domain/plan/plan.ts';
-import type { Result } from '../domain/result.ts';
-import { fail, ok } from '../domain/result.ts';
+import { fail, ok, type Result } from '../domain/result.ts';
 import type { Command } from '../ports/controls.ts';
 import { isRecord } from './lines.ts';
 

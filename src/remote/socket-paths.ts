@@ -3,8 +3,17 @@
  * whatever its environment. Decides names, owners and rights; what is said on a socket is not its business.
  */
 import { hash } from 'node:crypto';
-import type { Stats } from 'node:fs';
-import { chmodSync, lstatSync, mkdirSync, readlinkSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

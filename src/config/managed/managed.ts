@@ -2,11 +2,9 @@
  * The managed layer: what an administrator wrote below `/etc/mimir`. Nothing moves that place, and what
  * anybody else could have written there is refused, never skipped. What the files say is layer.ts's and merge.ts's.
  */
-import { lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
-import { fail, ok } from '../../domain/result.ts';
-import type { Result } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { ConfigFault } from '../files/fault.ts';
 import { codeOf, readText } from '../files/read-text.ts';
 

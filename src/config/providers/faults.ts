@@ -4,8 +4,7 @@ import type { ConfigFault } from '../files/fault.ts';
 import { headerFaults } from '../schema/headers.ts';
 import type { Layer } from '../files/layer.ts';
 import type { Environment } from '../files/paths.ts';
-import { BUILT_IN, addressIn, wireNameOf } from './providers.ts';
-import type { ProviderEntry } from './providers.ts';
+import { addressIn, BUILT_IN, type ProviderEntry, wireNameOf } from './providers.ts';
 
 /** What is wrong with the providers of one file. */
 export const providerFaults = (layer: Layer): readonly ConfigFault[] =>

@@ -4,15 +4,19 @@
  */
 import type { Millis } from '../../domain/ids.ts';
 import type { Price } from '../../domain/models/price.ts';
-import type { OwnModel, ProviderKind, ProviderSetup } from '../../domain/models/provider.ts';
-import { isLoopback, RETRY_FOR } from '../../domain/models/provider.ts';
+import {
+  isLoopback,
+  type OwnModel,
+  type ProviderKind,
+  type ProviderSetup,
+  RETRY_FOR,
+} from '../../domain/models/provider.ts';
 import { reasonText } from '../../domain/reason.ts';
 import { endpointProblem, resolveModel } from '../../policy/models.ts';
 import type { Rules } from '../../policy/rules.ts';
 import { headersOf } from '../schema/headers.ts';
 import type { Environment } from '../files/paths.ts';
-import type { Settings } from '../schema/schema.ts';
-import { durationMs } from '../schema/schema.ts';
+import { durationMs, type Settings } from '../schema/schema.ts';
 
 export interface ConfiguredProvider extends ProviderSetup {
   /** Did somebody set it up: a key, an address, an entry? The built-in ones are listed without, too. */

@@ -5,8 +5,7 @@
 import { z } from 'zod';
 import { EFFORTS, withEffort } from '../../domain/models/effort.ts';
 import { RoleName } from '../../domain/ids.ts';
-import { defaultIterations, MOST_ITERATIONS } from '../../domain/agents/role.ts';
-import type { Role } from '../../domain/agents/role.ts';
+import { defaultIterations, MOST_ITERATIONS, type Role } from '../../domain/agents/role.ts';
 import { bytesIn } from '../../domain/text/text.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
 import { resolveModel } from '../../policy/models.ts';

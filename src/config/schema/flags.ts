@@ -1,8 +1,7 @@
 /** What the command line says in the words of the configuration: a layer like the files, with flags for lines. */
 import type { Mode } from '../../domain/mode.ts';
 import type { Permissions } from '../../domain/plan/plan.ts';
-import type { Layer } from '../files/layer.ts';
-import { typedLayer, words } from '../files/layer.ts';
+import { type Layer, typedLayer, words } from '../files/layer.ts';
 import type { Settings } from './schema.ts';
 import type { Path } from '../trust/tree-walk.ts';
 

@@ -2,8 +2,7 @@
  * Model names in the configuration -> canonical ids. A name that nobody knows is a fault, since a typo must
  * neither widen nor empty a list; a list that leaves nothing is one too.
  */
-import { withoutAbsent } from '../../domain/budget.ts';
-import type { Budget } from '../../domain/budget.ts';
+import { type Budget, withoutAbsent } from '../../domain/budget.ts';
 import { ModelId } from '../../domain/ids.ts';
 import type { ModelOption } from '../../domain/plan/plan.ts';
 import { suggestion } from '../../domain/text/nearest.ts';

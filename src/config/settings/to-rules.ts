@@ -1,21 +1,25 @@
 /** Merged settings -> the rules in force, with the place of each. What they mean for an action is policy's to say. */
-import { withoutAbsent } from '../../domain/budget.ts';
-import type { Budget } from '../../domain/budget.ts';
-import { isLooser, MODES } from '../../domain/mode.ts';
-import type { Mode } from '../../domain/mode.ts';
+import { type Budget, withoutAbsent } from '../../domain/budget.ts';
+import { isLooser, type Mode, MODES } from '../../domain/mode.ts';
 import { EFFORTS } from '../../domain/models/effort.ts';
 import { PERMITTED } from '../../domain/plan/permissions.ts';
 import { Permission } from '../../domain/plan/plan.ts';
 import type { Permitted } from '../../domain/plan/permissions.ts';
 import type { Reason } from '../../domain/reason.ts';
 import { jsonDigest } from '../../domain/digest.ts';
-import { builtIn } from '../../policy/rules.ts';
-import type { BudgetRule, CommandRule, CommandRules, ModelEntry, Rule, Rules } from '../../policy/rules.ts';
+import {
+  type BudgetRule,
+  builtIn,
+  type CommandRule,
+  type CommandRules,
+  type ModelEntry,
+  type Rule,
+  type Rules,
+} from '../../policy/rules.ts';
 import type { Layer } from '../files/layer.ts';
 import { childRulesFrom } from './children.ts';
 import { forcedRules } from './mandatory-reviews.ts';
-import { amount, binding, settle } from './merge.ts';
-import type { Effective, Holding, Said } from './merge.ts';
+import { amount, binding, type Effective, type Holding, type Said, settle } from './merge.ts';
 import { boxRules } from './sandbox.ts';
 
 type Values = ReadonlyMap<string, Effective>;

@@ -1,7 +1,6 @@
 /** Plan files as text: YAML (JSON is a part of it) in and out. What a plan may say is checked by others. */
 import { Document, isScalar, visit } from 'yaml';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import { faultText } from '../files/fault.ts';
 import { readTree } from '../trust/tree.ts';
 import { plainOf } from '../trust/tree-walk.ts';

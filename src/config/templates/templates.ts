@@ -4,18 +4,14 @@
  */
 import { z } from 'zod';
 import { readDraft } from '../../domain/plan/check-plan.ts';
-import type { DraftPlan } from '../../domain/plan/plan.ts';
-import { DraftTask } from '../../domain/plan/plan.ts';
-import { fail, ok } from '../../domain/result.ts';
-import type { Result } from '../../domain/result.ts';
+import { type DraftPlan, DraftTask } from '../../domain/plan/plan.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import { suggestion } from '../../domain/text/nearest.ts';
 import type { TemplateInfo } from '../../ports/project-service.ts';
 import type { ConfigFault } from '../files/fault.ts';
 import { nameOf, valueAt, wordsFor } from '../files/issues.ts';
-import { placeOf, plainOf } from '../trust/tree-walk.ts';
-import type { Path } from '../trust/tree-walk.ts';
-import { readTree } from '../trust/tree.ts';
-import type { Tree } from '../trust/tree.ts';
+import { type Path, placeOf, plainOf } from '../trust/tree-walk.ts';
+import { readTree, type Tree } from '../trust/tree.ts';
 
 /** Where a project, and Mimir's own package, has them. */
 export const PLAN_FOLDER = '.mimir/plans';

@@ -4,8 +4,7 @@
  */
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import { fail } from '../../domain/result.ts';
-import type { Result } from '../../domain/result.ts';
+import { fail, type Result } from '../../domain/result.ts';
 import type { TrustQuestion } from '../../ports/project-service.ts';
 import { valueAt } from '../files/issues.ts';
 import { words } from '../files/layer.ts';
@@ -15,10 +14,8 @@ import { isRoleFile, projectRoleText } from '../roles/project-roles.ts';
 import { readRole } from '../roles/role-file.ts';
 import { ruleOf } from '../schema/keys.ts';
 import { PLAN_FOLDER, readTemplate } from '../templates/templates.ts';
-import { digestOf, trustFiles } from './files.ts';
-import type { TrustFile } from './files.ts';
-import { folderNow, readRecord, removeRecord, writeRecord } from './store.ts';
-import type { TrustRecord } from './store.ts';
+import { digestOf, type TrustFile, trustFiles } from './files.ts';
+import { folderNow, readRecord, removeRecord, type TrustRecord, writeRecord } from './store.ts';
 import { leavesOf, plainOf, respelled } from './tree-walk.ts';
 import { readTree } from './tree.ts';
 

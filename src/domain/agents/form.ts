@@ -4,8 +4,7 @@
  */
 import { z } from 'zod';
 import { saidOfAccess } from './access.ts';
-import type { AgentDraft, AgentText } from './draft.ts';
-import { AGENT_TOOLS, draftAgent, freeAgentName, IN_A_BOX } from './draft.ts';
+import { AGENT_TOOLS, type AgentDraft, type AgentText, draftAgent, freeAgentName, IN_A_BOX } from './draft.ts';
 import { objectIn } from '../text/json-in.ts';
 import { type Result, fail, ok } from '../result.ts';
 import { bytesIn, headOf, seenText } from '../text/text.ts';

@@ -1,8 +1,6 @@
 /** What tokens cost: US dollars per million by class, with dearer tiers for long requests. Money is whole micro-dollars. */
-import type { Usage } from '../budget.ts';
-import { tokensOf } from '../budget.ts';
-import type { Usd } from '../ids.ts';
-import { fromMicro } from '../ids.ts';
+import { tokensOf, type Usage } from '../budget.ts';
+import { fromMicro, type Usd } from '../ids.ts';
 
 /** US dollars per million tokens. A cache class that is missing costs what plain input costs. */
 export interface Rates {

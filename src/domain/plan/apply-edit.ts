@@ -4,17 +4,24 @@
  */
 import { MAIN } from '../agents/role.ts';
 import type { TaskId } from '../ids.ts';
-import type { Effort } from '../models/effort.ts';
-import { withEffort } from '../models/effort.ts';
+import { type Effort, withEffort } from '../models/effort.ts';
 import type { Permissions, PlanChoices, PlanFault, PlanTask, SoundPlan } from './plan.ts';
 import { PERMITTED } from './permissions.ts';
-import type { Result } from '../result.ts';
-import { fail, ok, unreachable } from '../result.ts';
+import { fail, ok, type Result, unreachable } from '../result.ts';
 import { writesOf, writesText } from './writes.ts';
-import { checkPlan, readDraft } from './check-plan.ts';
-import type { PlanContext } from './check-plan.ts';
-import type { Draft, Drafts } from './reshape.ts';
-import { allNamed, draftsOf, freshIds, join, named, noTask, sameBudget, split } from './reshape.ts';
+import { checkPlan, type PlanContext, readDraft } from './check-plan.ts';
+import {
+  allNamed,
+  type Draft,
+  type Drafts,
+  draftsOf,
+  freshIds,
+  join,
+  named,
+  noTask,
+  sameBudget,
+  split,
+} from './reshape.ts';
 import { defaultBudget } from './estimate.ts';
 import type { PlanEdit } from './plan-edit.ts';
 import { dependantsOf } from './plan-view.ts';

@@ -3,10 +3,8 @@
  * or an honest wide guess. The estimate in the plan stays what the planner or the person wrote; nothing is refused by a range.
  */
 import type { Budget } from '../budget.ts';
-import type { Usd } from '../ids.ts';
-import { fromMicro, toMicro } from '../ids.ts';
-import type { Learned, Spread } from './calibration.ts';
-import { NO_RUNS } from './calibration.ts';
+import { fromMicro, toMicro, type Usd } from '../ids.ts';
+import { type Learned, NO_RUNS, type Spread } from './calibration.ts';
 import { totalsOf } from './plan-view.ts';
 import type { PlanChoices, PlanTask, SoundPlan } from './plan.ts';
 

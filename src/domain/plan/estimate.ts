@@ -2,10 +2,8 @@
  * What a task will probably use, before anything ran: tokens, money, time, and the budget that follows from it.
  * Deliberately simple numbers, so that a person can check them; what was really used is the log's to say.
  */
-import type { Budget } from '../budget.ts';
-import { tightest, withoutAbsent } from '../budget.ts';
-import type { Usd } from '../ids.ts';
-import { fromMicro, toMicro } from '../ids.ts';
+import { type Budget, tightest, withoutAbsent } from '../budget.ts';
+import { fromMicro, toMicro, type Usd } from '../ids.ts';
 import type { ModelOption, PlanChoices } from './plan.ts';
 
 /** Of the tokens of an agent, the share that it reads; the rest it writes. */

@@ -2,12 +2,10 @@
  * A sound plan seen from other sides: waves, who waits for whom, what it comes to, when what would run, and the two
  * spellings that files and programs read. Pure; nothing here decides anything.
  */
-import type { Effort } from '../models/effort.ts';
-import { withEffort } from '../models/effort.ts';
+import { type Effort, withEffort } from '../models/effort.ts';
 import type { Budget } from '../budget.ts';
 import type { ForcedNode } from '../agents/mandatory-review.ts';
-import type { TaskId, Usd } from '../ids.ts';
-import { fromMicro, toMicro } from '../ids.ts';
+import { fromMicro, type TaskId, toMicro, type Usd } from '../ids.ts';
 import type { Permissions, PlanTask, SoundPlan } from './plan.ts';
 import { waitsFor } from './writes.ts';
 

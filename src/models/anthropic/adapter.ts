@@ -7,8 +7,7 @@ import { APIError } from '@anthropic-ai/sdk';
 import type { Usage } from '../../domain/budget.ts';
 import { CallId, ModelId } from '../../domain/ids.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
-import { fail, ok } from '../../domain/result.ts';
-import type { Result } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Json, ModelReply, StopReason, ToolCall } from '../../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest } from '../../ports/model.ts';
 import type { World } from '../../ports/world.ts';
@@ -27,21 +26,14 @@ import {
   unknownStop,
 } from '../http/fault.ts';
 import { parsed } from '../http/json.ts';
-import type { Switchboard } from '../http/per-request-fetch.ts';
-import { openSwitchboard } from '../http/per-request-fetch.ts';
-import { watchStream } from '../http/stream-timeout.ts';
-import type { Watch } from '../http/stream-timeout.ts';
+import { openSwitchboard, type Switchboard } from '../http/per-request-fetch.ts';
+import { type Watch, watchStream } from '../http/stream-timeout.ts';
 import { parseArguments } from '../http/strict-json.ts';
-import { headOf, openWire, unanswered } from '../http/transport.ts';
-import type { Wire } from '../http/transport.ts';
-import type { Caller } from '../provider.ts';
-import { toolCallId } from '../provider.ts';
-import { BETWEEN, packed } from './opaque.ts';
-import type { Part } from './opaque.ts';
-import { MessageReader } from './reply.ts';
-import type { Block, Progress } from './reply.ts';
-import { askedOf, FORM_TOOL, openLearned } from './wire.ts';
-import type { Asked, Learned } from './wire.ts';
+import { headOf, openWire, unanswered, type Wire } from '../http/transport.ts';
+import { type Caller, toolCallId } from '../provider.ts';
+import { BETWEEN, packed, type Part } from './opaque.ts';
+import { type Block, MessageReader, type Progress } from './reply.ts';
+import { type Asked, askedOf, FORM_TOOL, type Learned, openLearned } from './wire.ts';
 
 /** Longer than any call of ours: how long one may be silent is the watch's to say. */
 const CLIENT_TIMEOUT = 24 * 60 * 60_000;

@@ -3,8 +3,7 @@
  * a reply. What the reply then is, is anthropic-result.ts's to say.
  */
 import type { Usage } from '../../domain/budget.ts';
-import { fail, ok, unreachable } from '../../domain/result.ts';
-import type { Result } from '../../domain/result.ts';
+import { fail, ok, type Result, unreachable } from '../../domain/result.ts';
 import type { Json } from '../../domain/turn.ts';
 import type { Delta } from '../../ports/model.ts';
 import { field } from '../http/fault.ts';

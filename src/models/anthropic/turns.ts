@@ -5,8 +5,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ModelId } from '../../domain/ids.ts';
 import type { Json, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
-import { BETWEEN, lengthOfTurn, unpacked } from './opaque.ts';
-import type { Part } from './opaque.ts';
+import { BETWEEN, lengthOfTurn, type Part, unpacked } from './opaque.ts';
 import { isObject } from '../http/strict-json.ts';
 
 export type Block =

@@ -9,8 +9,7 @@ import { unreachable } from '../../domain/result.ts';
 import type { Json } from '../../domain/turn.ts';
 import type { ModelRequest, ToolSpec } from '../../ports/model.ts';
 import { isObject } from '../http/strict-json.ts';
-import { messagesOf } from './turns.ts';
-import type { Block, Message } from './turns.ts';
+import { type Block, type Message, messagesOf } from './turns.ts';
 
 /** What is common to a request and to the question how long it is. */
 export type Body = Omit<Anthropic.MessageCreateParamsStreaming, 'stream' | 'max_tokens'>;

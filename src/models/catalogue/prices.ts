@@ -3,8 +3,7 @@
  * nothing on the way of a run imports this room: the catalogue's own prices are written down in price-table.ts, and only
  * models of a person's own provider are looked up here (published-prices.ts). What the library doesn't say is unknown, never guessed.
  */
-import { findProvider } from '@pydantic/genai-prices';
-import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
+import { findProvider, type MatchLogic, type ModelInfo, type ModelPrice, type Provider } from '@pydantic/genai-prices';
 import type { Millis } from '../../domain/ids.ts';
 import type { Price, Rates } from '../../domain/models/price.ts';
 

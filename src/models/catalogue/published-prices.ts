@@ -2,10 +2,8 @@
  * What is published of the models of a person's own providers. The price library is loaded only where there is something to
  * look up: a model that the catalogue doesn't know, without a price set, and not on this machine, where calls cost nothing.
  */
-import type { Millis, ModelId } from '../../domain/ids.ts';
-import { ModelId as Id } from '../../domain/ids.ts';
-import type { ProviderSetup } from '../../domain/models/provider.ts';
-import { isLoopback } from '../../domain/models/provider.ts';
+import { type Millis, type ModelId, ModelId as Id } from '../../domain/ids.ts';
+import { isLoopback, type ProviderSetup } from '../../domain/models/provider.ts';
 import { KNOWN } from './catalogue.ts';
 import type { Published } from './prices.ts';
 

@@ -2,8 +2,7 @@
  * Lets one client library, which is dear to make, serve calls that each have a wire of their own: which wire a request goes over stands
  * in a header that no wire sends.
  */
-import type { Wire } from './transport.ts';
-import { headersIn } from './transport.ts';
+import { headersIn, type Wire } from './transport.ts';
 
 const NAME = 'x-mimir-wire';
 

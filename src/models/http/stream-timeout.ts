@@ -3,8 +3,7 @@
  * settles. Two timers that look in now and then, not one for each event. What a silence means is the gate's to say.
  */
 import type { ProviderSetup } from '../../domain/models/provider.ts';
-import { fail } from '../../domain/result.ts';
-import type { Result } from '../../domain/result.ts';
+import { fail, type Result } from '../../domain/result.ts';
 import type { World } from '../../ports/world.ts';
 
 export type WhyStopped = 'aborted' | 'silent';

@@ -2,8 +2,7 @@
  * A strict reader for what models send as JSON. Tool arguments decide what is executed, so whatever two readers could
  * understand in two ways is refused: a key twice, `__proto__`, numbers too large to be one. Why comes in words for the model.
  */
-import { fail, ok } from '../../domain/result.ts';
-import type { Result } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Json } from '../../domain/turn.ts';
 import { DEEPEST } from './json.ts';
 

@@ -6,26 +6,28 @@ import type { Usage } from '../../domain/budget.ts';
 import { ModelId } from '../../domain/ids.ts';
 import { withEffort } from '../../domain/models/effort.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { ModelReply } from '../../domain/turn.ts';
 import type { Delta, ModelFault, ModelRequest, Words } from '../../ports/model.ts';
 import type { World } from '../../ports/world.ts';
 import { hostOf, unknownStop } from '../http/fault.ts';
-import type { Fields } from '../http/json.ts';
-import { at, isFields, listAt, numberAt, textAt } from '../http/json.ts';
-import type { Caller } from '../provider.ts';
-import { ABORTED } from '../provider.ts';
+import { at, type Fields, isFields, listAt, numberAt, textAt } from '../http/json.ts';
+import { ABORTED, type Caller } from '../provider.ts';
 import { readChat } from './chat-reply.ts';
 import { chatBody, isByTool, wireSchema } from './chat-wire.ts';
-import type { Exchange } from './exchange.ts';
-import { countInput, exchange } from './exchange.ts';
-import type { Read, Reader, Reading } from './reading.ts';
-import { callsOf, NOT_COUNTED, usageOf, withoutCalls } from './reading.ts';
-import type { Refused, Route, Traits } from './traits.ts';
-import { firstTraits, learn, noSuchRoute, refusesTools, thinksSilently } from './traits.ts';
-import { opaqueOf, stepsOf } from './chat-wire.ts';
-import type { Step } from './chat-wire.ts';
+import { countInput, type Exchange, exchange } from './exchange.ts';
+import { callsOf, NOT_COUNTED, type Read, type Reader, type Reading, usageOf, withoutCalls } from './reading.ts';
+import {
+  firstTraits,
+  learn,
+  noSuchRoute,
+  type Refused,
+  refusesTools,
+  type Route,
+  thinksSilently,
+  type Traits,
+} from './traits.ts';
+import { opaqueOf, type Step, stepsOf } from './chat-wire.ts';
 
 /** Speaks to the server of `setup`. Loads the client library with the first call; remembers what the server takes. */
 export function openaiCaller(setup: ProviderSetup, world: World): Caller {

@@ -2,13 +2,20 @@
 import type { Usage } from '../../domain/budget.ts';
 import type { StopReason } from '../../domain/turn.ts';
 import type { Delta, ModelRequest, Words } from '../../ports/model.ts';
-import { at, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from '../http/json.ts';
-import type { Fields } from '../http/json.ts';
+import { at, type Fields, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from '../http/json.ts';
 import { parseArguments } from '../http/strict-json.ts';
 import { bytesOf } from '../provider.ts';
 import { unknownStop } from '../http/fault.ts';
-import type { RawCall, Read, Reader, Reading } from './reading.ts';
-import { callsOf, NOT_COUNTED, usageOf, withoutCalls } from './reading.ts';
+import {
+  callsOf,
+  NOT_COUNTED,
+  type RawCall,
+  type Read,
+  type Reader,
+  type Reading,
+  usageOf,
+  withoutCalls,
+} from './reading.ts';
 import type { Kept } from './chat-wire.ts';
 
 /** What servers call the ends. `calls` and `end` are one: some say `stop` when there are calls. */

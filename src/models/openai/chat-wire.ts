@@ -1,8 +1,7 @@
 /** A request as Chat Completions takes it: OpenAI's older wire, and the one that all other servers speak. */
 import type { Json, ToolCall, ToolResult, Turn } from '../../domain/turn.ts';
 import type { ModelRequest } from '../../ports/model.ts';
-import type { Fields } from '../http/json.ts';
-import { at, fieldsAt, isFields, jsonOf, listAt, textAt } from '../http/json.ts';
+import { at, type Fields, fieldsAt, isFields, jsonOf, listAt, textAt } from '../http/json.ts';
 import type { Traits } from './traits.ts';
 
 /** The tool that a reply is given by where a server takes no schema for it. */

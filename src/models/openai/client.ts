@@ -4,10 +4,8 @@
  */
 import OpenAI from 'openai';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
-import type { Switchboard } from '../http/per-request-fetch.ts';
-import { openSwitchboard } from '../http/per-request-fetch.ts';
-import { headOf } from '../http/transport.ts';
-import type { Wire } from '../http/transport.ts';
+import { openSwitchboard, type Switchboard } from '../http/per-request-fetch.ts';
+import { headOf, type Wire } from '../http/transport.ts';
 
 /** What a server answered: a body to be read, or that it refuses, with all that it said (the library would keep only parts of it). */
 export type Answer =

@@ -4,23 +4,18 @@
  */
 import type { Usage } from '../../domain/budget.ts';
 import type { ProviderSetup } from '../../domain/models/provider.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { ModelFault } from '../../ports/model.ts';
 import type { World } from '../../ports/world.ts';
 import { connectionFault, eventFault, hostOf, pageWords, statusFault, stoppedFault } from '../http/fault.ts';
 import type { Answer } from './client.ts';
 import { DONE, eventsIn } from '../http/events.ts';
-import { at, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from '../http/json.ts';
-import type { Fields } from '../http/json.ts';
-import { estimated, NOT_COUNTED } from './reading.ts';
-import type { Read, Reader, Reading } from './reading.ts';
+import { at, type Fields, fieldsAt, isFields, listAt, numberAt, parsed, textAt } from '../http/json.ts';
+import { estimated, NOT_COUNTED, type Read, type Reader, type Reading } from './reading.ts';
 import type { Refused, Route } from './traits.ts';
 import { NOT_SAID_USED, redact } from '../http/fault.ts';
-import type { Watch } from '../http/stream-timeout.ts';
-import { watchStream } from '../http/stream-timeout.ts';
-import type { Wire } from '../http/transport.ts';
-import { headOf, openWire, unanswered } from '../http/transport.ts';
+import { type Watch, watchStream } from '../http/stream-timeout.ts';
+import { headOf, openWire, unanswered, type Wire } from '../http/transport.ts';
 
 export interface Exchange {
   readonly path: Route;

@@ -5,8 +5,7 @@ import { bytesOf, tokensIn, toolCallId } from '../provider.ts';
 import type { ModelRequest } from '../../ports/model.ts';
 import { parseArguments } from '../http/strict-json.ts';
 import type { Kept } from './chat-wire.ts';
-import { at, numberAt } from '../http/json.ts';
-import type { Fields } from '../http/json.ts';
+import { at, type Fields, numberAt } from '../http/json.ts';
 
 /** A reply but for who gave it. `kept` is what the server needs back; `model` is empty where it didn't say. */
 export interface Read extends Omit<ModelReply, 'model' | 'opaque'> {

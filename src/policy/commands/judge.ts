@@ -3,14 +3,10 @@
  * the strictest wins, and only what was read whole is ever allowed. What a box holds is not this text's doing.
  */
 import type { Reason } from '../../domain/reason.ts';
-import { builtIn } from '../rules.ts';
-import type { CommandRule, CommandRules } from '../rules.ts';
-import { actsOf } from './acts.ts';
-import type { Act } from './acts.ts';
-import { readCommand } from './read.ts';
-import type { Reading } from './read.ts';
-import { baseName, programOf } from './words.ts';
-import type { Known, Simple } from './words.ts';
+import { builtIn, type CommandRule, type CommandRules } from '../rules.ts';
+import { type Act, actsOf } from './acts.ts';
+import { readCommand, type Reading } from './read.ts';
+import { baseName, type Known, programOf, type Simple } from './words.ts';
 
 /**
  * `unclear`: deny rules exist and one of them might hit this command, or the command can't be read. `none`: no rule

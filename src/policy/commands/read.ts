@@ -2,20 +2,20 @@
  * Reads a shell command with a real shell grammar: every program it would run, wherever it stands (lists, pipes,
  * substitutions, here-documents, function bodies, wrappers), and what keeps that list from being sure.
  */
-import { forEachChild, parse } from 'unbash';
-import type {
-  ArithmeticExpression,
-  Command,
-  HereDoc,
-  ParameterExpansionPart,
-  ParsedScript,
-  Redirect,
-  SyntaxNode,
-  TestExpression,
-  Word,
+import {
+  type ArithmeticExpression,
+  type Command,
+  forEachChild,
+  type HereDoc,
+  type ParameterExpansionPart,
+  parse,
+  type ParsedScript,
+  type Redirect,
+  type SyntaxNode,
+  type TestExpression,
+  type Word,
 } from 'unbash';
-import { DOUBTS, knownAssignment, knownWord, programOf } from './words.ts';
-import type { Known, Simple } from './words.ts';
+import { DOUBTS, type Known, knownAssignment, knownWord, programOf, type Simple } from './words.ts';
 import { innerOf } from './wrap.ts';
 import { WRAPPERS } from './wrap.ts';
 

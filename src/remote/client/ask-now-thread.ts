@@ -2,8 +2,7 @@
 import { MessagePort, workerData } from 'node:worker_threads';
 import { ControlFault } from '../../ports/control.ts';
 import { isRecord } from '../lines.ts';
-import type { Link } from './connection.ts';
-import { GONE, openLink } from './connection.ts';
+import { GONE, type Link, openLink } from './connection.ts';
 
 const given: unknown = workerData;
 if (!isRecord(given) || !(given['port'] instanceof MessagePort) || !(given['shared'] instanceof SharedArrayBuffer)) {

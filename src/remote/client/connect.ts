@@ -5,20 +5,16 @@
 import { randomBytes } from 'node:crypto';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { SessionId } from '../../domain/ids.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { MimirEvent } from '../../events/event.ts';
 import type { Family, SessionDetail } from '../../events/sessions/record.ts';
-import type { Reached } from '../../ports/control.ts';
-import { ControlFault } from '../../ports/control.ts';
+import { ControlFault, type Reached } from '../../ports/control.ts';
 import type { Controls, ModePreview, PlanPreview, Receipt, Tick } from '../../ports/controls.ts';
 import { isRecord, lineOf, readLine } from '../lines.ts';
 import type { Ask } from '../protocol.ts';
 import { refusal } from '../handshake.ts';
-import type { Where } from '../socket-paths.ts';
-import { knownPaths } from '../socket-paths.ts';
-import type { Link } from './connection.ts';
-import { GONE, greet, isEvent, openLink, resultOf, STRANGE_LINE } from './connection.ts';
+import { knownPaths, type Where } from '../socket-paths.ts';
+import { GONE, greet, isEvent, type Link, openLink, resultOf, STRANGE_LINE } from './connection.ts';
 
 /** The run of `session`, or null when nobody carries it. Throws `ControlFault` when somebody else listens there. */
 export async function reach(where: Where, session: SessionId): Promise<Reached | null> {

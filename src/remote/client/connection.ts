@@ -1,12 +1,9 @@
 /** A connection to a run's socket from the other side: hello, questions, answers. Knows no shapes: a thread uses it as well. */
-import type { Socket } from 'node:net';
-import { connect } from 'node:net';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok } from '../../domain/result.ts';
+import { connect, type Socket } from 'node:net';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { MimirEvent } from '../../events/event.ts';
 import { ControlFault } from '../../ports/control.ts';
-import type { ServerHello } from '../handshake.ts';
-import { PROTOCOL, readServerHello, refusal } from '../handshake.ts';
+import { PROTOCOL, readServerHello, refusal, type ServerHello } from '../handshake.ts';
 import { isRecord, lineOf, LONGEST_ANSWER, LONGEST_REQUEST, readLine } from '../lines.ts';
 import { linesOf } from '../stream.ts';
 

@@ -4,15 +4,13 @@
  */
 import type { Socket } from 'node:net';
 import type { AgentId, Millis, SessionId } from '../../domain/ids.ts';
-import type { Result } from '../../domain/result.ts';
-import { fail, ok, unreachable } from '../../domain/result.ts';
+import { fail, ok, type Result, unreachable } from '../../domain/result.ts';
 import type { MimirEvent } from '../../events/event.ts';
 import type { Given } from '../../ports/control.ts';
 import type { World } from '../../ports/world.ts';
 import { hangUp, linesOf, openLive, openOutbox } from '../stream.ts';
 import { LONGEST_REQUEST, readLine } from '../lines.ts';
-import type { Request } from '../protocol.ts';
-import { readRequest } from '../protocol.ts';
+import { readRequest, type Request } from '../protocol.ts';
 import type { Outbox } from '../stream.ts';
 import { PROTOCOL, readClientHello } from '../handshake.ts';
 

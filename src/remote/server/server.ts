@@ -3,18 +3,23 @@
  * was knocked at, and how many may; what is said is a conversation's (conversation.ts).
  */
 import { lstatSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
-import type { Server, Socket } from 'node:net';
-import { createServer } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { AgentId, Millis } from '../../domain/ids.ts';
 import type { Doors } from '../../ports/agent-sockets.ts';
-import type { Given } from '../../ports/control.ts';
-import { ControlFault } from '../../ports/control.ts';
+import { ControlFault, type Given } from '../../ports/control.ts';
 import type { World } from '../../ports/world.ts';
-import type { Where } from '../socket-paths.ts';
-import { doorName, forget, isAnswered, isOurSocket, keepToOwner, noteDown, placeFor } from '../socket-paths.ts';
-import type { Conversation, Pace } from './client-connection.ts';
-import { converse, openPace, turnAway, unpaced } from './client-connection.ts';
+import {
+  doorName,
+  forget,
+  isAnswered,
+  isOurSocket,
+  keepToOwner,
+  noteDown,
+  placeFor,
+  type Where,
+} from '../socket-paths.ts';
+import { type Conversation, converse, openPace, type Pace, turnAway, unpaced } from './client-connection.ts';
 
 /** Connections at the same time. A screen has three, a verb one. */
 const MOST_OF_PERSON = 256;

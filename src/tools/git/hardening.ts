@@ -6,8 +6,7 @@ import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Environment } from '../process/environment.ts';
 import type { Root } from '../paths/root.ts';
 import { type ProgramEnd, runProgram } from '../process/run-program.ts';
-import type { Sandbox } from '../sandbox/run.ts';
-import { runBoxed } from '../sandbox/run.ts';
+import { runBoxed, type Sandbox } from '../sandbox/run.ts';
 
 /** Settings that name a program, read another file, or reach a network, each made harmless. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [

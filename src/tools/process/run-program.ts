@@ -2,13 +2,11 @@
  * Runs one program to its end with bounded output and time, and leaves nothing of it behind: not the processes it
  * started, not its pipes. What to run and what the end means is the tools'.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { fail, ok } from '../../domain/result.ts';
-import type { Result } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import { descriptors } from './descriptors.ts';
 import type { Environment } from './environment.ts';
 import { HeadAndTail } from './output.ts';

@@ -2,8 +2,7 @@
 import { type Environment, ownVariables, programOn } from '../process/environment.ts';
 import { bytesIn } from '../process/kept-folders.ts';
 import { emptyHome, HOME_BYTES, homeFolder } from './private-home.ts';
-import type { PathRules } from '../paths/root.ts';
-import { checkRoot } from '../paths/root.ts';
+import { checkRoot, type PathRules } from '../paths/root.ts';
 import type { Sandbox } from './run.ts';
 import { findBubblewrap } from './places.ts';
 import { realPlace } from '../paths/mounts.ts';

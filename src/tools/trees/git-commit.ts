@@ -4,8 +4,7 @@
  */
 import path from 'node:path';
 import { z } from 'zod';
-import { fail, ok } from '../../domain/result.ts';
-import type { Result } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import { matchesGlob } from '../../domain/text/glob.ts';
 import { writesText } from '../../domain/plan/writes.ts';
 import type { Tool, ToolContext } from '../../ports/tool.ts';
@@ -15,8 +14,7 @@ import { programOn } from '../process/environment.ts';
 import type { ProgramEnd } from '../process/run-program.ts';
 import { INDEX_INFO, newerLines } from './stage.ts';
 import { treeStore } from './store.ts';
-import { draftCommit } from './commit-draft.ts';
-import type { Draft, DraftDesk } from './commit-draft.ts';
+import { type Draft, draftCommit, type DraftDesk } from './commit-draft.ts';
 import { PathName } from '../git/git.ts';
 import { runGit } from '../git/hardening.ts';
 

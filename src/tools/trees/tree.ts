@@ -6,17 +6,14 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { fail, ok } from '../../domain/result.ts';
-import type { Result } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Since, TreeChanges, TreeId, TreePort } from '../../ports/tree.ts';
 import { insideName } from '../paths/path-rules.ts';
 import type { Root } from '../paths/root.ts';
-import { toolEnvironment } from '../process/environment.ts';
-import type { Environment } from '../process/environment.ts';
+import { type Environment, toolEnvironment } from '../process/environment.ts';
 import { changesOf } from './changes.ts';
 import { dropIndex, leaveIndex, takeIndex } from './index-file.ts';
-import { inIndex, notText, ownExcludes, patternOf, seed, stage } from './stage.ts';
-import type { Staging } from './stage.ts';
+import { inIndex, notText, ownExcludes, patternOf, seed, stage, type Staging } from './stage.ts';
 import { treeStore } from './store.ts';
 
 export interface TreeOptions {

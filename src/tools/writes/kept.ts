@@ -2,8 +2,7 @@
  * Copies of files that a command may not change but could: made before it, so that each can be put back as it was. What a file
  * had become is moved away, never deleted: it may be the person's own work of that moment.
  */
-import type { BigIntStats } from 'node:fs';
-import { constants, copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { type BigIntStats, constants, copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import {
   chmod,
   chown,

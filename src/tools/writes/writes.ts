@@ -3,23 +3,19 @@
  * the globs is put back when it has ended, and named. What another agent was allowed to change meanwhile is left, and named as well.
  */
 import { createHash } from 'node:crypto';
-import type { BigIntStats } from 'node:fs';
-import { lstatSync, realpathSync } from 'node:fs';
+import { type BigIntStats, lstatSync, realpathSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { coversFolder, literalFolders, literalNames, matchesGlob, reachesInto } from '../../domain/text/glob.ts';
 import { writesText } from '../../domain/plan/writes.ts';
-import { runGit, runGits } from '../git/hardening.ts';
-import type { GitCall } from '../git/hardening.ts';
+import { type GitCall, runGit, runGits } from '../git/hardening.ts';
 import { WHAT_TO_DO } from '../paths/path-policy.ts';
 import { forbidden } from '../paths/path-rules.ts';
 import type { Root } from '../paths/root.ts';
 import type { Opened } from '../sandbox/paths.ts';
-import type { Environment } from '../process/environment.ts';
-import { programOn } from '../process/environment.ts';
+import { type Environment, programOn } from '../process/environment.ts';
 import { shownName } from '../process/output.ts';
-import { dropEmpty, foldersBack, isSame, keptFiles } from './kept.ts';
-import type { Kept } from './kept.ts';
+import { dropEmpty, foldersBack, isSame, type Kept, keptFiles } from './kept.ts';
 
 /** Names of files in a result; more are counted. */
 const NAMED = 20;

@@ -3,8 +3,7 @@ import { DOUBTS } from '../words.ts';
 import { whyGit } from './git.ts';
 import { FURTHER_FILE, NOT_IN_TEXT, type Reader, whyMoreThan } from './options.ts';
 import { READERS } from './programs.ts';
-import { isInProject, OUTSIDE } from './words.ts';
-import type { Argument, Scope } from './words.ts';
+import { type Argument, isInProject, OUTSIDE, type Scope } from './words.ts';
 
 // Scripts of `sed`, `awk` and `jq` that only read. What is not understood does more.
 
