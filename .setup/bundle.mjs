@@ -40,7 +40,7 @@ const oneLanguage = {
 const prepared = {
   name: 'prepared',
   load: {
-    filter: { id: /src\/config\/prepared\.ts$/ },
+    filter: { id: /src\/config\/files\/parse-cache\.ts$/ },
     async handler(path) {
       const { prepare } = await import('../src/config/settings/prepare.ts');
       const maps = Object.entries(prepare(root)).map(([name, map]) => `${name}: new Map(${JSON.stringify([...map])})`);

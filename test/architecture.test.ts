@@ -109,7 +109,7 @@ const WRITERS: readonly string[] = [
   'tools/trees/store.ts',
   // The log and what is known of days, and files of Mimir's own about trust and policy.
   'store/',
-  'config/managed/seen.ts',
+  'config/settings/seen.ts',
   'config/trust/store.ts',
   // Folders, sockets and the output of runs in processes of their own.
   'remote/host.ts',

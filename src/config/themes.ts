@@ -6,11 +6,12 @@ import { readdirSync } from 'node:fs';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { fail, ok, type Result } from '../domain/result.ts';
-import { ANSI_NAMES, type Colour, type Theme, type Token, TOKENS } from '../domain/theme.ts';
+import { type Colour, type Theme, type Token, TOKENS } from '../domain/theme.ts';
 import { faultText } from './files/fault.ts';
-import { PREPARED } from './settings/parse-cache.ts';
+import { PREPARED } from './files/parse-cache.ts';
 import { readText } from './files/read-text.ts';
 import { unfitIn } from './files/unfit.ts';
+import { FullColour, ThemeFile } from './schema/schema.ts';
 
 /** The theme that is used when none is asked for, or when the one that was asked for has a fault. */
 export const DEFAULT_THEME = 'mimir-dark';
@@ -47,35 +48,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-const Hex = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'a colour is "#" and six hex digits, such as "#7fca95"');
-const Ansi = z.enum([...ANSI_NAMES, 'default']).nullable();
-const FullColour = z.strictObject({ hex: Hex, ansi: Ansi });
-const OneColour = z.union([Hex, FullColour], {
-  error: `a colour is "#rrggbb" or {hex: "#rrggbb", ansi: NAME}; names are ${[...ANSI_NAMES, 'default', 'null'].join(', ')}`,
-});
-/** Without a name for 16 colours, the terminal's own is the only one that surely can be read. */
-const ColourValue = OneColour.transform(
-  (value): Colour => (typeof value === 'string' ? { hex: value, ansi: 'default' } : value),
-);
 const TokenSet = z.record(z.enum(TOKENS), FullColour);
-const RoleValue = z.union([z.enum(TOKENS), ColourValue], {
-  error: `a role's colour is a token (${TOKENS.join(', ')}), "#rrggbb" or {hex, ansi}`,
-});
-
-const ThemeFile = z.strictObject({
-  name: z.string().min(1),
-  mode: z.enum(['dark', 'light']).optional(),
-  extends: z.string().nullable().default(null),
-  glyphs: z.enum(['unicode', 'ascii']).optional(),
-  colours: z
-    .union([z.enum(['all', '16', 'none']), z.literal(16)])
-    .transform((colours) => (colours === 16 ? '16' : colours))
-    .optional(),
-  tokens: z.partialRecord(z.enum(TOKENS), ColourValue).default({}),
-  roles: z.record(z.string(), RoleValue).default({}),
-});
-export interface ThemeFile extends z.output<typeof ThemeFile> {}
-
 function readTheme(folders: readonly string[], name: string): Result<ThemeFile, string> {
   // A name is never a path.
   if (!/^[\w-]+$/.test(name)) return fail(`"${name}" is no name of a theme: letters, digits and hyphens`);

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { Verb } from '../../src/cli/verb.ts';
 import { readArguments } from '../../src/app/process/flags/flags.ts';
-import { checkFile } from '../../src/config/files/check-file.ts';
+import { checkFile } from '../../src/config/settings/check-file.ts';
 import { Settings } from '../../src/config/schema/schema.ts';
 import { readTemplate } from '../../src/config/templates/templates.ts';
 import { readCommand } from '../../src/policy/commands/read.ts';

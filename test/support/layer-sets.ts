@@ -5,7 +5,7 @@
 import { cappedEffort } from '../../src/domain/models/effort.ts';
 import * as fc from 'fast-check';
 import { type Layer, words } from '../../src/config/files/layer.ts';
-import { amount, inOrder, merge } from '../../src/config/settings/merge.ts';
+import { amount, inOrder, merge } from '../../src/config/files/merge.ts';
 import { modelLists } from '../../src/config/settings/model-lists.ts';
 import type { Settings } from '../../src/config/schema/schema.ts';
 import { toRules } from '../../src/config/settings/to-rules.ts';

@@ -3,7 +3,7 @@
  * rules of now. What the draft must keep to is domain/agents/form.ts's; who drafts instead, agents-draft.ts's.
  */
 import { newAgent } from '../../config/roles/agent-files.ts';
-import { oncePerTurn, openLaw } from '../../config/managed/policy-watcher.ts';
+import { oncePerTurn, openLaw } from '../../config/settings/policy-watcher.ts';
 import type { Loaded } from '../../config/settings/load.ts';
 import { promptText } from '../../config/roles/prompts.ts';
 import type { AgentDraft } from '../../domain/agents/draft.ts';

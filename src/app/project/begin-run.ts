@@ -1,5 +1,5 @@
 /** Begins a run: engine, models, law, sockets and mailbox put together. Loaded with the first run, so that a screen where nobody has asked for one does without the engine. */
-import { oncePerTurn, openLaw } from '../../config/managed/policy-watcher.ts';
+import { oncePerTurn, openLaw } from '../../config/settings/policy-watcher.ts';
 import type { AgentId, ModelId, SessionId, TaskId } from '../../domain/ids.ts';
 import { learnedFrom } from '../../domain/plan/calibration.ts';
 import type { PlanTask, SoundPlan } from '../../domain/plan/plan.ts';

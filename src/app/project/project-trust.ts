@@ -4,7 +4,7 @@
  */
 import { realpathSync } from 'node:fs';
 import type { ConfigFault } from '../../config/files/fault.ts';
-import type { Flags as ConfigFlags } from '../../config/schema/flags.ts';
+import type { Flags as ConfigFlags } from '../../config/files/flags.ts';
 import type { Loaded } from '../../config/settings/load.ts';
 import { loadConfig } from '../../config/settings/load.ts';
 import type { Environment } from '../../config/files/paths.ts';

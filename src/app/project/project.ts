@@ -1,8 +1,8 @@
 /** The configuration of the project that a verb works on. Faults of its rules end the verb with words (3). */
 import { faultText } from '../../config/files/fault.ts';
-import type { Flags as ConfigFlags } from '../../config/schema/flags.ts';
+import type { Flags as ConfigFlags } from '../../config/files/flags.ts';
 import type { Loaded } from '../../config/settings/load.ts';
-import { rememberManaged, vanished } from '../../config/managed/seen.ts';
+import { rememberManaged, vanished } from '../../config/settings/seen.ts';
 import { fail } from '../../domain/result.ts';
 import { visible } from '../views/text/sanitise.ts';
 import type { Rules } from '../../policy/rules.ts';

@@ -6,7 +6,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Secret } from '../../config/schema/secrets.ts';
+import type { Secret } from '../../config/providers/secrets.ts';
 
 /** Names the values that a process hands to its successor, or to a process that it starts. */
 const HANDED = 'MIMIR_HANDED';

@@ -1,6 +1,6 @@
 /** `mimir policy check FILE`: every fault of a policy file with its place, for administrators and their CI. */
 import { resolve } from 'node:path';
-import { type CheckedFile, checkFile } from '../../config/files/check-file.ts';
+import { type CheckedFile, checkFile } from '../../config/settings/check-file.ts';
 import { type ConfigFault, faultText } from '../../config/files/fault.ts';
 import { EXIT, Exit } from '../../app/process/exit.ts';
 import type { Arguments } from '../../app/process/flags/flags.ts';

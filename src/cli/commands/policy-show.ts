@@ -2,8 +2,8 @@
 import type { ConfigFault } from '../../config/files/fault.ts';
 import { faultText } from '../../config/files/fault.ts';
 import { ruleOf } from '../../config/schema/keys.ts';
-import { vanished } from '../../config/managed/seen.ts';
-import type { Effective } from '../../config/settings/merge.ts';
+import { vanished } from '../../config/settings/seen.ts';
+import type { Effective } from '../../config/files/merge.ts';
 import { showConfig } from '../../config/settings/show.ts';
 import { resolvedIn } from '../../policy/explain/model.ts';
 import { EXIT } from '../../app/process/exit.ts';

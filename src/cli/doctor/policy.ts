@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { faultText } from '../../config/files/fault.ts';
 import type { Loaded } from '../../config/settings/load.ts';
 import { MANAGED_ROOT, passedOver } from '../../config/managed/managed.ts';
-import { vanished } from '../../config/managed/seen.ts';
+import { vanished } from '../../config/settings/seen.ts';
 import { nestedFolders } from '../../config/trust/nested.ts';
 import type { ProjectTrust } from '../../config/trust/record.ts';
 import { resolvedIn } from '../../policy/explain/model.ts';

@@ -10,6 +10,12 @@ export interface ConfigFault {
   readonly remedy: string;
 }
 
+export const NO_PERMISSION = "can't be read: no permission";
+export const OTHER_NAME = 'would not be read by this name';
+export const PLAIN_FILE = 'put a plain file there, or remove it';
+export const NOT_A_DIRECTORY = 'is a file, not a directory';
+export const THE_DIRECTORY = 'put the directory itself there';
+
 /** `file:line:column: what — what to do`. */
 export function faultText({ file, line, column, problem, remedy }: ConfigFault): string {
   const place = [file, line, line === null ? null : column].filter((part) => part !== null).join(':');

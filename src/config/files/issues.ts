@@ -2,7 +2,8 @@
 import type { z } from 'zod';
 import { member } from '../schema/known-keys.ts';
 import { suggestion } from '../../domain/text/nearest.ts';
-import type { Path } from '../trust/tree-walk.ts';
+import type { Path } from '../schema/keys.ts';
+import { EXAMPLE } from '../schema/base-url.ts';
 
 export interface Words {
   readonly problem: string;
@@ -72,7 +73,7 @@ function remedyByName(name: string): string {
   if (/[Dd]uration|retention|Timeout|Interval|answerWithin|retryFor/.test(name))
     return 'write a time such as 500ms, 30s, 10m, 1h or 90d';
   if (name === 'minVersion') return 'write a version in quotes, such as "1.0"';
-  if (name.endsWith('baseUrl')) return 'write an address such as http://127.0.0.1:11434/v1';
+  if (name.endsWith('baseUrl')) return EXAMPLE;
   if (name.includes('.headers.')) return 'write a text, or {env: NAME} for the value of a variable';
   if (name.endsWith('apiKeyEnv')) return 'write the name of an environment variable, such as ANTHROPIC_API_KEY';
   if (name.startsWith('providers')) return 'name a provider with lower-case letters, digits, "-" or "_"';

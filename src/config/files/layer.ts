@@ -4,17 +4,17 @@
  */
 import type { z } from 'zod';
 import type { Layer as LayerName, Reason } from '../../domain/reason.ts';
-import { type Result, fail, ok } from '../../domain/result.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import { suggestion } from '../../domain/text/nearest.ts';
 import { builtIn } from '../../policy/rules.ts';
+import { type Path, ruleOf } from '../schema/keys.ts';
+import { knownKeys } from '../schema/known-keys.ts';
+import { configSchemaJson, Settings } from '../schema/schema.ts';
+import { type Judged, keyOf, PREPARED } from './parse-cache.ts';
 import type { ConfigFault } from './fault.ts';
 import { nameOf, shown, valueAt, wordsFor } from './issues.ts';
-import { ruleOf } from '../schema/keys.ts';
-import { knownKeys } from '../schema/known-keys.ts';
-import { suggestion } from '../../domain/text/nearest.ts';
-import { PREPARED, keyOf } from '../settings/parse-cache.ts';
-import { Settings, configSchemaJson } from '../schema/schema.ts';
-import { type Tree, readTree } from '../trust/tree.ts';
-import { type Path, leavesOf, placeOf, plainOf, respelled, without } from '../trust/tree-walk.ts';
+import { leavesOf, placeOf, plainOf, respelled, without } from './tree-walk.ts';
+import { readTree, type Tree } from './tree.ts';
 
 export interface Layer {
   readonly name: LayerName;
@@ -108,13 +108,6 @@ export function words(value: unknown): string {
   return typeof value === 'string' ? value : shown(value);
 }
 const cut = (text: string): string => (text.length > 100 ? `${text.slice(0, 99)}…` : text);
-
-/** A file that is right, with the place of every key. */
-export interface Judged {
-  readonly tree: Tree;
-  readonly settings: Settings;
-  readonly notes: readonly string[];
-}
 
 function checkedSettings(file: string, tree: Tree): Result<Judged, readonly ConfigFault[]> {
   const checked = Settings.safeParse(plainOf(tree));

@@ -4,7 +4,7 @@
  */
 import { type Stats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type Result, fail, ok } from '../../domain/result.ts';
-import type { ConfigFault } from './fault.ts';
+import { type ConfigFault, NO_PERMISSION, PLAIN_FILE } from './fault.ts';
 
 /** 64 KiB: more than any hand-written configuration, little enough to parse at once. */
 const MAX_BYTES = 64 * 1024;
@@ -33,7 +33,7 @@ export function readText({ path, shown, links, owner }: FileToRead): Result<stri
   }
   try {
     const status = fstatSync(descriptor);
-    if (!status.isFile()) return wrong('is not a regular file', 'put a plain file there, or remove it');
+    if (!status.isFile()) return wrong('is not a regular file', PLAIN_FILE);
     const foreign = ownerWords(owner, status);
     if (foreign !== null) return wrong(...foreign);
     const bytes = readUpTo(descriptor, MAX_BYTES + 1);
@@ -73,7 +73,7 @@ function opening(code: string, wrong: Wrong, open = 'make it readable for you'):
   if (code === 'ENOENT') return ok(null);
   if (code === 'ENOTDIR') return wrong('is below a file where a directory is expected', 'move that file away');
   if (code === 'ELOOP') return wrong('is a symbolic link', 'put the file itself there');
-  if (code === 'EACCES') return wrong("can't be read: no permission", open);
+  if (code === 'EACCES') return wrong(NO_PERMISSION, open);
   return wrong(`can't be read (${code})`, 'check the file');
 }
 

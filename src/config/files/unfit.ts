@@ -13,6 +13,9 @@ export interface Unfit {
 
 export const MAX_KEYS = 2000;
 export const MAX_DEPTH = 12;
+/** Problem and remedy. */
+export const TOO_DEEP = [`is nested deeper than ${MAX_DEPTH} levels`, 'make it flatter'] as const;
+export const TWO_DOCUMENTS = ['a second document begins here', 'keep one document, without "---"'] as const;
 /** Items of lists, and lines that are empty or comments. */
 const MOST_ITEMS = 5000;
 const MOST_LINES = 10_000;
@@ -121,11 +124,10 @@ const isOdd = (last: string, first: string): boolean =>
 
 function whyTooMuch(counts: Counts, keys: number): readonly [string, string] | null {
   if (counts.keys > keys) return [`has more than ${keys} keys`, 'shorten it'];
-  if (counts.depth > DEEP || counts.signs > DEEP)
-    return [`is nested deeper than ${MAX_DEPTH} levels`, 'make it flatter'];
+  if (counts.depth > DEEP || counts.signs > DEEP) return TOO_DEEP;
   if (counts.properties > MOST_PROPERTIES)
     return ['anchors, aliases and tags are not accepted', 'write the values out'];
-  if (counts.documents > FEW) return ['a second document begins here', 'keep one document, without "---"'];
+  if (counts.documents > FEW) return TWO_DOCUMENTS;
   if (counts.items > MOST_ITEMS) return [`has more than ${MOST_ITEMS} items`, 'shorten it'];
   if (counts.ends > MOST_LINES) return [`has more than ${MOST_LINES} lines`, 'shorten it'];
   return counts.odd > FEW ? ['is not readable as YAML', 'mend the YAML here'] : null;

@@ -5,7 +5,7 @@
 import { lstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { fail, ok, type Result } from '../../domain/result.ts';
-import type { ConfigFault } from '../files/fault.ts';
+import { type ConfigFault, NO_PERMISSION, OTHER_NAME, PLAIN_FILE } from '../files/fault.ts';
 import { codeOf, readText } from '../files/read-text.ts';
 
 /** Where an administrator's files are. A constant: no variable, flag or file can name another place. */
@@ -100,7 +100,7 @@ const LIKE_YAML = /\.ya?ml$/i;
 function misnamedIn(folder: string, name: string): ConfigFault {
   const within = path.basename(folder) === 'policy.d';
   const remedy = within ? 'let its name end in .yml' : 'name it policy.yml, or move it into policy.d as a .yml';
-  return { ...faultOf(path.join(folder, name)), problem: 'would not be read by this name', remedy };
+  return { ...faultOf(path.join(folder, name)), problem: OTHER_NAME, remedy };
 }
 
 /**
@@ -167,7 +167,7 @@ function ownerFault(file: string, kind: 'file' | 'directory'): ConfigFault | nul
       continue;
     }
     links += 1;
-    if (links > MAX_LINKS) return wrong({ problem: 'is a chain of links without an end', remedy: REMEDY_PLAIN });
+    if (links > MAX_LINKS) return wrong({ problem: 'is a chain of links without an end', remedy: PLAIN_FILE });
     const target = readlinkSync(next);
     rest = [...partsOf(target), ...rest];
     if (path.isAbsolute(target)) here = '/';
@@ -180,7 +180,6 @@ interface Words {
   readonly remedy: string;
 }
 
-const REMEDY_PLAIN = 'put a plain file there, or remove it';
 /** `..` stays a part: behind a link it leads elsewhere than the text says. */
 const partsOf = (file: string): string[] => file.split('/').filter((part) => part !== '' && part !== '.');
 
@@ -192,10 +191,10 @@ function statusOf(part: string): Found {
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT')
-      return { ok: false, words: { problem: `leads nowhere: there is no ${part}`, remedy: REMEDY_PLAIN } };
+      return { ok: false, words: { problem: `leads nowhere: there is no ${part}`, remedy: PLAIN_FILE } };
     if (code === 'EACCES') {
       const remedy = `let everybody read it: chmod a+rx ${path.dirname(part)}`;
-      return { ok: false, words: { problem: `can't be read: no permission for ${part}`, remedy } };
+      return { ok: false, words: { problem: `${NO_PERMISSION} for ${part}`, remedy } };
     }
     return { ok: false, words: { problem: `can't be read (${code} at ${part})`, remedy: 'check the file' } };
   }
@@ -220,7 +219,7 @@ const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, 
 
 function kindFault(real: string, kind: 'file' | 'directory', wrong: (words: Words) => ConfigFault): ConfigFault | null {
   const status = lstatSync(real);
-  if (kind === 'file' && !status.isFile()) return wrong({ problem: 'is not a regular file', remedy: REMEDY_PLAIN });
+  if (kind === 'file' && !status.isFile()) return wrong({ problem: 'is not a regular file', remedy: PLAIN_FILE });
   if (kind === 'directory' && !status.isDirectory()) {
     return wrong({ problem: 'is not a directory', remedy: 'make a directory of it, or remove it' });
   }

@@ -1,10 +1,10 @@
 /** What is wrong with providers as they are written: addresses, names, models that nobody has. Told before anything runs. */
 import { baseUrlProblem } from '../schema/base-url.ts';
 import type { ConfigFault } from '../files/fault.ts';
-import { headerFaults } from '../schema/headers.ts';
+import { headerFaults, type ProviderEntry } from './headers.ts';
 import type { Layer } from '../files/layer.ts';
 import type { Environment } from '../files/paths.ts';
-import { addressIn, BUILT_IN, type ProviderEntry, wireNameOf } from './providers.ts';
+import { addressIn, BUILT_IN, wireNameOf } from './providers.ts';
 
 /** What is wrong with the providers of one file. */
 export const providerFaults = (layer: Layer): readonly ConfigFault[] =>

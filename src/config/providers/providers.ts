@@ -14,9 +14,9 @@ import {
 import { reasonText } from '../../domain/reason.ts';
 import { endpointProblem, resolveModel } from '../../policy/models.ts';
 import type { Rules } from '../../policy/rules.ts';
-import { headersOf } from '../schema/headers.ts';
 import type { Environment } from '../files/paths.ts';
 import { durationMs, type Settings } from '../schema/schema.ts';
+import { headersOf, type ProviderEntry } from './headers.ts';
 
 export interface ConfiguredProvider extends ProviderSetup {
   /** Did somebody set it up: a key, an address, an entry? The built-in ones are listed without, too. */
@@ -65,9 +65,6 @@ const IDLE_MS: Millis = 120_000;
 const SILENT_THINKING_MS: Millis = 300_000;
 /** Anthropic's streams carry pings, so that a stream in which nothing at all comes is broken. */
 const PING_MS: Millis = 30_000;
-
-type Written = NonNullable<Settings['providers']>;
-export type ProviderEntry = Written[string];
 
 /** Every provider that can be named, usable or not: the built-in ones first, then the user's in the order of their file. */
 export function providersOf(

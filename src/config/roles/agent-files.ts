@@ -11,7 +11,8 @@ import { type ConfigFault, faultText } from '../files/fault.ts';
 import { type Places, shownPath } from '../files/paths.ts';
 import { projectRoleText } from './project-roles.ts';
 import { readText } from '../files/read-text.ts';
-import { type ReadRole, readRole } from './role-file.ts';
+import { readRole } from './role-file.ts';
+import { type ReadRole } from '../files/parse-cache.ts';
 import { roleFiles, roleText } from './roles.ts';
 
 export type AgentOwner = 'project' | 'user';

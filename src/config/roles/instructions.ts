@@ -6,6 +6,9 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from '
 import path from 'node:path';
 import { bytesIn, headOf, plainText } from '../../domain/text/text.ts';
 
+/** Folders in which everything counts: all that Mimir reads of a project, and nothing that it doesn't. Roles are in `agents`. */
+export const ROLE_FOLDERS = ['.mimir/agents', '.mini-cc/agents', '.claude/agents'] as const;
+
 /** In the order in which agents are told of them. */
 export const INSTRUCTION_FILES = [
   'AGENTS.md',

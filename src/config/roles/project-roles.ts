@@ -7,11 +7,12 @@ import path from 'node:path';
 import type { Role } from '../../domain/agents/role.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
 import { lookOf } from '../files/confusables.ts';
-import { type ConfigFault, faultText } from '../files/fault.ts';
+import { type ConfigFault, faultText, THE_DIRECTORY } from '../files/fault.ts';
 import { readText } from '../files/read-text.ts';
-import { type ReadRole, type RoleText, readRole } from './role-file.ts';
+import { type RoleText, readRole } from './role-file.ts';
+import { type ReadRole } from '../files/parse-cache.ts';
 import { type ReadRoles, roleFiles } from './roles.ts';
-import { ROLE_FOLDERS } from '../trust/files.ts';
+import { ROLE_FOLDERS } from './instructions.ts';
 
 /** The others are places of other programs: what isn't fit for Mimir there is left out with a word, and no fault. */
 const [OWN_FOLDER] = ROLE_FOLDERS;
@@ -64,7 +65,7 @@ function readOne(projectRoot: string, file: string, taken: readonly Role[]): Res
   const whole: Pick<ConfigFault, 'file' | 'line' | 'column'> = { file, line: null, column: null };
   const folder = path.join(projectRoot, path.dirname(file));
   if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    return fail([{ ...whole, problem: 'is behind a symbolic link', remedy: 'put the directory itself there' }]);
+    return fail([{ ...whole, problem: 'is behind a symbolic link', remedy: THE_DIRECTORY }]);
   }
   const text = readText({ path: path.join(projectRoot, file), shown: file, links: 'refuse', owner: 'any' });
   if (!text.ok) return fail([text.fault]);

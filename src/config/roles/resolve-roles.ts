@@ -2,13 +2,19 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { Role } from '../../domain/agents/role.ts';
-import { type Result, ok } from '../../domain/result.ts';
+import { ok, type Result } from '../../domain/result.ts';
 import type { ForcedRule } from '../../policy/rules.ts';
 import type { ConfigFault } from '../files/fault.ts';
-import type { KnownRoles } from '../settings/mandatory-reviews.ts';
 import { type Places, shownPath } from '../files/paths.ts';
 import { projectRoleFiles, readProjectRoles } from './project-roles.ts';
-import { OWN_ROLES, byRank, readRoles } from './roles.ts';
+import { byRank, OWN_ROLES, readRoles } from './roles.ts';
+
+export interface KnownRoles {
+  /** Built-in and managed ones: what an organisation may rely on. */
+  readonly sure: readonly string[];
+  /** These and the person's own. */
+  readonly own: readonly string[];
+}
 
 export interface RoleSources {
   readonly packageRoot: string;

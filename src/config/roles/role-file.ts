@@ -3,20 +3,20 @@
  * set of tools; unknown tools are dropped and told. Where files are looked for, and who may replace whom, is roles.ts's.
  */
 import { z } from 'zod';
-import { EFFORTS, withEffort } from '../../domain/models/effort.ts';
-import { RoleName } from '../../domain/ids.ts';
 import { defaultIterations, MOST_ITERATIONS, type Role } from '../../domain/agents/role.ts';
+import { RoleName } from '../../domain/ids.ts';
+import { EFFORTS, withEffort } from '../../domain/models/effort.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
+import { suggestion } from '../../domain/text/nearest.ts';
 import { bytesIn } from '../../domain/text/text.ts';
-import { type Result, fail, ok } from '../../domain/result.ts';
 import { resolveModel } from '../../policy/models.ts';
 import { type ConfigFault, faultText } from '../files/fault.ts';
 import { valueAt, wordsFor } from '../files/issues.ts';
-import { suggestion } from '../../domain/text/nearest.ts';
-import { PREPARED, keyOf } from '../settings/parse-cache.ts';
+import { placeOf, plainOf } from '../files/tree-walk.ts';
+import { readTree, type Tree } from '../files/tree.ts';
 import { Duration, durationMs } from '../schema/schema.ts';
-import { TOOL_NAMES, capabilitiesOf, isToolName } from '../schema/tool-names.ts';
-import { type Tree, readTree } from '../trust/tree.ts';
-import { placeOf, plainOf } from '../trust/tree-walk.ts';
+import { capabilitiesOf, isToolName, TOOL_NAMES } from '../schema/tool-names.ts';
+import { keyOf, PREPARED, type ReadRole } from '../files/parse-cache.ts';
 
 const ToolNames = z.union([z.array(z.string().max(100)).max(50), z.string().max(1000)]);
 
@@ -56,12 +56,6 @@ export interface RoleText {
   readonly strict?: true;
   /** Keys of another program that may stand there: `model` counts where it names a model, the others mean nothing here. */
   readonly also?: readonly string[];
-}
-
-export interface ReadRole {
-  /** `models` is empty when the file names none. */
-  readonly role: Role;
-  readonly notes: readonly string[];
 }
 
 /** The role that a file describes, or what is wrong with it. */

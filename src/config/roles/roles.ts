@@ -8,7 +8,7 @@ import { EFFORTS, withEffort } from '../../domain/models/effort.ts';
 import type { Role } from '../../domain/agents/role.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
 import type { ConfigFault } from '../files/fault.ts';
-import type { Effective } from '../settings/merge.ts';
+import type { Effective } from '../files/merge.ts';
 import { managedFolder, readManagedFile } from '../managed/managed.ts';
 import { codeOf, readText } from '../files/read-text.ts';
 import { type RoleText, readRole } from './role-file.ts';

@@ -21,4 +21,5 @@ export function baseUrlProblem(baseUrl: string): AddressProblem | null {
   return null;
 }
 
-const EXAMPLE = 'write an address such as http://127.0.0.1:11434/v1';
+/** What to write for an address. */
+export const EXAMPLE = 'write an address such as http://127.0.0.1:11434/v1';

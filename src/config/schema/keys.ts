@@ -3,6 +3,8 @@
  * become one. Restrictions meet (order can't matter), everything else goes by precedence.
  */
 
+export type Path = readonly (string | number)[];
+
 /** `restriction`: any layer may tighten. `preference`: the nearest layer's. `grant`: never a project's. */
 export type Kind = 'restriction' | 'preference' | 'grant' | 'managed only';
 

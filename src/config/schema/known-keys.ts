@@ -1,5 +1,5 @@
 /** Which keys the schema knows at a path, read off its own JSON form: for "did you mean". */
-import type { Path } from '../trust/tree-walk.ts';
+import type { Path } from './keys.ts';
 
 /** Names of the keys that may stand at `path`; none where any name may. */
 export function knownKeys(schema: unknown, path: Path): readonly string[] {

@@ -3,10 +3,11 @@
  * not named here is unknown. Nothing is converted, a "2" is no 2. Which layer may say what is keys.ts's to know.
  */
 import { z } from 'zod';
-import { EFFORTS } from '../../domain/models/effort.ts';
-import { MODES } from '../../domain/mode.ts';
 import { MOST_ITERATIONS } from '../../domain/agents/role.ts';
+import { MODES } from '../../domain/mode.ts';
+import { EFFORTS } from '../../domain/models/effort.ts';
 import { Permissions } from '../../domain/plan/plan.ts';
+import { ANSI_NAMES, type Colour, TOKENS } from '../../domain/theme.ts';
 
 /** `500ms`, `10s`, `10m`, `1h`, `90d`, or whole milliseconds. */
 export const Duration = z
@@ -281,3 +282,36 @@ export type Settings = z.infer<typeof Settings>;
 
 /** The JSON schema that `mimir config schema` prints, for editors. */
 export const configSchemaJson = (): object => z.toJSONSchema(Settings, { io: 'input' });
+
+const Hex = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'a colour is "#" and six hex digits, such as "#7fca95"');
+
+const Ansi = z.enum([...ANSI_NAMES, 'default']).nullable();
+
+export const FullColour = z.strictObject({ hex: Hex, ansi: Ansi });
+
+const OneColour = z.union([Hex, FullColour], {
+  error: `a colour is "#rrggbb" or {hex: "#rrggbb", ansi: NAME}; names are ${[...ANSI_NAMES, 'default', 'null'].join(', ')}`,
+});
+
+/** Without a name for 16 colours, the terminal's own is the only one that surely can be read. */
+const ColourValue = OneColour.transform(
+  (value): Colour => (typeof value === 'string' ? { hex: value, ansi: 'default' } : value),
+);
+
+const RoleValue = z.union([z.enum(TOKENS), ColourValue], {
+  error: `a role's colour is a token (${TOKENS.join(', ')}), "#rrggbb" or {hex, ansi}`,
+});
+
+export const ThemeFile = z.strictObject({
+  name: z.string().min(1),
+  mode: z.enum(['dark', 'light']).optional(),
+  extends: z.string().nullable().default(null),
+  glyphs: z.enum(['unicode', 'ascii']).optional(),
+  colours: z
+    .union([z.enum(['all', '16', 'none']), z.literal(16)])
+    .transform((colours) => (colours === 16 ? '16' : colours))
+    .optional(),
+  tokens: z.partialRecord(z.enum(TOKENS), ColourValue).default({}),
+  roles: z.record(z.string(), RoleValue).default({}),
+});
+export interface ThemeFile extends z.output<typeof ThemeFile> {}

@@ -6,8 +6,9 @@ import path from 'node:path';
 import type { ChildRules, Rule, Rules } from '../../policy/rules.ts';
 import type { ConfigFault } from '../files/fault.ts';
 import type { Layer } from '../files/layer.ts';
-import type { Effective } from './merge.ts';
+import type { Effective } from '../files/merge.ts';
 import { durationMs } from '../schema/schema.ts';
+import { NAME_REMEDY } from './sandbox.ts';
 
 type Values = ReadonlyMap<string, Effective>;
 
@@ -109,7 +110,7 @@ export const childFaults = (layer: Layer): readonly ConfigFault[] => {
             layer.fault(
               ['childAgents', 'inheritEnvironment', index],
               'childAgents.inheritEnvironment names no variable',
-              'write a name such as JAVA_HOME',
+              NAME_REMEDY,
             ),
           ],
     ),

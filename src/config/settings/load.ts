@@ -13,16 +13,16 @@ import { type Result, fail, ok } from '../../domain/result.ts';
 import type { Rules } from '../../policy/rules.ts';
 import { networkNotes } from './sandbox.ts';
 import { childNotes } from './children.ts';
-import type { KnownNames } from '../files/check.ts';
+import type { KnownNames } from './check.ts';
 import type { ConfigFault } from '../files/fault.ts';
-import { type Flags, flagLayer } from '../schema/flags.ts';
+import { type Flags, flagLayer } from '../files/flags.ts';
 import { managedForced } from './mandatory-reviews.ts';
-import { inForce } from './resolve-rules.ts';
+import { inForce } from './check.ts';
 import { member } from '../schema/known-keys.ts';
 import type { Layer } from '../files/layer.ts';
 import { MANAGED_ROOT, managedMark } from '../managed/managed.ts';
-import { readManagedLayers } from '../files/layers-managed.ts';
-import { type Effective, inOrder, merge } from './merge.ts';
+import { readManagedLayers } from '../managed/layers-managed.ts';
+import { type Effective, inOrder, merge, withoutEffect } from '../files/merge.ts';
 import { type NamedModel, ownModels } from './model-lists.ts';
 import { type Environment, type Places, placesOf } from '../files/paths.ts';
 import { preferencesOf, type Preferences } from './preferences.ts';
@@ -31,11 +31,10 @@ import { environmentFaults } from '../providers/faults.ts';
 import { type ConfiguredProvider, providersOf } from '../providers/providers.ts';
 import { instructionsOf } from '../roles/instructions.ts';
 import { readPrompts } from '../roles/prompts.ts';
-import { readLayers } from '../files/read-layers.ts';
+import { readLayers } from './read-layers.ts';
 import { rolesOf } from '../roles/resolve-roles.ts';
 import { withSettings } from '../roles/roles.ts';
-import { type Secret, secretsIn, shortSecretNotes } from '../schema/secrets.ts';
-import { withoutEffect } from '../files/ineffective-settings.ts';
+import { type Secret, secretsIn, shortSecretNotes } from '../providers/secrets.ts';
 
 export interface Sources {
   /** Where Mimir itself is installed: its own `.mimir` holds the defaults. */

@@ -2,15 +2,16 @@
  * Agents that run whatever a plan says: united over all layers by name, so that no layer can take one out,
  * weaken it or unpin its model. Whether they can run at all is checked here, before anything does.
  */
-import { type OnFailure, type Trigger, ON_FAILURE, TRIGGERS } from '../../domain/agents/mandatory-review.ts';
+import { ON_FAILURE, type OnFailure, type Trigger, TRIGGERS } from '../../domain/agents/mandatory-review.ts';
 import { type Reason, reasonText } from '../../domain/reason.ts';
+import { nearest, suggestion } from '../../domain/text/nearest.ts';
 import { modelProblem, resolveModel } from '../../policy/models.ts';
 import type { ForcedRule, Rules } from '../../policy/rules.ts';
 import type { ConfigFault } from '../files/fault.ts';
 import type { Layer } from '../files/layer.ts';
-import { highest } from './merge.ts';
-import { type NamedModel, modelNames } from './model-lists.ts';
-import { nearest, suggestion } from '../../domain/text/nearest.ts';
+import { highest } from '../files/merge.ts';
+import type { KnownRoles } from '../roles/resolve-roles.ts';
+import { modelNames, type NamedModel } from './model-lists.ts';
 
 /** What a layer that forces an agent leaves open. */
 const DEFAULT_TRIGGER: Trigger = 'on-write';
@@ -54,13 +55,6 @@ function united(name: string, words: readonly Word[]): ForcedRule {
       ON_FAILURE.findLast((strict) => words.some(({ onFailure }) => onFailure === strict)) ?? DEFAULT_ON_FAILURE,
     from: highest(words).from,
   };
-}
-
-export interface KnownRoles {
-  /** Built-in and managed ones: what an organisation may rely on. */
-  readonly sure: readonly string[];
-  /** These and the person's own. */
-  readonly own: readonly string[];
 }
 
 /** Faults of names: an organisation can't rely on a role that the person writes, nobody on one that a project does. */

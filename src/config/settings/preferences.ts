@@ -1,6 +1,6 @@
 /** What is neither a rule nor a role: providers, appearance, keys, retention. Plain values for whoever needs them. */
 import type { z } from 'zod';
-import type { Effective } from './merge.ts';
+import type { Effective } from '../files/merge.ts';
 import { Settings } from '../schema/schema.ts';
 
 const Preferences = Settings.pick({

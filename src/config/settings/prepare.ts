@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Result } from '../../domain/result.ts';
 import { OWN_FILE, judgeLayer } from '../files/layer.ts';
-import { type Prepared, keyOf } from './parse-cache.ts';
+import { type Prepared, keyOf } from '../files/parse-cache.ts';
 import { parseRole } from '../roles/role-file.ts';
 import { OWN_ROLES, roleFiles, roleText } from '../roles/roles.ts';
 import { parseTheme } from '../themes.ts';

@@ -5,6 +5,8 @@ import type { BoxRules, Rule, Rules } from '../../policy/rules.ts';
 import type { ConfigFault } from '../files/fault.ts';
 import type { Layer } from '../files/layer.ts';
 
+export const NAME_REMEDY = 'write a name such as JAVA_HOME';
+
 /** No key at all where nobody says anything. `passthrough`: a list for each layer that has one. */
 export function boxRules(
   layers: readonly Layer[],
@@ -72,13 +74,7 @@ export const boxFaults = (layer: Layer): readonly ConfigFault[] => [
   ...(layer.settings.env?.passthrough ?? []).flatMap((written, index) =>
     /^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(written)
       ? []
-      : [
-          layer.fault(
-            ['env', 'passthrough', index],
-            'env.passthrough names no variable',
-            'write a name such as JAVA_HOME',
-          ),
-        ],
+      : [layer.fault(['env', 'passthrough', index], 'env.passthrough names no variable', NAME_REMEDY)],
   ),
 ];
 

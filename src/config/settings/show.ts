@@ -3,7 +3,7 @@ import type { Reason } from '../../domain/reason.ts';
 import { ruleOf } from '../schema/keys.ts';
 import { words } from '../files/layer.ts';
 import type { Loaded } from './load.ts';
-import type { Effective } from './merge.ts';
+import type { Effective } from '../files/merge.ts';
 
 /** One line a key (a list in several layers: one each), in columns: name, value, layer with its place. Notes come below, after an empty line. */
 export function showConfig({ values, notes }: Pick<Loaded, 'values' | 'notes'>): readonly string[] {

@@ -19,7 +19,7 @@ import {
 import type { Layer } from '../files/layer.ts';
 import { childRulesFrom } from './children.ts';
 import { forcedRules } from './mandatory-reviews.ts';
-import { amount, binding, type Effective, type Holding, type Said, settle } from './merge.ts';
+import { amount, binding, type Effective, type Holding, type Said, settle } from '../files/merge.ts';
 import { boxRules } from './sandbox.ts';
 
 type Values = ReadonlyMap<string, Effective>;

@@ -2,8 +2,8 @@
 import { Document, isScalar, visit } from 'yaml';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { faultText } from '../files/fault.ts';
-import { readTree } from '../trust/tree.ts';
-import { plainOf } from '../trust/tree-walk.ts';
+import { readTree } from '../files/tree.ts';
+import { plainOf } from '../files/tree-walk.ts';
 
 /** The value in `text`, or what is wrong with file, line and column. As careful as with configuration. */
 export function parsePlanText(text: string, file: string): Result<unknown, string> {

@@ -10,8 +10,9 @@ import { suggestion } from '../../domain/text/nearest.ts';
 import type { TemplateInfo } from '../../ports/project-service.ts';
 import type { ConfigFault } from '../files/fault.ts';
 import { nameOf, valueAt, wordsFor } from '../files/issues.ts';
-import { type Path, placeOf, plainOf } from '../trust/tree-walk.ts';
-import { readTree, type Tree } from '../trust/tree.ts';
+import { placeOf, plainOf } from '../files/tree-walk.ts';
+import { type Path } from '../schema/keys.ts';
+import { readTree, type Tree } from '../files/tree.ts';
 
 /** Where a project, and Mimir's own package, has them. */
 export const PLAN_FOLDER = '.mimir/plans';

@@ -2,12 +2,12 @@
  * Which files of a project say something to Mimir, read once and bounded: all below `.mimir`, role files of other programs,
  * instruction files. Links are refused, so that nothing of elsewhere is trusted in their name. What they mean is for others.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, readdirSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { jsonDigest } from '../../domain/digest.ts';
-import { type Result, fail, ok } from '../../domain/result.ts';
-import { isInstructions, INSTRUCTION_FILES } from '../roles/instructions.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import { codeOf } from '../files/read-text.ts';
+import { INSTRUCTION_FILES, isInstructions, ROLE_FOLDERS } from '../roles/instructions.ts';
 
 export interface TrustFile {
   /** From the project's root, with `/`. */
@@ -19,8 +19,6 @@ export interface TrustFile {
   readonly text: string | null;
 }
 
-/** Folders in which everything counts: all that Mimir reads of a project, and nothing that it doesn't. Roles are in `agents`. */
-export const ROLE_FOLDERS = ['.mimir/agents', '.mini-cc/agents', '.claude/agents'] as const;
 const OTHER_FOLDERS = ROLE_FOLDERS.slice(1);
 
 const MOST_FILES = 500;

@@ -2,7 +2,7 @@
 import { accessSync, constants, lstatSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Result, fail, ok } from '../../domain/result.ts';
-import type { ConfigFault } from '../files/fault.ts';
+import { type ConfigFault, NO_PERMISSION, NOT_A_DIRECTORY, THE_DIRECTORY } from '../files/fault.ts';
 import { codeOf } from '../files/read-text.ts';
 
 export interface Project {
@@ -35,14 +35,14 @@ function realDirectory(directory: string): Result<string, ConfigFault> {
     fail({ file: directory, line: null, column: null, problem, remedy });
   try {
     const real = realpathSync(directory);
-    if (!statSync(real).isDirectory()) return wrong('is a file, not a directory', 'name the directory of the project');
+    if (!statSync(real).isDirectory()) return wrong(NOT_A_DIRECTORY, 'name the directory of the project');
     accessSync(real, constants.R_OK | constants.X_OK);
     return ok(real);
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') return wrong('does not exist', 'check the path, or make the directory first');
     if (code === 'ENOTDIR') return wrong('is below a file, not a directory', 'name the directory of the project');
-    if (code === 'EACCES') return wrong("can't be read: no permission", 'check its permissions');
+    if (code === 'EACCES') return wrong(NO_PERMISSION, 'check its permissions');
     return wrong(`can't be opened (${code})`, 'check the path');
   }
 }
@@ -64,7 +64,7 @@ function soundMarks(project: Project): Result<Project, ConfigFault> {
     line: null,
     column: null,
     problem: 'is a symbolic link',
-    remedy: 'put the directory itself there',
+    remedy: THE_DIRECTORY,
   });
 }
 

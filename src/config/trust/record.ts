@@ -16,8 +16,8 @@ import { ruleOf } from '../schema/keys.ts';
 import { PLAN_FOLDER, readTemplate } from '../templates/templates.ts';
 import { digestOf, type TrustFile, trustFiles } from './files.ts';
 import { folderNow, readRecord, removeRecord, type TrustRecord, writeRecord } from './store.ts';
-import { leavesOf, plainOf, respelled } from './tree-walk.ts';
-import { readTree } from './tree.ts';
+import { leavesOf, plainOf, respelled } from '../files/tree-walk.ts';
+import { readTree } from '../files/tree.ts';
 
 export interface TrustLook {
   /** `trust:` of the person's own configuration: such a directory needs no first question. */

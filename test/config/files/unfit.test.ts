@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parsePlanText, stringifyYaml } from '../../../src/config/templates/plan-text.ts';
 import { parseRole } from '../../../src/config/roles/role-file.ts';
 import { parseTheme } from '../../../src/config/themes.ts';
-import { readTree } from '../../../src/config/trust/tree.ts';
+import { readTree } from '../../../src/config/files/tree.ts';
 
 const ENDS = { '\r': '000D', '\u0085': '0085', '\u2028': '2028', '\u2029': '2029', '\v': '000B', '\f': '000C' };
 

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { faultText } from '../../../src/config/files/fault.ts';
 import { readManaged } from '../../../src/config/managed/managed.ts';
-import { isOlder } from '../../../src/config/files/layers-managed.ts';
-import { rememberManaged, seenFile, vanished } from '../../../src/config/managed/seen.ts';
+import { isOlder } from '../../../src/config/managed/layers-managed.ts';
+import { rememberManaged, seenFile, vanished } from '../../../src/config/settings/seen.ts';
 import { freshDirectory, rootsDirectory } from '../some-place.ts';
 import { needs } from '../../support/needs.ts';
 

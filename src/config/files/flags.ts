@@ -1,9 +1,9 @@
 /** What the command line says in the words of the configuration: a layer like the files, with flags for lines. */
 import type { Mode } from '../../domain/mode.ts';
 import type { Permissions } from '../../domain/plan/plan.ts';
-import { type Layer, typedLayer, words } from '../files/layer.ts';
-import type { Settings } from './schema.ts';
-import type { Path } from '../trust/tree-walk.ts';
+import { type Layer, typedLayer, words } from './layer.ts';
+import type { Settings } from '../schema/schema.ts';
+import type { Path } from '../schema/keys.ts';
 
 /** Flags that speak about rules and preferences, already parsed. Milliseconds and US dollars. */
 export interface Flags {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { faultText } from '../../../src/config/files/fault.ts';
-import { readTree } from '../../../src/config/trust/tree.ts';
-import { plainOf } from '../../../src/config/trust/tree-walk.ts';
+import { readTree } from '../../../src/config/files/tree.ts';
+import { plainOf } from '../../../src/config/files/tree-walk.ts';
 
 const plain = (text: string): unknown => {
   const tree = readTree(text, 'config.yml');

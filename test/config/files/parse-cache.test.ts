@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/settings/load.ts';
 import { prepare } from '../../../src/config/settings/prepare.ts';
-import { PREPARED, type Prepared } from '../../../src/config/settings/parse-cache.ts';
+import { PREPARED, type Prepared } from '../../../src/config/files/parse-cache.ts';
 import { loadTheme } from '../../../src/config/themes.ts';
 import { PACKAGE, freshDirectory } from '../some-place.ts';
 

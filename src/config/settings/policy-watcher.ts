@@ -9,10 +9,10 @@ import { meet } from '../../policy/intersect-rules.ts';
 import type { Rules } from '../../policy/rules.ts';
 import type { Law } from '../../ports/policy-watcher.ts';
 import { faultText } from '../files/fault.ts';
-import { inForce } from '../settings/resolve-rules.ts';
-import type { Loaded } from '../settings/load.ts';
-import { managedMark } from './managed.ts';
-import { type ManagedLayers, readManagedLayers } from '../files/layers-managed.ts';
+import { inForce } from './check.ts';
+import type { Loaded } from './load.ts';
+import { managedMark } from '../managed/managed.ts';
+import { type ManagedLayers, readManagedLayers } from '../managed/layers-managed.ts';
 
 /** `rules`: those that the run begins with. Between two changes, `now` looks at sizes, times and owners of a few files. */
 export function openLaw(loaded: Pick<Loaded, 'rules' | 'managed' | 'standing'>, rules: Rules): Law {

@@ -4,7 +4,7 @@
  */
 import { isTooShortToHide, SHORTEST_HIDDEN } from '../../domain/text/redact.ts';
 import type { Environment } from '../files/paths.ts';
-import { BUILT_IN } from '../providers/providers.ts';
+import { BUILT_IN } from './providers.ts';
 
 export interface Secret {
   /** The variable. */

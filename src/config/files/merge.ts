@@ -2,9 +2,9 @@
  * Several layers -> one value a key. Restrictions meet on a lattice, so that no order of layers matters and none can loosen
  * another; the package's own defaults hold where nobody says anything, and bound what a project alone may say.
  */
-import type { Layer as LayerName, Reason } from '../../domain/reason.ts';
+import { type Layer as LayerName, type Reason, reasonText } from '../../domain/reason.ts';
+import type { Layer } from './layer.ts';
 import { type Merge, ruleOf } from '../schema/keys.ts';
-import type { Layer } from '../files/layer.ts';
 import { durationMs } from '../schema/schema.ts';
 
 /** One layer's word on a key. */
@@ -114,3 +114,21 @@ function valuesOf(value: unknown, path: readonly string[] = []): readonly Value[
     .filter(([, below]) => below !== undefined)
     .flatMap(([key, below]) => valuesOf(below, [...path, key]));
 }
+
+/** A line for each; of the layers that may only tighten, the project and the command line. */
+export const withoutEffect = (values: ReadonlyMap<string, Effective>): readonly string[] =>
+  [...values.values()].flatMap(({ path, value, from, said }) => {
+    const { kind, merge } = ruleOf(path);
+    // What an organisation says of a person's own affairs where it binds: the person's word is the one without effect.
+    const bound = kind === 'grant' && merge === 'highest';
+    if ((kind !== 'restriction' && !bound) || ['first', 'each', 'union'].some((whole) => whole === merge)) return [];
+    const same = (other: unknown): boolean => other === value || (merge === 'min' && amount(other) === amount(value));
+    return said
+      .filter(({ layer, value: other }) => (bound ? layer === 'user' : LOWER.includes(layer)) && !same(other))
+      .map(
+        (each) =>
+          `${reasonText(each.from)} has no effect: ${reasonText(from)} ${merge === 'highest' ? 'goes before it' : 'is tighter'}`,
+      );
+  });
+
+const LOWER: readonly LayerName[] = ['project', 'command line'];

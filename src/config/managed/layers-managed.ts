@@ -1,11 +1,11 @@
 /** The managed files as layers. A policy for a newer Mimir is told as just that: it may have keys that this one can't know. */
 import { type Result, fail, ok } from '../../domain/result.ts';
-import type { ConfigFault } from './fault.ts';
-import { valueAt } from './issues.ts';
-import { type ReadLayer, readLayer } from './layer.ts';
-import { type ManagedFile, readManaged } from '../managed/managed.ts';
-import { readTree } from '../trust/tree.ts';
-import { placeOf, plainOf } from '../trust/tree-walk.ts';
+import type { ConfigFault } from '../files/fault.ts';
+import { valueAt } from '../files/issues.ts';
+import { type ReadLayer, readLayer } from '../files/layer.ts';
+import { type ManagedFile, readManaged } from './managed.ts';
+import { readTree } from '../files/tree.ts';
+import { placeOf, plainOf } from '../files/tree-walk.ts';
 
 export interface ManagedLayers {
   readonly files: readonly ManagedFile[];

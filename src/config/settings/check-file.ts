@@ -6,15 +6,15 @@ import path from 'node:path';
 import type { Layer } from '../../domain/reason.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
 import { resolvedIn } from '../../policy/explain/model.ts';
-import type { ConfigFault } from './fault.ts';
-import { inForce } from '../settings/resolve-rules.ts';
-import { type ReadLayer, readLayer } from './layer.ts';
-import { type Standing, loadConfig } from '../settings/load.ts';
-import { versionFault } from './layers-managed.ts';
-import { merge } from '../settings/merge.ts';
-import { ownModels } from '../settings/model-lists.ts';
-import { preferencesOf } from '../settings/preferences.ts';
-import { readText } from './read-text.ts';
+import type { ConfigFault } from '../files/fault.ts';
+import { inForce } from './check.ts';
+import { type ReadLayer, readLayer } from '../files/layer.ts';
+import { type Standing, loadConfig } from './load.ts';
+import { versionFault } from '../managed/layers-managed.ts';
+import { merge } from '../files/merge.ts';
+import { ownModels } from './model-lists.ts';
+import { preferencesOf } from './preferences.ts';
+import { readText } from '../files/read-text.ts';
 import { roleFiles } from '../roles/roles.ts';
 
 export interface FileToCheck {

@@ -3,10 +3,10 @@ import { existsSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { Layer as LayerName } from '../../domain/reason.ts';
 import { type Result, fail, ok } from '../../domain/result.ts';
-import type { ConfigFault } from './fault.ts';
-import { OWN_FILE, type ReadLayer, readLayer } from './layer.ts';
-import { type Places, shownPath } from './paths.ts';
-import { readText } from './read-text.ts';
+import { type ConfigFault, NOT_A_DIRECTORY, OTHER_NAME, THE_DIRECTORY } from '../files/fault.ts';
+import { OWN_FILE, type ReadLayer, readLayer } from '../files/layer.ts';
+import { type Places, shownPath } from '../files/paths.ts';
+import { readText } from '../files/read-text.ts';
 import { isItself } from '../roles/resolve-roles.ts';
 
 interface LayerFile {
@@ -61,13 +61,13 @@ function readFile(file: LayerFile, trusted: boolean): Result<ReadLayer | null, r
 function otherEnding({ path: place, shown }: LayerFile): ConfigFault | null {
   if (!existsSync(place.replace(/\.yml$/, '.yaml'))) return null;
   const file = shown.replace(/\.yml$/, '.yaml');
-  return { file, line: null, column: null, problem: 'would not be read by this name', remedy: 'name it config.yml' };
+  return { file, line: null, column: null, problem: OTHER_NAME, remedy: 'name it config.yml' };
 }
 
 /** A link in place of `.mimir` would let another directory speak for this project. */
 function folderFault(folder: string): ConfigFault | null {
   const status = lstatSync(folder, { throwIfNoEntry: false });
   if (status === undefined || status.isDirectory()) return null;
-  const problem = status.isSymbolicLink() ? 'is a symbolic link' : 'is a file, not a directory';
-  return { file: '.mimir', line: null, column: null, problem, remedy: 'put the directory itself there, or remove it' };
+  const problem = status.isSymbolicLink() ? 'is a symbolic link' : NOT_A_DIRECTORY;
+  return { file: '.mimir', line: null, column: null, problem, remedy: `${THE_DIRECTORY}, or remove it` };
 }

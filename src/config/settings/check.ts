@@ -1,16 +1,21 @@
 /** What can only be judged with all names known: roles, tools, models and paths that the settings speak of. */
-import { resolveModel } from '../../policy/models.ts';
-import type { ConfigFault } from './fault.ts';
-import type { Flags } from '../schema/flags.ts';
-import type { Layer } from './layer.ts';
-import { boxFaults } from '../settings/sandbox.ts';
-import { childFaults } from '../settings/children.ts';
-import { type KnownRoles, forcedNameFaults, forcedRoleFaults } from '../settings/mandatory-reviews.ts';
-import { type NamedModel, modelNameFaults, modelNames } from '../settings/model-lists.ts';
+import { fail, ok, type Result } from '../../domain/result.ts';
 import { suggestion } from '../../domain/text/nearest.ts';
+import { resolveModel } from '../../policy/models.ts';
+import type { Rules } from '../../policy/rules.ts';
+import type { ConfigFault } from '../files/fault.ts';
+import type { Flags } from '../files/flags.ts';
+import type { Layer } from '../files/layer.ts';
+import { type Effective, inOrder, merge } from '../files/merge.ts';
 import { endpointFaults, providerFaults } from '../providers/faults.ts';
-import { TOOL_NAMES, isToolName } from '../schema/tool-names.ts';
-import type { Path } from '../trust/tree-walk.ts';
+import type { Path } from '../schema/keys.ts';
+import { isToolName, TOOL_NAMES } from '../schema/tool-names.ts';
+import { childFaults } from './children.ts';
+import { forcedNameFaults, forcedRoleFaults, pinFaults } from './mandatory-reviews.ts';
+import { type KnownRoles } from '../roles/resolve-roles.ts';
+import { modelLists, modelNameFaults, modelNames, type NamedModel } from './model-lists.ts';
+import { boxFaults } from './sandbox.ts';
+import { toRules } from './to-rules.ts';
 
 export interface KnownNames {
   /** Those of files that wait for trust as well: a list may name them. */
@@ -22,7 +27,7 @@ export interface KnownNames {
 }
 
 /** All faults of all layers. */
-export const checkLayers = (layers: readonly Layer[], known: KnownNames): readonly ConfigFault[] => [
+const checkLayers = (layers: readonly Layer[], known: KnownNames): readonly ConfigFault[] => [
   ...layers.flatMap((layer) => [
     ...roleFaults(layer, known.roles),
     ...toolFaults(layer),
@@ -100,4 +105,22 @@ function flagFaults({ flags, own }: KnownNames): readonly ConfigFault[] {
   if (model === undefined || resolveModel(model, own) !== null) return [];
   const remedy = suggestion(model, modelNames(own));
   return [{ file: `--model ${model}`, line: null, column: null, problem: 'is not a known model', remedy }];
+}
+
+export interface InForce {
+  readonly rules: Rules;
+  /** Every key with what holds and where it is written. */
+  readonly values: ReadonlyMap<string, Effective>;
+}
+
+/** `layers` in any order, the defaults among them. */
+export function inForce(given: readonly Layer[], known: KnownNames): Result<InForce, readonly ConfigFault[]> {
+  const layers = inOrder(given);
+  const models = modelLists(layers, known.own);
+  const faults = [...models.faults, ...checkLayers(layers, known)];
+  if (faults.length > 0) return fail(faults);
+  const values = merge(layers);
+  const rules = toRules(layers, values, models);
+  const pins = pinFaults(layers, rules, known.own);
+  return pins.length > 0 ? fail(pins) : ok({ rules, values });
 }

@@ -2,7 +2,11 @@
 import type { ConfigFault } from '../files/fault.ts';
 import type { Layer } from '../files/layer.ts';
 import type { Environment } from '../files/paths.ts';
-import type { ProviderEntry } from '../providers/providers.ts';
+import type { Settings } from '../schema/schema.ts';
+
+export type Written = NonNullable<Settings['providers']>;
+
+export type ProviderEntry = Written[string];
 
 /** The connection's own, and what says how a body is to be read: another value would break the request or send it elsewhere. */
 const OF_THE_CONNECTION =

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import path from 'node:path';
 import { z } from 'zod';
 import type { ConfigFault } from '../files/fault.ts';
-import type { Loaded } from '../settings/load.ts';
+import type { Loaded } from './load.ts';
 import { type Places, shownPath } from '../files/paths.ts';
 import { codeOf } from '../files/read-text.ts';
 

@@ -1,8 +1,6 @@
 /** Walks over a tree of a configuration file: its plain value, the place of a path, keys taken out or written another way. */
+import { OTHER_SPELLINGS, type Path } from '../schema/keys.ts';
 import type { Entry, Place, Tree } from './tree.ts';
-import { OTHER_SPELLINGS } from '../schema/keys.ts';
-
-export type Path = readonly (string | number)[];
 
 /** The value as plain JSON. */
 export function plainOf(tree: Tree): unknown {

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { oncePerTurn, openLaw } from '../../../src/config/managed/policy-watcher.ts';
+import { oncePerTurn, openLaw } from '../../../src/config/settings/policy-watcher.ts';
 import type { Loaded } from '../../../src/config/settings/load.ts';
 import type { Law } from '../../../src/ports/policy-watcher.ts';
 import { load, rootsDirectory, somePlace } from '../some-place.ts';

@@ -4,8 +4,8 @@
  */
 import { LineCounter, type Node, type Pair, isAlias, isMap, isScalar, isSeq, parseAllDocuments } from 'yaml';
 import { type Result, fail, ok } from '../../domain/result.ts';
-import type { ConfigFault } from '../files/fault.ts';
-import { MAX_DEPTH, MAX_KEYS, unfitIn } from '../files/unfit.ts';
+import type { ConfigFault } from './fault.ts';
+import { MAX_DEPTH, MAX_KEYS, TOO_DEEP, TWO_DOCUMENTS, unfitIn } from './unfit.ts';
 
 export interface Place {
   readonly line: number;
@@ -75,7 +75,7 @@ function parsed(text: string): Tree {
     throw new Unfit(placeOf(problem.pos[0]), inWords(problem.message), 'mend the YAML here');
   }
   if (second !== undefined) {
-    throw new Unfit(placeOf(second.range[0]), 'a second document begins here', 'keep one document, without "---"');
+    throw new Unfit(placeOf(second.range[0]), ...TWO_DOCUMENTS);
   }
   const root = document?.contents ?? null;
   return root === null ? { is: 'map', at: { line: 1, column: 1 }, entries: [] } : treeOf(root, { lines, keys: 0 }, 0);
@@ -97,7 +97,7 @@ function refuseEarly(text: string): void {
 
 /** What the parser puts behind the first line is a drawing of the place. */
 function inWords(message: string): string {
-  if (message.includes('call stack')) return `is nested deeper than ${MAX_DEPTH} levels`;
+  if (message.includes('call stack')) return TOO_DEEP[0];
   return (message.split('\n')[0] ?? message).replace(/ at line \d+.*$/, '');
 }
 
@@ -108,7 +108,7 @@ function placeAt(node: Node, walk: Walk): Place {
 
 function treeOf(node: Node, walk: Walk, depth: number): Tree {
   const at = placeAt(node, walk);
-  if (depth > MAX_DEPTH) throw new Unfit(at, `is nested deeper than ${MAX_DEPTH} levels`, 'make it flatter');
+  if (depth > MAX_DEPTH) throw new Unfit(at, ...TOO_DEEP);
   if (isAlias(node)) throw new Unfit(at, 'aliases (*name) are not accepted', 'write the value out');
   refuseProperties(node, at);
   if (isMap(node)) return { is: 'map', at, entries: mapOf(node.items, walk, depth) };
