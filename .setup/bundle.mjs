@@ -37,8 +37,13 @@ const oneLanguage = {
 };
 
 /** The package's own files are read now instead of at every start. In a checkout the sources are read as they are. */
+let isPrepared = false;
 const prepared = {
   name: 'prepared',
+  // Without it the program would parse these files at every start, and nobody would notice.
+  buildEnd() {
+    if (!isPrepared) throw new Error('no source has a place for what is prepared: name its file in `prepared`');
+  },
   load: {
     filter: { id: /src\/config\/files\/parse-cache\.ts$/ },
     async handler(path) {
@@ -47,6 +52,7 @@ const prepared = {
       const source = readFileSync(path, 'utf8');
       const empty = /(?<=export const PREPARED: Prepared = ).*(?=;\n)/;
       if (!empty.test(source)) throw new Error(`${path} has no place for what is prepared`);
+      isPrepared = true;
       return { code: source.replace(empty, () => `{ ${maps.join(', ')} }`), moduleType: 'ts' };
     },
   },
