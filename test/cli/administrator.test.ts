@@ -1,4 +1,4 @@
-/** An administrator follows README, makes mistakes, and a developer works under that policy: the real program, a policy at /etc/mimir. */
+/** An administrator follows the page of policy, makes mistakes, and a developer works under that policy: the real program, a policy at /etc/mimir. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -20,30 +20,30 @@ afterEach(() => {
   home.remove();
 });
 
-/** The first YAML of a section of README, as people copy it. */
-function example(section: string): string {
-  const text = readFileSync(join(CHECKOUT, 'README.md'), 'utf8');
-  const from = text.indexOf(`\n## ${section}\n`);
-  return /```yaml\n(.*?)```/s.exec(text.slice(from))?.[1] ?? '';
+/** The first YAML of a page below docs, as people copy it. Throws where there is none. */
+function example(page: string): string {
+  const text = readFileSync(join(CHECKOUT, 'docs', page), 'utf8');
+  const yaml = /```yaml\n(.*?)```/s.exec(text)?.[1];
+  if (yaml === undefined) throw new Error(`docs/${page} has no example`);
+  return yaml;
 }
 
 const under = (policy: string, ...args: readonly string[]): Promise<Ran> =>
   home.run(args, managed(home, { files: { 'policy.yml': policy } }));
 
-describe('the examples of README', () => {
+describe('the examples of the pages', () => {
   it.each([
-    ['Policy', 'managed'],
-    ['Configuration', 'user'],
-    ['Models', 'user'],
-  ])('%s: is a valid %s file as it stands', async (section, as) => {
+    ['policy.md', 'managed'],
+    ['models.md', 'user'],
+  ])('%s: is a valid %s file as it stands', async (page, as) => {
     const file = join(home.root, 'example.yml');
-    writeFileSync(file, example(section));
+    writeFileSync(file, example(page));
     const { code, out } = await home.run(['policy', 'check', file, '--as', as, '--json']);
     expect({ code, said: jsonLines(out) }).toEqual({ code: 0, said: [part({ as, valid: true, faults: [] })] });
   });
 
-  it('Policy: rules as it stands, every line of it', async () => {
-    const [said] = jsonLines((await under(example('Policy'), 'policy', 'show', '--json')).out);
+  it('policy.md: rules as it stands, every line of it', async () => {
+    const [said] = jsonLines((await under(example('policy.md'), 'policy', 'show', '--json')).out);
     const keys = [
       'approvals.answerWithin',
       'budgets.day.maxCost',
